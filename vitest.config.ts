@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config';
+
+/** Workspace packages resolve to their TypeScript source, so tests never see a stale build. */
+const conditions = ['@orrery/source', 'node', 'import', 'module', 'default'];
+const project = (name: string, include: string[], extra: Record<string, unknown> = {}) => ({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: { name, include, environment: 'node' as const, ...extra },
+});
+const backed = { globalSetup: ['packages/testing/src/global-setup.ts'], testTimeout: 30_000, hookTimeout: 60_000 };
+
+export default defineConfig({
+  test: {
+    projects: [
+      project('unit', ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts']),
+      project('int', ['packages/*/tests/**/*.int.test.ts', 'services/*/tests/**/*.int.test.ts'], backed),
+      project('e2e', ['e2e/tests/**/*.e2e.test.ts'], { ...backed, testTimeout: 60_000 }),
+      project('boundaries', ['e2e/boundaries/**/*.test.ts']),
+    ],
+  },
+});
