@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { address } from '../ids/address.js';
+import { jsonObject } from '../json/json-schemas.js';
+import { sha256 } from '../records/text.js';
+import { rpc } from '../rpc/rpc.js';
+import { attributeDefinition } from './attributes.js';
+import { executionSettings, guards, modeMap, mutationSettings, readEntity } from './version-parts.js';
+
+/** An entity schema as executions and writes check against it; `hash` covers its name and attributes. */
+export const schemaDefinition = z.object({
+  schemaId: z.int(),
+  name: z.string(),
+  attributes: z.array(attributeDefinition),
+  hash: sha256,
+});
+export type SchemaDefinition = z.infer<typeof schemaDefinition>;
+
+/**
+ * All that running a version takes. `schemas`: those it names (without a mode map: all of the world), frozen copies
+ * when it is locked, else live. `hash` covers everything here but itself, so it tells whether a cached one is fresh.
+ */
+export const versionDefinition = z.object({
+  worldId: z.int(),
+  eventId: z.int(),
+  event: z.string(),
+  versionId: z.int(),
+  version: z.int(),
+  isLocked: z.boolean(),
+  versionHash: sha256,
+  inputSchema: jsonObject.nullable(),
+  outputSchema: jsonObject.nullable(),
+  readEntities: z.array(readEntity),
+  stateChanges: modeMap.nullable(),
+  behaviorPrompt: z.string().nullable(),
+  mutationSettings: mutationSettings.nullable(),
+  executionSettings: executionSettings.nullable(),
+  guards: guards.nullable(),
+  schemas: z.record(z.string(), schemaDefinition),
+  hash: sha256,
+});
+export type VersionDefinition = z.infer<typeof versionDefinition>;
+
+/** The world's texts that prompts are built from; `hash` covers them. */
+export const worldTexts = z.object({
+  name: z.string(),
+  description: z.string().nullable(),
+  domainTags: z.array(z.string()),
+  promptSeed: z.string().nullable(),
+  hash: sha256,
+});
+export type WorldTexts = z.infer<typeof worldTexts>;
+
+const internal = { scope: 'none', relation: 'internal' } as const;
+const versionName = z.object({ event: z.string(), version: z.int() });
+const changedOr = <T extends z.ZodType>(definition: T) =>
+  z.discriminatedUnion('state', [
+    z.object({ state: z.literal('same') }),
+    z.object({ state: z.literal('changed'), definition }),
+    z.object({ state: z.literal('gone') }),
+  ]);
+
+/**
+ * What the runtime asks of the catalog. Claims (decisions §3) are made before the runtime commits a reference and are
+ * idempotent; a claimed definition cannot be deleted, one that is being deleted cannot be claimed.
+ */
+export const definitionRpcs = {
+  /** Is what I remember still so? One call confirms everything that a batch of runs uses; answers are in item order. */
+  'definitions.confirm': rpc({
+    access: internal,
+    errors: [],
+    request: z.object({
+      versions: z.array(z.object({ versionId: z.int(), hash: z.string() })).max(1000),
+      schemas: z.array(z.object({ worldId: z.int(), name: z.string(), hash: z.string() })).max(1000),
+      worlds: z.array(z.object({ worldId: z.int(), hash: z.string() })).max(1000),
+    }),
+    reply: z.object({
+      versions: z.array(changedOr(versionDefinition)),
+      schemas: z.array(changedOr(schemaDefinition)),
+      worlds: z.array(changedOr(worldTexts)),
+    }),
+  }),
+  /** Claims a world for a deployment about to be created; the caller must own the world. */
+  'claims.world': rpc({
+    access: { scope: 'none', relation: 'owner' },
+    errors: ['world_not_found'],
+    request: z.object({ world: z.string(), deployment: address }),
+    reply: z.object({ worldId: z.int(), worldAddress: address }),
+  }),
+  /** Claims versions for bindings; `unknown_event` / `unknown_event_version` carry the pointer `/<index>/event…`. */
+  'claims.versions': rpc({
+    access: internal,
+    errors: ['unknown_event', 'unknown_event_version'],
+    request: z.object({ worldId: z.int(), deployment: address, versions: z.array(versionName).max(200) }),
+    reply: z.object({ definitions: z.array(versionDefinition) }),
+  }),
+  /** Claims schemas for a deployment's first instances of them; live definitions are answered. */
+  'claims.schemas': rpc({
+    access: internal,
+    errors: ['unknown_entity_schema'],
+    request: z.object({ worldId: z.int(), deployment: address, schemas: z.array(z.string()).max(500) }),
+    reply: z.object({ definitions: z.array(schemaDefinition) }),
+  }),
+  /** Gives claims back early; the sweep would find them anyway. Without lists: all claims of the deployment. */
+  'claims.release': rpc({
+    access: internal,
+    errors: [],
+    request: z.object({
+      deployment: address,
+      versionIds: z.array(z.int()).optional(),
+      schemaIds: z.array(z.int()).optional(),
+    }),
+    reply: z.object({ released: z.int() }),
+  }),
+  /** Locks versions on behalf of a deployment's lock; answers them as they now are for ever, with the world's texts. */
+  'definitions.lock': rpc({
+    access: internal,
+    errors: ['unknown_event', 'unknown_event_version'],
+    request: z.object({ worldId: z.int(), versionIds: z.array(z.int()).max(200) }),
+    reply: z.object({ definitions: z.array(versionDefinition), world: worldTexts }),
+  }),
+};
+
+/** What the catalog's sweep asks the runtime: which of a deployment's claims are still held. Answered in its lane. */
+export const referenceRpcs = {
+  'references.held': rpc({
+    access: internal,
+    errors: [],
+    request: z.object({ deployment: address, versionIds: z.array(z.int()), schemaIds: z.array(z.int()) }),
+    reply: z.object({ exists: z.boolean(), versionIds: z.array(z.int()), schemaIds: z.array(z.int()) }),
+  }),
+};

@@ -1,0 +1,58 @@
+import { type FieldProblem, fieldProblem } from '../errors/field-problem.js';
+import { childPointer } from './json-pointer.js';
+
+/** Nesting levels that any JSON from outside may have (decisions §8). */
+export const MAX_JSON_DEPTH = 32;
+
+const POLLUTING_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** U+0000 (PostgreSQL cannot store it) or half of a surrogate pair (not UTF-8). */
+export const isCleanText = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed();
+
+/**
+ * Finds the first thing in parsed JSON that no service accepts: too deep, a polluting key, a number that is not
+ * finite, U+0000 or a lone surrogate. Walks with its own stack, so hostile depth cannot overflow ours.
+ */
+export function findUnsafeJson(root: unknown, maxDepth = MAX_JSON_DEPTH): FieldProblem | undefined {
+  const pending: Place[] = [{ value: root, pointer: '', depth: 0 }];
+  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
+    const problem = problemAt(place, maxDepth);
+    if (problem !== undefined) return problem;
+    if (typeof place.value === 'object' && place.value !== null) pushChildren(place, place.value, pending);
+  }
+  return undefined;
+}
+
+interface Place {
+  value: unknown;
+  pointer: string;
+  depth: number;
+  key?: string;
+}
+
+function problemAt({ value, pointer, depth, key }: Place, maxDepth: number): FieldProblem | undefined {
+  if (key !== undefined && POLLUTING_KEYS.has(key))
+    return fieldProblem(pointer, 'forbidden_key', `the key "${key}" is not allowed`);
+  if (key !== undefined && !isCleanText(key))
+    return fieldProblem(pointer, 'invalid_text', 'a key holds U+0000 or a lone surrogate');
+  if (typeof value === 'string' && !isCleanText(value))
+    return fieldProblem(pointer, 'invalid_text', 'text holds U+0000 or a lone surrogate');
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return fieldProblem(pointer, 'number_out_of_range', 'the number is too large');
+  if (depth > maxDepth)
+    return fieldProblem(pointer, 'too_deep', `JSON may be at most ${maxDepth} levels deep`);
+  return undefined;
+}
+
+function pushChildren(place: Place, value: object, pending: Place[]): void {
+  const depth = place.depth + 1;
+  if (Array.isArray(value)) {
+    value.forEach((child, index) => {
+      pending.push({ value: child, pointer: `${place.pointer}/${index}`, depth });
+    });
+    return;
+  }
+  for (const [key, child] of Object.entries(value)) {
+    pending.push({ value: child, pointer: childPointer(place.pointer, key), depth, key });
+  }
+}

@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import type { JsonObject, JsonValue } from './json-value.js';
+
+/**
+ * Any JSON. The guard at the entrance (`findUnsafeJson`) has walked it already, so these do not walk it again.
+ */
+export const jsonValue = z
+  .any()
+  .meta({ id: 'JsonValue', description: 'Any JSON value' }) as unknown as z.ZodType<JsonValue, JsonValue>;
+
+export const jsonObject = z
+  .record(z.string(), z.any())
+  .meta({ id: 'JsonObject', description: 'A JSON object' }) as unknown as z.ZodType<JsonObject, JsonObject>;

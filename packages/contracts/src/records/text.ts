@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { isCleanText } from '../json/json-guard.js';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** A name: 1–255 characters after NFC, no control characters, no space at either end (decisions §3). */
+export const name = z
+  .string()
+  .transform((text) => text.normalize('NFC'))
+  .pipe(
+    z
+      .string()
+      .min(1)
+      .refine((text) => [...text].length <= 255, 'at most 255 characters')
+      .refine(isCleanText, 'U+0000 and lone surrogates are not allowed')
+      .refine((text) => !CONTROL.test(text), 'control characters are not allowed')
+      .refine((text) => text.trim() === text, 'no space at the start or the end'),
+  );
+
+const bytes = (text: string): number => Buffer.byteLength(text, 'utf8');
+const boundedText = (maxBytes: number, what: string) =>
+  z
+    .string()
+    .refine((text) => bytes(text) <= maxBytes, `${what} may be at most ${maxBytes / 1024} KiB`)
+    .refine(isCleanText, 'U+0000 and lone surrogates are not allowed');
+
+export const description = boundedText(4 * 1024, 'a description');
+export const prompt = boundedText(32 * 1024, 'a prompt');
+
+/** RFC 3339, UTC, milliseconds. */
+export const timestamp = z
+  .string()
+  .meta({ id: 'Timestamp', format: 'date-time', example: '2026-11-21T09:30:00.000Z' });
+
+/** 64 lowercase hex digits. */
+export const sha256 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .meta({ id: 'Sha256' });
+
+export const deleted = z.strictObject({ deleted: z.literal(true) });

@@ -1,0 +1,79 @@
+import type { z } from 'zod';
+import type { ErrorCode } from '../errors/error-table.js';
+import type { Caller, Scope } from './caller.js';
+
+/**
+ * Who may call. The gateway checks `scope` against the key, the service that owns the row checks `relation`:
+ * `account` any account; `visible` who can see the thing; `owner` its owner alone; `public` no token at all;
+ * `internal` services only, never routed by the gateway.
+ */
+export interface Access {
+  scope: Scope | 'none';
+  relation: 'account' | 'visible' | 'owner' | 'public' | 'internal';
+}
+
+export interface HttpBinding {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** With `:name` parameters, as the interface document writes it. */
+  path: string;
+  status: 200 | 201 | 202;
+  tag: string;
+  summary: string;
+  /** `Location` of what was created. */
+  location?: (request: { params: Record<string, string> }, data: Record<string, unknown>) => string;
+}
+
+export interface Rpc<Request extends z.ZodType = z.ZodType, Reply extends z.ZodType = z.ZodType> {
+  request: Request;
+  reply: Reply;
+  /** The codes this RPC answers beyond `validation_failed`, `unauthorized`, `forbidden`, `rate_limited` and the 5xx. */
+  errors: readonly ErrorCode[];
+  access: Access;
+  http?: HttpBinding;
+}
+
+/** An RPC that has found its place in a contract: who serves it, under which name and subject. */
+export type NamedRpc<R extends Rpc = Rpc> = R & { service: string; name: string; subject: string };
+
+export interface Contract<Rpcs extends Record<string, Rpc> = Record<string, Rpc>> {
+  service: string;
+  rpcs: { [Name in keyof Rpcs]: NamedRpc<Rpcs[Name]> };
+}
+
+export const rpc = <Request extends z.ZodType, Reply extends z.ZodType>(
+  definition: Rpc<Request, Reply>,
+): Rpc<Request, Reply> => definition;
+
+/** Names the RPCs of one service; subjects are made here and typed nowhere else. */
+export function defineContract<Rpcs extends Record<string, Rpc>>(
+  service: string,
+  rpcs: Rpcs,
+): Contract<Rpcs> {
+  const named = Object.entries(rpcs).map(([name, definition]) => [
+    name,
+    { ...definition, service, name, subject: `orrery.${service}.${name}` },
+  ]);
+  return { service, rpcs: Object.fromEntries(named) };
+}
+
+/** What a handler knows about the call it answers. */
+export interface CallContext {
+  caller: Caller;
+  requestId: string;
+  /** Ms since epoch after which nobody waits for the answer. */
+  deadline: number;
+  /** Aborted when the caller went away, the deadline passed or the service stops. */
+  signal: AbortSignal;
+}
+
+export type RequestOf<R extends Rpc> = z.output<R['request']>;
+export type ReplyOf<R extends Rpc> = z.output<R['reply']>;
+
+/** A handler's answer is what the reply schema takes in, so that defaults may be left out. */
+export type Handler<R extends Rpc> = (
+  request: RequestOf<R>,
+  context: CallContext,
+) => Promise<z.input<R['reply']>>;
+
+/** One handler for each RPC: a forgotten one does not compile. */
+export type Handlers<Rpcs extends Record<string, Rpc>> = { [Name in keyof Rpcs]: Handler<Rpcs[Name]> };
