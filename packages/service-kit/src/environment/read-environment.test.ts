@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { StartupError } from '../startup-error.js';
+import { readEnvironment } from './read-environment.js';
+import { databaseUrl, flag, natsUrl, port, redisUrl, wholeNumber } from './variables.js';
+
+const schema = z.object({
+  DATABASE_URL: databaseUrl,
+  NATS_URL: natsUrl.optional(),
+  PORT: port.default(3000),
+  API_SECRET: z.string().min(32).describe('a secret of 32 characters'),
+  VERBOSE: flag.default(false),
+});
+const valid = { DATABASE_URL: 'postgres://orrery@db:5432/orrery', API_SECRET: 's'.repeat(32) };
+
+function messageOf(env: Record<string, string | undefined>): string {
+  try {
+    readEnvironment(schema, env);
+  } catch (error) {
+    expect(error).toBeInstanceOf(StartupError);
+    return (error as Error).message;
+  }
+  throw new Error('accepted');
+}
+
+describe('readEnvironment', () => {
+  it('converts what is there and fills in defaults', () => {
+    const read = readEnvironment(schema, { ...valid, PORT: '8080', VERBOSE: 'yes', PATH: '/bin' });
+    expect(read).toEqual({ ...valid, PORT: 8080, VERBOSE: true });
+  });
+
+  it('takes an empty string for absent', () => {
+    expect(readEnvironment(schema, { ...valid, PORT: '', NATS_URL: '' })).toEqual({
+      ...valid,
+      PORT: 3000,
+      VERBOSE: false,
+    });
+  });
+
+  it('names all problems at once, in one line, with what is expected', () => {
+    const message = messageOf({ PORT: '99999', API_SECRET: 'x' });
+    expect(message).toContain('DATABASE_URL (missing; expected a PostgreSQL address');
+    expect(message).toContain('PORT (not valid; expected a port number from 0 to 65535)');
+    expect(message).toContain('API_SECRET (not valid; expected a secret of 32 characters)');
+    expect(message).not.toContain('\n');
+  });
+
+  it('never prints a value', () => {
+    const message = messageOf({
+      DATABASE_URL: 'mysql://u:hunter2@h/d',
+      API_SECRET: 'tooshort',
+      PORT: 'hunter3',
+    });
+    expect(message).not.toMatch(/hunter|tooshort/);
+  });
+});
+
+describe('variables', () => {
+  it.each([
+    [databaseUrl, 'postgresql:///orrery?host=/run/pg'],
+    [natsUrl, 'nats://a:4222, nats://b:4222'],
+    [redisUrl, 'rediss://cache'],
+  ])('accepts %#', (variable, text) => {
+    expect(variable.safeParse(text).success).toBe(true);
+  });
+
+  it.each([
+    [databaseUrl, 'postgres:/orrery'],
+    [natsUrl, 'nats://a:4222,http://b'],
+    [redisUrl, 'localhost:6379'],
+    [port, '1e3'],
+    [port, '-1'],
+    [wholeNumber({ min: 1, max: 5 }), '6'],
+  ])('refuses %#', (variable, text) => {
+    expect(variable.safeParse(text).success).toBe(false);
+  });
+});

@@ -1,0 +1,49 @@
+import type { Logger } from '../logging/create-logger.js';
+import { StartupError } from '../startup-error.js';
+
+/** The part of `process` that a life cycle needs, so that tests can stand in for it. */
+export interface HostProcess {
+  on(event: string, listener: (...args: unknown[]) => void): unknown;
+  exit(code: number): unknown;
+  readonly stderr: { write(text: string): unknown };
+}
+
+export interface ProcessLife {
+  /** Aborts on the first SIGINT or SIGTERM and on an error that nobody caught. */
+  readonly signal: AbortSignal;
+  /** Resolves when the signal aborts. */
+  readonly ended: Promise<void>;
+  exitCode(): number;
+  /** Reports why the start failed; after a stop the failure is only its consequence. */
+  failStart(service: string, error: unknown): void;
+}
+
+/** Follows the signals and uncaught errors of the process. A second signal exits at once. */
+export function watchProcess(host: HostProcess, logger: Logger): ProcessLife {
+  const stop = new AbortController();
+  const ended = new Promise<void>((resolve) =>
+    stop.signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
+  let exitCode = 0;
+  const onSignal = (name: string) => () => {
+    if (stop.signal.aborted) return host.exit(130);
+    logger.info({ signal: name }, 'stopping');
+    stop.abort();
+  };
+  const onUncaught = (error: unknown) => {
+    logger.fatal({ err: error }, 'an error was not caught: stopping');
+    exitCode = 1;
+    stop.abort();
+  };
+  for (const name of ['SIGINT', 'SIGTERM']) host.on(name, onSignal(name));
+  for (const event of ['uncaughtException', 'unhandledRejection']) host.on(event, onUncaught);
+
+  const failStart = (service: string, error: unknown) => {
+    if (stop.signal.aborted) return logger.debug({ err: error }, 'stopped during the start');
+    exitCode = 1;
+    if (error instanceof StartupError) host.stderr.write(`${service}: ${error.message}\n`);
+    else logger.fatal({ err: error }, 'could not start');
+    stop.abort();
+  };
+  return { signal: stop.signal, ended, exitCode: () => exitCode, failStart };
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { type Environment, readEnvironment } from '../environment/read-environment.js';
+import { httpUrl, port } from '../environment/variables.js';
+import { logEnvironment } from '../logging/log-environment.js';
+
+const processEnvironment = z.object({
+  ...logEnvironment,
+  HEALTH_HOST: z.string().default('127.0.0.1').describe('the address that health and metrics listen on'),
+  HEALTH_PORT: port.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+});
+
+export type ProcessEnvironment = z.output<typeof processEnvironment>;
+
+/** The variables that every process understands, whatever service runs in it. */
+export const readProcessEnvironment = (env: Environment): ProcessEnvironment =>
+  readEnvironment(processEnvironment, env);

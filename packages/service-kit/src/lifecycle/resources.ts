@@ -1,0 +1,80 @@
+import type { Logger } from '../logging/create-logger.js';
+
+interface Held {
+  readonly name: string;
+  readonly release: () => unknown;
+}
+
+export interface ResourcesOptions {
+  readonly logger?: Logger;
+  /** How long one release may take before the next one begins, in milliseconds. Default 5,000. */
+  readonly releaseTimeoutMs?: number;
+}
+
+/**
+ * What has been taken and must be given back: last in, first out, each once, also when the start fails
+ * half-way. An error or a slow release does not keep the others from being released.
+ *
+ *     await using resources = new Resources({ logger });
+ *     resources.add('postgres', () => pool.end());
+ */
+export class Resources implements AsyncDisposable {
+  readonly #held: Held[] = [];
+  readonly #logger: Logger | undefined;
+  readonly #releaseTimeoutMs: number;
+  #released: Promise<void> | undefined;
+
+  constructor({ logger, releaseTimeoutMs = 5000 }: ResourcesOptions = {}) {
+    this.#logger = logger;
+    this.#releaseTimeoutMs = releaseTimeoutMs;
+  }
+
+  /** Registers how to give something back. @throws Error when everything has been released already. */
+  add(name: string, release: () => unknown): void {
+    if (this.#released !== undefined) throw new Error(`${name} was taken after the release`);
+    this.#held.push({ name, release });
+  }
+
+  /** Registers something disposable and returns it. */
+  use<T extends AsyncDisposable>(name: string, disposable: T): T {
+    this.add(name, () => disposable[Symbol.asyncDispose]());
+    return disposable;
+  }
+
+  /** Releases everything; repeated calls share one release. @throws AggregateError with all that failed. */
+  release(): Promise<void> {
+    this.#released ??= this.#releaseAll();
+    return this.#released;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+
+  async #releaseAll(): Promise<void> {
+    const errors: unknown[] = [];
+    for (let next = this.#held.pop(); next !== undefined; next = this.#held.pop()) {
+      const { name } = next;
+      await this.#releaseOne(next).catch((error: unknown) => {
+        this.#logger?.error({ err: error, resource: name }, 'release failed');
+        errors.push(error);
+      });
+    }
+    if (errors.length > 0)
+      throw new AggregateError(errors, `${errors.length} resources could not be released`);
+  }
+
+  async #releaseOne({ name, release }: Held): Promise<void> {
+    const startedAt = performance.now();
+    await withinTime(Promise.resolve().then(release), this.#releaseTimeoutMs, name);
+    this.#logger?.debug({ resource: name, ms: Math.round(performance.now() - startedAt) }, 'released');
+  }
+}
+
+async function withinTime(release: Promise<unknown>, ms: number, name: string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${name} was not released within ${ms} ms`)), ms);
+  });
+  await Promise.race([release, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,40 @@
+import { type Logger as PinoLogger, pino } from 'pino';
+import { redactedPaths } from './redaction.js';
+import { textLines } from './text-lines.js';
+
+export type Logger = PinoLogger;
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+export type LogFormat = 'json' | 'text';
+
+/** Where lines go: `process.stdout`, or an array's `push` in a test. */
+export interface LogDestination {
+  write(line: string): unknown;
+}
+
+export interface LoggerOptions {
+  readonly service: string;
+  readonly level?: LogLevel;
+  /** `json` (default) for machines, `text` for a person at a terminal. */
+  readonly format?: LogFormat;
+  readonly destination?: LogDestination;
+}
+
+/** A structured logger. Members that carry secrets are blanked out; `err` is written with its stack and causes. */
+export function createLogger({
+  service,
+  level = 'info',
+  format = 'json',
+  destination,
+}: LoggerOptions): Logger {
+  const sink = destination ?? pino.destination({ dest: 1, sync: true });
+  return pino(
+    {
+      level,
+      base: { service },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: redactedPaths(), censor: '[redacted]' },
+    },
+    format === 'text' ? textLines(sink) : sink,
+  );
+}

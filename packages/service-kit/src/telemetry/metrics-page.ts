@@ -1,0 +1,24 @@
+import { metrics } from '@opentelemetry/api';
+import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+
+/** Collects the process's metrics; `text` is the page that Prometheus reads. */
+export async function startMetrics(
+  service: string,
+): Promise<AsyncDisposable & { text: () => Promise<string> }> {
+  const reader = new PrometheusExporter({ preventServerStart: true });
+  const provider = new MeterProvider({
+    resource: resourceFromAttributes({ 'service.name': service }),
+    readers: [reader],
+  });
+  metrics.setGlobalMeterProvider(provider);
+  const serializer = new PrometheusSerializer();
+  return {
+    text: async () => serializer.serialize((await reader.collect()).resourceMetrics),
+    [Symbol.asyncDispose]: async () => {
+      metrics.disable();
+      await provider.shutdown();
+    },
+  };
+}
