@@ -7,10 +7,15 @@ const project = (name: string, include: string[], extra: Record<string, unknown>
   ssr: { resolve: { conditions } },
   test: { name, include, environment: 'node' as const, ...extra },
 });
-const backed = { globalSetup: ['packages/testing/src/global-setup.ts'], testTimeout: 30_000, hookTimeout: 60_000 };
+const backed = {
+  globalSetup: ['packages/testing/src/global-setup.ts'],
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+};
 
 export default defineConfig({
   test: {
+    reporters: ['default', './packages/testing/src/closing-line.ts'],
     projects: [
       project('unit', ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts']),
       project('int', ['packages/*/tests/**/*.int.test.ts', 'services/*/tests/**/*.int.test.ts'], backed),
