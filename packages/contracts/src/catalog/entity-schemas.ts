@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { pageQuery } from '../paging/pagination.js';
+import { idempotentHeaders } from '../records/idempotency-key.js';
+import { deleted, description, timestamp } from '../records/text.js';
+import { listOperation, operation } from '../rpc/operation.js';
+import type { HttpBinding } from '../rpc/rpc.js';
+import { attributeRecord, createAttributeBody } from './attributes.js';
+import { nameInPath, schemaName, worldInPath } from './names.js';
+
+/** The structure of a kind of entity, with its attributes in order of creation. */
+export const entitySchemaRecord = z
+  .strictObject({
+    id: z.int(),
+    worldId: z.int(),
+    name: z.string(),
+    description: z.string().nullable(),
+    attributes: z.array(attributeRecord),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .meta({ id: 'EntitySchema' });
+export type EntitySchemaRecord = z.infer<typeof entitySchemaRecord>;
+
+export const createEntitySchemaBody = z
+  .strictObject({
+    name: schemaName,
+    description: description.nullable().optional(),
+    attributes: z.array(createAttributeBody).max(1000).optional(),
+  })
+  .meta({ id: 'CreateEntitySchema' });
+export type CreateEntitySchemaBody = z.output<typeof createEntitySchemaBody>;
+export const updateEntitySchemaBody = z
+  .strictObject({ name: schemaName.optional(), description: description.nullable().optional() })
+  .meta({ id: 'UpdateEntitySchema' });
+export type UpdateEntitySchemaBody = z.output<typeof updateEntitySchemaBody>;
+
+const inWorld = z.strictObject({ worldAddress: worldInPath });
+const params = inWorld.extend({ schemaName: nameInPath });
+const ROOT = '/api/worlds/:worldAddress/entity-schemas';
+const http = (
+  method: HttpBinding['method'],
+  rest: string,
+  summary: string,
+  more: Partial<HttpBinding> = {},
+): HttpBinding => ({ method, path: `${ROOT}${rest}`, status: 200, tag: 'Entity schemas', summary, ...more });
+
+const reading = { scope: 'read', relation: 'visible' } as const;
+const writing = { scope: 'write', relation: 'owner' } as const;
+
+export const entitySchemaRpcs = {
+  'entitySchemas.list': listOperation({
+    http: http('GET', '', 'List the entity schemas of a world'),
+    access: reading,
+    errors: ['world_not_found', 'page_too_deep'],
+    params: inWorld,
+    query: pageQuery,
+    item: entitySchemaRecord,
+  }),
+  'entitySchemas.create': operation({
+    http: http('POST', '', 'Create an entity schema, its attributes with it', {
+      status: 201,
+      location: ({ params: { worldAddress } }, schema) =>
+        `/api/worlds/${worldAddress}/entity-schemas/${encodeURIComponent(String(schema['name']))}`,
+    }),
+    access: writing,
+    errors: [
+      'world_not_found',
+      'entity_schema_exists',
+      'attribute_exists',
+      'limit_reached',
+      'idempotency_key_reused',
+      'request_in_flight',
+    ],
+    params: inWorld,
+    headers: idempotentHeaders,
+    body: createEntitySchemaBody,
+    data: entitySchemaRecord,
+  }),
+  'entitySchemas.get': operation({
+    http: http('GET', '/:schemaName', 'Get an entity schema'),
+    access: reading,
+    errors: ['world_not_found', 'entity_schema_not_found'],
+    params,
+    data: entitySchemaRecord,
+  }),
+  'entitySchemas.update': operation({
+    http: http('PUT', '/:schemaName', 'Change an entity schema; a schema in use keeps its name'),
+    access: writing,
+    errors: ['world_not_found', 'entity_schema_not_found', 'entity_schema_exists', 'entity_schema_in_use'],
+    params,
+    body: updateEntitySchemaBody,
+    data: entitySchemaRecord,
+  }),
+  'entitySchemas.delete': operation({
+    http: http('DELETE', '/:schemaName', 'Delete an entity schema that no version or instance uses'),
+    access: writing,
+    errors: ['world_not_found', 'entity_schema_not_found', 'entity_schema_in_use'],
+    params,
+    data: deleted,
+  }),
+};

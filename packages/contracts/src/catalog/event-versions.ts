@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import type { ErrorCode } from '../errors/error-table.js';
+import { jsonObject } from '../json/json-schemas.js';
+import { pageQuery } from '../paging/pagination.js';
+import { idempotentHeaders } from '../records/idempotency-key.js';
+import { deleted, sha256, timestamp } from '../records/text.js';
+import { listOperation, operation } from '../rpc/operation.js';
+import type { HttpBinding } from '../rpc/rpc.js';
+import { nameInPath, versionInPath, worldInPath } from './names.js';
+import { versionBody } from './version-body.js';
+import { executionSettings, guards, modeMap, mutationSettings, readEntity } from './version-parts.js';
+
+/** One numbered definition of an event. Prompts and templates are shown to the world's owner alone. */
+export const versionRecord = z
+  .strictObject({
+    id: z.int(),
+    eventId: z.int(),
+    event: z.string(),
+    version: z.int(),
+    isLocked: z.boolean(),
+    lockedAt: timestamp.nullable(),
+    versionHash: sha256,
+    inputSchema: jsonObject.nullable(),
+    outputSchema: jsonObject.nullable(),
+    readEntities: z.array(readEntity),
+    stateChanges: modeMap.nullable(),
+    behaviorPrompt: z.string().nullable().optional(),
+    mutationSettings: mutationSettings.nullable(),
+    executionSettings: executionSettings.nullable(),
+    guards: guards.nullable(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .meta({ id: 'EventVersion' });
+export type VersionRecord = z.infer<typeof versionRecord>;
+
+/** What can be wrong with a version's definition, found when it is saved. */
+export const versionErrors = [
+  'conflicting_fields',
+  'template_required',
+  'invalid_template',
+  'behavior_prompt_required',
+  'invalid_cron_schedule',
+  'unknown_entity_schema',
+] as const satisfies readonly ErrorCode[];
+
+const inEvent = z.strictObject({ worldAddress: worldInPath, eventName: nameInPath });
+const params = inEvent.extend({ version: versionInPath });
+const ROOT = '/api/worlds/:worldAddress/events/:eventName/event-versions';
+const http = (
+  method: HttpBinding['method'],
+  rest: string,
+  summary: string,
+  more: Partial<HttpBinding> = {},
+): HttpBinding => ({ method, path: `${ROOT}${rest}`, status: 200, tag: 'Event versions', summary, ...more });
+
+const reading = { scope: 'read', relation: 'visible' } as const;
+const writing = { scope: 'write', relation: 'owner' } as const;
+const absent = ['world_not_found', 'event_not_found', 'event_version_not_found'] as const;
+
+export const versionRpcs = {
+  'versions.list': listOperation({
+    http: http('GET', '', 'List the versions of an event'),
+    access: reading,
+    errors: ['world_not_found', 'event_not_found', 'page_too_deep'],
+    params: inEvent,
+    query: pageQuery,
+    item: versionRecord,
+  }),
+  'versions.create': operation({
+    http: http('POST', '', 'Create the next version of an event', {
+      status: 201,
+      location: ({ params: { worldAddress, eventName } }, version) =>
+        `/api/worlds/${worldAddress}/events/${encodeURIComponent(String(eventName))}` +
+        `/event-versions/${version['version']}`,
+    }),
+    access: writing,
+    errors: [
+      'world_not_found',
+      'event_not_found',
+      ...versionErrors,
+      'limit_reached',
+      'idempotency_key_reused',
+      'request_in_flight',
+    ],
+    params: inEvent,
+    headers: idempotentHeaders,
+    body: versionBody,
+    data: versionRecord,
+  }),
+  'versions.get': operation({
+    http: http('GET', '/:version', 'Get a version'),
+    access: reading,
+    errors: absent,
+    params,
+    data: versionRecord,
+  }),
+  'versions.update': operation({
+    http: http('PUT', '/:version', 'Change a version that is not locked; absent fields stay'),
+    access: writing,
+    errors: [...absent, ...versionErrors, 'version_locked'],
+    params,
+    body: versionBody,
+    data: versionRecord,
+  }),
+  'versions.lock': operation({
+    http: http('POST', '/:version/lock', 'Lock a version for ever, with the schemas that it names'),
+    access: writing,
+    errors: absent,
+    params,
+    data: versionRecord,
+  }),
+  'versions.delete': operation({
+    http: http('DELETE', '/:version', 'Delete a version that is neither locked nor bound'),
+    access: writing,
+    errors: [...absent, 'version_locked', 'event_version_in_use'],
+    params,
+    data: deleted,
+  }),
+};
