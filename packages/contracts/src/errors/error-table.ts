@@ -16,6 +16,7 @@ export const ERRORS = {
   // 400: the request is wrong
   validation_failed: meaning(400, 'The request is not valid'),
   invalid_json: meaning(400, 'The body is not valid JSON'),
+  malformed_request: meaning(400, 'The request is not valid HTTP'),
   body_must_be_array: meaning(400, 'The body must be an array'),
   duplicate_event: meaning(400, 'The same event appears twice'),
   page_too_deep: meaning(400, 'The page lies too deep in the list'),
@@ -73,8 +74,9 @@ export const ERRORS = {
   push_not_found: meaning(404, 'Push not found'),
   key_not_found: meaning(404, 'Key not found'),
   account_not_found: meaning(404, 'Account not found'),
-  // 405, 406
+  // 405, 408
   method_not_allowed: meaning(405, 'Method not allowed'),
+  request_timeout: meaning(408, 'The request took too long to arrive', true),
   // 409: the request meets a state that forbids it
   entity_schema_exists: meaning(409, 'The entity schema exists'),
   attribute_exists: meaning(409, 'The attribute exists'),
