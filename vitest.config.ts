@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Workspace packages resolve to their TypeScript source, so tests never see a stale build. */
-const conditions = ['@orrery/source', 'node', 'import', 'default'];
+const conditions = ['@orrery/source', 'node', 'import', 'module', 'default'];
 const project = (name: string, include: string[], extra: Record<string, unknown> = {}) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -13,13 +13,18 @@ const backed = {
   hookTimeout: 60_000,
 };
 
+/** `unit` is pure; `int` needs real servers; `e2e` needs a build; `extended` is what is too long for every day. */
 export default defineConfig({
   test: {
     reporters: ['default', './packages/testing/src/closing-line.ts'],
     projects: [
       project('unit', ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts']),
       project('int', ['packages/*/tests/**/*.int.test.ts', 'services/*/tests/**/*.int.test.ts'], backed),
-      project('e2e', ['e2e/tests/**/*.e2e.test.ts'], { ...backed, testTimeout: 60_000 }),
+      project('e2e', ['e2e/tests/**/*.e2e.test.ts'], { ...backed, testTimeout: 120_000 }),
+      project('extended', ['{packages,services}/*/tests/**/*.ext.test.ts', 'e2e/tests/**/*.ext.test.ts'], {
+        ...backed,
+        testTimeout: 300_000,
+      }),
       project('boundaries', ['e2e/boundaries/**/*.test.ts']),
     ],
   },
