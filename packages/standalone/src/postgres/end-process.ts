@@ -1,0 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { codeOf } from './error-code.js';
+
+/** PostgreSQL's shutdowns, from courteous to rude, and how long each may take (ms). */
+const steps = [
+  ['SIGINT', 3000],
+  ['SIGQUIT', 1200],
+  ['SIGKILL', 500],
+] as const;
+
+/** Ends a server: fast shutdown, then immediate, then killed. `lives` is asked before each signal. */
+export async function endProcess(pid: number, lives: () => Promise<boolean>): Promise<void> {
+  for (const [signal, patience] of steps) {
+    if (!(await lives()) || !send(pid, signal)) return;
+    if (await ended(lives, patience)) return;
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if (codeOf(error) === 'ESRCH') return false;
+    throw error;
+  }
+}
+
+async function ended(lives: () => Promise<boolean>, patience: number): Promise<boolean> {
+  for (const end = performance.now() + patience; performance.now() < end; ) {
+    await delay(10);
+    if (!(await lives())) return true;
+  }
+  return false;
+}

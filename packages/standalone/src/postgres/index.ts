@@ -1,0 +1,6 @@
+export {
+  type EmbeddedPostgres,
+  type EmbeddedPostgresOptions,
+  startEmbeddedPostgres,
+} from './start-postgres.js';
+export { type Watchdog, watchProcess } from './watchdog.js';

@@ -1,0 +1,71 @@
+import type { ChildProcess } from 'node:child_process';
+import { StartupError } from '@orrery/service-kit';
+import type { Cluster } from './cluster.js';
+import { endProcess } from './end-process.js';
+import { lastWords } from './last-words.js';
+import { ownerArgument } from './owner.js';
+import type { SocketDirectory } from './socket-directory.js';
+import { inUse } from './stale-server.js';
+import { watchProcess } from './watchdog.js';
+
+export interface ServerPlan {
+  readonly cluster: Cluster;
+  readonly socket: SocketDirectory;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface RunningServer {
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+const ownSettings = {
+  listen_addresses: '',
+  port: '5432',
+  max_connections: '200',
+  shared_buffers: '128MB',
+  // In a log's order `log` ranks above `error`: clients hear errors, and their statements hold users' data.
+  log_min_messages: 'log',
+  log_checkpoints: 'off',
+};
+
+/** Starts the server and resolves when it accepts connections, after crash recovery if need be. */
+export async function runServer({ cluster, socket, settings, signal }: ServerPlan): Promise<RunningServer> {
+  signal?.throwIfAborted();
+  const { binaries, dataDirectory, run } = cluster;
+  const all = { ...ownSettings, ...settings, unix_socket_directories: socket.path };
+  const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const owner = ['-c', await ownerArgument()];
+  const child = run(
+    binaries.postgres,
+    ['-D', dataDirectory, ...owner, ...args],
+    ['ignore', 'ignore', 'pipe'],
+  );
+  const watchdog = watchProcess(child, socket.temporary);
+  child.once('exit', watchdog.dismiss);
+  const stop = () => endChild(child);
+  signal?.addEventListener('abort', stop);
+  await untilReady(child, dataDirectory).finally(() => signal?.removeEventListener('abort', stop));
+  signal?.throwIfAborted();
+  return { pid: child.pid ?? 0, stop };
+}
+
+async function endChild(child: ChildProcess): Promise<void> {
+  const { pid } = child;
+  if (pid !== undefined)
+    await endProcess(pid, async () => child.exitCode === null && child.signalCode === null);
+}
+
+function untilReady(child: ChildProcess, dataDirectory: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const words = lastWords(child, (line) => {
+      if (line.includes('database system is ready to accept connections')) resolve();
+    });
+    child.once('error', (cause) => reject(new StartupError('PostgreSQL could not be run.', { cause })));
+    child.once('close', () => {
+      const taken = words().includes('lock file "postmaster.pid" already exists');
+      reject(taken ? inUse(dataDirectory) : new StartupError(`PostgreSQL did not start: ${words()}`));
+    });
+  });
+}
