@@ -19,8 +19,13 @@ export interface HttpBinding {
   status: 200 | 201 | 202;
   tag: string;
   summary: string;
-  /** `Location` of what was created. */
-  location?: (request: { params: Record<string, string> }, data: Record<string, unknown>) => string;
+  /** `Location` of what was created or accepted. */
+  location?: (
+    request: { params: Record<string, string> },
+    data: Record<string, unknown>,
+  ) => string | undefined;
+  /** Whether this answer only says that the work was taken on: 202 in place of `status`. */
+  accepted?: (data: Record<string, unknown>) => boolean;
 }
 
 export interface Rpc<Request extends z.ZodType = z.ZodType, Reply extends z.ZodType = z.ZodType> {

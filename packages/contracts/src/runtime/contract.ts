@@ -1,5 +1,19 @@
 import { referenceRpcs } from '../catalog/definitions.js';
 import { defineContract } from '../rpc/rpc.js';
+import { aiModelRpcs } from './ai-models.js';
+import { bindingRpcs } from './bindings.js';
+import { deploymentRpcs } from './deployments.js';
+import { executionRpcs } from './execution.js';
+import { instanceRpcs } from './instances.js';
+import { ownershipRpcs } from './ownership.js';
 
 /** Everything that the runtime answers. */
-export const runtimeContract = defineContract('runtime', { ...referenceRpcs });
+export const runtimeContract = defineContract('runtime', {
+  ...deploymentRpcs,
+  ...bindingRpcs,
+  ...instanceRpcs,
+  ...executionRpcs,
+  ...aiModelRpcs,
+  ...ownershipRpcs,
+  ...referenceRpcs,
+});

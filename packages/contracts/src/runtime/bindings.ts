@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { deleted, name, timestamp } from '../records/text.js';
+import { operation } from '../rpc/operation.js';
+import { deploymentPath } from './deployment-path.js';
+
+/** A name of a chain or a key that pushes are filtered by. */
+const shortName = z.string().min(1).max(255);
+const targetChains = z.array(shortName.max(64)).max(16);
+
+/** Which keys of an execution go on-chain: absent or null = all, `[]` = none (decisions §7). */
+export const onchainFilter = z
+  .strictObject({
+    stateChanges: z.array(shortName).max(200).nullable().optional(),
+    result: z.array(shortName).max(200).nullable().optional(),
+  })
+  .meta({ id: 'OnchainFilter' });
+export type OnchainFilter = z.infer<typeof onchainFilter>;
+
+const eventVersion = z.int().min(1).max(1_000_000_000);
+
+export const bindingInput = z
+  .strictObject({
+    event: name,
+    eventVersion,
+    targetChains: targetChains.optional(),
+    onchain: onchainFilter.nullable().optional(),
+  })
+  .meta({ id: 'BindingInput' });
+export type BindingInput = z.infer<typeof bindingInput>;
+
+/** Changes only what it names; `targetChains: []` and `onchain: null` clear. */
+export const bindingChange = z
+  .strictObject({
+    event: name,
+    eventVersion: eventVersion.optional(),
+    targetChains: targetChains.optional(),
+    onchain: onchainFilter.nullable().optional(),
+  })
+  .meta({ id: 'BindingChange' });
+export type BindingChange = z.infer<typeof bindingChange>;
+
+export const bindingRecord = z
+  .strictObject({
+    id: z.int(),
+    event: z.string(),
+    eventVersion: z.int(),
+    targetChains: z.array(z.string()),
+    onchain: onchainFilter.nullable(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .meta({ id: 'EventBinding' });
+export type BindingRecord = z.infer<typeof bindingRecord>;
+
+/** Bindings that a deployment may have (decisions §8). */
+export const MAX_BINDINGS = 200;
+
+const path = '/api/worlds/:worldAddress/deployments/:address/event-bindings';
+const tag = 'Event bindings';
+
+export const bindingRpcs = {
+  /** With `?event=` the one binding of that event, else all of them, unpaged. */
+  'bindings.list': operation({
+    http: { method: 'GET', path, status: 200, tag, summary: 'List all event bindings, or get one by event' },
+    access: { scope: 'read', relation: 'visible' },
+    errors: ['deployment_not_found', 'event_binding_not_found'],
+    params: deploymentPath,
+    query: z.strictObject({ event: z.string().min(1).optional() }),
+    data: z.union([z.array(bindingRecord), bindingRecord]),
+  }),
+  'bindings.add': operation({
+    http: { method: 'POST', path, status: 201, tag, summary: 'Bind events to versions' },
+    access: { scope: 'write', relation: 'owner' },
+    errors: [
+      'deployment_not_found',
+      'body_must_be_array',
+      'duplicate_event',
+      'unknown_event',
+      'unknown_event_version',
+      'unknown_chain',
+      'event_binding_exists',
+      'limit_reached',
+      'deployment_locked',
+    ],
+    params: deploymentPath,
+    body: z.array(bindingInput).max(MAX_BINDINGS),
+    data: z.array(bindingRecord),
+  }),
+  'bindings.update': operation({
+    http: { method: 'PUT', path, status: 200, tag, summary: 'Change event bindings' },
+    access: { scope: 'write', relation: 'owner' },
+    errors: [
+      'deployment_not_found',
+      'body_must_be_array',
+      'duplicate_event',
+      'unknown_event_version',
+      'unknown_chain',
+      'event_binding_not_found',
+      'deployment_locked',
+    ],
+    params: deploymentPath,
+    body: z.array(bindingChange).max(MAX_BINDINGS),
+    data: z.array(bindingRecord),
+  }),
+  'bindings.remove': operation({
+    http: { method: 'DELETE', path, status: 200, tag, summary: 'Unbind an event' },
+    access: { scope: 'write', relation: 'owner' },
+    errors: ['deployment_not_found', 'event_binding_not_found', 'deployment_locked'],
+    params: deploymentPath,
+    query: z.strictObject({ event: z.string().min(1) }),
+    data: deleted,
+  }),
+};

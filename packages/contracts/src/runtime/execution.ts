@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { jsonObject, jsonValue } from '../json/json-schemas.js';
+import { name } from '../records/text.js';
+import { operation } from '../rpc/operation.js';
+import { deploymentPath, idempotencyHeaders } from './deployment-path.js';
+
+/** `"horse:HORSE_1"` → the values as they now stand; null for a deleted instance. */
+const stateChanges = z.record(z.string(), jsonObject.nullable());
+
+/** What a committed execution answers (decisions §4). */
+export const executionAnswer = z
+  .strictObject({
+    historyId: z.string(),
+    seq: z.int(),
+    event: z.string(),
+    eventVersion: z.int(),
+    stateChanges,
+    result: jsonValue.nullable(),
+    attestation: jsonObject.nullable(),
+    pushes: z.array(z.strictObject({ chain: z.string(), status: z.string() })),
+  })
+  .meta({ id: 'ExecutionAnswer' });
+export type ExecutionAnswer = z.infer<typeof executionAnswer>;
+
+/** What would happen: nothing was committed. */
+export const dryRunAnswer = z
+  .strictObject({
+    dryRun: z.literal(true),
+    event: z.string(),
+    eventVersion: z.int(),
+    stateChanges,
+    result: jsonValue.nullable(),
+    prompt: jsonValue.nullable(),
+  })
+  .meta({ id: 'DryRunAnswer' });
+export type DryRunAnswer = z.infer<typeof dryRunAnswer>;
+
+const executionState = z.enum(['running', 'succeeded', 'failed']);
+
+/** An execution that goes on without its caller: 202. */
+export const acceptedExecution = z
+  .strictObject({ executionId: z.string(), state: executionState })
+  .meta({ id: 'AcceptedExecution' });
+
+export const executionRecord = z
+  .strictObject({
+    executionId: z.string(),
+    state: executionState,
+    answer: executionAnswer.optional(),
+    error: z.strictObject({ code: z.string(), detail: z.string(), facts: jsonObject.optional() }).optional(),
+  })
+  .meta({ id: 'Execution' });
+export type ExecutionRecord = z.infer<typeof executionRecord>;
+
+const one = '/api/worlds/:worldAddress/deployments/:address';
+const tag = 'Execution';
+const flag = z
+  .union([z.boolean(), z.enum(['true', 'false'])])
+  .transform((value) => value === true || value === 'true');
+
+export const executionRpcs = {
+  'deployments.execute': operation({
+    http: {
+      method: 'POST',
+      path: `${one}/execute`,
+      status: 200,
+      tag,
+      summary: 'Execute an event',
+      accepted: (data) => 'executionId' in data,
+      location: ({ params }, { executionId }) =>
+        executionId === undefined
+          ? undefined
+          : `/api/worlds/${params.worldAddress}/deployments/${params.address}/executions/${String(executionId)}`,
+    },
+    access: { scope: 'execute', relation: 'owner' },
+    errors: [
+      'deployment_not_found',
+      'event_not_bound',
+      'mutation_missing',
+      'invalid_input',
+      'template_failed',
+      'operator_type_mismatch',
+      'change_not_allowed',
+      'invalid_change_key',
+      'change_too_large',
+      'invalid_state',
+      'invalid_result',
+      'unknown_entity_schema',
+      'read_set_too_large',
+      'limit_reached',
+      'deployment_paused',
+      'write_conflict',
+      'request_in_flight',
+      'idempotency_key_reused',
+      'budget_exhausted',
+      'ai_output_invalid',
+    ],
+    params: deploymentPath,
+    query: z.strictObject({ dryRun: flag.optional() }),
+    headers: z.strictObject({ ...idempotencyHeaders.shape, prefer: z.string().max(255).optional() }),
+    body: z.strictObject({ event: name, input: jsonObject.default({}) }).meta({ id: 'ExecuteRequest' }),
+    data: z.union([executionAnswer, dryRunAnswer, acceptedExecution]),
+  }),
+  'executions.get': operation({
+    http: {
+      method: 'GET',
+      path: `${one}/executions/:executionId`,
+      status: 200,
+      tag,
+      summary: 'Look after an execution that was asked for asynchronously',
+    },
+    access: { scope: 'read', relation: 'owner' },
+    errors: ['deployment_not_found', 'execution_not_found'],
+    params: z.strictObject({ ...deploymentPath.shape, executionId: z.string() }),
+    data: executionRecord,
+  }),
+};

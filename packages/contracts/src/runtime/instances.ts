@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { jsonObject } from '../json/json-schemas.js';
+import { pageQuery } from '../paging/pagination.js';
+import { deleted, name, timestamp } from '../records/text.js';
+import { listOperation, operation } from '../rpc/operation.js';
+import { deploymentPath, idempotencyHeaders } from './deployment-path.js';
+
+export const instanceRecord = z
+  .strictObject({
+    id: z.int(),
+    entitySchema: z.string(),
+    instanceId: z.string(),
+    state: jsonObject,
+    revision: z.int(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .meta({ id: 'EntityInstance' });
+export type InstanceRecord = z.infer<typeof instanceRecord>;
+
+export const newInstance = z
+  .strictObject({ entitySchema: name, instanceId: name, state: jsonObject.default({}) })
+  .meta({ id: 'NewEntityInstance' });
+
+const all = '/api/worlds/:worldAddress/deployments/:address/entity-instances';
+const one = `${all}/:instanceId`;
+const tag = 'Entity instances';
+const instancePath = z.strictObject({ ...deploymentPath.shape, instanceId: z.string() });
+/** Picks the schema where several have an instance of this key. */
+const whichSchema = z.strictObject({ entitySchema: z.string().min(1).optional() });
+const wholeNumber = z
+  .union([z.int().min(1), z.string().regex(/^[1-9]\d{0,14}$/, 'a whole number from 1')])
+  .transform(Number);
+
+export const instanceRpcs = {
+  'instances.list': listOperation({
+    http: { method: 'GET', path: all, status: 200, tag, summary: 'List entity instances' },
+    access: { scope: 'read', relation: 'visible' },
+    errors: ['deployment_not_found', 'page_too_deep'],
+    params: deploymentPath,
+    query: z.strictObject({ ...whichSchema.shape, ...pageQuery.shape }),
+    item: instanceRecord,
+  }),
+  'instances.create': operation({
+    http: {
+      method: 'POST',
+      path: all,
+      status: 201,
+      tag,
+      summary: 'Create an entity instance',
+      location: ({ params }, data) =>
+        `/api/worlds/${params.worldAddress}/deployments/${params.address}/entity-instances/${encodeURIComponent(String(data.instanceId))}?entitySchema=${encodeURIComponent(String(data.entitySchema))}`,
+    },
+    access: { scope: 'write', relation: 'owner' },
+    errors: [
+      'deployment_not_found',
+      'unknown_entity_schema',
+      'invalid_state',
+      'entity_instance_exists',
+      'limit_reached',
+      'write_conflict',
+      'deployment_locked',
+      'idempotency_key_reused',
+    ],
+    params: deploymentPath,
+    headers: idempotencyHeaders,
+    body: newInstance,
+    data: instanceRecord,
+  }),
+  'instances.get': operation({
+    http: { method: 'GET', path: one, status: 200, tag, summary: 'Get an entity instance, as it is or was' },
+    access: { scope: 'read', relation: 'visible' },
+    errors: ['deployment_not_found', 'entity_instance_not_found', 'ambiguous_instance'],
+    params: instancePath,
+    query: z.strictObject({ ...whichSchema.shape, atSeq: wholeNumber.optional() }),
+    data: instanceRecord,
+  }),
+  'instances.update': operation({
+    http: { method: 'PUT', path: one, status: 200, tag, summary: "Replace an entity instance's state" },
+    access: { scope: 'write', relation: 'owner' },
+    errors: [
+      'deployment_not_found',
+      'entity_instance_not_found',
+      'ambiguous_instance',
+      'invalid_state',
+      'revision_mismatch',
+      'write_conflict',
+      'deployment_locked',
+    ],
+    params: instancePath,
+    query: whichSchema,
+    headers: z.strictObject({ 'if-match': z.string().min(1).max(255).optional() }),
+    body: z.strictObject({ state: jsonObject }),
+    data: instanceRecord,
+  }),
+  'instances.delete': operation({
+    http: { method: 'DELETE', path: one, status: 200, tag, summary: 'Delete an entity instance' },
+    access: { scope: 'write', relation: 'owner' },
+    errors: [
+      'deployment_not_found',
+      'entity_instance_not_found',
+      'ambiguous_instance',
+      'write_conflict',
+      'deployment_locked',
+    ],
+    params: instancePath,
+    query: whichSchema,
+    data: deleted,
+  }),
+};
