@@ -36,5 +36,8 @@ export * from './runtime/contract.js';
 export * from './runtime/deployment-path.js';
 export * from './runtime/deployments.js';
 export * from './runtime/execution.js';
+export * from './runtime/history.js';
 export * from './runtime/instances.js';
+export * from './runtime/journal.js';
+export * from './runtime/messages.js';
 export * from './runtime/ownership.js';

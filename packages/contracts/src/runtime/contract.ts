@@ -4,7 +4,9 @@ import { aiModelRpcs } from './ai-models.js';
 import { bindingRpcs } from './bindings.js';
 import { deploymentRpcs } from './deployments.js';
 import { executionRpcs } from './execution.js';
+import { historyRpcs } from './history.js';
 import { instanceRpcs } from './instances.js';
+import { journalRpcs } from './journal.js';
 import { ownershipRpcs } from './ownership.js';
 
 /** Everything that the runtime answers. */
@@ -13,6 +15,8 @@ export const runtimeContract = defineContract('runtime', {
   ...bindingRpcs,
   ...instanceRpcs,
   ...executionRpcs,
+  ...historyRpcs,
+  ...journalRpcs,
   ...aiModelRpcs,
   ...ownershipRpcs,
   ...referenceRpcs,

@@ -1,0 +1,8 @@
+import { defineMessage } from '../rpc/message.js';
+import { journalFact } from './journal.js';
+
+/**
+ * Published for every journal entry after its commit, each deployment's in `seq` order, with the entry's id as the
+ * message's. At least once: consumers follow `seq` and fetch what is missing through `journal.range`.
+ */
+export const journalEntry = defineMessage('runtime', 'journal-entry', journalFact);
