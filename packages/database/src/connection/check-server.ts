@@ -1,0 +1,59 @@
+import { type Clock, type Logger, retry, StartupError } from '@orrery/service-kit';
+import type pg from 'pg';
+import { describeAddress } from './database-address.js';
+
+/** Debian 12's server, and the oldest that the SQL here is written for. */
+const OLDEST_MAJOR = 15;
+const ATTEMPTS = { attempts: 6, baseMs: 200, maxMs: 2000 };
+
+/** Mistakes of configuration: asking again gives the same answer. */
+const ADVICE: Readonly<Record<string, string>> = {
+  '28P01': 'refuses the password: correct the user and password in DATABASE_URL.',
+  '28000': 'refuses the user: correct the user in DATABASE_URL or allow it in pg_hba.conf.',
+  '3D000': 'has no such database: create it or correct its name in DATABASE_URL.',
+};
+
+export interface CheckServerOptions {
+  readonly pool: pg.Pool;
+  readonly url: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal?: AbortSignal;
+}
+
+/** Waits a few seconds at most for a server that can be used. @throws StartupError when there is none. */
+export async function checkServer({ pool, url, clock, logger, signal }: CheckServerOptions): Promise<void> {
+  const address = describeAddress(url);
+  const onRetry = (error: unknown, attempt: number) =>
+    logger.warn({ address, attempt, reason: (error as Error).message }, 'PostgreSQL does not answer yet');
+  const policy = { ...ATTEMPTS, retryable: (error: unknown) => adviceFor(error) === undefined };
+  const version = await retry(() => serverVersion(pool), policy, {
+    clock,
+    onRetry,
+    ...(signal && { signal }),
+  }).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    const advice =
+      adviceFor(error) ?? `cannot be reached (${reasonOf(error)}): start it or correct DATABASE_URL.`;
+    throw new StartupError(`PostgreSQL at ${address} ${advice}`, { cause: error });
+  });
+  if (version.major >= OLDEST_MAJOR) return;
+  throw new StartupError(
+    `PostgreSQL at ${address} is version ${version.text}: Orrery needs ${OLDEST_MAJOR} or newer, upgrade it or set DATABASE_URL to another server.`,
+  );
+}
+
+async function serverVersion(pool: pg.Pool): Promise<{ major: number; text: string }> {
+  const { rows } = await pool.query<{ number: string; text: string }>(
+    `select current_setting('server_version_num') as number, current_setting('server_version') as text`,
+  );
+  return { major: Math.floor(Number(rows[0]?.number) / 10_000), text: rows[0]?.text ?? 'unknown' };
+}
+
+const adviceFor = (error: unknown) => ADVICE[String((error as { code?: unknown }).code)];
+
+/** The code says enough (`ECONNREFUSED`); a text of the driver never holds the password. */
+function reasonOf(error: unknown): string {
+  const { code, message } = error as { code?: string; message?: string };
+  return code ?? message ?? 'no answer';
+}

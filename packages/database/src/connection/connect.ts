@@ -1,0 +1,64 @@
+import { type Clock, systemClock } from '@orrery/service-kit';
+import { Kysely, PostgresDialect } from 'kysely';
+import type pg from 'pg';
+import { checkServer } from './check-server.js';
+import { guardedPool } from './guarded-pool.js';
+import { openPool, type PoolOptions } from './open-pool.js';
+
+export interface ConnectOptions extends PoolOptions {
+  readonly clock?: Clock;
+  /** Ends the wait for a server that does not answer yet. */
+  readonly signal?: AbortSignal;
+}
+
+/** A service's own part of the database. `Schema` describes its tables to Kysely. */
+export interface Database<Schema> extends AsyncDisposable {
+  readonly db: Kysely<Schema>;
+  /** For what Kysely has no words for; its errors are the driver's own. */
+  readonly pool: pg.Pool;
+  readonly schema: string;
+  /** Another pool to the same place under other limits; whoever asks for it ends it. */
+  poolWith(limits: Partial<PoolOptions>): pg.Pool;
+  /** Resolves for a server that answers. For a health check. */
+  ping(): Promise<void>;
+  /** Waits for what is under way, then closes all connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to a service's schema (which `migrate` creates) and checks that the server can be used.
+ * Statements, waits for locks and idle transactions all have limits.
+ *
+ * @throws StartupError when the server cannot be reached within a few tries, refuses the user or is too old.
+ */
+export async function connect<Schema>(options: ConnectOptions): Promise<Database<Schema>> {
+  if (!/^[a-z][a-z0-9_]{0,62}$/.test(options.schema))
+    throw new TypeError(`not a schema name: ${options.schema}`);
+  const pool = openPool(options);
+  const close = closeOnce(pool);
+  try {
+    await checkServer({ ...options, pool, clock: options.clock ?? systemClock });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: guardedPool(pool) }) }),
+    pool,
+    schema: options.schema,
+    poolWith: (limits) => openPool({ ...options, ...limits }),
+    ping: async () => {
+      await pool.query('select 1');
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function closeOnce(pool: pg.Pool): () => Promise<void> {
+  let closed: Promise<void> | undefined;
+  return () => {
+    closed ??= pool.end();
+    return closed;
+  };
+}

@@ -1,0 +1,94 @@
+import { ConnectionLost, OutcomeUnknown } from './outcome.js';
+
+/** What a failed statement means, apart from PostgreSQL's codes. */
+export type PostgresFailure =
+  /** A row breaks a constraint; `constraint` is its name. Nothing was applied. */
+  | { readonly kind: ConstraintKind; readonly constraint: string }
+  /** Serialization failure or deadlock: nothing was applied, the same transaction may succeed now. */
+  | { readonly kind: 'conflict' }
+  /** The statement, or its wait for a lock, took too long and was cancelled. Nothing was applied. */
+  | { readonly kind: 'timeout' }
+  /** No connection, or none left. Nothing was applied. */
+  | { readonly kind: 'unavailable' }
+  /** The connection was lost meanwhile: it may have been applied. */
+  | { readonly kind: 'unknown_outcome' }
+  /** A mistake of ours, or not an error of the database. */
+  | { readonly kind: 'other' };
+
+type ConstraintKind =
+  | 'unique_violation'
+  | 'foreign_key_violation'
+  | 'check_violation'
+  | 'not_null_violation'
+  | 'exclusion_violation';
+
+const CONSTRAINTS: Readonly<Record<string, ConstraintKind>> = {
+  '23502': 'not_null_violation',
+  '23503': 'foreign_key_violation',
+  '23505': 'unique_violation',
+  '23514': 'check_violation',
+  '23P01': 'exclusion_violation',
+};
+
+/** SQLSTATE codes (PostgreSQL manual, appendix A) and the codes of Node's sockets. */
+const KINDS: Readonly<Record<string, 'conflict' | 'timeout' | 'unavailable' | 'unknown_outcome'>> = {
+  '40001': 'conflict',
+  '40P01': 'conflict',
+  '55P03': 'timeout',
+  '57014': 'timeout',
+  '08001': 'unavailable',
+  '08004': 'unavailable',
+  '53300': 'unavailable',
+  '57P03': 'unavailable',
+  ECONNREFUSED: 'unavailable',
+  ENOENT: 'unavailable',
+  ENOTFOUND: 'unavailable',
+  EAI_AGAIN: 'unavailable',
+  EHOSTUNREACH: 'unavailable',
+  ENETUNREACH: 'unavailable',
+  ETIMEDOUT: 'unknown_outcome',
+  ECONNRESET: 'unknown_outcome',
+  EPIPE: 'unknown_outcome',
+  '08000': 'unknown_outcome',
+  '08003': 'unknown_outcome',
+  '08006': 'unknown_outcome',
+  '08007': 'unknown_outcome',
+  '25P03': 'unknown_outcome',
+  '57P01': 'unknown_outcome',
+  '57P02': 'unknown_outcome',
+  '57P05': 'unknown_outcome',
+};
+
+/** Errors that the driver makes itself carry no code, only a text. */
+const TEXTS: readonly (readonly [RegExp, 'unavailable' | 'unknown_outcome'])[] = [
+  [
+    /timeout exceeded when trying to connect|due to connection timeout|timeout expired|after calling end on the pool/,
+    'unavailable',
+  ],
+  [/^Connection terminated|not queryable|^Query read timeout|^read ECONNRESET/, 'unknown_outcome'],
+];
+
+interface DriverError {
+  readonly code?: unknown;
+  readonly constraint?: unknown;
+  readonly message?: unknown;
+}
+
+/** Says what an error thrown by a query means. Never throws. */
+export function classifyPostgresError(error: unknown): PostgresFailure {
+  if (error instanceof ConnectionLost) return { kind: 'unavailable' };
+  if (error instanceof OutcomeUnknown) return { kind: 'unknown_outcome' };
+  if (typeof error !== 'object' || error === null) return { kind: 'other' };
+  const { code, constraint, message } = error as DriverError;
+  const broken = CONSTRAINTS[String(code)];
+  if (broken !== undefined) return { kind: broken, constraint: String(constraint ?? '') };
+  const text = typeof message === 'string' ? message : '';
+  const kind = KINDS[String(code)] ?? TEXTS.find(([pattern]) => pattern.test(text))?.[1] ?? 'other';
+  return { kind };
+}
+
+/** Whether a unique constraint (this one, if named) refused the row. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  const failure = classifyPostgresError(error);
+  return failure.kind === 'unique_violation' && (constraint ?? failure.constraint) === failure.constraint;
+}

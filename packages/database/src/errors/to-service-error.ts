@@ -1,0 +1,31 @@
+import { asServiceError, ServiceError } from '@orrery/contracts';
+import { classifyPostgresError } from './postgres-errors.js';
+
+/**
+ * An error of the database as one that may leave the service: away → `unavailable` (503), too slow →
+ * `deadline_exceeded` (504), still in conflict after its retries → `overloaded` (503). Where the outcome is
+ * unknown the facts say so. A broken constraint is `internal`: a service maps those it expects by itself.
+ */
+export function toServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const cause = { cause: error };
+  switch (classifyPostgresError(error).kind) {
+    case 'unavailable':
+      return new ServiceError('unavailable', 'The database is away; nothing was changed.', cause);
+    case 'timeout':
+      return new ServiceError('deadline_exceeded', 'The database took too long; nothing was changed.', cause);
+    case 'conflict':
+      return new ServiceError(
+        'overloaded',
+        'Too many changes to the same rows at once; nothing was changed.',
+        cause,
+      );
+    case 'unknown_outcome':
+      return new ServiceError('unavailable', 'The database went away before it confirmed the change.', {
+        ...cause,
+        facts: { outcome: 'unknown' },
+      });
+    default:
+      return asServiceError(error);
+  }
+}

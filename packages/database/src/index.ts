@@ -1,0 +1,10 @@
+export * from './connection/connect.js';
+export * from './connection/jsonb.js';
+export type { PoolOptions } from './connection/open-pool.js';
+export * from './errors/outcome.js';
+export * from './errors/postgres-errors.js';
+export * from './errors/to-service-error.js';
+export * from './migration/migrate.js';
+export * from './paging/count-up-to.js';
+export * from './paging/page.js';
+export * from './transaction/transaction.js';

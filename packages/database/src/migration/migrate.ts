@@ -1,0 +1,89 @@
+import { type Logger, StartupError } from '@orrery/service-kit';
+import { Kysely, type Migration, type MigrationResult, Migrator, PostgresDialect } from 'kysely';
+import type pg from 'pg';
+import type { Database } from '../connection/connect.js';
+
+export type { Migration } from 'kysely';
+
+/** By name; names sort in the order of execution (`0001_worlds`) and are never changed once released. */
+export type Migrations = Readonly<Record<string, Migration>>;
+
+export interface MigrateOptions {
+  readonly database: Pick<Database<unknown>, 'schema' | 'poolWith'>;
+  readonly migrations: Migrations;
+  readonly logger: Logger;
+}
+
+const TABLE = 'migration';
+const LOCK_TABLE = 'migration_lock';
+
+/**
+ * Brings a service's schema to the state that this build knows. Any number of replicas may call it at once:
+ * one works, the others wait for it. All pending migrations are one transaction.
+ *
+ * @throws StartupError naming the migration that failed (everything is rolled back), or the one that a newer
+ *   build has left in the database.
+ */
+export async function migrate({ database, migrations, logger }: MigrateOptions): Promise<void> {
+  const limits = {
+    maxConnections: 1,
+    statementTimeoutMs: 0,
+    lockTimeoutMs: 0,
+    idleInTransactionTimeoutMs: 0,
+  };
+  const pool = database.poolWith(limits);
+  try {
+    // A lock of the session: it also covers CREATE SCHEMA, which is not safe to run twice at once.
+    await pool.query(`select pg_advisory_lock(hashtext('orrery.migrate'), hashtext($1))`, [database.schema]);
+    await pool.query(`create schema if not exists "${database.schema}"`);
+    await refuseNewerSchema(pool, database.schema, migrations);
+    await migrateToLatest(pool, database.schema, migrations, logger);
+  } finally {
+    await pool.end();
+  }
+}
+
+async function refuseNewerSchema(pool: pg.Pool, schema: string, migrations: Migrations): Promise<void> {
+  const { rows } = await pool.query(`select to_regclass($1) is not null as exists`, [
+    `"${schema}"."${TABLE}"`,
+  ]);
+  if (!rows[0]?.exists) return;
+  const done = await pool.query<{ name: string }>(`select name from "${schema}"."${TABLE}" order by name`);
+  const unknown = done.rows.find(({ name }) => !Object.hasOwn(migrations, name));
+  if (unknown === undefined) return;
+  throw new StartupError(
+    `The schema ${schema} of the database was migrated by a newer build (migration ${unknown.name}): start that build, or one that is newer.`,
+  );
+}
+
+async function migrateToLatest(
+  pool: pg.Pool,
+  schema: string,
+  migrations: Migrations,
+  logger: Logger,
+): Promise<void> {
+  const migrator = new Migrator({
+    db: new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) }),
+    provider: { getMigrations: async () => ({ ...migrations }) },
+    migrationTableSchema: schema,
+    migrationTableName: TABLE,
+    migrationLockTableName: LOCK_TABLE,
+  });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error !== undefined) throw migrationFailure(schema, results, error);
+  const names = results.map(({ migrationName }) => migrationName);
+  if (names.length > 0) logger.info({ schema, migrations: names }, 'migrated');
+}
+
+function migrationFailure(schema: string, results: readonly MigrationResult[], error: unknown): StartupError {
+  const failed = results.find(({ status }) => status === 'Error');
+  const what =
+    failed === undefined
+      ? `The schema ${schema} cannot be migrated`
+      : `The migration ${failed.migrationName} of schema ${schema} failed`;
+  const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
+  return new StartupError(
+    `${what} and was rolled back (${reason}): report it and start the build that ran before.`,
+    { cause: error },
+  );
+}

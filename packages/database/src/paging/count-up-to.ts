@@ -1,0 +1,27 @@
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+
+/** `isMinimum`: counting stopped, there are at least this many. */
+export interface BoundedCount {
+  readonly total: number;
+  readonly isMinimum: boolean;
+}
+
+/** Filters without a counter are counted this far (decisions §1). */
+export const COUNT_LIMIT = 10_000;
+
+/** Counts the rows of a query, and gives up at `limit`. Pass the query without order, limit and offset. */
+export async function countUpTo<DB, TB extends keyof DB, O>(
+  db: Kysely<DB>,
+  query: SelectQueryBuilder<DB, TB, O>,
+  limit: number = COUNT_LIMIT,
+): Promise<BoundedCount> {
+  const bounded = query
+    .clearSelect()
+    .select(sql`1`.as('one'))
+    .limit(limit + 1);
+  const { rows } = await sql<{
+    count: number;
+  }>`select count(*) as count from (${bounded}) as counted`.execute(db);
+  const found = rows[0]?.count ?? 0;
+  return { total: Math.min(found, limit), isMinimum: found > limit };
+}

@@ -1,0 +1,32 @@
+import { retry, systemClock } from '@orrery/service-kit';
+import type { IsolationLevel, Kysely, Transaction } from 'kysely';
+import { classifyPostgresError } from '../errors/postgres-errors.js';
+
+export interface TransactionOptions {
+  /** Default: `read committed`, PostgreSQL's own. */
+  readonly isolation?: IsolationLevel;
+  /** How often `fn` runs at most when PostgreSQL reports a serialization failure or a deadlock. Default 3. */
+  readonly attempts?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Runs `fn` in one transaction and commits, or rolls back and rejects. `fn` may run several times, so it
+ * keeps no traces outside the transaction; and it never waits for the network: claim, commit, call, then
+ * record the outcome in a new transaction.
+ *
+ * @throws OutcomeUnknown when the connection was lost during COMMIT.
+ * @throws ConnectionLost when it was lost before: nothing was applied.
+ * @throws CommitRefused when `fn` swallowed the failure of a statement: nothing was applied.
+ */
+export function transaction<Schema, T>(
+  db: Kysely<Schema>,
+  fn: (trx: Transaction<Schema>) => Promise<T>,
+  { isolation, attempts = 3, signal }: TransactionOptions = {},
+): Promise<T> {
+  const begin = () =>
+    isolation === undefined ? db.transaction() : db.transaction().setIsolationLevel(isolation);
+  const retryable = (error: unknown) => classifyPostgresError(error).kind === 'conflict';
+  const policy = { attempts, baseMs: 10, maxMs: 200, retryable };
+  return retry(() => begin().execute(fn), policy, { clock: systemClock, ...(signal && { signal }) });
+}
