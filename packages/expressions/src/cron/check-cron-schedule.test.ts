@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { checkCronSchedule } from './check-cron-schedule.js';
+
+const now = Date.UTC(2026, 10, 21);
+const check = (schedule: string, timezone?: string) =>
+  checkCronSchedule({ schedule, ...(timezone === undefined ? {} : { timezone }) }, now)?.field;
+
+describe('checkCronSchedule', () => {
+  it.each(['* * * * *', '*/5 0-6 1,15 * MON-FRI', '0 0 29 2 *', ' 0 0 * * 7 '])('accepts %j', (schedule) => {
+    expect(check(schedule)).toBeUndefined();
+  });
+
+  it.each([
+    '',
+    '   ',
+    'soon',
+    '@daily',
+    '* * * *',
+    '* * * * * *',
+    '60 * * * *',
+    '*/0 * * * *',
+    '5-1 * * * *',
+    '0 24 * * *',
+    '0 0 * * 8',
+    '2027-01-01T00:00:00',
+  ])('refuses %j', (schedule) => {
+    expect(check(schedule)).toBe('schedule');
+  });
+
+  it.each(['0 0 30 2 *', '0 0 31 2,4,6,9,11 *'])('refuses %j, which never fires', (schedule) => {
+    expect(check(schedule)).toBe('schedule');
+  });
+
+  it('checks the time zone', () => {
+    expect(check('0 9 * * *', 'Europe/Vienna')).toBeUndefined();
+    for (const zone of ['', 'Mars/Phobos', '+05:00', 'Europe/Vienna ', '__proto__'])
+      expect(check('0 9 * * *', zone)).toBe('timezone');
+  });
+
+  it('ends quickly on the longest patterns', () => {
+    const startedAt = performance.now();
+    check(`${Array.from({ length: 300 }, () => '0').join(',')} 0 31 2 *`);
+    expect(performance.now() - startedAt).toBeLessThan(500);
+  });
+});
