@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Workspace packages resolve to their TypeScript source, so tests never see a stale build. */
-const conditions = ['@orrery/source', 'node', 'import', 'module', 'default'];
+const conditions = ['@orrery/source', 'node'];
 const project = (name: string, include: string[], extra: Record<string, unknown> = {}) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },

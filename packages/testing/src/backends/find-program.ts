@@ -1,0 +1,35 @@
+import { access, constants } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { readTestEnvironment } from '../environment.js';
+import { cachedProgram } from './package-cache.js';
+
+export type ProgramName = 'nats-server' | 'redis-server';
+
+export interface Program {
+  readonly file: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A server's program from the PATH or the cache; nothing is fetched. */
+export async function findProgram(name: ProgramName): Promise<Program | undefined> {
+  const { path } = readTestEnvironment();
+  // Debian keeps servers in sbin, which an ordinary user's PATH leaves out.
+  for (const folder of [...path.split(delimiter), '/usr/sbin', '/usr/local/sbin']) {
+    const file = join(folder, name);
+    if (folder !== '' && (await isProgram(file))) return { file, env: { PATH: path } };
+  }
+  return cachedProgram(name);
+}
+
+/** @throws Error when there is none: such a test belongs under `describeWithNatsProgram` and its like. */
+export async function requireProgram(name: ProgramName): Promise<Program> {
+  const program = await findProgram(name);
+  if (program === undefined) throw new Error(`${name} is neither on the PATH nor in the cache`);
+  return program;
+}
+
+export const isProgram = (file: string) =>
+  access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { isProgram, type Program, type ProgramName } from './find-program.js';
+
+const run = promisify(execFile);
+const cache = fileURLToPath(new URL('../../../../.cache/', import.meta.url));
+
+/** A program that `fillCache` unpacked in an earlier run. */
+export async function cachedProgram(name: ProgramName): Promise<Program | undefined> {
+  const root = join(cache, name);
+  for (const folder of ['usr/bin', 'usr/sbin']) {
+    const file = join(root, folder, name);
+    if (await isProgram(file)) return { file, env: { LD_LIBRARY_PATH: await libraryPath(root) } };
+  }
+  return undefined;
+}
+
+/** Debian keeps libraries in a folder named after the machine: `usr/lib/x86_64-linux-gnu`. */
+async function libraryPath(root: string): Promise<string> {
+  const folders = await readdir(join(root, 'usr', 'lib')).catch(() => []);
+  return folders.map((folder) => join(root, 'usr', 'lib', folder)).join(':');
+}
+
+/** Unpacks Debian's package, and those it needs that the machine lacks, into the cache. Needs no root. */
+export async function fillCache(name: ProgramName): Promise<Program | undefined> {
+  await mkdir(cache, { recursive: true });
+  const draft = await mkdtemp(join(cache, `${name}-`));
+  try {
+    await download(name, draft);
+    for (const file of await readdir(draft)) {
+      if (file.endsWith('.deb')) await run('dpkg-deb', ['-x', join(draft, file), join(draft, 'root')]);
+    }
+    // Another run may have been faster.
+    await rename(join(draft, 'root'), join(cache, name)).catch(() => undefined);
+    return await cachedProgram(name);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** With the machine's package lists, else with lists of our own: root is not needed to have those. */
+async function download(name: ProgramName, folder: string): Promise<void> {
+  await downloadWith([], name, folder).catch(async () => {
+    const lists = join(cache, 'apt');
+    await mkdir(join(lists, 'lists', 'partial'), { recursive: true });
+    const own = ['-o', `Dir::State::lists=${join(lists, 'lists')}`, '-o', `Dir::Cache=${lists}`];
+    await run('apt-get', [...own, 'update', '-qq'], { timeout: 120_000 });
+    await downloadWith(own, name, folder);
+  });
+}
+
+async function downloadWith(options: readonly string[], name: string, folder: string): Promise<void> {
+  const plan = await run('apt-get', [...options, 'install', '-s', '--no-install-recommends', name]);
+  const packages = plan.stdout.split('\n').flatMap((line) => /^Inst (\S+)/.exec(line)?.[1] ?? []);
+  await run('apt-get', [...options, 'download', '-qq', ...packages], { cwd: folder, timeout: 120_000 });
+}

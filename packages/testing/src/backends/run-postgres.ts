@@ -1,0 +1,22 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Resources } from '@orrery/service-kit';
+import { startEmbeddedPostgres, watchProcess } from '@orrery/standalone/postgres';
+
+/** A server whose data nobody misses: it need not survive a power cut. */
+const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+
+/** Starts the run's PostgreSQL on a folder that goes with it and answers the URL of its `postgres` database. */
+export async function startRunPostgres(resources: Resources): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'orrery-test-'));
+  resources.add('postgres folder', () => rm(folder, { recursive: true, force: true }));
+  // Started by root, the server runs as another user, who has to pass through here.
+  await chmod(folder, 0o711);
+  const dataDirectory = join(folder, 'postgres');
+  const server = await startEmbeddedPostgres({ dataDirectory, database: 'postgres', settings });
+  const watchdog = watchProcess(server, folder);
+  resources.add('postgres folder watchdog', watchdog.dismiss);
+  resources.add('postgres', server.stop);
+  return server.url;
+}

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { inject } from 'vitest';
+import './provided.js';
+
+export interface TestDatabase extends AsyncDisposable {
+  readonly url: string;
+  /** Removes the database, whoever is still connected to it. */
+  drop(): Promise<void>;
+}
+
+/** A database that others are copied from, made once per run by the first test that asks for it. */
+export interface DatabaseTemplate {
+  /** Names what `prepare` makes: two with one name are one template. Lower-case letters, digits, `_`. */
+  readonly name: string;
+  /** Fills an empty database, and closes its connections. */
+  prepare(url: string): Promise<void>;
+}
+
+export interface TestDatabaseOptions {
+  readonly template?: DatabaseTemplate;
+}
+
+/** Makes a database of its own for a test file; about 20 ms. Needs the global setup. */
+export async function createTestDatabase({ template }: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await asAdministrator(async (client) => {
+    const source = template === undefined ? 'template1' : await templateDatabase(client, template);
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${source}`);
+  });
+  const drop = () =>
+    asAdministrator(async (client) => {
+      await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    });
+  return { url: urlOf(name), drop, [Symbol.asyncDispose]: drop };
+}
+
+/** Prepared under another name and renamed when it is whole; test files that come meanwhile wait. */
+async function templateDatabase(client: Client, { name, prepare }: DatabaseTemplate): Promise<string> {
+  const ready = client.escapeIdentifier(`template_${name}`);
+  const draft = client.escapeIdentifier(`draft_${name}`);
+  await client.query('SELECT pg_advisory_lock(hashtext($1))', [name]);
+  const found = await client.query('SELECT FROM pg_database WHERE datname = $1', [`template_${name}`]);
+  if (found.rowCount !== 0) return ready;
+  await client.query(`DROP DATABASE IF EXISTS ${draft} WITH (FORCE)`);
+  await client.query(`CREATE DATABASE ${draft}`);
+  await prepare(urlOf(`draft_${name}`));
+  await client.query(`ALTER DATABASE ${draft} RENAME TO ${ready}`);
+  return ready;
+}
+
+/** Session locks taken on the way end with the connection. */
+async function asAdministrator(work: (client: Client) => Promise<void>): Promise<void> {
+  const client = new Client({ connectionString: inject('postgresUrl') });
+  await client.connect();
+  await work(client).finally(() => client.end());
+}
+
+function urlOf(database: string): string {
+  const url = new URL(inject('postgresUrl'));
+  url.pathname = `/${database}`;
+  return url.href;
+}

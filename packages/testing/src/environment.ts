@@ -1,0 +1,19 @@
+/** What the person who runs the tests may set. */
+export interface TestEnvironment {
+  /** `TEST_NATS_URL`: a running server with JetStream, in place of one of our own. */
+  readonly natsUrl: string | undefined;
+  /** `TEST_REDIS_URL`. */
+  readonly redisUrl: string | undefined;
+  /** `REQUIRE_BACKENDS=1`: a backend that cannot be had is a failure, not a skip. */
+  readonly requireBackends: boolean;
+  readonly path: string;
+}
+
+export function readTestEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvironment {
+  return {
+    natsUrl: env.TEST_NATS_URL || undefined,
+    redisUrl: env.TEST_REDIS_URL || undefined,
+    requireBackends: env.REQUIRE_BACKENDS === '1',
+    path: env.PATH ?? '',
+  };
+}

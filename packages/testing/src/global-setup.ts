@@ -1,0 +1,45 @@
+import { holding, type Resources } from '@orrery/service-kit';
+import type { TestProject } from 'vitest/node';
+import { obtainBackend } from './backends/obtain-backend.js';
+import { startRunPostgres } from './backends/run-postgres.js';
+import { readTestEnvironment, type TestEnvironment } from './environment.js';
+import type { Backend } from './provided.js';
+import { startNatsServer } from './servers/nats-server.js';
+import { startRedisServer } from './servers/redis-server.js';
+
+/** Vitest's global setup: one PostgreSQL, NATS and Redis for the run, gone when it ends or dies. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const environment = readTestEnvironment();
+  const backends = await holding(async (resources) => ({
+    postgresUrl: await startRunPostgres(resources),
+    nats: await obtainNats(environment, resources),
+    redis: await obtainRedis(environment, resources),
+  }));
+  project.provide('postgresUrl', backends.postgresUrl);
+  for (const name of ['nats', 'redis'] as const) project.provide(name, backends[name]);
+  const absent = describeAbsent(backends);
+  if (absent !== '') project.vitest.logger.warn(`\n${absent}\n`);
+  if (absent !== '' && environment.requireBackends) {
+    await backends[Symbol.asyncDispose]();
+    throw new Error(`REQUIRE_BACKENDS is set. ${absent}`);
+  }
+  return async () => backends[Symbol.asyncDispose]();
+}
+
+function obtainNats({ natsUrl: url }: TestEnvironment, resources: Resources): Promise<Backend> {
+  const container = { image: 'nats:2.12-alpine', command: ['-js'], port: 4222, scheme: 'nats' };
+  return obtainBackend({ program: 'nats-server', url, start: startNatsServer, container }, resources);
+}
+
+function obtainRedis({ redisUrl: url }: TestEnvironment, resources: Resources): Promise<Backend> {
+  const container = { image: 'redis:8-alpine', command: ['redis-server'], port: 6379, scheme: 'redis' };
+  return obtainBackend({ program: 'redis-server', url, start: startRedisServer, container }, resources);
+}
+
+function describeAbsent({ nats, redis }: Record<'nats' | 'redis', Backend>): string {
+  const lines = [
+    nats.missing && `WITHOUT NATS: ${nats.missing}`,
+    redis.missing && `WITHOUT REDIS: ${redis.missing}`,
+  ];
+  return lines.filter(Boolean).join('\n');
+}

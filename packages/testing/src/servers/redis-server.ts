@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { requireProgram } from '../backends/find-program.js';
+import { dataFolder, runServerProgram, type TestServer } from './server-program.js';
+
+export interface RedisServerOptions {
+  /** The port of the server that this one replaces; any free one by default. */
+  readonly port?: number;
+  /** Ends the server. */
+  readonly signal?: AbortSignal;
+}
+
+/** Starts a Redis that keeps nothing on disk, on 127.0.0.1. */
+export async function startRedisServer(options: RedisServerOptions = {}): Promise<TestServer> {
+  const program = await requireProgram('redis-server');
+  const port = options.port ?? (await freePort());
+  const { path, temporary } = await dataFolder(undefined);
+  const address = ['--bind', '127.0.0.1', '--port', String(port)];
+  const args = [...address, '--dir', path, '--save', '', '--appendonly', 'no'];
+  const readyOn = (line: string) => line.includes('Ready to accept connections');
+  const server = await runServerProgram({ program, args, temporary, readyOn, signal: options.signal });
+  return { ...server, port, url: `redis://127.0.0.1:${port}` };
+}
+
+/** Redis cannot choose one itself: the system is asked, and the port given back just before Redis takes it. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no TCP port');
+  return address.port;
+}
