@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** The repository's root, from where built programs are found. */
+export const repositoryRoot = fileURLToPath(new URL('../../../../', import.meta.url));
+
+export interface NodeProcess extends AsyncDisposable {
+  readonly pid: number;
+  /** Everything written so far, stdout and stderr as they came. */
+  output(): string;
+  /** Resolves with the match once the output holds it; rejects when the process ends first. */
+  waitFor(pattern: RegExp): Promise<RegExpMatchArray>;
+  /** Sends a signal and resolves with the exit code (null when a signal ended it). */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+  readonly exited: Promise<number | null>;
+}
+
+/** Starts a built program of the repository with exactly these variables (and PATH, HOME, TMPDIR). */
+export function startNode(entry: string, env: Record<string, string>, args: string[] = []): NodeProcess {
+  const inherited = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR };
+  const child = spawn(process.execPath, [entry, ...args], {
+    cwd: repositoryRoot,
+    env: { ...inherited, ...env },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      child.emit('output');
+    });
+  }
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  const end = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return exited;
+  };
+  return {
+    pid: child.pid ?? -1,
+    output: () => output,
+    waitFor: (pattern) => matchInOutput(child, () => output, pattern),
+    end,
+    exited,
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode === null && child.signalCode === null) await end();
+    },
+  };
+}
+
+async function matchInOutput(
+  child: ChildProcess,
+  output: () => string,
+  pattern: RegExp,
+): Promise<RegExpMatchArray> {
+  const ended = once(child, 'close').then(() => 'ended' as const);
+  for (;;) {
+    const match = output().match(pattern);
+    if (match !== null) return match;
+    if (child.exitCode !== null || (await Promise.race([once(child, 'output'), ended])) === 'ended') {
+      throw new Error(`ended before it wrote ${pattern}:\n${output()}`);
+    }
+  }
+}
