@@ -29,6 +29,7 @@ export * from './records/text.js';
 export * from './rpc/caller.js';
 export * from './rpc/message.js';
 export * from './rpc/operation.js';
+export * from './rpc/request-path.js';
 export * from './rpc/rpc.js';
 export * from './runtime/ai-models.js';
 export * from './runtime/bindings.js';

@@ -4,6 +4,8 @@ export type { PoolOptions } from './connection/open-pool.js';
 export * from './errors/outcome.js';
 export * from './errors/postgres-errors.js';
 export * from './errors/to-service-error.js';
+export * from './idempotency/idempotency-keys.js';
+export * from './idempotency/idempotency-table.js';
 export * from './migration/migrate.js';
 export * from './paging/count-up-to.js';
 export * from './paging/page.js';

@@ -1,0 +1,105 @@
+import { canonicalHash, type JsonValue, ServiceError } from '@orrery/contracts';
+import { type QueryExecutorProvider, sql } from 'kysely';
+import { classifyPostgresError } from '../errors/postgres-errors.js';
+
+/** A key answers the same for this long, in milliseconds (decisions §4). */
+export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** One request that carries an `Idempotency-Key`. */
+export interface KeyedRequest {
+  readonly accountId: number;
+  /** Method and path: the same key on another path is another key. */
+  readonly operation: string;
+  readonly key: string;
+  /** What must be the same when the key comes again: the body, and the query where it matters. */
+  readonly request: JsonValue;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export type KeyClaim =
+  | { readonly state: 'claimed' }
+  | { readonly state: 'answered'; readonly reply: JsonValue };
+
+/**
+ * Claims a key inside the transaction that does its work. While another transaction holds the same key this waits for
+ * its end: after its rollback the key is free, after its commit the stored reply is returned.
+ *
+ * @throws ServiceError `idempotency_key_reused` when the key came with another request; `request_in_flight` when the
+ *   first request is not answered yet.
+ */
+export async function claimIdempotencyKey(
+  trx: QueryExecutorProvider,
+  request: KeyedRequest,
+): Promise<KeyClaim> {
+  const hash = canonicalHash(request.request);
+  if (await insertKey(trx, request, hash)) return { state: 'claimed' };
+  const { rows } = await sql<{ request_hash: string; reply: JsonValue }>`
+    select request_hash, reply from idempotency_keys where ${thisKey(request)}`.execute(trx);
+  const [first] = rows;
+  if (first === undefined || first.reply === null) throw inFlight();
+  if (first.request_hash !== hash) throw new ServiceError('idempotency_key_reused');
+  return { state: 'answered', reply: first.reply };
+}
+
+/** Stores what every repetition is answered. In the transaction that makes it true. */
+export async function completeIdempotencyKey(
+  trx: QueryExecutorProvider,
+  request: KeyedRequest,
+  reply: JsonValue,
+): Promise<void> {
+  await sql`
+    update idempotency_keys set reply = cast(${JSON.stringify(reply)} as json)
+    where ${thisKey(request)}`.execute(trx);
+}
+
+/** Runs `work` the first time and answers its reply ever after. Without a request (no key was sent) it just runs. */
+export async function answerOnce<Reply>(
+  trx: QueryExecutorProvider,
+  request: KeyedRequest | undefined,
+  work: () => Promise<Reply>,
+): Promise<Reply> {
+  if (request === undefined) return work();
+  const claim = await claimIdempotencyKey(trx, request);
+  // Stored by this very operation, so it has its reply's shape.
+  if (claim.state === 'answered') return claim.reply as Reply;
+  const reply = await work();
+  await completeIdempotencyKey(trx, request, reply as JsonValue);
+  return reply;
+}
+
+/** Removes keys that no longer answer, at most `limit` of them; returns how many. `now` in milliseconds. */
+export async function deleteExpiredKeys(
+  db: QueryExecutorProvider,
+  now: number,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from idempotency_keys where ctid in (
+      select ctid from idempotency_keys where created_at <= ${expiry(now)} limit ${limit} for update skip locked
+    )`.execute(db);
+  return Number(numAffectedRows ?? 0);
+}
+
+const expiry = (now: number): Date => new Date(now - IDEMPOTENCY_KEPT_MS);
+
+const thisKey = ({ accountId, operation, key }: KeyedRequest) =>
+  sql`account_id = ${accountId} and operation = ${operation} and key = ${key}`;
+
+const inFlight = (cause?: unknown) => new ServiceError('request_in_flight', undefined, { cause });
+
+/** True when the key is new or has expired. */
+async function insertKey(trx: QueryExecutorProvider, request: KeyedRequest, hash: string): Promise<boolean> {
+  const { accountId, operation, key, now } = request;
+  const insert = sql`
+    insert into idempotency_keys as known (account_id, operation, key, request_hash, created_at)
+    values (${accountId}, ${operation}, ${key}, ${hash}, ${new Date(now)})
+    on conflict (account_id, operation, key) do update
+      set request_hash = excluded.request_hash, reply = null, created_at = excluded.created_at
+      where known.created_at <= ${expiry(now)}
+    returning 1`;
+  const { rows } = await insert.execute(trx).catch((error: unknown) => {
+    throw classifyPostgresError(error).kind === 'timeout' ? inFlight(error) : error;
+  });
+  return rows.length === 1;
+}
