@@ -1,0 +1,26 @@
+import { type Kysely, type Migration, sql } from 'kysely';
+import { PARTITIONS } from '../../ownership/partition.js';
+
+/**
+ * `partitions`: who owns which part of the deployments, until when. `epoch` grows with every change of hands and when
+ * an owner shuts out a commit of its own whose outcome it does not know. `members`: the processes that are alive.
+ */
+export const ownership: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await sql`
+      create table runtime.members (
+        instance text primary key,
+        expires_at timestamptz not null
+      )`.execute(db);
+    await sql`
+      create table runtime.partitions (
+        id smallint primary key,
+        owner text,
+        epoch bigint not null default 0,
+        expires_at timestamptz
+      ) with (fillfactor = 20)`.execute(db);
+    await sql`insert into runtime.partitions (id) select generate_series(0, ${sql.lit(PARTITIONS - 1)})`.execute(
+      db,
+    );
+  },
+};

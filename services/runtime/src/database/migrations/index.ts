@@ -1,0 +1,13 @@
+import type { Migration } from 'kysely';
+import { ownership } from './0001-ownership.js';
+import { deployments } from './0002-deployments.js';
+import { instances } from './0003-instances.js';
+import { journal } from './0004-journal.js';
+
+/** In the order of their names; one that has been released is never changed. */
+export const migrations: Record<string, Migration> = {
+  '0001_ownership': ownership,
+  '0002_deployments': deployments,
+  '0003_instances': instances,
+  '0004_journal': journal,
+};

@@ -1,0 +1,140 @@
+import type { DeploymentSource, JsonObject, JsonValue, OnchainFilter } from '@orrery/contracts';
+import type { ColumnType, Generated } from 'kysely';
+
+/** The tables of the schema `runtime`, as queries see them; the migrations say what each is for. */
+export interface RuntimeTables {
+  members: MembersTable;
+  partitions: PartitionsTable;
+  deployments: DeploymentsTable;
+  bindings: BindingsTable;
+  claimed_schemas: ClaimedSchemasTable;
+  instances: InstancesTable;
+  kept_states: KeptStatesTable;
+  journal: JournalTable;
+  journal_heads: JournalHeadsTable;
+  instance_changes: InstanceChangesTable;
+}
+
+/** Written through `jsonb()`, so that arrays and JSON's null are not mistaken for SQL's. */
+type Json<T> = T;
+type NullableJson<T> = T | null;
+type Time = ColumnType<Date, Date | string, Date | string>;
+type NullableTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+
+interface MembersTable {
+  instance: string;
+  expires_at: Time;
+}
+
+interface PartitionsTable {
+  id: number;
+  owner: string | null;
+  epoch: number;
+  expires_at: NullableTime;
+}
+
+interface DeploymentsTable {
+  id: Generated<number>;
+  address: string;
+  world_id: number;
+  world_address: string;
+  owner_account_id: number;
+  name: string;
+  description: string | null;
+  mode: 'upgradable' | 'locked';
+  is_public: boolean;
+  owner_paused: boolean;
+  operator_paused: boolean;
+  account_paused: boolean;
+  is_llm_public: boolean;
+  ai_model_id: string | null;
+  ai_daily_budget_usd: number | null;
+  pay_to_address: string | null;
+  locked_at: NullableTime;
+  definition_hash: string | null;
+  locked_definition: NullableJson<JsonObject>;
+  source: NullableJson<DeploymentSource>;
+  deleted_at: NullableTime;
+  created_at: Time;
+  updated_at: Time;
+}
+
+interface BindingsTable {
+  id: Generated<number>;
+  deployment_id: number;
+  event: string;
+  version_id: number;
+  event_version: number;
+  target_chains: Json<string[]>;
+  onchain: NullableJson<OnchainFilter>;
+  created_at: Time;
+  updated_at: Time;
+}
+
+interface ClaimedSchemasTable {
+  deployment_id: number;
+  entity_schema: string;
+  schema_id: number;
+}
+
+interface InstancesTable {
+  id: Generated<number>;
+  deployment_id: number;
+  entity_schema: string;
+  instance_id: string;
+  state: Json<JsonObject>;
+  revision: number;
+  created_at: Time;
+  updated_at: Time;
+}
+
+interface KeptStatesTable {
+  deployment_id: number;
+  entity_schema: string;
+  instance_id: string;
+  seq: number;
+  revision: number;
+  state: NullableJson<JsonObject>;
+}
+
+interface JournalTable {
+  deployment_id: number;
+  seq: number;
+  id: string;
+  v: number;
+  kind: string;
+  event: string | null;
+  event_version: number | null;
+  version_hash: string | null;
+  trigger: 'admin' | 'public' | 'cron' | null;
+  caller: string;
+  status: 'succeeded' | 'failed' | null;
+  input: NullableJson<JsonValue>;
+  changes: Json<JsonValue>;
+  result: NullableJson<JsonValue>;
+  error: NullableJson<JsonObject>;
+  llm_hash: string | null;
+  attestation: NullableJson<JsonObject>;
+  payment_key: string | null;
+  executed_at: Time;
+  prev_hash: string;
+  hash: string;
+  llm: NullableJson<JsonObject>;
+  payment: NullableJson<JsonObject>;
+  pushes: NullableJson<JsonValue>;
+  duration_ms: number | null;
+}
+
+interface JournalHeadsTable {
+  deployment_id: number;
+  seq: number;
+  hash: string;
+  totals: Json<Record<string, number>>;
+}
+
+interface InstanceChangesTable {
+  deployment_id: number;
+  entity_schema: string;
+  instance_id: string;
+  seq: number;
+}
