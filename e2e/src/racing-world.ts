@@ -1,0 +1,59 @@
+import type { ApiAnswer, ApiClient } from './api-client.js';
+
+export const horseSchema = {
+  name: 'horse',
+  attributes: [
+    { name: 'wins', type: 'integer', defaultValue: 0, constraints: { min: 0 } },
+    { name: 'speed', type: 'float', defaultValue: 10 },
+    { name: 'stamina', type: 'integer', defaultValue: 100, constraints: { min: 0, max: 100 } },
+  ],
+};
+
+export const raceResult = {
+  name: 'race_result',
+  firstVersion: {
+    inputSchema: { raceId: 'string', winner: 'string' },
+    stateChanges: { horse: 'partial' },
+    mutationSettings: {
+      mode: 'direct',
+      template: {
+        stateChanges: {
+          'horse:{{input.winner}}': { wins: { $increment: 1 }, stamina: { $increment: -20 } },
+        },
+        result: { headline: '{{input.winner}} wins {{input.raceId}}' },
+      },
+    },
+  },
+};
+
+export const training = {
+  name: 'training',
+  firstVersion: {
+    inputSchema: { horse: 'string', hours: 'integer' },
+    readEntities: [{ schema: 'horse', filter: ['horse'] }],
+    stateChanges: { horse: 'partial' },
+    mutationSettings: {
+      mode: 'direct',
+      template: {
+        'horse:{{input.horse}}': { speed: '{{ entities.horse[input.horse].speed + 0.5 * input.hours }}' },
+      },
+    },
+  },
+};
+
+/** Makes the README's racing world with one horse; answers the deployment's path below `/api`. */
+export async function racingWorld(api: ApiClient): Promise<{ world: string; deployment: string }> {
+  const world = `/worlds/${created(await api.post('/worlds', { name: 'Derby' })).address}`;
+  created(await api.post(`${world}/entity-schemas`, horseSchema));
+  for (const event of [raceResult, training]) created(await api.post(`${world}/events`, event));
+  const bindings = [raceResult, training].map(({ name }) => ({ event: name, eventVersion: 1 }));
+  const { address } = created(await api.post(`${world}/deployments`, { name: 'Season 1', bindings }));
+  const deployment = `${world}/deployments/${address}`;
+  created(await api.post(`${deployment}/entity-instances`, { entitySchema: 'horse', instanceId: 'HORSE_1' }));
+  return { world, deployment };
+}
+
+function created(answer: ApiAnswer) {
+  if (answer.status !== 201) throw new Error(`not created: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body.data;
+}

@@ -1,0 +1,114 @@
+import { createTestDatabase, describeWithNats } from '@orrery/testing';
+import { startNatsServer } from '@orrery/testing/servers';
+import { type System, startAllInOne, startFiveProcesses } from '@orrery/testing/system';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apiClient } from '../src/api-client.js';
+import { racingWorld } from '../src/racing-world.js';
+
+describe('all in one', () => playRacing(() => startAllInOne()));
+
+describeWithNats('five processes', () =>
+  playRacing(async (cleanUp) => {
+    const nats = await startNatsServer();
+    const database = await createTestDatabase();
+    cleanUp.push(() => database.drop(), nats.stop);
+    return startFiveProcesses({ databaseUrl: database.url, natsUrl: nats.url });
+  }),
+);
+
+/** The main job, end to end: the same for every shape. */
+function playRacing(start: (cleanUp: (() => Promise<void>)[]) => Promise<System>): void {
+  const cleanUp: (() => Promise<void>)[] = [];
+  let system: System;
+  beforeAll(async () => {
+    system = await start(cleanUp);
+  });
+  afterAll(async () => {
+    await system?.[Symbol.asyncDispose]();
+    for (const release of cleanUp.reverse()) await release();
+  });
+
+  it('defines a world, deploys it, executes events and tells the history', async () => {
+    const api = apiClient(system.url, system.key);
+    const { deployment } = await racingWorld(api);
+
+    const training = await api.post(`${deployment}/execute`, {
+      event: 'training',
+      input: { horse: 'HORSE_1', hours: 4 },
+    });
+    expect(training).toMatchObject({
+      status: 200,
+      body: { success: true, data: { stateChanges: { 'horse:HORSE_1': { speed: 12 } } } },
+    });
+    const race = await api.post(`${deployment}/execute`, {
+      event: 'race_result',
+      input: { raceId: 'R1', winner: 'HORSE_1' },
+    });
+    expect(race.body.data).toMatchObject({
+      event: 'race_result',
+      eventVersion: 1,
+      stateChanges: { 'horse:HORSE_1': { wins: 1, stamina: 80 } },
+      result: { headline: 'HORSE_1 wins R1' },
+      attestation: null,
+      pushes: [],
+    });
+
+    const horse = await api.get(`${deployment}/entity-instances/HORSE_1`);
+    expect(horse.body.data.state).toEqual({ wins: 1, speed: 12, stamina: 80 });
+    const history = await api.get(`${deployment}/history`);
+    expect(history.body.pagination).toEqual({ page: 1, limit: 20, total: 2, totalPages: 1 });
+    expect(history.body.data.map((entry: { event: string }) => entry.event)).toEqual([
+      'race_result',
+      'training',
+    ]);
+    expect(history.body.data[0].prevHash).toBe(history.body.data[1].hash);
+  });
+
+  it('refuses what breaks a rule, applies nothing and keeps the reason', async () => {
+    const api = apiClient(system.url, system.key);
+    const { deployment } = await racingWorld(api);
+    const race = { event: 'race_result', input: { raceId: 'R', winner: 'HORSE_1' } };
+    for (let run = 0; run < 5; run += 1)
+      expect((await api.post(`${deployment}/execute`, race)).status).toBe(200);
+    const sixth = await api.post(`${deployment}/execute`, race);
+    expect(sixth).toMatchObject({ status: 400, body: { success: false, code: 'invalid_state' } });
+    const horse = await api.get(`${deployment}/entity-instances/HORSE_1`);
+    expect(horse.body.data.state).toMatchObject({ wins: 5, stamina: 0 });
+    const failed = await api.get(`${deployment}/history?status=failed`);
+    expect(failed.body.data[0]).toMatchObject({
+      status: 'failed',
+      changes: [],
+      error: { code: 'invalid_state' },
+    });
+  });
+
+  it('answers bad requests with the decided errors', async () => {
+    const api = apiClient(system.url, system.key);
+    expect(await apiClient(system.url, 'orrery_nonsense').get('/worlds')).toMatchObject({
+      status: 401,
+      body: { code: 'unauthorized' },
+    });
+    expect(await api.get('/worlds/999999')).toMatchObject({ status: 404, body: { code: 'world_not_found' } });
+    expect(await api.post('/worlds', { name: '', colour: 'red' })).toMatchObject({
+      status: 400,
+      body: { code: 'validation_failed' },
+    });
+    expect(await api.raw('POST', '/worlds', '{"name":')).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_json' },
+    });
+    const deep = `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`;
+    expect(await api.raw('POST', '/worlds', deep)).toMatchObject({
+      status: 400,
+      body: { code: 'validation_failed' },
+    });
+    expect(await api.raw('POST', '/worlds', '{"name":"x","__proto__":{"a":1}}')).toMatchObject({
+      status: 400,
+    });
+    expect(await api.raw('POST', '/worlds', `{"name":"${'x'.repeat(1_100_000)}"}`)).toMatchObject({
+      status: 413,
+      body: { code: 'body_too_large' },
+    });
+    expect(await api.get('/nowhere')).toMatchObject({ status: 404, body: { code: 'route_not_found' } });
+  });
+}

@@ -1,0 +1,52 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { repositoryRoot, type System, startAllInOne } from '@orrery/testing/system';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const readme = readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
+const walkThrough = [...readme.matchAll(/```bash\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+
+describe('the README', () => {
+  let system: System;
+  let folder: string;
+  beforeAll(async () => {
+    system = await startAllInOne();
+    folder = mkdtempSync(join(tmpdir(), 'orrery-readme-'));
+    mkdirSync(join(folder, '.orrery'));
+    writeFileSync(join(folder, '.orrery', 'api-key'), `${system.key}\n`);
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await system[Symbol.asyncDispose]();
+  });
+
+  it('works pasted line by line', () => {
+    const script = walkThrough.join('\n').replaceAll('http://127.0.0.1:3000', system.url);
+    const pasted = spawnSync('bash', ['-s'], { cwd: folder, input: script, encoding: 'utf8' });
+    expect(pasted.stderr).toBe('');
+    const answers = pasted.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(answers.filter(({ success }) => success !== true)).toEqual([]);
+    expect(answers.find(({ data }) => data.event === 'race_result' && data.seq)?.data).toMatchObject(
+      promisedAnswer(),
+    );
+    expect(answers.at(-1)?.data).toMatchObject({ valid: true, firstDivergence: null });
+  });
+
+  it('has a demo that plays against the running server', () => {
+    const demo = ['packages/cli/dist/main.js', 'demo', '--url', system.url, '--key', system.key];
+    const shown = execFileSync(process.execPath, demo, { cwd: repositoryRoot, encoding: 'utf8' });
+    expect(shown).toMatch(/HORSE_1\s+.*1\s+.*12/);
+  });
+});
+
+/** The answer as the README shows it, without what differs each time. */
+function promisedAnswer(): unknown {
+  const [, text = '{}'] = readme.match(/```json\n([\s\S]*?)```/) ?? [];
+  const { historyId: _, ...data } = JSON.parse(text).data;
+  return data;
+}
