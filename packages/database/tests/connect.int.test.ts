@@ -1,0 +1,88 @@
+import { createServer } from 'node:net';
+import { connect, jsonb } from '@orrery/database';
+import { type Clock, listen, StartupError } from '@orrery/service-kit';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { newDatabaseUrl, openItems, quiet } from './test-connection.js';
+
+/** Does not wait, but counts. */
+function countingClock() {
+  const slept: number[] = [];
+  const sleep = async (ms: number) => {
+    slept.push(ms);
+  };
+  return { clock: { now: () => 0, sleep } satisfies Clock, slept };
+}
+
+const connectTo = (url: string, clock: Clock) =>
+  connect({ url, schema: 'rooms', applicationName: 'test', logger: quiet, clock });
+
+describe('connect', () => {
+  it('finds unqualified names in the schema of the service', async () => {
+    const { db } = await openItems();
+    const found = await sql<{ at: string }>`select to_regclass('rooms.items')::text as at`.execute(db);
+    expect(found.rows).toEqual([{ at: 'items' }]);
+  });
+
+  it('gives bigint as number, timestamptz as Date and jsonb as it was written, arrays too', async () => {
+    const { db } = await openItems();
+    const at = new Date('2026-03-04T05:06:07.089Z');
+    const tags = [1, 'a', { b: [null] }];
+    await db
+      .insertInto('items')
+      .values({ id: 9_007_199_254_740_991, tags: jsonb(tags), at })
+      .execute();
+    const row = await db.selectFrom('items').selectAll().executeTakeFirstOrThrow();
+    expect(row).toEqual({ id: 9_007_199_254_740_991, tags, at });
+  });
+
+  it('refuses to round a bigint', async () => {
+    const { db } = await openItems();
+    await expect(sql`select 9007199254740993::bigint as big`.execute(db)).rejects.toThrow(
+      'not a safe integer',
+    );
+    expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
+  });
+
+  it('sets limits on statements, locks and idle transactions', async () => {
+    const { db } = await openItems({
+      statementTimeoutMs: 1234,
+      lockTimeoutMs: 567,
+      idleInTransactionTimeoutMs: 8901,
+    });
+    const settings = sql`select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+      current_setting('idle_in_transaction_session_timeout') as idle, current_setting('application_name') as name`;
+    const { rows } = await settings.execute(db);
+    expect(rows).toEqual([{ statement: '1234ms', lock: '567ms', idle: '8901ms', name: 'test' }]);
+  });
+
+  it('names the host and never the password of a server that cannot be reached', async () => {
+    const url = 'postgres://orrery:hunter2@127.0.0.1:1/orrery';
+    const connecting = connectTo(url, countingClock().clock);
+    const error = await connecting.catch((caught: unknown) => caught as Error);
+    expect(error).toBeInstanceOf(StartupError);
+    expect((error as Error).message).toBe(
+      'PostgreSQL at 127.0.0.1:1/orrery cannot be reached (ECONNREFUSED): start it or correct DATABASE_URL.',
+    );
+  });
+
+  it('gives a server that does not answer yet a few tries', async () => {
+    const hangingUp = createServer((socket) => socket.destroy());
+    const port = await listen(hangingUp, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+    onTestFinished(() => void hangingUp.close());
+    const { clock, slept } = countingClock();
+    await expect(connectTo(`postgres://orrery@127.0.0.1:${port}/orrery`, clock)).rejects.toThrow(
+      StartupError,
+    );
+    expect(slept).toHaveLength(5);
+  });
+
+  it('does not try again when the database does not exist', async () => {
+    const url = new URL(await newDatabaseUrl());
+    url.pathname = '/absent';
+    const { clock, slept } = countingClock();
+    const message = 'has no such database: create it or correct its name in DATABASE_URL.';
+    await expect(connectTo(url.href, clock)).rejects.toThrow(message);
+    expect(slept).toEqual([]);
+  });
+});

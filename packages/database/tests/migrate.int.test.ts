@@ -1,0 +1,70 @@
+import { type Migrations, migrate } from '@orrery/database';
+import { StartupError } from '@orrery/service-kit';
+import { type Kysely, sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { newDatabaseUrl, open, quiet } from './test-connection.js';
+
+const creates = (table: string) => ({
+  up: async (db: Kysely<unknown>) => {
+    await sql`create table ${sql.table(table)} (id bigint primary key)`.execute(db);
+  },
+});
+const migrations: Migrations = { '0001_walls': creates('walls'), '0002_doors': creates('doors') };
+
+async function tablesOf(db: Kysely<unknown>): Promise<string[]> {
+  const found = sql<{
+    name: string;
+  }>`select tablename as name from pg_tables where schemaname = 'rooms' order by 1`;
+  return (await found.execute(db)).rows.map(({ name }) => name);
+}
+
+describe('migrate', () => {
+  it('lets eight replicas start at once on an empty database', async () => {
+    const url = await newDatabaseUrl();
+    const replicas = await Promise.all(Array.from({ length: 8 }, () => open<unknown>(url)));
+    await Promise.all(replicas.map((database) => migrate({ database, migrations, logger: quiet })));
+    const [first] = replicas;
+    expect(first && (await tablesOf(first.db))).toEqual(['doors', 'migration', 'migration_lock', 'walls']);
+  });
+
+  it('keeps the services of one database apart', async () => {
+    const url = await newDatabaseUrl();
+    const services = await Promise.all(
+      ['catalog', 'runtime'].map((schema) => open<unknown>(url, { schema })),
+    );
+    await Promise.all(services.map((database) => migrate({ database, migrations, logger: quiet })));
+    const found = await sql`select schemaname from pg_tables where tablename = 'walls' order by 1`.execute(
+      (services[0] ?? (await open<unknown>(url))).db,
+    );
+    expect(found.rows).toEqual([{ schemaname: 'catalog' }, { schemaname: 'runtime' }]);
+  });
+
+  it('adds what is new and leaves the rest alone', async () => {
+    const database = await open<unknown>(await newDatabaseUrl());
+    await migrate({ database, migrations, logger: quiet });
+    await migrate({ database, migrations: { ...migrations, '0003_roofs': creates('roofs') }, logger: quiet });
+    expect(await tablesOf(database.db)).toContain('roofs');
+  });
+
+  it('names a broken migration and rolls all of them back', async () => {
+    const database = await open<unknown>(await newDatabaseUrl());
+    const broken = { ...migrations, '0003_roofs': creates('walls') };
+    const error = await migrate({ database, migrations: broken, logger: quiet }).catch(
+      (caught: unknown) => caught,
+    );
+    expect(error).toBeInstanceOf(StartupError);
+    expect((error as Error).message).toBe(
+      'The migration 0003_roofs of schema rooms failed and was rolled back (relation "walls" already exists): report it and start the build that ran before.',
+    );
+    expect(await tablesOf(database.db)).not.toContain('walls');
+  });
+
+  it('refuses a database that a newer build has migrated', async () => {
+    const database = await open<unknown>(await newDatabaseUrl());
+    await migrate({ database, migrations, logger: quiet });
+    const { '0001_walls': older } = migrations;
+    const migrating = migrate({ database, migrations: older ? { '0001_walls': older } : {}, logger: quiet });
+    await expect(migrating).rejects.toThrow(StartupError);
+    await expect(migrating).rejects.toThrow('migrated by a newer build (migration 0002_doors)');
+  });
+});
