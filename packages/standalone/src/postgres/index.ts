@@ -1,3 +1,4 @@
+export { findRunningPostgres } from './running-server.js';
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,

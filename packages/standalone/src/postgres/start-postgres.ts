@@ -4,6 +4,7 @@ import { type Cluster, openCluster } from './cluster.js';
 import { ensureDatabase } from './ensure-database.js';
 import { linkLibraries } from './link-libraries.js';
 import { runServer } from './run-server.js';
+import { urlOf } from './server-url.js';
 import { chooseSocketDirectory } from './socket-directory.js';
 import { clearStaleServer } from './stale-server.js';
 
@@ -50,10 +51,4 @@ function serve(cluster: Cluster, options: EmbeddedPostgresOptions): Promise<Embe
     await ensureDatabase(urlOf(socket.path, 'postgres'), database);
     return { url: urlOf(socket.path, database), pid: server.pid, stop: () => resources.release() };
   });
-}
-
-/** `localhost` only fills the place that a URL needs: the `host` parameter overrides it. */
-function urlOf(socketDirectory: string, database: string): string {
-  const host = encodeURIComponent(socketDirectory);
-  return `postgres://orrery@localhost:5432/${encodeURIComponent(database)}?host=${host}`;
 }

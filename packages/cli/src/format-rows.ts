@@ -1,0 +1,21 @@
+/** Rows as aligned text columns under their names. */
+export function formatRows(rows: readonly object[], columns: readonly string[]): string {
+  const cells = [
+    [...columns],
+    ...rows.map((row) => columns.map((name) => textOf((row as Record<string, unknown>)[name]))),
+  ];
+  const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  return cells
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '–';
+  return Array.isArray(value) ? value.join(',') : String(value);
+}

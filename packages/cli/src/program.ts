@@ -1,0 +1,19 @@
+import { Command } from 'commander';
+import { addDemoCommand } from './demo/demo-command.js';
+import { addKeysCommands } from './keys/keys-commands.js';
+
+/** What every command gets: its variables and where its lines go. */
+export interface CommandContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly write: (line: string) => void;
+}
+
+/** The command `orrery`. */
+export function createProgram(context: CommandContext): Command {
+  const program = new Command('orrery')
+    .description('Operate Orrery, the simulation world service')
+    .exitOverride();
+  addKeysCommands(program, context);
+  addDemoCommand(program, context);
+  return program;
+}

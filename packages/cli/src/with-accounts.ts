@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { type GatewaySchema, openDatabase } from '@orrery/gateway/accounts';
+import { createLogger, holding, type Resources } from '@orrery/service-kit';
+import { findRunningPostgres, startEmbeddedPostgres } from '@orrery/standalone/postgres';
+import type { Kysely } from 'kysely';
+import type { CommandContext } from './program.js';
+
+/** Opens the accounts for one command: at DATABASE_URL, or in the embedded database, running or not. */
+export async function withAccounts(
+  env: CommandContext['env'],
+  work: (db: Kysely<GatewaySchema>) => Promise<void>,
+): Promise<void> {
+  const logger = createLogger({
+    service: 'orrery',
+    level: 'warn',
+    format: 'text',
+    destination: process.stderr,
+  });
+  await using opened = await holding(async (resources) => {
+    const databaseUrl = env.DATABASE_URL || (await embeddedUrl(env.ORRERY_DATA_DIR || '.orrery', resources));
+    return {
+      database: resources.use('database', await openDatabase({ databaseUrl, logger, maxConnections: 1 })),
+    };
+  });
+  await work(opened.database.db);
+}
+
+async function embeddedUrl(dataDirectory: string, resources: Resources): Promise<string> {
+  const cluster = join(dataDirectory, 'postgres');
+  const running = await findRunningPostgres(cluster);
+  if (running !== undefined) return running;
+  return resources.use('postgres', await startEmbeddedPostgres({ dataDirectory: cluster })).url;
+}
