@@ -1,0 +1,126 @@
+import { type ChangeMode, name as instanceIdRule, type JsonObject, ServiceError } from '@orrery/contracts';
+import { mergeByMode } from './change-modes.js';
+import type { CompiledDefinition } from './compiled-definition.js';
+import type { CompiledSchema } from './compiled-schema.js';
+import {
+  changeKey,
+  type InstanceName,
+  type InstanceState,
+  type InstanceView,
+  type Needs,
+} from './instance-view.js';
+import { invalidKey } from './parse-proposal.js';
+import type { Proposal, ProposedChange } from './proposal.js';
+
+/** Changes that one execution may make (decisions §4 "Changing"). */
+export const MAX_CHANGES = 500;
+
+/** An instance before and after what was proposed: merged and completed, not yet checked. */
+export interface AppliedChange extends InstanceName {
+  schema: CompiledSchema;
+  before: InstanceState | null;
+  /** Null: removed. */
+  after: JsonObject | null;
+  /** Attributes that the proposal spoke of. */
+  named: ReadonlySet<string>;
+}
+
+/**
+ * Applies a proposal to copies of the instances that it names. Throws `change_too_large`, `change_not_allowed`,
+ * `invalid_change_key`, `operator_type_mismatch`; answers `needs` while one of them is not in memory.
+ */
+export function applyChanges(
+  definition: CompiledDefinition,
+  proposal: Proposal,
+  view: InstanceView,
+): { needs: Needs } | { applied: AppliedChange[] } {
+  refuseTooMany(proposal);
+  const modes = proposal.changes.map((change) => modeOf(definition, change));
+  const absent = proposal.changes.filter(
+    (change) => view.get(change.entitySchema, change.instanceId) === undefined,
+  );
+  if (absent.length > 0) return { needs: { instances: absent.map(nameOf), schemas: [] } };
+  return {
+    applied: proposal.changes.map((change, index) =>
+      applyOne(change, modes[index] ?? 'partial', definition.schemaNamed(change.entitySchema), view),
+    ),
+  };
+}
+
+function refuseTooMany({ changes }: Proposal): void {
+  if (changes.length > MAX_CHANGES) {
+    throw new ServiceError('change_too_large', `one execution changes at most ${MAX_CHANGES} instances`, {
+      facts: { limit: MAX_CHANGES, changes: changes.length },
+    });
+  }
+  const seen = new Set<string>();
+  for (const change of changes) {
+    const key = changeKey(change);
+    if (seen.has(key))
+      throw new ServiceError('invalid_change_key', `"${key}" is changed twice`, { facts: { key } });
+    seen.add(key);
+  }
+}
+
+/** The mode map is a whitelist; without one every schema of the version is `partial`. */
+function modeOf({ definition }: CompiledDefinition, change: ProposedChange): ChangeMode {
+  const { entitySchema } = change;
+  const modes = definition.stateChanges;
+  const mode = modes === null ? 'partial' : ownValue(modes, entitySchema);
+  if (mode !== undefined && Object.hasOwn(definition.schemas, entitySchema)) return mode;
+  throw new ServiceError('change_not_allowed', `this event may not change instances of "${entitySchema}"`, {
+    facts: { key: changeKey(change), reason: 'schema' },
+  });
+}
+
+const ownValue = <T>(record: Record<string, T>, key: string): T | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined;
+
+const nameOf = ({ entitySchema, instanceId }: InstanceName): InstanceName => ({ entitySchema, instanceId });
+
+function applyOne(
+  change: ProposedChange,
+  mode: ChangeMode,
+  schema: CompiledSchema,
+  view: InstanceView,
+): AppliedChange {
+  const before = view.get(change.entitySchema, change.instanceId) ?? null;
+  if (before === null) refuseBadId(change);
+  const named = new Set([
+    ...Object.keys(change.values),
+    ...change.operators.map(({ attribute }) => attribute),
+  ]);
+  const after = change.remove ? removed(change, before) : changed(change, mode, schema, before);
+  return { ...nameOf(change), schema, before, after, named };
+}
+
+/** What is there has been checked when it was created. */
+function refuseBadId(change: ProposedChange): void {
+  if (instanceIdRule.safeParse(change.instanceId).success) return;
+  const key = changeKey(change);
+  throw invalidKey(key, `"${key}" holds no valid instanceId: 1–255 characters, no control characters`);
+}
+
+function removed(change: ProposedChange, before: InstanceState | null): null {
+  if (before !== null) return null;
+  throw new ServiceError('change_not_allowed', `there is no instance ${changeKey(change)} to delete`, {
+    facts: { key: changeKey(change), reason: 'absent' },
+  });
+}
+
+/** Operators see the state with its defaults, and have the last word on their attributes. */
+function changed(
+  change: ProposedChange,
+  mode: ChangeMode,
+  schema: CompiledSchema,
+  before: InstanceState | null,
+): JsonObject {
+  const current = schema.withDefaults(before?.state ?? {});
+  const after = mergeByMode(mode, current, change.values, schema.isRequired);
+  for (const { attribute, resolve } of change.operators) {
+    const outcome = resolve(current[attribute]);
+    if (outcome === undefined) delete after[attribute];
+    else after[attribute] = outcome;
+  }
+  return schema.withDefaults(after);
+}

@@ -1,0 +1,91 @@
+import {
+  type FieldProblem,
+  fieldProblem,
+  type InstanceChange,
+  type JsonObject,
+  type JsonValue,
+  ServiceError,
+} from '@orrery/contracts';
+import type { AppliedChange } from './apply-changes.js';
+import { differenceOf } from './compare-states.js';
+import { changeKey } from './instance-view.js';
+
+declare const checked: unique symbol;
+
+/** A journalled change and the state that it leaves, `null` when it deletes. */
+export interface CheckedChange extends InstanceChange {
+  readonly state: JsonObject | null;
+}
+
+/** Changes that satisfy their schemas: only this file makes them, and a commit takes nothing else. */
+export type CheckedChanges = readonly CheckedChange[] & { readonly [checked]: true };
+
+/** Bytes of an instance's state as JSON (decisions §8). */
+export const MAX_STATE_BYTES = 64 * 1024;
+/** Bytes of a journal entry's input, changes and result as JSON (decisions §8). */
+export const MAX_ENTRY_BYTES = 256 * 1024;
+
+const brand = (changes: CheckedChange[]): CheckedChanges => changes as unknown as CheckedChanges;
+
+/** Of a failed execution, or of an entry that touches no instance. */
+export const noChanges = (): CheckedChanges => brand([]);
+
+/**
+ * Every touched instance satisfies its schema, or `invalid_state` names what does not. An update that sets and removes
+ * nothing is no change, unless `keepIdle`.
+ */
+export function checkStates(applied: readonly AppliedChange[], { keepIdle = false } = {}): CheckedChanges {
+  const problems = applied.flatMap(problemsOf);
+  const [first] = problems;
+  if (first !== undefined) {
+    throw new ServiceError('invalid_state', `${first.pointer}: ${first.message}`, {
+      errors: problems.slice(0, MAX_PROBLEMS),
+      facts: { problems: problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem })) },
+    });
+  }
+  return brand(applied.map(changeOf).filter((change) => keepIdle || !isIdle(change)));
+}
+
+/** At most this many problems are named. */
+const MAX_PROBLEMS = 20;
+
+function problemsOf(change: AppliedChange): FieldProblem[] {
+  if (change.after === null) return [];
+  const at = `/${changeKey(change).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  if (Buffer.byteLength(JSON.stringify(change.after)) > MAX_STATE_BYTES) {
+    return [fieldProblem(at, 'too_large', `a state is at most ${MAX_STATE_BYTES / 1024} KiB`)];
+  }
+  return change.schema
+    .problemsOf(change.after)
+    .map(({ pointer, code, message }) => fieldProblem(`${at}${pointer}`, code, message));
+}
+
+function changeOf({ entitySchema, instanceId, before, after, named }: AppliedChange): CheckedChange {
+  const revision = (before?.revision ?? 0) + 1;
+  const name = { entitySchema, instanceId };
+  if (after === null) return { ...name, op: 'delete', set: {}, unset: [], revision, state: null };
+  if (before === null) return { ...name, op: 'create', set: after, unset: [], revision, state: after };
+  return { ...name, op: 'update', ...differenceOf(before.state, after, named), revision, state: after };
+}
+
+const isIdle = ({ op, set, unset }: CheckedChange): boolean =>
+  op === 'update' && unset.length === 0 && Object.keys(set).length === 0;
+
+/** Refuses `change_too_large` when the entry would exceed 256 KiB. */
+export function checkEntrySize(input: JsonObject, changes: CheckedChanges, result: JsonValue): void {
+  const bytes = Buffer.byteLength(JSON.stringify([input, changes.map(journalled), result]));
+  if (bytes <= MAX_ENTRY_BYTES) return;
+  throw new ServiceError('change_too_large', `an entry is at most ${MAX_ENTRY_BYTES / 1024} KiB`, {
+    facts: { limit: MAX_ENTRY_BYTES, bytes },
+  });
+}
+
+/** The part of a checked change that is journalled. */
+export const journalled = (change: CheckedChange): InstanceChange => ({
+  entitySchema: change.entitySchema,
+  instanceId: change.instanceId,
+  op: change.op,
+  set: change.set,
+  unset: change.unset,
+  revision: change.revision,
+});

@@ -1,0 +1,32 @@
+import type { JsonObject } from '@orrery/contracts';
+
+/** An instance as the previous item in its deployment's lane left it. Never changed in place. */
+export interface InstanceState {
+  readonly state: JsonObject;
+  readonly revision: number;
+}
+
+export interface InstanceName {
+  entitySchema: string;
+  instanceId: string;
+}
+
+/** The deployment's instances as far as they are in memory. */
+export interface InstanceView {
+  /** `undefined`: not in memory yet; `null`: known to be absent. */
+  get(entitySchema: string, instanceId: string): InstanceState | null | undefined;
+  /** All instances of a schema by instanceId; `undefined` unless memory is known to hold all of them. */
+  all(entitySchema: string): ReadonlyMap<string, InstanceState> | undefined;
+  /** Whether the schema is known to have more instances than one execution may read. */
+  tooMany(entitySchema: string): boolean;
+}
+
+/** What has to be brought into memory before a decision is possible. */
+export interface Needs {
+  instances: InstanceName[];
+  schemas: string[];
+}
+
+/** How changes name an instance: `horse:HORSE_1`. Schema names hold no colon, so it is unambiguous. */
+export const changeKey = ({ entitySchema, instanceId }: InstanceName): string =>
+  `${entitySchema}:${instanceId}`;

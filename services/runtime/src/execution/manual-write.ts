@@ -1,0 +1,24 @@
+import { type JsonObject, ServiceError } from '@orrery/contracts';
+import type { AppliedChange } from './apply-changes.js';
+import { type CheckedChanges, checkEntrySize, checkStates } from './check-changes.js';
+import type { CompiledSchema } from './compiled-schema.js';
+import type { InstanceState } from './instance-view.js';
+
+/**
+ * A manual write's change, checked against the live schema (decisions §4 "Instances"): creating fills in defaults,
+ * replacing stores exactly what is sent, `null` deletes. The name's rules are the contract's. Throws `invalid_state`.
+ */
+export function decideManualWrite(
+  schema: CompiledSchema,
+  instanceId: string,
+  before: InstanceState | null,
+  state: JsonObject | null,
+): CheckedChanges {
+  const after = state === null || before !== null ? state : schema.withDefaults(state);
+  const entitySchema = schema.definition.name;
+  const applied: AppliedChange = { entitySchema, instanceId, schema, before, after, named: new Set() };
+  if (before === null && after === null) throw new ServiceError('entity_instance_not_found');
+  const changes = checkStates([applied], { keepIdle: true });
+  checkEntrySize({}, changes, null);
+  return changes;
+}

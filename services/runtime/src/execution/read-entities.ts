@@ -1,0 +1,108 @@
+import { type JsonObject, type ReadEntity, ServiceError } from '@orrery/contracts';
+import type { CompiledDefinition } from './compiled-definition.js';
+import type { InstanceName, InstanceState, InstanceView, Needs } from './instance-view.js';
+import { selectInstances } from './select-instances.js';
+
+/** Instances that one execution may read, absent ones that it asks for included (decisions §4 "Reading"). */
+export const MAX_READ = 500;
+
+/** What a version reads in an execution: by schema the instanceIds that its input selects, or all of them. */
+export type Selection = ReadonlyMap<string, ReadonlySet<string> | 'all'>;
+
+/** What was read: the states that templates and prompts see, defaults filled in, and which revisions those were. */
+export interface ReadSet {
+  /** Schema → instanceId → state; every schema that the version reads is there. */
+  entities: JsonObject;
+  /** Revision 0: asked for and absent. */
+  reads: (InstanceName & { revision: number })[];
+  /** Schemas read without a filter. */
+  wholeSchemas: string[];
+}
+
+/** Several items for one schema select together; one without a filter selects all (interface §6 rules 3, 5, 6). */
+export function selectEntities(readEntities: readonly ReadEntity[], input: JsonObject): Selection {
+  const selection = new Map<string, ReadonlySet<string> | 'all'>();
+  for (const { schema, filter } of readEntities) {
+    const before = selection.get(schema);
+    const selected = filter === undefined ? 'all' : selectInstances(filter, input);
+    const all = selected === 'all' || before === 'all';
+    selection.set(schema, all ? 'all' : new Set([...(before ?? []), ...selected]));
+  }
+  return selection;
+}
+
+/** Throws `read_set_too_large`; answers `needs` while something selected is not in memory. */
+export function readEntities(
+  definition: CompiledDefinition,
+  selection: Selection,
+  view: InstanceView,
+): { needs: Needs } | { read: ReadSet } {
+  refuseTooMany(selection, view);
+  const needs = missingFrom(selection, view);
+  if (needs !== undefined) return { needs };
+  const read: ReadSet = { entities: emptyRecord(), reads: [], wholeSchemas: [] };
+  for (const [schema, selected] of selection) addSchema(definition, schema, selected, view, read);
+  return { read };
+}
+
+function refuseTooMany(selection: Selection, view: InstanceView): void {
+  let count = 0;
+  for (const [schema, selected] of selection) {
+    if (selected === 'all' && view.tooMany(schema)) throw tooLarge();
+    count += selected === 'all' ? (view.all(schema)?.size ?? 0) : selected.size;
+  }
+  if (count > MAX_READ) throw tooLarge();
+}
+
+const tooLarge = () =>
+  new ServiceError(
+    'read_set_too_large',
+    `one execution reads at most ${MAX_READ} instances; narrow the filter`,
+    {
+      facts: { limit: MAX_READ },
+    },
+  );
+
+function missingFrom(selection: Selection, view: InstanceView): Needs | undefined {
+  const needs: Needs = { instances: [], schemas: [] };
+  for (const [entitySchema, selected] of selection) {
+    if (selected === 'all') {
+      if (view.all(entitySchema) === undefined) needs.schemas.push(entitySchema);
+      continue;
+    }
+    for (const instanceId of selected) {
+      if (view.get(entitySchema, instanceId) === undefined)
+        needs.instances.push({ entitySchema, instanceId });
+    }
+  }
+  return needs.instances.length + needs.schemas.length > 0 ? needs : undefined;
+}
+
+function addSchema(
+  definition: CompiledDefinition,
+  entitySchema: string,
+  selected: ReadonlySet<string> | 'all',
+  view: InstanceView,
+  read: ReadSet,
+): void {
+  const loaded = emptyRecord();
+  const schema = definition.schemaNamed(entitySchema);
+  if (selected === 'all') read.wholeSchemas.push(entitySchema);
+  for (const [instanceId, found] of instancesOf(entitySchema, selected, view)) {
+    read.reads.push({ entitySchema, instanceId, revision: found?.revision ?? 0 });
+    if (found) loaded[instanceId] = schema.withDefaults(found.state);
+  }
+  read.entities[entitySchema] = loaded;
+}
+
+function* instancesOf(
+  entitySchema: string,
+  selected: ReadonlySet<string> | 'all',
+  view: InstanceView,
+): Iterable<[string, InstanceState | null | undefined]> {
+  if (selected === 'all') yield* view.all(entitySchema) ?? [];
+  else for (const instanceId of selected) yield [instanceId, view.get(entitySchema, instanceId)];
+}
+
+/** Without a prototype, so that an instanceId such as `constructor` is a key like any other. */
+const emptyRecord = (): JsonObject => Object.create(null) as JsonObject;
