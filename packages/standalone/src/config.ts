@@ -1,0 +1,43 @@
+import { resolve } from 'node:path';
+import { type CatalogConfig, readCatalogConfig } from '@orrery/catalog';
+import { type GatewayConfig, readGatewayConfig } from '@orrery/gateway';
+import { type RuntimeConfig, readRuntimeConfig } from '@orrery/runtime';
+import { databaseUrl, type Environment, natsUrl, readEnvironment } from '@orrery/service-kit';
+import { z } from 'zod';
+
+const environment = z.object({
+  ORRERY_DATA_DIR: z.string().default('.orrery').describe('the folder that everything is kept in'),
+  DATABASE_URL: databaseUrl.optional(),
+  NATS_URL: natsUrl.optional(),
+});
+
+export interface StandaloneSettings {
+  /** Absolute. */
+  readonly dataDirectory: string;
+  /** Without it PostgreSQL is embedded, in the data directory. */
+  readonly databaseUrl: string | undefined;
+  /** Without it the bus stays in the process. */
+  readonly natsUrl: string | undefined;
+  readonly catalog: CatalogConfig;
+  readonly runtime: RuntimeConfig;
+  readonly gateway: GatewayConfig;
+  /** Where the words for a newcomer go. */
+  readonly write: (text: string) => void;
+}
+
+/** The adapters are chosen by URL. @throws StartupError naming every variable that is wrong. */
+export function readStandaloneSettings(
+  env: Environment,
+  write: StandaloneSettings['write'],
+): StandaloneSettings {
+  const { ORRERY_DATA_DIR, DATABASE_URL, NATS_URL } = readEnvironment(environment, env);
+  return {
+    dataDirectory: resolve(ORRERY_DATA_DIR),
+    databaseUrl: DATABASE_URL,
+    natsUrl: NATS_URL,
+    catalog: readCatalogConfig(env),
+    runtime: readRuntimeConfig(env),
+    gateway: readGatewayConfig(env),
+    write,
+  };
+}

@@ -1,0 +1,1 @@
+export { type ChainPusherDependencies, startChainPusher } from './service.js';

@@ -1,0 +1,9 @@
+import { runService } from '@orrery/service-kit';
+import { startFromEnvironment } from './start-from-environment.js';
+
+await runService({
+  name: 'chain-pusher',
+  env: process.env,
+  start: startFromEnvironment,
+  defaultHealthPort: 3104,
+});

@@ -1,0 +1,1 @@
+export { type SchedulerDependencies, startScheduler } from './service.js';
