@@ -1,0 +1,8 @@
+export { openDatabase } from '../database/open-database.js';
+export type { GatewaySchema } from '../database/schema.js';
+export * from './account-store.js';
+export { ALL_SCOPES, createAccountWithKey, createKey, type NewKey } from './create-key.js';
+export { listKeys } from './handlers.js';
+export { isUsableToken } from './is-usable-token.js';
+export { parseToken, TOKEN_PATTERN } from './key-format.js';
+export { revokeKeyRow as revokeKey } from './key-store.js';

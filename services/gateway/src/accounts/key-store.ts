@@ -1,0 +1,103 @@
+import type { KeyRecord, PageQuery } from '@orrery/contracts';
+import { page } from '@orrery/database';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import type { GatewaySchema, KeysTable } from '../database/schema.js';
+import type { UsableKey } from './key-verifier.js';
+
+export type KeyRow = Selectable<KeysTable>;
+
+export const keyRecordOf = (row: KeyRow): KeyRecord => ({
+  id: row.id,
+  name: row.name,
+  scopes: row.scopes,
+  createdAt: row.created_at.toISOString(),
+  expiresAt: row.expires_at?.toISOString() ?? null,
+  lastUsedAt: row.last_used_at?.toISOString() ?? null,
+});
+
+export const insertKey = (db: Kysely<GatewaySchema>, key: Insertable<KeysTable>): Promise<KeyRow> =>
+  db.insertInto('keys').values(key).returningAll().executeTakeFirstOrThrow();
+
+const keysOf = (db: Kysely<GatewaySchema>, accountId: number) =>
+  db.selectFrom('keys').where('account_id', '=', accountId).where('revoked_at', 'is', null);
+
+export async function countKeys(db: Kysely<GatewaySchema>, accountId: number): Promise<number> {
+  const { total } = await keysOf(db, accountId)
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return total;
+}
+
+/** A page of the keys that are not revoked, in order of creation. */
+export const listKeyRows = (
+  db: Kysely<GatewaySchema>,
+  accountId: number,
+  query: PageQuery,
+): Promise<KeyRow[]> =>
+  page(keysOf(db, accountId).selectAll().orderBy('created_at').orderBy('id'), query).execute();
+
+export const findKeyForUpdate = (
+  db: Kysely<GatewaySchema>,
+  accountId: number,
+  keyId: string,
+): Promise<KeyRow | undefined> =>
+  keysOf(db, accountId).selectAll().where('id', '=', keyId).forUpdate().executeTakeFirst();
+
+/** Whether there was such a key to revoke. */
+export async function revokeKeyRow(
+  db: Kysely<GatewaySchema>,
+  accountId: number,
+  keyId: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('keys')
+    .set({ revoked_at: sql`now()` })
+    .where('id', '=', keyId)
+    .where('account_id', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Lets a key expire in `seconds`, unless it does so before. */
+export async function expireKeyRow(db: Kysely<GatewaySchema>, keyId: string, seconds: number): Promise<void> {
+  await db
+    .updateTable('keys')
+    .set({ expires_at: sql`least(expires_at, now() + make_interval(secs => ${seconds}))` })
+    .where('id', '=', keyId)
+    .execute();
+}
+
+/** Those of the keys that are neither revoked nor of a disabled account; whether they expired the caller judges. */
+export async function loadUsableKeys(
+  db: Kysely<GatewaySchema>,
+  keyIds: string[],
+): Promise<Map<string, UsableKey>> {
+  const rows = await db
+    .selectFrom('keys')
+    .innerJoin('accounts', 'accounts.id', 'keys.account_id')
+    .select(['keys.id', 'keys.hash', 'keys.account_id', 'keys.scopes', 'keys.expires_at'])
+    .where(sql<boolean>`keys.id = any(${keyIds}::text[])`)
+    .where('keys.revoked_at', 'is', null)
+    .where('accounts.disabled_at', 'is', null)
+    .execute();
+  return new Map(
+    rows.map(({ id, hash, account_id, scopes, expires_at }) => [
+      id,
+      { keyId: id, hash, accountId: account_id, scopes, expiresAt: expires_at?.getTime() ?? null },
+    ]),
+  );
+}
+
+/** Records when keys were used last, all in one statement; an older time never replaces a newer one. */
+export async function recordUses(
+  db: Kysely<GatewaySchema>,
+  uses: ReadonlyMap<string, number>,
+): Promise<void> {
+  const ids = [...uses.keys()];
+  const times = [...uses.values()].map((ms) => new Date(ms).toISOString());
+  await sql`
+    update keys set last_used_at = greatest(keys.last_used_at, used.at)
+    from unnest(${ids}::text[], ${times}::timestamptz[]) as used (id, at)
+    where keys.id = used.id`.execute(db);
+}

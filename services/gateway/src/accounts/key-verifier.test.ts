@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { newToken } from './key-format.js';
+import { createKeyVerifier, type UsableKey } from './key-verifier.js';
+
+function setUp() {
+  let now = 1_000_000;
+  const clock = { now: () => now, sleep: async () => undefined };
+  const stored = new Map<string, UsableKey>();
+  const queries: string[][] = [];
+  const verifier = createKeyVerifier({
+    clock,
+    loadUsable: async (keyIds) => {
+      queries.push(keyIds);
+      return new Map(keyIds.flatMap((id) => (stored.has(id) ? [[id, stored.get(id) as UsableKey]] : [])));
+    },
+  });
+  const add = (more: Partial<UsableKey> = {}) => {
+    const { keyId, token, hash } = newToken();
+    stored.set(keyId, { keyId, hash, accountId: 7, scopes: ['read'], expiresAt: null, ...more });
+    return { keyId, token };
+  };
+  return { verifier, stored, queries, add, pass: (ms: number) => (now += ms), now: () => now };
+}
+
+describe('key verifier', () => {
+  it('asks the database once for many requests', async () => {
+    const { verifier, queries, add } = setUp();
+    const { token, keyId } = add();
+    for (let i = 0; i < 5; i += 1)
+      expect(await verifier.verify(token)).toEqual({ accountId: 7, keyId, scopes: ['read'] });
+    expect(queries).toEqual([[keyId]]);
+  });
+
+  it('lets a revoked key pass no longer than the maximum age', async () => {
+    const { verifier, stored, add, pass } = setUp();
+    const { token, keyId } = add();
+    await verifier.verify(token);
+    stored.delete(keyId);
+    pass(1001);
+    await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  it('forgets at once what it is told to forget', async () => {
+    const { verifier, stored, add } = setUp();
+    const { token, keyId } = add();
+    await verifier.verify(token);
+    stored.delete(keyId);
+    verifier.forget([keyId]);
+    await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  it('never makes a request wait while the background keeps its key fresh', async () => {
+    const { verifier, queries, add, pass } = setUp();
+    const { token } = add();
+    await verifier.verify(token);
+    for (let i = 0; i < 5; i += 1) {
+      pass(900);
+      await verifier.refresh();
+      await verifier.verify(token);
+    }
+    expect(queries).toHaveLength(1 + 5);
+  });
+
+  it('stops refreshing a key that nobody uses', async () => {
+    const { verifier, queries, add, pass } = setUp();
+    const { token } = add();
+    await verifier.verify(token);
+    pass(2001);
+    await verifier.refresh();
+    expect(queries).toHaveLength(1);
+  });
+
+  it('refuses another secret under a known key id', async () => {
+    const { verifier, stored, add } = setUp();
+    const { keyId } = add();
+    const other = newToken();
+    stored.set(other.keyId, { ...(stored.get(keyId) as UsableKey), keyId: other.keyId });
+    await expect(verifier.verify(other.token)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  it('refuses expired keys, also cached ones', async () => {
+    const { verifier, add, pass, now } = setUp();
+    const { token } = add({ expiresAt: now() + 500 });
+    await verifier.verify(token);
+    pass(500);
+    await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  it('asks nobody about what cannot be a token', async () => {
+    const { verifier, queries } = setUp();
+    await expect(verifier.verify('orrery_guess')).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(queries).toEqual([]);
+  });
+});

@@ -1,0 +1,46 @@
+import type { Clock, Health, Logger } from '@orrery/service-kit';
+import type { FastifyInstance } from 'fastify';
+import type { KeyVerifier } from './accounts/key-verifier.js';
+import { addRoute } from './http/add-route.js';
+import { createHttp, type HttpLimits } from './http/create-http.js';
+import { answerProblems } from './http/error-replies.js';
+import { acceptJsonOnly } from './http/json-body.js';
+import { declarePrincipal } from './http/request-principal.js';
+import { recordRoutes } from './http/route-table.js';
+import type { CallOperation, RoutedRpc } from './http/routed-rpc.js';
+import { answerUnknownRoutes } from './http/unknown-routes.js';
+import { requireAccess } from './plugins/access.js';
+import { addAccessLog } from './plugins/access-log.js';
+import { addCors } from './plugins/cors.js';
+import { addSecurityHeaders } from './plugins/security-headers.js';
+import { addHealthRoutes } from './routes/health.js';
+
+export interface AppContext {
+  call: CallOperation;
+  keys: KeyVerifier;
+  clock: Clock;
+  logger: Logger;
+  health: Health;
+  limits: HttpLimits;
+  /** How long a call may take, in milliseconds. */
+  deadlineMs: number;
+  routes: readonly RoutedRpc[];
+}
+
+/** The HTTP application, apart from the process: tests inject requests into it. */
+export function createApp(context: AppContext): FastifyInstance {
+  const app = createHttp(context.limits);
+  const table = recordRoutes(app);
+  declarePrincipal(app);
+  acceptJsonOnly(app);
+  answerProblems(app, context.logger);
+  addAccessLog(app, context.logger);
+  app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
+  addSecurityHeaders(app);
+  addCors(app, table);
+  answerUnknownRoutes(app, table);
+  addHealthRoutes(app, context.health);
+  const guards = (rpc: RoutedRpc) => requireAccess(rpc.access, context.keys);
+  for (const rpc of context.routes) addRoute(app, rpc, { ...context, guards });
+  return app;
+}

@@ -1,0 +1,37 @@
+import type { AccountQuotas, Scope } from '@orrery/contracts';
+import type { ColumnType, Generated } from 'kysely';
+
+type Written = ColumnType<Date, Date | undefined, Date>;
+
+export interface AccountsTable {
+  id: Generated<number>;
+  name: string;
+  /** Base58 public key; null for accounts that the operator made. */
+  wallet: string | null;
+  quotas: ColumnType<AccountQuotas, unknown, unknown>;
+  disabled_at: Date | null;
+  /** Grows with every change of quotas or state, so that late news of it is recognised. */
+  revision: Generated<number>;
+  created_at: Written;
+  updated_at: Written;
+}
+
+export interface KeysTable {
+  /** The part of the token that names the key; no secret. */
+  id: string;
+  account_id: number;
+  name: string;
+  /** SHA-256 of the whole token. */
+  hash: Buffer;
+  scopes: Scope[];
+  created_at: Written;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+}
+
+/** The gateway's part of the database, in the schema `gateway`. */
+export interface GatewaySchema {
+  accounts: AccountsTable;
+  keys: KeysTable;
+}

@@ -1,0 +1,42 @@
+import type { Bus } from '@orrery/bus';
+import { toServiceError } from '@orrery/database';
+import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from './routed-rpc.js';
+
+/** A handler of an operation that the gateway answers itself. */
+export type LocalHandler = (request: never, call: GatewayCall) => Promise<OperationReply>;
+
+/** Handlers of the gateway's own contracts, by the name of the RPC. */
+export type LocalHandlers = Readonly<Record<string, LocalHandler>>;
+
+/** Answers an operation by the gateway's own handler where there is one, else over the bus. */
+export const createDispatch =
+  (bus: Pick<Bus, 'call'>, local: LocalHandlers): CallOperation =>
+  async (rpc, request, call) => {
+    const own = local[rpc.name];
+    if (own !== undefined) return await answerHere(own, rpc, request, call);
+    return await callOverBus(bus, rpc, request, call);
+  };
+
+async function answerHere(
+  own: LocalHandler,
+  rpc: RoutedRpc,
+  request: unknown,
+  call: GatewayCall,
+): Promise<OperationReply> {
+  try {
+    return await own(rpc.request.parse(request) as never, call);
+  } catch (error) {
+    throw toServiceError(error);
+  }
+}
+
+async function callOverBus(
+  bus: Pick<Bus, 'call'>,
+  rpc: RoutedRpc,
+  request: unknown,
+  { caller, requestId, deadline, signal }: GatewayCall,
+): Promise<OperationReply> {
+  const reply = await bus.call(rpc, request, { caller, requestId, deadline, signal });
+  // Every operation of the contract has a reply of this shape; the serving side has checked it.
+  return reply as OperationReply;
+}

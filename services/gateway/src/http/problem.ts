@@ -1,0 +1,51 @@
+import { ERRORS, type FieldProblem, type JsonObject, type ServiceError } from '@orrery/contracts';
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** RFC 9457 with the members of the envelope in it (decisions §1). */
+export interface Problem {
+  success: false;
+  error: string;
+  code: string;
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  instance: string;
+  requestId: string;
+  errors?: FieldProblem[];
+  /** Typed facts for programs, such as the instances that an ambiguous key matches. */
+  facts?: JsonObject;
+}
+
+/** The problem document of an error. Of an `internal` one nothing but its title is told. */
+export function problemOf(error: ServiceError, where: { instance: string; requestId: string }): Problem {
+  const { title, status } = ERRORS[error.code];
+  const detail = error.code === 'internal' ? title : error.message;
+  return {
+    ...extensions(error, status),
+    success: false,
+    error: detail,
+    code: error.code,
+    type: `urn:orrery:problem:${error.code}`,
+    title,
+    status,
+    detail,
+    ...where,
+    ...(error.errors.length > 0 && { errors: [...error.errors] }),
+  };
+}
+
+/** x402 clients look for `x402Version` and `accepts` at the top of a 402 body; other facts keep to themselves. */
+function extensions({ code, facts }: ServiceError, status: number): object {
+  if (code === 'internal' || Object.keys(facts).length === 0) return {};
+  return status === 402 ? facts : { facts };
+}
+
+/** Headers that belong to an error: when to come again, how to authenticate. */
+export function problemHeaders(error: ServiceError): Record<string, string> {
+  if (error.code === 'unauthorized') return { 'www-authenticate': 'Bearer realm="orrery"' };
+  const seconds = error.facts['retryAfterSeconds'];
+  if (typeof seconds === 'number') return { 'retry-after': String(Math.max(1, Math.ceil(seconds))) };
+  return ERRORS[error.code].status === 503 ? { 'retry-after': '1' } : {};
+}

@@ -1,0 +1,55 @@
+import type { FastifyInstance } from 'fastify';
+import { pathOf } from '../http/request-path.js';
+import type { RouteTable } from '../http/route-table.js';
+
+const ALLOWED_HEADERS = [
+  'authorization',
+  'content-type',
+  'idempotency-key',
+  'if-match',
+  'last-event-id',
+  'payment-signature',
+  'prefer',
+  'x-payment',
+  'x-request-id',
+].join(', ');
+
+const EXPOSED_HEADERS = [
+  'etag',
+  'location',
+  'payment-required',
+  'payment-response',
+  'ratelimit',
+  'ratelimit-policy',
+  'retry-after',
+  'x-payment-response',
+  'x-request-id',
+].join(', ');
+
+const OPEN_PATH = /^\/(api|app|auth)\/|^\/openapi\.json$/;
+/** Browsers keep a preflight's answer at most two hours. */
+const PREFLIGHT_SECONDS = 7200;
+
+/**
+ * Any origin, without credentials (decisions §2): bearer tokens and signatures are not ambient, so a foreign page can
+ * do nothing that its own server could not. Answers every OPTIONS of a known path.
+ */
+export function addCors(app: FastifyInstance, routes: RouteTable): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const path = pathOf(request.url);
+    if (!OPEN_PATH.test(path)) return;
+    reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS });
+    if (request.method !== 'OPTIONS') return;
+    const methods = routes.methodsOf(path).join(', ');
+    if (methods === '') return;
+    await reply
+      .code(204)
+      .headers({
+        allow: methods,
+        'access-control-allow-methods': methods,
+        'access-control-allow-headers': ALLOWED_HEADERS,
+        'access-control-max-age': PREFLIGHT_SECONDS,
+      })
+      .send();
+  });
+}

@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify';
+
+/** Answers are data for programs: nothing may sniff, frame, cache or run them. */
+const HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'cross-origin',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/** Sets the security headers on every answer; a page of its own may set others afterwards. */
+export function addSecurityHeaders(app: FastifyInstance): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers(HEADERS);
+  });
+}
