@@ -1,4 +1,4 @@
-import { type Bus, connectBus, InProcessHub } from '@orrery/bus';
+import { type Bus, connectBus, createInProcessHub } from '@orrery/bus';
 import type { ServiceContext } from '@orrery/service-kit';
 
 interface BusSettings {
@@ -13,10 +13,10 @@ export async function openBuses(
 ): Promise<(service: string) => Promise<Bus>> {
   const hub =
     url === undefined
-      ? resources.use('bus hub', await InProcessHub.open({ databaseUrl, logger, clock }))
+      ? resources.use('bus hub', await createInProcessHub({ databaseUrl, logger, clock }))
       : undefined;
   return async (service) => {
-    const bus = await connectBus({ url, hub, service, logger, clock });
+    const bus = await connectBus({ url, service, logger, clock, ...(hub && { hub }) });
     resources.add(`${service} bus`, () => bus.close());
     return bus;
   };

@@ -2,7 +2,6 @@ import type { Bus } from '@orrery/bus';
 import { connect, migrate } from '@orrery/database';
 import { type Clock, type Health, holding, type Logger, type RunningService } from '@orrery/service-kit';
 import { migrations } from './database/migrations/index.js';
-import type { Schema } from './database/schema.js';
 
 export interface ChainPusherDependencies {
   readonly databaseUrl: string;
@@ -17,7 +16,7 @@ export function startChainPusher(dependencies: ChainPusherDependencies): Promise
   const { databaseUrl: url, bus, clock, logger, health } = dependencies;
   return holding(async (resources) => {
     const connection = { url, schema: 'chain_pusher', applicationName: 'orrery-chain-pusher', clock, logger };
-    const database = resources.use('database', await connect<Schema>(connection));
+    const database = resources.use('database', await connect(connection));
     await migrate({ database, migrations, logger });
     resources.add(
       'database check',

@@ -2,7 +2,6 @@ import type { Bus } from '@orrery/bus';
 import { connect, migrate } from '@orrery/database';
 import { type Clock, type Health, holding, type Logger, type RunningService } from '@orrery/service-kit';
 import { migrations } from './database/migrations/index.js';
-import type { Schema } from './database/schema.js';
 
 export interface SchedulerDependencies {
   readonly databaseUrl: string;
@@ -17,7 +16,7 @@ export function startScheduler(dependencies: SchedulerDependencies): Promise<Run
   const { databaseUrl: url, bus, clock, logger, health } = dependencies;
   return holding(async (resources) => {
     const connection = { url, schema: 'scheduler', applicationName: 'orrery-scheduler', clock, logger };
-    const database = resources.use('database', await connect<Schema>(connection));
+    const database = resources.use('database', await connect(connection));
     await migrate({ database, migrations, logger });
     resources.add(
       'database check',
