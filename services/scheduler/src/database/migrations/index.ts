@@ -1,0 +1,4 @@
+import { inboxMigration, type Migrations } from '@orrery/database';
+
+/** Once released, a migration is never changed. */
+export const migrations: Migrations = { '0001_inbox': inboxMigration };
