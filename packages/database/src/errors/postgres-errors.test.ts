@@ -1,0 +1,74 @@
+import { ServiceError } from '@orrery/contracts';
+import { describe, expect, it } from 'vitest';
+import { ConnectionLost, OutcomeUnknown } from './outcome.js';
+import { classifyPostgresError, isUniqueViolation } from './postgres-errors.js';
+import { toServiceError } from './to-service-error.js';
+
+const withCode = (code: string, more: object = {}) => Object.assign(new Error('pg'), { code, ...more });
+
+describe('classifyPostgresError', () => {
+  it.each([
+    ['23505', 'unique_violation'],
+    ['23503', 'foreign_key_violation'],
+    ['23514', 'check_violation'],
+    ['23502', 'not_null_violation'],
+  ])('names the constraint of %s', (code, kind) => {
+    expect(classifyPostgresError(withCode(code, { constraint: 'worlds_name' }))).toEqual({
+      kind,
+      constraint: 'worlds_name',
+    });
+  });
+
+  it.each([
+    [withCode('40001'), 'conflict'],
+    [withCode('40P01'), 'conflict'],
+    [withCode('57014'), 'timeout'],
+    [withCode('55P03'), 'timeout'],
+    [withCode('ECONNREFUSED'), 'unavailable'],
+    [withCode('53300'), 'unavailable'],
+    [withCode('57P03'), 'unavailable'],
+    [new Error('timeout exceeded when trying to connect'), 'unavailable'],
+    [new ConnectionLost('lost'), 'unavailable'],
+    [withCode('57P01'), 'unknown_outcome'],
+    [withCode('ECONNRESET'), 'unknown_outcome'],
+    [new Error('Connection terminated unexpectedly'), 'unknown_outcome'],
+    [new Error('Query read timeout'), 'unknown_outcome'],
+    [new OutcomeUnknown('lost'), 'unknown_outcome'],
+    [withCode('42601'), 'other'],
+    [new TypeError('x is undefined'), 'other'],
+    [undefined, 'other'],
+    ['text', 'other'],
+  ])('takes %s for %s', (error, kind) => {
+    expect(classifyPostgresError(error)).toEqual({ kind });
+  });
+});
+
+describe('isUniqueViolation', () => {
+  it('may ask for one constraint', () => {
+    const error = withCode('23505', { constraint: 'worlds_name' });
+    expect(isUniqueViolation(error)).toBe(true);
+    expect(isUniqueViolation(error, 'worlds_name')).toBe(true);
+    expect(isUniqueViolation(error, 'worlds_address')).toBe(false);
+    expect(isUniqueViolation(withCode('23503', { constraint: 'worlds_name' }), 'worlds_name')).toBe(false);
+  });
+});
+
+describe('toServiceError', () => {
+  it.each([
+    [withCode('ECONNREFUSED'), 'unavailable', {}],
+    [withCode('57014'), 'deadline_exceeded', {}],
+    [withCode('40001'), 'overloaded', {}],
+    [new OutcomeUnknown('lost'), 'unavailable', { outcome: 'unknown' }],
+    [withCode('23505', { constraint: 'worlds_name' }), 'internal', {}],
+  ])('maps %s to %s', (error, code, facts) => {
+    expect(toServiceError(error)).toMatchObject({ code, facts, cause: error });
+  });
+
+  it('leaves a ServiceError as it is, and tells nothing of the database', () => {
+    const refusal = new ServiceError('world_not_found');
+    expect(toServiceError(refusal)).toBe(refusal);
+    expect(
+      toServiceError(Object.assign(new Error('relation "secret" …'), { code: '42P01' })).message,
+    ).not.toContain('secret');
+  });
+});

@@ -1,0 +1,29 @@
+import { type Kysely, type Migration, sql } from 'kysely';
+
+/**
+ * Makes the tables of a consumer, in the schema of its service: `inbox_positions`, how far each consumer has
+ * come with each ordering key, and `inbox_parked`, the messages that it could not take.
+ */
+export const inboxMigration: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await sql`
+      create table inbox_positions (
+        consumer text not null,
+        ordering_key text not null,
+        last_seq bigint not null,
+        primary key (consumer, ordering_key)
+      ) with (fillfactor = 70)
+    `.execute(db);
+    await sql`
+      create table inbox_parked (
+        consumer text not null,
+        ordering_key text not null,
+        seq bigint not null,
+        reason text not null,
+        payload jsonb not null,
+        parked_at timestamptz not null default now(),
+        primary key (consumer, ordering_key, seq)
+      )
+    `.execute(db);
+  },
+};

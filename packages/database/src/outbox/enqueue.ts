@@ -1,0 +1,44 @@
+import type { JsonValue } from '@orrery/contracts';
+import { sql, type Transaction } from 'kysely';
+
+/** A message to be published once the transaction has committed. */
+export interface NewOutboxRow {
+  readonly name: string;
+  readonly orderingKey: string;
+  readonly orderingSeq?: number;
+  readonly messageId: string;
+  /** Left out when the relay is to load it from what the row refers to. */
+  readonly payload?: JsonValue;
+  /** Trace context, request id and the like; never a secret. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Writes messages into the outbox, in this order, as part of the transaction whose facts they tell.
+ *
+ * The ids are given out here and not at COMMIT. So transactions that write for one key must follow one
+ * another: each takes a lock that stands for the key (the row of the world, the lane of the deployment)
+ * before it enqueues. Otherwise a later id may be published first.
+ */
+export async function enqueue<Schema>(
+  trx: Transaction<Schema>,
+  rows: readonly NewOutboxRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const records = rows.map(({ name, orderingKey, orderingSeq, messageId, payload, headers }) => ({
+    name,
+    ordering_key: orderingKey,
+    ordering_seq: orderingSeq ?? null,
+    message_id: messageId,
+    payload: payload ?? null,
+    headers: headers ?? {},
+  }));
+  await sql`
+    insert into outbox (name, ordering_key, ordering_seq, message_id, payload, headers)
+    select name, ordering_key, ordering_seq, message_id, nullif(payload, 'null'), headers
+    from rows from (jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as
+      (name text, ordering_key text, ordering_seq bigint, message_id text, payload jsonb, headers jsonb)
+    ) with ordinality
+    order by ordinality
+  `.execute(trx);
+}

@@ -1,0 +1,44 @@
+import type { JsonValue } from '@orrery/contracts';
+import { type Generated, type Kysely, type Migration, sql } from 'kysely';
+
+/** To be mixed into a service's own table types: `interface Schema extends OutboxSchema`. */
+export interface OutboxSchema {
+  outbox: OutboxTable;
+}
+
+interface OutboxTable {
+  id: Generated<number>;
+  /** The message's name in the contract. */
+  name: string;
+  /** Messages with one key are published in the order of their ids. */
+  ordering_key: string;
+  /** The number of the entry that the row refers to, where the key has such numbers. */
+  ordering_seq: number | null;
+  /** The same for every repetition, so that the bus and the consumers can tell them. */
+  message_id: string;
+  /** Null when the row only refers to an entry that the relay loads. */
+  payload: JsonValue | null;
+  headers: Record<string, string>;
+  created_at: Generated<Date>;
+}
+
+/**
+ * Makes the table `outbox`, in the schema of the service. Rows live for milliseconds and the table is read
+ * from its oldest end, so dead rows must go soon: vacuum starts at a thousand, whatever the table's size.
+ */
+export const outboxMigration: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await sql`
+      create table outbox (
+        id bigint generated always as identity primary key,
+        name text not null,
+        ordering_key text not null,
+        ordering_seq bigint,
+        message_id text not null,
+        payload jsonb,
+        headers jsonb not null default '{}',
+        created_at timestamptz not null default now()
+      ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)
+    `.execute(db);
+  },
+};

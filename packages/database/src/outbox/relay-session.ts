@@ -1,0 +1,73 @@
+import type pg from 'pg';
+import type { Database } from '../connection/connect.js';
+import { classifyPostgresError } from '../errors/postgres-errors.js';
+import type { OutboxRow } from './outbox-row.js';
+
+/** The schema whose outbox is meant. */
+export type OutboxPlace = Pick<Database<unknown>, 'pool' | 'schema'>;
+
+/** What a relay may do with the outbox while no other relay of this schema can. */
+export interface RelaySession {
+  oldest(limit: number, exceptKeys: readonly string[]): Promise<OutboxRow[]>;
+  remove(ids: readonly number[]): Promise<void>;
+}
+
+/** A relay waits this long for another one to finish its batch, in milliseconds. */
+const WAIT_MS = 2000;
+
+/** A batch whose publication takes longer loses the lock, and what it has published is published again. */
+const STANDSTILL_MS = 30_000;
+
+/**
+ * Runs `work` while this connection holds the schema's relay lock, after the relay that holds it now; returns
+ * undefined when that one takes too long. The lock belongs to the session, not to a transaction, which would
+ * span the network. It goes with the connection when the process dies, and the server ends a connection that
+ * stands still.
+ */
+export async function withRelaySession<T>(
+  place: OutboxPlace,
+  work: (session: RelaySession) => Promise<T>,
+): Promise<T | undefined> {
+  const client = await place.pool.connect();
+  let unlocked = false;
+  try {
+    if (!(await lock(client, place.schema))) return undefined;
+    const result = await work(sessionOn(client));
+    await client.query('select pg_advisory_unlock_all(); reset idle_session_timeout; reset lock_timeout');
+    unlocked = true;
+    return result;
+  } finally {
+    // A connection that may still hold the lock is closed, which releases it.
+    client.release(!unlocked);
+  }
+}
+
+async function lock(client: pg.PoolClient, schema: string): Promise<boolean> {
+  try {
+    await client.query(
+      `set idle_session_timeout = ${STANDSTILL_MS}; set lock_timeout = ${WAIT_MS};
+       select pg_advisory_lock(hashtext('orrery.outbox'), hashtext(${client.escapeLiteral(schema)}))`,
+    );
+    return true;
+  } catch (error) {
+    if (classifyPostgresError(error).kind === 'timeout') return false;
+    throw error;
+  }
+}
+
+function sessionOn(client: pg.PoolClient): RelaySession {
+  return {
+    oldest: async (limit, exceptKeys) => {
+      const { rows } = await client.query<OutboxRow>(
+        `select id, name, ordering_key as "orderingKey", ordering_seq as "orderingSeq", message_id as "messageId",
+           payload, headers, created_at as "createdAt"
+         from outbox where ordering_key <> all($1) order by id limit $2`,
+        [exceptKeys, limit],
+      );
+      return rows;
+    },
+    remove: async (ids) => {
+      if (ids.length > 0) await client.query('delete from outbox where id = any($1)', [ids]);
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { type Clock, type Logger, type PollLoop, type PollOutcome, startPollLoop } from '@orrery/service-kit';
+import { createFailingKeys, type FailingKeys } from './failing-keys.js';
+import { type Publisher, publishBatch } from './publish-batch.js';
+import type { LaneOutcome } from './publish-lane.js';
+import { type OutboxPlace, withRelaySession } from './relay-session.js';
+
+export interface RelayOptions extends Publisher {
+  readonly database: OutboxPlace;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal?: AbortSignal;
+  /** Rows taken at once. Default 500. */
+  readonly batchSize?: number;
+  /** How often to look without being woken, in milliseconds. Default 1,000. */
+  readonly intervalMs?: number;
+}
+
+/** With the bus away the relay asks again at least this often, in milliseconds. */
+const MAX_BACKOFF_MS = 5000;
+
+/**
+ * Publishes what the outbox holds: after the commit, at least once, each ordering key in the order of its
+ * rows, the keys side by side. Rows are removed once the bus has them; a relay that dies in between leaves
+ * them to be published again under the same message id.
+ *
+ * Every replica runs one. A lock lets one of them work at a time, since two could not keep a key's order;
+ * `wake()` after a commit makes it look at once. While others succeed, a key whose publication fails is
+ * retried alone and ever more rarely; when all fail, the bus is taken to be away.
+ */
+export function startRelay(options: RelayOptions): PollLoop {
+  const { database, clock, logger, signal, intervalMs = 1000 } = options;
+  const failing = createFailingKeys(clock);
+  return startPollLoop({
+    name: `outbox relay of ${database.schema}`,
+    intervalMs,
+    maxBackoffMs: MAX_BACKOFF_MS,
+    clock,
+    logger,
+    runOnce: async () => ((await hasRows(database)) ? relayBatch(options, failing) : 'idle'),
+    ...(signal && { signal }),
+  });
+}
+
+/** Without a lock, so that an idle relay costs one cheap statement. */
+async function hasRows({ pool }: OutboxPlace): Promise<boolean> {
+  const { rows } = await pool.query('select from outbox limit 1');
+  return rows.length > 0;
+}
+
+async function relayBatch(options: RelayOptions, failing: FailingKeys): Promise<PollOutcome> {
+  const { database, logger, batchSize = 500 } = options;
+  const outcome = await withRelaySession(database, async (session) => {
+    const rows = await session.oldest(batchSize, failing.waiting());
+    const lanes = await publishBatch(options, rows);
+    const published = lanes.flatMap((lane) => lane.published);
+    await session.remove(published);
+    const failed = lanes.find(({ error }) => error !== undefined);
+    if (failed && published.length === 0)
+      throw new Error('nothing could be published', { cause: failed.error });
+    for (const lane of lanes) noteOutcome(lane, failing, logger);
+    return rows.length === batchSize ? 'more' : 'idle';
+  });
+  return outcome ?? 'idle';
+}
+
+function noteOutcome({ key, error }: LaneOutcome, failing: FailingKeys, logger: Logger): void {
+  if (error === undefined) {
+    failing.succeeded(key);
+    return;
+  }
+  failing.failed(key);
+  logger.warn({ err: error, orderingKey: key }, 'a message could not be published');
+}

@@ -1,0 +1,83 @@
+import {
+  advance,
+  type Database,
+  type InboxLane,
+  inboxMigration,
+  lastSeq,
+  migrate,
+  park,
+  parkedIn,
+  startAt,
+  transaction,
+  unpark,
+} from '@orrery/database';
+import { describe, expect, it } from 'vitest';
+import { newDatabaseUrl, open, quiet } from './test-connection.js';
+
+const lane: InboxLane = { consumer: 'pushes', key: '0xab' };
+
+async function openInbox(): Promise<Database<unknown>> {
+  const database = await open<unknown>(await newDatabaseUrl());
+  await migrate({ database, migrations: { '0001_inbox': inboxMigration }, logger: quiet });
+  return database;
+}
+
+const take = ({ db }: Database<unknown>, seq: number, of: InboxLane = lane) =>
+  transaction(db, (trx) => advance(trx, of, seq));
+
+describe('advance', () => {
+  it('takes each number once and in order', async () => {
+    const database = await openInbox();
+    const steps = [];
+    for (const seq of [2, 1, 1, 3, 2, 1, 3, 5]) steps.push(await take(database, seq));
+    expect(steps).toEqual(['gap', 'next', 'seen', 'gap', 'next', 'seen', 'next', 'gap']);
+  });
+
+  it('keeps consumers and keys apart', async () => {
+    const database = await openInbox();
+    await take(database, 1);
+    expect(await take(database, 1, { consumer: 'schedules', key: '0xab' })).toBe('next');
+    expect(await take(database, 1, { consumer: 'pushes', key: '0xcd' })).toBe('next');
+  });
+
+  it('does not move when the effect is rolled back', async () => {
+    const database = await openInbox();
+    const failing = transaction(database.db, async (trx) => {
+      await advance(trx, lane, 1);
+      throw new Error('no effect');
+    });
+    await expect(failing).rejects.toThrow('no effect');
+    expect(await take(database, 1)).toBe('next');
+  });
+
+  it('lets one of several that take the same number at once have it', async () => {
+    const database = await openInbox();
+    for (const seq of [1, 2, 3]) {
+      const steps = await Promise.all(Array.from({ length: 6 }, () => take(database, seq)));
+      expect(steps.toSorted()).toEqual(['next', 'seen', 'seen', 'seen', 'seen', 'seen']);
+    }
+  });
+
+  it('begins after a snapshot and never goes back', async () => {
+    const database = await openInbox();
+    await transaction(database.db, (trx) => startAt(trx, lane, 7));
+    expect(await take(database, 7)).toBe('seen');
+    expect(await take(database, 8)).toBe('next');
+    await transaction(database.db, (trx) => startAt(trx, lane, 7));
+    expect(await transaction(database.db, (trx) => lastSeq(trx, lane))).toBe(8);
+  });
+});
+
+describe('park', () => {
+  it('keeps the first message and its reason until it is taken out', async () => {
+    const database = await openInbox();
+    const message = { seq: 4, reason: 'unknown chain', payload: [{ a: 1 }] };
+    await transaction(database.db, (trx) => park(trx, lane, message));
+    await transaction(database.db, (trx) => park(trx, lane, { ...message, reason: 'again' }));
+    expect(await parkedIn(database.db, lane)).toEqual(message);
+    expect(await parkedIn(database.db, { ...lane, key: '0xcd' })).toBeUndefined();
+    expect(await transaction(database.db, (trx) => unpark(trx, lane, 4))).toBe(true);
+    expect(await transaction(database.db, (trx) => unpark(trx, lane, 4))).toBe(false);
+    expect(await parkedIn(database.db, lane)).toBeUndefined();
+  });
+});

@@ -1,0 +1,220 @@
+import {
+  type Database,
+  enqueue,
+  migrate,
+  type NewOutboxRow,
+  type OutboxMessage,
+  type OutboxSchema,
+  outboxBacklog,
+  outboxMigration,
+  type RelayOptions,
+  startRelay,
+  transaction,
+} from '@orrery/database';
+import { FakeClock } from '@orrery/testing';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { newDatabaseUrl, open, quiet } from './test-connection.js';
+
+type Outbox = Database<OutboxSchema>;
+
+async function openOutbox(): Promise<{ database: Outbox; url: string }> {
+  const url = await newDatabaseUrl();
+  const database = await open<OutboxSchema>(url);
+  await migrate({ database, migrations: { '0001_outbox': outboxMigration }, logger: quiet });
+  return { database, url };
+}
+
+const row = (orderingKey: string, orderingSeq: number): NewOutboxRow => ({
+  name: 'entry',
+  orderingKey,
+  orderingSeq,
+  messageId: `${orderingKey}:${orderingSeq}`,
+  payload: { seq: orderingSeq },
+});
+
+const write = ({ db }: Outbox, rows: readonly NewOutboxRow[]) => transaction(db, (trx) => enqueue(trx, rows));
+const left = async (database: Outbox) => (await outboxBacklog(database)).rows;
+
+/** A relay that runs when the test says so: its clock stands still. */
+function relayOf(database: Outbox, more: Partial<RelayOptions> = {}) {
+  const published: OutboxMessage[] = [];
+  const publish = async (message: OutboxMessage) => void published.push(message);
+  const relay = startRelay({ database, publish, clock: new FakeClock(), logger: quiet, ...more });
+  onTestFinished(() => relay.stop());
+  return { relay, published, ids: () => published.map(({ messageId }) => messageId) };
+}
+
+describe('enqueue and startRelay', () => {
+  it('publishes what was committed, in order, and nothing of what was rolled back', async () => {
+    const { database } = await openOutbox();
+    const { relay, published } = relayOf(database);
+    await write(database, [row('a', 1), row('b', 1), row('a', 2)]);
+    const undone = transaction(database.db, async (trx) => {
+      await enqueue(trx, [row('a', 3)]);
+      throw new Error('undone');
+    });
+    await expect(undone).rejects.toThrow('undone');
+    await relay.runOnce();
+    expect(published.filter(({ orderingKey }) => orderingKey === 'a')).toMatchObject([
+      { messageId: 'a:1', orderingSeq: 1, payload: { seq: 1 }, headers: {}, name: 'entry' },
+      { messageId: 'a:2', orderingSeq: 2 },
+    ]);
+    expect(published).toHaveLength(3);
+    expect(await left(database)).toBe(0);
+  });
+
+  it('publishes nothing before the commit', async () => {
+    const { database } = await openOutbox();
+    const { relay, ids } = relayOf(database);
+    await transaction(database.db, async (trx) => {
+      await enqueue(trx, [row('a', 1)]);
+      await relay.runOnce();
+      expect(ids()).toEqual([]);
+    });
+    await relay.runOnce();
+    expect(ids()).toEqual(['a:1']);
+  });
+
+  it('publishes when woken, and goes on until nothing is left', async () => {
+    const { database } = await openOutbox();
+    const { relay, ids } = relayOf(database, { batchSize: 2 });
+    await write(
+      database,
+      [1, 2, 3, 4, 5].map((seq) => row('a', seq)),
+    );
+    relay.wake();
+    await vi.waitFor(() => expect(ids()).toEqual(['a:1', 'a:2', 'a:3', 'a:4', 'a:5']));
+  });
+
+  it('loads the payloads of rows that only refer to an entry', async () => {
+    const { database } = await openOutbox();
+    const { payload: _, ...reference } = row('a', 1);
+    await write(database, [reference, row('a', 2)]);
+    const load = vi.fn<NonNullable<RelayOptions['load']>>(
+      async (rows) => new Map(rows.map(({ id }) => [id, 'loaded'])),
+    );
+    const { relay, published } = relayOf(database, { load });
+    await relay.runOnce();
+    expect(published.map(({ payload }) => payload)).toEqual(['loaded', { seq: 2 }]);
+    expect(load.mock.calls.map(([rows]) => rows.length)).toEqual([1]);
+  });
+
+  it('does not publish a row without its payload', async () => {
+    const { database } = await openOutbox();
+    const { payload: _, ...reference } = row('a', 1);
+    await write(database, [reference, row('a', 2), row('b', 1)]);
+    const { relay, ids } = relayOf(database);
+    await relay.runOnce();
+    expect(ids()).toEqual(['b:1']);
+    expect(await left(database)).toBe(2);
+  });
+
+  it('keeps the order of each key with two relays and many writers', async () => {
+    const { database, url } = await openOutbox();
+    const published: string[] = [];
+    const publish = async ({ messageId }: OutboxMessage) => void published.push(messageId);
+    const relays = [database, await open<OutboxSchema>(url)].map(
+      (one) => relayOf(one, { publish, batchSize: 7 }).relay,
+    );
+    const writer = async (key: string) => {
+      for (let seq = 1; seq <= 20; seq += 1) {
+        await write(database, [row(key, seq)]);
+        relays[seq % 2]?.wake();
+      }
+    };
+    const keys = ['a', 'b', 'c', 'd', 'e'];
+    await Promise.all(keys.map(writer));
+    await vi.waitFor(async () => {
+      for (const relay of relays) relay.wake();
+      expect(await left(database)).toBe(0);
+    });
+    for (const key of keys) {
+      const expected = Array.from({ length: 20 }, (_, index) => `${key}:${index + 1}`);
+      expect(published.filter((id) => id.startsWith(key))).toEqual(expected);
+    }
+  });
+
+  it('publishes again, in order, after a relay died between publishing and removing', async () => {
+    const { database, url } = await openOutbox();
+    await write(database, [row('a', 1), row('a', 2)]);
+    const other = await open<OutboxSchema>(url);
+    const dying = relayOf(other, {
+      publish: async ({ messageId }) => {
+        if (messageId === 'a:2') await terminateRelay(database);
+      },
+    });
+    await expect(dying.relay.runOnce()).rejects.toThrow();
+    await dying.relay.stop();
+    const { relay, ids } = relayOf(database);
+    await relay.runOnce();
+    expect(ids()).toEqual(['a:1', 'a:2']);
+  });
+
+  it('stops a key at its first failure, lets the others pass and tries it again later', async () => {
+    const { database } = await openOutbox();
+    const clock = new FakeClock();
+    const poison = new Set(['a:2']);
+    const ids: string[] = [];
+    const publish = async ({ messageId }: OutboxMessage) => {
+      if (poison.has(messageId)) throw new Error('too large');
+      ids.push(messageId);
+    };
+    const { relay } = relayOf(database, { publish, clock });
+    await write(database, [row('a', 1), row('a', 2), row('a', 3), row('b', 1)]);
+    await relay.runOnce();
+    expect(ids.toSorted()).toEqual(['a:1', 'b:1']);
+    poison.clear();
+    await relay.runOnce();
+    expect(ids).toHaveLength(2);
+    await clock.advance(600);
+    await relay.runOnce();
+    expect(ids.slice(2)).toEqual(['a:2', 'a:3']);
+  });
+
+  it('leaves everything in place while the bus is away', async () => {
+    const { database } = await openOutbox();
+    await write(database, [row('a', 1), row('b', 1)]);
+    const { relay } = relayOf(database, { publish: () => Promise.reject(new Error('no bus')) });
+    await expect(relay.runOnce()).rejects.toThrow('nothing could be published');
+    expect(await left(database)).toBe(2);
+  });
+
+  it('publishes a window of one key at once, and removes only what came before a failure', async () => {
+    const { database } = await openOutbox();
+    await write(
+      database,
+      [1, 2, 3, 4].map((seq) => row('a', seq)),
+    );
+    const started: string[] = [];
+    const publish = async ({ messageId }: OutboxMessage) => {
+      started.push(messageId);
+      if (messageId === 'a:2') throw new Error('timeout');
+    };
+    await relayOf(database, { publish, window: 3 }).relay.runOnce();
+    expect(started).toEqual(['a:1', 'a:2', 'a:3']);
+    expect(await left(database)).toBe(3);
+  });
+
+  it('leaves no lock and no setting behind on its connection', async () => {
+    const { database } = await openOutbox();
+    await write(database, [row('a', 1)]);
+    await relayOf(database).relay.runOnce();
+    const locks = await sql`select from pg_locks where locktype = 'advisory'`.execute(database.db);
+    const settings = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        sql`select current_setting('idle_session_timeout') as idle`.execute(database.db),
+      ),
+    );
+    expect(locks.rows).toEqual([]);
+    expect(new Set(settings.map(({ rows }) => JSON.stringify(rows)))).toEqual(new Set(['[{"idle":"0"}]']));
+  });
+});
+
+/** Ends the connection that holds the relay's lock, as a crash of its process would. */
+async function terminateRelay(database: Outbox): Promise<void> {
+  await sql`select pg_terminate_backend(pid, 5000) from pg_locks
+    where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())`.execute(
+    database.db,
+  );
+}
