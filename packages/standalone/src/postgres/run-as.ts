@@ -38,8 +38,11 @@ function plainly(account?: Account): Run {
 function withCapability({ uid, gid }: Account): Run {
   const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
   const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+  // access(2), with which PostgreSQL looks for its own programs, goes without capabilities unless told this.
+  const security = ['--securebits=+no_setuid_fixup'];
+  const prefix = [...identity, ...capability, ...security, '--'];
   const run = plainly();
-  return (file, args, stdio) => run('setpriv', [...identity, ...capability, '--', file, ...args], stdio);
+  return (file, args, stdio) => run('setpriv', [...prefix, file, ...args], stdio);
 }
 
 /** Asks the system by trying: modes, access lists and mount options all count. */
