@@ -1,0 +1,80 @@
+import { asServiceError, type NamedRpc, parseOrRefuse, ServiceError, toErrorReply } from '@orrery/contracts';
+import { type Clock, type Logger, withinTrace } from '@orrery/service-kit';
+import { decodeUntrusted, encodeBody, MAX_CALL_BYTES } from '../body.js';
+import type { Signals } from '../signals.js';
+import type { Answer, Frame } from '../transport.js';
+import { type CallFacts, ERROR_HEADER, readCallHeaders } from './call-headers.js';
+import { lateError, startDeadline } from './late.js';
+import type { AnyHandler } from './serve.js';
+
+export interface AnswerDependencies {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signals: Signals;
+}
+
+/** Turns a handler into something that always answers. */
+export function createAnswer(rpc: NamedRpc, handler: AnyHandler, dependencies: AnswerDependencies): Answer {
+  const { clock, logger, signals } = dependencies;
+  return (request, call) =>
+    withinTrace(request.headers, async () => {
+      try {
+        return await signals.answered(rpc, () => handle(rpc, handler, request, call, clock));
+      } catch (error) {
+        return errorFrame(error, { rpc: rpc.name, requestId: request.headers['orrery-request'] }, logger);
+      }
+    });
+}
+
+async function handle(
+  rpc: NamedRpc,
+  handler: AnyHandler,
+  request: Frame,
+  call: AbortController,
+  clock: Clock,
+): Promise<Frame> {
+  const { remainingMs, ...facts } = readCallHeaders(request.headers, clock.now());
+  const deadline = startDeadline(remainingMs, () => call.abort(lateError()));
+  try {
+    return await run(rpc, handler, request, { ...facts, signal: call.signal });
+  } catch (error) {
+    // A handler that stopped because it was told to has nothing wrong with it.
+    throw isAbort(error) && call.signal.aborted ? call.signal.reason : error;
+  } finally {
+    clearTimeout(deadline);
+  }
+}
+
+async function run(
+  rpc: NamedRpc,
+  handler: AnyHandler,
+  request: Frame,
+  context: Omit<CallFacts, 'remainingMs'> & { signal: AbortSignal },
+): Promise<Frame> {
+  const valid = parseOrRefuse(rpc.request, decodeUntrusted(request.body));
+  const reply = await handler(valid as never, context);
+  return { headers: {}, body: encodeReply(rpc, reply) };
+}
+
+/**
+ * Checking the reply fills in defaults and keeps what the contract does not name inside the service. What
+ * fails here is the service's own mistake.
+ */
+function encodeReply(rpc: NamedRpc, reply: unknown): string {
+  const checked = rpc.reply.safeParse(reply);
+  if (!checked.success)
+    throw new Error(`the reply of ${rpc.name} breaks its contract`, { cause: checked.error });
+  try {
+    return encodeBody(checked.data, MAX_CALL_BYTES);
+  } catch (error) {
+    throw new ServiceError('internal', 'The answer is too large to be carried', { cause: error });
+  }
+}
+
+const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
+
+function errorFrame(thrown: unknown, where: object, logger: Logger): Frame {
+  const error = asServiceError(thrown);
+  if (error.code === 'internal') logger.error({ err: thrown, ...where }, 'a call failed');
+  return { headers: { [ERROR_HEADER]: error.code }, body: JSON.stringify(toErrorReply(error)) };
+}

@@ -1,0 +1,35 @@
+import { type CallContext, type Caller, caller } from '@orrery/contracts';
+import { injectTrace } from '@orrery/service-kit';
+import type { CallOptions } from '../port.js';
+import type { Frame } from '../transport.js';
+
+/** Set in a reply that is an error: its code. */
+export const ERROR_HEADER = 'orrery-error';
+
+/**
+ * Who calls, which request it belongs to, and how long the caller waits: `<ms since epoch> <ms left>`. The
+ * first is for people who watch the wire, the second is what counts.
+ */
+export function writeCallHeaders(options: CallOptions, remainingMs: number): Frame['headers'] {
+  return injectTrace({
+    'orrery-caller': JSON.stringify(options.caller),
+    'orrery-request': options.requestId,
+    'orrery-deadline': `${options.deadline} ${remainingMs}`,
+  });
+}
+
+export type CallFacts = Omit<CallContext, 'signal'> & { remainingMs: number };
+
+/** @throws Error when the headers were not written by `writeCallHeaders`. */
+export function readCallHeaders(headers: Frame['headers'], now: number): CallFacts {
+  const remainingMs = Number(headers['orrery-deadline']?.split(' ')[1]);
+  if (!Number.isFinite(remainingMs)) throw new Error('a request without a deadline');
+  return {
+    caller: readCaller(headers['orrery-caller']),
+    requestId: headers['orrery-request'] ?? '',
+    deadline: now + remainingMs,
+    remainingMs,
+  };
+}
+
+const readCaller = (text: string | undefined): Caller => caller.parse(JSON.parse(text ?? 'null'));

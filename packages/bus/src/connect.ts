@@ -1,0 +1,27 @@
+import { type Clock, type Logger, StartupError } from '@orrery/service-kit';
+import { createBus } from './bus.js';
+import type { InProcessHub } from './in-process/hub.js';
+import { joinHub } from './in-process/in-process-transport.js';
+import { connectNats } from './nats/nats-transport.js';
+import type { StreamLimits } from './nats/stream.js';
+import type { Bus } from './port.js';
+
+export interface ConnectBusOptions {
+  /** `nats://…` (several separated by commas), or `inprocess` or nothing for the given hub. */
+  readonly url: string | undefined;
+  /** What the services of this process share; needed without NATS. */
+  readonly hub?: InProcessHub;
+  /** Who speaks: shown by the NATS server and in spans. */
+  readonly service: string;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly stream?: StreamLimits;
+}
+
+/** @throws StartupError when NATS cannot be used, or there is neither an address nor a hub. */
+export async function connectBus({ url = 'inprocess', hub, ...options }: ConnectBusOptions): Promise<Bus> {
+  if (url !== 'inprocess') return createBus(await connectNats({ url, ...options }), options);
+  if (hub === undefined)
+    throw new StartupError('There is no message bus: set NATS_URL, or start all services in one process.');
+  return createBus(joinHub(hub), options);
+}

@@ -1,0 +1,71 @@
+import { connect, migrate } from '@orrery/database';
+import { type Clock, type Logger, startPollLoop } from '@orrery/service-kit';
+import type { FactLog, ReadOptions } from '../../transport.js';
+import { createAppend } from './append.js';
+import { migrations } from './migrations.js';
+import { pruneMessages } from './prune.js';
+import { startReading } from './read.js';
+import type { BusSchema } from './schema.js';
+
+export interface StoredFacts extends AsyncDisposable {
+  readonly append: FactLog['append'];
+  /** @returns how to stop. */
+  read(subject: string, options: ReadOptions): Promise<() => Promise<void>>;
+}
+
+export interface FactsOptions {
+  readonly databaseUrl: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const PRUNE_INTERVAL_MS = 60_000;
+
+/** Durable messages of one process, kept in the schema `bus`. At most one process at a time may use it. */
+export async function openFacts({ databaseUrl, clock, logger }: FactsOptions): Promise<StoredFacts> {
+  const database = await connect<BusSchema>({
+    url: databaseUrl,
+    schema: 'bus',
+    applicationName: 'orrery bus',
+    maxConnections: 4,
+    clock,
+    logger,
+  });
+  await migrate({ database, migrations, logger });
+  const { db } = database;
+  const readers = createReaders();
+  const pruning = startPollLoop({
+    name: 'pruning of messages',
+    intervalMs: PRUNE_INTERVAL_MS,
+    runOnce: async () => {
+      await pruneMessages(db);
+      return 'idle';
+    },
+    clock,
+    logger,
+  });
+  return {
+    append: createAppend({ db, clock, onStored: readers.wake }),
+    read: (subject, options) =>
+      startReading(subject, options, { db, clock, logger, onStored: readers.onStored }),
+    [Symbol.asyncDispose]: async () => {
+      await pruning.stop();
+      await database.close();
+    },
+  };
+}
+
+/** Who waits for messages of a subject. */
+function createReaders() {
+  const waiting = new Map<string, Set<() => void>>();
+  return {
+    wake: (subject: string) => {
+      for (const wake of waiting.get(subject) ?? []) wake();
+    },
+    onStored: (subject: string, wake: () => void) => {
+      const wakes = waiting.get(subject) ?? new Set();
+      waiting.set(subject, wakes.add(wake));
+      return () => void wakes.delete(wake);
+    },
+  };
+}

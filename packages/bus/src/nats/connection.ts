@@ -1,0 +1,91 @@
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { ServiceError } from '@orrery/contracts';
+import { type Logger, StartupError } from '@orrery/service-kit';
+import { readServers } from './servers.js';
+
+/** A connection that comes back by itself for as long as the process lives. */
+export interface Connection {
+  readonly nats: NatsConnection;
+  readonly up: boolean;
+  /** @throws ServiceError `unavailable` while disconnected: what is sent then would silently be lost. */
+  requireUp(): void;
+  /** `onDown` is called at each loss, `onUp` at each return. */
+  watch(watcher: ConnectionWatcher): void;
+}
+
+export interface ConnectionWatcher {
+  onDown?(): void;
+  onUp?(): void;
+}
+
+const CONNECT_TIMEOUT_MS = 5000;
+const RECONNECT_WAIT_MS = 250;
+const PING_INTERVAL_MS = 10_000;
+
+/** @throws StartupError when none of the servers answers. */
+export async function openConnection(urls: string, service: string, logger: Logger): Promise<Connection> {
+  const nats = await dial(urls, service);
+  const watchers: ConnectionWatcher[] = [];
+  let up = true;
+  const follow = async () => {
+    for await (const { type } of nats.status()) {
+      if (type === 'disconnect' && up) {
+        up = false;
+        logger.warn('NATS is away, reconnecting');
+        for (const { onDown } of watchers) onDown?.();
+      }
+      if (type === 'reconnect') {
+        up = true;
+        logger.info('NATS is back');
+        for (const { onUp } of watchers) onUp?.();
+      }
+    }
+    up = false;
+  };
+  follow().catch((error: unknown) => logger.error({ err: error }, 'the state of NATS is not known any more'));
+  return {
+    nats,
+    get up() {
+      return up && !nats.isClosed();
+    },
+    requireUp() {
+      if (!up || nats.isClosed()) throw unavailable();
+    },
+    watch: (watcher) => watchers.push(watcher),
+  };
+}
+
+/** @throws StartupError for a server that does not carry the largest message. */
+export function requireRoom({ nats }: Connection, bytes: number): void {
+  const most = nats.info?.max_payload ?? 0;
+  if (most < bytes)
+    throw new StartupError(
+      `NATS at ${nats.getServer()} carries ${most} bytes a message: set its max_payload to ${bytes} or more.`,
+    );
+}
+
+export const unavailable = (cause?: unknown): ServiceError =>
+  new ServiceError('unavailable', 'The message bus is away', { cause });
+
+async function dial(urls: string, service: string): Promise<NatsConnection> {
+  const servers = readServers(urls);
+  try {
+    return await connect({
+      ...servers,
+      name: service,
+      timeout: CONNECT_TIMEOUT_MS,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: RECONNECT_WAIT_MS,
+      pingInterval: PING_INTERVAL_MS,
+      ignoreAuthErrorAbort: true,
+      // Else the client captures a stack trace for each request, which halves what it carries.
+      noAsyncTraces: true,
+    });
+  } catch (error) {
+    const where = [servers.servers].flat().join(', ');
+    const why = error instanceof Error ? error.message : 'no answer';
+    throw new StartupError(`NATS at ${where} cannot be used (${why}): start it there or set NATS_URL.`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,105 @@
+import type { Msg, MsgHdrs } from '@nats-io/transport-node';
+import { ServiceError } from '@orrery/contracts';
+import { MAX_CALL_BYTES } from '../body.js';
+import { startDeadline } from '../calls/late.js';
+import type { Frame } from '../transport.js';
+import type { Connection } from './connection.js';
+import type { Inbox } from './inbox.js';
+import { fromMessageHeaders, toMessageHeaders } from './message-headers.js';
+
+/** `<bytes> <address>`: the body is not here, it is to be had part by part from that address. */
+const OFFER_HEADER = 'orrery-parts';
+/** Room that a part leaves for headers, in bytes. */
+const OVERHEAD = 16 * 1024;
+/** How long an offered reply waits to be taken, in milliseconds. */
+const OFFER_TTL_MS = 30_000;
+
+/** A frame on its way out. */
+export interface Parcel extends Disposable {
+  readonly data: Uint8Array;
+  readonly headers?: MsgHdrs;
+  /** Resolves when the last part was taken, or nobody came for it; at once for what is in one piece. */
+  readonly taken: Promise<void>;
+}
+
+export interface Parts {
+  /** Dispose the parcel when nobody can want its parts any more. */
+  pack(frame: Frame): Parcel;
+  /** @throws ServiceError when the parts do not come. */
+  unpack(message: Msg, timeoutMs: number, signal?: AbortSignal): Promise<Frame>;
+}
+
+const NOTHING = new Uint8Array();
+const AT_ONCE = Promise.resolve();
+
+/**
+ * NATS refuses messages above the server's `max_payload`. A larger body stays here, its receiver is told an
+ * address and pulls one part after the other from it: so all parts of a request reach the one process of the
+ * queue group that got the announcement, and nothing is sent faster than it is taken.
+ */
+export function createParts(connection: Connection, inbox: Inbox): Parts {
+  const partSize = () => {
+    const most = connection.nats.info?.max_payload ?? 1024 * 1024;
+    return most - Math.min(OVERHEAD, most / 2);
+  };
+
+  const pack: Parts['pack'] = ({ headers, body }) => {
+    const data = Buffer.from(body);
+    const size = partSize();
+    if (data.length <= size)
+      return { data, ...headersOf(headers), taken: AT_ONCE, [Symbol.dispose]: () => undefined };
+    return offer(data, headers, size);
+  };
+
+  const offer = (data: Buffer, headers: Frame['headers'], size: number): Parcel => {
+    let onTaken = () => {};
+    const taken = new Promise<void>((resolve) => {
+      onTaken = resolve;
+    });
+    const address = inbox.open((pull) => {
+      const from = Number(pull.string());
+      pull.respond(data.subarray(from, from + size));
+      if (from + size >= data.length) onTaken();
+    });
+    const expiry = startDeadline(OFFER_TTL_MS, onTaken);
+    const announcement = { ...headers, [OFFER_HEADER]: `${data.length} ${address.subject}` };
+    return {
+      data: NOTHING,
+      headers: toMessageHeaders(announcement),
+      taken,
+      [Symbol.dispose]: () => {
+        clearTimeout(expiry);
+        address[Symbol.dispose]();
+      },
+    };
+  };
+
+  const unpack: Parts['unpack'] = async (message, timeoutMs, signal) => {
+    const { [OFFER_HEADER]: offered, ...headers } = fromMessageHeaders(message.headers);
+    if (offered === undefined) return { headers, body: message.string() };
+    const [bytes = '', address = ''] = offered.split(' ');
+    const total = Number(bytes);
+    if (!(total <= MAX_CALL_BYTES)) throw new ServiceError('body_too_large');
+    return { headers, body: (await pull(address, total, timeoutMs, signal)).toString() };
+  };
+
+  const pull = async (address: string, total: number, timeoutMs: number, signal: AbortSignal | undefined) => {
+    const whole = Buffer.allocUnsafe(total);
+    for (let length = 0; length < total; ) {
+      const data = Buffer.from(String(length));
+      const part = (await inbox.ask(address, { data }, { timeoutMs, signal })).data;
+      if (part.length === 0 || length + part.length > total)
+        throw new ServiceError('unavailable', 'A part is missing');
+      whole.set(part, length);
+      length += part.length;
+    }
+    return whole;
+  };
+
+  return { pack, unpack };
+}
+
+const headersOf = (headers: Frame['headers']): Pick<Parcel, 'headers'> => {
+  for (const _ in headers) return { headers: toMessageHeaders(headers) };
+  return {};
+};

@@ -1,0 +1,111 @@
+import type {
+  Caller,
+  Contract,
+  Handlers,
+  Message,
+  NamedRpc,
+  PayloadOf,
+  ReplyOf,
+  Rpc,
+} from '@orrery/contracts';
+import type { z } from 'zod';
+
+/** What a call carries beside its request. A handler's `CallContext` has all of it: pass it on. */
+export interface CallOptions {
+  caller: Caller;
+  requestId: string;
+  /** Ms since epoch after which nobody waits. What travels is the time that remains, so clocks may differ. */
+  deadline: number;
+  /** Gives the call up; the handler's own signal is then aborted, best effort. */
+  signal?: AbortSignal;
+  /** Only the process that serves as this instance may answer. */
+  instance?: string;
+}
+
+export interface ServeOptions {
+  /** Serve also under this process's own name (letters, digits, `_`, `-`). */
+  instance?: string;
+}
+
+export interface PublishOptions {
+  /** A message with the id of an earlier one of its kind is stored once (remembered for 2 minutes at least). */
+  id: string;
+  /** Messages with the same key are handled one after the other in the order of publication. */
+  orderingKey?: string;
+}
+
+/** `ack` it is done; retry it later; or set it aside for an operator, with the reason. */
+export type Verdict = 'ack' | { retryInMs: number } | { park: string };
+
+export interface Delivery {
+  /** `PublishOptions.id`. */
+  id: string;
+  /** 1 for the first; a lower bound after a crash of the consumer. */
+  attempt: number;
+}
+
+/** A message that no further attempt will be made for. */
+export interface Parked extends Delivery {
+  /** As it was published; it may break the message's schema. */
+  payload: unknown;
+  reason: string;
+}
+
+export interface ConsumeOptions<M extends Message> {
+  /** Durable name; its processes share the messages, and it goes on where it stopped. */
+  consumer: string;
+  /** Effects must bear repetition: a message comes at least once. Throwing means: again, after a growing pause. */
+  handle: (payload: PayloadOf<M>, delivery: Delivery) => Promise<Verdict>;
+  /** Attempts before a message is parked. Default 10. */
+  maxAttempts?: number;
+  /** Keeps what is set aside; the message leaves the bus once this has resolved. Default: it is logged. */
+  onParked?: (parked: Parked) => Promise<void>;
+  /** Messages handled at once, across ordering keys. Default 64. */
+  maxInFlight?: number;
+  /** Ends the consumption; messages in work are finished. */
+  signal: AbortSignal;
+}
+
+export interface BusHealth {
+  ok: boolean;
+  /** Fit to be shown to anyone. */
+  detail?: string;
+}
+
+/**
+ * How services speak with each other. All failures are `ServiceError`s.
+ *
+ * Requests and replies may have 32 MiB of JSON, messages 512 KiB (`body_too_large` beyond), on every adapter.
+ */
+export interface Bus {
+  /**
+   * Answers the contract's RPCs, sharing them with the other processes of the service. A handler that throws
+   * is answered too: a `ServiceError` as it is, anything else as `internal` with its cause logged here.
+   */
+  serve<R extends Record<string, Rpc>>(
+    contract: Contract<R>,
+    handlers: Handlers<R>,
+    options?: ServeOptions,
+  ): Promise<void>;
+  /** @throws ServiceError what the handler threw; `unavailable` when nobody serves it; `deadline_exceeded`. */
+  call<R extends NamedRpc>(rpc: R, request: z.input<R['request']>, options: CallOptions): Promise<ReplyOf<R>>;
+  /** Resolves when the message is stored. @throws ServiceError `unavailable` after some seconds of trying. */
+  publish<M extends Message>(
+    message: M,
+    payload: z.input<M['payload']>,
+    options: PublishOptions,
+  ): Promise<void>;
+  /** Resolves when messages begin to come; they come until the signal aborts or the bus closes. */
+  consume<M extends Message>(message: M, options: ConsumeOptions<M>): Promise<void>;
+  /** Tells every listener of this moment; at most once, not stored. */
+  broadcast<M extends Message>(message: M, payload: z.input<M['payload']>): Promise<void>;
+  /** Resolves when broadcasts begin to come. */
+  listen<M extends Message>(
+    message: M,
+    handle: (payload: PayloadOf<M>) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+  health(): Promise<BusHealth>;
+  /** Takes nothing new, lets what runs end (4 s at most, then its signal aborts), and leaves. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,65 @@
+/** Text with headers: what an adapter carries, without knowing what it says. Names are in lower case. */
+export interface Frame {
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** Answers a request and never rejects. `call` is aborted by the adapter when the caller gave up. */
+export type Answer = (request: Frame, call: AbortController) => Promise<Frame>;
+
+export interface RequestOptions {
+  /** The service that is asked: it shares the subject's requests among its processes. */
+  readonly group: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Messages of the moment. */
+export interface Exchange {
+  /** @throws ServiceError `unavailable`, `deadline_exceeded`, or the signal's reason. */
+  request(subject: string, frame: Frame, options: RequestOptions): Promise<Frame>;
+  /** Answers each subject's requests; resolves when they begin to come. */
+  respond(group: string, answers: ReadonlyMap<string, Answer>): Promise<void>;
+  broadcast(subject: string, frame: Frame): Promise<void>;
+  listen(subject: string, receive: (frame: Frame) => void, signal: AbortSignal): Promise<void>;
+}
+
+/** A message that is kept until its consumers have handled it. */
+export interface Fact extends Frame {
+  readonly id: string;
+  readonly key: string | undefined;
+}
+
+export interface FactDelivery extends Fact {
+  /** Place in the log: grows in the order of publication. */
+  readonly seq: number;
+  readonly attempt: number;
+  /** Neither this nor `sendBack` fails: what the log could not note is delivered again. */
+  done(): void;
+  /** Deliver it again after this time; `counts` says whether that is the next attempt or the same one. */
+  sendBack(delayMs: number, counts: boolean): void;
+}
+
+export interface ReadOptions {
+  readonly consumer: string;
+  /** At most this many `receive` are under way. */
+  readonly maxInFlight: number;
+  /** Never rejects; ends with `done` or `sendBack`. */
+  readonly receive: (delivery: FactDelivery) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Messages that last. */
+export interface FactLog {
+  append(subject: string, fact: Fact): Promise<void>;
+  read(subject: string, options: ReadOptions): Promise<void>;
+}
+
+/** The port that each adapter implements; the typed bus is built on it once. */
+export interface Transport {
+  readonly exchange: Exchange;
+  readonly facts: FactLog;
+  health(): { ok: boolean; detail?: string };
+  close(): Promise<void>;
+}

@@ -1,0 +1,212 @@
+import { rpc, ServiceError } from '@orrery/contracts';
+import { expect, it } from 'vitest';
+import { deferred } from '../collected.js';
+import { type BusWorld, caller, inTime } from '../harness.js';
+import { echoContract, echoHandlers, large, say } from '../specimens.js';
+
+/** Request and reply. */
+export function describeCalls(open: () => BusWorld): void {
+  it('carries a request and its reply, filling in defaults on both ways', async () => {
+    await (await open().join()).serve(echoContract, echoHandlers());
+    const client = await open().join();
+    const reply = await client.call(say, { text: 'Zügel 🐎' }, inTime());
+    expect(reply).toEqual({ said: 'Zügel 🐎', by: 'nobody' });
+  });
+
+  it('tells the handler who calls, for which request and until when', async () => {
+    const seen = deferred<unknown>();
+    const deadline = Date.now() + 9000;
+    await (await open().join()).serve(
+      echoContract,
+      echoHandlers({
+        'echo.say': async (_request, { signal, ...context }) => {
+          seen.resolve({ ...context, aborted: signal.aborted });
+          return { said: '' };
+        },
+      }),
+    );
+    const client = await open().join();
+    await client.call(say, { text: '' }, inTime({ deadline, requestId: 'req-é' }));
+    expect(await seen.promise).toEqual({
+      caller,
+      requestId: 'req-é',
+      deadline: expect.closeTo(deadline, -3),
+      aborted: false,
+    });
+  });
+
+  it('brings a ServiceError over with its facts and field problems', async () => {
+    const thrown = new ServiceError('limit_reached', 'At most 3 horses', {
+      facts: { limit: 3 },
+      errors: [{ pointer: '/text', code: 'too_many', message: 'four' }],
+    });
+    await (await open().join()).serve(
+      echoContract,
+      echoHandlers({ 'echo.say': () => Promise.reject(thrown) }),
+    );
+    const client = await open().join();
+    const error = await client.call(say, { text: '' }, inTime()).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({
+      code: 'limit_reached',
+      message: 'At most 3 horses',
+      facts: thrown.facts,
+      errors: thrown.errors,
+    });
+  });
+
+  it('answers an unknown error, thrown at once or later, as internal, and logs its cause here only', async () => {
+    const throwing = echoHandlers({
+      'echo.say': () => {
+        throw new Error('secret of the stable');
+      },
+      'echo.large': async () => {
+        await Promise.resolve();
+        throw new TypeError('secret of the stable');
+      },
+    });
+    await (await open().join()).serve(echoContract, throwing);
+    const client = await open().join();
+    const calls = [
+      client.call(say, { text: '' }, inTime()),
+      client.call(large, { text: '', answerBytes: 0 }, inTime()),
+    ];
+    for (const call of calls) {
+      const error = (await call.catch((reason: unknown) => reason)) as ServiceError;
+      expect(error.code).toBe('internal');
+      expect(JSON.stringify([error.message, error.facts])).not.toContain('secret');
+    }
+    expect(open().log.filter((line) => line.includes('secret of the stable'))).toHaveLength(2);
+  });
+
+  it('refuses a request that breaks its contract before the handler sees it, naming the place', async () => {
+    await (await open().join()).serve(echoContract, echoHandlers());
+    const client = await open().join();
+    const call = client.call(say, { text: 'a', times: 0 }, inTime());
+    await expect(call).rejects.toMatchObject({ code: 'validation_failed', errors: [{ pointer: '/times' }] });
+  });
+
+  it('refuses what no JSON may hold', async () => {
+    await (await open().join()).serve(echoContract, echoHandlers());
+    const client = await open().join();
+    const call = client.call(say, { text: 'a\u0000' }, inTime());
+    await expect(call).rejects.toMatchObject({ code: 'validation_failed', errors: [{ pointer: '/text' }] });
+  });
+
+  it('does not let out what the reply does not name', async () => {
+    const talkative = async () => ({ said: 'a', password: 'hay' });
+    await (await open().join()).serve(echoContract, echoHandlers({ 'echo.say': talkative }));
+    const client = await open().join();
+    await expect(client.call(say, { text: '' }, inTime())).rejects.toMatchObject({ code: 'internal' });
+  });
+
+  it('is unavailable when nobody serves', async () => {
+    const client = await open().join();
+    const unknown = rpc({ ...say });
+    const call = client.call(
+      { ...unknown, service: 'nobody', name: 'a.b', subject: 'orrery.nobody.a.b' },
+      { text: '' },
+      inTime(),
+    );
+    await expect(call).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('gives up at the deadline, and aborts the handler', async () => {
+    const aborted = deferred<unknown>();
+    await (await open().join()).serve(
+      echoContract,
+      echoHandlers({
+        'echo.say': (_request, { signal }) =>
+          new Promise((_, reject) => {
+            signal.addEventListener('abort', () => {
+              aborted.resolve(signal.reason);
+              reject(signal.reason);
+            });
+          }),
+      }),
+    );
+    const client = await open().join();
+    const call = client.call(say, { text: '' }, inTime({ deadline: Date.now() + 60 }));
+    await expect(call).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    expect(await aborted.promise).toMatchObject({ code: 'deadline_exceeded' });
+    const late = client.call(say, { text: '' }, inTime({ deadline: Date.now() - 1 }));
+    await expect(late).rejects.toMatchObject({ code: 'deadline_exceeded' });
+  });
+
+  it('tells the handler when the caller goes away', async () => {
+    const started = deferred();
+    const aborted = deferred();
+    await (await open().join()).serve(
+      echoContract,
+      echoHandlers({
+        'echo.say': async (_request, { signal }) => {
+          started.resolve();
+          await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+          aborted.resolve();
+          return { said: '' };
+        },
+      }),
+    );
+    const client = await open().join();
+    const leaving = new AbortController();
+    const call = client.call(say, { text: '' }, inTime({ signal: leaving.signal }));
+    await started.promise;
+    leaving.abort();
+    await expect(call).rejects.toBeInstanceOf(ServiceError);
+    await aborted.promise;
+    await expect(client.call(say, { text: '' }, inTime({ signal: leaving.signal }))).rejects.toBeDefined();
+  });
+
+  it('shares the calls among the processes of a service', async () => {
+    const served: string[] = [];
+    for (const name of ['a', 'b']) {
+      const count = async () => {
+        served.push(name);
+        return { said: name };
+      };
+      await (await open().join()).serve(echoContract, echoHandlers({ 'echo.say': count }));
+    }
+    const client = await open().join();
+    await Promise.all(Array.from({ length: 60 }, () => client.call(say, { text: '' }, inTime())));
+    expect(served).toHaveLength(60);
+    expect(new Set(served)).toEqual(new Set(['a', 'b']));
+  });
+
+  it('reaches one process by its instance name', async () => {
+    for (const instance of ['one', 'two']) {
+      const named = echoHandlers({ 'echo.say': async () => ({ said: instance }) });
+      await (await open().join()).serve(echoContract, named, { instance });
+    }
+    const client = await open().join();
+    const ask = (instance: string) => client.call(say, { text: '' }, inTime({ instance }));
+    for (const instance of ['one', 'two', 'two'])
+      expect(await ask(instance)).toMatchObject({ said: instance });
+    await expect(ask('three')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('waits for running handlers when it closes, and takes nothing new', async () => {
+    const started = deferred();
+    const goOn = deferred();
+    const server = await open().join();
+    await server.serve(
+      echoContract,
+      echoHandlers({
+        'echo.say': async () => {
+          started.resolve();
+          await goOn.promise;
+          return { said: 'after all' };
+        },
+      }),
+    );
+    const client = await open().join();
+    const call = client.call(say, { text: '' }, inTime());
+    await started.promise;
+    const closed = server.close();
+    const next = client.call(large, { text: '', answerBytes: 1 }, inTime()).catch((error: unknown) => error);
+    goOn.resolve();
+    expect(await call).toMatchObject({ said: 'after all' });
+    await closed;
+    await next;
+    await expect(client.call(say, { text: '' }, inTime())).rejects.toMatchObject({ code: 'unavailable' });
+  });
+}

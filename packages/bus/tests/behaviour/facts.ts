@@ -1,0 +1,217 @@
+import { expect, it } from 'vitest';
+import type { ConsumeOptions, Parked } from '../../src/index.js';
+import { collect, deferred } from '../collected.js';
+import type { BusWorld } from '../harness.js';
+import { lapRun, raceCalled } from '../specimens.js';
+
+type Options = ConsumeOptions<typeof lapRun>;
+
+/** Messages that last, and those of the moment. */
+export function describeFacts(open: () => BusWorld): void {
+  const lap = (number: number, horse = 'Zephyr') => ({ horse, number });
+  let names = 0;
+  /** A consumer of its own for each test; messages of earlier tests are filtered by their horse. */
+  const consumer = () => `test-${names++}-${process.pid}`;
+  const horseOf = (test: string) => `${test}-${process.pid}`;
+
+  it('delivers what was published before and after, once when it was published twice', async () => {
+    const bus = await open().join();
+    const horse = horseOf('once');
+    const seen = collect<number>();
+    await bus.publish(lapRun, lap(1, horse), { id: `${horse}-1` });
+    await using stop = disposableSignal();
+    const handle: Options['handle'] = async (payload, { id, attempt }) => {
+      if (payload.horse !== horse) return 'ack';
+      expect(id).toBe(`${horse}-${payload.number}`);
+      expect(attempt).toBe(1);
+      seen.add(payload.number);
+      return 'ack';
+    };
+    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    const again = [1, 2, 2, 3].map((n) => bus.publish(lapRun, lap(n, horse), { id: `${horse}-${n}` }));
+    await Promise.all(again);
+    await bus.publish(lapRun, lap(4, horse), { id: `${horse}-4` });
+    expect([...(await seen.atLeast(4))].sort()).toEqual([1, 2, 3, 4]);
+    expect(seen.items).toHaveLength(4);
+  });
+
+  it('hands each message to one of the processes of a consumer, and to every consumer', async () => {
+    const horse = horseOf('shared');
+    const publisher = await open().join();
+    const [first, second] = [consumer(), consumer()];
+    const seen = collect<string>();
+    await using stop = disposableSignal();
+    for (const name of open().manyProcesses ? [first, first, second] : [first, second]) {
+      const bus = await open().join();
+      const handle: Options['handle'] = async (payload) => {
+        if (payload.horse === horse) seen.add(`${name} ${payload.number}`);
+        return 'ack';
+      };
+      await bus.consume(lapRun, { consumer: name, handle, signal: stop.signal });
+    }
+    for (let n = 1; n <= 10; n += 1) await publisher.publish(lapRun, lap(n, horse), { id: `${horse}-${n}` });
+    const all = await seen.atLeast(20);
+    expect(new Set(all).size).toBe(20);
+  });
+
+  it('keeps the order within a key, also across retries, and lets other keys pass', async () => {
+    const bus = await open().join();
+    const [slow, quick] = [horseOf('slow'), horseOf('quick')];
+    const order = collect<string>();
+    let refusals = 3;
+    await using stop = disposableSignal();
+    const handle: Options['handle'] = async ({ horse, number }) => {
+      if (horse === slow && number === 2 && refusals-- > 0) return { retryInMs: 30 };
+      if (horse === slow || horse === quick) order.add(`${horse} ${number}`);
+      return 'ack';
+    };
+    for (let n = 1; n <= 5; n += 1) {
+      await bus.publish(lapRun, lap(n, slow), { id: `${slow}-${n}`, orderingKey: `key ${slow} é` });
+      await bus.publish(lapRun, lap(n, quick), { id: `${quick}-${n}`, orderingKey: quick });
+    }
+    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    const all = await order.atLeast(10);
+    const of = (horse: string) => all.filter((one) => one.startsWith(horse)).map((one) => Number(one.at(-1)));
+    expect(of(slow)).toEqual([1, 2, 3, 4, 5]);
+    expect(of(quick)).toEqual([1, 2, 3, 4, 5]);
+    expect(all.indexOf(`${quick} 5`)).toBeLessThan(all.indexOf(`${slow} 3`));
+  });
+
+  it('tries again after the time asked for, and after an error', async () => {
+    const bus = await open().join();
+    const horse = horseOf('again');
+    const times = collect<{ attempt: number; at: number }>();
+    await using stop = disposableSignal();
+    const handle: Options['handle'] = async (payload, { attempt }) => {
+      if (payload.horse !== horse) return 'ack';
+      times.add({ attempt, at: performance.now() });
+      if (attempt === 1) return { retryInMs: 150 };
+      if (attempt === 2) throw new Error('stumbled');
+      return 'ack';
+    };
+    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    await bus.publish(lapRun, lap(1, horse), { id: `${horse}-1`, orderingKey: horse });
+    const [first, second, third] = await times.atLeast(3);
+    expect([first?.attempt, second?.attempt, third?.attempt]).toEqual([1, 2, 3]);
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(140);
+    expect(open().log.some((line) => line.includes('stumbled'))).toBe(true);
+  });
+
+  it('parks after the last attempt, on request, and what breaks its schema; then goes on', async () => {
+    const bus = await open().join();
+    const horse = horseOf('parked');
+    const parked = collect<Parked>();
+    const passed = collect<number>();
+    let refused = 0;
+    await using stop = disposableSignal();
+    const handle: Options['handle'] = async ({ horse: name, number }) => {
+      if (name !== horse) return 'ack';
+      if (number === 1) return { retryInMs: 5 };
+      if (number === 2) return { park: 'no such race' };
+      passed.add(number);
+      return 'ack';
+    };
+    const onParked = async (message: Parked) => {
+      refused += 1;
+      // The first message cannot be kept at first, so it is tried once more.
+      if (refused === 1) throw new Error('no room');
+      parked.add(message);
+    };
+    const loose = { ...lapRun, payload: raceCalled.payload.partial() };
+    await bus.publish(lapRun, lap(1, horse), { id: `${horse}-1`, orderingKey: horse });
+    await bus.publish(lapRun, lap(2, horse), { id: `${horse}-2`, orderingKey: horse });
+    await bus.publish(loose, { horse }, { id: `${horse}-bad`, orderingKey: horse });
+    await bus.publish(lapRun, lap(3, horse), { id: `${horse}-3`, orderingKey: horse });
+    await bus.consume(lapRun, {
+      consumer: consumer(),
+      handle,
+      maxAttempts: 3,
+      onParked,
+      signal: stop.signal,
+    });
+    await passed.atLeast(1);
+    expect(parked.items.map(({ id, reason }) => [id, reason])).toEqual([
+      [`${horse}-1`, expect.stringContaining('attempts did not succeed')],
+      [`${horse}-2`, 'no such race'],
+      [`${horse}-bad`, expect.stringContaining('/number')],
+    ]);
+    expect(parked.items.at(-1)?.payload).toEqual({ horse });
+  });
+
+  it('goes on where it stopped after a restart of the consumer', async () => {
+    const horse = horseOf('restart');
+    const name = consumer();
+    const publisher = await open().join();
+    const seen = collect<number>();
+    const runUntil = async (count: number) => {
+      const bus = await open().join();
+      await using stop = disposableSignal();
+      const handle: Options['handle'] = async (payload) => {
+        if (payload.horse === horse) seen.add(payload.number);
+        return 'ack';
+      };
+      await bus.consume(lapRun, { consumer: name, handle, signal: stop.signal });
+      await seen.atLeast(count);
+      await bus.close();
+    };
+    for (const n of [1, 2]) await publisher.publish(lapRun, lap(n, horse), { id: `${horse}-${n}` });
+    await runUntil(2);
+    for (const n of [3, 4]) await publisher.publish(lapRun, lap(n, horse), { id: `${horse}-${n}` });
+    await runUntil(4);
+    expect([...seen.items].sort()).toEqual([1, 2, 3, 4]);
+  });
+
+  it('finishes what is in work when the consumption ends', async () => {
+    const bus = await open().join();
+    const horse = horseOf('finish');
+    const started = deferred();
+    const goOn = deferred();
+    let finished = false;
+    const stop = new AbortController();
+    const handle: Options['handle'] = async (payload) => {
+      if (payload.horse !== horse) return 'ack';
+      started.resolve();
+      await goOn.promise;
+      finished = true;
+      return 'ack';
+    };
+    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    await bus.publish(lapRun, lap(1, horse), { id: `${horse}-1` });
+    await started.promise;
+    stop.abort();
+    const closed = bus.close();
+    goOn.resolve();
+    await closed;
+    expect(finished).toBe(true);
+  });
+
+  it('refuses to publish what breaks the schema or is too large', async () => {
+    const bus = await open().join();
+    const wrong = bus.publish(lapRun, { horse: 'a', number: 0.5 }, { id: 'wrong' });
+    await expect(wrong).rejects.toMatchObject({ code: 'validation_failed' });
+    const huge = bus.publish(lapRun, lap(1, 'x'.repeat(600_000)), { id: 'huge' });
+    await expect(huge).rejects.toMatchObject({ code: 'body_too_large' });
+  });
+
+  it('broadcasts to every listener of the moment', async () => {
+    const heard = collect<string>();
+    await using stop = disposableSignal();
+    for (const name of ['a', 'b']) {
+      const bus = await open().join();
+      await bus.listen(raceCalled, ({ number }) => heard.add(`${name} ${number}`), stop.signal);
+    }
+    const bus = await open().join();
+    await bus.broadcast(raceCalled, lap(1));
+    expect([...(await heard.atLeast(2))].sort()).toEqual(['a 1', 'b 1']);
+  });
+
+  it('says that it is well', async () => {
+    expect(await (await open().join()).health()).toEqual({ ok: true });
+  });
+}
+
+/** An abort signal that ends with the block. */
+function disposableSignal(): AsyncDisposable & { signal: AbortSignal } {
+  const controller = new AbortController();
+  return { signal: controller.signal, [Symbol.asyncDispose]: async () => controller.abort() };
+}
