@@ -20,11 +20,17 @@ export function readRequest(http: FastifyRequest, { schema, headers, body }: Req
     headers: pick(http.headers, headers),
     body: http.body ?? (body === 'none' && http.body === undefined ? {} : http.body),
   };
+  refuseEmptySegments(request.params);
   refuseUnsafeText({ params: request.params, query: request.query, headers: request.headers });
   if (body === 'array' && !Array.isArray(request.body)) throw new ServiceError('body_must_be_array');
   const parsed = schema.safeParse(request);
   if (!parsed.success) throw refusal(problemsOf(parsed.error));
   return request;
+}
+
+/** `/api/worlds/` names no world: the router fits an empty segment to a parameter, we do not. */
+function refuseEmptySegments(params: unknown): void {
+  if (Object.values(params as Record<string, string>).includes('')) throw new ServiceError('route_not_found');
 }
 
 /** Bodies were walked when they were parsed; U+0000 and half surrogates come in by paths and queries too. */

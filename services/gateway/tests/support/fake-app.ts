@@ -1,0 +1,56 @@
+import { type JsonObject, ServiceError } from '@orrery/contracts';
+import { createHealth, createLogger, systemClock } from '@orrery/service-kit';
+import type { FastifyInstance } from 'fastify';
+import type { KeyVerifier } from '../../src/accounts/key-verifier.js';
+import { createApp } from '../../src/app.js';
+import type { CallOperation, GatewayCall, RoutedRpc } from '../../src/http/routed-rpc.js';
+import { thingContract } from './fake-contract.js';
+
+export interface SeenCall {
+  name: string;
+  request: { params: JsonObject; query: JsonObject; headers: JsonObject; body: unknown };
+  call: GatewayCall;
+}
+
+/** The application over a service that does what the test says; without a word it answers what it was asked. */
+export function fakeApp(): FakeApp {
+  const seen: SeenCall[] = [];
+  const lines: string[] = [];
+  const answers: FakeApp['answers'] = {};
+  const call: CallOperation = async (rpc, request, context) => {
+    const one = { name: rpc.name, request: request as SeenCall['request'], call: context };
+    seen.push(one);
+    return (await answers[rpc.name]?.(one)) ?? { data: { name: String(one.request.params.name) } };
+  };
+  const keys: KeyVerifier = {
+    verify: async (token) => {
+      if (!token.startsWith('key-')) throw new ServiceError('unauthorized');
+      return { accountId: 7, keyId: 'k1', scopes: token === 'key-all' ? ['read', 'write'] : ['read'] };
+    },
+    forget: () => undefined,
+    refresh: async () => undefined,
+  };
+  const logger = createLogger({ service: 'gateway', destination: { write: (line) => lines.push(line) } });
+  const app = createApp({
+    call,
+    keys,
+    logger,
+    clock: systemClock,
+    health: createHealth({ clock: systemClock }),
+    deadlineMs: 30_000,
+    limits: { bodyLimit: 1024 * 1024, requestTimeoutMs: 2000, headersTimeoutMs: 1000, trustProxy: false },
+    routes: Object.values(thingContract.rpcs) as RoutedRpc[],
+  });
+  return { app, seen, lines, answers };
+}
+
+export interface FakeApp {
+  app: FastifyInstance;
+  /** Every call that reached a service. */
+  seen: SeenCall[];
+  /** What was logged. */
+  lines: string[];
+  answers: Record<string, (call: SeenCall) => Promise<Awaited<ReturnType<CallOperation>>>>;
+}
+
+export const authorized = { authorization: 'Bearer key-all' };
