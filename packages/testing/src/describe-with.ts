@@ -1,18 +1,25 @@
 import { describe, inject, test } from 'vitest';
 import type { Backend } from './provided.js';
 
-/** A suite that needs NATS with JetStream; without one, its name says that and why it was skipped. */
-export function describeWithNats(name: string, suite: (url: string) => void): void {
-  describeWith('NATS', inject('nats'), name, suite);
+export interface SuiteNeeds {
+  /** The suite starts, kills and restarts servers itself: one that somebody else runs is not enough. */
+  readonly own?: boolean;
+}
+
+type Suite = (url: string) => void;
+
+/** A suite that needs NATS with JetStream. Where it cannot be had, its name says so and why. */
+export function describeWithNats(name: string, suite: Suite, needs?: SuiteNeeds): void {
+  describeWith('NATS', inject('nats'), name, suite, needs);
 }
 
 /** A suite that needs Redis. */
-export function describeWithRedis(name: string, suite: (url: string) => void): void {
-  describeWith('Redis', inject('redis'), name, suite);
+export function describeWithRedis(name: string, suite: Suite, needs?: SuiteNeeds): void {
+  describeWith('Redis', inject('redis'), name, suite, needs);
 }
 
-function describeWith(what: string, backend: Backend, name: string, suite: (url: string) => void): void {
-  const { url, missing } = backend;
-  if (url !== undefined) describe(name, () => suite(url));
-  else describe.skip(`${name} (SKIPPED, no ${what}: ${missing})`, () => test('needs it', () => undefined));
+function describeWith(what: string, backend: Backend, name: string, suite: Suite, needs?: SuiteNeeds): void {
+  const missing = needs?.own ? backend.noOwn : backend.missing;
+  if (missing === undefined) describe(name, () => suite(backend.url));
+  else describe.skip(`${name} [SKIPPED, no ${what}: ${missing}]`, () => test('needs it', () => undefined));
 }

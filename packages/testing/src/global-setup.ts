@@ -36,10 +36,7 @@ function obtainRedis({ redisUrl: url }: TestEnvironment, resources: Resources): 
   return obtainBackend({ program: 'redis-server', url, start: startRedisServer, container }, resources);
 }
 
-function describeAbsent({ nats, redis }: Record<'nats' | 'redis', Backend>): string {
-  const lines = [
-    nats.missing && `WITHOUT NATS: ${nats.missing}`,
-    redis.missing && `WITHOUT REDIS: ${redis.missing}`,
-  ];
-  return lines.filter(Boolean).join('\n');
+function describeAbsent(backends: Readonly<Record<'nats' | 'redis', Backend>>): string {
+  const missing = (['nats', 'redis'] as const).filter((name) => backends[name].missing !== undefined);
+  return missing.map((name) => `WITHOUT ${name.toUpperCase()}: ${backends[name].missing}`).join('\n');
 }

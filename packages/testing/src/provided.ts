@@ -1,7 +1,12 @@
-/** A backend as the global setup hands it to the tests: where it is, or why there is none. */
-export type Backend =
-  | { readonly url: string; readonly missing?: never }
-  | { readonly url?: never; readonly missing: string };
+/** A backend as the global setup hands it to the tests. */
+export interface Backend {
+  /** Where it is; empty when there is none. */
+  readonly url: string;
+  /** Why there is none. */
+  readonly missing?: string;
+  /** Why a test cannot start, kill and restart servers of its own. */
+  readonly noOwn?: string;
+}
 
 declare module 'vitest' {
   export interface ProvidedContext {

@@ -8,12 +8,12 @@ export interface ContainerPlan {
 /** Starts a container where a Docker engine answers. testcontainers is loaded only here: it is large. */
 export async function startContainer(
   plan: ContainerPlan,
-): Promise<{ url: string; stop: () => Promise<unknown> }> {
+): Promise<{ url: string; stop: () => Promise<void> }> {
   const { GenericContainer } = await import('testcontainers');
   const container = await new GenericContainer(plan.image)
     .withCommand(plan.command)
     .withExposedPorts(plan.port)
     .start();
   const url = `${plan.scheme}://${container.getHost()}:${container.getMappedPort(plan.port)}`;
-  return { url, stop: () => container.stop() };
+  return { url, stop: async () => void (await container.stop()) };
 }

@@ -21,7 +21,7 @@ export async function findProgram(name: ProgramName): Promise<Program | undefine
   return cachedProgram(name);
 }
 
-/** @throws Error when there is none: such a test belongs under `describeWithNatsProgram` and its like. */
+/** @throws Error when there is none: such a test belongs under `describeWithNats(…, { own: true })` and its like. */
 export async function requireProgram(name: ProgramName): Promise<Program> {
   const program = await findProgram(name);
   if (program === undefined) throw new Error(`${name} is neither on the PATH nor in the cache`);

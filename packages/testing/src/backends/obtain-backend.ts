@@ -15,30 +15,30 @@ export interface BackendPlan {
 
 /** Runs a backend from where it can be had: a given URL, the PATH, the cache, Debian's packages, Docker. */
 export async function obtainBackend(plan: BackendPlan, resources: Resources): Promise<Backend> {
-  if (plan.url !== undefined) return { url: plan.url };
-  const tried: string[] = [];
-  if (await hasProgram(plan.program, tried)) {
-    const server = await plan.start();
-    resources.add(plan.program, server.stop);
-    return { url: server.url };
-  }
+  const noOwn = await whyNoProgram(plan.program);
+  if (plan.url !== undefined) return { url: plan.url, ...noOwn };
+  if (noOwn === undefined) return { url: await hold(plan, plan.start(), resources) };
   try {
-    const container = await startContainer(plan.container);
-    resources.add(plan.program, container.stop);
-    return { url: container.url };
+    return { url: await hold(plan, startContainer(plan.container), resources), ...noOwn };
   } catch (error) {
-    tried.push(`Docker: ${reasonOf(error)}`);
+    return { url: '', ...noOwn, missing: `${noOwn.noOwn}; Docker: ${reasonOf(error)}` };
   }
-  return { missing: `no ${plan.program} on the PATH; ${tried.join('; ')}` };
 }
 
-async function hasProgram(name: ProgramName, tried: string[]): Promise<boolean> {
-  if ((await findProgram(name)) !== undefined) return true;
+type Startable = Pick<TestServer, 'url' | 'stop'>;
+
+async function hold(plan: BackendPlan, starting: Promise<Startable>, resources: Resources): Promise<string> {
+  const { url, stop } = await starting;
+  resources.add(plan.program, stop);
+  return url;
+}
+
+async function whyNoProgram(name: ProgramName): Promise<{ noOwn: string } | undefined> {
   try {
-    return (await fillCache(name)) !== undefined;
+    if ((await findProgram(name)) ?? (await fillCache(name))) return undefined;
+    return { noOwn: `no ${name} on the PATH, none in the package` };
   } catch (error) {
-    tried.push(`apt-get: ${reasonOf(error)}`);
-    return false;
+    return { noOwn: `no ${name} on the PATH; apt-get: ${reasonOf(error)}` };
   }
 }
 

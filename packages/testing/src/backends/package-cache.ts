@@ -55,5 +55,8 @@ async function download(name: ProgramName, folder: string): Promise<void> {
 async function downloadWith(options: readonly string[], name: string, folder: string): Promise<void> {
   const plan = await run('apt-get', [...options, 'install', '-s', '--no-install-recommends', name]);
   const packages = plan.stdout.split('\n').flatMap((line) => /^Inst (\S+)/.exec(line)?.[1] ?? []);
-  await run('apt-get', [...options, 'download', '-qq', ...packages], { cwd: folder, timeout: 120_000 });
+  await run('apt-get', [...options, 'download', '-qq', ...new Set([name, ...packages])], {
+    cwd: folder,
+    timeout: 120_000,
+  });
 }

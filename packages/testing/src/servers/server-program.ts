@@ -23,7 +23,7 @@ export interface ServerPlan {
   readonly args: readonly string[];
   /** Removed at the end, whichever way it comes; empty: nothing is. */
   readonly temporary: string;
-  /** Reads the server's log; anything but `undefined` says that it is ready. */
+  /** Says by a line of the server's log whether it is ready. */
   readonly readyOn: (line: string) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -53,7 +53,7 @@ export async function runServerProgram(plan: ServerPlan): Promise<Omit<TestServe
     if (temporary !== '') await rm(temporary, { recursive: true, force: true });
   };
   const stop = () => end('SIGTERM');
-  signal?.addEventListener('abort', () => void stop());
+  signal?.addEventListener('abort', stop, { once: true });
   await untilReady(child, plan).catch((error) => end('SIGKILL').then(() => Promise.reject(error)));
   return { pid: child.pid ?? 0, stop, kill: () => end('SIGKILL'), [Symbol.asyncDispose]: stop };
 }
