@@ -1,0 +1,55 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runTool } from './run-tool.js';
+
+export interface HttpLoad {
+  readonly url: string;
+  readonly key: string;
+  readonly connections: number;
+  readonly seconds: number;
+  /** Paths to POST an execution to, taken in a random order. */
+  readonly paths: readonly string[];
+}
+
+/** Executions answered with 200, per second. @throws Error when any was answered otherwise. */
+export async function runHttpLoad(load: HttpLoad): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'orrery-load-'));
+  try {
+    const script = join(folder, 'load.lua');
+    await writeFile(script, scriptOf(load));
+    const { connections, seconds, url } = load;
+    const printed = await runTool('wrk', [
+      '-t1',
+      `-c${connections}`,
+      `-d${seconds}s`,
+      '--latency',
+      '-s',
+      script,
+      url,
+    ]);
+    return rateOf(printed);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function rateOf(printed: string): number {
+  const refused = /Non-2xx or 3xx responses: (\d+)/.exec(printed);
+  const broken = /Socket errors: connect ([1-9]\d*)|read ([1-9]\d*)/.exec(printed);
+  const rate = /Requests\/sec:\s+([\d.]+)/.exec(printed)?.[1];
+  if (refused || broken || rate === undefined) throw new Error(`the load was not served:\n${printed}`);
+  return Number(rate);
+}
+
+/** Requests are formatted once, so that the generator costs little. */
+const scriptOf = ({ key, paths }: HttpLoad): string => `
+local headers = { ["Authorization"] = "Bearer ${key}", ["Content-Type"] = "application/json" }
+local body = [[{"event":"tick","input":{"id":"one","by":1}}]]
+local paths = { ${paths.map((path) => `"${path}"`).join(', ')} }
+local requests = {}
+init = function()
+  for i, path in ipairs(paths) do requests[i] = wrk.format("POST", path, headers, body) end
+end
+request = function() return requests[math.random(#requests)] end
+`;

@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Resources } from '@orrery/service-kit';
+import { startEmbeddedPostgres } from '@orrery/standalone/postgres';
+import { startNatsServer } from '@orrery/testing/servers';
+import { type System, startAllInOne, startFiveProcesses } from '@orrery/testing/system';
+import { createDatabase } from './create-database.js';
+import { type HttpLoad, runHttpLoad } from './http-load.js';
+import { preparePgbench, runPgbench } from './pgbench.js';
+import { type Measurement, reportOf } from './report.js';
+import { setUpDeployments } from './set-up-deployments.js';
+
+export interface ComparisonOptions {
+  readonly rounds: number;
+  /** Of each measurement. */
+  readonly seconds: number;
+  readonly connections: number;
+  readonly deployments: number;
+  readonly write: (line: string) => void;
+}
+
+type Run = { name: string; measure: () => Promise<number> };
+
+/**
+ * Executions a second through HTTP, spread and on one instance, in both shapes, interleaved in rounds with pgbench
+ * writing the same rows one transaction each on the same server with default durability. Medians and ratios are told.
+ */
+export async function runComparison(options: ComparisonOptions): Promise<void> {
+  await using resources = new Resources();
+  const folder = await mkdtemp(join(tmpdir(), 'orrery-bench-'));
+  resources.add('folder', () => rm(folder, { recursive: true, force: true }));
+  const postgres = resources.use(
+    'postgres',
+    await startEmbeddedPostgres({ dataDirectory: join(folder, 'postgres') }),
+  );
+  const systems = await startSystems(postgres.url, resources);
+  const runs = [await pgbenchRun(systems, options)];
+  for (const system of systems) runs.push(...(await systemRuns(system, options)));
+  const measurements: Measurement[] = runs.map(({ name }) => ({ name, values: [] }));
+  for (let round = 1; round <= options.rounds; round += 1) {
+    for (const [index, { name, measure }] of runs.entries()) {
+      const value = await measure();
+      measurements[index]?.values.push(value);
+      options.write(`round ${round}  ${name}: ${Math.round(value)}/s`);
+    }
+  }
+  options.write(`\n${reportOf(measurements)}`);
+}
+
+/** Each on a database of its own; only one of them works at a time. */
+async function startSystems(serverUrl: string, resources: Resources): Promise<System[]> {
+  const nats = resources.use('nats', await startNatsServer());
+  const natsUrl = nats.url;
+  const five = { databaseUrl: await createDatabase(serverUrl, 'five'), natsUrl };
+  const one = await createDatabase(serverUrl, 'one');
+  return [
+    resources.use('five processes', await startFiveProcesses(five)),
+    resources.use('all-in-one', await startAllInOne(one)),
+  ];
+}
+
+async function pgbenchRun([system]: System[], options: ComparisonOptions): Promise<Run> {
+  const databaseUrl = system?.databaseUrl ?? '';
+  await preparePgbench(databaseUrl, options.deployments);
+  const bench = { databaseUrl, seconds: options.seconds, rows: options.deployments };
+  return { name: 'pgbench, 16 clients, three statements', measure: () => runPgbench(bench) };
+}
+
+async function systemRuns(system: System, options: ComparisonOptions): Promise<Run[]> {
+  const targets = await setUpDeployments(system, options.deployments);
+  const { connections, seconds } = options;
+  const load: Omit<HttpLoad, 'paths'> = { url: system.url, key: system.key, connections, seconds };
+  return [
+    { name: `${system.shape}, spread`, measure: () => runHttpLoad({ ...load, paths: targets }) },
+    {
+      name: `${system.shape}, one instance`,
+      measure: () => runHttpLoad({ ...load, paths: targets.slice(0, 1) }),
+    },
+  ];
+}

@@ -1,0 +1,51 @@
+import type { System } from '@orrery/testing/system';
+
+/** One event that reads an instance and counts on it. */
+const tick = {
+  name: 'tick',
+  firstVersion: {
+    inputSchema: { id: 'string', by: 'integer' },
+    readEntities: [{ schema: 'counter', filter: ['id'] }],
+    stateChanges: { counter: 'partial' },
+    mutationSettings: {
+      mode: 'direct',
+      template: { 'counter:{{input.id}}': { value: '{{ entities.counter[input.id].value + input.by }}' } },
+    },
+  },
+};
+const AT_ONCE = 16;
+
+/** Makes a world and that many deployments with one instance each; answers the paths to execute at. */
+export async function setUpDeployments(system: System, count: number): Promise<string[]> {
+  const post = poster(system);
+  const { address: world } = await post('/api/worlds', { name: 'Counters' });
+  const attributes = [{ name: 'value', type: 'integer', defaultValue: 0 }];
+  await post(`/api/worlds/${world}/entity-schemas`, { name: 'counter', attributes });
+  await post(`/api/worlds/${world}/events`, tick);
+  const paths: string[] = [];
+  const makeSome = async () => {
+    while (paths.length < count) {
+      const place = paths.push('') - 1;
+      const bindings = [{ event: 'tick', eventVersion: 1 }];
+      const { address } = await post(`/api/worlds/${world}/deployments`, { name: 'Counter', bindings });
+      const path = `/api/worlds/${world}/deployments/${address}`;
+      await post(`${path}/entity-instances`, { entitySchema: 'counter', instanceId: 'one' });
+      paths[place] = `${path}/execute`;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, makeSome));
+  return paths;
+}
+
+function poster({ url, key }: System) {
+  return async (path: string, body: unknown): Promise<{ address: string }> => {
+    const answer = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`POST ${path} was answered ${answer.status}: ${text}`);
+    return JSON.parse(text).data;
+  };
+}
