@@ -192,7 +192,11 @@ describe('raw connections', () => {
   it.each([
     ['nonsense', 'nonsense\r\n\r\n', /^HTTP\/1\.1 400 /],
     ['64 KiB of headers', get(`X-Long: ${'x'.repeat(65_536)}`), /^HTTP\/1\.1 431 /],
-    ['dots in percent', get('Connection: close').replace('things/x', 'things/%2e%2e/%2e%2e'), /^HTTP\/1\.1 404 /],
+    [
+      'dots in percent',
+      get('Connection: close').replace('things/x', 'things/%2e%2e/%2e%2e'),
+      /^HTTP\/1\.1 404 /,
+    ],
     ['two lengths', post('Content-Length: 2', 'Content-Length: 3', '', '{}'), /^HTTP\/1\.1 400 /],
     [
       'a length and chunks',
