@@ -8,13 +8,13 @@ export interface Settle<T> {
 }
 
 /**
- * Waits for one answer, until the time is over or the signal aborts; `giveUp` is then told once. Whatever is
+ * Waits for one answer, until the time is over or the signal aborts; `giveUp` is then told why. Whatever is
  * settled later is ignored.
  */
 export function awaitAnswer<T>(
   { timeoutMs, signal }: Pick<RequestOptions, 'timeoutMs' | 'signal'>,
   ask: (settle: Settle<T>) => void,
-  giveUp: () => void,
+  giveUp: (reason: ServiceError) => void,
 ): Promise<T> {
   if (signal?.aborted) return Promise.reject(reasonOf(signal));
   return new Promise<T>((resolve, reject) => {
@@ -22,10 +22,10 @@ export function awaitAnswer<T>(
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
     };
-    const abandon = (error: unknown) => {
+    const abandon = (error: ServiceError) => {
       release();
       reject(error);
-      giveUp();
+      giveUp(error);
     };
     const onAbort = () => abandon(reasonOf(signal));
     const timer = startDeadline(timeoutMs, () => abandon(lateError()));
@@ -47,7 +47,7 @@ export function awaitAnswer<T>(
 function reasonOf(signal: AbortSignal | undefined): ServiceError {
   const reason: unknown = signal?.reason;
   if (reason instanceof ServiceError) return reason;
-  return new ServiceError('deadline_exceeded', 'The call was given up before its answer came', {
+  return new ServiceError('unavailable', 'The call was given up before its answer came', {
     cause: reason,
   });
 }

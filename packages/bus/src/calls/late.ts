@@ -2,6 +2,9 @@ import { ServiceError } from '@orrery/contracts';
 
 export const lateError = (): ServiceError => new ServiceError('deadline_exceeded');
 
+/** The serving side keeps the deadline by itself; it has to be told of everything else. */
+export const isLate = ({ code }: ServiceError): boolean => code === 'deadline_exceeded';
+
 export const goneError = (): ServiceError =>
   new ServiceError('unavailable', 'The caller no longer waits for the answer');
 

@@ -1,6 +1,6 @@
 import { ServiceError } from '@orrery/contracts';
 import { awaitAnswer } from '../calls/await-answer.js';
-import { goneError } from '../calls/late.js';
+import { goneError, isLate } from '../calls/late.js';
 import type { RunningCalls } from '../calls/running-calls.js';
 import type { Answer, Frame, RequestOptions } from '../transport.js';
 
@@ -70,6 +70,6 @@ function ask({ answer, running }: Member, id: string, frame: Frame, options: Req
         });
       });
     },
-    () => call?.abort(goneError()),
+    (reason) => call?.abort(isLate(reason) ? reason : goneError()),
   );
 }

@@ -1,6 +1,7 @@
 import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { ServiceError } from '@orrery/contracts';
 import { awaitAnswer } from '../calls/await-answer.js';
+import { isLate } from '../calls/late.js';
 import type { RequestOptions } from '../transport.js';
 import { type Connection, unavailable } from './connection.js';
 
@@ -12,7 +13,7 @@ export interface Address extends Disposable {
 export interface Question {
   readonly data: Uint8Array;
   readonly headers?: MsgHdrs;
-  /** Told the reply subject when the answer is no longer waited for. */
+  /** Told the reply subject when the answer is no longer waited for, unless the time is over. */
   readonly giveUp?: (address: string) => void;
 }
 
@@ -57,7 +58,9 @@ export function openInbox(connection: Connection): Inbox {
           waiting.set(address.subject, reject);
           nats.publish(subject, data, { reply: address.subject, ...(headers && { headers }) });
         },
-        () => giveUp?.(address.subject),
+        (reason) => {
+          if (!isLate(reason)) giveUp?.(address.subject);
+        },
       );
     } finally {
       waiting.delete(address.subject);

@@ -1,0 +1,58 @@
+import { createTestDatabase, FakeClock, type TestDatabase } from '@orrery/testing';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Bus, connectBus, createInProcessHub, type Verdict } from '../src/index.js';
+import { collect } from './collected.js';
+import { logLines } from './harness.js';
+import { lapRun } from './specimens.js';
+
+describe('the in-process bus across restarts', () => {
+  const { logger } = logLines();
+  const clock = new FakeClock();
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  /** One life of the process. */
+  const during = async (work: (bus: Bus, signal: AbortSignal) => Promise<unknown>) => {
+    const stop = new AbortController();
+    const hub = await createInProcessHub({ databaseUrl: database.url, logger, clock });
+    const bus = await connectBus({ url: 'inprocess', hub, service: 'test', logger, clock });
+    await work(bus, stop.signal);
+    stop.abort();
+    await bus.close();
+    await hub[Symbol.asyncDispose]();
+  };
+
+  it('keeps messages, attempts and the order within a key', async () => {
+    const seen = collect<string>();
+    const consume = (bus: Bus, signal: AbortSignal, verdict: Verdict) =>
+      bus.consume(lapRun, {
+        consumer: 'stable',
+        handle: async ({ number }, { attempt }) => {
+          seen.add(`${number} ${attempt}`);
+          return verdict;
+        },
+        signal,
+      });
+    await during(async (bus) => {
+      for (const number of [1, 2]) {
+        await bus.publish(lapRun, { horse: 'a', number }, { id: `${number}`, orderingKey: 'a' });
+      }
+    });
+    await during(async (bus, signal) => {
+      await consume(bus, signal, { retryInMs: 60_000 });
+      await seen.atLeast(1);
+    });
+    await during(async (bus, signal) => {
+      await bus.publish(lapRun, { horse: 'a', number: 2 }, { id: '2', orderingKey: 'a' });
+      await consume(bus, signal, 'ack');
+      await vi.waitFor(async () => {
+        await clock.advance(10_000);
+        expect(seen.items).toHaveLength(3);
+      });
+    });
+    expect(seen.items).toEqual(['1 1', '1 2', '2 1']);
+  });
+});

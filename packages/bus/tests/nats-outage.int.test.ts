@@ -1,0 +1,104 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StartupError, systemClock } from '@orrery/service-kit';
+import { describeWithNats } from '@orrery/testing';
+import { startNatsServer, type TestServer } from '@orrery/testing/servers';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { type Bus, connectBus } from '../src/index.js';
+import { collect } from './collected.js';
+import { inTime, logLines } from './harness.js';
+import { echoContract, echoHandlers, lapRun, say } from './specimens.js';
+
+describeWithNats('the bus while NATS is away', suite, { own: true });
+
+function suite(): void {
+  const { lines, logger } = logLines();
+  let folder: string;
+  let nats: TestServer;
+  let buses: Bus[];
+  const open = async () => {
+    const bus = await connectBus({ url: nats.url, service: 'test', logger, clock: systemClock });
+    buses.push(bus);
+    return bus;
+  };
+  const seen = collect<number>();
+  const publish = (bus: Bus, number: number) =>
+    bus.publish(lapRun, { horse: 'Zephyr', number }, { id: `lap-${number}`, orderingKey: 'Zephyr' });
+  const consume = (bus: Bus, signal: AbortSignal) =>
+    bus.consume(lapRun, {
+      consumer: 'outage',
+      handle: async ({ number }) => {
+        seen.add(number);
+        return 'ack';
+      },
+      signal,
+    });
+  const untilWell = (bus: Bus) =>
+    vi.waitFor(async () => expect(await bus.health()).toEqual({ ok: true }), {
+      timeout: 10_000,
+      interval: 20,
+    });
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'orrery-bus-'));
+    nats = await startNatsServer({ storeDir: folder });
+    buses = [];
+  });
+  afterEach(async () => {
+    await Promise.all(buses.map((bus) => bus.close()));
+    await nats.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('works again after a kill, with and without its data', async () => {
+    const stop = new AbortController();
+    const server = await open();
+    const client = await open();
+    await server.serve(echoContract, echoHandlers());
+    await consume(server, stop.signal);
+    await publish(client, 1);
+    await seen.atLeast(1);
+
+    await nats.kill();
+    await vi.waitFor(async () => expect((await client.health()).ok).toBe(false));
+    await expect(client.call(say, { text: 'a' }, inTime())).rejects.toMatchObject({ code: 'unavailable' });
+    const duringOutage = publish(client, 2);
+    nats = await startNatsServer({ storeDir: folder, port: nats.port });
+    await Promise.all([untilWell(client), untilWell(server)]);
+    await duringOutage;
+    await seen.atLeast(2);
+    expect(await client.call(say, { text: 'b' }, inTime())).toMatchObject({ said: 'b' });
+
+    await nats.kill();
+    await rm(folder, { recursive: true, force: true });
+    nats = await startNatsServer({ storeDir: folder, port: nats.port });
+    await Promise.all([untilWell(client), untilWell(server)]);
+    await publish(client, 3);
+    await seen.atLeast(3);
+    expect(await client.call(say, { text: 'c' }, inTime())).toMatchObject({ said: 'c' });
+    expect(seen.items).toEqual([1, 2, 3]);
+    expect(lines.filter((line) => line.includes('NATS is away'))).toHaveLength(4);
+    stop.abort();
+  });
+
+  it('fails a call whose connection breaks, at once', async () => {
+    const server = await open();
+    const client = await open();
+    const stuck = () => new Promise<never>(() => undefined);
+    await server.serve(echoContract, echoHandlers({ 'echo.say': stuck }));
+    const call = client.call(say, { text: 'a' }, inTime());
+    const failed = expect(call).rejects.toMatchObject({ code: 'unavailable' });
+    await nats.kill();
+    await failed;
+    nats = await startNatsServer({ storeDir: folder, port: nats.port });
+  });
+
+  it('says at the start what to do when there is no server', async () => {
+    await nats.kill();
+    const error = await open().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(StartupError);
+    expect((error as Error).message).toContain(`127.0.0.1:${nats.port}`);
+    expect((error as Error).message).toContain('NATS_URL');
+  });
+}
