@@ -42,7 +42,9 @@ async function whyNoProgram(name: ProgramName): Promise<{ noOwn: string } | unde
   }
 }
 
-const reasonOf = (error: unknown) =>
-  String(error instanceof Error ? error.message : error)
-    .split('\n', 1)
-    .join();
+/** One line: what a program complained of last, or what the error says first. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const complaints = 'stderr' in error ? String(error.stderr).trim().split('\n') : [];
+  return complaints.at(-1) || error.message.split('\n', 1).join();
+}
