@@ -5,6 +5,8 @@ export type { PoolOptions } from './connection/open-pool.js';
 export * from './errors/outcome.js';
 export * from './errors/postgres-errors.js';
 export * from './errors/to-service-error.js';
+export * from './idempotency/idempotency-keys.js';
+export * from './idempotency/idempotency-table.js';
 export * from './inbox/advance.js';
 export * from './inbox/inbox-table.js';
 export * from './inbox/park.js';
