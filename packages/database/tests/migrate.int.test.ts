@@ -1,7 +1,7 @@
 import { type Migrations, migrate } from '@orrery/database';
 import { StartupError } from '@orrery/service-kit';
 import { type Kysely, sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { newDatabaseUrl, open, quiet } from './test-connection.js';
 
 const creates = (table: string) => ({
@@ -18,13 +18,24 @@ async function tablesOf(db: Kysely<unknown>): Promise<string[]> {
   return (await found.execute(db)).rows.map(({ name }) => name);
 }
 
+async function waitingForLocks(db: Kysely<unknown>): Promise<number> {
+  const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return (await waiting.execute(db)).rows.length;
+}
+
 describe('migrate', () => {
   it('lets eight replicas start at once on an empty database', async () => {
     const url = await newDatabaseUrl();
-    const replicas = await Promise.all(Array.from({ length: 8 }, () => open<unknown>(url)));
-    await Promise.all(replicas.map((database) => migrate({ database, migrations, logger: quiet })));
-    const [first] = replicas;
-    expect(first && (await tablesOf(first.db))).toEqual(['doors', 'migration', 'migration_lock', 'walls']);
+    const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => open<unknown>(url)));
+    if (first === undefined) throw new Error('no replica');
+    // An unfinished CREATE SCHEMA makes them all wait, so that they truly go on at the same moment.
+    const racing = await first.db.startTransaction().execute();
+    await sql`create schema rooms`.execute(racing);
+    const starts = [first, ...others].map((database) => migrate({ database, migrations, logger: quiet }));
+    await vi.waitUntil(async () => (await waitingForLocks(first.db)) === 8, { timeout: 10_000 });
+    await racing.rollback().execute();
+    await Promise.all(starts);
+    expect(await tablesOf(first.db)).toEqual(['doors', 'migration', 'migration_lock', 'walls']);
   });
 
   it('keeps the services of one database apart', async () => {

@@ -196,20 +196,43 @@ describe('enqueue and startRelay', () => {
     expect(await left(database)).toBe(3);
   });
 
+  it('gives way to a relay that takes long', async () => {
+    const { database, url } = await openOutbox();
+    await write(database, [row('a', 1)]);
+    let finish: () => void = () => undefined;
+    const publishing = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const slow = relayOf(await open<OutboxSchema>(url), { publish: () => publishing });
+    const busy = slow.relay.runOnce();
+    await vi.waitUntil(async () => (await relayLocks(database)) === 1);
+    const { relay, ids } = relayOf(database);
+    expect(await relay.runOnce()).toBe('idle');
+    expect(ids()).toEqual([]);
+    finish();
+    await busy;
+    expect(await left(database)).toBe(0);
+  });
+
   it('leaves no lock and no setting behind on its connection', async () => {
     const { database } = await openOutbox();
     await write(database, [row('a', 1)]);
     await relayOf(database).relay.runOnce();
-    const locks = await sql`select from pg_locks where locktype = 'advisory'`.execute(database.db);
     const settings = await Promise.all(
       Array.from({ length: 10 }, () =>
         sql`select current_setting('idle_session_timeout') as idle`.execute(database.db),
       ),
     );
-    expect(locks.rows).toEqual([]);
+    expect(await relayLocks(database)).toBe(0);
     expect(new Set(settings.map(({ rows }) => JSON.stringify(rows)))).toEqual(new Set(['[{"idle":"0"}]']));
   });
 });
+
+async function relayLocks({ db }: Outbox): Promise<number> {
+  const held = sql`select from pg_locks where locktype = 'advisory' and granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  return (await held.execute(db)).rows.length;
+}
 
 /** Ends the connection that holds the relay's lock, as a crash of its process would. */
 async function terminateRelay(database: Outbox): Promise<void> {

@@ -7,6 +7,7 @@ export * from './lifecycle/holding.js';
 export type { HostProcess } from './lifecycle/host-process.js';
 export * from './lifecycle/resources.js';
 export * from './lifecycle/run-service.js';
+export * from './lifecycle/service-context.js';
 export * from './logging/create-logger.js';
 export * from './logging/log-environment.js';
 export * from './startup-error.js';

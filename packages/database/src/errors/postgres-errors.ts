@@ -41,7 +41,6 @@ const KINDS: Readonly<Record<string, 'conflict' | 'timeout' | 'unavailable' | 'u
   '53300': 'unavailable',
   '57P03': 'unavailable',
   ECONNREFUSED: 'unavailable',
-  ENOENT: 'unavailable',
   ENOTFOUND: 'unavailable',
   EAI_AGAIN: 'unavailable',
   EHOSTUNREACH: 'unavailable',
@@ -71,15 +70,17 @@ const TEXTS: readonly (readonly [RegExp, 'unavailable' | 'unknown_outcome'])[] =
 interface DriverError {
   readonly code?: unknown;
   readonly constraint?: unknown;
+  readonly syscall?: unknown;
   readonly message?: unknown;
 }
 
-/** Says what an error thrown by a query means. Never throws. */
+/** Says what an error thrown by a query (and by nothing else) means. Never throws. */
 export function classifyPostgresError(error: unknown): PostgresFailure {
   if (error instanceof ConnectionLost) return { kind: 'unavailable' };
   if (error instanceof OutcomeUnknown) return { kind: 'unknown_outcome' };
   if (typeof error !== 'object' || error === null) return { kind: 'other' };
-  const { code, constraint, message } = error as DriverError;
+  const { code, constraint, message, syscall } = error as DriverError;
+  if (syscall === 'connect') return { kind: 'unavailable' };
   const broken = CONSTRAINTS[String(code)];
   if (broken !== undefined) return { kind: broken, constraint: String(constraint ?? '') };
   const text = typeof message === 'string' ? message : '';

@@ -14,7 +14,7 @@ export type InboxStep = 'next' | 'seen' | 'gap';
 
 /**
  * Takes the next number of a key, in the transaction of its effect: so each entry has its effect once, in
- * order. A lane that was never met begins with 1, or after what `startAt` says.
+ * order. A lane that was never met begins with 1, or where `startAt` has put it.
  */
 export async function advance<Schema>(
   trx: Transaction<Schema>,

@@ -23,7 +23,7 @@ const MAX_BACKOFF_MS = 5000;
  * rows, the keys side by side. Rows are removed once the bus has them; a relay that dies in between leaves
  * them to be published again under the same message id.
  *
- * Every replica runs one. A lock lets one of them work at a time, since two could not keep a key's order;
+ * It uses one connection, and a second one while it works if `load` reads the database. Every replica runs one. A lock lets one of them work at a time, since two could not keep a key's order;
  * `wake()` after a commit makes it look at once. While others succeed, a key whose publication fails is
  * retried alone and ever more rarely; when all fail, the bus is taken to be away.
  */

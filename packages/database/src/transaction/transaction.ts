@@ -1,4 +1,4 @@
-import { retry, systemClock } from '@orrery/service-kit';
+import { type Clock, retry, systemClock } from '@orrery/service-kit';
 import type { IsolationLevel, Kysely, Transaction } from 'kysely';
 import { classifyPostgresError } from '../errors/postgres-errors.js';
 
@@ -8,6 +8,7 @@ export interface TransactionOptions {
   /** How often `fn` runs at most when PostgreSQL reports a serialization failure or a deadlock. Default 3. */
   readonly attempts?: number;
   readonly signal?: AbortSignal;
+  readonly clock?: Clock;
 }
 
 /**
@@ -22,11 +23,11 @@ export interface TransactionOptions {
 export function transaction<Schema, T>(
   db: Kysely<Schema>,
   fn: (trx: Transaction<Schema>) => Promise<T>,
-  { isolation, attempts = 3, signal }: TransactionOptions = {},
+  { isolation, attempts = 3, signal, clock = systemClock }: TransactionOptions = {},
 ): Promise<T> {
   const begin = () =>
     isolation === undefined ? db.transaction() : db.transaction().setIsolationLevel(isolation);
   const retryable = (error: unknown) => classifyPostgresError(error).kind === 'conflict';
   const policy = { attempts, baseMs: 10, maxMs: 200, retryable };
-  return retry(() => begin().execute(fn), policy, { clock: systemClock, ...(signal && { signal }) });
+  return retry(() => begin().execute(fn), policy, { clock, ...(signal && { signal }) });
 }

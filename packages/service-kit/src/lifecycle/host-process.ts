@@ -24,6 +24,8 @@ export function watchProcess(host: HostProcess, logger: Logger): ProcessLife {
   const ended = new Promise<void>((resolve) =>
     stop.signal.addEventListener('abort', () => resolve(), { once: true }),
   );
+  // A service that only waits holds nothing that would keep the process alive.
+  const alive = setInterval(() => undefined, 1 << 30);
   let exitCode = 0;
   const onSignal = (name: string) => () => {
     if (stop.signal.aborted) return host.exit(130);
@@ -35,6 +37,7 @@ export function watchProcess(host: HostProcess, logger: Logger): ProcessLife {
     exitCode = 1;
     stop.abort();
   };
+  stop.signal.addEventListener('abort', () => clearInterval(alive), { once: true });
   for (const name of ['SIGINT', 'SIGTERM']) host.on(name, onSignal(name));
   for (const event of ['uncaughtException', 'unhandledRejection']) host.on(event, onUncaught);
 

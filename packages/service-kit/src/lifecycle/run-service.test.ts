@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { StartupError } from '../startup-error.js';
-import { type RunServiceOptions, runService, type ServiceContext } from './run-service.js';
+import { type RunServiceOptions, runService } from './run-service.js';
+import type { ServiceContext } from './service-context.js';
 
 class FakeProcess extends EventEmitter {
   readonly exits: number[] = [];

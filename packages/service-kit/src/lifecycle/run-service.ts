@@ -1,28 +1,13 @@
 import type { Environment } from '../environment/read-environment.js';
-import { createHealth, type Health } from '../health/health.js';
+import { createHealth } from '../health/health.js';
 import { startHealthServer } from '../health/health-server.js';
 import { createLogger, type LogDestination, type Logger } from '../logging/create-logger.js';
 import { startTelemetry } from '../telemetry/start-telemetry.js';
-import { type Clock, systemClock } from '../timing/clock.js';
+import { systemClock } from '../timing/clock.js';
 import { type HostProcess, type ProcessLife, watchProcess } from './host-process.js';
 import { type ProcessEnvironment, readProcessEnvironment } from './process-environment.js';
 import { Resources } from './resources.js';
-
-/** What a service is built from. Tests and the all-in-one make one by hand. */
-export interface ServiceContext {
-  readonly env: Environment;
-  /** Aborts when the process is asked to stop; every loop and wait of the service ends with it. */
-  readonly signal: AbortSignal;
-  readonly logger: Logger;
-  /** What is registered here is released, last in, first out, when the service stops or its start fails. */
-  readonly resources: Resources;
-  /** The process's checks; the service registers its own. */
-  readonly health: Health;
-  readonly clock: Clock;
-}
-
-/** A service that answers. Disposing it gives back what it holds. */
-export interface RunningService extends AsyncDisposable {}
+import type { RunningService, ServiceContext } from './service-context.js';
 
 export interface RunServiceOptions {
   readonly name: string;

@@ -2,6 +2,7 @@ import { metrics } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { startProcessSignals } from './process-signals.js';
 
 /** Collects the process's metrics; `text` is the page that Prometheus reads. */
 export async function startMetrics(
@@ -13,10 +14,12 @@ export async function startMetrics(
     readers: [reader],
   });
   metrics.setGlobalMeterProvider(provider);
+  const processSignals = startProcessSignals();
   const serializer = new PrometheusSerializer();
   return {
     text: async () => serializer.serialize((await reader.collect()).resourceMetrics),
     [Symbol.asyncDispose]: async () => {
+      processSignals[Symbol.dispose]();
       metrics.disable();
       await provider.shutdown();
     },

@@ -9,7 +9,9 @@ describe('startTelemetry', () => {
   it('shows what was counted on the metrics page', async () => {
     await using telemetry = await startTelemetry({ service: 'catalog', tracing: false, metrics: true });
     createMeter('catalog').createCounter('orrery_worlds_created').add(2, { outcome: 'ok' });
-    expect(await telemetry.metricsPage()).toMatch(/orrery_worlds_created_total\{outcome="ok".*\} 2/);
+    const page = await telemetry.metricsPage();
+    expect(page).toMatch(/orrery_worlds_created_total\{outcome="ok".*\} 2/);
+    expect(page).toMatch(/^orrery_event_loop_delay_p99\{.*\} [\d.e-]+$/m);
   });
 
   it('counts into the void when it is off', async () => {
