@@ -51,7 +51,7 @@ export const deployments: Migration = {
     await sql`
       create table runtime.claimed_schemas (
         deployment_id bigint not null references runtime.deployments (id),
-        entity_schema text not null,
+        entity_schema text collate "C" not null,
         schema_id bigint not null,
         primary key (deployment_id, entity_schema)
       )`.execute(db);

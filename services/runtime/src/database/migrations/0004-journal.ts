@@ -38,7 +38,8 @@ export const journal: Migration = {
       )`.execute(db);
     await sql`create unique index journal_id on runtime.journal (id)`.execute(db);
     await sql`
-      create index journal_by_event on runtime.journal (deployment_id, event, seq) where kind = 'execution'
+      create index journal_by_event on runtime.journal (deployment_id, event, trigger, status, seq)
+      where kind = 'execution'
     `.execute(db);
     await sql`
       create index journal_by_outcome on runtime.journal (deployment_id, trigger, status, seq)
@@ -53,8 +54,8 @@ export const journal: Migration = {
     await sql`
       create table runtime.instance_changes (
         deployment_id bigint not null,
-        entity_schema text not null,
-        instance_id text not null,
+        entity_schema text collate "C" not null,
+        instance_id text collate "C" not null,
         seq bigint not null,
         primary key (deployment_id, entity_schema, instance_id, seq)
       )`.execute(db);
