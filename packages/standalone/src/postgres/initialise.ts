@@ -17,7 +17,7 @@ export async function initialise(cluster: Cluster, signal?: AbortSignal): Promis
   const options = ['--username=orrery', '--auth=trust', '--encoding=UTF8', '--no-instructions', ...locale];
   const child = run(binaries.initdb, ['-D', dataDirectory, ...options], ['ignore', 'ignore', 'pipe']);
   const words = lastWords(child);
-  const closed = once(child, 'close');
+  const closed = once(child, 'close').catch((cause) => Promise.reject(notRun(cause)));
   const watchdog = watchProcess(child);
   const stop = () => void child.kill('SIGINT');
   signal?.addEventListener('abort', stop);
@@ -27,4 +27,12 @@ export async function initialise(cluster: Cluster, signal?: AbortSignal): Promis
   });
   signal?.throwIfAborted();
   if (code !== 0) throw new StartupError(`PostgreSQL could not make its data directory: ${words()}`);
+}
+
+/** No such program, though it is there: its loader is missing, as on Alpine. */
+export function notRun(cause: unknown): StartupError {
+  return new StartupError(
+    'The embedded PostgreSQL does not run on this system: set DATABASE_URL to a PostgreSQL server of your own.',
+    { cause },
+  );
 }

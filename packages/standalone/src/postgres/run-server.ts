@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { StartupError } from '@orrery/service-kit';
 import type { Cluster } from './cluster.js';
 import { endProcess } from './end-process.js';
+import { notRun } from './initialise.js';
 import { lastWords } from './last-words.js';
 import { ownerArgument } from './owner.js';
 import type { SocketDirectory } from './socket-directory.js';
@@ -62,7 +63,7 @@ function untilReady(child: ChildProcess, dataDirectory: string): Promise<void> {
     const words = lastWords(child, (line) => {
       if (line.includes('database system is ready to accept connections')) resolve();
     });
-    child.once('error', (cause) => reject(new StartupError('PostgreSQL could not be run.', { cause })));
+    child.once('error', (cause) => reject(notRun(cause)));
     child.once('close', () => {
       const taken = words().includes('lock file "postmaster.pid" already exists');
       reject(taken ? inUse(dataDirectory) : new StartupError(`PostgreSQL did not start: ${words()}`));
