@@ -4,8 +4,10 @@ import { name } from '../records/text.js';
 
 const UNSAFE_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Change keys are `schema:instanceId`, so a schema's name holds no colon (decisions §3). */
-export const schemaName = name.refine((text) => !text.includes(':'), 'a schema name may not hold ":"');
+/** Change keys are `schema:instanceId`, so a schema's name holds no colon (decisions §3); it is a key of maps, too. */
+export const schemaName = name
+  .refine((text) => !text.includes(':'), 'a schema name may not hold ":"')
+  .refine((text) => !UNSAFE_NAMES.has(text), 'this name is reserved');
 
 /** Attribute names are reached by dotted paths and stand beside `$` operators and `{{…}}` (decisions §3). */
 export const attributeName = name

@@ -31,6 +31,7 @@ export const cronSettings = z
     input: jsonObject.optional(),
   })
   .meta({ id: 'CronSettings' });
+export type CronSettings = z.infer<typeof cronSettings>;
 
 export const executionSettings = z
   .strictObject({

@@ -4,7 +4,7 @@ export interface CronSchedule {
   /** Five fields: minute, hour, day of month, month, day of week (decisions §6). */
   schedule: string;
   /** IANA name; UTC without one. */
-  timezone?: string;
+  timezone?: string | undefined;
 }
 
 /** `field` says which of the two is wrong; `reason` is for people. */

@@ -1,0 +1,49 @@
+import { type Caller, ServiceError } from '@orrery/contracts';
+import { type CatalogContext, type CatalogTransaction, nowOf } from '../context.js';
+import type { AttributeRow, EntitySchemaRow } from '../database/schema.js';
+import { refuseOversizedSchema } from '../entity-schemas/schema-rules.js';
+import { holdSchema, setDefinition } from '../entity-schemas/schema-store.js';
+import { ownWorld } from '../worlds/world-access.js';
+import { toAttributeDefinition } from './attribute-rules.js';
+import { attributesOf, findAttribute } from './attribute-store.js';
+
+interface SchemaPath {
+  worldAddress: string;
+  schemaName: string;
+}
+
+/**
+ * The one way in which attributes change: the schema is held, `edit` changes rows, and the schema's definition and
+ * hash follow in the same transaction. Editors of one schema take turns.
+ */
+export async function editAttributes<T>(
+  context: CatalogContext,
+  trx: CatalogTransaction,
+  { worldAddress, schemaName }: SchemaPath,
+  caller: Caller,
+  edit: (schema: EntitySchemaRow, now: Date) => Promise<T>,
+): Promise<T> {
+  const world = await ownWorld(trx, worldAddress, caller, 'shared');
+  const schema = await holdSchema(trx, world.id, schemaName, 'editing');
+  const now = nowOf(context);
+  const edited = await edit(schema, now);
+  const definitions = (await attributesOf(trx, [schema.id])).map(toAttributeDefinition);
+  if (definitions.length >= schema.attribute_count) refuseOversizedSchema(definitions, context.limits);
+  await setDefinition(trx, schema, definitions, now);
+  await context.announce(trx, world, {
+    subject: 'entity_schema',
+    id: schema.id,
+    name: schema.name,
+    change: 'updated',
+  });
+  return edited;
+}
+
+/** @throws ServiceError `attribute_not_found`. */
+export async function requireAttribute(
+  ...[db, schemaId, name]: Parameters<typeof findAttribute>
+): Promise<AttributeRow> {
+  const attribute = await findAttribute(db, schemaId, name);
+  if (attribute === undefined) throw new ServiceError('attribute_not_found');
+  return attribute;
+}

@@ -1,0 +1,114 @@
+import { type FieldProblem, fieldProblem, ServiceError } from '@orrery/contracts';
+import type { CatalogTransaction } from '../context.js';
+import type { EntitySchemaRow, WorldRow } from '../database/schema.js';
+
+/** The largest number that the column holds; no event gets that far. */
+const NO_VERSION = 2_147_483_647;
+
+/** An event's version as a binding names it. */
+export interface VersionName {
+  event: string;
+  version: number;
+}
+
+/** A world held against deletion. Held first, as deletions do. */
+export const holdWorldById = (trx: CatalogTransaction, worldId: number): Promise<WorldRow | undefined> =>
+  trx.selectFrom('worlds').selectAll().where('id', '=', worldId).forKeyShare().executeTakeFirst();
+
+/**
+ * Ids of the versions named, in their order, all held against deletion and their events against renaming.
+ *
+ * @throws ServiceError `unknown_event` or `unknown_event_version`, with the pointer of each that is not there.
+ */
+export async function holdVersionsNamed(
+  trx: CatalogTransaction,
+  worldId: number,
+  names: readonly VersionName[],
+): Promise<number[]> {
+  if (names.length === 0) return [];
+  const events = await holdEventsNamed(trx, worldId, names);
+  const versions = await trx
+    .selectFrom('event_versions')
+    .select(['id', 'event_id', 'version'])
+    .where(({ eb, refTuple, tuple }) =>
+      eb(
+        refTuple('event_id', 'version'),
+        'in',
+        names.map(({ event, version }) =>
+          tuple(events.get(event) ?? 0, Math.max(0, Math.min(version, NO_VERSION))),
+        ),
+      ),
+    )
+    .orderBy('id')
+    .forKeyShare()
+    .execute();
+  const ids = names.map(
+    ({ event, version }) =>
+      versions.find((row) => row.event_id === events.get(event) && row.version === version)?.id,
+  );
+  refuse('unknown_event_version', ids, (index) => {
+    const { event, version } = names[index] ?? { event: '', version: 0 };
+    const message = `the event "${event}" has no version ${version}`;
+    return fieldProblem(`/${index}/eventVersion`, 'unknown_event_version', message);
+  });
+  return ids.filter((id) => id !== undefined);
+}
+
+/** Ids by name. */
+async function holdEventsNamed(
+  trx: CatalogTransaction,
+  worldId: number,
+  names: readonly VersionName[],
+): Promise<Map<string, number>> {
+  const rows = await trx
+    .selectFrom('events')
+    .select(['id', 'name'])
+    .where('world_id', '=', worldId)
+    .where(
+      'name',
+      'in',
+      names.map(({ event }) => event),
+    )
+    .orderBy('id')
+    .forKeyShare()
+    .execute();
+  const ids = new Map(rows.map(({ id, name }) => [name, id]));
+  const found = names.map(({ event }) => ids.get(event));
+  refuse('unknown_event', found, (index) => {
+    const message = `the world has no event "${names[index]?.event}"`;
+    return fieldProblem(`/${index}/event`, 'unknown_event', message);
+  });
+  return ids;
+}
+
+/** Schemas by name, held against deletion and renaming. @throws ServiceError `unknown_entity_schema`. */
+export async function holdSchemasNamed(
+  trx: CatalogTransaction,
+  worldId: number,
+  names: readonly string[],
+): Promise<EntitySchemaRow[]> {
+  if (names.length === 0) return [];
+  const rows = await trx
+    .selectFrom('entity_schemas')
+    .selectAll()
+    .where('world_id', '=', worldId)
+    .where('name', 'in', [...names])
+    .orderBy('id')
+    .forKeyShare()
+    .execute();
+  const found = names.map((name) => rows.find((row) => row.name === name));
+  refuse('unknown_entity_schema', found, (index) => {
+    const message = `the world has no entity schema "${names[index]}"`;
+    return fieldProblem(`/${index}`, 'unknown_entity_schema', message);
+  });
+  return found.filter((row) => row !== undefined);
+}
+
+function refuse(
+  code: 'unknown_event' | 'unknown_event_version' | 'unknown_entity_schema',
+  found: readonly unknown[],
+  problem: (index: number) => FieldProblem,
+): void {
+  const errors = found.flatMap((item, index) => (item === undefined ? [problem(index)] : []));
+  if (errors.length > 0) throw new ServiceError(code, errors[0]?.message, { errors });
+}

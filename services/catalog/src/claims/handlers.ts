@@ -1,0 +1,48 @@
+import type { definitionRpcs, Handlers } from '@orrery/contracts';
+import { transaction } from '@orrery/database';
+import { type CatalogContext, nowOf } from '../context.js';
+import { loadVersionDefinitions } from '../definitions/load-definitions.js';
+import { toSchemaDefinition } from '../entity-schemas/schema-rules.js';
+import { ownWorld } from '../worlds/world-access.js';
+import { putClaims, releaseAll, releaseTargets } from './claim-store.js';
+import { holdSchemasNamed, holdVersionsNamed, holdWorldById } from './claim-targets.js';
+
+type ClaimRpcs = Omit<typeof definitionRpcs, 'definitions.confirm' | 'definitions.lock'>;
+
+export function claimHandlers(context: CatalogContext): Handlers<ClaimRpcs> {
+  const { db } = context;
+  return {
+    'claims.world': ({ world, deployment }, { caller }) =>
+      transaction(db, async (trx) => {
+        const { id, address } = await ownWorld(trx, world, caller, 'shared');
+        await putClaims(trx, { deployment, worldId: id, now: nowOf(context) }, 'world', [id]);
+        return { worldId: id, worldAddress: address };
+      }),
+
+    'claims.versions': ({ worldId, deployment, versions }) =>
+      transaction(db, async (trx) => {
+        await holdWorldById(trx, worldId);
+        const ids = await holdVersionsNamed(trx, worldId, versions);
+        await putClaims(trx, { deployment, worldId, now: nowOf(context) }, 'version', ids);
+        return { definitions: await loadVersionDefinitions(trx, ids) };
+      }),
+
+    'claims.schemas': ({ worldId, deployment, schemas }) =>
+      transaction(db, async (trx) => {
+        await holdWorldById(trx, worldId);
+        const rows = await holdSchemasNamed(trx, worldId, schemas);
+        const ids = rows.map(({ id }) => id);
+        await putClaims(trx, { deployment, worldId, now: nowOf(context) }, 'schema', ids);
+        return { definitions: rows.map(toSchemaDefinition) };
+      }),
+
+    'claims.release': ({ deployment, versionIds, schemaIds }) =>
+      transaction(db, async (trx) => {
+        if (versionIds === undefined && schemaIds === undefined)
+          return { released: await releaseAll(trx, deployment) };
+        const versions = await releaseTargets(trx, deployment, 'version', versionIds ?? []);
+        const schemas = await releaseTargets(trx, deployment, 'schema', schemaIds ?? []);
+        return { released: versions + schemas };
+      }),
+  };
+}

@@ -1,0 +1,52 @@
+import { type Environment, readEnvironment, wholeNumber } from '@orrery/service-kit';
+import { z } from 'zod';
+
+const KIB = 1024;
+const limit = (fallback: number, max: number, what: string) =>
+  wholeNumber({ min: 1, max, what: `${what}, 1 to ${max}` }).default(fallback);
+
+const environment = z.object({
+  MAX_SCHEMAS_PER_WORLD: limit(500, 10_000, 'entity schemas that a world may have'),
+  MAX_ATTRIBUTES_PER_SCHEMA: limit(200, 1_000, 'attributes that an entity schema may have'),
+  MAX_EVENTS_PER_WORLD: limit(500, 10_000, 'events that a world may have'),
+  MAX_VERSIONS_PER_EVENT: limit(1_000, 100_000, 'versions that an event may have'),
+  MAX_SCHEMA_KIB: limit(256, 1_024, 'KiB that the attributes of one entity schema may take'),
+  MAX_VERSION_KIB: limit(256, 1_024, 'KiB that the definition of one version may take'),
+  CLAIM_SWEEP_INTERVAL_MS: limit(60_000, 86_400_000, 'milliseconds between two looks at old claims'),
+  CLAIM_GRACE_MS: limit(600_000, 86_400_000, 'milliseconds before a claim is asked after'),
+});
+
+/** Counts refuse with 409 `limit_reached`; sizes, in bytes of JSON, with 400 (decisions §8). */
+export interface CatalogLimits {
+  readonly schemasPerWorld: number;
+  readonly attributesPerSchema: number;
+  readonly eventsPerWorld: number;
+  readonly versionsPerEvent: number;
+  readonly schemaBytes: number;
+  readonly versionBytes: number;
+}
+
+export interface CatalogConfig {
+  readonly limits: CatalogLimits;
+  /** How often old claims are looked at, in milliseconds. */
+  readonly sweepIntervalMs: number;
+  /** A claim younger than this is not asked after: its deployment may still be committing. In milliseconds. */
+  readonly claimGraceMs: number;
+}
+
+/** @throws StartupError naming every variable that is wrong. */
+export function readCatalogConfig(env: Environment): CatalogConfig {
+  const read = readEnvironment(environment, env);
+  return {
+    limits: {
+      schemasPerWorld: read.MAX_SCHEMAS_PER_WORLD,
+      attributesPerSchema: read.MAX_ATTRIBUTES_PER_SCHEMA,
+      eventsPerWorld: read.MAX_EVENTS_PER_WORLD,
+      versionsPerEvent: read.MAX_VERSIONS_PER_EVENT,
+      schemaBytes: read.MAX_SCHEMA_KIB * KIB,
+      versionBytes: read.MAX_VERSION_KIB * KIB,
+    },
+    sweepIntervalMs: read.CLAIM_SWEEP_INTERVAL_MS,
+    claimGraceMs: read.CLAIM_GRACE_MS,
+  };
+}

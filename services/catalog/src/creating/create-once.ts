@@ -1,0 +1,35 @@
+import { type CallContext, type HttpBinding, type JsonValue, requestPath } from '@orrery/contracts';
+import { answerOnce, type KeyedRequest, transaction } from '@orrery/database';
+import type { CatalogContext, CatalogTransaction } from '../context.js';
+import { accountOf } from '../worlds/world-rules.js';
+
+interface CreateRequest {
+  params: object;
+  headers: { 'idempotency-key'?: string | undefined };
+  body: unknown;
+}
+
+/** Runs a creation in one transaction; with an `Idempotency-Key` a repetition gets the first answer again. */
+export function createOnce<Reply>(
+  context: CatalogContext,
+  rpc: { http: HttpBinding },
+  request: CreateRequest,
+  call: CallContext,
+  create: (trx: CatalogTransaction) => Promise<Reply>,
+): Promise<Reply> {
+  const keyed = keyedRequest(rpc.http, request, call, context.clock.now());
+  return transaction(context.db, (trx) => answerOnce(trx, keyed, () => create(trx)));
+}
+
+function keyedRequest(
+  http: HttpBinding,
+  { params, headers, body }: CreateRequest,
+  { caller }: CallContext,
+  now: number,
+): KeyedRequest | undefined {
+  const key = headers['idempotency-key'];
+  const accountId = accountOf(caller);
+  if (key === undefined || accountId === undefined) return undefined;
+  const operation = `${http.method} ${requestPath(http, { ...params })}`;
+  return { accountId, operation, key, request: body as JsonValue, now };
+}

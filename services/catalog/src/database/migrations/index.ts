@@ -1,0 +1,13 @@
+import { idempotencyTable, type Migrations, outboxMigration } from '@orrery/database';
+import { definitions } from './0001-definitions.js';
+import { claims } from './0002-claims.js';
+import { quotas } from './0003-quotas.js';
+
+/** In order; a released one is never changed. */
+export const migrations: Migrations = {
+  '0001_definitions': definitions,
+  '0002_claims': claims,
+  '0003_quotas': quotas,
+  '0004_idempotency': idempotencyTable,
+  '0005_outbox': outboxMigration,
+};

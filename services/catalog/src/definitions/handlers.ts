@@ -1,0 +1,18 @@
+import type { definitionRpcs, Handlers } from '@orrery/contracts';
+import { transaction } from '@orrery/database';
+import type { CatalogContext } from '../context.js';
+import { confirmDefinitions } from './confirm-definitions.js';
+import { lockDefinitions } from './lock-definitions.js';
+
+type DefinitionRpcs = Pick<typeof definitionRpcs, 'definitions.confirm' | 'definitions.lock'>;
+
+export function definitionHandlers(context: CatalogContext): Handlers<DefinitionRpcs> {
+  const { db } = context;
+  return {
+    'definitions.confirm': (asked) =>
+      transaction(db, (trx) => confirmDefinitions(trx, asked), { isolation: 'repeatable read' }),
+
+    'definitions.lock': ({ worldId, versionIds }) =>
+      transaction(db, (trx) => lockDefinitions(context, trx, worldId, versionIds)),
+  };
+}

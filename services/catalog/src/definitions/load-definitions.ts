@@ -1,0 +1,53 @@
+import type { VersionDefinition } from '@orrery/contracts';
+import type { CatalogDatabase } from '../context.js';
+import type { EntitySchemaRow } from '../database/schema.js';
+import { toSchemaDefinition } from '../entity-schemas/schema-rules.js';
+import { schemasNamed } from '../versions/stored-version.js';
+import { usesAllSchemas } from '../versions/version-schemas.js';
+import { type PlacedVersion, type Schemas, toVersionDefinition } from './definition-rules.js';
+
+/** The definitions of versions that exist, in the order asked for. */
+export async function loadVersionDefinitions(
+  db: CatalogDatabase,
+  ids: readonly number[],
+): Promise<VersionDefinition[]> {
+  const found = await findVersionDefinitions(db, ids);
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
+/** Definitions by version id; versions that are gone are left out. */
+export async function findVersionDefinitions(
+  db: CatalogDatabase,
+  ids: readonly number[],
+): Promise<Map<number, VersionDefinition>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('event_versions')
+    .innerJoin('events', 'events.id', 'event_versions.event_id')
+    .selectAll('event_versions')
+    .select(['events.name as event', 'events.world_id'])
+    .where('event_versions.id', 'in', [...ids])
+    .execute();
+  const live = await liveSchemasFor(db, rows);
+  return new Map(
+    rows.map((row) => [row.id, toVersionDefinition(row, row.frozen_schemas ?? pick(row, live))]),
+  );
+}
+
+async function liveSchemasFor(db: CatalogDatabase, rows: PlacedVersion[]): Promise<EntitySchemaRow[]> {
+  const drafts = rows.filter(({ locked_at }) => locked_at === null);
+  if (drafts.length === 0) return [];
+  const worlds = drafts.map(({ world_id }) => world_id);
+  const query = db.selectFrom('entity_schemas').selectAll().where('world_id', 'in', worlds).orderBy('id');
+  if (drafts.some(({ definition }) => usesAllSchemas(definition))) return query.execute();
+  const names = drafts.flatMap(({ definition }) => schemasNamed(definition));
+  return names.length === 0 ? [] : query.where('name', 'in', names).execute();
+}
+
+function pick({ world_id, definition }: PlacedVersion, live: EntitySchemaRow[]): Schemas {
+  const named = new Set(schemasNamed(definition));
+  const wanted = live.filter(
+    (schema) => schema.world_id === world_id && (usesAllSchemas(definition) || named.has(schema.name)),
+  );
+  return Object.fromEntries(wanted.map((schema) => [schema.name, toSchemaDefinition(schema)]));
+}

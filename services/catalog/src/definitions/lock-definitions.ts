@@ -1,0 +1,74 @@
+import { ServiceError, type VersionDefinition, type WorldTexts } from '@orrery/contracts';
+import { holdWorldById } from '../claims/claim-targets.js';
+import type { CatalogContext, CatalogTransaction } from '../context.js';
+import type { VersionRow, WorldRow } from '../database/schema.js';
+import { lockVersion } from '../versions/lock-version.js';
+import { toWorldTexts } from './definition-rules.js';
+import { loadVersionDefinitions } from './load-definitions.js';
+
+/**
+ * Locks versions for a deployment's lock, all or none, and answers them as they now are for ever. Idempotent: a
+ * half-done lock of a deployment is finished by repeating it.
+ */
+export async function lockDefinitions(
+  context: CatalogContext,
+  trx: CatalogTransaction,
+  worldId: number,
+  versionIds: readonly number[],
+): Promise<{ definitions: VersionDefinition[]; world: WorldTexts }> {
+  const world = await holdWorldById(trx, worldId);
+  if (world === undefined) throw new ServiceError('unknown_event');
+  const versions = await holdAll(trx, worldId, versionIds);
+  for (const version of versions) await lockOne(context, trx, world, version);
+  return { definitions: await loadVersionDefinitions(trx, versionIds), world: toWorldTexts(world) };
+}
+
+type HeldVersion = VersionRow & { event: string };
+
+/** Events before versions, each lowest id first: the order of all who hold them. */
+async function holdAll(
+  trx: CatalogTransaction,
+  worldId: number,
+  versionIds: readonly number[],
+): Promise<HeldVersion[]> {
+  if (versionIds.length === 0) return [];
+  const ids = [...new Set(versionIds)];
+  const events = await trx
+    .selectFrom('events')
+    .select(['id', 'name'])
+    .where('world_id', '=', worldId)
+    .where('id', 'in', trx.selectFrom('event_versions').select('event_id').where('id', 'in', ids))
+    .orderBy('id')
+    .forKeyShare()
+    .execute();
+  const rows = await trx
+    .selectFrom('event_versions')
+    .selectAll()
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute();
+  const held = rows.flatMap((row) => {
+    const event = events.find(({ id }) => id === row.event_id);
+    return event === undefined ? [] : [{ ...row, event: event.name }];
+  });
+  if (held.length < ids.length) throw new ServiceError('unknown_event_version');
+  return held;
+}
+
+async function lockOne(
+  context: CatalogContext,
+  trx: CatalogTransaction,
+  world: WorldRow,
+  version: HeldVersion,
+): Promise<void> {
+  if (version.locked_at !== null) return;
+  await lockVersion(context, trx, world.id, version);
+  await context.announce(trx, world, {
+    subject: 'event_version',
+    id: version.id,
+    name: version.event,
+    version: version.version,
+    change: 'locked',
+  });
+}

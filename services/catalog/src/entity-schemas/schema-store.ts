@@ -1,0 +1,121 @@
+import {
+  type AttributeDefinition,
+  type CreateEntitySchemaBody,
+  type PageQuery,
+  ServiceError,
+  type UpdateEntitySchemaBody,
+} from '@orrery/contracts';
+import { page } from '@orrery/database';
+import type { CatalogDatabase, CatalogTransaction } from '../context.js';
+import { json } from '../database/json.js';
+import type { EntitySchemaRow } from '../database/schema.js';
+import { schemaHash } from './schema-rules.js';
+
+/** `alone` keeps out who would refer to the schema (deletion, renaming); `editing` only other editors. */
+export type SchemaHold = 'editing' | 'alone';
+
+const selectSchema = (db: CatalogDatabase, worldId: number, name: string) =>
+  db.selectFrom('entity_schemas').selectAll().where('world_id', '=', worldId).where('name', '=', name);
+
+const orNotFound = (row: EntitySchemaRow | undefined): EntitySchemaRow => {
+  if (row === undefined) throw new ServiceError('entity_schema_not_found');
+  return row;
+};
+
+/** @throws ServiceError `entity_schema_not_found`. */
+export const findSchema = async (
+  db: CatalogDatabase,
+  worldId: number,
+  name: string,
+): Promise<EntitySchemaRow> => orNotFound(await selectSchema(db, worldId, name).executeTakeFirst());
+
+/** The schema, held until the transaction ends. @throws ServiceError `entity_schema_not_found`. */
+export async function holdSchema(
+  trx: CatalogTransaction,
+  worldId: number,
+  name: string,
+  hold: SchemaHold,
+): Promise<EntitySchemaRow> {
+  const query = selectSchema(trx, worldId, name);
+  const held = hold === 'alone' ? query.forUpdate() : query.forNoKeyUpdate();
+  return orNotFound(await held.executeTakeFirst());
+}
+
+export const insertSchema = (
+  trx: CatalogTransaction,
+  worldId: number,
+  body: CreateEntitySchemaBody,
+  attributes: AttributeDefinition[],
+  now: Date,
+): Promise<EntitySchemaRow> =>
+  trx
+    .insertInto('entity_schemas')
+    .values({
+      world_id: worldId,
+      name: body.name,
+      description: body.description ?? null,
+      attribute_count: attributes.length,
+      definition: json(attributes),
+      hash: schemaHash(body.name, attributes),
+      created_at: now,
+      updated_at: now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+export function updateSchema(
+  trx: CatalogTransaction,
+  current: EntitySchemaRow,
+  body: UpdateEntitySchemaBody,
+  now: Date,
+): Promise<EntitySchemaRow> {
+  const name = body.name ?? current.name;
+  return trx
+    .updateTable('entity_schemas')
+    .set({
+      name,
+      hash: schemaHash(name, current.definition),
+      ...(body.description !== undefined && { description: body.description }),
+      updated_at: now,
+    })
+    .where('id', '=', current.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Brings what the schema says of its attributes in line with their rows. */
+export async function setDefinition(
+  trx: CatalogTransaction,
+  { id, name }: EntitySchemaRow,
+  attributes: AttributeDefinition[],
+  now: Date,
+): Promise<void> {
+  await trx
+    .updateTable('entity_schemas')
+    .set({
+      attribute_count: attributes.length,
+      definition: json(attributes),
+      hash: schemaHash(name, attributes),
+      updated_at: now,
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function deleteSchema(trx: CatalogTransaction, id: number): Promise<void> {
+  await trx.deleteFrom('entity_schemas').where('id', '=', id).execute();
+}
+
+/** Whether a version names the schema or a locked one holds a copy of it. */
+export async function isSchemaNamed(trx: CatalogTransaction, id: number): Promise<boolean> {
+  const naming = await trx
+    .selectFrom('version_schemas')
+    .select('version_id')
+    .where('schema_id', '=', id)
+    .limit(1)
+    .executeTakeFirst();
+  return naming !== undefined;
+}
+
+export const schemasPage = (db: CatalogDatabase, worldId: number, query: PageQuery) =>
+  page(db.selectFrom('entity_schemas').selectAll().where('world_id', '=', worldId).orderBy('id'), query);

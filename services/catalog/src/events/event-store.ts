@@ -1,0 +1,112 @@
+import { type CreateEventBody, type PageQuery, ServiceError, type UpdateEventBody } from '@orrery/contracts';
+import { page } from '@orrery/database';
+import { sql } from 'kysely';
+import type { CatalogDatabase, CatalogTransaction } from '../context.js';
+import type { EventRow } from '../database/schema.js';
+
+/**
+ * How a write holds the event's row: `shared` it must stay there, under its name; `numbering` while a version gets its
+ * number or goes; `alone` for deletion and renaming, which wait for all others.
+ */
+export type EventHold = 'shared' | 'numbering' | 'alone';
+
+/** The highest version that exists; the unique index on (event_id, version) answers it. */
+const latest = sql<
+  number | null
+>`(select version from event_versions where event_id = events.id order by version desc limit 1)`.as('latest');
+
+export type ListedEvent = EventRow & { latest: number | null };
+
+const orNotFound = <T>(row: T | undefined): T => {
+  if (row === undefined) throw new ServiceError('event_not_found');
+  return row;
+};
+
+/** @throws ServiceError `event_not_found`. */
+export const findEvent = async (db: CatalogDatabase, worldId: number, name: string): Promise<ListedEvent> =>
+  orNotFound(
+    await db
+      .selectFrom('events')
+      .selectAll()
+      .select(latest)
+      .where('world_id', '=', worldId)
+      .where('name', '=', name)
+      .executeTakeFirst(),
+  );
+
+/** The event, held until the transaction ends. @throws ServiceError `event_not_found`. */
+export async function holdEvent(
+  trx: CatalogTransaction,
+  worldId: number,
+  name: string,
+  hold: EventHold,
+): Promise<EventRow> {
+  const query = trx.selectFrom('events').selectAll().where('world_id', '=', worldId).where('name', '=', name);
+  const held = { shared: query.forKeyShare(), numbering: query.forNoKeyUpdate(), alone: query.forUpdate() };
+  return orNotFound(await held[hold].executeTakeFirst());
+}
+
+export const insertEvent = (
+  trx: CatalogTransaction,
+  worldId: number,
+  { name, description }: CreateEventBody,
+  now: Date,
+): Promise<EventRow> =>
+  trx
+    .insertInto('events')
+    .values({ world_id: worldId, name, description: description ?? null, created_at: now, updated_at: now })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+export const updateEvent = (
+  trx: CatalogTransaction,
+  id: number,
+  { name, description }: UpdateEventBody,
+  now: Date,
+): Promise<ListedEvent> =>
+  trx
+    .updateTable('events')
+    .set({
+      ...(name !== undefined && { name }),
+      ...(description !== undefined && { description }),
+      updated_at: now,
+    })
+    .where('id', '=', id)
+    .returningAll()
+    .returning(latest)
+    .executeTakeFirstOrThrow();
+
+export async function deleteEvent(trx: CatalogTransaction, id: number): Promise<void> {
+  await trx.deleteFrom('events').where('id', '=', id).execute();
+}
+
+export const eventsPage = (db: CatalogDatabase, worldId: number, query: PageQuery) =>
+  page(
+    db.selectFrom('events').selectAll().select(latest).where('world_id', '=', worldId).orderBy('id'),
+    query,
+  );
+
+/** Gives out the next version number of an event that is held `numbering`: numbers never come twice. */
+export async function takeNumber(trx: CatalogTransaction, eventId: number, limit: number): Promise<number> {
+  const taken = await trx
+    .updateTable('events')
+    .set((event) => ({
+      last_version: event('last_version', '+', 1),
+      version_count: event('version_count', '+', 1),
+    }))
+    .where('id', '=', eventId)
+    .where('version_count', '<', limit)
+    .returning('last_version')
+    .executeTakeFirst();
+  if (taken === undefined)
+    throw new ServiceError('limit_reached', `An event may have at most ${limit} versions.`);
+  return taken.last_version;
+}
+
+export async function dropNumber(trx: CatalogTransaction, eventId: number): Promise<void> {
+  await trx
+    .updateTable('events')
+    .set((event) => ({ version_count: event('version_count', '-', 1) }))
+    .where('id', '=', eventId)
+    .execute();
+}

@@ -1,0 +1,10 @@
+import { canonicalHash, canonicalJson, type JsonValue } from '@orrery/contracts';
+
+/** Records that came from JSON; their interfaces only lack the index signature that `JsonValue` asks for. */
+const asJson = (content: object): JsonValue => content as unknown as JsonValue;
+
+/** SHA-256 over the RFC 8785 JSON of a record. */
+export const contentHash = (content: object): string => canonicalHash(asJson(content));
+
+/** Bytes of the RFC 8785 JSON of a record. */
+export const contentBytes = (content: object): number => Buffer.byteLength(canonicalJson(asJson(content)));

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import type { Bus } from '@orrery/bus';
+import { accountChanged, accountContract } from '@orrery/contracts';
+import { type PollLoop, startPollLoop } from '@orrery/service-kit';
+import type { CatalogContext } from '../context.js';
+import { rememberQuota } from './quota-store.js';
+
+const STATES_PER_PAGE = 1000;
+/** News may be lost with the bus; this often all accounts are compared, in milliseconds. */
+const RECONCILE_MS = 300_000;
+const TIMEOUT_MS = 10_000;
+
+/** Keeps the accounts' quotas as the gateway, their owner, has them: by its news, and by asking now and then. */
+export async function followAccounts(
+  context: CatalogContext,
+  bus: Bus,
+  signal: AbortSignal,
+): Promise<PollLoop> {
+  const { db, clock, logger } = context;
+  await bus.consume(accountChanged, {
+    consumer: 'catalog-account-quotas',
+    handle: async (state) => {
+      await rememberQuota(db, state);
+      return 'ack';
+    },
+    signal,
+  });
+  return startPollLoop({
+    name: 'account reconciliation',
+    intervalMs: RECONCILE_MS,
+    clock,
+    logger,
+    runOnce: async (stopping) => {
+      await reconcile(context, bus, stopping);
+      return 'idle';
+    },
+  });
+}
+
+/** Asks for all accounts, page by page. */
+export async function reconcile({ db, clock }: CatalogContext, bus: Bus, signal: AbortSignal): Promise<void> {
+  for (let afterId = 0; !signal.aborted; ) {
+    const { states } = await bus.call(
+      accountContract.rpcs['accounts.states'],
+      { afterId, limit: STATES_PER_PAGE },
+      {
+        caller: { kind: 'service', service: 'catalog' },
+        requestId: randomUUID(),
+        deadline: clock.now() + TIMEOUT_MS,
+        signal,
+      },
+    );
+    for (const state of states) await rememberQuota(db, state);
+    const last = states.at(-1);
+    if (last === undefined || states.length < STATES_PER_PAGE) return;
+    afterId = last.accountId;
+  }
+}

@@ -1,0 +1,67 @@
+import type { Bus } from '@orrery/bus';
+import { catalogChanged, catalogContract, type PayloadOf } from '@orrery/contracts';
+import { startRelay } from '@orrery/database';
+import { type Clock, type Health, holding, type Logger, type RunningService } from '@orrery/service-kit';
+import { announceWith } from './changes/announce-change.js';
+import type { CatalogConfig } from './config.js';
+import type { CatalogContext } from './context.js';
+import { openDatabase } from './database/open-database.js';
+import { catalogHandlers } from './handlers.js';
+import { followAccounts } from './quotas/follow-accounts.js';
+import { catalogSignals } from './signals.js';
+import { askRuntime } from './sweeping/ask-runtime.js';
+import { startSweeps } from './sweeping/start-sweeps.js';
+import type { AskHeld } from './sweeping/sweep-claims.js';
+
+export interface CatalogDependencies {
+  readonly databaseUrl: string;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly health: Health;
+  /** Who says which claims are held; the runtime by default. */
+  readonly askHeld?: AskHeld;
+}
+
+export interface RunningCatalog extends RunningService {
+  readonly context: CatalogContext;
+}
+
+/** Starts the catalog: its tables, then its answers, then its loops. @throws StartupError. */
+export function startCatalog(
+  dependencies: CatalogDependencies,
+  config: CatalogConfig,
+): Promise<RunningCatalog> {
+  const { databaseUrl, bus, clock, logger, health, askHeld = askRuntime(bus, clock) } = dependencies;
+  return holding(async (resources) => {
+    const database = resources.use('database', await openDatabase({ databaseUrl, clock, logger }));
+    resources.add(
+      'database check',
+      health.register('catalog database', () => database.ping().then(() => ok)),
+    );
+    resources.add(
+      'bus check',
+      health.register('catalog bus', async () => ((await bus.health()).ok ? ok : away)),
+    );
+    const context = { db: database.db, clock, logger, limits: config.limits, announce: announceWith(clock) };
+    await bus.serve(catalogContract, catalogHandlers(context));
+
+    const stopping = new AbortController();
+    resources.add('consumers', () => stopping.abort());
+    const accounts = await followAccounts(context, bus, stopping.signal);
+    resources.add('account reconciliation', () => accounts.stop());
+    const publish = (message: { messageId: string; orderingKey: string; payload: unknown }) =>
+      bus.publish(catalogChanged, message.payload as PayloadOf<typeof catalogChanged>, {
+        id: message.messageId,
+        orderingKey: message.orderingKey,
+      });
+    const relay = startRelay({ database, publish, clock, logger });
+    resources.add('outbox relay', () => relay.stop());
+    const sweeps = startSweeps(context, config, { askHeld, signals: catalogSignals() });
+    for (const [name, loop] of Object.entries(sweeps)) resources.add(`${name} sweep`, () => loop.stop());
+    return { context };
+  }, logger);
+}
+
+const ok = { status: 'ok' as const };
+const away = { status: 'unavailable' as const };

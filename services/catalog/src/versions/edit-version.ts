@@ -1,0 +1,68 @@
+import { type Caller, ServiceError } from '@orrery/contracts';
+import { isClaimed } from '../claims/claim-store.js';
+import type { CatalogContext, CatalogTransaction } from '../context.js';
+import type { VersionRow, WorldRow } from '../database/schema.js';
+import { dropNumber, holdEvent } from '../events/event-store.js';
+import { ownWorld } from '../worlds/world-access.js';
+import { deleteVersion, holdVersion } from './version-store.js';
+
+export interface VersionPath {
+  worldAddress: string;
+  eventName: string;
+  version: number;
+}
+
+export interface EditedVersion {
+  world: WorldRow;
+  row: VersionRow & { event: string };
+}
+
+/** Holds an own version, lets `edit` change it and announces the outcome. */
+export async function editVersion(
+  context: CatalogContext,
+  trx: CatalogTransaction,
+  { worldAddress, eventName, version }: VersionPath,
+  caller: Caller,
+  edit: (world: WorldRow, current: VersionRow) => Promise<VersionRow>,
+): Promise<EditedVersion> {
+  const world = await ownWorld(trx, worldAddress, caller, 'shared');
+  const event = await holdEvent(trx, world.id, eventName, 'shared');
+  const current = await holdVersion(trx, event.id, version, 'editing');
+  const edited = await edit(world, current);
+  const change = edited.locked_at === null ? 'updated' : 'locked';
+  if (edited !== current)
+    await context.announce(trx, world, {
+      subject: 'event_version',
+      id: edited.id,
+      name: event.name,
+      version,
+      change,
+    });
+  return { world, row: { ...edited, event: event.name } };
+}
+
+/** @throws ServiceError `version_locked`. */
+export function refuseLocked({ version, locked_at }: VersionRow): void {
+  if (locked_at !== null)
+    throw new ServiceError('version_locked', `Version ${version} is locked for ever; create a new version.`);
+}
+
+/** Its number is not given out again. */
+export async function removeVersion(
+  context: CatalogContext,
+  trx: CatalogTransaction,
+  { worldAddress, eventName, version }: VersionPath,
+  caller: Caller,
+): Promise<void> {
+  const world = await ownWorld(trx, worldAddress, caller, 'shared');
+  const event = await holdEvent(trx, world.id, eventName, 'numbering');
+  const row = await holdVersion(trx, event.id, version, 'alone');
+  refuseLocked(row);
+  if (await isClaimed(trx, 'version', row.id))
+    throw new ServiceError('event_version_in_use', 'A deployment binds the version; unbind it first.');
+  await deleteVersion(trx, row.id);
+  await dropNumber(trx, event.id);
+  const { id } = row;
+  const change = { subject: 'event_version', id, name: event.name, version, change: 'deleted' } as const;
+  await context.announce(trx, world, change);
+}

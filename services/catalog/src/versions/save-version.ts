@@ -1,0 +1,55 @@
+import type { VersionBody } from '@orrery/contracts';
+import { type CatalogContext, type CatalogTransaction, nowOf } from '../context.js';
+import type { EventRow, VersionRow } from '../database/schema.js';
+import { takeNumber } from '../events/event-store.js';
+import { checkVersion } from './check-version.js';
+import { mergeVersion } from './merge-version.js';
+import { readSpellings } from './read-spellings.js';
+import { EMPTY_VERSION, type StoredVersion } from './stored-version.js';
+import { linkNamedSchemas } from './version-schemas.js';
+import { insertVersion, replaceDefinition } from './version-store.js';
+
+/** Reads a body over what is there, checks the outcome and holds the schemas that it names. */
+async function prepare(
+  context: CatalogContext,
+  trx: CatalogTransaction,
+  worldId: number,
+  current: StoredVersion,
+  body: VersionBody,
+  pointer: string,
+) {
+  const definition = mergeVersion(current, readSpellings(body, pointer));
+  checkVersion(definition, { pointer, now: context.clock.now(), maxBytes: context.limits.versionBytes });
+  const spelling = body.stateChanges === undefined ? 'stateChangeSchema' : 'stateChanges';
+  const pointers = { root: pointer, stateChanges: spelling };
+  return { definition, link: await linkNamedSchemas(trx, worldId, definition, pointers) };
+}
+
+/** The next version of an event that is held `numbering` (or new). `pointer`: where the body stands in the request. */
+export async function insertNewVersion(
+  context: CatalogContext,
+  trx: CatalogTransaction,
+  event: EventRow,
+  body: VersionBody,
+  pointer = '',
+): Promise<VersionRow> {
+  const { definition, link } = await prepare(context, trx, event.world_id, EMPTY_VERSION, body, pointer);
+  const number = await takeNumber(trx, event.id, context.limits.versionsPerEvent);
+  const version = await insertVersion(trx, event.id, number, definition, nowOf(context));
+  await link(version.id);
+  return version;
+}
+
+/** Changes a version that is held `editing` and is not locked. */
+export async function changeVersion(
+  context: CatalogContext,
+  trx: CatalogTransaction,
+  worldId: number,
+  current: VersionRow,
+  body: VersionBody,
+): Promise<VersionRow> {
+  const { definition, link } = await prepare(context, trx, worldId, current.definition, body, '');
+  const version = await replaceDefinition(trx, current.id, definition, nowOf(context));
+  await link(version.id);
+  return version;
+}

@@ -1,0 +1,37 @@
+import type {
+  ExecutionSettings,
+  Guards,
+  JsonObject,
+  ModeMap,
+  MutationSettings,
+  ReadEntity,
+} from '@orrery/contracts';
+
+/** A version as it is stored: one spelling, the behaviour prompt in one place, null for what is not there. */
+export interface StoredVersion {
+  inputSchema: JsonObject | null;
+  outputSchema: JsonObject | null;
+  readEntities: ReadEntity[];
+  stateChanges: ModeMap | null;
+  behaviorPrompt: string | null;
+  mutationSettings: Omit<MutationSettings, 'behaviorPrompt'> | null;
+  executionSettings: ExecutionSettings | null;
+  guards: Guards | null;
+}
+
+/** What a new version starts from. */
+export const EMPTY_VERSION: StoredVersion = {
+  inputSchema: null,
+  outputSchema: null,
+  readEntities: [],
+  stateChanges: null,
+  behaviorPrompt: null,
+  mutationSettings: null,
+  executionSettings: null,
+  guards: null,
+};
+
+/** The names of the schemas that a version reads or may change. */
+export const schemasNamed = ({ readEntities, stateChanges }: StoredVersion): string[] => [
+  ...new Set([...readEntities.map(({ schema }) => schema), ...Object.keys(stateChanges ?? {})]),
+];

@@ -1,0 +1,76 @@
+import {
+  type CallContext,
+  type Handlers,
+  paginationOf,
+  refuseDeepPage,
+  type WorldRecord,
+  worldRpcs,
+} from '@orrery/contracts';
+import { transaction } from '@orrery/database';
+import { type CatalogContext, nowOf } from '../context.js';
+import { createOnce } from '../creating/create-once.js';
+import { createWorld } from './create-world.js';
+import { removeWorld } from './remove-world.js';
+import { setPublic } from './set-public.js';
+import { ownWorld, visibleWorld } from './world-access.js';
+import { worldTotals } from './world-counters.js';
+import { requireAccount, toWorldRecord } from './world-rules.js';
+import { listWorlds, updateWorld } from './world-store.js';
+
+export function worldHandlers(context: CatalogContext): Handlers<typeof worldRpcs> {
+  const { db, announce } = context;
+
+  const publishing =
+    (isPublic: boolean) =>
+    async (segment: string, { caller }: CallContext) => {
+      const { world, changed } = await transaction(db, (trx) =>
+        setPublic(context, trx, segment, caller, isPublic),
+      );
+      const state = isPublic ? 'published' : 'private';
+      const message = changed ? `The world is now ${state}.` : `The world was already ${state}.`;
+      return { data: toWorldRecord(world, caller), message };
+    };
+  const publish = publishing(true);
+  const unpublish = publishing(false);
+
+  return {
+    'worlds.list': async ({ query }, { caller }) => {
+      refuseDeepPage(query);
+      const account = requireAccount(caller);
+      const mineOnly = query.owner === 'me';
+      const [rows, totals] = await Promise.all([
+        listWorlds(db, account, query, mineOnly),
+        worldTotals(db, account),
+      ]);
+      const data = rows.map((row) => toWorldRecord(row, caller));
+      return { data, pagination: paginationOf(query, mineOnly ? totals.own : totals.visible) };
+    },
+
+    'worlds.create': (request, call) =>
+      createOnce(context, worldRpcs['worlds.create'], request, call, async (trx) => {
+        const world = await createWorld(context, trx, requireAccount(call.caller), request.body);
+        return { data: toWorldRecord(world, call.caller) };
+      }),
+
+    'worlds.get': async ({ params }, { caller }) => ({
+      data: toWorldRecord(await visibleWorld(db, params.idOrAddress, caller), caller),
+    }),
+
+    'worlds.update': async ({ params, body }, { caller }) => ({
+      data: await transaction(db, async (trx): Promise<WorldRecord> => {
+        const { id } = await ownWorld(trx, params.idOrAddress, caller, 'counting');
+        const world = await updateWorld(trx, id, body, nowOf(context));
+        await announce(trx, world, { subject: 'world', id: world.id, name: world.name, change: 'updated' });
+        return toWorldRecord(world, caller);
+      }),
+    }),
+
+    'worlds.publish': ({ params }, call) => publish(params.idOrAddress, call),
+    'worlds.unpublish': ({ params }, call) => unpublish(params.idOrAddress, call),
+
+    'worlds.delete': async ({ params }, { caller }) => {
+      await transaction(db, (trx) => removeWorld(context, trx, params.idOrAddress, caller));
+      return { data: { deleted: true } };
+    },
+  };
+}

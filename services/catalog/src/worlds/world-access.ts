@@ -1,0 +1,50 @@
+import { type Caller, parseReference, ServiceError } from '@orrery/contracts';
+import type { CatalogDatabase, CatalogTransaction } from '../context.js';
+import type { WorldRow } from '../database/schema.js';
+import { isOwner, isVisible } from './world-rules.js';
+
+/**
+ * How a write holds the world's row until it commits:
+ * `shared` whatever needs the world to stay there; `counting` what changes its row or counters; `alone` its deletion,
+ * which waits for all others and makes later ones find nothing.
+ */
+export type WorldHold = 'shared' | 'counting' | 'alone';
+
+const notFound = () => new ServiceError('world_not_found');
+
+const selectWorld = (db: CatalogDatabase, segment: string) => {
+  const reference = parseReference(segment);
+  if (reference === undefined) throw notFound();
+  const query = db.selectFrom('worlds').selectAll();
+  return 'id' in reference
+    ? query.where('id', '=', reference.id)
+    : query.where('address', '=', reference.address);
+};
+
+/** The world of a path, if the caller may see it. @throws ServiceError `world_not_found`. */
+export async function visibleWorld(db: CatalogDatabase, segment: string, caller: Caller): Promise<WorldRow> {
+  const world = await selectWorld(db, segment).executeTakeFirst();
+  if (world === undefined || !isVisible(world, caller)) throw notFound();
+  return world;
+}
+
+/**
+ * The caller's own world, held until the transaction ends.
+ *
+ * @throws ServiceError `world_not_found` when it is absent or not visible, `forbidden` when it is another's.
+ */
+export async function ownWorld(
+  trx: CatalogTransaction,
+  segment: string,
+  caller: Caller,
+  hold: WorldHold,
+): Promise<WorldRow> {
+  // Others' rows are never locked: a stranger must not be able to hold up an owner.
+  const seen = await visibleWorld(trx, segment, caller);
+  if (!isOwner(seen, caller)) throw new ServiceError('forbidden');
+  const query = trx.selectFrom('worlds').selectAll().where('id', '=', seen.id);
+  const held = { shared: query.forKeyShare(), counting: query.forNoKeyUpdate(), alone: query.forUpdate() };
+  const world = await held[hold].executeTakeFirst();
+  if (world === undefined) throw notFound();
+  return world;
+}

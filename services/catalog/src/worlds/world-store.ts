@@ -1,0 +1,97 @@
+import { type CreateWorldBody, newAddress, type PageQuery, type UpdateWorldBody } from '@orrery/contracts';
+import { sql } from 'kysely';
+import type { CatalogDatabase, CatalogTransaction } from '../context.js';
+import { json } from '../database/json.js';
+import type { WorldRow } from '../database/schema.js';
+
+export const insertWorld = (
+  trx: CatalogTransaction,
+  accountId: number,
+  body: CreateWorldBody,
+  now: Date,
+): Promise<WorldRow> =>
+  trx
+    .insertInto('worlds')
+    .values({
+      address: newAddress(),
+      owner_account_id: accountId,
+      name: body.name,
+      description: body.description ?? null,
+      domain_tags: json(body.domainTags ?? []),
+      prompt_seed: body.promptSeed ?? null,
+      created_at: now,
+      updated_at: now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+/** Absent fields stay. */
+export const updateWorld = (
+  trx: CatalogTransaction,
+  id: number,
+  body: UpdateWorldBody,
+  now: Date,
+): Promise<WorldRow> =>
+  trx
+    .updateTable('worlds')
+    .set({
+      ...(body.name !== undefined && { name: body.name }),
+      ...(body.description !== undefined && { description: body.description }),
+      ...(body.domainTags !== undefined && { domain_tags: json(body.domainTags) }),
+      ...(body.promptSeed !== undefined && { prompt_seed: body.promptSeed }),
+      updated_at: now,
+    })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+export const setWorldPublic = (
+  trx: CatalogTransaction,
+  id: number,
+  isPublic: boolean,
+  now: Date,
+): Promise<WorldRow> =>
+  trx
+    .updateTable('worlds')
+    .set({ is_public: isPublic, updated_at: now })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+/** With all it holds: schemas, events and versions follow by cascade. */
+export async function deleteWorld(trx: CatalogTransaction, id: number): Promise<void> {
+  // These refer to a schema and to a version, which a cascade reaches in no given order.
+  await trx
+    .deleteFrom('version_schemas')
+    .where('schema_id', 'in', trx.selectFrom('entity_schemas').select('id').where('world_id', '=', id))
+    .execute();
+  await trx.deleteFrom('worlds').where('id', '=', id).execute();
+}
+
+/**
+ * One page of what an account sees, in order of creation. Each branch reads an index in id order and stops at the
+ * page's end, so the cost is bounded by how deep the page lies.
+ */
+export async function listWorlds(
+  db: CatalogDatabase,
+  accountId: number,
+  { page, limit }: PageQuery,
+  mineOnly: boolean,
+): Promise<WorldRow[]> {
+  const { rows } = await worldsPage(accountId, { page, limit }, mineOnly).execute(db);
+  return rows;
+}
+
+export function worldsPage(accountId: number, { page, limit }: PageQuery, mineOnly: boolean) {
+  const end = page * limit;
+  const others = mineOnly
+    ? sql``
+    : sql`union all
+        (select id from worlds where is_public and owner_account_id <> ${accountId} order by id limit ${end})`;
+  return sql<WorldRow>`
+    select worlds.* from (
+      select id from (
+        (select id from worlds where owner_account_id = ${accountId} order by id limit ${end}) ${others}
+      ) as seen order by id limit ${limit} offset ${end - limit}
+    ) as shown join worlds using (id) order by id`;
+}
