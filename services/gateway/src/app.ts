@@ -9,11 +9,14 @@ import { declarePrincipal } from './http/request-principal.js';
 import { recordRoutes } from './http/route-table.js';
 import type { CallOperation, RoutedRpc } from './http/routed-rpc.js';
 import { answerUnknownRoutes } from './http/unknown-routes.js';
+import { openApiDocument } from './openapi/document.js';
 import { requireAccess } from './plugins/access.js';
 import { addAccessLog } from './plugins/access-log.js';
 import { addCors } from './plugins/cors.js';
 import { addSecurityHeaders } from './plugins/security-headers.js';
 import { addHealthRoutes } from './routes/health.js';
+import { addOpenApiRoute } from './routes/openapi.js';
+import { addReferenceRoute } from './routes/reference.js';
 
 export interface AppContext {
   call: CallOperation;
@@ -40,6 +43,9 @@ export function createApp(context: AppContext): FastifyInstance {
   addCors(app, table);
   answerUnknownRoutes(app, table);
   addHealthRoutes(app, context.health);
+  const document = openApiDocument(context.routes);
+  addOpenApiRoute(app, document);
+  addReferenceRoute(app, document);
   const guards = (rpc: RoutedRpc) => requireAccess(rpc.access, context.keys);
   for (const rpc of context.routes) addRoute(app, rpc, { ...context, guards });
   return app;

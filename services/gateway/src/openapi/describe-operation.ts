@@ -1,0 +1,36 @@
+import type { z } from 'zod';
+import { requestParts, requestSchema } from '../http/request-schema.js';
+import type { RoutedRpc } from '../http/routed-rpc.js';
+import { BODY_EXAMPLES, PATH_EXAMPLES } from './examples.js';
+import { parametersOf } from './parameters.js';
+import { problemResponses } from './problem-responses.js';
+import type { SchemaBook } from './schema-book.js';
+import { successResponses } from './success-responses.js';
+
+/** One operation of the document. */
+export function describeOperation(rpc: RoutedRpc, book: SchemaBook): Record<string, unknown> {
+  const parts = requestParts(rpc);
+  const parameters = parametersOf(parts, book, PATH_EXAMPLES);
+  const hasBody = requestSchema(rpc).body !== 'none';
+  return {
+    operationId: rpc.name.replaceAll(/\.(\w)/g, (_dot, letter: string) => letter.toUpperCase()),
+    summary: rpc.http.summary,
+    tags: [rpc.http.tag],
+    security: securityOf(rpc),
+    ...(parameters.length > 0 && { parameters }),
+    ...(hasBody && { requestBody: requestBody(rpc.name, parts.body, book) }),
+    responses: { ...successResponses(rpc, book), ...problemResponses(rpc) },
+  };
+}
+
+/** OpenAPI 3.1 lets a bearer scheme list what the token must be good for. */
+function securityOf({ access }: RoutedRpc): unknown[] {
+  if (access.relation === 'public') return [];
+  return [{ apiKey: access.scope === 'none' ? [] : [access.scope] }];
+}
+
+function requestBody(name: string, body: z.ZodType, book: SchemaBook): unknown {
+  const example = BODY_EXAMPLES[name];
+  const content = { schema: book.inPlace(body, 'input'), ...(example !== undefined && { example }) };
+  return { required: true, content: { 'application/json': content } };
+}

@@ -1,0 +1,92 @@
+import type { z } from 'zod';
+import { requestParts } from '../http/request-schema.js';
+import type { RoutedRpc } from '../http/routed-rpc.js';
+import { describeOperation } from './describe-operation.js';
+import { problemSchema, sharedResponses } from './problem-responses.js';
+import { createSchemaBook, type SchemaBook } from './schema-book.js';
+
+const INFO = {
+  title: 'Orrery',
+  version: '0.1.0',
+  summary: 'A simulation world service',
+  description:
+    'Define a world, its entities and its events; run deployments of it with a history that can be verified and replayed.',
+  license: { name: 'MIT', identifier: 'MIT' },
+};
+
+/** What each group of operations is about. */
+const TAGS: Readonly<Record<string, string>> = {
+  Worlds: 'Named simulation spaces, with the text that prompts build on',
+  'Entity schemas': 'The structure of the entities of a world',
+  Attributes: 'The typed attributes of an entity schema',
+  Events: 'The operations that a world defines',
+  'Event versions': 'What an event reads, changes and answers, by number',
+  Deployments: 'Runtime instances of a world',
+  'Event bindings': 'Which version of an event a deployment runs',
+  'Entity instances': 'The entities of a deployment and their state',
+  Execution: 'Running events',
+  History: 'What has happened in a deployment, as a chain that can be verified',
+  'AI models': 'The models that can produce changes',
+  Keys: 'The keys of your account',
+};
+
+const text = { schema: { type: 'string' } };
+const HEADERS = {
+  RequestId: {
+    description: 'Names the request in the logs; your own X-Request-Id, if you sent one',
+    ...text,
+  },
+  Location: { description: 'Where what was created or accepted is found', ...text },
+  ETag: { description: 'The revision, quoted; for If-Match', ...text },
+  RetryAfter: { description: 'Seconds after which to try again', schema: { type: 'integer' } },
+  RateLimit: { description: 'What remains of the allowance', ...text },
+  RateLimitPolicy: { description: 'The allowance', ...text },
+  WWWAuthenticate: { description: 'How to authenticate', ...text },
+};
+
+const SECURITY = {
+  apiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key with the scope that the operation names',
+  },
+};
+
+/** The OpenAPI 3.1 document of the routes, made from the contract alone. */
+export function openApiDocument(routes: readonly RoutedRpc[]): Record<string, unknown> {
+  const book = bookOf(routes);
+  const names = [...new Set(routes.map(({ http }) => http.tag))];
+  return {
+    openapi: '3.1.0',
+    info: INFO,
+    servers: [{ url: '/', description: 'The server that this document comes from' }],
+    tags: names.map((name) => ({ name, description: TAGS[name] ?? name })),
+    paths: pathsOf(routes, book),
+    components: {
+      schemas: { Problem: problemSchema, ...book.components() },
+      responses: sharedResponses(),
+      headers: HEADERS,
+      securitySchemes: SECURITY,
+    },
+  };
+}
+
+function bookOf(routes: readonly RoutedRpc[]): SchemaBook {
+  return createSchemaBook(
+    routes.flatMap((rpc) => {
+      const { params, query, headers, body } = requestParts(rpc);
+      const sent = [params, query, headers, body].map((schema) => ({ schema, side: 'input' as const }));
+      const read = [params, query, headers].map((schema) => ({ schema, side: 'output' as const }));
+      return [...sent, ...read, { schema: rpc.reply as z.ZodType, side: 'output' as const }];
+    }),
+  );
+}
+
+function pathsOf(routes: readonly RoutedRpc[], book: SchemaBook): Record<string, Record<string, unknown>> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const rpc of routes) {
+    const path = rpc.http.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [rpc.http.method.toLowerCase()]: describeOperation(rpc, book) };
+  }
+  return paths;
+}

@@ -1,0 +1,57 @@
+const direct = {
+  inputSchema: { winner: 'string' },
+  readEntities: [{ schema: 'horse', filter: ['winner'] }],
+  stateChanges: { horse: 'partial' },
+  mutationSettings: {
+    mode: 'direct',
+    template: {
+      stateChanges: { 'horse:{{input.winner}}': { wins: { $increment: 1 } } },
+      result: { winner: '{{input.winner}}' },
+    },
+  },
+};
+const wins = { name: 'wins', type: 'integer', constraints: { min: 0 }, defaultValue: 0 };
+const bindings = [{ event: 'race-result', eventVersion: 1 }];
+
+/** Bodies that work one after the other, by operation: a racing world. Tests check them against the contract. */
+export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
+  'worlds.create': {
+    name: 'Race track',
+    domainTags: ['racing'],
+    promptSeed: 'A small track with honest horses.',
+  },
+  'worlds.update': { description: 'Races every hour' },
+  'entitySchemas.create': { name: 'horse', attributes: [wins] },
+  'entitySchemas.update': { description: 'A horse and its record' },
+  'attributes.create': { name: 'speed', type: 'float', constraints: { min: 0, max: 100 }, defaultValue: 50 },
+  'attributes.update': { constraints: { min: 0, max: 120 } },
+  'events.create': { name: 'race-result', firstVersion: direct },
+  'events.update': { description: 'A race has been run' },
+  'versions.create': direct,
+  'versions.update': { executionSettings: { visibility: 'public' } },
+  'deployments.create': { name: 'Season 1', bindings },
+  'deployments.update': { name: 'Season one' },
+  'bindings.add': bindings,
+  'bindings.update': [{ event: 'race-result', eventVersion: 2 }],
+  'instances.create': { entitySchema: 'horse', instanceId: 'HORSE_1', state: { wins: 3 } },
+  'instances.update': { state: { wins: 4 } },
+  'deployments.execute': { event: 'race-result', input: { winner: 'HORSE_1' } },
+  'keys.create': { name: 'scoreboard', scopes: ['read'] },
+};
+
+const address = `0x${'4f'.repeat(20)}`;
+
+/** Path parameters by name. */
+export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
+  idOrAddress: address,
+  worldAddress: address,
+  address: `0x${'5a'.repeat(20)}`,
+  schemaName: 'horse',
+  name: 'wins',
+  eventName: 'race-result',
+  version: '1',
+  instanceId: 'HORSE_1',
+  historyId: '0190f3c2-7c1e-7a10-8c00-000000000001',
+  executionId: '0190f3c2-7c1e-7a10-8c00-000000000002',
+  id: '0aB1cD2eF3gH',
+};

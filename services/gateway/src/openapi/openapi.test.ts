@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { requestParts, requestSchema } from '../http/request-schema.js';
+import { allRoutes } from '../routes/index.js';
+import { openApiDocument } from './document.js';
+import { BODY_EXAMPLES } from './examples.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests walk through the document freely
+const document = openApiDocument(allRoutes) as any;
+const file = join(import.meta.dirname, '../../../../openapi.json');
+
+describe('the OpenAPI document', () => {
+  it('is the committed one; `npm run openapi` writes it anew', () => {
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it('has every route under its method', () => {
+    for (const { http } of allRoutes)
+      expect(document.paths[http.path.replaceAll(/:(\w+)/g, '{$1}')]).toHaveProperty(
+        http.method.toLowerCase(),
+      );
+  });
+
+  it('resolves every reference', () => {
+    const references = JSON.stringify(document).match(/"#\/[^"]+"/g) ?? [];
+    for (const reference of new Set(references)) {
+      const steps = reference.slice(3, -1).split('/');
+      expect(
+        steps.reduce((place, step) => place?.[step], document),
+        reference,
+      ).toBeDefined();
+    }
+  });
+
+  it('says what a query is read as', () => {
+    const { parameters } = document.paths['/api/worlds'].get;
+    expect(parameters).toContainEqual({
+      name: 'limit',
+      in: 'query',
+      required: false,
+      schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+    });
+  });
+
+  it('names the scope of each operation', () => {
+    expect(document.paths['/api/worlds'].post.security).toEqual([{ apiKey: ['write'] }]);
+    expect(document.paths['/api/me'].get.security).toEqual([{ apiKey: [] }]);
+  });
+
+  it.each(
+    allRoutes.filter((rpc) => requestSchema(rpc).body !== 'none').map((rpc) => [rpc.name, rpc] as const),
+  )('gives %s a body as an example, and it is valid', (name, rpc) => {
+    expect(requestParts(rpc).body.safeParse(BODY_EXAMPLES[name]).error).toBeUndefined();
+  });
+});

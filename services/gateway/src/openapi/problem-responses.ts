@@ -1,0 +1,117 @@
+import { ERRORS, type ErrorCode, ServiceError } from '@orrery/contracts';
+import { problemOf } from '../http/problem.js';
+import type { RoutedRpc } from '../http/routed-rpc.js';
+import type { JsonSchema } from './json-schema.js';
+
+export const problemSchema: JsonSchema = {
+  type: 'object',
+  description: 'RFC 9457 problem details with the members of the envelope',
+  properties: {
+    success: { const: false },
+    error: { type: 'string', description: 'What is wrong, for people' },
+    code: { type: 'string', description: 'What is wrong, for programs' },
+    type: { type: 'string', description: 'urn:orrery:problem:<code>' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    instance: { type: 'string', description: 'The path of the request' },
+    requestId: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          pointer: { type: 'string', description: 'RFC 6901 into the body, or #query/…, #path/…, #header/…' },
+          code: { type: 'string' },
+          message: { type: 'string' },
+        },
+        required: ['pointer', 'code', 'message'],
+      },
+    },
+    facts: { type: 'object', description: 'Typed facts for programs' },
+  },
+  required: ['success', 'error', 'code', 'type', 'title', 'status', 'detail', 'instance', 'requestId'],
+};
+
+/** What the door itself answers, whatever the operation. */
+function doorCodes({ access, http }: RoutedRpc): ErrorCode[] {
+  const codes: ErrorCode[] = [...EVERYWHERE];
+  if (access.relation !== 'public') codes.push('unauthorized');
+  if (access.scope !== 'none') codes.push('forbidden');
+  if (http.path.includes(':')) codes.push('route_not_found');
+  if (http.method !== 'GET') codes.push('invalid_json', 'body_too_large', 'unsupported_media_type');
+  return codes;
+}
+
+const EVERYWHERE: readonly ErrorCode[] = [
+  'validation_failed',
+  'rate_limited',
+  'internal',
+  'unavailable',
+  'overloaded',
+  'deadline_exceeded',
+];
+
+/** Statuses that carry the same codes wherever they appear: described once, as components. */
+const SHARED: Readonly<Record<number, readonly ErrorCode[]>> = {
+  401: ['unauthorized'],
+  403: ['forbidden'],
+  413: ['body_too_large'],
+  415: ['unsupported_media_type'],
+  429: ['rate_limited'],
+  500: ['internal'],
+  503: ['unavailable', 'overloaded'],
+  504: ['deadline_exceeded'],
+};
+
+/** The shared responses, for the document's components. */
+export const sharedResponses = (): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(SHARED).map(([status, codes]) => [
+      `Problem${status}`,
+      problemResponse(Number(status), codes, '/api/worlds'),
+    ]),
+  );
+
+/** One response per status, with the codes that it may carry. */
+export function problemResponses(rpc: RoutedRpc): Record<string, unknown> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set([...doorCodes(rpc), ...rpc.errors])) {
+    const { status } = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const sorted = [...byStatus].sort(([a], [b]) => a - b);
+  return Object.fromEntries(sorted.map(([status, codes]) => [status, responseOf(status, codes, rpc)]));
+}
+
+function responseOf(status: number, codes: ErrorCode[], rpc: RoutedRpc): unknown {
+  const isShared = SHARED[status]?.join() === codes.join();
+  return isShared
+    ? { $ref: `#/components/responses/Problem${status}` }
+    : problemResponse(status, codes, rpc.http.path);
+}
+
+function problemResponse(status: number, codes: readonly ErrorCode[], instance: string): unknown {
+  const [first = 'internal'] = codes;
+  const mayWait = codes.some((code) => ERRORS[code].retryable);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('. '),
+    headers: { ...common, ...(mayWait && retryAfter), ...(status === 401 && wwwAuthenticate) },
+    content: {
+      'application/problem+json': {
+        schema: {
+          allOf: [
+            { $ref: '#/components/schemas/Problem' },
+            { type: 'object', properties: { code: { enum: codes } } },
+          ],
+        },
+        example: problemOf(new ServiceError(first), { instance, requestId: 'b7c1' }),
+      },
+    },
+  };
+}
+
+const header = (name: string) => ({ $ref: `#/components/headers/${name}` });
+const common = { 'X-Request-Id': header('RequestId') };
+const retryAfter = { 'Retry-After': header('RetryAfter') };
+const wwwAuthenticate = { 'WWW-Authenticate': header('WWWAuthenticate') };

@@ -1,0 +1,42 @@
+import type { z } from 'zod';
+import type { RoutedRpc } from '../http/routed-rpc.js';
+import type { JsonSchema } from './json-schema.js';
+import type { SchemaBook } from './schema-book.js';
+
+const header = (name: string) => ({ $ref: `#/components/headers/${name}` });
+
+/** The envelope that an operation answers (decisions §1), under each status that it may have. */
+export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<string, unknown> {
+  const { properties, required } = replyOf(rpc, book);
+  const { etag, ...members } = properties;
+  const schema = {
+    type: 'object',
+    properties: { success: { const: true }, ...members },
+    required: ['success', ...required.filter((name) => name !== 'etag')],
+    additionalProperties: false,
+  };
+  const headers = {
+    'X-Request-Id': header('RequestId'),
+    'RateLimit-Policy': header('RateLimitPolicy'),
+    RateLimit: header('RateLimit'),
+    ...(rpc.http.location !== undefined && { Location: header('Location') }),
+    ...(etag !== undefined && rpc.http.path.includes('/entity-instances') && { ETag: header('ETag') }),
+  };
+  const response = (description: string) => ({
+    description,
+    headers,
+    content: { 'application/json': { schema } },
+  });
+  return {
+    [rpc.http.status]: response(rpc.http.status === 201 ? 'Created' : 'Done'),
+    ...(rpc.http.accepted !== undefined && { 202: response('Taken on; Location says where to look') }),
+  };
+}
+
+function replyOf(rpc: RoutedRpc, book: SchemaBook) {
+  const reply = book.inPlace(rpc.reply as z.ZodType, 'output');
+  return {
+    properties: reply['properties'] as Record<string, JsonSchema>,
+    required: (reply['required'] ?? []) as string[],
+  };
+}

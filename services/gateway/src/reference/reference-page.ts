@@ -1,0 +1,57 @@
+import type { JsonSchema } from '../openapi/json-schema.js';
+import { Html, html } from './html.js';
+import { type DescribedOperation, operationSection, type PlacedOperation } from './operation-section.js';
+import { memberRows, schemaText } from './schema-text.js';
+
+export const STYLE = `
+body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;background:#fff}
+code,pre{font-family:ui-monospace,monospace;font-size:13px}pre{background:#f4f5f7;padding:.8rem;overflow:auto}
+details{border-bottom:1px solid #dde1e6;padding:.4rem 0}summary{cursor:pointer}table{border-collapse:collapse;width:100%}
+td{border-top:1px solid #eceef1;padding:.25rem .6rem .25rem 0;vertical-align:top}b{display:inline-block;width:4.5em}
+.get{color:#0a58ca}.post{color:#18794e}.put{color:#9a6700}.delete{color:#c0362c}h2{margin-top:2.2rem}
+@media(prefers-color-scheme:dark){body{color:#e6e8eb;background:#16181c}pre{background:#1f2227}a{color:#7ab4ff}
+details{border-color:#30343a}td{border-color:#282c31}.get{color:#7ab4ff}.post{color:#5cc98d}.put{color:#e0b352}.delete{color:#ff8d85}}`;
+
+interface Document {
+  info: { title: string; version: string; description: string };
+  tags: { name: string }[];
+  paths: Record<string, Record<string, DescribedOperation>>;
+  components: {
+    schemas: Record<string, JsonSchema>;
+    responses: Record<string, { description: string }>;
+  };
+}
+
+/** The reference of an OpenAPI document as one page that loads nothing, runs nothing and works without a network. */
+export function referencePage(openApi: Record<string, unknown>): string {
+  const { info, tags, paths, components } = openApi as unknown as Document;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): PlacedOperation => ({ method, path, operation })),
+  );
+  const schemas = Object.entries(components.schemas);
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+    <title>${info.title} ${info.version}: reference</title><style>${raw(STYLE)}</style>
+    <h1>${info.title} ${info.version}</h1><p>${info.description}
+    The same for programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+    <nav>${tags.map(({ name }) => html`<a href="#${slug(name)}">${name}</a> · `)}<a href="#schemas">Records</a></nav>
+    ${tags.map(({ name }) => tagSection(name, operations))}
+    <h2>Answers that every operation may give</h2><ul>${Object.entries(components.responses).map(sharedItem)}</ul>
+    <h2 id="schemas">Records</h2>${schemas.map(schemaSection)}</html>`.text;
+}
+
+const raw = (text: string): Html => new Html(text);
+const slug = (name: string): string => name.toLowerCase().replaceAll(' ', '-');
+
+function tagSection(tag: string, operations: PlacedOperation[]): Html {
+  const own = operations.filter(({ operation }) => operation.tags.includes(tag));
+  return html`<h2 id="${slug(tag)}">${tag}</h2>${own.map(operationSection)}`;
+}
+
+const sharedItem = ([name, { description }]: [string, { description: string }]): Html =>
+  html`<li id="${name.replace('Problem', 'problem-')}">${name.replace('Problem', '')} ${description.replaceAll('`', '')}`;
+
+function schemaSection([name, schema]: [string, JsonSchema]): Html {
+  const rows = memberRows(schema);
+  const content = rows.length === 0 ? html`<p>${schemaText(schema)}</p>` : html`<table>${rows}</table>`;
+  return html`<h3 id="schema-${name}">${name}</h3><p>${schema['description']}</p>${content}`;
+}

@@ -1,0 +1,11 @@
+import type { FastifyInstance } from 'fastify';
+
+/** Serves the document as it is: written once, sent as bytes. */
+export function addOpenApiRoute(app: FastifyInstance, document: Record<string, unknown>): void {
+  const text = JSON.stringify(document);
+  app.get('/openapi.json', async (_request, reply) =>
+    reply
+      .headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'public, max-age=300' })
+      .send(text),
+  );
+}
