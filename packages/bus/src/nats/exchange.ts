@@ -60,8 +60,9 @@ export function createNatsExchange(
       const giveUp = (address: string) => {
         if (connection.up) nats.publish(cancelSubject(group), address);
       };
+      const askedAt = performance.now();
       const reply = await inbox.ask(subject, { ...parcel, giveUp }, { timeoutMs, signal });
-      return parts.unpack(reply, timeoutMs, signal);
+      return parts.unpack(reply, timeoutMs - (performance.now() - askedAt), signal);
     },
     respond: async (queue, answers) => {
       hearCancellations(queue);
@@ -89,7 +90,7 @@ export function createNatsExchange(
       await nats.flush();
     },
     stop: async () => {
-      await Promise.all(served.map((subscription) => subscription.drain()));
+      if (connection.up) await Promise.all(served.map((subscription) => subscription.drain()));
     },
   };
 }

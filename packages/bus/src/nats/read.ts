@@ -42,7 +42,7 @@ export async function startReading(
     return source;
   };
   const pull = async () => {
-    connection.requireUp();
+    if (!connection.up) return 'idle' as const;
     await places.untilHalfFree();
     const messages = await (await ensure()).fetch({ max_messages: places.free, expires: PULL_EXPIRES_MS });
     pulling = messages;
@@ -55,7 +55,6 @@ export async function startReading(
   };
 
   await ensure();
-  connection.watch({ onDown: interrupt });
   const loop = startPollLoop({
     name: `messages of ${durable}`,
     intervalMs: 100,
@@ -69,6 +68,7 @@ export async function startReading(
     logger,
     signal,
   });
+  connection.watch({ onDown: interrupt, onUp: loop.wake });
   const alive = startPollLoop({
     name: `work of ${durable}`,
     intervalMs: ACK_WAIT_MS / 3,

@@ -19,7 +19,7 @@ export const STREAM = 'ORRERY_FACTS';
 export interface StreamLimits {
   /** Ms. Default 7 days. */
   readonly maxAgeMs?: number;
-  /** Default 8 GiB. */
+  /** The server sets this much of its disk aside. Default 1 GiB. */
   readonly maxBytes?: number;
   /** Servers of a cluster that hold a copy. Default 1. */
   readonly replicas?: number;
@@ -64,7 +64,7 @@ async function ensureStream(manager: JetStreamManager, limits: StreamLimits): Pr
     storage: StorageType.File,
     discard: DiscardPolicy.Old,
     max_age: nanos(limits.maxAgeMs ?? 7 * DAY_MS),
-    max_bytes: limits.maxBytes ?? 8 * 1024 ** 3,
+    max_bytes: limits.maxBytes ?? 1024 ** 3,
     num_replicas: limits.replicas ?? 1,
     duplicate_window: nanos(DUPLICATE_WINDOW_MS),
   };

@@ -1,5 +1,5 @@
 import { connect, migrate } from '@orrery/database';
-import { type Clock, type Logger, startPollLoop } from '@orrery/service-kit';
+import { type Clock, holding, type Logger, startPollLoop } from '@orrery/service-kit';
 import type { FactLog, ReadOptions } from '../../transport.js';
 import { createAppend } from './append.js';
 import { migrations } from './migrations.js';
@@ -22,38 +22,30 @@ export interface FactsOptions {
 const PRUNE_INTERVAL_MS = 60_000;
 
 /** Durable messages of one process, kept in the schema `bus`. At most one process at a time may use it. */
-export async function openFacts({ databaseUrl, clock, logger }: FactsOptions): Promise<StoredFacts> {
-  const database = await connect<BusSchema>({
-    url: databaseUrl,
-    schema: 'bus',
-    applicationName: 'orrery bus',
-    maxConnections: 4,
-    clock,
-    logger,
-  });
-  await migrate({ database, migrations, logger });
-  const { db } = database;
-  const readers = createReaders();
-  const pruning = startPollLoop({
-    name: 'pruning of messages',
-    intervalMs: PRUNE_INTERVAL_MS,
-    runOnce: async () => {
-      await pruneMessages(db);
-      return 'idle';
-    },
-    clock,
-    logger,
-  });
-  return {
-    append: createAppend({ db, clock, onStored: readers.wake }),
-    read: (subject, options) =>
-      startReading(subject, options, { db, clock, logger, onStored: readers.onStored }),
-    [Symbol.asyncDispose]: async () => {
-      await pruning.stop();
-      await database.close();
-    },
-  };
-}
+export const openFacts = ({ databaseUrl, clock, logger }: FactsOptions): Promise<StoredFacts> =>
+  holding(async (resources) => {
+    const place = { url: databaseUrl, schema: 'bus', applicationName: 'orrery bus', maxConnections: 4 };
+    const database = resources.use('messages', await connect<BusSchema>({ ...place, clock, logger }));
+    await migrate({ database, migrations, logger });
+    const { db } = database;
+    const readers = createReaders();
+    const pruning = startPollLoop({
+      name: 'pruning of messages',
+      intervalMs: PRUNE_INTERVAL_MS,
+      runOnce: async () => {
+        await pruneMessages(db);
+        return 'idle';
+      },
+      clock,
+      logger,
+    });
+    resources.add('pruning', pruning.stop);
+    const { wake, onStored } = readers;
+    return {
+      append: createAppend({ db, clock, onStored: wake }),
+      read: (subject, options) => startReading(subject, options, { db, clock, logger, onStored }),
+    };
+  }, logger);
 
 /** Who waits for messages of a subject. */
 function createReaders() {

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { readCallHeaders, writeCallHeaders } from './call-headers.js';
+
+const caller = { kind: 'schedule', event: 'Rennen\n🐎' } as const;
+
+it('carries caller and request, and the time that remains, whatever the other clock says', () => {
+  const written = writeCallHeaders({ caller, requestId: 'r1', deadline: 10_000 }, 400);
+  expect(readCallHeaders(written, 777_000)).toEqual({
+    caller,
+    requestId: 'r1',
+    deadline: 777_400,
+    remainingMs: 400,
+  });
+});
+
+it('refuses a request that says nothing about its caller or deadline', () => {
+  expect(() => readCallHeaders({}, 0)).toThrow();
+  expect(() => readCallHeaders({ 'orrery-deadline': '1 2' }, 0)).toThrow();
+});

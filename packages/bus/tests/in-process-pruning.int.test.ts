@@ -1,0 +1,42 @@
+import { connect } from '@orrery/database';
+import { systemClock } from '@orrery/service-kit';
+import { createTestDatabase } from '@orrery/testing';
+import { expect, it, vi } from 'vitest';
+import { pruneMessages } from '../src/in-process/facts/prune.js';
+import type { BusSchema } from '../src/in-process/facts/schema.js';
+import { connectBus, createInProcessHub } from '../src/index.js';
+import { logLines } from './harness.js';
+import { lapRun, raceCalled } from './specimens.js';
+
+it('deletes what every consumer has handled, and in the end everything', async () => {
+  const { logger } = logLines();
+  await using testDatabase = await createTestDatabase();
+  await using hub = await createInProcessHub({ databaseUrl: testDatabase.url, logger, clock: systemClock });
+  const bus = await connectBus({ url: undefined, hub, service: 'test', logger, clock: systemClock });
+  const place = { url: testDatabase.url, schema: 'bus', applicationName: 'test', logger };
+  await using database = await connect<BusSchema>(place);
+  const { db } = database;
+  const age = (interval: string) =>
+    database.pool.query(`update message set stored_at = now() - $1::interval`, [interval]);
+  const left = async () =>
+    (await db.selectFrom('message').select('id').orderBy('seq').execute()).map(({ id }) => id);
+
+  for (const number of [1, 2, 3]) await bus.publish(lapRun, { horse: 'a', number }, { id: `lap ${number}` });
+  await bus.publish(raceCalled, { horse: 'a', number: 4 }, { id: 'nobody asks for' });
+  await bus.consume(lapRun, {
+    consumer: 'stable',
+    handle: async ({ number }) => (number === 2 ? { retryInMs: 100_000 } : 'ack'),
+    signal: new AbortController().signal,
+  });
+  const floor = async () => (await db.selectFrom('consumer').select('floor').executeTakeFirstOrThrow()).floor;
+  await vi.waitFor(async () => expect(await floor()).toBe(2), { timeout: 5000 });
+
+  expect(await pruneMessages(db)).toBe(0);
+  await age('11 minutes');
+  expect(await pruneMessages(db)).toBe(1);
+  expect(await left()).toEqual(['lap 2', 'lap 3', 'nobody asks for']);
+  await age('8 days');
+  await pruneMessages(db);
+  expect(await left()).toEqual([]);
+  await bus.close();
+});
