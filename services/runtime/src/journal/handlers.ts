@@ -1,0 +1,61 @@
+import {
+  type CallContext,
+  type Caller,
+  type DeploymentSource,
+  type Handlers,
+  type historyRpcs,
+  type journalRpcs,
+  ServiceError,
+} from '@orrery/contracts';
+import type { Db } from '../context.js';
+import { entryById } from './history-store.js';
+import { toHistoryEntry } from './history-view.js';
+import { journalRange } from './journal-range.js';
+import { listHistory } from './list-history.js';
+import type { Turns } from './verify/turns.js';
+import { verifyJournal } from './verify/verify-journal.js';
+
+/** A deployment that the caller may see. */
+export interface SeenDeployment {
+  id: number;
+  address: string;
+  source: DeploymentSource | null;
+  isLLMPublic: boolean;
+  isOwner: boolean;
+}
+
+export interface JournalContext {
+  db: Db;
+  /** Resolves path parameters. Throws `deployment_not_found` for what is absent, deleted or not visible. */
+  see(params: { worldAddress: string; address: string }, caller: Caller): Promise<SeenDeployment>;
+  /** Bounds how many verifications run in this process. */
+  verifyTurns: Turns;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function historyHandlers({ db, see, verifyTurns }: JournalContext): Handlers<typeof historyRpcs> {
+  return {
+    'history.list': async ({ params, query }, { caller }) =>
+      listHistory(db, await see(params, caller), query),
+
+    'history.get': async ({ params }, { caller }) => {
+      const deployment = await see(params, caller);
+      const withTexts = deployment.isOwner || deployment.isLLMPublic;
+      const row = UUID.test(params.historyId)
+        ? await entryById(db, deployment.id, params.historyId, { withTexts })
+        : undefined;
+      if (row === undefined) throw new ServiceError('history_entry_not_found');
+      return { data: toHistoryEntry(row, deployment.address) };
+    },
+
+    'history.verify': async ({ params, query }, { caller, signal }: CallContext) => {
+      const deployment = await see(params, caller);
+      return { data: await verifyTurns.take(signal, () => verifyJournal(db, deployment, query, signal)) };
+    },
+  };
+}
+
+export const journalHandlers = ({ db }: Pick<JournalContext, 'db'>): Handlers<typeof journalRpcs> => ({
+  'journal.range': (request) => journalRange(db, request),
+});

@@ -1,0 +1,81 @@
+import { COUNT_LIMIT } from '@orrery/database';
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../context.js';
+import { type HistoryFilter, outcomesOf } from './history-filter.js';
+
+/**
+ * Together with another filter, `instance` looks through this many of the instance's latest changes: no index has
+ * both, and a list never reads a journal from end to end.
+ */
+export const MAX_LOOKED_THROUGH = 100_000;
+
+type Seqs = RawBuilder<{ seq: number }>;
+
+/** The `seq` of every entry that a filter lets through, from an index that has them in order. */
+function matching(deploymentId: number, filter: HistoryFilter, before: number): Seqs {
+  if (filter.instance !== undefined) return ofInstance(deploymentId, filter, filter.instance, before);
+  if (filter.all)
+    return sql`select seq from journal where deployment_id = ${deploymentId} and seq < ${before}`;
+  return ofOutcomes(deploymentId, filter, before);
+}
+
+/** One index scan per outcome, merged: each has its entries in order of `seq`. */
+function ofOutcomes(deploymentId: number, filter: HistoryFilter, before: number): Seqs {
+  const event = filter.event === undefined ? sql`` : sql`and event = ${filter.event}`;
+  const scans = outcomesOf(filter).map(
+    ({ trigger, status }) => sql`
+      (select seq from journal where deployment_id = ${deploymentId} and kind = 'execution'
+        and trigger = ${trigger} and status = ${status} ${event} and seq < ${before})`,
+  );
+  return sql`${sql.join(scans, sql` union all `)}`;
+}
+
+function ofInstance(
+  deploymentId: number,
+  filter: HistoryFilter,
+  { entitySchema, instanceId }: { entitySchema: string; instanceId: string },
+  before: number,
+): Seqs {
+  const changes = sql`
+    select seq from instance_changes where deployment_id = ${deploymentId}
+      and entity_schema = ${entitySchema} and instance_id = ${instanceId} and seq < ${before}`;
+  if (filter.all) return sql`${changes}`;
+  const { event, status, trigger } = filter;
+  return sql`
+    select c.seq from (${changes} order by seq desc limit ${MAX_LOOKED_THROUGH}) c
+    join journal j on j.deployment_id = ${deploymentId} and j.seq = c.seq
+    where j.kind = 'execution'
+      ${event === undefined ? sql`` : sql`and j.event = ${event}`}
+      ${status === undefined ? sql`` : sql`and j.status = ${status}`}
+      ${trigger === undefined ? sql`` : sql`and j.trigger = ${trigger}`}`;
+}
+
+/** One page of matching entries, newest first. */
+export async function pageOfSeqs(
+  db: Db,
+  deploymentId: number,
+  filter: HistoryFilter,
+  window: { before: number; offset: number; limit: number },
+): Promise<number[]> {
+  const found = matching(deploymentId, filter, window.before);
+  const { rows } = await sql<{ seq: number }>`
+    select seq from (${found}) found order by seq desc limit ${window.limit} offset ${window.offset}`.execute(
+    db,
+  );
+  return rows.map(({ seq }) => seq);
+}
+
+/** How many entries match, counted to 10,000 (decisions §1). */
+export async function countMatching(
+  db: Db,
+  deploymentId: number,
+  filter: HistoryFilter,
+): Promise<{ total: number; isMinimum: boolean }> {
+  const found = matching(deploymentId, filter, Number.MAX_SAFE_INTEGER);
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (select 1 from (${found}) found limit ${COUNT_LIMIT + 1}) counted`.execute(
+    db,
+  );
+  const count = rows[0]?.count ?? 0;
+  return { total: Math.min(count, COUNT_LIMIT), isMinimum: count > COUNT_LIMIT };
+}

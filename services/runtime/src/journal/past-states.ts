@@ -1,0 +1,75 @@
+import type { InstanceChange, JsonObject } from '@orrery/contracts';
+import { sql } from 'kysely';
+import type { Db } from '../context.js';
+import type { InstanceName } from '../execution/instance-view.js';
+import { foldChange } from './fold-changes.js';
+
+/** An instance as it was after some entry. */
+export interface PastState {
+  state: JsonObject;
+  revision: number;
+  /** When the change that made it so was executed; null for a state that a clone began with. */
+  changedAt: Date | null;
+}
+
+interface PastRow {
+  kept: { revision: number; state: JsonObject | null } | null;
+  changes: { change: InstanceChange; at: string }[] | null;
+}
+
+/**
+ * The states that instances had after entry `seq`, in the order asked for; null: absent then. Starts at the nearest
+ * kept state, so each folds at most 100 changes. Ask for a few dozen at a time. Throws RangeError where the journal
+ * contradicts itself.
+ */
+export async function pastStates(
+  db: Db,
+  deploymentId: number,
+  names: readonly InstanceName[],
+  seq: number,
+): Promise<(PastState | null)[]> {
+  if (names.length === 0) return [];
+  const { rows } = await sql<PastRow>`
+    select case when k.seq is not null then jsonb_build_object('revision', k.revision, 'state', k.state) end as kept,
+      c.changes
+    from rows from (unnest(${names.map(({ entitySchema }) => entitySchema)}::text[],
+      ${names.map(({ instanceId }) => instanceId)}::text[])) with ordinality n (entity_schema, instance_id, place)
+    left join lateral (
+      select seq, revision, state from kept_states s
+      where s.deployment_id = ${deploymentId} and s.entity_schema = n.entity_schema
+        and s.instance_id = n.instance_id and s.seq <= ${seq}
+      order by s.seq desc limit 1) k on true
+    left join lateral (
+      select jsonb_agg(jsonb_build_object('change', one.change, 'at', j.executed_at) order by j.seq) as changes
+      from instance_changes i
+      join journal j on j.deployment_id = i.deployment_id and j.seq = i.seq
+      cross join lateral (
+        select change from jsonb_array_elements(j.changes) change
+        where change ->> 'entitySchema' = n.entity_schema and change ->> 'instanceId' = n.instance_id) one
+      where i.deployment_id = ${deploymentId} and i.entity_schema = n.entity_schema
+        and i.instance_id = n.instance_id and i.seq > coalesce(k.seq, -1) and i.seq <= ${seq}) c on true
+    order by n.place`.execute(db);
+  return rows.map(foldRow);
+}
+
+export async function pastState(
+  db: Db,
+  deploymentId: number,
+  name: InstanceName,
+  seq: number,
+): Promise<PastState | null> {
+  const [state] = await pastStates(db, deploymentId, [name], seq);
+  return state ?? null;
+}
+
+function foldRow({ kept, changes }: PastRow): PastState | null {
+  let state = kept?.state ?? null;
+  for (const { change } of changes ?? []) state = foldChange(state, change);
+  const last = changes?.at(-1);
+  if (state === null) return null;
+  return {
+    state,
+    revision: last?.change.revision ?? kept?.revision ?? 1,
+    changedAt: last === undefined ? null : new Date(last.at),
+  };
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, type JsonObject } from '@orrery/contracts';
+import { sql } from 'kysely';
+import type { Db } from '../context.js';
+import type { InstanceName } from '../execution/instance-view.js';
+import { pastStates } from './past-states.js';
+
+export interface SnapshotInstance extends InstanceName {
+  state: JsonObject;
+}
+
+/** Instances folded at once: bounds the memory that a snapshot takes. */
+const AT_ONCE = 50;
+
+/**
+ * All instances of a deployment as they were after entry `seq`, in order of schema and instanceId by their UTF-8 bytes.
+ * A clone of the past and its `snapshotHash` are made from it.
+ */
+export async function* snapshotAt(
+  db: Db,
+  deploymentId: number,
+  seq: number,
+): AsyncGenerator<SnapshotInstance> {
+  let after: InstanceName = { entitySchema: '', instanceId: '' };
+  for (;;) {
+    const names = await namesAfter(db, deploymentId, after);
+    const states = await pastStates(db, deploymentId, names, seq);
+    for (const [index, name] of names.entries()) {
+      const past = states[index];
+      if (past) yield { ...name, state: past.state };
+      after = name;
+    }
+    if (names.length < AT_ONCE) return;
+  }
+}
+
+/** The next instances that ever were: one index probe each, however many changes each had. */
+async function namesAfter(db: Db, deploymentId: number, after: InstanceName): Promise<InstanceName[]> {
+  const next = (schema: string, id: string) => sql`
+    select entity_schema, instance_id from (
+      (select entity_schema, instance_id from instance_changes where deployment_id = ${deploymentId}
+        and (entity_schema, instance_id) > (${sql.raw(schema)}, ${sql.raw(id)})
+        order by entity_schema, instance_id limit 1)
+      union all
+      (select entity_schema, instance_id from kept_states where deployment_id = ${deploymentId}
+        and (entity_schema, instance_id) > (${sql.raw(schema)}, ${sql.raw(id)})
+        order by entity_schema, instance_id limit 1)) either
+    order by entity_schema, instance_id limit 1`;
+  const { rows } = await sql<{ entity_schema: string; instance_id: string }>`
+    with recursive start (entity_schema, instance_id) as (
+      select ${after.entitySchema}::text collate "C", ${after.instanceId}::text collate "C"),
+    names (entity_schema, instance_id, n) as (
+      select entity_schema, instance_id, 0 from start
+      union all
+      select found.entity_schema, found.instance_id, names.n + 1 from names
+      cross join lateral (${next('names.entity_schema', 'names.instance_id')}) found
+      where names.n < ${AT_ONCE})
+    select entity_schema, instance_id from names where n > 0 order by n`.execute(db);
+  return rows.map((row) => ({ entitySchema: row.entity_schema, instanceId: row.instance_id }));
+}
+
+/**
+ * The `snapshotHash` of a clone: SHA-256 over one line per instance, in `snapshotAt`'s order, each the RFC 8785 JSON of
+ * `{ entitySchema, instanceId, state }` and a line feed.
+ */
+export function snapshotHasher(): { add(instance: SnapshotInstance): void; digest(): string } {
+  const hash = createHash('sha256');
+  return {
+    add: ({ entitySchema, instanceId, state }) => {
+      hash.update(`${canonicalJson({ entitySchema, instanceId, state })}\n`, 'utf8');
+    },
+    digest: () => hash.digest('hex'),
+  };
+}

@@ -1,0 +1,63 @@
+import type { JsonObject } from '@orrery/contracts';
+import { sql } from 'kysely';
+import type { Db } from '../../context.js';
+import { changeKey, type InstanceName } from '../../execution/instance-view.js';
+import type { FoldedState } from './check-fold.js';
+
+/** An instance's row, and the entry that changed it last. */
+export interface StoredInstance extends FoldedState {
+  lastSeq: number;
+}
+
+const listed = (names: readonly InstanceName[]) => sql`
+  unnest(${names.map(({ entitySchema }) => entitySchema)}::text[],
+    ${names.map(({ instanceId }) => instanceId)}::text[]) n (entity_schema, instance_id)`;
+
+/** By change key. Absent: no row and no change. */
+export async function storedInstances(
+  db: Db,
+  deploymentId: number,
+  names: readonly InstanceName[],
+): Promise<Map<string, StoredInstance>> {
+  const { rows } = await sql<
+    Named & { state: JsonObject | null; revision: number | null; last_seq: number | null }
+  >`
+    select n.entity_schema, n.instance_id, i.state, i.revision,
+      (select max(c.seq) from instance_changes c where c.deployment_id = ${deploymentId}
+        and c.entity_schema = n.entity_schema and c.instance_id = n.instance_id) as last_seq
+    from ${listed(names)}
+    left join instances i on i.deployment_id = ${deploymentId}
+      and i.entity_schema = n.entity_schema and i.instance_id = n.instance_id`.execute(db);
+  return new Map(
+    rows.map((row) => [
+      keyOf(row),
+      { state: row.state, revision: row.revision ?? 0, lastSeq: row.last_seq ?? 0 },
+    ]),
+  );
+}
+
+/** Kept states of these instances between two entries, by change key and `seq`. */
+export async function keptStates(
+  db: Db,
+  deploymentId: number,
+  names: readonly InstanceName[],
+  range: { from: number; to: number },
+): Promise<Map<string, FoldedState>> {
+  const { rows } = await sql<Named & FoldedState & { seq: number }>`
+    select k.entity_schema, k.instance_id, k.seq, k.revision, k.state
+    from ${listed(names)}
+    join kept_states k on k.deployment_id = ${deploymentId} and k.entity_schema = n.entity_schema
+      and k.instance_id = n.instance_id and k.seq between ${range.from} and ${range.to}`.execute(db);
+  return new Map(
+    rows.map((row) => [keptKey(keyOf(row), row.seq), { state: row.state, revision: row.revision }]),
+  );
+}
+
+export const keptKey = (key: string, seq: number): string => `${seq} ${key}`;
+
+interface Named {
+  entity_schema: string;
+  instance_id: string;
+}
+const keyOf = (row: Named): string =>
+  changeKey({ entitySchema: row.entity_schema, instanceId: row.instance_id });

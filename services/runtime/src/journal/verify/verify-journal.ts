@@ -1,0 +1,126 @@
+import { type DeploymentSource, type Divergence, ServiceError, type Verification } from '@orrery/contracts';
+import { sql } from 'kysely';
+import type { Db } from '../../context.js';
+import { genesisHash } from '../entry.js';
+import { headOf } from '../history-store.js';
+import { HASHED_COLUMNS, hashedEntryOf } from '../journal-row.js';
+import { checkLink, type Link } from './check-link.js';
+import { groupEntries, type StoredEntry } from './entry-groups.js';
+import { createFoldMemory, foldGroup } from './fold-groups.js';
+import { nextPageSize, SMALLEST_PAGE } from './page-size.js';
+
+export interface VerifiedDeployment {
+  id: number;
+  address: string;
+  source: DeploymentSource | null;
+}
+
+/**
+ * Recomputes the chain of a range of a journal and the fold of each instance changed in it, in one snapshot of the
+ * database (decisions §4 "History"). Memory is bounded whatever the range. Throws `request_in_flight` while another
+ * verification of the deployment runs anywhere.
+ */
+export const verifyJournal = (
+  db: Db,
+  deployment: VerifiedDeployment,
+  range: { from: number; limit: number },
+  signal: AbortSignal,
+): Promise<Verification> =>
+  db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (trx) => {
+      await takeTurn(trx, deployment.id);
+      return verifyRange(trx, deployment, range, signal);
+    });
+
+async function takeTurn(db: Db, deploymentId: number): Promise<void> {
+  const { rows } = await sql<{ mine: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended('runtime.verify', ${deploymentId})) as mine`.execute(
+    db,
+  );
+  if (rows[0]?.mine !== true) {
+    throw new ServiceError('request_in_flight', 'a verification of this deployment is under way');
+  }
+}
+
+async function verifyRange(
+  db: Db,
+  deployment: VerifiedDeployment,
+  { from, limit }: { from: number; limit: number },
+  signal: AbortSignal,
+): Promise<Verification> {
+  const head = await headOf(db, deployment.id);
+  const to = Math.min(from + limit - 1, head.seq);
+  const memory = createFoldMemory();
+  let link = await linkBefore(db, deployment, from);
+  for (let size = SMALLEST_PAGE; link.seq <= to; ) {
+    signal.throwIfAborted();
+    const page = await entriesFrom(db, deployment, link.seq, Math.min(size, to - link.seq + 1));
+    const chained = checkChain(link, page);
+    for (const group of groupEntries(page.slice(0, chained.count))) {
+      const divergence = await foldGroup(db, deployment.id, group, memory);
+      if (divergence !== undefined) return diverged(from, divergence);
+    }
+    if (chained.divergence !== undefined) return diverged(from, chained.divergence);
+    link = chained.link;
+    size = nextPageSize(page);
+  }
+  if (to === head.seq && from <= head.seq && link.prevHash !== head.hash) {
+    return diverged(from, { seq: head.seq, what: 'head_differs' });
+  }
+  const next = to < head.seq ? to + 1 : null;
+  return { valid: true, entries: Math.max(0, to - from + 1), firstDivergence: null, next };
+}
+
+const diverged = (from: number, divergence: Divergence): Verification => ({
+  valid: false,
+  entries: divergence.seq - from + 1,
+  firstDivergence: divergence,
+  next: null,
+});
+
+/** Follows the chain through a page; `count` entries hold. */
+function checkChain(
+  start: Link,
+  page: readonly StoredEntry[],
+): { link: Link; count: number; divergence?: Divergence } {
+  let link = start;
+  for (const [count, { entry, hash }] of page.entries()) {
+    const what = checkLink(link, entry, hash);
+    if (what !== undefined) return { link, count, divergence: { seq: link.seq, what } };
+    link = { seq: link.seq + 1, prevHash: hash };
+  }
+  if (page.length > 0) return { link, count: page.length };
+  return { link, count: 0, divergence: { seq: link.seq, what: 'missing_entry' } };
+}
+
+/** What the entry at `from` has to follow. */
+async function linkBefore(db: Db, { id, address, source }: VerifiedDeployment, from: number): Promise<Link> {
+  if (from === 1) return { seq: 1, prevHash: genesisHash({ deployment: address, source }) };
+  const before = await db
+    .selectFrom('journal')
+    .select('hash')
+    .where('deployment_id', '=', id)
+    .where('seq', '=', from - 1)
+    .executeTakeFirst();
+  return { seq: from, prevHash: before?.hash ?? '' };
+}
+
+async function entriesFrom(
+  db: Db,
+  { id, address }: VerifiedDeployment,
+  from: number,
+  limit: number,
+): Promise<StoredEntry[]> {
+  const rows = await db
+    .selectFrom('journal')
+    .select(HASHED_COLUMNS)
+    .where('deployment_id', '=', id)
+    .where('seq', '>=', from)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ entry: hashedEntryOf(row, address), hash: row.hash }));
+}
