@@ -25,7 +25,12 @@ export async function foldGroup(
 ): Promise<Divergence | undefined> {
   if (group.names.size === 0) return undefined;
   const range = { from: group.entries[0]?.entry.seq ?? 0, to: group.entries.at(-1)?.entry.seq ?? 0 };
-  await remember(db, deploymentId, group, range.from - 1, memory);
+  try {
+    await remember(db, deploymentId, group, range.from - 1, memory);
+  } catch (error) {
+    if (error instanceof RangeError) return { seq: range.from, what: 'impossible_change' };
+    throw error;
+  }
   const names = [...group.names.values()];
   const kept = await keptStates(db, deploymentId, names, range);
   const rows = await storedInstances(db, deploymentId, names);
@@ -54,7 +59,7 @@ function foldEntries(
   return undefined;
 }
 
-/** Brings the states from before the group into memory. */
+/** Brings the states from before the group into memory. Throws RangeError where they cannot be folded. */
 async function remember(db: Db, deploymentId: number, group: EntryGroup, seq: number, memory: FoldMemory) {
   const missing = [...group.names].filter(([key]) => memory.get(key) === undefined);
   for (let start = 0; start < missing.length; start += FOLDED_AT_ONCE) {

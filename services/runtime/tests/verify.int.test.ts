@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { verifyJournal } from '../src/journal/verify/verify-journal.js';
+import { openRuntimeDatabase, type PlantedDeployment, plantDeployment } from './journal-fixture.js';
+
+const db = await openRuntimeDatabase();
+const verify = (deployment: PlantedDeployment, from = 1, limit = 100_000) =>
+  verifyJournal(db, deployment, { from, limit }, new AbortController().signal);
+const valid = (entries: number, next: number | null = null) => ({
+  valid: true,
+  entries,
+  firstDivergence: null,
+  next,
+});
+
+/** 12 entries: H1 in all of them, H2 created, changed, deleted and made again. */
+async function plantRace() {
+  const race = await plantDeployment(db);
+  for (let lap = 1; lap <= 6; lap++) {
+    await race.write('H1', { wins: lap, tags: { b: 1, a: [lap] } });
+    await race.write('H2', lap === 3 ? null : { wins: lap });
+  }
+  return race;
+}
+
+test('an untouched journal is valid, in whole and in any range', async () => {
+  const race = await plantRace();
+  expect(await verify(race)).toEqual(valid(12));
+  expect(await verify(race, 5)).toEqual(valid(8));
+  expect(await verify(race, 3, 4)).toEqual(valid(4, 7));
+  expect(await verify(race, 12)).toEqual(valid(1));
+  expect(await verify(race, 13)).toEqual(valid(0));
+});
+
+test('ranges follow one another to the end', async () => {
+  const race = await plantRace();
+  const seen: number[] = [];
+  for (let from: number | null = 1; from !== null; ) {
+    const part = await verify(race, from, 5);
+    seen.push(part.entries);
+    from = part.next;
+  }
+  expect(seen).toEqual([5, 5, 2]);
+});
+
+test('kept states carry a range that begins far behind', async () => {
+  const race = await plantDeployment(db);
+  for (let lap = 1; lap <= 230; lap++) await race.write('H1', { wins: lap });
+  expect(await verify(race, 1)).toEqual(valid(230));
+  expect(await verify(race, 225)).toEqual(valid(6));
+});
+
+test("a clone's copied instances are where its fold begins", async () => {
+  const source = { address: `0x${'11'.repeat(20)}`, seq: 9, snapshotHash: 'c'.repeat(64) };
+  const clone = await plantDeployment(db, source);
+  await clone.begin('H1', { wins: 41, name: 'Bolt' });
+  await clone.write('H1', { wins: 42 });
+  expect(await verify(clone)).toEqual(valid(1));
+  expect(await verify({ ...clone, source: null })).toMatchObject({
+    firstDivergence: { seq: 1, what: 'broken_link' },
+  });
+});
+
+test.each<[string, (id: number) => ReturnType<typeof sql>, object]>([
+  [
+    'an input was changed',
+    (id) => sql`update journal set input = '{"lap":99}' where deployment_id = ${id} and seq = 7`,
+    { seq: 7, what: 'wrong_hash' },
+  ],
+  [
+    'a caller was changed',
+    (id) => sql`update journal set caller = 'account:8' where deployment_id = ${id} and seq = 7`,
+    { seq: 7, what: 'wrong_hash' },
+  ],
+  [
+    'an id was changed',
+    (id) => sql`update journal set id = ${randomUUID()} where deployment_id = ${id} and seq = 7`,
+    { seq: 7, what: 'wrong_hash' },
+  ],
+  [
+    'a hash was changed',
+    (id) => sql`update journal set hash = repeat('0', 64) where deployment_id = ${id} and seq = 7`,
+    { seq: 7, what: 'wrong_hash' },
+  ],
+  [
+    'a link was changed',
+    (id) => sql`update journal set prev_hash = repeat('0', 64) where deployment_id = ${id} and seq = 7`,
+    { seq: 7, what: 'broken_link' },
+  ],
+  [
+    'an entry was removed',
+    (id) => sql`delete from journal where deployment_id = ${id} and seq = 7`,
+    { seq: 7, what: 'missing_entry' },
+  ],
+  [
+    'the last entry was removed',
+    (id) => sql`delete from journal where deployment_id = ${id} and seq = 12`,
+    { seq: 12, what: 'missing_entry' },
+  ],
+  [
+    'the head was changed',
+    (id) => sql`update journal_heads set hash = repeat('0', 64) where deployment_id = ${id}`,
+    { seq: 12, what: 'head_differs' },
+  ],
+  [
+    "an instance's row was changed",
+    (id) => sql`update instances set state = '{"wins":7}' where deployment_id = ${id} and instance_id = 'H1'`,
+    { seq: 11, what: 'instance_differs', instance: 'horse:H1' },
+  ],
+  [
+    "an instance's revision was changed",
+    (id) => sql`update instances set revision = 7 where deployment_id = ${id} and instance_id = 'H2'`,
+    { seq: 12, what: 'instance_differs', instance: 'horse:H2' },
+  ],
+  [
+    "an instance's row was removed",
+    (id) => sql`delete from instances where deployment_id = ${id} and instance_id = 'H2'`,
+    { seq: 12, what: 'instance_differs', instance: 'horse:H2' },
+  ],
+  [
+    'a kept state was changed',
+    (id) => sql`update kept_states set state = '{}' where deployment_id = ${id} and seq = 6`,
+    { seq: 6, what: 'kept_state_differs', instance: 'horse:H2' },
+  ],
+])('%s: the divergence is found where it is', async (_what, tamper, divergence) => {
+  const race = await plantRace();
+  await tamper(race.id).execute(db);
+  expect(await verify(race)).toEqual({
+    valid: false,
+    entries: (divergence as { seq: number }).seq,
+    firstDivergence: divergence,
+    next: null,
+  });
+});
+
+test('the first of two divergences is told', async () => {
+  const race = await plantRace();
+  await sql`update journal set caller = 'x' where deployment_id = ${race.id} and seq = 9`.execute(db);
+  await sql`update kept_states set state = '{}' where deployment_id = ${race.id} and seq = 6`.execute(db);
+  expect(await verify(race)).toMatchObject({ firstDivergence: { seq: 6 } });
+});
+
+test('one at a time per deployment, wherever they are asked for', async () => {
+  const race = await plantRace();
+  await db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended('runtime.verify', ${race.id}))`.execute(trx);
+    await expect(verify(race)).rejects.toMatchObject({ code: 'request_in_flight' });
+  });
+  expect(await verify(race)).toEqual(valid(12));
+});
+
+test('whoever stops waiting stops the work', async () => {
+  const race = await plantRace();
+  const gone = verifyJournal(db, race, { from: 1, limit: 10 }, AbortSignal.abort(new Error('gone')));
+  await expect(gone).rejects.toThrow('gone');
+});
