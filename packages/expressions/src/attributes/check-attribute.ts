@@ -1,0 +1,76 @@
+import { type FieldProblem, fieldProblem, type JsonValue } from '@orrery/contracts';
+import { compilePattern } from '../patterns/compile-pattern.js';
+import { patternWork } from '../patterns/pattern-work.js';
+import { compileAttribute } from './compile-attribute.js';
+
+/** An attribute's definition, whatever record carries it. Null and absent mean the same. */
+export interface AttributeShape {
+  readonly name: string;
+  readonly type: 'integer' | 'float' | 'string' | 'boolean' | 'json';
+  readonly constraints?: AttributeConstraintsShape | null | undefined;
+  readonly defaultValue?: JsonValue | undefined;
+}
+
+export interface AttributeConstraintsShape {
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly enum?: readonly string[] | undefined;
+  readonly pattern?: string | undefined;
+  readonly required?: boolean | undefined;
+}
+
+const NUMBERS: readonly AttributeShape['type'][] = ['integer', 'float'];
+const TEXTS: readonly AttributeShape['type'][] = ['string'];
+const FITTING_TYPES = { min: NUMBERS, max: NUMBERS, enum: TEXTS, pattern: TEXTS } as const;
+
+/**
+ * What contradicts itself in an attribute (decisions §3): a constraint on a type that it does not fit, bounds that leave
+ * no value, a pattern that cannot be read, a default that breaks the constraints. Pointers are into the attribute.
+ */
+export function checkAttributeDefinition(attribute: AttributeShape): FieldProblem[] {
+  const constraints = attribute.constraints ?? {};
+  const problems = [
+    ...misplacedConstraints(attribute.type, constraints),
+    ...boundsProblems(attribute.type, constraints),
+    ...textProblems(constraints),
+  ];
+  return problems.length > 0 ? problems : defaultProblems(attribute);
+}
+
+function misplacedConstraints(
+  type: AttributeShape['type'],
+  constraints: AttributeConstraintsShape,
+): FieldProblem[] {
+  const names = Object.keys(FITTING_TYPES) as (keyof typeof FITTING_TYPES)[];
+  return names
+    .filter((name) => constraints[name] !== undefined && !FITTING_TYPES[name].includes(type))
+    .map((name) => contradiction(`/constraints/${name}`, `"${name}" does not fit the type ${type}`));
+}
+
+function boundsProblems(
+  type: AttributeShape['type'],
+  { min, max }: AttributeConstraintsShape,
+): FieldProblem[] {
+  if (min === undefined || max === undefined) return [];
+  if (min > max) return [contradiction('/constraints/min', 'min is greater than max')];
+  const isEmpty = type === 'integer' && Math.ceil(min) > Math.floor(max);
+  return isEmpty ? [contradiction('/constraints/min', 'no whole number lies between min and max')] : [];
+}
+
+function textProblems({ enum: allowed, pattern }: AttributeConstraintsShape): FieldProblem[] {
+  if (allowed?.length === 0) return [contradiction('/constraints/enum', 'the enum allows nothing')];
+  if (pattern === undefined) return [];
+  const compiled = compilePattern(pattern);
+  if (!compiled.ok) return [fieldProblem('/constraints/pattern', 'invalid_pattern', compiled.reason)];
+  if (allowed === undefined || allowed.some((text) => compiled.pattern.test(text))) return [];
+  return [contradiction('/constraints/pattern', 'no value of the enum matches the pattern')];
+}
+
+function defaultProblems(attribute: AttributeShape): FieldProblem[] {
+  const value = attribute.defaultValue ?? null;
+  const problem = value === null ? undefined : compileAttribute(attribute).check(value, patternWork());
+  return problem === undefined ? [] : [contradiction('/defaultValue', `the default ${problem.message}`)];
+}
+
+const contradiction = (pointer: string, message: string): FieldProblem =>
+  fieldProblem(pointer, 'contradictory_attribute', message);

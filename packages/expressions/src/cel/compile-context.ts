@@ -1,0 +1,53 @@
+import type { ASTNode, SourceLocation } from '@marcbachmann/cel-js';
+import type { Expression } from './frame.js';
+
+/** What compiling an expression knows at one node. Nested macros get a context with one more local. */
+export interface CompileContext {
+  readonly names: ReadonlySet<string>;
+  /** Macro variables in scope; the index is the slot in `Frame.locals`. */
+  readonly locals: readonly string[];
+  readonly loops: number;
+  /** Parts compiled so far, and how many there may be. */
+  readonly usage: { nodes: number; readonly limit: number };
+  compile(node: ASTNode, context: CompileContext): Expression;
+}
+
+/** Bounds of one expression, checked when it is compiled. */
+export interface ExpressionLimits {
+  readonly characters: number;
+  readonly nodes: number;
+  readonly depth: number;
+  /** `map`, `filter`, `all`, … inside one another. */
+  readonly nestedLoops: number;
+}
+
+export const EXPRESSION_LIMITS: ExpressionLimits = {
+  characters: 4_096,
+  nodes: 1_000,
+  depth: 64,
+  nestedLoops: 3,
+};
+
+/** What is wrong with an expression, and where in its text (offset in UTF-16 units). */
+export class ExpressionFault {
+  readonly code: ExpressionFaultCode;
+  readonly message: string;
+  readonly offset: number;
+
+  constructor(code: ExpressionFaultCode, message: string, offset: number) {
+    this.code = code;
+    this.message = message;
+    this.offset = offset;
+  }
+}
+
+export type ExpressionFaultCode =
+  | 'template_syntax'
+  | 'unknown_name'
+  | 'unknown_function'
+  | 'unsupported'
+  | 'template_too_large';
+
+export function fault(code: ExpressionFaultCode, message: string, node: SourceLocation): never {
+  throw new ExpressionFault(code, message, node.start);
+}

@@ -1,0 +1,61 @@
+import { Environment, ParseError } from '@marcbachmann/cel-js';
+import { type CompileContext, EXPRESSION_LIMITS, ExpressionFault } from './compile-context.js';
+import { compileNode } from './compile-node.js';
+import type { Expression } from './frame.js';
+
+/** Compiles expressions that may use the same names; their parts are counted together. */
+export interface ExpressionCompiler {
+  readonly names: ReadonlySet<string>;
+  readonly environment: Environment;
+  nodesLeft: number;
+}
+
+export const expressionCompiler = (names: readonly string[], nodes: number): ExpressionCompiler => ({
+  names: new Set(names),
+  environment: new Environment({
+    limits: { maxAstNodes: EXPRESSION_LIMITS.nodes, maxDepth: EXPRESSION_LIMITS.depth },
+  }),
+  nodesLeft: nodes,
+});
+
+/**
+ * A CEL expression (cel.dev) compiled to closures: compiled once, evaluated many times.
+ *
+ * cel-js parses; the evaluation is ours. Its own evaluator keeps a type for every shape of data that it has compared,
+ * for ever and for the whole process, which callers could grow without bound; it has no budget for work, runs `matches`
+ * on a backtracking engine, and refuses `size(x) * 0.5` or a number from JSON as an argument.
+ *
+ * Never throws.
+ */
+export function compileExpression(
+  source: string,
+  compiler: ExpressionCompiler,
+): Expression | ExpressionFault {
+  const { characters, nestedLoops, nodes } = EXPRESSION_LIMITS;
+  if (source.length > characters)
+    return new ExpressionFault('template_too_large', `an expression has at most ${characters} characters`, 0);
+  const usage = { nodes: 0, limit: Math.min(nodes, compiler.nodesLeft) };
+  const context: CompileContext = {
+    names: compiler.names,
+    locals: [],
+    loops: nestedLoops,
+    usage,
+    compile: compileNode,
+  };
+  try {
+    return compileNode(compiler.environment.parse(source).ast, context);
+  } catch (error) {
+    return toFault(error);
+  } finally {
+    compiler.nodesLeft -= usage.nodes;
+  }
+}
+
+function toFault(error: unknown): ExpressionFault {
+  if (error instanceof ExpressionFault) return error;
+  if (error instanceof ParseError) {
+    const code = error.code === 'limit_exceeded' ? 'template_too_large' : 'template_syntax';
+    return new ExpressionFault(code, error.summary, error.range?.start ?? 0);
+  }
+  return new ExpressionFault('template_too_large', 'the expression is nested too deeply', 0);
+}

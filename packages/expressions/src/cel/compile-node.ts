@@ -1,0 +1,50 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { type CompileContext, fault } from './compile-context.js';
+import type { Expression } from './frame.js';
+import { compileIndex, compileMember } from './nodes/access.js';
+import { compileBinary, type NodeOf } from './nodes/binary.js';
+import { compileCall, compileMethod } from './nodes/calls.js';
+import { compileList, compileMap } from './nodes/collections.js';
+import { compileAnd, compileChoice, compileNot, compileOr } from './nodes/logic.js';
+import { compileName, compileNegation, compileValue } from './nodes/names-and-literals.js';
+
+/** Compiles one node of cel-js's syntax tree, its operands first. Throws `ExpressionFault`. */
+export function compileNode(node: ASTNode, context: CompileContext): Expression {
+  if (++context.usage.nodes > context.usage.limit)
+    fault('template_too_large', 'the expressions have too many parts', node);
+  return compilers[node.op](node as never, context);
+}
+
+type Compilers = { [Op in ASTNode['op']]: (node: NodeOf<Op>, context: CompileContext) => Expression };
+
+const optionals = (node: ASTNode): never => fault('unsupported', 'optional access is not supported', node);
+
+const compilers: Readonly<Compilers> = {
+  value: compileValue,
+  id: compileName,
+  '.': compileMember,
+  '[]': compileIndex,
+  '.?': optionals,
+  '[?]': optionals,
+  call: compileCall,
+  rcall: compileMethod,
+  list: compileList,
+  map: compileMap,
+  '?:': compileChoice,
+  '||': compileOr,
+  '&&': compileAnd,
+  '!_': compileNot,
+  '-_': compileNegation,
+  '==': compileBinary,
+  '!=': compileBinary,
+  in: compileBinary,
+  '+': compileBinary,
+  '-': compileBinary,
+  '*': compileBinary,
+  '/': compileBinary,
+  '%': compileBinary,
+  '<': compileBinary,
+  '<=': compileBinary,
+  '>': compileBinary,
+  '>=': compileBinary,
+};

@@ -1,0 +1,37 @@
+import type { CelValue } from './values/cel-value.js';
+
+/** One evaluation under way. `work` counts down: when it is used up, the evaluation ends with a failure. */
+export interface Frame {
+  /** Values of the declared names; only own properties are read. */
+  scope: Readonly<Record<string, unknown>>;
+  /** Values of macro variables, by the slot that the compiler gave them. */
+  locals: CelValue[];
+  work: number;
+}
+
+/** A compiled expression. */
+export type Expression = (frame: Frame) => CelValue;
+
+/**
+ * Why an evaluation failed. No `Error`: it is thrown on the hot path, where nobody reads a stack. A fatal one is not
+ * absorbed by `||`, `&&`, `all` and `exists`.
+ */
+export class EvaluationFailure {
+  readonly reason: string;
+  readonly fatal: boolean;
+
+  constructor(reason: string, fatal = false) {
+    this.reason = reason;
+    this.fatal = fatal;
+  }
+}
+
+export function fail(reason: string): never {
+  throw new EvaluationFailure(reason);
+}
+
+/** Pays for work whose amount depends on data; one unit is about one node of an expression. */
+export function spend(frame: Frame, units: number): void {
+  frame.work -= units;
+  if (frame.work < 0) throw new EvaluationFailure('the template does more work than is allowed', true);
+}

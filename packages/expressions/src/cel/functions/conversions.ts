@@ -1,0 +1,57 @@
+import { fail } from '../frame.js';
+import { type CelValue, wordFor } from '../values/cel-value.js';
+import { NANOS_PER_SECOND, Timestamp } from '../values/moments.js';
+import { isInt64 } from '../values/numbers.js';
+import type { Native } from './native.js';
+
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const SPECIAL: ReadonlyMap<string, number> = new Map([
+  ['nan', Number.NaN],
+  ['inf', Number.POSITIVE_INFINITY],
+  ['infinity', Number.POSITIVE_INFINITY],
+  ['+inf', Number.POSITIVE_INFINITY],
+  ['-inf', Number.NEGATIVE_INFINITY],
+  ['-infinity', Number.NEGATIVE_INFINITY],
+]);
+
+const cannot = (value: CelValue, what: string): never =>
+  fail(`cannot turn ${typeof value === 'string' ? 'this text' : wordFor(value)} into ${what}`);
+
+/** A 64-bit whole number; decimals are cut off. */
+export const toInt: Native = (_, [value = null]) => {
+  const int = readInt(value);
+  return isInt64(int) ? int : fail('the number does not fit 64 bits');
+};
+
+function readInt(value: CelValue): bigint {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'number') return truncated(value);
+  if (typeof value === 'string' && /^[+-]?\d{1,19}$/.test(value)) return BigInt(value.replace('+', ''));
+  if (value instanceof Timestamp) return value.nanos / NANOS_PER_SECOND;
+  return cannot(value, 'a whole number');
+}
+
+/** Doubles beyond ±2^63 are out of range, the bounds themselves included, as the CEL specification has it. */
+function truncated(value: number): bigint {
+  if (!(Math.abs(value) < 2 ** 63)) return fail('the number does not fit 64 bits');
+  return BigInt(Math.trunc(value));
+}
+
+export const toDouble: Native = (_, [value = null]) => {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value !== 'string' || value.length > 100) return cannot(value, 'a number');
+  const special = SPECIAL.get(value.toLowerCase());
+  if (special !== undefined) return special;
+  return DECIMAL.test(value) ? Number(value) : cannot(value, 'a number');
+};
+
+const TRUE = ['1', 't', 'true', 'TRUE', 'True'];
+const FALSE = ['0', 'f', 'false', 'FALSE', 'False'];
+
+export const toBool: Native = (_, [value = null]) => {
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'string' && TRUE.includes(value)) return true;
+  if (typeof value === 'string' && FALSE.includes(value)) return false;
+  return cannot(value, 'a boolean');
+};

@@ -1,0 +1,17 @@
+import { type Frame, fail } from '../frame.js';
+import { type CelValue, isNumber, wordFor } from '../values/cel-value.js';
+
+/** A built-in function; a method's receiver is its first argument. Argument counts were checked on compiling. */
+export type Native = (frame: Frame, args: readonly CelValue[]) => CelValue;
+
+export const asText = (value: CelValue | undefined): string =>
+  typeof value === 'string' ? value : fail(`expected text, not ${wordFor(value ?? null)}`);
+
+export const asNumber = (value: CelValue | undefined): number | bigint =>
+  isNumber(value) ? value : fail(`expected a number, not ${wordFor(value ?? null)}`);
+
+/** A whole number argument, from a literal or from JSON. */
+export function asWhole(value: CelValue | undefined): number {
+  const number = Number(asNumber(value));
+  return Number.isSafeInteger(number) ? number : fail('expected a whole number');
+}

@@ -1,0 +1,55 @@
+import { fail, spend } from '../frame.js';
+import { wordFor } from '../values/cel-value.js';
+import { Duration, NANOS_PER_SECOND, Timestamp } from '../values/moments.js';
+import { asText, type Native } from './native.js';
+import { offsetSeconds } from './time-zones.js';
+
+const ZONE_COST = 5_000;
+const MILLIS = 1_000_000n;
+const DAY = 86_400_000;
+
+/** A part of a time, in UTC or in the time zone given (IANA name or `+02:00`); of a duration, its length in the unit. */
+const partOf =
+  (ofTime: (local: Date) => number, perUnit?: bigint): Native =>
+  (frame, [value = null, zone]) => {
+    if (value instanceof Duration && perUnit !== undefined && zone === undefined)
+      return value.nanos / perUnit;
+    if (!(value instanceof Timestamp)) return fail(`expected a time, not ${wordFor(value)}`);
+    const utc = Number(floorDiv(value.nanos, MILLIS));
+    if (zone === undefined) return BigInt(ofTime(new Date(utc)));
+    spend(frame, ZONE_COST);
+    return BigInt(ofTime(new Date(utc + offsetSeconds(asText(zone), utc) * 1000)));
+  };
+
+const floorDiv = (value: bigint, by: bigint): bigint =>
+  value < 0n && value % by !== 0n ? value / by - 1n : value / by;
+
+const milliseconds: Native = (_, [value = null]) => {
+  if (value instanceof Duration) return (value.nanos % NANOS_PER_SECOND) / MILLIS;
+  if (!(value instanceof Timestamp)) return fail(`expected a time, not ${wordFor(value)}`);
+  return BigInt(new Date(Number(floorDiv(value.nanos, MILLIS))).getUTCMilliseconds());
+};
+
+function dayOfYear(local: Date): number {
+  const firstDay = new Date(local);
+  firstDay.setUTCMonth(0, 1);
+  return Math.round((local.getTime() - firstDay.getTime()) / DAY);
+}
+
+const PARTS: readonly (readonly [string, Native])[] = [
+  ['getFullYear', partOf((local) => local.getUTCFullYear())],
+  ['getMonth', partOf((local) => local.getUTCMonth())],
+  ['getDate', partOf((local) => local.getUTCDate())],
+  ['getDayOfMonth', partOf((local) => local.getUTCDate() - 1)],
+  ['getDayOfWeek', partOf((local) => local.getUTCDay())],
+  ['getDayOfYear', partOf(dayOfYear)],
+  ['getHours', partOf((local) => local.getUTCHours(), 3600n * NANOS_PER_SECOND)],
+  ['getMinutes', partOf((local) => local.getUTCMinutes(), 60n * NANOS_PER_SECOND)],
+  ['getSeconds', partOf((local) => local.getUTCSeconds(), NANOS_PER_SECOND)],
+  ['getMilliseconds', milliseconds],
+];
+
+export const timeMethods: readonly (readonly [string, Native])[] = PARTS.flatMap(([name, native]) => [
+  [`${name}/0`, native],
+  [`${name}/1`, native],
+]);

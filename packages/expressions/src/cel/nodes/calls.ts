@@ -1,0 +1,64 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { type CompileContext, fault } from '../compile-context.js';
+import type { Expression, Frame } from '../frame.js';
+import type { Native } from '../functions/native.js';
+import { functionNamed, mathFunction, methodNamed } from '../functions/table.js';
+import type { CelValue } from '../values/cel-value.js';
+import type { NodeOf } from './binary.js';
+import { compileBind } from './bind.js';
+import { compileHas } from './has.js';
+import { loopNamed } from './loops.js';
+
+/** `size(x)`, `has(x.y)` */
+export function compileCall(node: NodeOf<'call'>, context: CompileContext): Expression {
+  const [name, args] = node.args;
+  if (name === 'has') return compileHas(node, context);
+  refuseMatches(name, node);
+  const native = functionNamed(name, args.length);
+  return native === undefined ? unknownFunction(name, args, node) : compileNative(native, args, context);
+}
+
+/** `x.contains(y)`, `list.map(i, …)`, `math.least(…)`, `cel.bind(…)` */
+export function compileMethod(node: NodeOf<'rcall'>, context: CompileContext): Expression {
+  const [name, receiver, args] = node.args;
+  refuseMatches(name, node);
+  const space = namespaceOf(receiver, context);
+  if (space === 'cel' && name === 'bind' && args.length === 3) return compileBind(node, context);
+  if (space !== undefined) return compileMath(space, node, context);
+  const loop = loopNamed(name, args.length);
+  if (loop !== undefined) return loop(node, context);
+  const native = methodNamed(name, args.length);
+  return native === undefined
+    ? unknownFunction(name, args, node)
+    : compileNative(native, [receiver, ...args], context);
+}
+
+function compileMath(space: string, node: NodeOf<'rcall'>, context: CompileContext): Expression {
+  const [name, , args] = node.args;
+  const native = space === 'math' ? mathFunction(name, args.length) : undefined;
+  if (native === undefined) return unknownFunction(`${space}.${name}`, args, node);
+  return compileNative(native, args, context);
+}
+
+/** `math` and `cel` are namespaces unless a variable of that name hides them. */
+function namespaceOf(receiver: ASTNode, { names, locals }: CompileContext): string | undefined {
+  if (receiver.op !== 'id' || names.has(receiver.args) || locals.includes(receiver.args)) return undefined;
+  return receiver.args === 'math' || receiver.args === 'cel' ? receiver.args : undefined;
+}
+
+function compileNative(native: Native, args: readonly ASTNode[], context: CompileContext): Expression {
+  const read = args.map((arg) => context.compile(arg, context));
+  const [only] = read;
+  if (only !== undefined && read.length === 1) return (frame) => native(frame, [only(frame)]);
+  return (frame) => native(frame, readAll(read, frame));
+}
+
+const readAll = (read: readonly Expression[], frame: Frame): CelValue[] => read.map((each) => each(frame));
+
+function refuseMatches(name: string, node: ASTNode): void {
+  if (name === 'matches')
+    fault('unsupported', '"matches" is not available in templates; put a pattern on the attribute', node);
+}
+
+const unknownFunction = (name: string, args: readonly ASTNode[], node: ASTNode): never =>
+  fault('unknown_function', `there is no function "${name}" with ${args.length} argument(s)`, node);

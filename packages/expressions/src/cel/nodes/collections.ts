@@ -1,0 +1,29 @@
+import type { CompileContext } from '../compile-context.js';
+import { type Expression, type Frame, fail } from '../frame.js';
+import type { CelMap } from '../values/cel-value.js';
+import { keyToText } from '../values/value-to-text.js';
+import type { NodeOf } from './binary.js';
+
+/** `[a, b]` */
+export function compileList(node: NodeOf<'list'>, context: CompileContext): Expression {
+  const items = node.args.map((item) => context.compile(item, context));
+  return (frame) => items.map((item) => item(frame));
+}
+
+/** `{"a": 1}`: keys become text, as in JSON; the same key twice is a failure. */
+export function compileMap(node: NodeOf<'map'>, context: CompileContext): Expression {
+  const entries = node.args.map(
+    ([key, value]) => [context.compile(key, context), context.compile(value, context)] as const,
+  );
+  return (frame) => buildMap(entries, frame);
+}
+
+function buildMap(entries: readonly (readonly [Expression, Expression])[], frame: Frame): CelMap {
+  const map: CelMap = Object.create(null);
+  for (const [readKey, readValue] of entries) {
+    const key = keyToText(readKey(frame));
+    if (Object.hasOwn(map, key)) fail(`the key "${key}" stands twice in one object`);
+    map[key] = readValue(frame);
+  }
+  return map;
+}

@@ -1,0 +1,51 @@
+import {
+  childPointer,
+  type FieldProblem,
+  fieldProblem,
+  type JsonObject,
+  type JsonValue,
+} from '@orrery/contracts';
+import { DELETE_OPERATOR, isOperatorName, OPERATOR_NAMES } from './operator-names.js';
+import { childPosition, type Position, rootPosition } from './positions.js';
+
+const MAX_PROBLEMS = 20;
+
+/**
+ * What is wrong with the `$…` keys of a direct mutation's template: unknown ones, operators beside other keys, and
+ * operators where none can stand (inside an attribute's value; `$set` alone takes any JSON). The template's depth was
+ * bounded before.
+ */
+export function findUnknownOperators(template: JsonValue): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  visit(template, rootPosition(template), '', problems);
+  return problems.slice(0, MAX_PROBLEMS);
+}
+
+function visit(value: JsonValue, position: Position, pointer: string, problems: FieldProblem[]): void {
+  if (position === 'free' || typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) visit(item, 'nested', `${pointer}/${index}`, problems);
+    return;
+  }
+  for (const key of Object.keys(value)) {
+    const at = childPointer(pointer, key);
+    const message = key.startsWith('$') ? complaint(key, value, position) : undefined;
+    if (message !== undefined) problems.push(fieldProblem(at, 'unknown_operator', message));
+    visit(value[key] ?? null, childPosition(position, key), at, problems);
+  }
+}
+
+function complaint(key: string, object: JsonObject, position: Position): string | undefined {
+  if (position === 'change') return complainOfChange(key, object);
+  if (position !== 'attribute') return `"${key}" cannot stand here; operators stand in an attribute's place`;
+  if (!isOperatorName(key)) return `unknown operator "${key}"; known are ${OPERATOR_NAMES.join(', ')}`;
+  if (Object.keys(object).length > 1) return `"${key}" must be the only key of its object`;
+  return key === '$unset' && object[key] !== true ? '"$unset" is written { "$unset": true }' : undefined;
+}
+
+function complainOfChange(key: string, change: JsonObject): string | undefined {
+  if (key !== DELETE_OPERATOR)
+    return `"${key}" cannot stand in a change's place; only ${DELETE_OPERATOR} can`;
+  const isWhole = Object.keys(change).length === 1 && change[key] === true;
+  return isWhole ? undefined : `a deletion is written { "${DELETE_OPERATOR}": true }`;
+}

@@ -1,0 +1,72 @@
+import { isJsonObject, type JsonValue } from '@orrery/contracts';
+import type { Operator } from './operator.js';
+import type { OperatorName } from './operator-names.js';
+
+/** What becomes of the attribute: a new value, or its removal. */
+export type OperatorOutcome =
+  | { ok: true; kind: 'set'; value: JsonValue }
+  | { ok: true; kind: 'unset' }
+  | { ok: false; code: 'operator_type_mismatch'; message: string };
+
+/**
+ * Applies an operator to an attribute's current value; absent and null count alike, as 0, `[]` or `{}`. The current
+ * value is not changed.
+ */
+export function resolveOperator(
+  current: JsonValue | undefined,
+  { name, operand }: Operator,
+): OperatorOutcome {
+  return resolvers[name](current ?? undefined, operand);
+}
+
+type Resolver = (current: JsonValue | undefined, operand: JsonValue) => OperatorOutcome;
+
+const set = (value: JsonValue): OperatorOutcome => ({ ok: true, kind: 'set', value });
+const mismatch = (message: string): OperatorOutcome => ({
+  ok: false,
+  code: 'operator_type_mismatch',
+  message,
+});
+
+const resolvers: Readonly<Record<OperatorName, Resolver>> = {
+  $set: (_, operand) => set(operand),
+  $merge: merge,
+  $increment: increment,
+  $append: append,
+  $unset: (_, operand) =>
+    operand === true ? { ok: true, kind: 'unset' } : mismatch('"$unset" is written { "$unset": true }'),
+};
+
+/** Shallow: the operand's keys replace those of the current object. */
+function merge(current: JsonValue | undefined, operand: JsonValue): OperatorOutcome {
+  if (!isJsonObject(operand)) return mismatch(`$merge takes an object, not ${wordFor(operand)}`);
+  if (current !== undefined && !isJsonObject(current))
+    return mismatch(`$merge cannot change ${wordFor(current)}`);
+  return set({ ...current, ...operand });
+}
+
+/** `null` and `true` in the operand's place stand for 1. */
+function increment(current: JsonValue | undefined, operand: JsonValue): OperatorOutcome {
+  const by = operand === null || operand === true ? 1 : operand;
+  if (typeof by !== 'number') return mismatch(`$increment takes a number, not ${wordFor(by)}`);
+  if (current !== undefined && typeof current !== 'number')
+    return mismatch(`$increment cannot change ${wordFor(current)}`);
+  const sum = (current ?? 0) + by;
+  if (!Number.isFinite(sum) || (Number.isInteger(sum) && !Number.isSafeInteger(sum)))
+    return mismatch('$increment goes beyond 2^53 - 1');
+  return set(sum);
+}
+
+/** A list is concatenated, anything else becomes one more element. */
+function append(current: JsonValue | undefined, operand: JsonValue): OperatorOutcome {
+  if (current !== undefined && !Array.isArray(current))
+    return mismatch(`$append cannot change ${wordFor(current)}`);
+  return set([...(current ?? []), ...(Array.isArray(operand) ? operand : [operand])]);
+}
+
+function wordFor(value: JsonValue): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
+}

@@ -1,0 +1,71 @@
+import type { JsonValue } from '@orrery/contracts';
+import { resolveReference } from '../references.js';
+import type { KeywordCompiler, SchemaContext } from '../schema-context.js';
+import { attempt, type Check, report, type Validation } from '../validation.js';
+
+const compileAll = (schemas: JsonValue | undefined, context: SchemaContext): Check[] | undefined =>
+  Array.isArray(schemas) ? schemas.map((schema) => context.compile(schema, context)) : undefined;
+
+const reference: KeywordCompiler = ({ $ref }, context) => {
+  if (typeof $ref !== 'string') return undefined;
+  const pointer = resolveReference($ref, context.survey);
+  return context.compile(context.survey.schemas.get(pointer ?? '') ?? false, context);
+};
+
+const allOf: KeywordCompiler = ({ allOf: schemas }, context) => {
+  const checks = compileAll(schemas, context);
+  return checks && ((value, run) => everyCheck(checks, value, run));
+};
+
+function everyCheck(checks: readonly Check[], value: JsonValue, run: Validation): boolean {
+  let ok = true;
+  for (const check of checks) {
+    if (!check(value, run)) ok = false;
+    if (!ok && run.problems === null) break;
+  }
+  return ok;
+}
+
+/** All branches are tried when somebody wants to know which keys they looked at. */
+const anyOf: KeywordCompiler = ({ anyOf: schemas }, context) => {
+  const checks = compileAll(schemas, context);
+  if (checks === undefined) return undefined;
+  return (value, run) => {
+    const fits = (check: Check): boolean => attempt(run, value, check);
+    const ok = run.seen === undefined ? checks.some(fits) : checks.filter(fits).length > 0;
+    return ok || report(run, 'no_match', 'matches none of the alternatives (anyOf)');
+  };
+};
+
+const oneOf: KeywordCompiler = ({ oneOf: schemas }, context) => {
+  const checks = compileAll(schemas, context);
+  if (checks === undefined) return undefined;
+  return (value, run) => {
+    const found = checks.filter((check) => attempt(run, value, check)).length;
+    return found === 1 || report(run, 'no_match', `matches ${found} of the alternatives (oneOf), not one`);
+  };
+};
+
+const not: KeywordCompiler = ({ not: schema }, context) => {
+  if (schema === undefined) return undefined;
+  const check = context.compile(schema, context);
+  return (value, run) => {
+    const { seen } = run;
+    run.seen = undefined;
+    const ok = !attempt(run, value, check);
+    run.seen = seen;
+    return ok || report(run, 'not_allowed', 'matches what is excluded (not)');
+  };
+};
+
+const condition: KeywordCompiler = ({ if: test, then: yes = true, else: no = true }, context) => {
+  if (test === undefined) return undefined;
+  const [check, onTrue, onFalse] = [test, yes, no].map((schema) => context.compile(schema, context)) as [
+    Check,
+    Check,
+    Check,
+  ];
+  return (value, run) => (attempt(run, value, check) ? onTrue(value, run) : onFalse(value, run));
+};
+
+export const combinators: readonly KeywordCompiler[] = [reference, allOf, anyOf, oneOf, not, condition];

@@ -1,0 +1,101 @@
+import {
+  childPointer,
+  type FieldProblem,
+  fieldProblem,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '@orrery/contracts';
+import type { Pattern } from '../patterns/compile-pattern.js';
+import { CONTRACT_LIMITS } from './contract-limits.js';
+import { keywordComplaint, SCHEMA_KEYWORDS, type SchemaKeyword } from './keyword-shapes.js';
+import { surveyPattern } from './survey-pattern.js';
+
+/** What there is in a document. */
+export interface Survey {
+  /** Every schema by its pointer: what a reference may lead to, and nothing else. */
+  readonly schemas: Map<string, JsonValue>;
+  readonly anchors: Map<string, string>;
+  readonly references: Map<string, string>;
+  /** Pointers of the schemas that apply to the same value as the one at the key, references apart. */
+  readonly inPlace: Map<string, string[]>;
+  readonly patterns: Map<string, Pattern>;
+  readonly problems: FieldProblem[];
+}
+
+/** Walks a JSON Schema (whose depth is bounded) and checks the shape of each keyword, so that compiling cannot fail. */
+export function surveySchema(root: JsonObject): Survey {
+  const survey: Survey = {
+    schemas: new Map(),
+    anchors: new Map(),
+    references: new Map(),
+    inPlace: new Map(),
+    patterns: new Map(),
+    problems: [],
+  };
+  visit(root, '', survey);
+  return survey;
+}
+
+export function complain(survey: Survey, pointer: string, message: string, code = 'invalid_schema'): void {
+  if (survey.problems.length < CONTRACT_LIMITS.problems)
+    survey.problems.push(fieldProblem(pointer, code, message));
+}
+
+function visit(schema: JsonValue, pointer: string, survey: Survey): void {
+  const most = CONTRACT_LIMITS.schemas;
+  survey.schemas.set(pointer, schema);
+  if (survey.schemas.size > most)
+    complain(survey, pointer, `at most ${most} schemas in one document`, 'schema_too_large');
+  else if (isJsonObject(schema))
+    for (const key of Object.keys(schema)) visitKeyword(key, schema[key] ?? null, pointer, survey);
+  else if (typeof schema !== 'boolean') complain(survey, pointer, 'a schema is an object or a boolean');
+}
+
+function visitKeyword(keyword: string, value: JsonValue, pointer: string, survey: Survey): void {
+  const at = childPointer(pointer, keyword);
+  const complaint = keywordComplaint(keyword, value);
+  const kind = SCHEMA_KEYWORDS.get(keyword);
+  if (complaint !== undefined) complain(survey, at, complaint);
+  else if (kind !== undefined) visitParts(keyword, kind, value, pointer, survey);
+  else note(keyword, String(value), pointer, survey);
+}
+
+/** Keeps what other schemas, or compiling, will ask for. */
+function note(keyword: string, text: string, pointer: string, survey: Survey): void {
+  if (keyword === '$ref') survey.references.set(pointer, text);
+  if (keyword === '$anchor') survey.anchors.set(text, pointer);
+  if (keyword === 'pattern') surveyPattern(text, childPointer(pointer, keyword), survey);
+  if (keyword === '$schema' && pointer !== '')
+    complain(survey, childPointer(pointer, keyword), '"$schema" stands at the root');
+}
+
+function visitParts(
+  keyword: string,
+  { holds, inPlace }: SchemaKeyword,
+  value: JsonValue,
+  pointer: string,
+  survey: Survey,
+): void {
+  const at = childPointer(pointer, keyword);
+  const parts = partsOf(value, holds, at);
+  if (parts === undefined) complain(survey, at, `"${keyword}" must be ${WORDS[holds]}`);
+  if (inPlace)
+    survey.inPlace.set(pointer, [...(survey.inPlace.get(pointer) ?? []), ...(parts?.keys() ?? [])]);
+  for (const [place, part] of parts ?? []) visit(part, place, survey);
+  if (keyword !== 'patternProperties' || !isJsonObject(value)) return;
+  for (const source of Object.keys(value)) surveyPattern(source, childPointer(at, source), survey);
+}
+
+const WORDS = { one: 'a schema', list: 'a list of schemas', map: 'a map of schemas' } as const;
+
+function partsOf(
+  value: JsonValue,
+  holds: SchemaKeyword['holds'],
+  at: string,
+): Map<string, JsonValue> | undefined {
+  if (holds === 'one') return new Map([[at, value]]);
+  const isFitting = holds === 'list' ? Array.isArray(value) && value.length > 0 : isJsonObject(value);
+  if (!isFitting) return undefined;
+  return new Map(Object.entries(value as JsonObject).map(([key, part]) => [childPointer(at, key), part]));
+}

@@ -1,0 +1,97 @@
+import {
+  childPointer,
+  type FieldProblem,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '@orrery/contracts';
+import { fail } from '../cel/frame.js';
+import { resultKey } from '../cel/values/to-json.js';
+import { findUnknownOperators } from '../operators/find-unknown-operators.js';
+import { childPosition, type Position, rootPosition } from '../operators/positions.js';
+import { compileKey, compileText, type KeyNode } from './compile-text.js';
+import { quoteOperators } from './quote-operators.js';
+import { type TemplateCompiler, takeTemplateRoom, templateCompiler } from './template-compiler.js';
+import type { CompiledTemplate, TemplateNode, TemplateRun } from './template-node.js';
+
+export type TemplateResult =
+  | { ok: true; template: CompiledTemplate }
+  | { ok: false; problems: FieldProblem[] };
+
+export interface TemplateOptions {
+  /** Variables that expressions may use. */
+  names: readonly string[];
+  /** The template makes a mutation: operators are checked, and data cannot bring its own. */
+  mutation?: boolean;
+}
+
+/**
+ * Compiles every `{{ … }}` in a template's texts and keys. Problems point into the template (RFC 6901) and name the
+ * line, the column and the placeholder. Never throws; bounded by `TEMPLATE_LIMITS`.
+ */
+export function compileTemplate(template: JsonValue, options: TemplateOptions): TemplateResult {
+  const compiler = templateCompiler(options.names);
+  const position = options.mutation === true ? rootPosition(template) : 'free';
+  const root = compileValue(template, { pointer: '', depth: 0, position }, compiler);
+  const unknown = options.mutation === true && !compiler.stopped ? findUnknownOperators(template) : [];
+  const problems = [...compiler.problems, ...unknown];
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, template: { root } };
+}
+
+interface Place {
+  pointer: string;
+  depth: number;
+  position: Position;
+}
+
+function compileValue(value: JsonValue, place: Place, compiler: TemplateCompiler): TemplateNode {
+  const { pointer, depth, position } = place;
+  if (!takeTemplateRoom(compiler, pointer, depth, typeof value === 'string' ? value.length : 0))
+    return () => null;
+  if (typeof value === 'string') return quoteOperators(compileText(value, pointer, compiler), position);
+  if (Array.isArray(value)) return compileArray(value, place, compiler);
+  if (isJsonObject(value)) return compileObject(value, place, compiler);
+  return () => value;
+}
+
+function compileArray(
+  items: JsonValue[],
+  { pointer, depth }: Place,
+  compiler: TemplateCompiler,
+): TemplateNode {
+  const nodes = items.map((item, index) =>
+    compileValue(item, { pointer: `${pointer}/${index}`, depth: depth + 1, position: 'free' }, compiler),
+  );
+  return (run, at) => nodes.map((node) => node(run, at + 1));
+}
+
+function compileObject(object: JsonObject, place: Place, compiler: TemplateCompiler): TemplateNode {
+  const entries = Object.entries(object).map(([key, value]) => compileEntry(key, value, place, compiler));
+  return (run, at) => {
+    const result: JsonObject = {};
+    for (const [readKey, node] of entries) {
+      const key = writeKey(readKey, run, place.position);
+      if (Object.hasOwn(result, key)) fail(`the key "${key}" stands twice in one object`);
+      result[key] = node(run, at + 1);
+    }
+    return result;
+  };
+}
+
+function compileEntry(key: string, value: JsonValue, place: Place, compiler: TemplateCompiler) {
+  const pointer = childPointer(place.pointer, key);
+  takeTemplateRoom(compiler, pointer, place.depth, key.length);
+  const position = childPosition(place.position, key);
+  return [
+    compileKey(key, pointer, compiler),
+    compileValue(value, { pointer, depth: place.depth + 1, position }, compiler),
+  ] as const;
+}
+
+/** Operators stand in the template itself: a key made from data cannot become one. */
+function writeKey(node: KeyNode, run: TemplateRun, position: Position): string {
+  const key = resultKey(node.write(run), run.room);
+  if (!node.fixed && position !== 'free' && key.startsWith('$'))
+    fail(`data may not bring the operator "${key}"`);
+  return key;
+}

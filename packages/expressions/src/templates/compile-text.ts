@@ -1,0 +1,89 @@
+import { EvaluationFailure, fail, spend } from '../cel/frame.js';
+import { type CelValue, wordFor } from '../cel/values/cel-value.js';
+import { resultText, toJson } from '../cel/values/to-json.js';
+import { keyToText, valueToText } from '../cel/values/value-to-text.js';
+import { compilePlaceholder, type Placeholder, shorten } from './compile-placeholder.js';
+import { findPlaceholders, type Segment } from './find-placeholders.js';
+import { placeIn } from './place-in.js';
+import { addProblem, type TemplateCompiler } from './template-compiler.js';
+import type { TemplateNode, TemplateRun } from './template-node.js';
+
+type Piece = string | Placeholder;
+
+/** The pieces of a text; undefined when something in it was wrong (and has been reported). */
+function compilePieces(text: string, pointer: string, compiler: TemplateCompiler): Piece[] | undefined {
+  const found = findPlaceholders(text);
+  if (!found.ok) {
+    const place = placeIn(text, found.start);
+    const message = `${place}: the placeholder is not closed with }}, in ${shorten(text.slice(found.start))}`;
+    addProblem(compiler, pointer, 'template_syntax', message);
+    return undefined;
+  }
+  const pieces = found.segments.map((segment) => compilePiece(segment, text, pointer, compiler));
+  return pieces.includes(undefined) ? undefined : (pieces as Piece[]);
+}
+
+const compilePiece = (segment: Segment, text: string, pointer: string, compiler: TemplateCompiler) =>
+  segment.kind === 'literal' ? segment.text : compilePlaceholder(segment, text, pointer, compiler);
+
+/** A text in a value's place: exactly one placeholder keeps its JSON type, anything else becomes text. */
+export function compileText(text: string, pointer: string, compiler: TemplateCompiler): TemplateNode {
+  const pieces = compilePieces(text, pointer, compiler) ?? [];
+  const [only] = pieces;
+  if (pieces.length === 1 && typeof only === 'object') return jsonOf(only);
+  if (pieces.every((piece) => typeof piece === 'string')) return ({ room }) => resultText(text, room);
+  return (run) => joined(pieces, run, insideText);
+}
+
+const jsonOf =
+  (placeholder: Placeholder): TemplateNode =>
+  (run, depth) => {
+    run.current = placeholder;
+    return toJson(placeholder.run(run.frame), run.room, depth);
+  };
+
+/** A text in a key's place. */
+export function compileKey(text: string, pointer: string, compiler: TemplateCompiler): KeyNode {
+  const pieces = compilePieces(text, pointer, compiler) ?? [];
+  if (pieces.every((piece) => typeof piece === 'string')) return { fixed: true, write: () => text };
+  return { fixed: false, write: (run) => joined(pieces, run, insideKey) };
+}
+
+/** A compiled key; a fixed one has no placeholders. */
+export interface KeyNode {
+  readonly fixed: boolean;
+  write(run: TemplateRun): string;
+}
+
+function joined(
+  pieces: readonly Piece[],
+  run: TemplateRun,
+  write: (value: CelValue, run: TemplateRun) => string,
+) {
+  let text = '';
+  for (const piece of pieces) {
+    if (typeof piece === 'string') text += piece;
+    else {
+      run.current = piece;
+      text += write(piece.run(run.frame), run);
+    }
+    if (text.length > run.room.characters) throw new EvaluationFailure('the result is too large', true);
+  }
+  return resultText(text, run.room);
+}
+
+/** Inside longer text: texts as they are, numbers in digits, null, lists and objects as JSON. */
+function insideText(value: CelValue, run: TemplateRun): string {
+  if (value !== null && (Array.isArray(value) || wordFor(value) === 'an object')) {
+    const text = JSON.stringify(toJson(value, run.room, 0));
+    spend(run.frame, text.length >> 4);
+    return text;
+  }
+  return value === null ? 'null' : valueToText(value);
+}
+
+/** A key names something: null, lists, objects and booleans are refused rather than written out. */
+function insideKey(value: CelValue): string {
+  const text = keyToText(value);
+  return text === '' ? fail('a placeholder in a key is empty') : text;
+}

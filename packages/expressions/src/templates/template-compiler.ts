@@ -1,0 +1,41 @@
+import { type FieldProblem, fieldProblem } from '@orrery/contracts';
+import { type ExpressionCompiler, expressionCompiler } from '../cel/compile-expression.js';
+import { TEMPLATE_LIMITS } from './template-limits.js';
+
+/** State of compiling one template: what is wrong so far, and what room is left. */
+export interface TemplateCompiler {
+  readonly expressions: ExpressionCompiler;
+  readonly problems: FieldProblem[];
+  readonly left: { values: number; characters: number; placeholders: number; expressionCharacters: number };
+  /** Set when there is no point in going on. */
+  stopped: boolean;
+}
+
+export const templateCompiler = (names: readonly string[]): TemplateCompiler => ({
+  expressions: expressionCompiler(names, TEMPLATE_LIMITS.expressionNodes),
+  problems: [],
+  left: { ...TEMPLATE_LIMITS },
+  stopped: false,
+});
+
+export function addProblem(compiler: TemplateCompiler, pointer: string, code: string, message: string): void {
+  compiler.problems.push(fieldProblem(pointer, code, message));
+  if (compiler.problems.length >= TEMPLATE_LIMITS.problems) compiler.stopped = true;
+}
+
+/** Counts a value or a key against the template's size; false ends the compilation. */
+export function takeTemplateRoom(
+  compiler: TemplateCompiler,
+  pointer: string,
+  depth: number,
+  characters: number,
+): boolean {
+  compiler.left.values -= 1;
+  compiler.left.characters -= characters;
+  if (compiler.stopped) return false;
+  const fits = compiler.left.values >= 0 && compiler.left.characters >= 0 && depth <= TEMPLATE_LIMITS.depth;
+  if (fits) return true;
+  addProblem(compiler, pointer, 'template_too_large', 'the template is too large or nested too deeply');
+  compiler.stopped = true;
+  return false;
+}
