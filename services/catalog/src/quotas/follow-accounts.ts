@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Bus } from '@orrery/bus';
-import { accountChanged, accountContract } from '@orrery/contracts';
+import { accountChanged, accountContract, ServiceError } from '@orrery/contracts';
 import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import type { CatalogContext } from '../context.js';
 import { rememberQuota } from './quota-store.js';
 
 const STATES_PER_PAGE = 1000;
 /** News may be lost with the bus; this often all accounts are compared, in milliseconds. */
-const RECONCILE_MS = 300_000;
+const RECONCILE_MS = 60_000;
 const TIMEOUT_MS = 10_000;
 
 /** Keeps the accounts' quotas as the gateway, their owner, has them: by its news, and by asking now and then. */
@@ -31,11 +31,17 @@ export async function followAccounts(
     clock,
     logger,
     runOnce: async (stopping) => {
-      await reconcile(context, bus, stopping);
+      await reconcile(context, bus, stopping).catch((error: unknown) => {
+        // A gateway that starts or restarts is no failure: its news come anyway, and we ask again.
+        if (!isAway(error)) throw error;
+        logger.debug('the gateway does not answer about accounts yet');
+      });
       return 'idle';
     },
   });
 }
+
+const isAway = (error: unknown): boolean => error instanceof ServiceError && error.code === 'unavailable';
 
 /** Asks for all accounts, page by page. */
 export async function reconcile({ db, clock }: CatalogContext, bus: Bus, signal: AbortSignal): Promise<void> {

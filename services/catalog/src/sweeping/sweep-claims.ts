@@ -34,9 +34,11 @@ export async function sweepClaims(
   const now = nowOf(context);
   const before = new Date(now.getTime() - options.graceMs);
   const claims = await takeUnchecked(context.db, before, now, DEPLOYMENTS_PER_RUN);
-  const deployments = Map.groupBy(claims, ({ deployment }) => deployment);
-  for (const [deployment, itsClaims] of deployments)
+  const deployments = new Set(claims.map(({ deployment }) => deployment));
+  for (const deployment of deployments) {
+    const itsClaims = claims.filter((claim) => claim.deployment === deployment);
     await sweepDeployment(context, options, deployment, itsClaims, signal);
+  }
   return deployments.size === DEPLOYMENTS_PER_RUN ? 'more' : 'idle';
 }
 

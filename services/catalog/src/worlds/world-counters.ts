@@ -13,8 +13,8 @@ export interface WorldTotals {
 /** Changes an account's number of worlds and returns the new one; the account's creations wait for each other here. */
 export async function countWorlds(trx: CatalogTransaction, accountId: number, by: 1 | -1): Promise<number> {
   const { rows } = await sql<{ worlds: number }>`
-    insert into world_counters as counted (account_id, worlds) values (${accountId}, ${by})
-    on conflict (account_id) do update set worlds = counted.worlds + excluded.worlds
+    insert into world_counters as counted (account_id, worlds) values (${accountId}, ${Math.max(by, 0)})
+    on conflict (account_id) do update set worlds = counted.worlds + ${by}
     returning worlds`.execute(trx);
   return rows[0]?.worlds ?? 0;
 }
@@ -27,10 +27,8 @@ export async function countPublicWorlds(
   // Everyone's first: all who take both rows take them in this order.
   for (const counted of [EVERYONE, accountId]) {
     await sql`
-      insert into world_counters as counted (account_id, public_worlds) values (${counted}, ${by})
-      on conflict (account_id) do update set public_worlds = counted.public_worlds + excluded.public_worlds`.execute(
-      trx,
-    );
+      insert into world_counters as counted (account_id, public_worlds) values (${counted}, ${Math.max(by, 0)})
+      on conflict (account_id) do update set public_worlds = counted.public_worlds + ${by}`.execute(trx);
   }
 }
 

@@ -1,0 +1,167 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  bootCatalog,
+  codeOf,
+  deploymentAddress,
+  plantWorld,
+  type RunningTestCatalog,
+  refusalOf,
+} from './running-catalog.js';
+
+describe('entity schemas and attributes', () => {
+  let catalog: RunningTestCatalog;
+  let planted: Awaited<ReturnType<typeof plantWorld>>;
+  beforeAll(async () => {
+    catalog = await bootCatalog();
+    planted = await plantWorld(catalog);
+  });
+  const inHorse = () => ({ ...planted.inWorld, schemaName: 'horse' });
+  const createSchema = (body: object) =>
+    catalog.call('entitySchemas.create', { params: planted.inWorld, body });
+
+  it('creates a schema with its attributes in the order sent', () => {
+    expect(planted.schema).toMatchObject({
+      worldId: planted.world.id,
+      name: 'horse',
+      attributes: [
+        { name: 'wins', type: 'integer', constraints: { min: 0 }, defaultValue: 0 },
+        { name: 'speed', type: 'float', constraints: null, defaultValue: null },
+      ],
+    });
+  });
+
+  it('creates nothing when one attribute contradicts itself', async () => {
+    const attributes = [
+      { name: 'good', type: 'string' },
+      { name: 'bad', type: 'integer', constraints: { min: 3, max: 1 } },
+    ];
+    const refusal = await refusalOf(createSchema({ name: 'half', attributes }));
+    expect(refusal.code).toBe('validation_failed');
+    expect(refusal.errors[0]?.pointer).toMatch(/^\/attributes\/1\/constraints/);
+    const params = { ...planted.inWorld, schemaName: 'half' };
+    expect(await codeOf(catalog.call('entitySchemas.get', { params }))).toBe('entity_schema_not_found');
+  });
+
+  it.each([
+    ['a default that breaks its constraints', { type: 'integer', constraints: { max: 1 }, defaultValue: 2 }],
+    ['a default of another type', { type: 'boolean', defaultValue: 'yes' }],
+    ['a default outside the enum', { type: 'string', constraints: { enum: ['a'] }, defaultValue: 'b' }],
+    ['a pattern that is none', { type: 'string', constraints: { pattern: '(' } }],
+    ['a pattern with a backreference', { type: 'string', constraints: { pattern: '(a)\\1' } }],
+    ['bounds on a text', { type: 'string', constraints: { min: 1 } }],
+    ['an unknown type', { type: 'date' }],
+    ['an unknown constraint', { type: 'string', constraints: { maxLength: 3 } }],
+  ])('refuses %s', async (_what, attribute) => {
+    const body = { name: 'odd', ...attribute };
+    expect(await codeOf(catalog.call('attributes.create', { params: inHorse(), body }))).toBe(
+      'validation_failed',
+    );
+  });
+
+  it('refuses an attribute twice in one schema, at its place', async () => {
+    const attributes = [
+      { name: 'same', type: 'string' },
+      { name: 'same', type: 'float' },
+    ];
+    const refusal = await refusalOf(createSchema({ name: 'twice', attributes }));
+    expect([refusal.code, refusal.errors[0]?.pointer]).toEqual(['attribute_exists', '/attributes/1/name']);
+  });
+
+  it.each(['a:b', ' a', 'a ', 'a\u0007b', '', 'x'.repeat(256), '__proto__'])(
+    'refuses the schema name %j',
+    async (name) => {
+      expect(await codeOf(createSchema({ name }))).toBe('validation_failed');
+    },
+  );
+
+  it.each(['a.b', 'a{{b', '$a', 'constructor'])('refuses the attribute name %j', async (name) => {
+    const body = { name, type: 'json' };
+    expect(await codeOf(catalog.call('attributes.create', { params: inHorse(), body }))).toBe(
+      'validation_failed',
+    );
+  });
+
+  it('takes names of 255 characters after NFC and finds them in any normal form', async () => {
+    const name = 'e\u0301'.repeat(255);
+    const { data } = await createSchema({ name });
+    expect(data.name).toBe('é'.repeat(255));
+    const params = { ...planted.inWorld, schemaName: name };
+    expect((await catalog.call('entitySchemas.get', { params })).data.id).toBe(data.id);
+  });
+
+  it('changes an attribute: absent stays, constraints are replaced whole, null removes', async () => {
+    const body = {
+      name: 'mood',
+      type: 'string',
+      constraints: { enum: ['calm'], required: true },
+      defaultValue: 'calm',
+    };
+    await catalog.call('attributes.create', { params: inHorse(), body });
+    const params = { ...inHorse(), name: 'mood' };
+    const change = async (patch: object) =>
+      (await catalog.call('attributes.update', { params, body: patch })).data;
+    expect(await change({ constraints: { enum: ['calm', 'wild'] } })).toMatchObject({
+      constraints: { enum: ['calm', 'wild'] },
+      defaultValue: 'calm',
+    });
+    expect(await change({ constraints: null, defaultValue: null })).toMatchObject({
+      type: 'string',
+      constraints: null,
+      defaultValue: null,
+    });
+    expect(await codeOf(change({ name: 'wins' }))).toBe('attribute_exists');
+    expect(await change({ name: 'temper' })).toMatchObject({ name: 'temper' });
+    expect(await codeOf(change({}))).toBe('attribute_not_found');
+  });
+
+  it('lists attributes with their number', async () => {
+    const { data, pagination } = await catalog.call('attributes.list', {
+      params: inHorse(),
+      query: { limit: '1' },
+    });
+    expect(data.map(({ name }) => name)).toEqual(['wins']);
+    const { data: whole } = await catalog.call('entitySchemas.get', { params: inHorse() });
+    expect(pagination.total).toBe(whole.attributes.length);
+  });
+
+  it('keeps the name of a schema that a version names, and the schema', async () => {
+    const params = inHorse();
+    expect(await codeOf(catalog.call('entitySchemas.update', { params, body: { name: 'pony' } }))).toBe(
+      'entity_schema_in_use',
+    );
+    expect(await codeOf(catalog.call('entitySchemas.delete', { params }))).toBe('entity_schema_in_use');
+    const { data } = await catalog.call('entitySchemas.update', {
+      params,
+      body: { name: 'horse', description: 'Trots' },
+    });
+    expect(data).toMatchObject({ name: 'horse', description: 'Trots' });
+  });
+
+  it('keeps a schema that instances use', async () => {
+    await createSchema({ name: 'jockey' });
+    const deployment = deploymentAddress();
+    await catalog.ask('claims.schemas', { worldId: planted.world.id, deployment, schemas: ['jockey'] });
+    const params = { ...planted.inWorld, schemaName: 'jockey' };
+    expect(await codeOf(catalog.call('entitySchemas.update', { params, body: { name: 'rider' } }))).toBe(
+      'entity_schema_in_use',
+    );
+    expect(await codeOf(catalog.call('entitySchemas.delete', { params }))).toBe('entity_schema_in_use');
+    await catalog.ask('claims.release', { deployment });
+    const renamed = await catalog.call('entitySchemas.update', { params, body: { name: 'rider' } });
+    expect(renamed.data.name).toBe('rider');
+  });
+
+  it('renames and deletes a schema that nothing uses', async () => {
+    await createSchema({ name: 'cart' });
+    await createSchema({ name: 'wagon' });
+    const params = { ...planted.inWorld, schemaName: 'cart' };
+    expect(await codeOf(catalog.call('entitySchemas.update', { params, body: { name: 'wagon' } }))).toBe(
+      'entity_schema_exists',
+    );
+    const { total } = (await catalog.call('entitySchemas.list', { params: planted.inWorld })).pagination;
+    await catalog.call('entitySchemas.delete', { params });
+    const after = await catalog.call('entitySchemas.list', { params: planted.inWorld });
+    expect(after.pagination.total).toBe(total - 1);
+    expect(after.data.map(({ name }) => name)).not.toContain('cart');
+  });
+});
