@@ -9,10 +9,12 @@ const MAX_IN_FLIGHT = 64;
 
 export const createConsume =
   (facts: FactLog, clock: Clock, logger: Logger) =>
-  <M extends Message>(message: M, options: ConsumeOptions<M>): Promise<void> =>
-    facts.read(message.subject, {
+  async <M extends Message>(message: M, options: ConsumeOptions<M>): Promise<void> => {
+    if (options.signal.aborted) return;
+    await facts.read(message.subject, {
       consumer: options.consumer,
       maxInFlight: options.maxInFlight ?? MAX_IN_FLIGHT,
       receive: createLanes(createHandling(message, options, logger), clock),
       signal: options.signal,
     });
+  };

@@ -7,8 +7,9 @@ import type { Exchange } from '../transport.js';
 /** A broadcast that cannot be read, or whose handling fails, is logged and forgotten. */
 export const createListen =
   (exchange: Exchange, logger: Logger) =>
-  <M extends Message>(message: M, handle: (payload: PayloadOf<M>) => void, signal: AbortSignal) =>
-    exchange.listen(
+  async <M extends Message>(message: M, handle: (payload: PayloadOf<M>) => void, signal: AbortSignal) => {
+    if (signal.aborted) return;
+    await exchange.listen(
       broadcastSubject(message),
       ({ headers, body }) => {
         try {
@@ -20,3 +21,4 @@ export const createListen =
       },
       signal,
     );
+  };

@@ -5,7 +5,7 @@ import type { RunningCalls } from '../calls/running-calls.js';
 import type { Answer, Frame, RequestOptions } from '../transport.js';
 
 /** One process's part in a subject; `running` counts the calls that it works on. */
-export interface Member {
+interface Member {
   readonly answer: Answer;
   readonly running: RunningCalls;
 }

@@ -13,7 +13,7 @@ export interface Connection {
   watch(watcher: ConnectionWatcher): void;
 }
 
-export interface ConnectionWatcher {
+interface ConnectionWatcher {
   onDown?(): void;
   onUp?(): void;
 }

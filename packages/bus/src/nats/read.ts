@@ -41,11 +41,12 @@ export async function startReading(
     source = await client.consumers.get(STREAM, durable);
     return source;
   };
-  const pull = async () => {
+  const pull = async (stopping: AbortSignal) => {
     if (!connection.up) return 'idle' as const;
     await places.untilHalfFree();
     const messages = await (await ensure()).fetch({ max_messages: places.free, expires: PULL_EXPIRES_MS });
     pulling = messages;
+    if (stopping.aborted) messages.stop();
     for await (const message of messages) places.take(receive(deliveries.take(message)));
     return 'more' as const;
   };
@@ -59,8 +60,8 @@ export async function startReading(
     name: `messages of ${durable}`,
     intervalMs: 100,
     maxBackoffMs: MAX_BACKOFF_MS,
-    runOnce: () =>
-      pull().catch((error: unknown) => {
+    runOnce: (stopping) =>
+      pull(stopping).catch((error: unknown) => {
         source = undefined;
         throw error;
       }),
@@ -85,7 +86,8 @@ export async function startReading(
     await places.untilEmpty();
     await alive.stop();
   };
-  signal.addEventListener('abort', () => void stop(), { once: true });
+  if (signal.aborted) await stop();
+  else signal.addEventListener('abort', () => void stop(), { once: true });
   return stop;
 }
 

@@ -3,6 +3,7 @@ import { type Clock, holding, type Logger, startPollLoop } from '@orrery/service
 import type { FactLog, ReadOptions } from '../../transport.js';
 import { createAppend } from './append.js';
 import { migrations } from './migrations.js';
+import { oneReaderEach } from './one-reader.js';
 import { pruneMessages } from './prune.js';
 import { startReading } from './read.js';
 import type { BusSchema } from './schema.js';
@@ -43,7 +44,9 @@ export const openFacts = ({ databaseUrl, clock, logger }: FactsOptions): Promise
     const { wake, onStored } = readers;
     return {
       append: createAppend({ db, clock, onStored: wake }),
-      read: (subject, options) => startReading(subject, options, { db, clock, logger, onStored }),
+      read: oneReaderEach((subject, options) =>
+        startReading(subject, options, { db, clock, logger, onStored }),
+      ),
     };
   }, logger);
 

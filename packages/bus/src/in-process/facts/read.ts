@@ -22,7 +22,7 @@ const MAX_SENT_BACK = 1000;
 /**
  * Hands one consumer's messages out: those that are due again, then new ones.
  *
- * @returns how to stop, which waits for what is in work and notes it.
+ * @returns how to stop (an abort alone only ends the loop), which waits for what is in work and notes it.
  */
 export async function startReading(
   subject: string,
@@ -63,7 +63,6 @@ export async function startReading(
       .save()
       .catch((error: unknown) => logger.warn({ err: error, consumer }, 'progress was not noted'));
   };
-  signal.addEventListener('abort', () => void stop(), { once: true });
   return stop;
 }
 
