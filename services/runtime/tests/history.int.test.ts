@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { type HistoryQuery, historyQuery, historyRpcs, type JsonObject } from '@orrery/contracts';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { historyHandlers, type SeenDeployment } from '../src/journal/handlers.js';
+import { listHistory } from '../src/journal/list-history.js';
+import { createTurns } from '../src/journal/verify/turns.js';
+import { openRuntimeDatabase, plantDeployment } from './journal-fixture.js';
+
+const db = await openRuntimeDatabase();
+const race = await plantDeployment(db);
+/** seq 1: creation, 2–13: executions of three kinds, 14: a manual write. */
+await race.add({ kind: 'deployment_created', event: null, trigger: null, status: null });
+for (let lap = 0; lap < 4; lap++) {
+  await race.write(`H${lap % 2}`, { wins: lap });
+  await race.add({ event: 'groom', trigger: 'public', caller: 'wallet:W' });
+  await race.add({ status: 'failed', error: { code: 'template_failed', detail: 'no' }, trigger: 'cron' });
+}
+await race.write('H0', { wins: 9 }, { kind: 'instance_updated', event: null, trigger: null, status: null });
+
+const list = (query: Record<string, unknown> = {}) =>
+  listHistory(db, race, historyQuery.parse(query) as HistoryQuery);
+const seqs = async (query: Record<string, unknown> = {}) => (await list(query)).data.map(({ seq }) => seq);
+
+test('the history is the executions, newest first, with their total', async () => {
+  const { data, pagination } = await list({ limit: '5' });
+  expect(data.map(({ seq }) => seq)).toEqual([13, 12, 11, 10, 9]);
+  expect(pagination).toEqual({ page: 1, limit: 5, total: 12, totalPages: 3 });
+  expect(await seqs({ limit: '5', page: '3' })).toEqual([3, 2]);
+  expect(await seqs({ page: '4' })).toEqual([]);
+});
+
+test('after goes on where a list ended, whatever was added meanwhile', async () => {
+  expect(await seqs({ after: '5' })).toEqual([4, 3, 2]);
+  expect(await seqs({ after: '5', limit: '1', include: 'all' })).toEqual([4]);
+  expect(historyQuery.safeParse({ after: '5', page: '2' }).success).toBe(false);
+});
+
+test('include=all lists everything that happened', async () => {
+  const { data, pagination } = await list({ include: 'all' });
+  expect(data.map(({ seq }) => seq)).toEqual([14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  expect(data.at(-1)).toMatchObject({
+    kind: 'deployment_created',
+    event: null,
+    status: null,
+    stateChanges: {},
+  });
+  expect(pagination.total).toBe(14);
+});
+
+test.each<[Record<string, string>, number[]]>([
+  [{ event: 'groom' }, [12, 9, 6, 3]],
+  [{ event: 'none' }, []],
+  [{ status: 'failed' }, [13, 10, 7, 4]],
+  [{ trigger: 'public' }, [12, 9, 6, 3]],
+  [{ trigger: 'public', status: 'failed' }, []],
+  [{ event: 'race', status: 'succeeded' }, [11, 8, 5, 2]],
+  [{ instance: 'horse:H0' }, [8, 2]],
+  [{ instance: 'horse:H0', include: 'all' }, [14, 8, 2]],
+  [{ instance: 'horse:H1', event: 'race' }, [11, 5]],
+  [{ instance: 'horse:H1', event: 'groom' }, []],
+  [{ instance: 'horse:none' }, []],
+])('filter %j', async (query, expected) => {
+  const { data, pagination } = await list(query);
+  expect(data.map(({ seq }) => seq)).toEqual(expected);
+  expect(pagination.total).toBe(expected.length);
+});
+
+test('an entry shows what it did and all that its hash covers', async () => {
+  const [entry] = (await list({ instance: 'horse:H0', limit: '1' })).data;
+  expect(entry).toMatchObject({
+    v: 1,
+    deployment: race.address,
+    stateChanges: { 'horse:H0': { wins: 2 } },
+    changes: [
+      { entitySchema: 'horse', instanceId: 'H0', op: 'update', set: { wins: 2 }, unset: [], revision: 2 },
+    ],
+    caller: 'account:7',
+    durationMs: 1.5,
+    pushes: [],
+  });
+  expect(historyRpcs['history.get'].reply.safeParse({ data: entry })).toMatchObject({ success: true });
+});
+
+test('what is too deep, or too large for one answer, is refused', async () => {
+  await expect(list({ page: '5001', limit: '20' })).rejects.toMatchObject({ code: 'page_too_deep' });
+  const heavy = await plantDeployment(db);
+  for (let n = 0; n < 60; n++) await heavy.add({ input: { text: 'x'.repeat(255 * 1024) } });
+  const query = (limit: string) => listHistory(db, heavy, historyQuery.parse({ limit }) as HistoryQuery);
+  await expect(query('60')).rejects.toMatchObject({ code: 'page_too_deep' });
+  expect((await query('40')).data).toHaveLength(40);
+});
+
+test('counting stops at 10,000, and says so', async () => {
+  const long = await plantDeployment(db);
+  await long.add();
+  await sql`insert into instance_changes select ${long.id}, 'horse', 'H', n from generate_series(1, 10500) n`.execute(
+    db,
+  );
+  const { pagination } = await listHistory(
+    db,
+    long,
+    historyQuery.parse({ instance: 'horse:H', include: 'all' }) as HistoryQuery,
+  );
+  expect(pagination).toMatchObject({ total: 10_000, totalIsMinimum: true });
+});
+
+const llm = { model: 'm', tokens: 9, request: { prompt: 'secret' }, response: { text: 'secret' } };
+const modelled = await plantDeployment(db);
+const id = randomUUID();
+await modelled.add({ id, llm, pushes: { targetChains: ['base-sepolia'], onchain: null } });
+
+const handlers = (seen: Partial<SeenDeployment>) =>
+  historyHandlers({
+    db,
+    see: async () => ({ ...modelled, isLLMPublic: false, isOwner: false, ...seen }),
+    verifyTurns: createTurns(1),
+  });
+const params = { worldAddress: '1', address: modelled.address };
+const call = {
+  caller: { kind: 'account', accountId: 8, scopes: ['read'] },
+  requestId: 'r',
+  deadline: Number.MAX_SAFE_INTEGER,
+  signal: new AbortController().signal,
+} as const;
+const get = async (seen: Partial<SeenDeployment>, historyId = id) =>
+  (
+    await handlers(seen)['history.get'](
+      { params: { ...params, historyId }, query: {}, headers: {}, body: {} },
+      call,
+    )
+  ).data.llm as JsonObject;
+
+test("a model's texts are for the owner, or for all where the deployment says so", async () => {
+  expect(await get({})).toEqual({ model: 'm', tokens: 9 });
+  expect(await get({ isOwner: true })).toEqual(llm);
+  expect(await get({ isLLMPublic: true })).toEqual(llm);
+  const request = { params, query: historyQuery.parse({}), headers: {}, body: {} };
+  const listed = await handlers({ isOwner: true })['history.list'](request as never, call);
+  expect(listed.data[0]).toMatchObject({
+    llm: { model: 'm', tokens: 9 },
+    pushes: [{ chain: 'base-sepolia', status: 'queued' }],
+  });
+});
+
+test.each(['x', randomUUID(), '../1'])('there is no entry %s', async (historyId) => {
+  await expect(get({ isOwner: true }, historyId)).rejects.toMatchObject({ code: 'history_entry_not_found' });
+});
