@@ -9,11 +9,16 @@ import { declarePrincipal } from './http/request-principal.js';
 import { recordRoutes } from './http/route-table.js';
 import type { CallOperation, RoutedRpc } from './http/routed-rpc.js';
 import { answerUnknownRoutes } from './http/unknown-routes.js';
+import type { RateLimiter, RatePolicies } from './limits/rate-policy.js';
 import { openApiDocument } from './openapi/document.js';
 import { requireAccess } from './plugins/access.js';
 import { addAccessLog } from './plugins/access-log.js';
+import { addAdmission } from './plugins/admission.js';
 import { addCors } from './plugins/cors.js';
+import { addDraining } from './plugins/draining.js';
+import { limitRate } from './plugins/rate-limit.js';
 import { addSecurityHeaders } from './plugins/security-headers.js';
+import { addSignals } from './plugins/signals.js';
 import { addHealthRoutes } from './routes/health.js';
 import { addOpenApiRoute } from './routes/openapi.js';
 import { addReferenceRoute } from './routes/reference.js';
@@ -25,6 +30,11 @@ export interface AppContext {
   logger: Logger;
   health: Health;
   limits: HttpLimits;
+  /** Requests under way; beyond it new ones are refused. */
+  maxInFlight: number;
+  limiter: RateLimiter;
+  /** Undefined: nothing is limited. */
+  rates: RatePolicies | undefined;
   /** How long a call may take, in milliseconds. */
   deadlineMs: number;
   routes: readonly RoutedRpc[];
@@ -39,14 +49,17 @@ export function createApp(context: AppContext): FastifyInstance {
   answerProblems(app, context.logger);
   addAccessLog(app, context.logger);
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
+  addDraining(app);
+  addSignals(app);
   addSecurityHeaders(app);
   addCors(app, table);
   answerUnknownRoutes(app, table);
+  addAdmission(app, context.maxInFlight);
   addHealthRoutes(app, context.health);
   const document = openApiDocument(context.routes);
   addOpenApiRoute(app, document);
   addReferenceRoute(app, document);
-  const guards = (rpc: RoutedRpc) => requireAccess(rpc.access, context.keys);
+  const guards = (rpc: RoutedRpc) => [...requireAccess(rpc.access, context.keys), ...limitRate(rpc, context)];
   for (const rpc of context.routes) addRoute(app, rpc, { ...context, guards });
   return app;
 }

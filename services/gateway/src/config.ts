@@ -1,7 +1,8 @@
-import { type Environment, port, readEnvironment, wholeNumber } from '@orrery/service-kit';
+import { type Environment, flag, port, readEnvironment, wholeNumber } from '@orrery/service-kit';
 import { z } from 'zod';
 import type { HttpLimits } from './http/create-http.js';
 import { trustedProxies } from './http/trusted-proxies.js';
+import { perMinute, type RatePolicies } from './limits/rate-policy.js';
 
 const limit = (fallback: number, min: number, max: number, what: string) =>
   wholeNumber({ min, max, what: `${what}, ${min} to ${max}` }).default(fallback);
@@ -18,6 +19,13 @@ const environment = z.object({
     .max(1024)
     .default('false')
     .describe('true, false, a number of hops, or addresses and networks separated by commas'),
+  MAX_IN_FLIGHT: limit(1000, 1, 100_000, 'requests that may be under way at once'),
+  RATE_LIMITS: flag.default(true),
+  RATE_KEY_PER_SECOND: limit(100, 1, 1_000_000, 'requests a second per key'),
+  RATE_KEY_BURST: limit(500, 1, 1_000_000, 'requests at once per key'),
+  RATE_APP_ADDRESS_PER_MINUTE: limit(120, 1, 1_000_000, 'public requests a minute per client address'),
+  RATE_APP_WALLET_PER_MINUTE: limit(60, 1, 1_000_000, 'executions a minute per wallet and deployment'),
+  RATE_AUTH_PER_MINUTE: limit(10, 1, 1_000_000, 'sign-in requests a minute per client address'),
 });
 
 export interface GatewayConfig {
@@ -26,6 +34,10 @@ export interface GatewayConfig {
   readonly limits: HttpLimits;
   /** How long a call to a service may take, in milliseconds. */
   readonly deadlineMs: number;
+  /** Requests under way; beyond it new ones are refused with 503. */
+  readonly maxInFlight: number;
+  /** Undefined: nothing is limited. */
+  readonly rates: RatePolicies | undefined;
 }
 
 /** @throws StartupError naming every variable that is wrong. */
@@ -41,5 +53,14 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
       trustProxy: trustedProxies(read.TRUST_PROXY),
     },
     deadlineMs: read.CALL_DEADLINE_MS,
+    maxInFlight: read.MAX_IN_FLIGHT,
+    rates: read.RATE_LIMITS ? ratesOf(read) : undefined,
   };
 }
+
+const ratesOf = (read: z.output<typeof environment>): RatePolicies => ({
+  key: { name: 'key', burst: read.RATE_KEY_BURST, perSecond: read.RATE_KEY_PER_SECOND },
+  address: perMinute('address', read.RATE_APP_ADDRESS_PER_MINUTE),
+  wallet: perMinute('wallet', read.RATE_APP_WALLET_PER_MINUTE),
+  signIn: perMinute('sign-in', read.RATE_AUTH_PER_MINUTE),
+});

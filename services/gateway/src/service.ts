@@ -11,6 +11,7 @@ import { openDatabase } from './database/open-database.js';
 import type { GatewaySchema } from './database/schema.js';
 import { createDispatch } from './http/dispatch.js';
 import { listenHttp } from './http/listen.js';
+import { startLimiter } from './limits/start-limiter.js';
 import { allRoutes } from './routes/index.js';
 
 export interface GatewayDependencies {
@@ -19,6 +20,8 @@ export interface GatewayDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly health: Health;
+  /** Shares rate limits over replicas; without it each counts for itself. */
+  readonly redisUrl?: string | undefined;
 }
 
 export interface RunningGateway extends RunningService {
@@ -51,7 +54,8 @@ export function startGateway(
     const keys = await startKeys({ db, bus, clock, logger, resources });
     await bus.serve(accountContract, accountHandlers(db));
     const call = createDispatch(bus, identityHandlers({ db, bus, keys, clock, logger }));
-    const app = createApp({ call, keys, clock, logger, health, routes: allRoutes, ...config });
+    const limiter = startLimiter({ ...dependencies, redisUrl: dependencies.redisUrl, resources });
+    const app = createApp({ call, keys, clock, logger, health, routes: allRoutes, limiter, ...config });
     resources.add('http', () => app.close());
     return { url: await listenHttp(app, config), db };
   }, logger);

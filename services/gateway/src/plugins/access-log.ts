@@ -1,28 +1,34 @@
 import type { Logger } from '@orrery/service-kit';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathOf } from '../http/request-path.js';
 import { principalOf } from '../http/request-principal.js';
 
 /** Longer paths are cut in the log. */
 const MAX_PATH = 512;
 
-/** One line per answered request. Queries, headers and bodies stay out: they may hold secrets. */
+/** One line per request, also when the client left before its answer. */
 export function addAccessLog(app: FastifyInstance, logger: Logger): void {
-  app.addHook('onResponse', async (request, reply) => {
-    const principal = principalOf(request);
-    logger.info(
-      {
-        requestId: request.id,
-        method: request.method,
-        path: pathOf(request.url).slice(0, MAX_PATH),
-        route: request.routeOptions.url,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        address: request.ip,
-        accountId: principal?.accountId,
-        keyId: principal?.keyId,
-      },
-      'request',
+  app.addHook('onRequest', async (request, reply) => {
+    const startedAt = performance.now();
+    reply.raw.once('close', () =>
+      logger.info(lineOf(request, reply, performance.now() - startedAt), 'request'),
     );
   });
+}
+
+/** Queries, headers and bodies stay out: they may hold secrets. */
+function lineOf(request: FastifyRequest, reply: FastifyReply, ms: number): object {
+  const principal = principalOf(request);
+  return {
+    requestId: request.id,
+    method: request.method,
+    path: pathOf(request.url).slice(0, MAX_PATH),
+    route: request.routeOptions.url,
+    status: reply.statusCode,
+    ...(!reply.raw.writableFinished && { aborted: true }),
+    ms: Math.round(ms * 10) / 10,
+    address: request.ip,
+    accountId: principal?.accountId,
+    keyId: principal?.keyId,
+  };
 }

@@ -2,8 +2,9 @@ import { type JsonObject, ServiceError } from '@orrery/contracts';
 import { createHealth, createLogger, systemClock } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import type { KeyVerifier } from '../../src/accounts/key-verifier.js';
-import { createApp } from '../../src/app.js';
+import { type AppContext, createApp } from '../../src/app.js';
 import type { CallOperation, GatewayCall, RoutedRpc } from '../../src/http/routed-rpc.js';
+import { createLocalLimiter } from '../../src/limits/local-limiter.js';
 import { thingContract } from './fake-contract.js';
 
 export interface SeenCall {
@@ -13,7 +14,7 @@ export interface SeenCall {
 }
 
 /** The application over a service that does what the test says; without a word it answers what it was asked. */
-export function fakeApp(): FakeApp {
+export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
   const seen: SeenCall[] = [];
   const lines: string[] = [];
   const answers: FakeApp['answers'] = {};
@@ -39,6 +40,10 @@ export function fakeApp(): FakeApp {
     health: createHealth({ clock: systemClock }),
     deadlineMs: 30_000,
     limits: { bodyLimit: 1024 * 1024, requestTimeoutMs: 2000, headersTimeoutMs: 1000, trustProxy: false },
+    maxInFlight: 100,
+    limiter: createLocalLimiter(systemClock),
+    rates: undefined,
+    ...overrides,
     routes: Object.values(thingContract.rpcs) as RoutedRpc[],
   });
   return { app, seen, lines, answers };

@@ -1,0 +1,37 @@
+import type { Redis } from 'ioredis';
+import type { RateLimiter } from './rate-policy.js';
+import { decisionOf } from './token-bucket.js';
+
+/** The token bucket in one step, by Redis' own clock. A bucket that would be full again is forgotten. */
+const TAKE = `
+local burst, rate = tonumber(ARGV[1]), tonumber(ARGV[2])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local known = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local tokens = burst
+if known[1] then
+  tokens = math.min(burst, tonumber(known[1]) + math.max(0, now - tonumber(known[2])) / 1000 * rate)
+end
+local allowed = tokens >= 1
+if allowed then tokens = tokens - 1 end
+redis.call('HSET', KEYS[1], 'tokens', tostring(tokens), 'at', now)
+redis.call('PEXPIRE', KEYS[1], math.ceil((burst - tokens) / rate * 1000) + 1000)
+return { allowed and 1 or 0, tostring(tokens) }
+`;
+
+interface WithTake {
+  takeToken(key: string, burst: number, perSecond: number): Promise<[allowed: number, tokens: string]>;
+}
+
+/** Counts over all replicas. Rejects when Redis does not answer in time. */
+export function createRedisLimiter(redis: Redis): RateLimiter {
+  redis.defineCommand('takeToken', { numberOfKeys: 1, lua: TAKE });
+  const commands = redis as unknown as WithTake;
+  return {
+    take: async (policy, subject) => {
+      const key = `orrery:rate:${policy.name}:${subject}`;
+      const [allowed, tokens] = await commands.takeToken(key, policy.burst, policy.perSecond);
+      return decisionOf(Number(tokens), allowed === 1, policy);
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { ServiceError } from '@orrery/contracts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+/** Whether the process can be asked for its health must not depend on its load. */
+const ALWAYS = /^\/(healthz|readyz)$/;
+
+export interface Admission {
+  /** A long answer, such as a stream, does not count as a request under way. */
+  release(reply: FastifyReply): void;
+}
+
+/**
+ * Refuses with 503 and `Retry-After` what would only wait: beyond `maxInFlight` requests under way every further one
+ * makes all of them slower.
+ */
+export function addAdmission(app: FastifyInstance, maxInFlight: number): Admission {
+  const underWay = new Set<unknown>();
+  app.addHook('onRequest', async (request, reply) => {
+    if (ALWAYS.test(request.url)) return;
+    if (underWay.size >= maxInFlight)
+      throw new ServiceError('overloaded', 'Too many requests are under way', {
+        facts: { retryAfterSeconds: 1 },
+      });
+    underWay.add(reply.raw);
+    reply.raw.once('close', () => underWay.delete(reply.raw));
+  });
+  return { release: (reply) => void underWay.delete(reply.raw) };
+}
