@@ -1,16 +1,23 @@
 import type { Bus } from '@orrery/bus';
 import { catalogChanged, catalogContract, type PayloadOf } from '@orrery/contracts';
-import { startRelay } from '@orrery/database';
-import { type Clock, type Health, holding, type Logger, type RunningService } from '@orrery/service-kit';
+import { type Database, startRelay } from '@orrery/database';
+import {
+  type Clock,
+  type Health,
+  holding,
+  type Logger,
+  type PollLoop,
+  type RunningService,
+} from '@orrery/service-kit';
 import { announceWith } from './changes/announce-change.js';
 import type { CatalogConfig } from './config.js';
-import type { CatalogContext } from './context.js';
 import { openDatabase } from './database/open-database.js';
+import type { CatalogSchema } from './database/schema.js';
 import { catalogHandlers } from './handlers.js';
 import { followAccounts } from './quotas/follow-accounts.js';
 import { catalogSignals } from './signals.js';
 import { askRuntime } from './sweeping/ask-runtime.js';
-import { startSweeps } from './sweeping/start-sweeps.js';
+import { type Sweeps, startSweeps } from './sweeping/start-sweeps.js';
 import type { AskHeld } from './sweeping/sweep-claims.js';
 
 export interface CatalogDependencies {
@@ -23,8 +30,11 @@ export interface CatalogDependencies {
   readonly askHeld?: AskHeld;
 }
 
+/** For tests: its database and its loops. */
 export interface RunningCatalog extends RunningService {
-  readonly context: CatalogContext;
+  readonly database: Database<CatalogSchema>;
+  readonly sweeps: Sweeps;
+  readonly relay: PollLoop;
 }
 
 /** Starts the catalog: its tables, then its answers, then its loops. @throws StartupError. */
@@ -59,7 +69,7 @@ export function startCatalog(
     resources.add('outbox relay', () => relay.stop());
     const sweeps = startSweeps(context, config, { askHeld, signals: catalogSignals() });
     for (const [name, loop] of Object.entries(sweeps)) resources.add(`${name} sweep`, () => loop.stop());
-    return { context };
+    return { database, sweeps, relay };
   }, logger);
 }
 

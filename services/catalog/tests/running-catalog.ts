@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Bus, connectBus, createInProcessHub } from '@orrery/bus';
-import { type CatalogConfig, readCatalogConfig, startCatalog } from '@orrery/catalog';
+import { type CatalogConfig, type RunningCatalog, readCatalogConfig, startCatalog } from '@orrery/catalog';
 import {
   catalogContract,
   type ErrorCode,
@@ -49,7 +49,32 @@ export async function bootCatalog({ askHeld, ...overrides }: StartOptions = {}) 
   const config = { ...readCatalogConfig({}), ...overrides };
   const dependencies = { databaseUrl, bus, clock, logger, health, ...(askHeld && { askHeld }) };
   const catalog = resources.use('catalog', await startCatalog(dependencies, config));
-  return { ...callers(bus, clock), ...catalog, bus, clock };
+  const { pool, db } = catalog.database;
+  return { ...callers(bus, clock), ...catalog, pool, db, bus, clock, watchStatements: watcherOf(pool) };
+}
+
+type Watch = (sql: string, parameters: readonly unknown[]) => void;
+
+/** Shows every statement of the catalog's pool to a test, until it is told to stop. */
+function watcherOf(pool: RunningCatalog['database']['pool']) {
+  const watchers = new Set<Watch>();
+  const watched = new WeakSet<object>();
+  pool.on('acquire', (client) => {
+    if (watched.has(client)) return;
+    watched.add(client);
+    const query = client.query.bind(client) as (...sent: unknown[]) => unknown;
+    const shown = (...sent: unknown[]) => {
+      const [sql, parameters] = sent;
+      if (typeof sql === 'string')
+        for (const watch of watchers) watch(sql, (parameters as unknown[] | undefined) ?? []);
+      return query(...sent);
+    };
+    Object.assign(client, { query: shown });
+  });
+  return (watch: Watch) => {
+    watchers.add(watch);
+    return () => watchers.delete(watch);
+  };
 }
 
 function callers(bus: Bus, clock: FakeClock) {

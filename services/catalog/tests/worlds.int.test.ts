@@ -106,12 +106,12 @@ describe('worlds', () => {
   });
 
   it('keeps to the quota that the gateway told of', async () => {
-    const { context, bus } = catalog;
+    const { db, bus } = catalog;
     const { accountChanged } = await import('@orrery/contracts');
     const state = { accountId: 77, disabled: false, quotas: { worlds: 1 }, revision: 2 };
     await bus.publish(accountChanged, state, { id: 'quota-77' });
     const known = () =>
-      context.db.selectFrom('account_quotas').selectAll().where('account_id', '=', 77).executeTakeFirst();
+      db.selectFrom('account_quotas').selectAll().where('account_id', '=', 77).executeTakeFirst();
     await expect.poll(known).toMatchObject({ worlds: 1 });
     await create({}, 77);
     expect(await codeOf(create({}, 77))).toBe('quota_exceeded');

