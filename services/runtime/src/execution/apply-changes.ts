@@ -86,12 +86,11 @@ function applyOne(
 ): AppliedChange {
   const before = view.get(change.entitySchema, change.instanceId) ?? null;
   if (before === null) refuseBadId(change);
-  const named = new Set([
-    ...Object.keys(change.values),
-    ...change.operators.map(({ attribute }) => attribute),
-  ]);
+  const named = new Set(Object.keys(change.values));
+  for (const { attribute } of change.operators) named.add(attribute);
   const after = change.remove ? removed(change, before) : changed(change, mode, schema, before);
-  return { ...nameOf(change), schema, before, after, named };
+  const { entitySchema, instanceId } = change;
+  return { entitySchema, instanceId, schema, before, after, named };
 }
 
 /** What is there has been checked when it was created. */

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   ServiceError,
+  toPointer,
 } from '@orrery/contracts';
 import type { AppliedChange } from './apply-changes.js';
 import { differenceOf } from './compare-states.js';
@@ -50,22 +51,40 @@ export function checkStates(applied: readonly AppliedChange[], { keepIdle = fals
 const MAX_PROBLEMS = 20;
 
 function problemsOf(change: AppliedChange): FieldProblem[] {
-  if (change.after === null) return [];
-  const at = `/${changeKey(change).replaceAll('~', '~0').replaceAll('/', '~1')}`;
-  if (Buffer.byteLength(JSON.stringify(change.after)) > MAX_STATE_BYTES) {
-    return [fieldProblem(at, 'too_large', `a state is at most ${MAX_STATE_BYTES / 1024} KiB`)];
+  if (change.after === null) return NOTHING;
+  if (bytesOf(change.after, MAX_STATE_BYTES) > MAX_STATE_BYTES) {
+    return [fieldProblem(pointerTo(change), 'too_large', `a state is at most ${MAX_STATE_BYTES / 1024} KiB`)];
   }
-  return change.schema
-    .problemsOf(change.after)
-    .map(({ pointer, code, message }) => fieldProblem(`${at}${pointer}`, code, message));
+  const problems = change.schema.problemsOf(change.after);
+  if (problems.length === 0) return NOTHING;
+  const at = pointerTo(change);
+  return problems.map(({ pointer, code, message }) => fieldProblem(`${at}${pointer}`, code, message));
+}
+
+const NOTHING: FieldProblem[] = [];
+const pointerTo = (change: AppliedChange): string => toPointer([changeKey(change)]);
+
+/** UTF-8 bytes of a value's JSON; exact only where they come near the limit. */
+function bytesOf(value: JsonValue, limit: number): number {
+  const text = JSON.stringify(value);
+  return text.length * 3 <= limit ? text.length : Buffer.byteLength(text);
 }
 
 function changeOf({ entitySchema, instanceId, before, after, named }: AppliedChange): CheckedChange {
   const revision = (before?.revision ?? 0) + 1;
-  const name = { entitySchema, instanceId };
-  if (after === null) return { ...name, op: 'delete', set: {}, unset: [], revision, state: null };
-  if (before === null) return { ...name, op: 'create', set: after, unset: [], revision, state: after };
-  return { ...name, op: 'update', ...differenceOf(before.state, after, named), revision, state: after };
+  const made = (op: InstanceChange['op'], set: JsonObject, unset: string[]): CheckedChange => ({
+    entitySchema,
+    instanceId,
+    op,
+    set,
+    unset,
+    revision,
+    state: after,
+  });
+  if (after === null) return made('delete', {}, []);
+  if (before === null) return made('create', after, []);
+  const { set, unset } = differenceOf(before.state, after, named);
+  return made('update', set, unset);
 }
 
 const isIdle = ({ op, set, unset }: CheckedChange): boolean =>
@@ -73,7 +92,7 @@ const isIdle = ({ op, set, unset }: CheckedChange): boolean =>
 
 /** Refuses `change_too_large` when the entry would exceed 256 KiB. */
 export function checkEntrySize(input: JsonObject, changes: CheckedChanges, result: JsonValue): void {
-  const bytes = Buffer.byteLength(JSON.stringify([input, changes.map(journalled), result]));
+  const bytes = bytesOf([input, changes.map(journalled) as unknown as JsonValue, result], MAX_ENTRY_BYTES);
   if (bytes <= MAX_ENTRY_BYTES) return;
   throw new ServiceError('change_too_large', `an entry is at most ${MAX_ENTRY_BYTES / 1024} KiB`, {
     facts: { limit: MAX_ENTRY_BYTES, bytes },

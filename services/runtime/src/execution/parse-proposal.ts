@@ -26,10 +26,11 @@ export function proposalOf(mutation: JsonValue, from: 'template' | 'model'): Pro
 function changeOf(key: string, change: JsonObject, withOperators: boolean): ProposedChange {
   const name = splitChangeKey(key.normalize('NFC'));
   if (name === undefined) throw invalidKey(key, `"${key}" is not "<schema>:<instanceId>"`);
-  const named = { entitySchema: name.schema, instanceId: name.instanceId };
-  if (isDeletion(change)) return { ...named, remove: true, values: {}, operators: [] };
-  if (!withOperators) return { ...named, remove: false, values: change, operators: [] };
-  return { ...named, remove: false, ...splitOperators(change) };
+  const { schema: entitySchema, instanceId } = name;
+  if (isDeletion(change)) return { entitySchema, instanceId, remove: true, values: {}, operators: [] };
+  if (!withOperators) return { entitySchema, instanceId, remove: false, values: change, operators: [] };
+  const { values, operators } = splitOperators(change);
+  return { entitySchema, instanceId, remove: false, values, operators };
 }
 
 function splitOperators(change: JsonObject): Pick<ProposedChange, 'values' | 'operators'> {

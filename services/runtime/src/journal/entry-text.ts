@@ -1,15 +1,21 @@
-import { canonicalJson, type HashedEntry, type JsonObject } from '@orrery/contracts';
+import {
+  canonicalJson,
+  type HashedEntry,
+  type InstanceChange,
+  type JsonObject,
+  type JsonValue,
+} from '@orrery/contracts';
 
 /**
  * RFC 8785 text of what an entry's hash covers. The names of the members are known, so they stand here in their
  * canonical order, and only what is free JSON is canonicalized: a third of the time of doing it for the whole.
  */
 export const entryText = (entry: HashedEntry): string =>
-  `{"attestation":${canonicalJson(entry.attestation)}` +
+  `{"attestation":${jsonText(entry.attestation)}` +
   `,"caller":${JSON.stringify(entry.caller)}` +
-  `,"changes":${canonicalJson(entry.changes)}` +
+  `,"changes":[${entry.changes.map(changeText).join(',')}]` +
   `,"deployment":${JSON.stringify(entry.deployment)}` +
-  `,"error":${canonicalJson(entry.error as JsonObject | null)}` +
+  `,"error":${jsonText(entry.error as JsonObject | null)}` +
   `,"event":${JSON.stringify(entry.event)}` +
   `,"eventVersion":${JSON.stringify(entry.eventVersion)}` +
   `,"executedAt":${JSON.stringify(entry.executedAt)}` +
@@ -19,9 +25,19 @@ export const entryText = (entry: HashedEntry): string =>
   `,"llmHash":${JSON.stringify(entry.llmHash)}` +
   `,"paymentKey":${JSON.stringify(entry.paymentKey)}` +
   `,"prevHash":${JSON.stringify(entry.prevHash)}` +
-  `,"result":${canonicalJson(entry.result)}` +
+  `,"result":${jsonText(entry.result)}` +
   `,"seq":${entry.seq}` +
   `,"status":${JSON.stringify(entry.status)}` +
   `,"trigger":${JSON.stringify(entry.trigger)}` +
   `,"v":${entry.v}` +
   `,"versionHash":${JSON.stringify(entry.versionHash)}}`;
+
+const changeText = (change: InstanceChange): string =>
+  `{"entitySchema":${JSON.stringify(change.entitySchema)}` +
+  `,"instanceId":${JSON.stringify(change.instanceId)}` +
+  `,"op":"${change.op}"` +
+  `,"revision":${change.revision}` +
+  `,"set":${canonicalJson(change.set)}` +
+  `,"unset":${JSON.stringify(change.unset)}}`;
+
+const jsonText = (value: JsonValue): string => (value === null ? 'null' : canonicalJson(value));
