@@ -6,11 +6,11 @@ import type { RequestOptions } from '../transport.js';
 import { type Connection, unavailable } from './connection.js';
 
 /** A subject of our own for one conversation. */
-export interface Address extends Disposable {
+interface Address extends Disposable {
   readonly subject: string;
 }
 
-export interface Question {
+interface Question {
   readonly data: Uint8Array;
   readonly headers?: MsgHdrs;
   /** Told the reply subject when the answer is no longer waited for, unless the time is over. */

@@ -15,7 +15,7 @@ const OVERHEAD = 16 * 1024;
 const OFFER_TTL_MS = 30_000;
 
 /** A frame on its way out. */
-export interface Parcel extends Disposable {
+interface Parcel extends Disposable {
   readonly data: Uint8Array;
   readonly headers?: MsgHdrs;
   /** Resolves when the last part was taken, or nobody came for it; at once for what is in one piece. */
