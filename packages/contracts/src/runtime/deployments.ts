@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { address } from '../ids/address.js';
 import { pageQuery } from '../paging/pagination.js';
+import { idempotentHeaders } from '../records/idempotency-key.js';
 import { deleted, description, name, sha256, timestamp } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import { bindingInput, MAX_BINDINGS } from './bindings.js';
-import { deploymentPath, idempotencyHeaders, worldPath } from './deployment-path.js';
+import { deploymentPath, worldPath } from './deployment-path.js';
 
 export const deploymentMode = z.enum(['upgradable', 'locked']).meta({ id: 'DeploymentMode' });
 
@@ -118,7 +119,7 @@ export const deploymentRpcs = {
       'idempotency_key_reused',
     ],
     params: worldPath,
-    headers: idempotencyHeaders,
+    headers: idempotentHeaders,
     body: newDeployment,
     data: deploymentRecord,
   }),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { jsonObject, jsonValue } from '../json/json-schemas.js';
+import { idempotentHeaders } from '../records/idempotency-key.js';
 import { name } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
-import { deploymentPath, idempotencyHeaders } from './deployment-path.js';
+import { deploymentPath } from './deployment-path.js';
 
 /** `"horse:HORSE_1"` → the values as they now stand; null for a deleted instance. */
 const stateChanges = z.record(z.string(), jsonObject.nullable());
@@ -97,7 +98,7 @@ export const executionRpcs = {
     ],
     params: deploymentPath,
     query: z.strictObject({ dryRun: flag.optional() }),
-    headers: z.strictObject({ ...idempotencyHeaders.shape, prefer: z.string().max(255).optional() }),
+    headers: z.strictObject({ ...idempotentHeaders.shape, prefer: z.string().max(255).optional() }),
     body: z.strictObject({ event: name, input: jsonObject.default({}) }).meta({ id: 'ExecuteRequest' }),
     data: z.union([executionAnswer, dryRunAnswer, acceptedExecution]),
   }),

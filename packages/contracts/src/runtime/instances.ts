@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { jsonObject } from '../json/json-schemas.js';
 import { pageQuery } from '../paging/pagination.js';
+import { idempotentHeaders } from '../records/idempotency-key.js';
 import { deleted, name, timestamp } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
-import { deploymentPath, idempotencyHeaders } from './deployment-path.js';
+import { deploymentPath } from './deployment-path.js';
 
 export const instanceRecord = z
   .strictObject({
@@ -63,7 +64,7 @@ export const instanceRpcs = {
       'idempotency_key_reused',
     ],
     params: deploymentPath,
-    headers: idempotencyHeaders,
+    headers: idempotentHeaders,
     body: newInstance,
     data: instanceRecord,
   }),
