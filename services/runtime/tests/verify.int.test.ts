@@ -69,6 +69,17 @@ test.each<[string, (id: number) => ReturnType<typeof sql>, object]>([
     { seq: 7, what: 'wrong_hash' },
   ],
   [
+    'a member was added to a change',
+    (id) =>
+      sql`update journal set changes = jsonb_set(changes, '{0,more}', '1') where deployment_id = ${id} and seq = 7`,
+    { seq: 7, what: 'wrong_hash' },
+  ],
+  [
+    'the changes are no list any more',
+    (id) => sql`update journal set changes = '{}' where deployment_id = ${id} and seq = 7`,
+    { seq: 7, what: 'wrong_hash' },
+  ],
+  [
     'a caller was changed',
     (id) => sql`update journal set caller = 'account:8' where deployment_id = ${id} and seq = 7`,
     { seq: 7, what: 'wrong_hash' },

@@ -27,12 +27,16 @@ export type SealedEntry = Readonly<HashedEntry> & { readonly hash: string; reado
 export function sealEntry(draft: JournalEntryDraft, place: { seq: number; prevHash: string }): SealedEntry {
   const changes: InstanceChange[] = draft.changes.map(journalled);
   const entry: HashedEntry = { ...draft, v: JOURNAL_VERSION, changes, ...place };
-  return { ...entry, hash: hashOf(entry) } as unknown as SealedEntry;
+  return { ...entry, hash: sha256(entryText(entry)) } as unknown as SealedEntry;
 }
 
-/** SHA-256 of the RFC 8785 JSON of what `hashedEntry` names (decisions §4 "Journal"). */
-export const hashOf = (entry: HashedEntry): string =>
-  createHash('sha256').update(entryText(entry), 'utf8').digest('hex');
+const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+
+/**
+ * SHA-256 of the RFC 8785 JSON of an entry as it was found (decisions §4 "Journal"). Unlike sealing it trusts no member
+ * to have the form that it should have, so that anything added to a stored entry shows.
+ */
+export const hashOf = (entry: HashedEntry): string => canonicalHash(entry as unknown as JsonObject);
 
 /** The `prevHash` of a deployment's first entry; both members as the deployment's record shows them. */
 export const genesisHash = (origin: { deployment: string; source: DeploymentSource | null }): string =>
