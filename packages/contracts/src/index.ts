@@ -17,6 +17,7 @@ export * from './errors/zod-problems.js';
 export * from './identity/accounts.js';
 export * from './identity/contract.js';
 export * from './identity/keys.js';
+export * from './identity/sign-in.js';
 export * from './ids/address.js';
 export * from './json/canonical-json.js';
 export * from './json/json-guard.js';

@@ -54,6 +54,7 @@ export const ERRORS = {
   payment_already_used: meaning(402, 'The payment was used before'),
   // 403
   forbidden: meaning(403, 'Not allowed'),
+  sign_up_closed: meaning(403, 'Sign-up is closed'),
   budget_exhausted: meaning(403, 'The budget is spent'),
   quota_exceeded: meaning(403, 'The quota of the account is used up'),
   deployment_not_public: meaning(403, 'The deployment is not public'),

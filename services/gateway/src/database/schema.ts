@@ -1,4 +1,5 @@
 import type { AccountQuotas, Scope } from '@orrery/contracts';
+import type { OutboxSchema } from '@orrery/database';
 import type { ColumnType, Generated } from 'kysely';
 
 type Written = ColumnType<Date, Date | undefined, Date>;
@@ -30,8 +31,16 @@ export interface KeysTable {
   last_used_at: Date | null;
 }
 
+export interface ChallengesTable {
+  wallet: string;
+  /** The whole text to be signed; its nonce makes it one of a kind. */
+  message: string;
+  expires_at: Date;
+}
+
 /** The gateway's part of the database, in the schema `gateway`. */
-export interface GatewaySchema {
+export interface GatewaySchema extends OutboxSchema {
+  challenges: ChallengesTable;
   accounts: AccountsTable;
   keys: KeysTable;
 }

@@ -1,8 +1,10 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type Migration, sql } from 'kysely';
 
-export async function up(db: Kysely<unknown>): Promise<void> {
+export const accounts: Migration = { up: createTables };
+
+async function createTables(db: Kysely<unknown>): Promise<void> {
   await sql`
-    create table gateway.accounts (
+    create table accounts (
       id bigint generated always as identity primary key,
       name text not null,
       wallet text unique,
@@ -13,9 +15,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       updated_at timestamptz not null default now()
     )`.execute(db);
   await sql`
-    create table gateway.keys (
+    create table keys (
       id text primary key,
-      account_id bigint not null references gateway.accounts (id),
+      account_id bigint not null references accounts (id),
       name text not null,
       hash bytea not null,
       scopes text[] not null,
@@ -24,7 +26,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       revoked_at timestamptz,
       last_used_at timestamptz
     )`.execute(db);
-  await sql`create index keys_of_account on gateway.keys (account_id, created_at, id) where revoked_at is null`.execute(
+  await sql`create index keys_of_account on keys (account_id, created_at, id) where revoked_at is null`.execute(
     db,
   );
 }

@@ -1,4 +1,10 @@
-import type { Migrations } from '@orrery/database';
-import * as accounts from './0001-accounts.js';
+import { type Migrations, outboxMigration } from '@orrery/database';
+import { accounts } from './0001-accounts.js';
+import { signIn } from './0002-sign-in.js';
 
-export const migrations: Migrations = { '0001-accounts': accounts };
+/** In order; a released one is never changed. */
+export const migrations: Migrations = {
+  '0001_accounts': accounts,
+  '0002_sign_in': signIn,
+  '0003_outbox': outboxMigration,
+};

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { timestamp } from '../records/text.js';
+import { operation } from '../rpc/operation.js';
+import { accountRecord } from './accounts.js';
+
+/** Base58 of an ed25519 public key; whether it is one is checked with the signature. */
+export const walletAddress = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'a base58 public key')
+  .meta({ id: 'Wallet', description: 'Base58 of an ed25519 public key' });
+
+/** Base58 of the 64 bytes of an ed25519 signature. */
+export const walletSignature = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'a base58 signature')
+  .meta({ id: 'WalletSignature', description: 'Base58 of an ed25519 signature' });
+
+const access = { scope: 'none', relation: 'public' } as const;
+const tag = 'Sign-in';
+
+/** Self-service with a wallet, where the operator has opened it (decisions §2). */
+export const signInRpcs = {
+  'auth.challenge': operation({
+    http: {
+      method: 'POST',
+      path: '/auth/challenge',
+      status: 200,
+      tag,
+      summary: 'Get a text for your wallet to sign',
+    },
+    access,
+    errors: ['sign_up_closed'],
+    body: z.strictObject({ wallet: walletAddress }).meta({ id: 'ChallengeRequest' }),
+    data: z.strictObject({ message: z.string(), expiresAt: timestamp }).meta({ id: 'Challenge' }),
+  }),
+  'auth.token': operation({
+    http: {
+      method: 'POST',
+      path: '/auth/token',
+      status: 200,
+      tag,
+      summary: 'Get a token for 24 hours in exchange for the signed text',
+    },
+    access,
+    errors: ['sign_up_closed', 'invalid_signature', 'message_expired', 'forbidden'],
+    body: z
+      .strictObject({
+        wallet: walletAddress,
+        message: z.string().min(1).max(2048),
+        signature: walletSignature,
+      })
+      .meta({ id: 'TokenRequest' }),
+    data: z
+      .strictObject({ token: z.string(), keyId: z.string(), expiresAt: timestamp, account: accountRecord })
+      .meta({ id: 'SignedIn' }),
+  }),
+};
