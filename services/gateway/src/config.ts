@@ -1,8 +1,9 @@
-import { type Environment, flag, port, readEnvironment, wholeNumber } from '@orrery/service-kit';
+import { type Environment, flag, httpUrl, port, readEnvironment, wholeNumber } from '@orrery/service-kit';
 import { z } from 'zod';
 import type { HttpLimits } from './http/create-http.js';
 import { trustedProxies } from './http/trusted-proxies.js';
 import { perMinute, type RatePolicies } from './limits/rate-policy.js';
+import type { SignInConfig } from './sign-in/handlers.js';
 
 const limit = (fallback: number, min: number, max: number, what: string) =>
   wholeNumber({ min, max, what: `${what}, ${min} to ${max}` }).default(fallback);
@@ -20,6 +21,8 @@ const environment = z.object({
     .default('false')
     .describe('true, false, a number of hops, or addresses and networks separated by commas'),
   MAX_IN_FLIGHT: limit(1000, 1, 100_000, 'requests that may be under way at once'),
+  SIGN_UP: z.enum(['open', 'closed']).default('closed').describe('open or closed'),
+  PUBLIC_URL: httpUrl.default('http://127.0.0.1:3000'),
   RATE_LIMITS: flag.default(true),
   RATE_KEY_PER_SECOND: limit(100, 1, 1_000_000, 'requests a second per key'),
   RATE_KEY_BURST: limit(500, 1, 1_000_000, 'requests at once per key'),
@@ -36,6 +39,7 @@ export interface GatewayConfig {
   readonly deadlineMs: number;
   /** Requests under way; beyond it new ones are refused with 503. */
   readonly maxInFlight: number;
+  readonly signIn: SignInConfig;
   /** Undefined: nothing is limited. */
   readonly rates: RatePolicies | undefined;
 }
@@ -53,6 +57,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
       trustProxy: trustedProxies(read.TRUST_PROXY),
     },
     deadlineMs: read.CALL_DEADLINE_MS,
+    signIn: { isOpen: read.SIGN_UP === 'open', publicUrl: read.PUBLIC_URL },
     maxInFlight: read.MAX_IN_FLIGHT,
     rates: read.RATE_LIMITS ? ratesOf(read) : undefined,
   };

@@ -4,6 +4,7 @@ import { type Clock, type Health, holding, type Logger, type RunningService } fr
 import type { Kysely } from 'kysely';
 import { accountHandlers } from './accounts/account-handlers.js';
 import { identityHandlers } from './accounts/handlers.js';
+import { startAnnouncements } from './accounts/start-announcements.js';
 import { startKeys } from './accounts/start-keys.js';
 import { createApp } from './app.js';
 import type { GatewayConfig } from './config.js';
@@ -52,8 +53,12 @@ export function startGateway(
       health.register('gateway bus', async () => ((await bus.health()).ok ? ok : away)),
     );
     const keys = await startKeys({ db, bus, clock, logger, resources });
+    startAnnouncements({ database, bus, clock, logger, resources });
     await bus.serve(accountContract, accountHandlers(db));
-    const call = createDispatch(bus, identityHandlers({ db, bus, keys, clock, logger }));
+    const call = createDispatch(
+      bus,
+      identityHandlers({ db, bus, keys, clock, logger, signIn: config.signIn }),
+    );
     const limiter = startLimiter({ ...dependencies, redisUrl: dependencies.redisUrl, resources });
     const app = createApp({ call, keys, clock, logger, health, routes: allRoutes, limiter, ...config });
     resources.add('http', () => app.close());

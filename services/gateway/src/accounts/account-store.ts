@@ -1,5 +1,5 @@
 import type { AccountQuotas, AccountRecord, AccountState } from '@orrery/contracts';
-import { jsonb } from '@orrery/database';
+import { jsonb, page } from '@orrery/database';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { AccountsTable, GatewaySchema } from '../database/schema.js';
 
@@ -36,6 +36,12 @@ export async function insertAccount(db: Kysely<GatewaySchema>, account: NewAccou
     .returningAll()
     .executeTakeFirstOrThrow();
 }
+
+/** A page of accounts by id, for operators. */
+export const listAccounts = (
+  db: Kysely<GatewaySchema>,
+  query: { page: number; limit: number },
+): Promise<AccountRow[]> => page(db.selectFrom('accounts').selectAll().orderBy('id'), query).execute();
 
 export const findAccount = (db: Kysely<GatewaySchema>, id: number): Promise<AccountRow | undefined> =>
   db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst();

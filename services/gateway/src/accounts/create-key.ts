@@ -3,6 +3,7 @@ import { transaction } from '@orrery/database';
 import type { Kysely } from 'kysely';
 import type { GatewaySchema } from '../database/schema.js';
 import { type AccountRow, insertAccount, lockAccount, type NewAccount } from './account-store.js';
+import { announceAccount } from './change-account.js';
 import { newToken } from './key-format.js';
 import { countKeys, insertKey, keyRecordOf } from './key-store.js';
 
@@ -41,6 +42,7 @@ export const createAccountWithKey = (
 ): Promise<{ account: AccountRow; key: CreatedKey }> =>
   transaction(db, async (trx) => {
     const created = await insertAccount(trx, account);
+    await announceAccount(trx, created);
     return {
       account: created,
       key: await addKey(trx, created.id, { name: 'first key', scopes: ALL_SCOPES, ...key }),

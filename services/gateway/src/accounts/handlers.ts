@@ -1,36 +1,20 @@
 import type { Bus } from '@orrery/bus';
-import {
-  type identityContract,
-  keysRevoked,
-  type PageQuery,
-  paginationOf,
-  type RequestOf,
-  refuseDeepPage,
-  ServiceError,
-} from '@orrery/contracts';
+import { keysRevoked, type PageQuery, paginationOf, refuseDeepPage, ServiceError } from '@orrery/contracts';
 import type { Clock, Logger } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
-import type { z } from 'zod';
 import type { GatewaySchema } from '../database/schema.js';
 import type { GatewayCall } from '../http/routed-rpc.js';
+import { type SignInContext, signInHandlers } from '../sign-in/handlers.js';
 import { accountRecordOf, findAccount } from './account-store.js';
 import { createKey } from './create-key.js';
+import type { IdentityHandlers } from './identity-handlers.js';
 import { expiryOf, refuseWiderScopes } from './key-rules.js';
 import { countKeys, keyRecordOf, listKeyRows, revokeKeyRow } from './key-store.js';
 import type { KeyVerifier } from './key-verifier.js';
 import type { Principal } from './principal.js';
 import { rotateKey } from './rotate-key.js';
 
-type Rpcs = typeof identityContract.rpcs;
-/** The gateway's own operations see the key that was presented, which never travels over the bus. */
-export type IdentityHandlers = {
-  [Name in keyof Rpcs]: (
-    request: RequestOf<Rpcs[Name]>,
-    call: GatewayCall,
-  ) => Promise<z.input<Rpcs[Name]['reply']>>;
-};
-
-export interface IdentityContext {
+export interface IdentityContext extends SignInContext {
   db: Kysely<GatewaySchema>;
   bus: Pick<Bus, 'broadcast'>;
   keys: KeyVerifier;
@@ -40,6 +24,7 @@ export interface IdentityContext {
 
 export const identityHandlers = (context: IdentityContext): IdentityHandlers => ({
   'accounts.me': async (_request, call) => ({ data: await whoIs(context, ownerOf(call)) }),
+  ...signInHandlers(context),
   'keys.list': (request, call) => listKeys(context.db, ownerOf(call).accountId, request.query),
   'keys.create': async ({ body }, call) => {
     const principal = ownerOf(call);

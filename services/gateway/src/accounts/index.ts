@@ -1,6 +1,7 @@
 export { openDatabase } from '../database/open-database.js';
 export type { GatewaySchema } from '../database/schema.js';
 export * from './account-store.js';
+export { setAccountDisabled, setAccountQuotas } from './change-account.js';
 export { ALL_SCOPES, createAccountWithKey, createKey, type NewKey } from './create-key.js';
 export { listKeys } from './handlers.js';
 export { isUsableToken } from './is-usable-token.js';

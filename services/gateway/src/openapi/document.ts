@@ -27,6 +27,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Execution: 'Running events',
   History: 'What has happened in a deployment, as a chain that can be verified',
   'AI models': 'The models that can produce changes',
+  'Sign-in': 'A token for a wallet, where the operator has opened it',
   Keys: 'The keys of your account',
 };
 

@@ -36,6 +36,12 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'instances.create': { entitySchema: 'horse', instanceId: 'HORSE_1', state: { wins: 3 } },
   'instances.update': { state: { wins: 4 } },
   'deployments.execute': { event: 'race-result', input: { winner: 'HORSE_1' } },
+  'auth.challenge': { wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU' },
+  'auth.token': {
+    wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
+    message: 'orrery.example wants you to sign in with your Solana account:\n…',
+    signature: '5'.repeat(88),
+  },
   'keys.create': { name: 'scoreboard', scopes: ['read'] },
 };
 

@@ -11,6 +11,7 @@ import { executionRoutes } from './execution.js';
 import { historyRoutes } from './history.js';
 import { keyRoutes } from './keys.js';
 import { meRoutes } from './me.js';
+import { signInRoutes } from './sign-in.js';
 import { worldRoutes } from './worlds.js';
 
 /** Every operation that the gateway offers, by resource; what is not listed here is not reachable. */
@@ -26,6 +27,7 @@ export const allRoutes: readonly RoutedRpc[] = [
   ...executionRoutes,
   ...historyRoutes,
   ...aiModelRoutes,
+  ...signInRoutes,
   ...keyRoutes,
   ...meRoutes,
 ];

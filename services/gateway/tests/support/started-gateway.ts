@@ -23,6 +23,8 @@ export const startReplicas = (count: number, env: Record<string, string> = {}) =
         await startGateway(dependencies, readGatewayConfig({ PORT: '0', ...env })),
       );
     };
+    const bus = await connectBus({ url: 'inprocess', hub, service: 'test', logger, clock: systemClock });
+    resources.add('test bus', () => bus.close());
     const gateways = [];
     for (let i = 0; i < count; i += 1) gateways.push(await start());
     const [first] = gateways;
@@ -33,7 +35,7 @@ export const startReplicas = (count: number, env: Record<string, string> = {}) =
       urls: gateways.map(({ url }) => url),
       databaseUrl,
       db: first.db,
-      hub,
+      bus,
       account,
       token: key.token,
     };

@@ -1,0 +1,26 @@
+import type { Bus } from '@orrery/bus';
+import { type AccountState, accountChanged } from '@orrery/contracts';
+import { type Database, startRelay } from '@orrery/database';
+import type { Clock, Logger, Resources } from '@orrery/service-kit';
+import type { GatewaySchema } from '../database/schema.js';
+
+export interface AnnouncementsContext {
+  database: Database<GatewaySchema>;
+  bus: Pick<Bus, 'publish'>;
+  clock: Clock;
+  logger: Logger;
+  resources: Resources;
+}
+
+/** Publishes what changes of accounts the outbox holds, also those that the operator's commands have written. */
+export function startAnnouncements({ database, bus, clock, logger, resources }: AnnouncementsContext): void {
+  const relay = startRelay({
+    database,
+    clock,
+    logger,
+    publish: ({ payload, messageId: id, orderingKey }) =>
+      // Only account states are ever put into this outbox; the bus checks them against the contract.
+      bus.publish(accountChanged, payload as unknown as AccountState, { id, orderingKey }),
+  });
+  resources.add('account announcements', () => relay.stop());
+}

@@ -1,0 +1,26 @@
+import { type Kysely, sql } from 'kysely';
+import type { ChallengesTable, GatewaySchema } from '../database/schema.js';
+
+/** Stores a challenge and lets some of those go that nobody answered in time. */
+export async function storeChallenge(db: Kysely<GatewaySchema>, challenge: ChallengesTable): Promise<void> {
+  await sql`
+    delete from challenges where (wallet, message) in (
+      select wallet, message from challenges where expires_at < now() limit 100 for update skip locked
+    )`.execute(db);
+  await db.insertInto('challenges').values(challenge).execute();
+}
+
+/** Takes a challenge away: true for one caller alone, on whichever replica. */
+export async function takeChallenge(
+  db: Kysely<GatewaySchema>,
+  { wallet, message }: Pick<ChallengesTable, 'wallet' | 'message'>,
+  now: Date,
+): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('challenges')
+    .where('wallet', '=', wallet)
+    .where('message', '=', message)
+    .where('expires_at', '>', now)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}

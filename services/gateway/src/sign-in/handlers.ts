@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { ServiceError } from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
+import type { Kysely } from 'kysely';
+import { accountRecordOf } from '../accounts/account-store.js';
+import type { IdentityHandlers } from '../accounts/identity-handlers.js';
+import type { GatewaySchema } from '../database/schema.js';
+import { storeChallenge } from './challenge-store.js';
+import { signInText } from './sign-in-text.js';
+import { signInWallet } from './sign-in-wallet.js';
+
+/** How long a wallet has to sign. */
+const CHALLENGE_MS = 5 * 60_000;
+
+export interface SignInConfig {
+  /** Whether anyone with a wallet may have an account. */
+  readonly isOpen: boolean;
+  /** Where callers know this service to be; it stands in the text that is signed. */
+  readonly publicUrl: string;
+}
+
+export interface SignInContext {
+  db: Kysely<GatewaySchema>;
+  clock: Clock;
+  signIn: SignInConfig;
+}
+
+type SignInHandlers = Pick<IdentityHandlers, 'auth.challenge' | 'auth.token'>;
+
+export const signInHandlers = (context: SignInContext): SignInHandlers => ({
+  'auth.challenge': async ({ body }) => {
+    refuseWhenClosed(context.signIn);
+    return { data: await challenge(context, body.wallet) };
+  },
+  'auth.token': async ({ body }) => {
+    refuseWhenClosed(context.signIn);
+    const { account, key } = await signInWallet(context.db, body, new Date(context.clock.now()));
+    const { token, id: keyId, expiresAt } = key;
+    return { data: { token, keyId, expiresAt: expiresAt ?? '', account: accountRecordOf(account) } };
+  },
+});
+
+async function challenge({ db, clock, signIn }: SignInContext, wallet: string) {
+  const issuedAt = new Date(clock.now());
+  const expiresAt = new Date(issuedAt.getTime() + CHALLENGE_MS);
+  const { host: domain, href: uri } = new URL(signIn.publicUrl);
+  const nonce = randomBytes(16).toString('hex');
+  const message = signInText({ domain, uri, wallet, nonce, issuedAt, expiresAt });
+  await storeChallenge(db, { wallet, message, expires_at: expiresAt });
+  return { message, expiresAt: expiresAt.toISOString() };
+}
+
+function refuseWhenClosed({ isOpen }: SignInConfig): void {
+  if (!isOpen)
+    throw new ServiceError('sign_up_closed', 'The operator makes the accounts here: ask for an API key');
+}
