@@ -22,6 +22,7 @@ export function compilePlaceholder(
   if (!takeRoom(segment.source, pointer, compiler)) return undefined;
   const compiled = compileExpression(segment.source, compiler.expressions);
   if (!(compiled instanceof ExpressionFault)) return { text: segment.text, pointer, run: compiled };
+  if (compiler.expressions.nodesLeft < 0) compiler.stopped = true;
   const place = placeIn(text, segment.start + compiled.offset);
   addProblem(compiler, pointer, compiled.code, `${place}: ${compiled.message}, in ${shorten(segment.text)}`);
   return undefined;

@@ -1,0 +1,51 @@
+import type { JsonObject } from '@orrery/contracts';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { readPath } from './read-path.js';
+
+const input: JsonObject = {
+  winner: 'horse:H1',
+  race: { id: 7, half: 0.5, horses: ['H1', 2, null, ['H3']], none: null },
+  entries: [{ id: 'A', jockey: { name: 'x' } }, { id: 'B' }, {}],
+};
+
+it.each([
+  ['winner', ['horse:H1']],
+  ['race.id', ['7']],
+  ['race.half', ['0.5']],
+  ['race.horses', ['H1', '2', 'H3']],
+  ['race.horses.0', ['H1']],
+  ['race.none', []],
+  ['race.none.deeper', []],
+  ['missing', []],
+  ['missing.deeper', []],
+  ['winner.deeper', []],
+  ['entries.id', ['A', 'B']],
+  ['entries.1.id', ['B']],
+  ['constructor', []],
+  ['winner.length', []],
+  ['', []],
+])('%s selects %j', (path, ids) => {
+  expect(readPath(input, path)).toEqual({ ok: true, ids });
+});
+
+it.each([
+  ['race', input],
+  ['entries.jockey', input],
+  ['flag', { flag: true }],
+  ['list', { list: ['a', {}] }],
+])('%s leads to what no id can be', (path, value) => {
+  expect(readPath(value as JsonObject, path)).toMatchObject({
+    ok: false,
+    problem: { code: 'invalid_filter_value' },
+  });
+});
+
+it('never throws, and selects only texts', () => {
+  fc.assert(
+    fc.property(fc.object({ maxDepth: 4 }), fc.string(), (value, path) => {
+      const result = readPath(JSON.parse(JSON.stringify(value)) as JsonObject, path);
+      if (result.ok) expect(result.ids.every((id) => typeof id === 'string')).toBe(true);
+    }),
+  );
+});
