@@ -1,0 +1,86 @@
+#!/usr/bin/env node
+// Checks a deployment's journal by the recipe of history.md alone: its own RFC 8785, SHA-256, and HTTP.
+// node docs/verify-history.mjs <base URL> <world> <deployment> <token>
+import { createHash } from 'node:crypto';
+
+const [base, world, address, token] = process.argv.slice(2);
+const sha256 = (text) => createHash('sha256').update(text, 'utf8').digest('hex');
+const canonical = (json) => {
+  if (json === null || typeof json !== 'object') return JSON.stringify(json);
+  if (Array.isArray(json)) return `[${json.map(canonical).join(',')}]`;
+  const keys = Object.keys(json).sort();
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(json[key])}`).join(',')}}`;
+};
+const COVERED =
+  'v deployment id seq kind event eventVersion versionHash trigger caller status input changes result error llmHash attestation paymentKey executedAt prevHash';
+const check = (holds, what) => {
+  if (!holds) throw new Error(what);
+};
+
+async function get(deployment, path = '') {
+  const url = `${base}/api/worlds/${world}/deployments/${deployment}${path}`;
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  check(answer.ok, `${url} answers ${answer.status}`);
+  return (await answer.json()).data;
+}
+
+async function journalOf(deployment) {
+  const entries = [];
+  for (let after = ''; ; after = `&after=${entries.at(-1).seq}`) {
+    const page = await get(deployment, `/history?include=all&limit=40${after}`);
+    entries.push(...page);
+    if (page.length < 40) return entries.reverse();
+  }
+}
+
+/** The states after entry `until`, by schema and instanceId; every entry up to it is checked. */
+async function fold(deployment, until = Infinity) {
+  const { address: name, source } = await get(deployment);
+  const states = source ? await snapshot(source) : new Map();
+  let prevHash = sha256(canonical({ deployment: name, source }));
+  let seq = 0;
+  for (const entry of (await journalOf(deployment)).filter((one) => one.seq <= until)) {
+    check(entry.seq === ++seq && entry.prevHash === prevHash, `entry ${seq} does not follow the one before`);
+    const covered = Object.fromEntries(COVERED.split(' ').map((member) => [member, entry[member]]));
+    prevHash = sha256(canonical(covered));
+    check(prevHash === entry.hash, `the hash of entry ${seq} does not cover it`);
+    for (const change of entry.changes) apply(states, change);
+  }
+  return { states, entries: seq };
+}
+
+function apply(states, { entitySchema, instanceId, op, set, unset }) {
+  const key = JSON.stringify([entitySchema, instanceId]);
+  check(states.has(key) === (op !== 'create'), `${op} of ${key} cannot be`);
+  const after = { ...states.get(key), ...set };
+  for (const attribute of unset) delete after[attribute];
+  op === 'delete' ? states.delete(key) : states.set(key, after);
+}
+
+async function snapshot({ address: original, seq, snapshotHash }) {
+  const { states } = await fold(original, seq);
+  const bytes = (key) => Buffer.from(JSON.parse(key).join('\0'));
+  const keys = [...states.keys()].sort((a, b) => Buffer.compare(bytes(a), bytes(b)));
+  const lines = keys.map((key) => {
+    const [entitySchema, instanceId] = JSON.parse(key);
+    return `${canonical({ entitySchema, instanceId, state: states.get(key) })}\n`;
+  });
+  check(sha256(lines.join('')) === snapshotHash, 'the clone began with something else than its source was');
+  return states;
+}
+
+const { states, entries } = await fold(address);
+let instances = 0;
+for (let page = 1, rows = []; page === 1 || rows.length === 100; page++) {
+  rows = await get(address, `/entity-instances?limit=100&page=${page}`);
+  for (const { entitySchema, instanceId, state } of rows) {
+    const folded = states.get(JSON.stringify([entitySchema, instanceId]));
+    check(
+      folded && canonical(folded) === canonical(state),
+      `${entitySchema}:${instanceId} is not what its changes say`,
+    );
+    instances++;
+  }
+}
+check(instances === states.size, 'an instance is missing');
+process.stdout.write(`${JSON.stringify({ valid: true, entries, instances })}\n`);
