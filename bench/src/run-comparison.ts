@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { Resources } from '@orrery/service-kit';
-import { startEmbeddedPostgres } from '@orrery/standalone/postgres';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type System, startAllInOne, startFiveProcesses } from '@orrery/testing/system';
 import { createDatabase } from './create-database.js';

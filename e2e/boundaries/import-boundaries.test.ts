@@ -12,9 +12,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'packages/service-kit': ['contracts'],
   'packages/database': ['contracts', 'service-kit'],
   'packages/bus': ['contracts', 'service-kit', 'database'],
-  'packages/standalone': ['contracts', 'service-kit', 'database', 'bus', ...SERVICES],
-  'packages/cli': ['contracts', 'service-kit', 'database', 'gateway', 'standalone'],
-  'packages/testing': ['contracts', 'service-kit', 'database', 'bus', 'standalone'],
+  'packages/embedded-postgres': ['service-kit'],
+  'packages/standalone': ['service-kit', 'bus', 'embedded-postgres', ...SERVICES],
+  'packages/cli': ['contracts', 'service-kit', 'database', 'gateway', 'embedded-postgres'],
+  'packages/testing': ['service-kit', 'embedded-postgres'],
   ...Object.fromEntries(
     SERVICES.map((name) => [
       `services/${name}`,
@@ -25,7 +26,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** Packages that only some rooms may touch: the domain never meets a driver. */
 const ONLY_IN: Record<string, readonly string[]> = {
-  pg: ['packages/database', 'packages/standalone', 'packages/testing'],
+  pg: ['packages/database', 'packages/embedded-postgres', 'packages/testing'],
   '@nats-io/transport-node': ['packages/bus'],
   '@nats-io/jetstream': ['packages/bus'],
   fastify: ['services/gateway'],

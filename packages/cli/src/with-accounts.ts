@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { findRunningPostgres, startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { type GatewaySchema, openDatabase } from '@orrery/gateway/accounts';
 import { createLogger, holding, type Resources } from '@orrery/service-kit';
-import { findRunningPostgres, startEmbeddedPostgres } from '@orrery/standalone/postgres';
 import type { Kysely } from 'kysely';
 import type { CommandContext } from './program.js';
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { startCatalog } from '@orrery/catalog';
 import { startChainPusher } from '@orrery/chain-pusher';
+import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { startGateway } from '@orrery/gateway';
 import { startRuntime } from '@orrery/runtime';
 import { startScheduler } from '@orrery/scheduler';
@@ -9,7 +10,6 @@ import type { StandaloneSettings } from './config.js';
 import { openDataDirectory } from './data-directory.js';
 import { firstKey } from './first-key.js';
 import { openBuses } from './open-buses.js';
-import { startEmbeddedPostgres } from './postgres/index.js';
 import { welcome } from './welcome.js';
 
 /** All five services in this process. The order is that of need: the door opens when all others answer. */

@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startEmbeddedPostgres, watchProcess } from '@orrery/embedded-postgres';
 import type { Resources } from '@orrery/service-kit';
-import { startEmbeddedPostgres, watchProcess } from '@orrery/standalone/postgres';
 
 /** A server whose data nobody misses: it need not survive a power cut. */
 const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { watchProcess } from '@orrery/standalone/postgres';
+import { watchProcess } from '@orrery/embedded-postgres';
 import type { Program } from '../backends/find-program.js';
 
 /** A server that a test started, and may treat as badly as it likes. */

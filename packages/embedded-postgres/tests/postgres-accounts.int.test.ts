@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startEmbeddedPostgres } from '../src/postgres/index.js';
+import { startEmbeddedPostgres } from '../src/index.js';
 import { type Holder, holdPostgres, runHolder } from './hold-postgres.js';
 
 const here = dirname(fileURLToPath(import.meta.url));

@@ -1,5 +1,5 @@
 /** A process that starts a server on the folder it is given, tells its parent, and holds it until told to let go. */
-import { startEmbeddedPostgres } from '../src/postgres/index.js';
+import { startEmbeddedPostgres } from '../src/index.js';
 
 try {
   const { url, pid, stop } = await startEmbeddedPostgres({ dataDirectory: process.argv[2] ?? '' });

@@ -6,12 +6,8 @@ import { join } from 'node:path';
 import { StartupError } from '@orrery/service-kit';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import {
-  type EmbeddedPostgresOptions,
-  findRunningPostgres,
-  startEmbeddedPostgres,
-} from '../src/postgres/index.js';
-import { commandLine } from '../src/postgres/process-facts.js';
+import { type EmbeddedPostgresOptions, findRunningPostgres, startEmbeddedPostgres } from '../src/index.js';
+import { commandLine } from '../src/process-facts.js';
 import { holdPostgres } from './hold-postgres.js';
 
 let seedFolder: string;
