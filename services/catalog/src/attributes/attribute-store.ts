@@ -69,7 +69,7 @@ export const listAttributes = (
   query: PageQuery,
 ): Promise<AttributeRow[]> => attributesPage(db, schemaId, query).execute();
 
-export const attributesPage = (db: CatalogDatabase, schemaId: number, query: PageQuery) =>
+const attributesPage = (db: CatalogDatabase, schemaId: number, query: PageQuery) =>
   page(db.selectFrom('attributes').selectAll().where('schema_id', '=', schemaId).orderBy('id'), query);
 
 /** All attributes of some schemas, in order of creation. */

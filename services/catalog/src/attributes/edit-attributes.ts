@@ -3,6 +3,8 @@ import { type CatalogContext, type CatalogTransaction, nowOf } from '../context.
 import type { AttributeRow, EntitySchemaRow } from '../database/schema.js';
 import { refuseOversizedSchema } from '../entity-schemas/schema-rules.js';
 import { holdSchema, setDefinition } from '../entity-schemas/schema-store.js';
+import { contentBytes } from '../hashing/content-hash.js';
+import { countSchemaBytes } from '../worlds/schema-bytes.js';
 import { ownWorld } from '../worlds/world-access.js';
 import { toAttributeDefinition } from './attribute-rules.js';
 import { attributesOf, findAttribute } from './attribute-store.js';
@@ -23,12 +25,14 @@ export async function editAttributes<T>(
   caller: Caller,
   edit: (schema: EntitySchemaRow, now: Date) => Promise<T>,
 ): Promise<T> {
-  const world = await ownWorld(trx, worldAddress, caller, 'shared');
+  const world = await ownWorld(trx, worldAddress, caller, 'counting');
   const schema = await holdSchema(trx, world.id, schemaName, 'editing');
   const now = nowOf(context);
   const edited = await edit(schema, now);
   const definitions = (await attributesOf(trx, [schema.id])).map(toAttributeDefinition);
   if (definitions.length >= schema.attribute_count) refuseOversizedSchema(definitions, context.limits);
+  const growth = contentBytes(definitions) - contentBytes(schema.definition);
+  await countSchemaBytes(trx, world.id, growth, context.limits.worldSchemaBytes);
   await setDefinition(trx, schema, definitions, now);
   await context.announce(trx, world, {
     subject: 'entity_schema',

@@ -6,7 +6,7 @@ import type { CatalogTransaction } from '../context.js';
 import type { WorldRow } from '../database/schema.js';
 
 /** What changed; `id` is its own, and its row is held by the transaction. */
-export interface Change extends Pick<CatalogChanged, 'subject' | 'name' | 'change'> {
+interface Change extends Pick<CatalogChanged, 'subject' | 'name' | 'change'> {
   readonly id: number;
   readonly version?: number;
 }

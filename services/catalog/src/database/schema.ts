@@ -26,6 +26,8 @@ interface WorldsTable extends Times {
   is_public: Generated<boolean>;
   schema_count: Generated<number>;
   event_count: Generated<number>;
+  /** Bytes of the definitions of all its schemas: what a version without a map of changes carries. */
+  schema_bytes: Generated<number>;
 }
 
 /** `account_id` 0 counts for all accounts together; only its `public_worlds` is kept. */

@@ -7,7 +7,9 @@ import {
 import { attributesOf } from '../attributes/attribute-store.js';
 import { isClaimed } from '../claims/claim-store.js';
 import { type CatalogContext, type CatalogTransaction, nowOf } from '../context.js';
+import { contentBytes } from '../hashing/content-hash.js';
 import { removeMember } from '../worlds/member-counters.js';
+import { countSchemaBytes } from '../worlds/schema-bytes.js';
 import { ownWorld } from '../worlds/world-access.js';
 import { toSchemaRecord } from './schema-rules.js';
 import { deleteSchema, holdSchema, isSchemaNamed, updateSchema } from './schema-store.js';
@@ -57,6 +59,7 @@ export async function removeSchema(
   await refuseWhileInUse(trx, schema.id, 'deleted');
   await deleteSchema(trx, schema.id);
   await removeMember(trx, world.id, 'schema_count');
+  await countSchemaBytes(trx, world.id, -contentBytes(schema.definition), context.limits.worldSchemaBytes);
   await context.announce(trx, world, {
     subject: 'entity_schema',
     id: schema.id,

@@ -44,7 +44,7 @@ export async function followAccounts(
 const isAway = (error: unknown): boolean => error instanceof ServiceError && error.code === 'unavailable';
 
 /** Asks for all accounts, page by page. */
-export async function reconcile({ db, clock }: CatalogContext, bus: Bus, signal: AbortSignal): Promise<void> {
+async function reconcile({ db, clock }: CatalogContext, bus: Bus, signal: AbortSignal): Promise<void> {
   for (let afterId = 0; !signal.aborted; ) {
     const { states } = await bus.call(
       accountContract.rpcs['accounts.states'],

@@ -82,7 +82,7 @@ export async function listWorlds(
   return rows;
 }
 
-export function worldsPage(accountId: number, { page, limit }: PageQuery, mineOnly: boolean) {
+function worldsPage(accountId: number, { page, limit }: PageQuery, mineOnly: boolean) {
   const end = page * limit;
   const others = mineOnly
     ? sql``

@@ -18,6 +18,7 @@ export const definitions: Migration = {
         is_public boolean not null default false,
         schema_count integer not null default 0 check (schema_count >= 0),
         event_count integer not null default 0 check (event_count >= 0),
+        schema_bytes integer not null default 0 check (schema_bytes >= 0),
         created_at timestamptz(3) not null,
         updated_at timestamptz(3) not null
       )`.execute(db);
