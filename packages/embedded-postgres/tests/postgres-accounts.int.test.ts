@@ -66,7 +66,7 @@ describe.runIf(isRoot)('started by root', () => {
     const kit = dirname(dirname(fileURLToPath(import.meta.resolve('@orrery/service-kit'))));
     await symlink(kit, join(modules, '@orrery', 'service-kit'));
     await symlink(dirname(dirname(require.resolve('pg'))), join(modules, 'pg'));
-    const launcher = join('src', 'postgres');
+    const launcher = 'src';
     await cp(join(here, '..', launcher), join(folder, launcher), { recursive: true });
     await cp(join(here, 'postgres-holder.ts'), join(folder, 'tests', 'postgres-holder.ts'));
     await cp(join(here, '..', 'package.json'), join(folder, 'package.json'));
