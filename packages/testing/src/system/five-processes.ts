@@ -14,22 +14,69 @@ export interface Backends {
   readonly redisUrl?: string | undefined;
 }
 
+export type ServiceName = (typeof SERVICES)[number];
+
+/** The five processes, one by one within a test's reach. */
+export interface FiveProcesses extends System {
+  process(name: ServiceName): NodeProcess;
+  /** Ends a process with SIGKILL, whatever it is doing. */
+  kill(name: ServiceName): Promise<void>;
+  /** Starts a service anew in place of the one that ended; resolves before it is ready. */
+  restart(name: ServiceName): NodeProcess;
+  /** Starts one more process of a service, not the gateway; it ends with the system. */
+  add(name: Exclude<ServiceName, 'gateway'>): NodeProcess;
+}
+
 /** Starts the five built services, each a process, and makes a first key with the operator's command. */
-export function startFiveProcesses(backends: Backends, env: Record<string, string> = {}): Promise<System> {
+export function startFiveProcesses(
+  backends: Backends,
+  env: Record<string, string> = {},
+): Promise<FiveProcesses> {
   return holding(async (resources) => {
     const port = await freePort();
     const variables = { ...variablesOf(backends), ...env };
-    const processes = SERVICES.map((name) => {
+    const started: NodeProcess[] = [];
+    const start = (name: ServiceName): NodeProcess => {
       const own = name === 'gateway' ? { PORT: String(port) } : {};
       const entry = `services/${name}/dist/main.js`;
-      return resources.use(name, startNode(entry, { HEALTH_PORT: '0', ...variables, ...own }));
-    });
-    const output = () => processes.map((process) => process.output()).join('\n');
+      const process = resources.use(name, startNode(entry, { HEALTH_PORT: '0', ...variables, ...own }));
+      started.push(process);
+      return process;
+    };
+    const processes = new Map(SERVICES.map((name) => [name, start(name)]));
     const url = `http://127.0.0.1:${port}`;
-    await untilReady(url, processes);
+    await untilReady(url, started);
     const key = await firstKey(variables, resources);
-    return { shape: 'five processes', url, key, databaseUrl: backends.databaseUrl, output };
+    return {
+      shape: 'five processes',
+      url,
+      key,
+      databaseUrl: backends.databaseUrl,
+      output: () => started.map((process) => process.output()).join('\n'),
+      ...oneByOne(processes, start),
+    };
   });
+}
+
+function oneByOne(
+  processes: Map<ServiceName, NodeProcess>,
+  start: (name: ServiceName) => NodeProcess,
+): Pick<FiveProcesses, 'process' | 'kill' | 'restart' | 'add'> {
+  const process = (name: ServiceName): NodeProcess => {
+    const found = processes.get(name);
+    if (found === undefined) throw new RangeError(`${name} was never started`);
+    return found;
+  };
+  return {
+    process,
+    kill: async (name) => void (await process(name).end('SIGKILL')),
+    restart: (name) => {
+      const successor = start(name);
+      processes.set(name, successor);
+      return successor;
+    },
+    add: start,
+  };
 }
 
 const variablesOf = ({ databaseUrl, natsUrl, redisUrl }: Backends): Record<string, string> => ({

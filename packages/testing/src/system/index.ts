@@ -1,4 +1,4 @@
 export { startAllInOne } from './all-in-one.js';
-export { type Backends, startFiveProcesses } from './five-processes.js';
+export { type Backends, type FiveProcesses, type ServiceName, startFiveProcesses } from './five-processes.js';
 export { type NodeProcess, repositoryRoot, startNode } from './node-process.js';
 export type { System } from './system.js';
