@@ -58,7 +58,7 @@ function visitKeyword(keyword: string, value: JsonValue, pointer: string, survey
   const kind = SCHEMA_KEYWORDS.get(keyword);
   if (complaint !== undefined) complain(survey, at, complaint);
   else if (kind !== undefined) visitParts(keyword, kind, value, pointer, survey);
-  else note(keyword, String(value), pointer, survey);
+  else if (typeof value === 'string') note(keyword, value, pointer, survey);
 }
 
 /** Keeps what other schemas, or compiling, will ask for. */

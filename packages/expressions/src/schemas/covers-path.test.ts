@@ -1,0 +1,72 @@
+import type { JsonObject } from '@orrery/contracts';
+import { expect, it } from 'vitest';
+import { compileContract } from './compile-contract.js';
+import { contractCoversPath } from './covers-path.js';
+
+function covers(schema: JsonObject, path: string): boolean {
+  const compiled = compileContract(schema);
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  return contractCoversPath(compiled.contract, path);
+}
+
+const short = {
+  winner: 'string',
+  race: { horses: 'string[]', extra: 'object?' },
+  free: 'json',
+  list: 'array',
+};
+
+it.each([
+  ['winner', true],
+  ['race.horses', true],
+  ['race.horses.0', true],
+  ['race.extra.anything.at.all', true],
+  ['free', true],
+  ['free.x.y', true],
+  ['list.0.id', true],
+  ['looser', false],
+  ['winner.name', false],
+  ['race.cars', false],
+  ['race.horses.id', false],
+  ['', false],
+])('short map: %s', (path, expected) => {
+  expect(covers(short, path)).toBe(expected);
+});
+
+const schema = {
+  type: 'object',
+  properties: {
+    entries: { type: 'array', items: { $ref: '#/$defs/entry' } },
+    pair: { prefixItems: [{ type: 'string' }, { properties: { id: {} } }], items: false },
+    open: { type: 'object', properties: { a: {} }, additionalProperties: true },
+    typed: { type: 'object', additionalProperties: { type: 'string' } },
+    closed: { type: 'object', properties: { a: {} } },
+  },
+  patternProperties: { '^x-': { type: 'string' } },
+  anyOf: [{ properties: { b: { type: 'string' } } }, { properties: { c: { properties: { d: {} } } } }],
+  $defs: {
+    entry: { type: 'object', properties: { id: { type: 'string' }, parent: { $ref: '#/$defs/entry' } } },
+  },
+};
+
+it.each([
+  ['entries', true],
+  ['entries.id', true],
+  ['entries.0.id', true],
+  ['entries.parent.parent.parent.id', true],
+  ['entries.name', false],
+  ['pair.1.id', true],
+  ['pair.id', true],
+  ['open.anything', true],
+  ['typed.anything', true],
+  ['typed.anything.deeper', false],
+  ['closed.a', true],
+  ['closed.b', false],
+  ['x-id', true],
+  ['b', true],
+  ['c.d', true],
+  ['c.e', false],
+  ['e', false],
+])('JSON Schema: %s', (path, expected) => {
+  expect(covers(schema, path)).toBe(expected);
+});
