@@ -41,5 +41,6 @@ export * from './runtime/execution.js';
 export * from './runtime/history.js';
 export * from './runtime/instances.js';
 export * from './runtime/journal.js';
+export * from './runtime/live-executions.js';
 export * from './runtime/messages.js';
 export * from './runtime/ownership.js';

@@ -2,6 +2,7 @@ import type { Clock, Health, Logger } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import type { KeyVerifier } from './accounts/key-verifier.js';
 import { addRoute } from './http/add-route.js';
+import { addStreamRoute, type StreamHandler } from './http/add-stream-route.js';
 import { createHttp, type HttpLimits } from './http/create-http.js';
 import { answerProblems } from './http/error-replies.js';
 import { acceptJsonOnly } from './http/json-body.js';
@@ -38,6 +39,9 @@ export interface AppContext {
   /** How long a call may take, in milliseconds. */
   deadlineMs: number;
   routes: readonly RoutedRpc[];
+  /** Serves the routes that are streams. */
+  stream: StreamHandler;
+  maxStreams: number;
 }
 
 /** The HTTP application, apart from the process: tests inject requests into it. */
@@ -54,12 +58,15 @@ export function createApp(context: AppContext): FastifyInstance {
   addSecurityHeaders(app);
   addCors(app, table);
   answerUnknownRoutes(app, table);
-  addAdmission(app, context.maxInFlight);
+  const admission = addAdmission(app, context.maxInFlight);
   addHealthRoutes(app, context.health);
   const document = openApiDocument(context.routes);
   addOpenApiRoute(app, document);
   addReferenceRoute(app, document);
   const guards = (rpc: RoutedRpc) => [...requireAccess(rpc.access, context.keys), ...limitRate(rpc, context)];
-  for (const rpc of context.routes) addRoute(app, rpc, { ...context, guards });
+  for (const rpc of context.routes) {
+    if (rpc.http.stream === true) addStreamRoute(app, rpc, { ...context, guards, admission });
+    else addRoute(app, rpc, { ...context, guards });
+  }
   return app;
 }

@@ -21,6 +21,7 @@ const environment = z.object({
     .default('false')
     .describe('true, false, a number of hops, or addresses and networks separated by commas'),
   MAX_IN_FLIGHT: limit(1000, 1, 100_000, 'requests that may be under way at once'),
+  MAX_STREAMS: limit(1000, 1, 100_000, 'live streams that may be open at once'),
   SIGN_UP: z.enum(['open', 'closed']).default('closed').describe('open or closed'),
   PUBLIC_URL: httpUrl.default('http://127.0.0.1:3000'),
   RATE_LIMITS: flag.default(true),
@@ -39,6 +40,8 @@ export interface GatewayConfig {
   readonly deadlineMs: number;
   /** Requests under way; beyond it new ones are refused with 503. */
   readonly maxInFlight: number;
+  /** Live streams that may be open; beyond it new ones are refused with 503. */
+  readonly maxStreams: number;
   readonly signIn: SignInConfig;
   /** Undefined: nothing is limited. */
   readonly rates: RatePolicies | undefined;
@@ -57,6 +60,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
       trustProxy: trustedProxies(read.TRUST_PROXY),
     },
     deadlineMs: read.CALL_DEADLINE_MS,
+    maxStreams: read.MAX_STREAMS,
     signIn: { isOpen: read.SIGN_UP === 'open', publicUrl: read.PUBLIC_URL },
     maxInFlight: read.MAX_IN_FLIGHT,
     rates: read.RATE_LIMITS ? ratesOf(read) : undefined,

@@ -14,6 +14,7 @@ import { createDispatch } from './http/dispatch.js';
 import { listenHttp } from './http/listen.js';
 import { startLimiter } from './limits/start-limiter.js';
 import { allRoutes } from './routes/index.js';
+import { startStreams } from './stream/start-streams.js';
 
 export interface GatewayDependencies {
   readonly databaseUrl: string;
@@ -59,8 +60,19 @@ export function startGateway(
       bus,
       identityHandlers({ db, bus, keys, clock, logger, signIn: config.signIn }),
     );
+    const stream = startStreams({ bus, call, keys, clock, logger, deadlineMs: config.deadlineMs, resources });
     const limiter = startLimiter({ ...dependencies, redisUrl: dependencies.redisUrl, resources });
-    const app = createApp({ call, keys, clock, logger, health, routes: allRoutes, limiter, ...config });
+    const app = createApp({
+      call,
+      keys,
+      clock,
+      logger,
+      health,
+      routes: allRoutes,
+      limiter,
+      stream,
+      ...config,
+    });
     resources.add('http', () => app.close());
     return { url: await listenHttp(app, config), db };
   }, logger);

@@ -26,6 +26,8 @@ export interface HttpBinding {
   ) => string | undefined;
   /** Whether this answer only says that the work was taken on: 202 in place of `status`. */
   accepted?: (data: Record<string, unknown>) => boolean;
+  /** Answered as server-sent events, each with one `data` of the operation. */
+  stream?: true;
 }
 
 export interface Rpc<Request extends z.ZodType = z.ZodType, Reply extends z.ZodType = z.ZodType> {

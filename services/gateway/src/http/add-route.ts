@@ -6,7 +6,7 @@ import { sendEnvelope } from './envelope.js';
 import { readRequest } from './read-request.js';
 import { principalOf } from './request-principal.js';
 import { requestSchema } from './request-schema.js';
-import type { CallOperation, RoutedRpc } from './routed-rpc.js';
+import type { CallOperation, GatewayCall, RoutedRpc } from './routed-rpc.js';
 
 export interface RouteContext {
   call: CallOperation;
@@ -33,7 +33,12 @@ export function addRoute(app: FastifyInstance, rpc: RoutedRpc, context: RouteCon
   });
 }
 
-function callOf(http: FastifyRequest, reply: FastifyReply, { clock, deadlineMs }: RouteContext) {
+/** The call that an HTTP request makes: who, until when, and whether anyone still waits. */
+export function callOf(
+  http: FastifyRequest,
+  reply: FastifyReply,
+  { clock, deadlineMs }: RouteContext,
+): GatewayCall {
   return {
     caller: callerOf(http),
     principal: principalOf(http),

@@ -22,16 +22,24 @@ export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<strin
     ...(rpc.http.location !== undefined && { Location: header('Location') }),
     ...(etag !== undefined && rpc.http.path.includes('/entity-instances') && { ETag: header('ETag') }),
   };
-  const response = (description: string) => ({
-    description,
-    headers,
-    content: { 'application/json': { schema } },
-  });
+  const content =
+    rpc.http.stream === true ? eventStream(members['data']) : { 'application/json': { schema } };
+  const response = (description: string) => ({ description, headers, content });
   return {
     [rpc.http.status]: response(rpc.http.status === 201 ? 'Created' : 'Done'),
     ...(rpc.http.accepted !== undefined && { 202: response('Taken on; Location says where to look') }),
   };
 }
+
+/** OpenAPI 3.1 has no words for the parts of a stream: what one event holds goes into the description. */
+const eventStream = (data: JsonSchema | undefined) => ({
+  'text/event-stream': {
+    schema: {
+      type: 'string',
+      description: `Events \`execution\`, their id the seq and their data a ${String(data?.['$ref']).split('/').pop()}; an event \`end\` with a code where the server ends the stream for good`,
+    },
+  },
+});
 
 function replyOf(rpc: RoutedRpc, book: SchemaBook) {
   const reply = book.inPlace(rpc.reply as z.ZodType, 'output');

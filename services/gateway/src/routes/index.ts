@@ -12,6 +12,7 @@ import { historyRoutes } from './history.js';
 import { keyRoutes } from './keys.js';
 import { meRoutes } from './me.js';
 import { signInRoutes } from './sign-in.js';
+import { streamRoutes } from './stream.js';
 import { worldRoutes } from './worlds.js';
 
 /** Every operation that the gateway offers, by resource; what is not listed here is not reachable. */
@@ -26,6 +27,7 @@ export const allRoutes: readonly RoutedRpc[] = [
   ...entityInstanceRoutes,
   ...executionRoutes,
   ...historyRoutes,
+  ...streamRoutes,
   ...aiModelRoutes,
   ...signInRoutes,
   ...keyRoutes,

@@ -1,8 +1,14 @@
-import { type Contract, catalogContract, identityContract, runtimeContract } from '@orrery/contracts';
+import {
+  type Contract,
+  catalogContract,
+  identityContract,
+  liveContract,
+  runtimeContract,
+} from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { allRoutes } from './index.js';
 
-const contracts: readonly Contract[] = [catalogContract, runtimeContract, identityContract];
+const contracts: readonly Contract[] = [catalogContract, runtimeContract, identityContract, liveContract];
 const nameOf = (rpc: { service: string; name: string }) => `${rpc.service} ${rpc.name}`;
 const offered = contracts
   .flatMap((contract) => Object.values(contract.rpcs))

@@ -43,8 +43,10 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
     maxInFlight: 100,
     limiter: createLocalLimiter(systemClock),
     rates: undefined,
-    ...overrides,
+    maxStreams: 2,
+    stream: async () => undefined,
     routes: Object.values(thingContract.rpcs) as RoutedRpc[],
+    ...overrides,
   });
   return { app, seen, lines, answers };
 }

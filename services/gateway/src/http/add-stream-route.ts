@@ -1,0 +1,66 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { ServiceError } from '@orrery/contracts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Admission } from '../plugins/admission.js';
+import { bearerToken } from '../plugins/bearer-token.js';
+import { callOf, type RouteContext } from './add-route.js';
+import { readRequest } from './read-request.js';
+import { requestSchema } from './request-schema.js';
+import type { GatewayCall, RoutedRpc } from './routed-rpc.js';
+
+export interface StreamCall extends GatewayCall {
+  /** To be verified again and again while the stream is open. */
+  token: string;
+  /** Ends the time of errors as answers: writes the head and gives the open response. */
+  begin(): ServerResponse;
+}
+
+/** Serves a stream until it ends by itself or the call's signal aborts. */
+export type StreamHandler = (request: unknown, call: StreamCall) => Promise<void>;
+
+export interface StreamRouteContext extends RouteContext {
+  stream: StreamHandler;
+  admission: Admission;
+  /** Open streams of this process; beyond it new ones are refused. */
+  maxStreams: number;
+}
+
+/** Makes a route that answers with server-sent events. Open streams end when the application closes. */
+export function addStreamRoute(app: FastifyInstance, rpc: RoutedRpc, context: StreamRouteContext): void {
+  const schema = requestSchema(rpc);
+  const closing = new AbortController();
+  let open = 0;
+  app.addHook('preClose', async () => closing.abort());
+  app.get(rpc.http.path, { onRequest: context.guards(rpc), exposeHeadRoute: false }, async (http, reply) => {
+    const request = readRequest(http, schema);
+    if (open >= context.maxStreams) throw new ServiceError('overloaded', 'Too many streams are open');
+    const call = callOf(http, reply, context);
+    open += 1;
+    try {
+      await context.stream(request, {
+        ...call,
+        signal: AbortSignal.any([call.signal, closing.signal]),
+        token: bearerToken(http.raw),
+        begin: () => beginStream(reply, context.admission),
+      });
+    } finally {
+      open -= 1;
+    }
+    return reply;
+  });
+}
+
+function beginStream(reply: FastifyReply, admission: Admission): ServerResponse {
+  admission.release(reply);
+  const headers: OutgoingHttpHeaders = {
+    ...(reply.getHeaders() as OutgoingHttpHeaders),
+    'content-type': 'text/event-stream; charset=utf-8',
+    'x-accel-buffering': 'no',
+    // Its connection serves nothing else afterwards, so that closing does not wait for it.
+    connection: 'close',
+  };
+  reply.hijack();
+  reply.raw.writeHead(200, headers);
+  reply.raw.flushHeaders();
+  return reply.raw;
+}

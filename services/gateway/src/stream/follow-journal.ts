@@ -1,0 +1,39 @@
+import type { JournalFact, LiveExecution } from '@orrery/contracts';
+import type { EventStream } from './event-stream.js';
+import type { HeadWatch } from './head-watch.js';
+import type { JournalClient } from './journal-client.js';
+
+export interface Follower {
+  deployment: string;
+  journal: JournalClient;
+  heads: HeadWatch;
+  stream: EventStream;
+  signal: AbortSignal;
+  /** Told how far the client has come. */
+  onProgress: (seq: number) => void;
+}
+
+/**
+ * Sends every execution after `from`, in order and without a gap, page by page at the client's own speed; then waits
+ * for more. Ends with the signal, or when the deployment has been deleted.
+ */
+export async function followJournal(from: number, follower: Follower): Promise<'deleted' | 'aborted'> {
+  const { deployment, journal, heads, stream, signal, onProgress } = follower;
+  for (let seq = from; !signal.aborted; ) {
+    const { entries } = await journal.after(deployment, seq, signal);
+    for (const entry of entries) {
+      if (entry.kind === 'execution') await stream.send('execution', entry.seq, liveExecutionOf(entry));
+      seq = entry.seq;
+      onProgress(seq);
+      if (entry.kind === 'deleted') return 'deleted';
+    }
+    if (entries.length === 0) await heads.beyond(deployment, seq, signal);
+  }
+  return 'aborted';
+}
+
+/** What readers of the history see; the rest of the fact is for services. */
+function liveExecutionOf(fact: JournalFact): LiveExecution {
+  const { worldAddress: _world, inputHash: _input, binding: _binding, ...execution } = fact;
+  return execution;
+}

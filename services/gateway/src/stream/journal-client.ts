@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto';
+import type { Bus } from '@orrery/bus';
+import { type JournalFact, runtimeContract } from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
+
+/** The journal of a deployment, read on the gateway's own behalf: whoever reads on was allowed to before. */
+export interface JournalClient {
+  after(
+    deployment: string,
+    seq: number,
+    signal?: AbortSignal,
+  ): Promise<{ entries: JournalFact[]; head: number }>;
+  /** How far the journal goes; `known` is a seq that is surely in it. */
+  headOf(deployment: string, known: number): Promise<number>;
+}
+
+const DEADLINE_MS = 5000;
+const PAGE = 100;
+
+export function createJournalClient(bus: Pick<Bus, 'call'>, clock: Clock): JournalClient {
+  const range = (deployment: string, after: number, limit: number, signal?: AbortSignal) =>
+    bus.call(
+      runtimeContract.rpcs['journal.range'],
+      { deployment, after, limit },
+      {
+        caller: { kind: 'service', service: 'gateway' },
+        requestId: randomUUID(),
+        deadline: clock.now() + DEADLINE_MS,
+        ...(signal && { signal }),
+      },
+    );
+  return {
+    after: (deployment, seq, signal) => range(deployment, seq, PAGE, signal),
+    headOf: async (deployment, known) => (await range(deployment, known, 1)).head,
+  };
+}

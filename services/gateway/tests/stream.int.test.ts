@@ -1,0 +1,191 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { type JournalFact, liveContract, ServiceError } from '@orrery/contracts';
+import { createLogger, systemClock } from '@orrery/service-kit';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { KeyVerifier } from '../src/accounts/key-verifier.js';
+import type { RoutedRpc } from '../src/http/routed-rpc.js';
+import { createHeadWatch } from '../src/stream/head-watch.js';
+import type { JournalClient } from '../src/stream/journal-client.js';
+import { streamDeployment } from '../src/stream/stream-deployment.js';
+import { authorized, fakeApp } from './support/fake-app.js';
+
+const deployment = `0x${'a'.repeat(40)}`;
+const path = `/api/worlds/1/deployments/${deployment}/stream`;
+
+/** A journal that tests write, an application that streams it. */
+async function setUp() {
+  const entries: JournalFact[] = [];
+  let pages = 0;
+  let access: 'ok' | 'revoked' | 'hidden' = 'ok';
+  const journal: JournalClient = {
+    after: async (_deployment, seq) => {
+      pages += 1;
+      return { entries: entries.filter((entry) => entry.seq > seq).slice(0, 2), head: entries.length };
+    },
+    headOf: async () => entries.length,
+  };
+  const heads = createHeadWatch(journal.headOf);
+  const add = async (kind: 'execution' | 'paused' | 'deleted', input: object = {}) => {
+    entries.push({
+      kind,
+      seq: entries.length + 1,
+      deployment,
+      input,
+      inputHash: 'x',
+      binding: null,
+      worldAddress: 'w',
+    } as never);
+    await heads.look();
+  };
+  const keys: KeyVerifier = {
+    verify: async () => {
+      if (access === 'revoked') throw new ServiceError('unauthorized');
+      return { accountId: 7, keyId: 'k', scopes: ['read'] };
+    },
+    forget: () => undefined,
+    refresh: async () => undefined,
+  };
+  const logger = createLogger({ service: 'gateway', level: 'silent' });
+  const stream = streamDeployment({
+    journal,
+    heads,
+    keys,
+    logger,
+    clock: systemClock,
+    deadlineMs: 1000,
+    call: async () => {
+      if (access === 'hidden') throw new ServiceError('deployment_not_found');
+      return { data: { address: deployment } };
+    },
+  });
+  const { app } = fakeApp({ keys, stream, routes: [liveContract.rpcs['deployments.stream'] as RoutedRpc] });
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  const open = async (headers: Record<string, string> = {}) => {
+    const leaving = new AbortController();
+    const answer = await fetch(`${url}${path}`, {
+      headers: { ...authorized, ...headers },
+      signal: leaving.signal,
+    });
+    let text = '';
+    const read = async () => {
+      for await (const bytes of answer.body ?? []) {
+        text += Buffer.from(bytes).toString();
+      }
+    };
+    const ended = read().catch(() => undefined);
+    const ids = () => [...text.matchAll(/id: (\d+)\nevent: execution/g)].map(([, id]) => Number(id));
+    return { answer, ended, ids, text: () => text, leave: () => leaving.abort() };
+  };
+  return { app, add, open, entries, pages: () => pages, set: (next: typeof access) => (access = next) };
+}
+
+type Setup = Awaited<ReturnType<typeof setUp>>;
+let current: Setup | undefined;
+const start = async () => {
+  current = await setUp();
+  return current;
+};
+afterEach(() => current?.app.close());
+
+describe('the live stream', () => {
+  it('tells executions as they commit, and only those', async () => {
+    const { add, open } = await start();
+    await add('execution');
+    const stream = await open();
+    expect(stream.answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(stream.answer.headers.get('access-control-allow-origin')).toBe('*');
+    const addOne = async () => {
+      await add('execution');
+      return stream.ids().length;
+    };
+    await expect.poll(addOne).toBeGreaterThan(1);
+    await add('paused');
+    await add('execution');
+    await expect.poll(() => stream.ids().at(-1)).toBe(current?.entries.length);
+    const seqs = current?.entries
+      .filter(({ kind, seq }) => kind === 'execution' && seq > 1)
+      .map(({ seq }) => seq);
+    expect(stream.ids()).toEqual(seqs);
+    expect(stream.text()).not.toMatch(/inputHash|worldAddress|binding/);
+  });
+
+  it('carries on after Last-Event-ID without a gap', async () => {
+    const { add, open } = await start();
+    for (let i = 0; i < 7; i += 1) await add('execution');
+    const stream = await open({ 'last-event-id': '3' });
+    await expect.poll(() => stream.ids()).toEqual([4, 5, 6, 7]);
+  });
+
+  it.each(['-1', 'x', '1'.repeat(16)])('refuses the Last-Event-ID %s', async (id) => {
+    const { open } = await start();
+    const { answer } = await open({ 'last-event-id': id });
+    expect(answer.status).toBe(400);
+  });
+
+  it('is not there for who may not see the deployment', async () => {
+    const { open, set } = await start();
+    set('hidden');
+    const { answer, ended, text } = await open();
+    await ended;
+    expect(answer.status).toBe(404);
+    expect(JSON.parse(text()).code).toBe('deployment_not_found');
+  });
+
+  it('ends soon after the key is revoked', async () => {
+    const { open, set } = await start();
+    const stream = await open();
+    set('revoked');
+    await stream.ended;
+    expect(stream.text()).toContain('event: end\ndata: {"code":"unauthorized"}');
+  });
+
+  it('ends with the deployment', async () => {
+    const { open, add } = await start();
+    await add('execution');
+    const stream = await open({ 'last-event-id': '1' });
+    await add('deleted');
+    await add('paused');
+    await stream.ended;
+    expect(stream.text()).toContain('event: end\ndata: {"code":"deployment_not_found"}');
+  });
+
+  it('keeps no more open than it may, and lets go of those that left', async () => {
+    const { open } = await start();
+    const first = await open();
+    await open();
+    expect((await open()).answer.status).toBe(503);
+    first.leave();
+    await expect.poll(async () => (await open()).answer.status).toBe(200);
+  });
+
+  it('ends when the application closes', async () => {
+    const { open, app } = await start();
+    const stream = await open();
+    await app.close();
+    await stream.ended;
+  });
+
+  it('buffers nothing for a reader that does not read', async () => {
+    const { entries, app, pages } = await start();
+    const big = { text: 'x'.repeat(200_000) };
+    for (let seq = 1; seq <= 200; seq += 1)
+      entries.push({ kind: 'execution', seq, deployment, input: big } as never);
+    const { port } = app.server.address() as { port: number };
+    const socket = connect(port, '127.0.0.1');
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer key-all\r\nLast-Event-ID: 0\r\n\r\n`,
+    );
+    await once(socket, 'readable');
+    let before = -1;
+    const isStill = () => {
+      const still = before === pages();
+      before = pages();
+      return still;
+    };
+    await expect.poll(isStill, { interval: 200 }).toBe(true);
+    // 40 MB wait in the journal; beyond what sockets hold, nothing more of it is fetched for this reader.
+    expect(pages()).toBeLessThan(70);
+    socket.destroy();
+  });
+});
