@@ -2,8 +2,8 @@ import type { VersionDefinition } from '@orrery/contracts';
 import type { CatalogDatabase } from '../context.js';
 import type { EntitySchemaRow } from '../database/schema.js';
 import { toSchemaDefinition } from '../entity-schemas/schema-rules.js';
-import { schemasNamed } from '../versions/stored-version.js';
-import { usesAllSchemas } from '../versions/version-schemas.js';
+import { schemasNamed, usesAllSchemas } from '../versions/stored-version.js';
+
 import { type PlacedVersion, type Schemas, toVersionDefinition } from './definition-rules.js';
 
 /** The definitions of versions that exist, in the order asked for. */

@@ -13,10 +13,10 @@ import { findEvent } from '../events/event-store.js';
 import { visibleWorld } from '../worlds/world-access.js';
 import { createVersion } from './create-version.js';
 import { type EditedVersion, editVersion, refuseLocked, removeVersion } from './edit-version.js';
+import { liveHashes } from './live-hashes.js';
 import { lockVersion } from './lock-version.js';
 import { changeVersion } from './save-version.js';
 import { toVersionRecord } from './version-rules.js';
-import { liveHashes } from './version-schemas.js';
 import { findVersion, versionsPage } from './version-store.js';
 
 /** A version as answered; a draft's hash is taken over the schemas as they are now. */

@@ -2,8 +2,9 @@ import { type CatalogContext, type CatalogTransaction, nowOf } from '../context.
 import { json } from '../database/json.js';
 import type { VersionRow } from '../database/schema.js';
 import { toSchemaDefinition } from '../entity-schemas/schema-rules.js';
+import { holdSchemasOf } from './hold-schemas.js';
+import { addLinks } from './link-schemas.js';
 import { versionHash } from './version-rules.js';
-import { addLinks, holdSchemasOf } from './version-schemas.js';
 
 /**
  * Locks a version that is held `editing`, for ever: copies of its schemas go into it and its hash is fixed. A locked

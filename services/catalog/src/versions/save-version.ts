@@ -2,11 +2,11 @@ import type { VersionBody } from '@orrery/contracts';
 import { type CatalogContext, type CatalogTransaction, nowOf } from '../context.js';
 import type { EventRow, VersionRow } from '../database/schema.js';
 import { takeNumber } from '../events/event-store.js';
-import { checkVersion } from './check-version.js';
+import { checkVersion } from './checking/check-version.js';
+import { linkNamedSchemas } from './link-schemas.js';
 import { mergeVersion } from './merge-version.js';
 import { readSpellings } from './read-spellings.js';
 import { EMPTY_VERSION, type StoredVersion } from './stored-version.js';
-import { linkNamedSchemas } from './version-schemas.js';
 import { insertVersion, replaceDefinition } from './version-store.js';
 
 /** Reads a body over what is there, checks the outcome and holds the schemas that it names. */

@@ -35,3 +35,6 @@ export const EMPTY_VERSION: StoredVersion = {
 export const schemasNamed = ({ readEntities, stateChanges }: StoredVersion): string[] => [
   ...new Set([...readEntities.map(({ schema }) => schema), ...Object.keys(stateChanges ?? {})]),
 ];
+
+/** A version without a map of state changes may change every schema of the world, so it runs with all of them. */
+export const usesAllSchemas = ({ stateChanges }: StoredVersion): boolean => stateChanges === null;

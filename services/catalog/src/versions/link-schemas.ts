@@ -1,44 +1,7 @@
 import { childPointer, type FieldProblem, fieldProblem, ServiceError } from '@orrery/contracts';
-import type { CatalogDatabase, CatalogTransaction } from '../context.js';
-import type { EntitySchemaRow } from '../database/schema.js';
-import { type StoredVersion, schemasNamed } from './stored-version.js';
-import type { SchemaHashes } from './version-rules.js';
-
-/** A version without a map of state changes may change every schema of the world, so it runs with all of them. */
-export const usesAllSchemas = ({ stateChanges }: StoredVersion): boolean => stateChanges === null;
-
-/** The rows of the schemas that a version runs with; held against deletion and renaming, lowest id first. */
-export async function holdSchemasOf(
-  trx: CatalogTransaction,
-  worldId: number,
-  version: StoredVersion,
-): Promise<EntitySchemaRow[]> {
-  const all = trx
-    .selectFrom('entity_schemas')
-    .selectAll()
-    .where('world_id', '=', worldId)
-    .orderBy('id')
-    .forKeyShare();
-  if (usesAllSchemas(version)) return all.execute();
-  return holdNamed(trx, worldId, version);
-}
-
-async function holdNamed(
-  trx: CatalogTransaction,
-  worldId: number,
-  version: StoredVersion,
-): Promise<EntitySchemaRow[]> {
-  const names = schemasNamed(version);
-  if (names.length === 0) return [];
-  return trx
-    .selectFrom('entity_schemas')
-    .selectAll()
-    .where('world_id', '=', worldId)
-    .where('name', 'in', names)
-    .orderBy('id')
-    .forKeyShare()
-    .execute();
-}
+import type { CatalogTransaction } from '../context.js';
+import { holdNamed } from './hold-schemas.js';
+import type { StoredVersion } from './stored-version.js';
 
 /**
  * Links a version to the schemas that it names, so that they stay.
@@ -118,29 +81,4 @@ export async function addLinks(
     .values(schemaIds.map((schemaId) => ({ version_id: versionId, schema_id: schemaId })))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-}
-
-/** Hashes of the live schemas that some drafts of one world run with: ask once, then pick for each. */
-export async function liveHashes(
-  db: CatalogDatabase,
-  worldId: number,
-  drafts: readonly StoredVersion[],
-): Promise<(version: StoredVersion) => SchemaHashes> {
-  const rows = await liveSchemas(db, worldId, drafts);
-  const hashes = new Map(rows.map(({ name, hash }) => [name, hash]));
-  return (version) => {
-    const names = usesAllSchemas(version) ? [...hashes.keys()] : schemasNamed(version);
-    return Object.fromEntries(names.map((name) => [name, hashes.get(name) ?? '']));
-  };
-}
-
-async function liveSchemas(
-  db: CatalogDatabase,
-  worldId: number,
-  drafts: readonly StoredVersion[],
-): Promise<Pick<EntitySchemaRow, 'name' | 'hash'>[]> {
-  const query = db.selectFrom('entity_schemas').select(['name', 'hash']).where('world_id', '=', worldId);
-  if (drafts.some(usesAllSchemas)) return query.execute();
-  const names = drafts.flatMap(schemasNamed);
-  return names.length === 0 ? [] : query.where('name', 'in', names).execute();
 }

@@ -1,0 +1,19 @@
+import type { FieldProblem } from '@orrery/contracts';
+import { CRON_TEMPLATE_NAMES, compileTemplate, DIRECT_TEMPLATE_NAMES } from '@orrery/expressions';
+import type { StoredVersion } from '../stored-version.js';
+import { below } from './below.js';
+
+/** Every placeholder parses and names only what there will be; every operator is known. */
+export function wrongTemplates({ mutationSettings, executionSettings }: StoredVersion): FieldProblem[] {
+  const { template } = mutationSettings ?? {};
+  const input = executionSettings?.cron?.input;
+  const direct =
+    template === undefined
+      ? undefined
+      : compileTemplate(template, { names: DIRECT_TEMPLATE_NAMES, mutation: true });
+  const cron = input === undefined ? undefined : compileTemplate(input, { names: CRON_TEMPLATE_NAMES });
+  return [
+    ...(direct?.ok === false ? below('/mutationSettings/template', direct.problems) : []),
+    ...(cron?.ok === false ? below('/executionSettings/cron/input', cron.problems) : []),
+  ];
+}
