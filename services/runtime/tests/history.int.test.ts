@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type HistoryQuery, historyQuery, historyRpcs, type JsonObject } from '@orrery/contracts';
+import {
+  type CallContext,
+  type HistoryQuery,
+  historyQuery,
+  historyRpcs,
+  type JsonObject,
+} from '@orrery/contracts';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { historyHandlers, type SeenDeployment } from '../src/journal/handlers.js';
@@ -107,7 +113,7 @@ test('counting stops at 10,000, and says so', async () => {
 
 const llm = { model: 'm', tokens: 9, request: { prompt: 'secret' }, response: { text: 'secret' } };
 const modelled = await plantDeployment(db);
-const id = randomUUID();
+const id: string = randomUUID();
 await modelled.add({ id, llm, pushes: { targetChains: ['base-sepolia'], onchain: null } });
 
 const handlers = (seen: Partial<SeenDeployment>) =>
@@ -115,14 +121,15 @@ const handlers = (seen: Partial<SeenDeployment>) =>
     db,
     see: async () => ({ ...modelled, isLLMPublic: false, isOwner: false, ...seen }),
     verifyTurns: createTurns(1),
+    clock: { now: () => 0 },
   });
 const params = { worldAddress: '1', address: modelled.address };
-const call = {
+const call: CallContext = {
   caller: { kind: 'account', accountId: 8, scopes: ['read'] },
   requestId: 'r',
   deadline: Number.MAX_SAFE_INTEGER,
   signal: new AbortController().signal,
-} as const;
+};
 const get = async (seen: Partial<SeenDeployment>, historyId = id) =>
   (
     await handlers(seen)['history.get'](

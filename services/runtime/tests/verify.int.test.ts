@@ -6,7 +6,12 @@ import { openRuntimeDatabase, type PlantedDeployment, plantDeployment } from './
 
 const db = await openRuntimeDatabase();
 const verify = (deployment: PlantedDeployment, from = 1, limit = 100_000) =>
-  verifyJournal(db, deployment, { from, limit }, new AbortController().signal);
+  verifyJournal(
+    db,
+    deployment,
+    { from, limit },
+    { signal: new AbortController().signal, isEnough: () => false },
+  );
 const valid = (entries: number, next: number | null = null) => ({
   valid: true,
   entries,
@@ -163,6 +168,23 @@ test('one at a time per deployment, wherever they are asked for', async () => {
 
 test('whoever stops waiting stops the work', async () => {
   const race = await plantRace();
-  const gone = verifyJournal(db, race, { from: 1, limit: 10 }, AbortSignal.abort(new Error('gone')));
+  const gone = verifyJournal(
+    db,
+    race,
+    { from: 1, limit: 10 },
+    {
+      signal: AbortSignal.abort(new Error('gone')),
+      isEnough: () => false,
+    },
+  );
   await expect(gone).rejects.toThrow('gone');
+});
+
+test('short of time it answers how far it came', async () => {
+  const race = await plantDeployment(db);
+  for (let lap = 1; lap <= 40; lap++) await race.write('H1', { wins: lap });
+  const signal = new AbortController().signal;
+  const first = await verifyJournal(db, race, { from: 1, limit: 100 }, { signal, isEnough: () => true });
+  expect(first).toEqual(valid(16, 17));
+  expect(await verify(race, 17)).toEqual(valid(24));
 });

@@ -13,6 +13,7 @@ export interface RuntimeTables {
   journal: JournalTable;
   journal_heads: JournalHeadsTable;
   instance_changes: InstanceChangesTable;
+  idempotency_keys: IdempotencyKeysTable;
 }
 
 /** Written through `jsonb()`, so that arrays and JSON's null are not mistaken for SQL's. */
@@ -42,10 +43,10 @@ interface DeploymentsTable {
   name: string;
   description: string | null;
   mode: 'upgradable' | 'locked';
-  is_public: boolean;
-  owner_paused: boolean;
-  operator_paused: boolean;
-  account_paused: boolean;
+  is_public: Generated<boolean>;
+  owner_paused: Generated<boolean>;
+  operator_paused: Generated<boolean>;
+  account_paused: Generated<boolean>;
   is_llm_public: boolean;
   ai_model_id: string | null;
   ai_daily_budget_usd: number | null;
@@ -60,7 +61,7 @@ interface DeploymentsTable {
 }
 
 interface BindingsTable {
-  id: Generated<number>;
+  id: number;
   deployment_id: number;
   event: string;
   version_id: number;
@@ -78,7 +79,7 @@ interface ClaimedSchemasTable {
 }
 
 interface InstancesTable {
-  id: Generated<number>;
+  id: number;
   deployment_id: number;
   entity_schema: string;
   instance_id: string;
@@ -137,4 +138,13 @@ interface InstanceChangesTable {
   entity_schema: string;
   instance_id: string;
   seq: number;
+}
+
+interface IdempotencyKeysTable {
+  account_id: number;
+  operation: string;
+  key: string;
+  request_hash: string;
+  reply: Json<JsonValue>;
+  created_at: Time;
 }

@@ -7,6 +7,7 @@ import {
   type journalRpcs,
   ServiceError,
 } from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
 import type { Db } from '../context.js';
 import { entryById } from './history-store.js';
 import { toHistoryEntry } from './history-view.js';
@@ -26,15 +27,24 @@ export interface SeenDeployment {
 
 export interface JournalContext {
   db: Db;
+  clock: Pick<Clock, 'now'>;
   /** Resolves path parameters. Throws `deployment_not_found` for what is absent, deleted or not visible. */
   see(params: { worldAddress: string; address: string }, caller: Caller): Promise<SeenDeployment>;
   /** Bounds how many verifications run in this process. */
   verifyTurns: Turns;
 }
 
+/** How much of the time until the deadline a verification takes before it answers how far it came. */
+const SHARE_OF_TIME = 0.6;
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-export function historyHandlers({ db, see, verifyTurns }: JournalContext): Handlers<typeof historyRpcs> {
+export function historyHandlers({
+  db,
+  clock,
+  see,
+  verifyTurns,
+}: JournalContext): Handlers<typeof historyRpcs> {
   return {
     'history.list': async ({ params, query }, { caller }) =>
       listHistory(db, await see(params, caller), query),
@@ -49,9 +59,11 @@ export function historyHandlers({ db, see, verifyTurns }: JournalContext): Handl
       return { data: toHistoryEntry(row, deployment.address) };
     },
 
-    'history.verify': async ({ params, query }, { caller, signal }: CallContext) => {
+    'history.verify': async ({ params, query }, { caller, signal, deadline }: CallContext) => {
       const deployment = await see(params, caller);
-      return { data: await verifyTurns.take(signal, () => verifyJournal(db, deployment, query, signal)) };
+      const latest = clock.now() + (deadline - clock.now()) * SHARE_OF_TIME;
+      const bounds = { signal, isEnough: () => clock.now() >= latest };
+      return { data: await verifyTurns.take(signal, () => verifyJournal(db, deployment, query, bounds)) };
     },
   };
 }

@@ -11,21 +11,27 @@ export const MAX_LOOKED_THROUGH = 100_000;
 
 type Seqs = RawBuilder<{ seq: number }>;
 
-/** The `seq` of every entry that a filter lets through, from an index that has them in order. */
-function matching(deploymentId: number, filter: HistoryFilter, before: number): Seqs {
-  if (filter.instance !== undefined) return ofInstance(deploymentId, filter, filter.instance, before);
-  if (filter.all)
-    return sql`select seq from journal where deployment_id = ${deploymentId} and seq < ${before}`;
-  return ofOutcomes(deploymentId, filter, before);
+/** The newest `depth` entries below `before`. */
+interface Reach {
+  before: number;
+  depth: number;
 }
 
-/** One index scan per outcome, merged: each has its entries in order of `seq`. */
-function ofOutcomes(deploymentId: number, filter: HistoryFilter, before: number): Seqs {
+/** The `seq` of the entries that a filter lets through, from an index that has them in order. */
+function matching(deploymentId: number, filter: HistoryFilter, reach: Reach): Seqs {
+  if (filter.instance !== undefined) return ofInstance(deploymentId, filter, filter.instance, reach);
+  if (!filter.all) return ofOutcomes(deploymentId, filter, reach);
+  return sql`select seq from journal where deployment_id = ${deploymentId} and seq < ${reach.before}`;
+}
+
+/** One index scan per outcome, each no deeper than the page may lie if all of it were of that outcome. */
+function ofOutcomes(deploymentId: number, filter: HistoryFilter, { before, depth }: Reach): Seqs {
   const event = filter.event === undefined ? sql`` : sql`and event = ${filter.event}`;
   const scans = outcomesOf(filter).map(
     ({ trigger, status }) => sql`
       (select seq from journal where deployment_id = ${deploymentId} and kind = 'execution'
-        and trigger = ${trigger} and status = ${status} ${event} and seq < ${before})`,
+        and trigger = ${trigger} and status = ${status} ${event} and seq < ${before}
+        order by seq desc limit ${depth})`,
   );
   return sql`${sql.join(scans, sql` union all `)}`;
 }
@@ -34,7 +40,7 @@ function ofInstance(
   deploymentId: number,
   filter: HistoryFilter,
   { entitySchema, instanceId }: { entitySchema: string; instanceId: string },
-  before: number,
+  { before }: Reach,
 ): Seqs {
   const changes = sql`
     select seq from instance_changes where deployment_id = ${deploymentId}
@@ -57,7 +63,10 @@ export async function pageOfSeqs(
   filter: HistoryFilter,
   window: { before: number; offset: number; limit: number },
 ): Promise<number[]> {
-  const found = matching(deploymentId, filter, window.before);
+  const found = matching(deploymentId, filter, {
+    before: window.before,
+    depth: window.offset + window.limit,
+  });
   const { rows } = await sql<{ seq: number }>`
     select seq from (${found}) found order by seq desc limit ${window.limit} offset ${window.offset}`.execute(
     db,
@@ -71,7 +80,7 @@ export async function countMatching(
   deploymentId: number,
   filter: HistoryFilter,
 ): Promise<{ total: number; isMinimum: boolean }> {
-  const found = matching(deploymentId, filter, Number.MAX_SAFE_INTEGER);
+  const found = matching(deploymentId, filter, { before: Number.MAX_SAFE_INTEGER, depth: COUNT_LIMIT + 1 });
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from (select 1 from (${found}) found limit ${COUNT_LIMIT + 1}) counted`.execute(
     db,

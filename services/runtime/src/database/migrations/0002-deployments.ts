@@ -1,6 +1,9 @@
 import { type Kysely, type Migration, sql } from 'kysely';
 
-/** Deployments, their bindings and the schemas that they hold a claim on because they have instances of them. */
+/**
+ * Deployments, their bindings and the schemas that they hold a claim on because they have instances of them. Bindings
+ * and instances get their ids from blocks that the owners take from `id_blocks`.
+ */
 export const deployments: Migration = {
   up: async (db: Kysely<unknown>) => {
     await sql`
@@ -35,9 +38,10 @@ export const deployments: Migration = {
     await sql`
       create index deployments_of_account on runtime.deployments (owner_account_id, id) where deleted_at is null
     `.execute(db);
+    await sql`create sequence runtime.id_blocks`.execute(db);
     await sql`
       create table runtime.bindings (
-        id bigint generated always as identity primary key,
+        id bigint primary key,
         deployment_id bigint not null references runtime.deployments (id),
         event text not null,
         version_id bigint not null,

@@ -1,3 +1,4 @@
+import { idempotencyTable, outboxMigration } from '@orrery/database';
 import type { Migration } from 'kysely';
 import { ownership } from './0001-ownership.js';
 import { deployments } from './0002-deployments.js';
@@ -10,4 +11,6 @@ export const migrations: Record<string, Migration> = {
   '0002_deployments': deployments,
   '0003_instances': instances,
   '0004_journal': journal,
+  '0005_outbox': outboxMigration,
+  '0006_idempotency_keys': idempotencyTable,
 };

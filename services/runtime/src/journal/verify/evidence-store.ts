@@ -43,6 +43,7 @@ export async function keptStates(
   names: readonly InstanceName[],
   range: { from: number; to: number },
 ): Promise<Map<string, FoldedState>> {
+  if (names.length === 0) return new Map();
   const { rows } = await sql<Named & FoldedState & { seq: number }>`
     select k.entity_schema, k.instance_id, k.seq, k.revision, k.state
     from ${listed(names)}

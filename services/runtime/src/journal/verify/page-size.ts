@@ -1,10 +1,10 @@
 import type { StoredEntry } from './entry-groups.js';
 
-/** Entries of the first page: 8 MiB of the largest. */
-export const SMALLEST_PAGE = 32;
-const LARGEST_PAGE = 1000;
+/** Entries of the first page: 4 MiB of the largest. */
+export const SMALLEST_PAGE = 16;
+const LARGEST_PAGE = 500;
 /** What the entries of a page may have in bytes, so that checking one does not hold up the process. */
-const PAGE_BYTES = 2 * 1024 * 1024;
+const PAGE_BYTES = 1024 * 1024;
 /** Entries that are measured: a page's entries are much alike. */
 const MEASURED = 16;
 

@@ -6,13 +6,20 @@ import { headOf } from '../history-store.js';
 import { HASHED_COLUMNS, hashedEntryOf } from '../journal-row.js';
 import { checkLink, type Link } from './check-link.js';
 import { groupEntries, type StoredEntry } from './entry-groups.js';
-import { createFoldMemory, foldGroup } from './fold-groups.js';
+import { foldGroup } from './fold-groups.js';
+import { createFoldMemory } from './fold-memory.js';
 import { nextPageSize, SMALLEST_PAGE } from './page-size.js';
 
 export interface VerifiedDeployment {
   id: number;
   address: string;
   source: DeploymentSource | null;
+}
+
+/** When to stop: `signal` ends the work, `isEnough` ends the call with what has been looked at so far. */
+export interface VerifyBounds {
+  signal: AbortSignal;
+  isEnough(): boolean;
 }
 
 /**
@@ -24,7 +31,7 @@ export const verifyJournal = (
   db: Db,
   deployment: VerifiedDeployment,
   range: { from: number; limit: number },
-  signal: AbortSignal,
+  bounds: VerifyBounds,
 ): Promise<Verification> =>
   db
     .transaction()
@@ -32,7 +39,7 @@ export const verifyJournal = (
     .setAccessMode('read only')
     .execute(async (trx) => {
       await takeTurn(trx, deployment.id);
-      return verifyRange(trx, deployment, range, signal);
+      return verifyRange(trx, deployment, range, bounds);
     });
 
 async function takeTurn(db: Db, deploymentId: number): Promise<void> {
@@ -49,7 +56,7 @@ async function verifyRange(
   db: Db,
   deployment: VerifiedDeployment,
   { from, limit }: { from: number; limit: number },
-  signal: AbortSignal,
+  { signal, isEnough }: VerifyBounds,
 ): Promise<Verification> {
   const head = await headOf(db, deployment.id);
   const to = Math.min(from + limit - 1, head.seq);
@@ -66,13 +73,20 @@ async function verifyRange(
     if (chained.divergence !== undefined) return diverged(from, chained.divergence);
     link = chained.link;
     size = nextPageSize(page);
+    if (isEnough() && link.seq <= to) return held(from, link.seq);
   }
   if (to === head.seq && from <= head.seq && link.prevHash !== head.hash) {
     return diverged(from, { seq: head.seq, what: 'head_differs' });
   }
-  const next = to < head.seq ? to + 1 : null;
-  return { valid: true, entries: Math.max(0, to - from + 1), firstDivergence: null, next };
+  return to < head.seq ? held(from, to + 1) : { ...held(from, Math.max(from, to + 1)), next: null };
 }
+
+const held = (from: number, next: number): Verification => ({
+  valid: true,
+  entries: next - from,
+  firstDivergence: null,
+  next,
+});
 
 const diverged = (from: number, divergence: Divergence): Verification => ({
   valid: false,

@@ -1,0 +1,135 @@
+import {
+  type BindingChange,
+  type BindingRecord,
+  type CallContext,
+  fieldProblem,
+  type JournalKind,
+  MAX_BINDINGS,
+  ServiceError,
+  type VersionDefinition,
+} from '@orrery/contracts';
+import type { KnownDeployment } from '../deployments/deployment-directory.js';
+import { refuseLocked } from '../deployments/deployment-rules.js';
+import { lifecycleEntry } from '../deployments/lifecycle-entry.js';
+import type { Binding, DeploymentState } from '../lanes/deployment-state.js';
+import type { WorkItem } from '../lanes/work-item.js';
+import { factsOf, type NewBinding, toRecord } from './binding-rules.js';
+
+interface BindingsChange {
+  readonly kind: JournalKind;
+  readonly put: readonly Binding[];
+  readonly remove: readonly string[];
+}
+
+export interface ChangedBindings {
+  /** Those that were put. */
+  readonly records: BindingRecord[];
+  /** Versions that were bound before and are not any more. */
+  readonly unbound: number[];
+}
+
+/** All or nothing: what `change` refuses refuses the whole. */
+function bindingsItem(
+  deployment: KnownDeployment,
+  { caller, deadline, signal }: CallContext,
+  change: (state: DeploymentState, at: Date) => BindingsChange,
+): WorkItem<ChangedBindings> {
+  return {
+    deploymentId: deployment.id,
+    deadline,
+    signal,
+    prepare: () => undefined,
+    decide: (state, _ids, now) => {
+      refuseLocked(state.row);
+      const { kind, put, remove } = change(state, new Date(now));
+      const answer = { records: put.map(toRecord), unbound: unboundBy(put, remove, state.bindings) };
+      if (put.length + remove.length === 0) return { kind: 'answer', answer };
+      const facts = kind === 'binding_removed' ? { events: [...remove] } : { bindings: put.map(factsOf) };
+      const entry = lifecycleEntry(kind, deployment.address, caller, now, facts);
+      return {
+        kind: 'commit',
+        effects: { entry, bindings: { put, remove } },
+        answer: () => ({ reply: answer }),
+      };
+    },
+  };
+}
+
+function unboundBy(
+  put: readonly Binding[],
+  remove: readonly string[],
+  bound: ReadonlyMap<string, Binding>,
+): number[] {
+  const replaced = put.flatMap(({ event, versionId }) => {
+    const before = bound.get(event)?.versionId;
+    return before === undefined || before === versionId ? [] : [before];
+  });
+  return [...replaced, ...remove.flatMap((event) => bound.get(event)?.versionId ?? [])];
+}
+
+/** @throws `event_binding_exists`, `limit_reached`, `deployment_locked` */
+export const addBindings = (deployment: KnownDeployment, call: CallContext, added: readonly NewBinding[]) =>
+  bindingsItem(deployment, call, ({ bindings }) => {
+    const put = added.map(({ binding }) => binding);
+    refuseBound(put, bindings);
+    if (bindings.size + put.length > MAX_BINDINGS) {
+      throw new ServiceError('limit_reached', `a deployment has at most ${MAX_BINDINGS} bindings`, {
+        facts: { limit: MAX_BINDINGS },
+      });
+    }
+    return { kind: 'bindings_added', put, remove: [] };
+  });
+
+function refuseBound(put: readonly Binding[], bound: ReadonlyMap<string, Binding>): void {
+  const errors = put.flatMap(({ event }, index) =>
+    bound.has(event)
+      ? [fieldProblem(`/${index}/event`, 'event_binding_exists', `"${event}" is bound already`)]
+      : [],
+  );
+  if (errors.length > 0) throw new ServiceError('event_binding_exists', errors[0]?.message, { errors });
+}
+
+/** `definitions` are the claimed versions, in the order of the changes that name one. */
+export const updateBindings = (
+  deployment: KnownDeployment,
+  call: CallContext,
+  changes: readonly BindingChange[],
+  definitions: ReadonlyMap<string, VersionDefinition>,
+) =>
+  bindingsItem(deployment, call, ({ bindings }, at) => {
+    refuseUnbound(changes, bindings);
+    const put = changes.flatMap((change) => {
+      const before = bindings.get(change.event);
+      return before === undefined ? [] : [changed(before, change, definitions.get(change.event), at)];
+    });
+    return { kind: 'bindings_updated', put, remove: [] };
+  });
+
+function refuseUnbound(changes: readonly BindingChange[], bound: ReadonlyMap<string, Binding>): void {
+  const errors = changes.flatMap(({ event }, index) =>
+    bound.has(event)
+      ? []
+      : [fieldProblem(`/${index}/event`, 'event_binding_not_found', `"${event}" is not bound`)],
+  );
+  if (errors.length > 0) throw new ServiceError('event_binding_not_found', errors[0]?.message, { errors });
+}
+
+const changed = (
+  before: Binding,
+  { targetChains, onchain }: BindingChange,
+  definition: VersionDefinition | undefined,
+  at: Date,
+): Binding => ({
+  ...before,
+  ...(definition && { versionId: definition.versionId, eventVersion: definition.version }),
+  ...(targetChains !== undefined && { targetChains }),
+  ...(onchain !== undefined && { onchain }),
+  updatedAt: at,
+});
+
+/** @throws `event_binding_not_found`, `deployment_locked` */
+export const removeBinding = (deployment: KnownDeployment, call: CallContext, event: string) =>
+  bindingsItem(deployment, call, ({ bindings }) => {
+    if (!bindings.has(event)) throw new ServiceError('event_binding_not_found');
+    return { kind: 'binding_removed', put: [], remove: [event] };
+  });

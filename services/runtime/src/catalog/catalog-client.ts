@@ -1,0 +1,73 @@
+import type { Bus } from '@orrery/bus';
+import {
+  catalogContract,
+  type SchemaDefinition,
+  type VersionDefinition,
+  type WorldTexts,
+} from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
+import type { CompiledDefinition } from '../execution/compiled-definition.js';
+import type { CompiledSchema } from '../execution/compiled-schema.js';
+import { createConfirm } from './confirm.js';
+import { createDefinitions } from './definitions.js';
+
+/** What the runtime knows of the catalog: definitions as they are now, and claims on them. */
+export interface CatalogClient {
+  /** A version as it is now, or for ever if it is locked; `undefined` when it is gone. */
+  version(versionId: number): Promise<CompiledDefinition | undefined>;
+  /** A live schema as it is now; `undefined` when there is none of this name. */
+  schema(worldId: number, name: string): Promise<CompiledSchema | undefined>;
+  claimSchemas: ClaimSchemas;
+  /** Definitions in the order of the versions. @throws `unknown_event`, `unknown_event_version` */
+  claimVersions(
+    deployment: { address: string; worldId: number },
+    versions: readonly { event: string; version: number }[],
+  ): Promise<VersionDefinition[]>;
+  /** Locks versions for a deployment's lock. */
+  lock(
+    worldId: number,
+    versionIds: readonly number[],
+  ): Promise<{ definitions: VersionDefinition[]; world: WorldTexts }>;
+  /** Gives back these claims, or without any named all of the deployment's. */
+  release(address: string, some?: { versionIds?: number[]; schemaIds?: number[] }): Promise<void>;
+}
+
+/** Claims schemas for a deployment's first instances. @throws `unknown_entity_schema` */
+export type ClaimSchemas = (
+  deployment: { address: string; world_id: number },
+  names: readonly string[],
+) => Promise<SchemaDefinition[]>;
+
+/** How long the catalog has to answer, in milliseconds. */
+const PATIENCE_MS = 5000;
+
+/** Calls of the runtime itself, on nobody's behalf. */
+const ownCall = (clock: Clock) => ({
+  caller: { kind: 'service', service: 'runtime' } as const,
+  requestId: crypto.randomUUID(),
+  deadline: clock.now() + PATIENCE_MS,
+});
+
+export function createCatalogClient(bus: Bus, clock: Clock): CatalogClient {
+  const { rpcs } = catalogContract;
+  const confirm = createConfirm((request) => bus.call(rpcs['definitions.confirm'], request, ownCall(clock)));
+  const definitions = createDefinitions(confirm);
+  return {
+    version: definitions.version,
+    schema: definitions.schema,
+    claimSchemas: async ({ address, world_id }, schemas) => {
+      const request = { worldId: world_id, deployment: address, schemas: [...schemas] };
+      return (await bus.call(rpcs['claims.schemas'], request, ownCall(clock))).definitions;
+    },
+    claimVersions: async ({ address, worldId }, versions) => {
+      if (versions.length === 0) return [];
+      const request = { worldId, deployment: address, versions: [...versions] };
+      return (await bus.call(rpcs['claims.versions'], request, ownCall(clock))).definitions;
+    },
+    lock: (worldId, versionIds) =>
+      bus.call(rpcs['definitions.lock'], { worldId, versionIds: [...versionIds] }, ownCall(clock)),
+    release: async (address, some) => {
+      await bus.call(rpcs['claims.release'], { deployment: address, ...some }, ownCall(clock));
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { catalogContract, ReplyOf, RequestOf } from '@orrery/contracts';
+import { createBatcher } from '../lanes/batcher.js';
+
+type ConfirmRpc = (typeof catalogContract.rpcs)['definitions.confirm'];
+type Request = RequestOf<ConfirmRpc>;
+type Reply = ReplyOf<ConfirmRpc>;
+type Kind = 'versions' | 'schemas' | 'worlds';
+type ItemOf<K extends Kind> = Request[K][number];
+type AnswerOf<K extends Kind> = Reply[K][number];
+type Question = { [K in Kind]: { kind: K; item: ItemOf<K> } }[Kind];
+
+/** Is what I remember still so? `same`, `changed` with what it is now, or `gone`. */
+export type Confirm = <K extends Kind>(kind: K, item: ItemOf<K>) => Promise<AnswerOf<K>>;
+
+/** Questions that share a call at most; each kind has its own bound in the contract. */
+const AT_ONCE = 1000;
+
+/**
+ * Freshness for one call per batch: a question joins the next call that has not been sent yet, and equal questions are
+ * asked once. So an answer is never older than its question, which is what a run may rely on.
+ */
+export function createConfirm(ask: (request: Request) => Promise<Reply>): Confirm {
+  const batcher = createBatcher<Question, AnswerOf<Kind>>(AT_ONCE, async (questions) => {
+    const request = { versions: [], schemas: [], worlds: [] } as { [K in Kind]: ItemOf<Kind>[] };
+    const places = new Map<string, number>();
+    const keys = questions.map(({ kind, item }) => {
+      const key = `${kind} ${JSON.stringify(item)}`;
+      if (!places.has(key)) places.set(key, request[kind].push(item) - 1);
+      return key;
+    });
+    const reply = await ask(request as Request);
+    // Answers are in item order, and every key has its place.
+    return questions.map(
+      ({ kind }, index) => reply[kind][places.get(keys[index] as string) as number] as AnswerOf<Kind>,
+    );
+  });
+  return ((kind: Kind, item: never) => batcher({ kind, item })) as Confirm;
+}

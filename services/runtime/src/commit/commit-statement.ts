@@ -1,0 +1,78 @@
+import { journalEntry } from '@orrery/contracts';
+
+/**
+ * The whole batch as one statement, so that it costs one round trip and one flush. `$1` the process, `$2` its leases,
+ * then the rows. It begins with the leases: their rows are locked for share until the commit, so that a takeover waits
+ * for it, and unless all of them are still held under the same epochs nothing at all is written.
+ */
+export const COMMIT_STATEMENT = {
+  name: 'commit-batch',
+  text: `
+with lease as materialized (
+  select p.id from partitions p
+  join jsonb_to_recordset($2::jsonb) as l (partition smallint, epoch bigint) on p.id = l.partition
+  where p.owner = $1 and p.epoch = l.epoch
+  for share of p
+), held as materialized (
+  select (select count(*) from lease) = jsonb_array_length($2::jsonb) as ok
+), entries as (
+  insert into journal (deployment_id, seq, id, v, kind, event, event_version, version_hash, trigger, caller, status,
+    input, changes, result, error, llm_hash, attestation, payment_key, executed_at, prev_hash, hash,
+    llm, pushes, duration_ms)
+  select d, seq, id, v, kind, event, "eventVersion", "versionHash", trigger, caller, status,
+    input, changes, nullif(result, 'null'), nullif(error, 'null'), "llmHash", nullif(attestation, 'null'), "paymentKey",
+    "executedAt", "prevHash", hash, nullif(llm, 'null'), nullif(pushes, 'null'), ms
+  from jsonb_to_recordset($3::jsonb) as e (d bigint, seq bigint, id uuid, v smallint, kind text, event text,
+    "eventVersion" integer, "versionHash" text, trigger text, caller text, status text, input jsonb, changes jsonb,
+    result jsonb, error jsonb, "llmHash" text, attestation jsonb, "paymentKey" text, "executedAt" timestamptz,
+    "prevHash" text, hash text, llm jsonb, pushes jsonb, ms double precision)
+  where (select ok from held)
+), facts as (
+  insert into outbox (name, ordering_key, ordering_seq, message_id)
+  select '${journalEntry.name}', deployment, seq, id
+  from rows from (jsonb_to_recordset($3::jsonb) as (deployment text, seq bigint, id text)) with ordinality
+    as e (deployment, seq, id, place)
+  where (select ok from held)
+  order by place
+), heads as (
+  update journal_heads h set seq = n.seq, hash = n.hash, totals = n.totals
+  from jsonb_to_recordset($4::jsonb) as n (d bigint, seq bigint, hash text, totals jsonb)
+  where h.deployment_id = n.d and (select ok from held)
+), updated as (
+  update instances i set state = n.state, revision = n.r, updated_at = n.u,
+    id = coalesce(n.id, i.id), created_at = coalesce(n.c, i.created_at)
+  from jsonb_to_recordset($5::jsonb) as n (d bigint, s text, i text, state jsonb, r integer, u timestamptz,
+    id bigint, c timestamptz)
+  where i.deployment_id = n.d and i.entity_schema = n.s and i.instance_id = n.i and (select ok from held)
+), created as (
+  insert into instances (id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at)
+  select id, d, s, i, state, r, c, u
+  from jsonb_to_recordset($6::jsonb) as n (id bigint, d bigint, s text, i text, state jsonb, r integer,
+    c timestamptz, u timestamptz)
+  where (select ok from held)
+), removed as (
+  delete from instances i using jsonb_to_recordset($7::jsonb) as n (d bigint, s text, i text)
+  where i.deployment_id = n.d and i.entity_schema = n.s and i.instance_id = n.i and (select ok from held)
+), touched as (
+  insert into instance_changes (deployment_id, entity_schema, instance_id, seq)
+  select d, s, i, seq from jsonb_to_recordset($8::jsonb) as n (d bigint, s text, i text, seq bigint)
+  where (select ok from held)
+), kept as (
+  insert into kept_states (deployment_id, entity_schema, instance_id, seq, revision, state)
+  select d, s, i, seq, r, nullif(state, 'null')
+  from jsonb_to_recordset($9::jsonb) as n (d bigint, s text, i text, seq bigint, r integer, state jsonb)
+  where (select ok from held)
+), claimed as (
+  insert into claimed_schemas (deployment_id, entity_schema, schema_id)
+  select "deploymentId", "entitySchema", "schemaId"
+  from jsonb_to_recordset($10::jsonb) as n ("deploymentId" bigint, "entitySchema" text, "schemaId" bigint)
+  where (select ok from held)
+  on conflict (deployment_id, entity_schema) do update set schema_id = excluded.schema_id
+), keys as (
+  insert into idempotency_keys (account_id, operation, key, request_hash, reply, created_at)
+  select a, o, k, h, reply, at
+  from jsonb_to_recordset($11::jsonb) as n (a bigint, o text, k text, h text, reply json, at timestamptz)
+  where (select ok from held)
+)
+select ok from held`,
+};

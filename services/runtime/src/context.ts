@@ -1,0 +1,46 @@
+import type { Bus } from '@orrery/bus';
+import type { OutboxSchema } from '@orrery/database';
+import type { Clock, Logger } from '@orrery/service-kit';
+import type { Kysely, Transaction } from 'kysely';
+import type { CatalogClient } from './catalog/catalog-client.js';
+import type { RuntimeLimits } from './config.js';
+import type { RuntimeTables } from './database/schema.js';
+import type { DeploymentAccess } from './deployments/deployment-access.js';
+import type { DeploymentDirectory } from './deployments/deployment-directory.js';
+import type { ReleaseEmptySchema } from './instances/release-empty-schema.js';
+import type { Turns } from './journal/verify/turns.js';
+import type { IdBlocks } from './lanes/id-blocks.js';
+import type { KeyedTurns } from './lanes/keyed-turns.js';
+import type { Lanes } from './lanes/lanes.js';
+import type { ModelList } from './models/model-list.js';
+import type { RouteToOwner } from './ownership/route-to-owner.js';
+
+export type RuntimeSchema = RuntimeTables & OutboxSchema;
+export type Db = Kysely<RuntimeSchema>;
+export type Trx = Transaction<RuntimeSchema>;
+
+/** What the handlers work with; made by hand in `service.ts`. */
+export interface RuntimeContext {
+  readonly db: Db;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: RuntimeLimits;
+  /** Names of the chains that bindings may name. */
+  readonly chains: ReadonlySet<string>;
+  readonly models: ModelList;
+  readonly catalog: CatalogClient;
+  readonly directory: DeploymentDirectory;
+  readonly access: DeploymentAccess;
+  readonly route: RouteToOwner;
+  readonly lanes: Lanes;
+  readonly ids: IdBlocks;
+  /** What claims from the catalog or gives back, one at a time per deployment. */
+  readonly claimTurns: KeyedTurns;
+  /** After instances were deleted: gives a schema back that the deployment has no instances of any more. */
+  readonly releaseEmptySchema: ReleaseEmptySchema;
+  /** Bounds how many verifications run in this process. */
+  readonly verifyTurns: Turns;
+  /** There is something in the outbox. */
+  readonly wakeRelay: () => void;
+}

@@ -1,0 +1,122 @@
+import type { Bus } from '@orrery/bus';
+import type { Database } from '@orrery/database';
+import type { Clock, Logger, Resources } from '@orrery/service-kit';
+import { createCatalogClient } from './catalog/catalog-client.js';
+import { createCommit } from './commit/commit-batch.js';
+import { createRecovery } from './commit/recover-commit.js';
+import type { RuntimeConfig } from './config.js';
+import type { RuntimeContext, RuntimeSchema } from './context.js';
+import { createDeploymentAccess } from './deployments/deployment-access.js';
+import { createDeploymentDirectory } from './deployments/deployment-directory.js';
+import { createReleaseEmptySchema } from './instances/release-empty-schema.js';
+import { createTurns } from './journal/verify/turns.js';
+import { createIdBlocks } from './lanes/id-blocks.js';
+import { createKeyedTurns } from './lanes/keyed-turns.js';
+import { createLanes } from './lanes/lanes.js';
+import { createInstanceLoader } from './lanes/load-instances.js';
+import { createResidentStates } from './lanes/resident-states.js';
+import { createModelList } from './models/model-list.js';
+import { createHeldPartitions } from './ownership/held-partitions.js';
+import { type LeaseKeeper, startLeaseKeeper } from './ownership/lease-keeper.js';
+import { createOwnerDirectory } from './ownership/owner-directory.js';
+import { partitionsFreed } from './ownership/partitions-freed.js';
+import { createRouter } from './ownership/route-to-owner.js';
+import { runtimeSignals } from './signals.js';
+
+export interface ContextParts {
+  readonly database: Database<RuntimeSchema>;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly instance: string;
+  readonly wakeRelay: () => void;
+  readonly resources: Resources;
+}
+
+/** Verifications that run in one process at a time. */
+const VERIFICATIONS = 2;
+
+/** Builds what the handlers work with, by hand and in one place. The leases' loop runs from here on. */
+export function createRuntimeContext(
+  parts: ContextParts,
+  config: RuntimeConfig,
+): { context: RuntimeContext; leases: LeaseKeeper } {
+  const { bus, clock, logger, wakeRelay } = parts;
+  const { db } = parts.database;
+  const catalog = createCatalogClient(bus, clock);
+  const claimTurns = createKeyedTurns();
+  const ids = createIdBlocks(db);
+  const { lanes, held, leases } = createOwnership(parts, config, { catalog, claimTurns, ids });
+  const directory = createDeploymentDirectory(db);
+  const owners = createOwnerDirectory(db, clock);
+  const context: RuntimeContext = {
+    db,
+    bus,
+    clock,
+    logger,
+    limits: config.limits,
+    chains: new Set(config.chains),
+    models: createModelList(config.models),
+    catalog,
+    directory,
+    access: createDeploymentAccess(db, directory),
+    route: createRouter({ bus, instance: parts.instance, held, owners, clock }),
+    lanes,
+    ids,
+    claimTurns,
+    releaseEmptySchema: createReleaseEmptySchema({ db, lanes, catalog, claimTurns, logger }),
+    verifyTurns: createTurns(VERIFICATIONS),
+    wakeRelay,
+  };
+  return { context, leases };
+}
+
+/** Leases, the states that they cover, and the lanes in which those change. */
+function createOwnership(
+  { database, bus, clock, logger, instance, wakeRelay, resources }: ContextParts,
+  config: RuntimeConfig,
+  { catalog, claimTurns, ids }: Pick<RuntimeContext, 'catalog' | 'claimTurns' | 'ids'>,
+) {
+  const { db } = database;
+  const signals = runtimeSignals();
+  const stopping = new AbortController();
+  const held = createHeldPartitions({
+    onDropped: (partition) => states.forgetPartition(partition),
+    onTaken: ids.discard,
+  });
+  const states = createResidentStates(db, held, config.memory);
+  const lanes = createLanes({
+    states,
+    instances: createInstanceLoader(db),
+    ids,
+    claimSchemas: catalog.claimSchemas,
+    claimTurns,
+    commit: createCommit(database, instance),
+    recover: createRecovery(db, instance, held, clock, stopping.signal),
+    onCommitted: (entries) => {
+      signals.committed(entries);
+      wakeRelay();
+    },
+    onLost: (partitions) => {
+      signals.leasesLost(partitions.length);
+      held.drop(partitions);
+      leases.wake();
+    },
+    clock,
+    logger,
+  });
+  const announceFree = () => bus.broadcast(partitionsFreed, { by: instance });
+  const leases = startLeaseKeeper({
+    db,
+    instance,
+    ttlMs: config.leaseTtlMs,
+    held,
+    drained: lanes.drained,
+    announceFree,
+    clock,
+    logger,
+  });
+  resources.add('recovery', () => stopping.abort());
+  resources.add('partition leases', () => leases.stop());
+  return { lanes, held, leases };
+}

@@ -1,0 +1,95 @@
+import {
+  type CallContext,
+  catalogContract,
+  type deploymentRpcs,
+  newAddress,
+  type ReplyOf,
+  type RequestOf,
+  ServiceError,
+} from '@orrery/contracts';
+import { answerOnce, transaction } from '@orrery/database';
+import { type NewBinding, newBindings } from '../bindings/binding-rules.js';
+import type { RuntimeContext } from '../context.js';
+import { keyedRequest } from '../idempotency/keyed-request.js';
+import { refuseUnknownModel } from '../models/model-list.js';
+import { accountOf, toRecord } from './deployment-rules.js';
+import { insertDeployment } from './insert-deployment.js';
+import { type LockedDefinition, lockedDefinition } from './lock-deployment.js';
+
+type Creation = (typeof deploymentRpcs)['deployments.create'];
+
+/** Everything that a new deployment begins with. */
+export interface DeploymentPlan {
+  readonly address: string;
+  readonly worldId: number;
+  readonly worldAddress: string;
+  readonly ownerAccountId: number;
+  readonly given: RequestOf<Creation>['body'];
+  readonly bindings: readonly NewBinding[];
+  /** Of a deployment that is locked from the start. */
+  readonly locked: LockedDefinition | null;
+  readonly at: Date;
+}
+
+/**
+ * Claims the world and the versions under the new address, then commits the deployment with the first entry of its
+ * journal. Nobody knows the address before that, so no lane is involved. Claims of a creation that fails are swept.
+ */
+export async function createDeployment(
+  context: RuntimeContext,
+  request: RequestOf<Creation>,
+  call: CallContext,
+): Promise<ReplyOf<Creation>> {
+  const keyed = keyedRequest(
+    `create ${request.params.worldAddress.toLowerCase()}`,
+    request.headers['idempotency-key'],
+    request.body,
+    call.caller,
+  );
+  const plan = await planDeployment(context, request, call);
+  const row = await transaction(context.db, (trx) =>
+    answerOnce(trx, keyed && { ...keyed, now: context.clock.now() }, async () =>
+      toRecord(await insertDeployment(trx, plan, call.caller)),
+    ),
+  );
+  context.wakeRelay();
+  return { data: row };
+}
+
+async function planDeployment(
+  { catalog, bus, clock, models, chains, ids }: RuntimeContext,
+  { params, body }: RequestOf<Creation>,
+  call: CallContext,
+): Promise<DeploymentPlan> {
+  const ownerAccountId = accountOf(call.caller);
+  if (ownerAccountId === undefined) throw new ServiceError('forbidden');
+  refuseUnknownModel(models, body.aiModelId);
+  const address = newAddress();
+  const claim = { world: params.worldAddress, deployment: address };
+  const world = await bus.call(catalogContract.rpcs['claims.world'], claim, call);
+  const at = new Date(clock.now());
+  const bindings = await newBindings(
+    { catalog, chains, ids },
+    { ...world, address },
+    body.bindings,
+    '/bindings',
+    at,
+  );
+  const locked =
+    body.mode === 'locked'
+      ? await lockNow({ catalog, models }, world.worldId, bindings, body.aiModelId)
+      : null;
+  return { ...world, address, ownerAccountId, given: body, bindings, locked, at };
+}
+
+/** A deployment may be locked from the start: then its versions are locked as by the lock action. */
+async function lockNow(
+  { catalog, models }: Pick<RuntimeContext, 'catalog' | 'models'>,
+  worldId: number,
+  bindings: readonly NewBinding[],
+  aiModelId: string | null | undefined,
+): Promise<LockedDefinition> {
+  const versionIds = bindings.map(({ binding }) => binding.versionId);
+  const { definitions, world } = await catalog.lock(worldId, versionIds);
+  return lockedDefinition(definitions, world, aiModelId ?? models.default()?.modelId ?? null);
+}

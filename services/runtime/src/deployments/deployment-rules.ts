@@ -1,0 +1,33 @@
+import { type Caller, type DeploymentRecord, ServiceError } from '@orrery/contracts';
+import { type DeploymentRow, isPaused } from '../lanes/deployment-state.js';
+
+export const accountOf = (caller: Caller): number | undefined =>
+  caller.kind === 'account' ? caller.accountId : undefined;
+
+export const notFound = (): ServiceError => new ServiceError('deployment_not_found');
+
+/** What of a locked deployment is fixed may not be changed (decisions §4 "Locked"). */
+export function refuseLocked({ mode }: Pick<DeploymentRow, 'mode'>): void {
+  if (mode === 'locked') throw new ServiceError('deployment_locked');
+}
+
+export const toRecord = (row: DeploymentRow): DeploymentRecord => ({
+  id: row.id,
+  address: row.address,
+  worldId: row.world_id,
+  worldAddress: row.world_address,
+  name: row.name,
+  description: row.description,
+  mode: row.mode,
+  isPublic: row.is_public,
+  isPaused: isPaused(row),
+  isLLMPublic: row.is_llm_public,
+  aiModelId: row.ai_model_id,
+  aiDailyBudgetUsd: row.ai_daily_budget_usd,
+  payToAddress: row.pay_to_address,
+  lockedAt: row.locked_at?.toISOString() ?? null,
+  definitionHash: row.definition_hash,
+  source: row.source,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+});

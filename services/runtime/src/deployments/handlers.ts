@@ -1,0 +1,123 @@
+import {
+  catalogContract,
+  type DeploymentSettings,
+  type deploymentRpcs,
+  type Handlers,
+  type JsonObject,
+  paginationOf,
+  refuseDeepPage,
+} from '@orrery/contracts';
+import type { RuntimeContext } from '../context.js';
+import type { DeploymentState } from '../lanes/deployment-state.js';
+import { refuseUnknownModel } from '../models/model-list.js';
+import type { OwnedHandler, OwnedHandlers } from '../ownership/owned-handlers.js';
+import { changeItem, type DeploymentChange } from './change-item.js';
+import { createDeployment } from './create-deployment.js';
+import { accountOf, refuseLocked, toRecord } from './deployment-rules.js';
+import { listDeployments } from './deployment-store.js';
+import { lockItem } from './lock-deployment.js';
+
+type Rpcs = typeof deploymentRpcs;
+type Reads = Pick<Rpcs, 'deployments.list' | 'deployments.get'>;
+type Creation = Pick<Rpcs, 'deployments.create'>;
+export type DeploymentWrites = Omit<Rpcs, keyof Reads | keyof Creation>;
+
+export function deploymentReads({ db, bus, access }: RuntimeContext): Handlers<Reads> {
+  return {
+    'deployments.list': async ({ params, query }, call) => {
+      refuseDeepPage(query);
+      const asked = { params: { idOrAddress: params.worldAddress }, query: {}, headers: {}, body: {} };
+      const { data: world } = await bus.call(catalogContract.rpcs['worlds.get'], asked, call);
+      const { rows, total } = await listDeployments(db, world.id, accountOf(call.caller), query);
+      return { data: rows.map(toRecord), pagination: paginationOf(query, total) };
+    },
+    'deployments.get': async ({ params }, { caller }) => ({
+      data: toRecord(await access.visible(params, caller)),
+    }),
+  };
+}
+
+export const createDeploymentHandlers = (context: RuntimeContext): Handlers<Creation> => ({
+  'deployments.create': (request, call) => createDeployment(context, request, call),
+});
+
+/** Turns a switch; nothing happens when it is as asked for. */
+const turn =
+  (column: 'is_public' | 'owner_paused', on: boolean, kind: DeploymentChange['kind']) =>
+  (state: DeploymentState): DeploymentChange | undefined =>
+    state.row[column] === on ? undefined : { kind, facts: {}, columns: { [column]: on } };
+
+type Action = OwnedHandler<DeploymentWrites['deployments.publish']>;
+
+export function deploymentWrites(context: RuntimeContext): OwnedHandlers<DeploymentWrites> {
+  const { lanes, models, catalog, logger } = context;
+  const action =
+    (
+      decide: (state: DeploymentState) => DeploymentChange | undefined,
+      done: string,
+      already: string,
+    ): Action =>
+    async (deployment, _request, call) => {
+      const { record, changed } = await lanes.submit(changeItem(deployment, call, decide));
+      return { data: record, message: changed ? done : already };
+    };
+  return {
+    'deployments.update': async (deployment, { body }, call) => {
+      refuseUnknownModel(models, body.aiModelId);
+      const { record } = await lanes.submit(changeItem(deployment, call, (state) => settingsOf(state, body)));
+      return { data: record };
+    },
+    'deployments.delete': async (deployment, _request, call) => {
+      await lanes.submit(
+        changeItem(deployment, call, (state, at) => {
+          refuseLocked(state.row);
+          return { kind: 'deleted', facts: {}, columns: { deleted_at: at } };
+        }),
+      );
+      await catalog
+        .release(deployment.address)
+        .catch((error: unknown) => logger.info({ err: error }, 'claims are left to the sweep'));
+      return { data: { deleted: true } };
+    },
+    'deployments.lock': async (deployment, _request, call) => {
+      const { record, changed } = await lanes.submit(lockItem(context, deployment, call));
+      return { data: record, message: changed ? 'Deployment locked' : 'Deployment is already locked' };
+    },
+    'deployments.publish': action(
+      turn('is_public', true, 'published'),
+      'Deployment published successfully',
+      'Deployment is already public',
+    ),
+    'deployments.unpublish': action(
+      turn('is_public', false, 'unpublished'),
+      'Deployment is no longer public',
+      'Deployment is not public',
+    ),
+    'deployments.pause': action(
+      turn('owner_paused', true, 'paused'),
+      'Deployment paused',
+      'Deployment is already paused',
+    ),
+    'deployments.resume': action(
+      turn('owner_paused', false, 'resumed'),
+      'Deployment resumed',
+      'Deployment is not paused',
+    ),
+  };
+}
+
+/** An absent field stays, null removes; a locked deployment keeps its model. */
+function settingsOf(state: DeploymentState, given: DeploymentSettings): DeploymentChange | undefined {
+  if (given.aiModelId !== undefined && given.aiModelId !== state.row.ai_model_id) refuseLocked(state.row);
+  const columns = {
+    ...(given.name !== undefined && { name: given.name }),
+    ...(given.description !== undefined && { description: given.description }),
+    ...(given.aiModelId !== undefined && { ai_model_id: given.aiModelId }),
+    ...(given.aiDailyBudgetUsd !== undefined && { ai_daily_budget_usd: given.aiDailyBudgetUsd }),
+    ...(given.isLLMPublic !== undefined && { is_llm_public: given.isLLMPublic }),
+    ...(given.payToAddress !== undefined && { pay_to_address: given.payToAddress }),
+  };
+  if (Object.keys(columns).length === 0) return undefined;
+  // What is absent in parsed JSON is not there at all.
+  return { kind: 'settings_updated', facts: given as JsonObject, columns };
+}

@@ -1,0 +1,80 @@
+import { type Caller, journalEntry } from '@orrery/contracts';
+import { enqueue, jsonb } from '@orrery/database';
+import { putBinding } from '../commit/rare-effects.js';
+import type { Trx } from '../context.js';
+import { genesisHash, type SealedEntry, sealEntry } from '../journal/entry.js';
+import type { DeploymentRow } from '../lanes/deployment-state.js';
+import type { DeploymentPlan } from './create-deployment.js';
+import { lifecycleEntry } from './lifecycle-entry.js';
+import { lockedColumns } from './lock-deployment.js';
+
+/** The row, the bindings and the first entry of the journal, in the transaction that makes the deployment. */
+export async function insertDeployment(
+  trx: Trx,
+  plan: DeploymentPlan,
+  caller: Caller,
+): Promise<DeploymentRow> {
+  const row = await trx
+    .insertInto('deployments')
+    .values(columnsOf(plan))
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  for (const { binding } of plan.bindings) await putBinding(trx, row.id, binding);
+  await insertFirstEntry(trx, row, firstEntry(plan, caller));
+  return row;
+}
+
+function columnsOf({ address, worldId, worldAddress, ownerAccountId, given, locked, at }: DeploymentPlan) {
+  const lockedPart = locked && lockedColumns(locked, at);
+  return {
+    address,
+    world_id: worldId,
+    world_address: worldAddress,
+    owner_account_id: ownerAccountId,
+    name: given.name,
+    description: given.description ?? null,
+    mode: given.mode,
+    is_llm_public: given.isLLMPublic,
+    ai_model_id: given.aiModelId ?? null,
+    ai_daily_budget_usd: given.aiDailyBudgetUsd ?? null,
+    pay_to_address: given.payToAddress ?? null,
+    ...(lockedPart && { ...lockedPart, locked_definition: jsonb(lockedPart.locked_definition) }),
+    created_at: at,
+    updated_at: at,
+  };
+}
+
+function firstEntry({ address, given, bindings, at, locked }: DeploymentPlan, caller: Caller): SealedEntry {
+  const { name, mode } = given;
+  const facts = {
+    name,
+    mode,
+    bindings: bindings.map(({ facts }) => facts),
+    ...(locked && { definitionHash: lockedColumns(locked, at).definition_hash }),
+  };
+  const draft = lifecycleEntry('deployment_created', address, caller, at.getTime(), facts);
+  return sealEntry(draft, { seq: 1, prevHash: genesisHash({ deployment: address, source: null }) });
+}
+
+async function insertFirstEntry(trx: Trx, { id }: DeploymentRow, entry: SealedEntry): Promise<void> {
+  await trx
+    .insertInto('journal')
+    .values({
+      deployment_id: id,
+      seq: entry.seq,
+      id: entry.id,
+      v: entry.v,
+      kind: entry.kind,
+      caller: entry.caller,
+      input: jsonb(entry.input),
+      changes: jsonb([]),
+      executed_at: entry.executedAt,
+      prev_hash: entry.prevHash,
+      hash: entry.hash,
+    })
+    .execute();
+  const head = { deployment_id: id, seq: entry.seq, hash: entry.hash, totals: jsonb({ entries: entry.seq }) };
+  await trx.insertInto('journal_heads').values(head).execute();
+  const { deployment, seq, id: messageId } = entry;
+  await enqueue(trx, [{ name: journalEntry.name, orderingKey: deployment, orderingSeq: seq, messageId }]);
+}

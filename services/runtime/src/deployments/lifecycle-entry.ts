@@ -1,0 +1,33 @@
+import { type Caller, callerName, type JournalKind, type JsonObject } from '@orrery/contracts';
+import type { CheckedChanges } from '../execution/check-changes.js';
+import { noChanges } from '../execution/check-changes.js';
+import { uuidV7 } from '../ids/uuid-v7.js';
+import type { JournalEntryDraft } from '../journal/entry.js';
+
+/** An entry for what is no execution: `facts` say what was done. */
+export const lifecycleEntry = (
+  kind: JournalKind,
+  deployment: string,
+  caller: Caller,
+  now: number,
+  facts: JsonObject,
+  changes: CheckedChanges = noChanges(),
+): JournalEntryDraft => ({
+  deployment,
+  id: uuidV7(now),
+  kind,
+  event: null,
+  eventVersion: null,
+  versionHash: null,
+  trigger: null,
+  caller: callerName(caller),
+  status: null,
+  input: facts,
+  changes,
+  result: null,
+  error: null,
+  llmHash: null,
+  attestation: null,
+  paymentKey: null,
+  executedAt: new Date(now).toISOString(),
+});

@@ -1,0 +1,82 @@
+import {
+  type CallContext,
+  canonicalHash,
+  type JsonObject,
+  type VersionDefinition,
+  type WorldTexts,
+} from '@orrery/contracts';
+import type { RuntimeContext } from '../context.js';
+import type { DeploymentState } from '../lanes/deployment-state.js';
+import type { WorkItem } from '../lanes/work-item.js';
+import { type Changed, changeItem } from './change-item.js';
+import type { KnownDeployment } from './deployment-directory.js';
+
+/** What a locked deployment runs, for ever; `definitionHash` is the hash of it. */
+export interface LockedDefinition {
+  readonly world: WorldTexts;
+  readonly aiModelId: string | null;
+  readonly bindings: readonly {
+    readonly event: string;
+    readonly eventVersion: number;
+    readonly versionHash: string;
+  }[];
+}
+
+/** The versions are locked in the catalog first; repeating the lock finishes one that was cut short. */
+export function lockItem(
+  { catalog, models }: Pick<RuntimeContext, 'catalog' | 'models'>,
+  deployment: KnownDeployment,
+  call: CallContext,
+): WorkItem<Changed> {
+  let locked: { definitions: VersionDefinition[]; world: WorldTexts } | undefined;
+  const prepare = async (state: DeploymentState) => {
+    const ids = [...state.bindings.values()].map(({ versionId }) => versionId);
+    locked = state.row.mode === 'locked' ? undefined : await catalog.lock(deployment.worldId, ids);
+  };
+  return changeItem(
+    deployment,
+    call,
+    (state, at) => {
+      if (state.row.mode === 'locked') return undefined;
+      if (locked === undefined || !coversAll(locked.definitions, state)) return 'prepare';
+      const definition = lockedDefinition(
+        locked.definitions,
+        locked.world,
+        state.row.ai_model_id ?? models.default()?.modelId ?? null,
+      );
+      const columns = lockedColumns(definition, at);
+      return { kind: 'locked', facts: { definitionHash: columns.definition_hash }, columns };
+    },
+    prepare,
+  );
+}
+
+/** Exactly the bound versions: a binding may have changed meanwhile. */
+function coversAll(definitions: readonly VersionDefinition[], { bindings }: DeploymentState): boolean {
+  const locked = new Set(definitions.map(({ versionId }) => versionId));
+  return (
+    bindings.size === locked.size && [...bindings.values()].every(({ versionId }) => locked.has(versionId))
+  );
+}
+
+export const lockedDefinition = (
+  definitions: readonly VersionDefinition[],
+  world: WorldTexts,
+  aiModelId: string | null,
+): LockedDefinition => ({
+  world,
+  aiModelId,
+  bindings: definitions
+    .map(({ event, version, versionHash }) => ({ event, eventVersion: version, versionHash }))
+    .sort((a, b) => (a.event < b.event ? -1 : 1)),
+});
+
+export const lockedColumns = (definition: LockedDefinition, at: Date) => ({
+  mode: 'locked' as const,
+  locked_at: at,
+  ai_model_id: definition.aiModelId,
+  definition_hash: canonicalHash(asJson(definition)),
+  locked_definition: asJson(definition),
+});
+
+const asJson = (definition: LockedDefinition): JsonObject => definition as unknown as JsonObject;

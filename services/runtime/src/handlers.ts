@@ -1,0 +1,34 @@
+import type { Handlers, runtimeContract } from '@orrery/contracts';
+import { bindingReads, bindingWrites } from './bindings/handlers.js';
+import type { RuntimeContext } from './context.js';
+import { createDeploymentHandlers, deploymentReads, deploymentWrites } from './deployments/handlers.js';
+import { referenceHandlers } from './deployments/held-references.js';
+import { executionHandlers } from './execution/handlers.js';
+import { instanceReads, instanceWrites } from './instances/handlers.js';
+import { historyHandlers, journalHandlers } from './journal/handlers.js';
+import { modelHandlers } from './models/handlers.js';
+import { forwardHandlers, routedHandlers } from './ownership/owned-handlers.js';
+
+type RuntimeRpcs = typeof runtimeContract extends { rpcs: infer Rpcs } ? Rpcs : never;
+
+/** One handler for every RPC of the contract. What changes a deployment is answered by its owner. */
+export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> {
+  const owned = {
+    ...deploymentWrites(context),
+    ...bindingWrites(context),
+    ...instanceWrites(context),
+    ...executionHandlers(context),
+  };
+  return {
+    ...routedHandlers(context, owned),
+    ...forwardHandlers(context, owned),
+    ...createDeploymentHandlers(context),
+    ...deploymentReads(context),
+    ...bindingReads(context),
+    ...instanceReads(context),
+    ...historyHandlers({ ...context, see: context.access.see }),
+    ...journalHandlers(context),
+    ...modelHandlers(context),
+    ...referenceHandlers(context),
+  };
+}

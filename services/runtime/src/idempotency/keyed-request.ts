@@ -1,0 +1,16 @@
+import type { Caller, JsonObject } from '@orrery/contracts';
+import { accountOf } from '../deployments/deployment-rules.js';
+import type { KeyedRequest } from './answer-once.js';
+
+/** `operation` names the method and the thing, so that a path by id and one by address are the same. */
+export function keyedRequest(
+  operation: string,
+  key: string | undefined,
+  request: object,
+  caller: Caller,
+): KeyedRequest | undefined {
+  const accountId = accountOf(caller);
+  if (key === undefined || accountId === undefined) return undefined;
+  // A parsed body is JSON.
+  return { accountId, operation, key, request: request as JsonObject };
+}

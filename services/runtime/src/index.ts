@@ -1,0 +1,2 @@
+export { type RuntimeConfig, type RuntimeLimits, readRuntimeConfig } from './config.js';
+export { type RunningRuntime, type RuntimeDependencies, startRuntime } from './service.js';

@@ -1,0 +1,56 @@
+import { type InstanceRecord, ServiceError } from '@orrery/contracts';
+import type { InstanceName } from '../execution/instance-view.js';
+import type { MemoryInstance } from '../lanes/instance-memory.js';
+
+export const toRecord = (
+  { entitySchema, instanceId }: InstanceName,
+  { id, state, revision, createdAt, updatedAt }: MemoryInstance,
+): InstanceRecord => ({
+  id,
+  entitySchema,
+  instanceId,
+  state,
+  revision,
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+});
+
+/** The one schema that has an instance of this key. @throws `entity_instance_not_found`, `ambiguous_instance` */
+export function onlySchema(schemas: readonly string[]): string {
+  const [only, ...others] = schemas;
+  if (only === undefined) throw new ServiceError('entity_instance_not_found');
+  if (others.length === 0) return only;
+  throw new ServiceError(
+    'ambiguous_instance',
+    `name one of the schemas ${schemas.join(', ')} in entitySchema`,
+    {
+      facts: { entitySchemas: [...schemas] },
+    },
+  );
+}
+
+/** `"3"`, `W/"3"` or `3`; `*` is any. @throws `revision_mismatch` unless the instance has this revision. */
+export function refuseOtherRevision(ifMatch: string | undefined, revision: number): void {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return;
+  const given = ifMatch.split(',').map((tag) => /^(?:W\/)?"?([^"]*)"?$/.exec(tag.trim())?.[1]);
+  if (given.includes(String(revision))) return;
+  throw new ServiceError('revision_mismatch', `the instance has revision ${revision}`, {
+    facts: { revision },
+  });
+}
+
+/** The checks speak of `/schema:instanceId/…`; in the body of a manual write that is `/state/…`. */
+export function inBody<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const errors = error.errors.map((problem) => ({
+      ...problem,
+      pointer: problem.pointer.replace(/^\/[^/]*/, '/state'),
+    }));
+    const [first] = errors;
+    const detail = first === undefined ? error.message : `${first.pointer}: ${first.message}`;
+    throw new ServiceError(error.code, detail, { errors, cause: error });
+  }
+}

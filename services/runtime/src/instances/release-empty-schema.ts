@@ -1,0 +1,81 @@
+import type { CallContext } from '@orrery/contracts';
+import type { Logger } from '@orrery/service-kit';
+import type { CatalogClient } from '../catalog/catalog-client.js';
+import type { Db } from '../context.js';
+import type { KnownDeployment } from '../deployments/deployment-directory.js';
+import type { KeyedTurns } from '../lanes/keyed-turns.js';
+import type { Lanes } from '../lanes/lanes.js';
+import type { WorkItem } from '../lanes/work-item.js';
+
+export type ReleaseEmptySchema = (
+  deployment: KnownDeployment,
+  schema: string,
+  call: CallContext,
+) => Promise<void>;
+
+export interface ReleaseDependencies {
+  readonly db: Db;
+  readonly lanes: Lanes;
+  readonly catalog: Pick<CatalogClient, 'release'>;
+  readonly claimTurns: KeyedTurns;
+  readonly logger: Logger;
+}
+
+/**
+ * Gives a claim back at once, so that an unused schema can be deleted without waiting for the catalog's sweep. Never
+ * fails the call that it follows. From the moment that the lane has let go, a new instance claims anew, and waits for
+ * its turn to do so.
+ */
+export const createReleaseEmptySchema =
+  ({ db, lanes, catalog, claimTurns, logger }: ReleaseDependencies): ReleaseEmptySchema =>
+  (deployment, schema, call) =>
+    claimTurns(deployment.id, async () => {
+      const schemaId = await lanes.submit(letGoItem(db, deployment, schema, call));
+      if (schemaId === undefined) return;
+      await db
+        .deleteFrom('claimed_schemas')
+        .where('deployment_id', '=', deployment.id)
+        .where('entity_schema', '=', schema)
+        .execute();
+      await catalog.release(deployment.address, { schemaIds: [schemaId] });
+    }).catch((error: unknown) => logger.info({ err: error }, 'a claim is left to the sweep'));
+
+/** Answers the id of the schema whose claim was let go of, if there are no instances of it. */
+export function letGoItem(
+  db: Db,
+  deployment: Pick<KnownDeployment, 'id'>,
+  schema: string,
+  { deadline, signal }: Pick<CallContext, 'deadline' | 'signal'>,
+): WorkItem<number | undefined> {
+  let seen: { seq: number; any: boolean } | undefined;
+  return {
+    deploymentId: deployment.id,
+    deadline,
+    signal,
+    prepare: async (state) => {
+      const { seq } = state.head;
+      seen = { seq, any: await hasInstances(db, state.id, schema) };
+    },
+    decide: (state) => {
+      const claim = state.claimedSchemas.get(schema);
+      if (claim === undefined || seen?.any || state.instances.hasAny(schema)) return keeps;
+      // What was read is only certain while nothing has been committed since.
+      if (seen?.seq !== state.head.seq) return { kind: 'prepare' };
+      state.claimedSchemas.delete(schema);
+      return { kind: 'answer', answer: claim.schemaId };
+    },
+  };
+}
+
+const keeps = { kind: 'answer', answer: undefined } as const;
+
+export async function hasInstances(db: Db, deploymentId: number, schema: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('instances')
+    .select('id')
+    .where('deployment_id', '=', deploymentId)
+    .where('entity_schema', '=', schema)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}

@@ -1,0 +1,155 @@
+import {
+  type CallContext,
+  fieldProblem,
+  type InstanceRecord,
+  type JournalKind,
+  type JsonObject,
+  ServiceError,
+} from '@orrery/contracts';
+import type { RuntimeContext } from '../context.js';
+import type { KnownDeployment } from '../deployments/deployment-directory.js';
+import { refuseLocked } from '../deployments/deployment-rules.js';
+import { lifecycleEntry } from '../deployments/lifecycle-entry.js';
+import type { CompiledSchema } from '../execution/compiled-schema.js';
+import { tooManyInstances } from '../execution/instance-limit.js';
+import type { InstanceName } from '../execution/instance-view.js';
+import { decideManualWrite } from '../execution/manual-write.js';
+import type { DeploymentState } from '../lanes/deployment-state.js';
+import type { MemoryInstance } from '../lanes/instance-memory.js';
+import type { Decision, WorkItem } from '../lanes/work-item.js';
+import { inBody, onlySchema, refuseOtherRevision, toRecord } from './instance-rules.js';
+import { schemasWith } from './instance-store.js';
+
+type Context = Pick<RuntimeContext, 'db' | 'catalog' | 'limits'>;
+
+/** An instance named by its key, and by its schema where that is needed to tell it from others. */
+export interface InstancePath {
+  readonly instanceId: string;
+  readonly entitySchema: string | undefined;
+}
+
+interface Write {
+  readonly kind: JournalKind;
+  readonly name: InstanceName;
+  readonly schema: CompiledSchema;
+  readonly before: MemoryInstance | null;
+  /** Null deletes. */
+  readonly after: JsonObject | null;
+}
+
+/** The entry of a manual write; answers the instance as it then is, or as it was when it is deleted. */
+function written(
+  state: DeploymentState,
+  { caller }: CallContext,
+  now: number,
+  { kind, name, schema, before, after }: Write,
+): Decision<InstanceRecord> {
+  const changes = inBody(() => decideManualWrite(schema, name.instanceId, before, after));
+  const entry = lifecycleEntry(kind, state.row.address, caller, now, {}, changes);
+  return {
+    kind: 'commit',
+    effects: { entry },
+    answer: () => {
+      const instance = state.instances.get(name.entitySchema, name.instanceId) ?? before;
+      if (!instance) throw new Error('the written instance is not in memory');
+      return { reply: toRecord(name, instance) };
+    },
+  };
+}
+
+/** @throws `unknown_entity_schema`, `entity_instance_exists`, `limit_reached`, `invalid_state`, `deployment_locked` */
+export function createItem(
+  { catalog, limits }: Context,
+  deployment: KnownDeployment,
+  call: CallContext,
+  { state: given, ...name }: InstanceName & { state: JsonObject },
+): WorkItem<InstanceRecord> {
+  let schema: CompiledSchema | undefined;
+  return {
+    deploymentId: deployment.id,
+    deadline: call.deadline,
+    signal: call.signal,
+    prepare: async () => {
+      schema = await catalog.schema(deployment.worldId, name.entitySchema);
+    },
+    decide: (state, _ids, now) => {
+      refuseLocked(state.row);
+      if (schema === undefined) throw unknownSchema(name.entitySchema);
+      const before = state.instances.get(name.entitySchema, name.instanceId);
+      if (before === undefined) return { kind: 'needs', needs: { instances: [name] } };
+      if (before !== null) throw new ServiceError('entity_instance_exists');
+      const { instancesPerDeployment: limit } = limits;
+      if ((state.head.totals['instances'] ?? 0) >= limit) throw tooManyInstances(limit);
+      return written(state, call, now, { kind: 'instance_created', name, schema, before, after: given });
+    },
+  };
+}
+
+const unknownSchema = (name: string) =>
+  new ServiceError('unknown_entity_schema', `there is no entity schema "${name}"`, {
+    errors: [fieldProblem('/entitySchema', 'unknown_entity_schema', 'no such entity schema')],
+  });
+
+/** `state` null deletes. @throws `entity_instance_not_found`, `ambiguous_instance`, `revision_mismatch` and others */
+export function changeItem(
+  { db, catalog }: Context,
+  deployment: KnownDeployment,
+  call: CallContext,
+  path: InstancePath,
+  { state: after, ifMatch }: { state: JsonObject | null; ifMatch?: string | undefined },
+): WorkItem<InstanceRecord> {
+  let candidates: string[] = [];
+  let schema: CompiledSchema | undefined;
+  return {
+    deploymentId: deployment.id,
+    deadline: call.deadline,
+    signal: call.signal,
+    prepare: async (state) => {
+      candidates = await candidatesFor(db, state, path);
+      const [first] = candidates;
+      if (first !== undefined) schema = await catalog.schema(deployment.worldId, first);
+    },
+    decide: (state, _ids, now) => {
+      refuseLocked(state.row);
+      const { instanceId } = path;
+      const missing = candidates.filter((one) => state.instances.get(one, instanceId) === undefined);
+      if (missing.length > 0) {
+        return {
+          kind: 'needs',
+          needs: { instances: missing.map((entitySchema) => ({ entitySchema, instanceId })) },
+        };
+      }
+      const entitySchema = onlySchema(presentIn(state, candidates, path));
+      const before = state.instances.get(entitySchema, instanceId);
+      if (!before) return { kind: 'prepare' };
+      refuseOtherRevision(ifMatch, before.revision);
+      if (schema?.definition.name !== entitySchema) return { kind: 'prepare' };
+      const kind = after === null ? 'instance_deleted' : 'instance_updated';
+      return written(state, call, now, { kind, name: { entitySchema, instanceId }, schema, before, after });
+    },
+  };
+}
+
+/** Where the instance may be: what the path says, or the schemas that have the key, committed or in memory. */
+async function candidatesFor(
+  db: RuntimeContext['db'],
+  state: DeploymentState,
+  { instanceId, entitySchema }: InstancePath,
+): Promise<string[]> {
+  if (entitySchema !== undefined) return [entitySchema];
+  return [
+    ...new Set([
+      ...(await schemasWith(db, state.id, instanceId)),
+      ...state.instances.schemasWith(instanceId),
+    ]),
+  ];
+}
+
+function presentIn(
+  { instances }: DeploymentState,
+  candidates: readonly string[],
+  { instanceId, entitySchema }: InstancePath,
+): string[] {
+  const known = entitySchema === undefined ? instances.schemasWith(instanceId) : [];
+  return [...new Set([...candidates, ...known])].filter((one) => instances.get(one, instanceId));
+}

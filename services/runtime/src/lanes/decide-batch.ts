@@ -1,0 +1,152 @@
+import { asServiceError, type JsonValue, toErrorReply } from '@orrery/contracts';
+import { placeOf } from '../idempotency/answer-once.js';
+import { NotOwner } from '../ownership/not-owner.js';
+import { type Batch, newBatch } from './batch.js';
+import type { DeploymentState } from './deployment-state.js';
+import type { Effects, KeyedEffect } from './effects.js';
+import type { IdBlocks } from './id-blocks.js';
+import { type QueuedItem, reasonToDrop } from './queued-item.js';
+import type { ResidentStates } from './resident-states.js';
+import { idsFor, stageEffects, unclaimedBy } from './stage-effects.js';
+import type { Decision, ItemNeeds } from './work-item.js';
+
+/** Entries and bytes that one commit takes; what is left waits for the next. */
+const MAX_ENTRIES = 500;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** What became of an item: told to the one who waits once the batch is committed. */
+export type Settlement = { readonly reply: unknown } | { readonly error: unknown };
+
+export interface DecidedBatch {
+  readonly batch: Batch;
+  readonly settled: readonly { readonly queued: QueuedItem; readonly settlement: Settlement }[];
+  /** To be prepared again. */
+  readonly unready: readonly QueuedItem[];
+}
+
+export interface DecideDependencies {
+  readonly states: ResidentStates;
+  readonly ids: IdBlocks;
+  readonly now: () => number;
+}
+
+/**
+ * Decides items in their order, each against what the one before it left, until the queue is empty or the batch is
+ * full; takes from the queue what it decides. An item that must be alone is.
+ */
+export function decideBatch(dependencies: DecideDependencies, queue: QueuedItem[]): DecidedBatch {
+  const decided = {
+    batch: newBatch(),
+    settled: [] as { queued: QueuedItem; settlement: Settlement }[],
+    unready: [] as QueuedItem[],
+  };
+  let taken = 0;
+  for (const queued of queue) {
+    const { batch } = decided;
+    if (batch.entries.length >= MAX_ENTRIES || batch.bytes >= MAX_BYTES) break;
+    if (queued.alone && batch.entries.length > 0) break;
+    taken += 1;
+    const settlement = decideOne(dependencies, queued, batch);
+    if (settlement === 'unready') decided.unready.push(queued);
+    else decided.settled.push({ queued, settlement });
+    if (queued.alone) break;
+  }
+  queue.splice(0, taken);
+  return decided;
+}
+
+function decideOne(
+  { states, ids, now }: DecideDependencies,
+  queued: QueuedItem,
+  batch: Batch,
+): Settlement | 'unready' {
+  const { state, item } = queued;
+  const at = now();
+  const reason = reasonToDrop(queued, at);
+  if (reason !== undefined) return { error: reason };
+  if (state === undefined || !states.isCurrent(state)) return 'unready';
+  try {
+    const decision = readyOr(item.decide(state, ids, at), state, ids);
+    return settle(decision, { queued, state, batch, ids, at: new Date(at) });
+  } catch (error) {
+    return { error: error instanceof NotOwner ? error : asServiceError(error) };
+  }
+}
+
+/** A commit also needs ids and claims for the instances that it creates. */
+function readyOr<T>(decision: Decision<T>, state: DeploymentState, ids: IdBlocks): Decision<T> {
+  if (decision.kind !== 'commit') return decision;
+  const claims = unclaimedBy(decision.effects, state);
+  if (claims.length > 0) return { kind: 'needs', needs: { claims } };
+  const count = idsFor(decision.effects);
+  return ids.has(count) ? decision : { kind: 'needs', needs: { ids: count } };
+}
+
+interface Place {
+  readonly queued: QueuedItem;
+  readonly state: DeploymentState;
+  readonly batch: Batch;
+  readonly ids: IdBlocks;
+  readonly at: Date;
+}
+
+function settle(decision: Decision<unknown>, place: Place): Settlement | 'unready' {
+  switch (decision.kind) {
+    case 'needs':
+      return unready(place.queued, decision.needs);
+    case 'prepare':
+      return unready(place.queued, undefined);
+    case 'answer':
+      return { reply: decision.answer };
+    case 'refuse':
+      return { error: decision.error };
+    case 'commit':
+      return commit(decision, place);
+  }
+}
+
+function unready(queued: QueuedItem, needs: ItemNeeds | undefined): 'unready' {
+  queued.needs = needs;
+  return 'unready';
+}
+
+function commit(
+  { effects, answer }: Extract<Decision<unknown>, { kind: 'commit' }>,
+  { state, batch, ids, at }: Place,
+): Settlement {
+  const entry = stageEffects(batch, state, effects, ids, at);
+  batch.bytes += roughBytes(effects);
+  const settlement = answer(entry);
+  if (effects.key !== undefined) stageKey(batch, state, effects.key, settlement, at);
+  return settlement;
+}
+
+/** Keys whose answers are in memory per deployment; older ones are found in the database. */
+const KEYS_IN_MEMORY = 10_000;
+
+/** A repetition is answered from here on, also within the same batch. */
+function stageKey(
+  batch: Batch,
+  state: DeploymentState,
+  key: KeyedEffect,
+  settlement: Settlement,
+  at: Date,
+): void {
+  const kept = 'error' in settlement ? { error: toErrorReply(asServiceError(settlement.error)) } : settlement;
+  const reply = kept as unknown as JsonValue;
+  batch.keys.push({ ...key, reply, at });
+  state.keys.set(placeOf(key), { requestHash: key.requestHash, reply });
+  const [oldest] = state.keys.keys();
+  if (state.keys.size > KEYS_IN_MEMORY && oldest !== undefined) state.keys.delete(oldest);
+}
+
+/** What an entry costs beside its JSON. */
+const ENTRY_BYTES = 1000;
+
+function roughBytes({ entry }: Effects): number {
+  const changes = entry.changes.reduce((sum, { state }) => sum + jsonBytes(state), 0);
+  return ENTRY_BYTES + changes + jsonBytes(entry.input) + jsonBytes(entry.result);
+}
+
+const jsonBytes = (value: JsonValue): number =>
+  typeof value === 'object' && value !== null ? 2 * JSON.stringify(value).length : 20;

@@ -1,0 +1,33 @@
+import type { JsonObject, PushPlan } from '@orrery/contracts';
+import type { Updateable } from 'kysely';
+import type { RuntimeTables } from '../database/schema.js';
+import type { JournalEntryDraft } from '../journal/entry.js';
+import type { Binding } from './deployment-state.js';
+
+/** An Idempotency-Key whose answer is stored with the commit. */
+export interface KeyedEffect {
+  readonly accountId: number;
+  readonly operation: string;
+  readonly key: string;
+  readonly requestHash: string;
+}
+
+/** Everything that one item commits: an entry of the journal, and what follows from it. */
+export interface Effects {
+  /** With the checked changes of instances. */
+  readonly entry: JournalEntryDraft;
+  /** Beside the hash: how long the decision took, what the binding says about pushes, the model's texts. */
+  readonly durationMs?: number;
+  readonly pushes?: PushPlan | null;
+  readonly llm?: JsonObject | null;
+  /** Columns of the deployment's row. */
+  readonly row?: Updateable<RuntimeTables['deployments']>;
+  readonly bindings?: BindingEffects;
+  readonly key?: KeyedEffect;
+}
+
+export interface BindingEffects {
+  /** New or changed ones, by event. */
+  readonly put: readonly Binding[];
+  readonly remove: readonly string[];
+}

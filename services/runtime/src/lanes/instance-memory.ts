@@ -1,0 +1,124 @@
+import type { JsonObject } from '@orrery/contracts';
+import type { CheckedChange } from '../execution/check-changes.js';
+import type { InstanceState, InstanceView } from '../execution/instance-view.js';
+import { MAX_READ } from '../execution/read-entities.js';
+
+/** An instance as its row will stand once the batch under way is committed. Never changed in place. */
+export interface MemoryInstance extends InstanceState {
+  readonly id: number;
+  readonly state: JsonObject;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+interface SchemaMemory {
+  /** null: known to be absent. */
+  readonly known: Map<string, MemoryInstance | null>;
+  /** Everything that exists is in `known`. */
+  complete: boolean;
+  /** More exist than one execution may read, as long as none has been deleted since. */
+  tooMany: boolean;
+}
+
+/** The instances of one deployment as far as its owner has them in memory. */
+export interface InstanceMemory extends InstanceView {
+  get(entitySchema: string, instanceId: string): MemoryInstance | null | undefined;
+  /** What a read of the database found, null for nothing. What memory knows already is newer and stays. */
+  learn(entitySchema: string, instanceId: string, found: MemoryInstance | null): void;
+  /** A whole schema was read, up to one more than an execution may read. */
+  learnAll(entitySchema: string, found: ReadonlyMap<string, MemoryInstance>): void;
+  /** A checked change takes effect; `id` is that of a created instance. */
+  apply(change: CheckedChange, at: Date, id: number | undefined): void;
+  /** Schemas that are known to have an instance of this key. */
+  schemasWith(instanceId: string): string[];
+  /** Whether an instance of the schema is known to exist. */
+  hasAny(entitySchema: string): boolean;
+  /** Roughly how many bytes it holds. */
+  bytes(): number;
+}
+
+/** What an instance costs beside its JSON, in bytes; a guess on the high side. */
+const OVERHEAD = 400;
+
+export function createInstanceMemory(): InstanceMemory {
+  const schemas = new Map<string, SchemaMemory>();
+  let bytes = 0;
+
+  const schemaOf = (name: string): SchemaMemory => {
+    let schema = schemas.get(name);
+    if (schema === undefined) {
+      schema = { known: new Map(), complete: false, tooMany: false };
+      schemas.set(name, schema);
+    }
+    return schema;
+  };
+  const put = (schema: SchemaMemory, instanceId: string, instance: MemoryInstance | null) => {
+    if (!schema.known.has(instanceId)) bytes += OVERHEAD;
+    schema.known.set(instanceId, instance);
+  };
+  const learn = (schema: SchemaMemory, instanceId: string, found: MemoryInstance | null) => {
+    if (schema.known.has(instanceId)) return;
+    put(schema, instanceId, found);
+    if (found !== null) bytes += roughSize(found.state);
+  };
+
+  return {
+    get: (entitySchema, instanceId) => {
+      const schema = schemas.get(entitySchema);
+      const known = schema?.known.get(instanceId);
+      return known === undefined && schema?.complete ? null : known;
+    },
+    all: (entitySchema) => {
+      const schema = schemas.get(entitySchema);
+      return schema?.complete ? present(schema.known) : undefined;
+    },
+    tooMany: (entitySchema) => schemas.get(entitySchema)?.tooMany ?? false,
+    learn: (entitySchema, instanceId, found) => learn(schemaOf(entitySchema), instanceId, found),
+    learnAll: (entitySchema, found) => {
+      const schema = schemaOf(entitySchema);
+      for (const [instanceId, instance] of found) learn(schema, instanceId, instance);
+      if (found.size > MAX_READ) schema.tooMany = true;
+      else schema.complete = true;
+    },
+    apply: (change, at, id) => {
+      const schema = schemaOf(change.entitySchema);
+      const before = schema.known.get(change.instanceId) ?? null;
+      if (change.op === 'delete') schema.tooMany = false;
+      else bytes += roughSize(change.set);
+      put(schema, change.instanceId, changed(before, change, at, id));
+    },
+    schemasWith: (instanceId) =>
+      [...schemas].filter(([, { known }]) => known.get(instanceId)).map(([entitySchema]) => entitySchema),
+    hasAny: (entitySchema) =>
+      [...(schemas.get(entitySchema)?.known.values() ?? [])].some((one) => one !== null),
+    bytes: () => bytes,
+  };
+}
+
+function changed(
+  before: MemoryInstance | null,
+  { state, revision }: CheckedChange,
+  at: Date,
+  id: number | undefined,
+): MemoryInstance | null {
+  if (state === null) return null;
+  if (before !== null && id === undefined) return { ...before, state, revision, updatedAt: at };
+  if (id === undefined) throw new Error('an instance was created without an id');
+  return { id, state, revision, createdAt: at, updatedAt: at };
+}
+
+function present(known: ReadonlyMap<string, MemoryInstance | null>): Map<string, MemoryInstance> {
+  const found = new Map<string, MemoryInstance>();
+  for (const [instanceId, instance] of known) if (instance !== null) found.set(instanceId, instance);
+  return found;
+}
+
+/** Cheap on purpose: texts and lists count by length, everything else by the piece. */
+function roughSize(state: JsonObject): number {
+  let size = 0;
+  for (const value of Object.values(state)) {
+    size += 40 + (typeof value === 'string' ? 2 * value.length : 0);
+    if (typeof value === 'object' && value !== null) size += 2 * JSON.stringify(value).length;
+  }
+  return size;
+}

@@ -1,0 +1,50 @@
+import { sql } from 'kysely';
+import type { Db } from '../context.js';
+import { partitionOf } from '../ownership/partition.js';
+import type { Binding, DeploymentRow, DeploymentState, JournalHead } from './deployment-state.js';
+import { createInstanceMemory } from './instance-memory.js';
+
+interface LoadedRow extends DeploymentRow {
+  head: JournalHead;
+  bindings: (Omit<Binding, 'createdAt' | 'updatedAt'> & { createdAt: string; updatedAt: string })[] | null;
+  claimed: Record<string, number> | null;
+}
+
+/** Reads a deployment in one statement, without its instances; `undefined` when there is none, or none any more. */
+export async function loadState(db: Db, id: number, epoch: number): Promise<DeploymentState | undefined> {
+  const { rows } = await sql<LoadedRow>`
+    select d.*,
+      jsonb_build_object('seq', h.seq, 'hash', h.hash, 'totals', h.totals) as head,
+      (select jsonb_agg(jsonb_build_object('id', b.id, 'event', b.event, 'versionId', b.version_id,
+          'eventVersion', b.event_version, 'targetChains', b.target_chains, 'onchain', b.onchain,
+          'createdAt', b.created_at, 'updatedAt', b.updated_at) order by b.id)
+        from bindings b where b.deployment_id = d.id) as bindings,
+      (select jsonb_object_agg(c.entity_schema, c.schema_id)
+        from claimed_schemas c where c.deployment_id = d.id) as claimed
+    from deployments d join journal_heads h on h.deployment_id = d.id
+    where d.id = ${id} and d.deleted_at is null`.execute(db);
+  const [row] = rows;
+  return row && stateOf(row, epoch);
+}
+
+function stateOf({ head, bindings, claimed, ...row }: LoadedRow, epoch: number): DeploymentState {
+  return {
+    id: row.id,
+    partition: partitionOf(row.id),
+    epoch,
+    row,
+    head,
+    bindings: new Map((bindings ?? []).map((binding) => [binding.event, bindingOf(binding)])),
+    instances: createInstanceMemory(),
+    claimedSchemas: new Map(
+      Object.entries(claimed ?? {}).map(([name, schemaId]) => [name, { schemaId, committed: true }]),
+    ),
+    keys: new Map(),
+  };
+}
+
+const bindingOf = (binding: NonNullable<LoadedRow['bindings']>[number]): Binding => ({
+  ...binding,
+  createdAt: new Date(binding.createdAt),
+  updatedAt: new Date(binding.updatedAt),
+});

@@ -1,0 +1,82 @@
+import type { Db } from '../context.js';
+import type { HeldPartitions } from '../ownership/held-partitions.js';
+import { NotOwner } from '../ownership/not-owner.js';
+import { partitionOf } from '../ownership/partition.js';
+import type { DeploymentState } from './deployment-state.js';
+import { loadState } from './load-state.js';
+
+/** The deployments that this process has in memory. */
+export interface ResidentStates {
+  /** The state, read if need be; `undefined` for a deployment that is not there. @throws NotOwner */
+  get(deploymentId: number): Promise<DeploymentState | undefined> | DeploymentState | undefined;
+  /** Whether this is still the state to decide against. */
+  isCurrent(state: DeploymentState): boolean;
+  forget(deploymentId: number): void;
+  forgetPartition(partition: number): void;
+  /** Lets go of what has not been used for longest, until memory is within its bounds again. */
+  trim(): void;
+}
+
+export interface ResidentLimits {
+  /** Bytes that all instances in memory may take, roughly. */
+  readonly maxBytes: number;
+  readonly maxDeployments: number;
+}
+
+export function createResidentStates(
+  db: Db,
+  held: Pick<HeldPartitions, 'epochOf'>,
+  limits: ResidentLimits,
+): ResidentStates {
+  /** In the order of their last use. */
+  const states = new Map<number, DeploymentState>();
+  const loading = new Map<number, Promise<DeploymentState | undefined>>();
+
+  const load = async (id: number): Promise<DeploymentState | undefined> => {
+    const epoch = epochFor(id);
+    const state = await loadState(db, id, epoch);
+    if (held.epochOf(partitionOf(id)) !== epoch) throw new NotOwner(partitionOf(id));
+    if (state !== undefined) states.set(id, state);
+    return state;
+  };
+  const epochFor = (id: number): number => {
+    const epoch = held.epochOf(partitionOf(id));
+    if (epoch === undefined) throw new NotOwner(partitionOf(id));
+    return epoch;
+  };
+  const loadOnce = (id: number) => {
+    let promise = loading.get(id);
+    if (promise === undefined) {
+      promise = load(id).finally(() => loading.delete(id));
+      loading.set(id, promise);
+    }
+    return promise;
+  };
+
+  return {
+    get: (id) => {
+      const epoch = epochFor(id);
+      const state = states.get(id);
+      if (state?.epoch !== epoch) return loadOnce(id);
+      states.delete(id);
+      states.set(id, state);
+      return state;
+    },
+    isCurrent: (state) => states.get(state.id) === state && held.epochOf(state.partition) === state.epoch,
+    forget: (id) => void states.delete(id),
+    forgetPartition: (partition) => {
+      for (const id of states.keys()) if (partitionOf(id) === partition) states.delete(id);
+    },
+    trim: () => trim(states, limits),
+  };
+}
+
+function trim(states: Map<number, DeploymentState>, { maxBytes, maxDeployments }: ResidentLimits): void {
+  let bytes = 0;
+  for (const state of states.values()) bytes += state.instances.bytes();
+  for (const [id, state] of states) {
+    if (bytes <= maxBytes && states.size <= maxDeployments) return;
+    bytes -= state.instances.bytes();
+    states.delete(id);
+  }
+}

@@ -1,0 +1,79 @@
+import {
+  asServiceError,
+  type CallContext,
+  type Handlers,
+  type JsonValue,
+  type ownershipRpcs,
+  type ReplyOf,
+  type RequestOf,
+  type Rpc,
+  ServiceError,
+} from '@orrery/contracts';
+import type { z } from 'zod';
+import type { DeploymentAccess } from '../deployments/deployment-access.js';
+import type { DeploymentPath, KnownDeployment } from '../deployments/deployment-directory.js';
+import { NotOwner } from './not-owner.js';
+import { partitionOf } from './partition.js';
+import type { RouteToOwner } from './route-to-owner.js';
+
+/** Answers at the owner of the deployment, or throws NotOwner; the caller owns the deployment. */
+export type OwnedHandler<R extends Rpc> = (
+  deployment: KnownDeployment,
+  request: RequestOf<R>,
+  call: CallContext,
+) => Promise<z.input<R['reply']>>;
+
+export type OwnedHandlers<Rpcs extends Record<string, Rpc>> = {
+  [Name in keyof Rpcs]: OwnedHandler<Rpcs[Name]>;
+};
+
+interface OwnedRequest {
+  readonly params: DeploymentPath;
+}
+type AnyHandler = (deployment: KnownDeployment, request: never, call: CallContext) => Promise<unknown>;
+
+export interface OwnedDependencies {
+  readonly access: DeploymentAccess;
+  readonly route: RouteToOwner;
+}
+
+/** Handlers for any process: who owns the deployment's row may call, and the process that owns its lane answers. */
+export function routedHandlers<Rpcs extends Record<string, Rpc>>(
+  { access, route }: OwnedDependencies,
+  owned: OwnedHandlers<Rpcs>,
+): Handlers<Rpcs> {
+  const routed = Object.entries<AnyHandler>(owned as Record<string, AnyHandler>).map(([name, handler]) => [
+    name,
+    async (request: OwnedRequest, call: CallContext) => {
+      const deployment = await access.owned(request.params, call.caller);
+      const here = () => handler(deployment, request as never, call);
+      return route({ name, partition: partitionOf(deployment.id), request, here }, call);
+    },
+  ]);
+  // Each entry answers the RPC whose name it has.
+  return Object.fromEntries(routed) as Handlers<Rpcs>;
+}
+
+/** Answers for another process that was asked; never passes the call on. */
+export function forwardHandlers<Rpcs extends Record<string, Rpc>>(
+  { access }: Pick<OwnedDependencies, 'access'>,
+  owned: OwnedHandlers<Rpcs>,
+): Handlers<typeof ownershipRpcs> {
+  return {
+    'owner.forward': async (
+      { name, request },
+      call,
+    ): Promise<ReplyOf<(typeof ownershipRpcs)['owner.forward']>> => {
+      const handler = Object.hasOwn(owned, name) ? (owned as Record<string, AnyHandler>)[name] : undefined;
+      if (handler === undefined) throw new ServiceError('internal', `nothing named ${name} is owned`);
+      try {
+        const deployment = await access.owned((request as unknown as OwnedRequest).params, call.caller);
+        const reply = await handler(deployment, request as never, call);
+        return { kind: 'answered', reply: reply as JsonValue };
+      } catch (error) {
+        if (error instanceof NotOwner) return { kind: 'not_owner' };
+        throw asServiceError(error);
+      }
+    },
+  };
+}

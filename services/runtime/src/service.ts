@@ -1,0 +1,63 @@
+import type { Bus } from '@orrery/bus';
+import { type JournalFact, journalEntry, runtimeContract } from '@orrery/contracts';
+import { startRelay } from '@orrery/database';
+import { type Clock, type Health, holding, type Logger, type RunningService } from '@orrery/service-kit';
+import type { RuntimeConfig } from './config.js';
+import type { RuntimeContext } from './context.js';
+import { createRuntimeContext } from './create-context.js';
+import { openDatabase } from './database/open-database.js';
+import { runtimeHandlers } from './handlers.js';
+import { loadFacts } from './journal/journal-facts.js';
+
+export interface RuntimeDependencies {
+  readonly databaseUrl: string;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly health: Health;
+  /** Names this process among the runtimes; by default something random. */
+  readonly instance?: string;
+}
+
+export interface RunningRuntime extends RunningService {
+  readonly context: RuntimeContext;
+  /** This process among the runtimes. */
+  readonly instance: string;
+}
+
+/** Starts the runtime: its tables, its share of the deployments, then its answers. @throws StartupError. */
+export function startRuntime(
+  dependencies: RuntimeDependencies,
+  config: RuntimeConfig,
+): Promise<RunningRuntime> {
+  const { databaseUrl, bus, clock, logger, health } = dependencies;
+  const instance = dependencies.instance ?? `runtime-${crypto.randomUUID()}`;
+  return holding(async (resources) => {
+    const database = resources.use('database', await openDatabase({ databaseUrl, clock, logger }));
+    resources.add(
+      'database check',
+      health.register('runtime database', () => database.ping().then(() => ok)),
+    );
+    resources.add(
+      'bus check',
+      health.register('runtime bus', async () => ((await bus.health()).ok ? ok : away)),
+    );
+    const relay = startRelay({
+      database,
+      load: (rows) => loadFacts(database.db, rows),
+      publish: ({ payload, messageId, orderingKey }) =>
+        bus.publish(journalEntry, payload as unknown as JournalFact, { id: messageId, orderingKey }),
+      clock,
+      logger,
+    });
+    resources.add('outbox relay', () => relay.stop());
+    const parts = { ...dependencies, database, instance, wakeRelay: relay.wake, resources };
+    const { context, leases } = createRuntimeContext(parts, config);
+    await leases.runOnce();
+    await bus.serve(runtimeContract, runtimeHandlers(context), { instance });
+    return { context, instance };
+  }, logger);
+}
+
+const ok = { status: 'ok' as const };
+const away = { status: 'unavailable' as const };
