@@ -1,3 +1,4 @@
+import { accountChanged, accountContract } from '@orrery/contracts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   bootCatalog,
@@ -107,7 +108,6 @@ describe('worlds', () => {
 
   it('keeps to the quota that the gateway told of', async () => {
     const { db, bus } = catalog;
-    const { accountChanged } = await import('@orrery/contracts');
     const state = { accountId: 77, disabled: false, quotas: { worlds: 1 }, revision: 2 };
     await bus.publish(accountChanged, state, { id: 'quota-77' });
     const known = () =>
@@ -115,5 +115,30 @@ describe('worlds', () => {
     await expect.poll(known).toMatchObject({ worlds: 1 });
     await create({}, 77);
     expect(await codeOf(create({}, 77))).toBe('quota_exceeded');
+  });
+
+  it('asks the gateway now and then for quotas that it was not told of', async () => {
+    const { bus, clock, db } = catalog;
+    const state = (accountId: number, worlds: number, revision: number) => ({
+      accountId,
+      disabled: false,
+      quotas: { worlds },
+      revision,
+    });
+    await bus.serve(accountContract, {
+      'accounts.states': async ({ afterId }) => ({
+        states: afterId === 0 ? [state(77, 9, 1), state(78, 3, 1)] : [],
+      }),
+    });
+    await clock.advance(61_000);
+    const known = async () =>
+      db
+        .selectFrom('account_quotas')
+        .select('worlds')
+        .where('account_id', 'in', [77, 78])
+        .orderBy('account_id')
+        .execute();
+    // What it knows of account 77 is newer.
+    await expect.poll(known).toEqual([{ worlds: 1 }, { worlds: 3 }]);
   });
 });
