@@ -5,7 +5,7 @@ import { genesisHash, hashOf } from './entry.js';
 import { entryText } from './entry-text.js';
 
 const page = readFileSync(new URL('../../../../docs/history.md', import.meta.url), 'utf8');
-const texts = [...page.matchAll(/```json\n(.*)\n```/g)].map(([, text = '']) => text);
+const texts = [...page.matchAll(/```text\n(.*)\n```/g)].map(([, text = '']) => text);
 const hashes = [...page.matchAll(/```\n([0-9a-f]{64})\n```/g)].map(([, hash = '']) => hash);
 
 test("the documentation's worked example holds", () => {

@@ -12,10 +12,10 @@ test('what no longer fits is forgotten, the longest unused first', () => {
 });
 
 test('a state that grows by its changes takes more room', () => {
-  const memory = createFoldMemory(10_000);
+  const memory = createFoldMemory(9_500);
   memory.put('a', stateOf(10));
   memory.put('b', stateOf(10));
-  for (let n = 0; n < 10; n++) memory.put('b', stateOf(10), { text: 'x'.repeat(1000) });
+  for (let n = 0; n < 9; n++) memory.put('b', stateOf(10), { text: 'x'.repeat(1000) });
   expect(memory.get('a')).toBeUndefined();
 });
 
