@@ -1,0 +1,172 @@
+import {
+  type AttributeDefinition,
+  canonicalHash,
+  defineContract,
+  definitionRpcs,
+  type Handlers,
+  type JsonObject,
+  newAddress,
+  type SchemaDefinition,
+  ServiceError,
+  type VersionDefinition,
+  worldRpcs,
+} from '@orrery/contracts';
+
+/** The part of the catalog's contract that the runtime uses. */
+export const usedContract = defineContract('catalog', {
+  ...definitionRpcs,
+  'worlds.get': worldRpcs['worlds.get'],
+});
+
+type VersionParts = Partial<Omit<VersionDefinition, 'hash' | 'versionHash' | 'schemas'>> & { event: string };
+
+const NOW = new Date(0).toISOString();
+
+/** A catalog in memory: one world of account 1, definitions that tests plant and change, and the claims on them. */
+export function createFakeCatalog() {
+  const world = { id: 1, address: newAddress(), ownerAccountId: 1 };
+  const schemas = new Map<string, SchemaDefinition>();
+  const versions = new Map<number, VersionDefinition>();
+  const claims = new Set<string>();
+  const calls = { confirm: 0 };
+
+  const definitionOf = (parts: VersionParts): VersionDefinition => {
+    const content = {
+      worldId: world.id,
+      eventId: 1,
+      versionId: parts.versionId ?? versions.size + 1,
+      version: 1,
+      isLocked: false,
+      inputSchema: null,
+      outputSchema: null,
+      readEntities: [],
+      stateChanges: null,
+      behaviorPrompt: null,
+      mutationSettings: null,
+      executionSettings: null,
+      guards: null,
+      ...parts,
+      schemas: Object.fromEntries(schemas),
+    };
+    const hash = canonicalHash(content as unknown as JsonObject);
+    return { ...content, versionHash: hash, hash };
+  };
+  const named = ({ event, version }: { event: string; version: number }, index: number) => {
+    const ofEvent = [...versions.values()].filter((one) => one.event === event);
+    const refuse = (code: 'unknown_event' | 'unknown_event_version', member: string) =>
+      new ServiceError(code, undefined, {
+        errors: [{ pointer: `/${index}/${member}`, code, message: code }],
+      });
+    if (ofEvent.length === 0) throw refuse('unknown_event', 'event');
+    const found = ofEvent.find((one) => one.version === version);
+    if (found === undefined) throw refuse('unknown_event_version', 'eventVersion');
+    return found;
+  };
+  const texts = {
+    name: 'Derby',
+    description: null,
+    domainTags: [],
+    promptSeed: 'Horses race.',
+    hash: canonicalHash('Derby'),
+  };
+  const compare = <T extends { hash: string }>(hash: string, now: T | undefined) => {
+    if (now === undefined) return { state: 'gone' as const };
+    return now.hash === hash ? { state: 'same' as const } : { state: 'changed' as const, definition: now };
+  };
+
+  const handlers: Handlers<typeof definitionRpcs & Pick<typeof worldRpcs, 'worlds.get'>> = {
+    'worlds.get': async ({ params: { idOrAddress } }) => {
+      if (idOrAddress !== '1' && idOrAddress !== world.address) throw new ServiceError('world_not_found');
+      const { hash: _, ...shown } = texts;
+      return { data: { ...world, ...shown, isPublic: false, createdAt: NOW, updatedAt: NOW } as never };
+    },
+    'claims.world': async ({ world: reference }, { caller }) => {
+      const isOwner = caller.kind === 'account' && caller.accountId === world.ownerAccountId;
+      if (!isOwner || (reference !== '1' && reference !== world.address))
+        throw new ServiceError('world_not_found');
+      return { worldId: world.id, worldAddress: world.address };
+    },
+    'claims.versions': async ({ deployment, versions: wanted }) => {
+      const definitions = wanted.map(named);
+      for (const { versionId } of definitions) claims.add(`${deployment} version ${versionId}`);
+      return { definitions };
+    },
+    'claims.schemas': async ({ deployment, schemas: wanted }) => {
+      const definitions = wanted.map((name) => {
+        const found = schemas.get(name);
+        if (found === undefined) throw new ServiceError('unknown_entity_schema');
+        claims.add(`${deployment} schema ${found.schemaId}`);
+        return found;
+      });
+      return { definitions };
+    },
+    'claims.release': async ({ deployment, versionIds, schemaIds }) => {
+      const before = claims.size;
+      for (const id of versionIds ?? []) claims.delete(`${deployment} version ${id}`);
+      for (const id of schemaIds ?? []) claims.delete(`${deployment} schema ${id}`);
+      if (versionIds === undefined && schemaIds === undefined) {
+        for (const claim of claims) if (claim.startsWith(deployment)) claims.delete(claim);
+      }
+      return { released: before - claims.size };
+    },
+    'definitions.confirm': async ({ versions: asked, schemas: askedSchemas }) => {
+      calls.confirm += 1;
+      return {
+        versions: asked.map(({ versionId, hash }) => compare(hash, versions.get(versionId))),
+        schemas: askedSchemas.map(({ name, hash }) => compare(hash, schemas.get(name))),
+        worlds: [],
+      };
+    },
+    'definitions.lock': async ({ versionIds }) => {
+      const definitions = versionIds.map((id) => {
+        const found = versions.get(id);
+        if (found === undefined) throw new ServiceError('unknown_event_version');
+        const locked = { ...found, isLocked: true };
+        versions.set(id, locked);
+        return locked;
+      });
+      return { definitions, world: texts };
+    },
+  };
+
+  return {
+    world,
+    handlers,
+    claims,
+    calls,
+    plantSchema: (name: string, attributes: readonly AttributeDefinition[]) => {
+      const content = {
+        schemaId: schemas.get(name)?.schemaId ?? schemas.size + 1,
+        name,
+        attributes: [...attributes],
+      };
+      schemas.set(name, { ...content, hash: canonicalHash(content as unknown as JsonObject) });
+    },
+    removeSchema: (name: string) => schemas.delete(name),
+    plantVersion: (parts: VersionParts): VersionDefinition => {
+      const definition = definitionOf(parts);
+      versions.set(definition.versionId, definition);
+      return definition;
+    },
+  };
+}
+
+export type FakeCatalog = ReturnType<typeof createFakeCatalog>;
+
+export const attribute = (
+  name: string,
+  type: AttributeDefinition['type'],
+  rest: Partial<AttributeDefinition> = {},
+): AttributeDefinition => ({ name, type, constraints: null, defaultValue: null, ...rest });
+
+/** A direct version that adds `input.by` to `count` of the counter `input.id`. */
+export const incrementVersion = {
+  event: 'increment',
+  inputSchema: { id: 'string', by: 'integer?' },
+  readEntities: [{ schema: 'counter', filter: ['id'] }],
+  stateChanges: { counter: 'partial' as const },
+  mutationSettings: {
+    mode: 'direct' as const,
+    template: { 'counter:{{input.id}}': { count: { $increment: 1 } } },
+  },
+};

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { type Bus, connectBus, createInProcessHub } from '@orrery/bus';
+import { type ErrorCode, type ReplyOf, runtimeContract, ServiceError } from '@orrery/contracts';
+import { type RuntimeConfig, readRuntimeConfig, startRuntime } from '@orrery/runtime';
+import { createHealth, createLogger, Resources, systemClock } from '@orrery/service-kit';
+import { createTestDatabase } from '@orrery/testing';
+import { afterAll } from 'vitest';
+import { attribute, createFakeCatalog, incrementVersion, usedContract } from './fake-catalog.js';
+
+type Rpcs = typeof runtimeContract.rpcs;
+export type RpcName = keyof Rpcs;
+
+/** A public request with the members that it leaves out. */
+export interface Sent {
+  params?: Record<string, unknown>;
+  query?: Record<string, unknown>;
+  headers?: Record<string, unknown>;
+  body?: unknown;
+}
+
+export const OWNER = 1;
+export const OTHER = 2;
+
+/** A database, a bus and a catalog in memory, for one test file; runtimes are booted on them. */
+export async function prepareHouse() {
+  const resources = new Resources();
+  afterAll(() => resources.release());
+  const logger = createLogger({ service: 'test', level: 'error' });
+  const clock = systemClock;
+  const { url: databaseUrl } = resources.use('test database', await createTestDatabase());
+  const hub = resources.use('hub', await createInProcessHub({ databaseUrl, logger, clock }));
+  const busOf = async (service: string) => {
+    const bus = await connectBus({ url: 'inprocess', hub, service, logger, clock });
+    resources.add(`bus of ${service}`, () => bus.close());
+    return bus;
+  };
+  const catalog = createFakeCatalog();
+  catalog.plantSchema('counter', [
+    attribute('count', 'integer', { defaultValue: 0 }),
+    attribute('label', 'string', { constraints: { enum: ['a', 'b'] } }),
+  ]);
+  catalog.plantVersion(incrementVersion);
+  await (await busOf('catalog')).serve(usedContract, catalog.handlers);
+  const client = await busOf('client');
+
+  const boot = async (overrides: Partial<RuntimeConfig> = {}) => {
+    const config = { ...readRuntimeConfig({}), ...overrides };
+    const dependencies = {
+      databaseUrl,
+      bus: await busOf('runtime'),
+      clock,
+      logger,
+      health: createHealth({ clock }),
+    };
+    return resources.use('runtime', await startRuntime(dependencies, config));
+  };
+  return { databaseUrl, catalog, boot, bus: client, resources, ...callers(client) };
+}
+
+export type House = Awaited<ReturnType<typeof prepareHouse>>;
+
+function callers(bus: Bus) {
+  const call = <Name extends RpcName>(
+    name: Name,
+    sent: Sent = {},
+    { accountId = OWNER, patience = 30_000 } = {},
+  ): Promise<ReplyOf<Rpcs[Name]>> =>
+    bus.call(runtimeContract.rpcs[name], { params: {}, query: {}, headers: {}, body: {}, ...sent } as never, {
+      caller: { kind: 'account', accountId, scopes: ['read', 'write', 'execute'] },
+      requestId: randomUUID(),
+      deadline: Date.now() + patience,
+    }) as Promise<ReplyOf<Rpcs[Name]>>;
+  const ask = <Name extends RpcName>(name: Name, request: unknown): Promise<ReplyOf<Rpcs[Name]>> =>
+    bus.call(runtimeContract.rpcs[name], request as never, {
+      caller: { kind: 'service', service: 'test' },
+      requestId: randomUUID(),
+      deadline: Date.now() + 30_000,
+    }) as Promise<ReplyOf<Rpcs[Name]>>;
+  return { call, ask };
+}
+
+/** A deployment with the event `increment` bound, and how to speak to it. */
+export async function plantDeployment({ call, catalog }: House, body: object = {}) {
+  const world = { worldAddress: String(catalog.world.id) };
+  const { data: deployment } = await call('deployments.create', {
+    params: world,
+    body: { name: 'Race day', bindings: [{ event: 'increment', eventVersion: 1 }], ...body },
+  });
+  const params = { ...world, address: deployment.address };
+  return {
+    deployment,
+    params,
+    execute: (input: object, sent: Sent = {}, event = 'increment') =>
+      call('deployments.execute', { params, body: { event, input }, ...sent }),
+    createCounter: (instanceId: string, state: object = {}) =>
+      call('instances.create', { params, body: { entitySchema: 'counter', instanceId, state } }),
+    counter: async (instanceId: string) =>
+      (await call('instances.get', { params: { ...params, instanceId } })).data,
+    history: async (query: object = {}) => (await call('history.list', { params, query })).data,
+    verify: async () => (await call('history.verify', { params })).data,
+  };
+}
+
+export async function refusalOf(promise: Promise<unknown>): Promise<ServiceError> {
+  const outcome = await promise.then(
+    (reply) => new Error(`not refused but answered ${JSON.stringify(reply)}`),
+    (error: unknown) => error,
+  );
+  if (outcome instanceof ServiceError) return outcome;
+  throw outcome;
+}
+
+export const codeOf = async (promise: Promise<unknown>): Promise<ErrorCode> =>
+  (await refusalOf(promise)).code;
