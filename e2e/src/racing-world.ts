@@ -1,4 +1,5 @@
-import type { ApiAnswer, ApiClient } from './api-client.js';
+import type { ApiClient } from './api-client.js';
+import { created } from './created.js';
 
 export const horseSchema = {
   name: 'horse',
@@ -51,9 +52,4 @@ export async function racingWorld(api: ApiClient): Promise<{ world: string; depl
   const deployment = `${world}/deployments/${address}`;
   created(await api.post(`${deployment}/entity-instances`, { entitySchema: 'horse', instanceId: 'HORSE_1' }));
   return { world, deployment };
-}
-
-function created(answer: ApiAnswer) {
-  if (answer.status !== 201) throw new Error(`not created: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body.data;
 }

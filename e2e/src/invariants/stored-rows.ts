@@ -1,0 +1,67 @@
+import type { DeploymentSource, ExecutionStatus, HashedEntry, JsonObject } from '@orrery/contracts';
+import { Client } from 'pg';
+
+export interface StoredDeployment {
+  id: number;
+  address: string;
+  source: DeploymentSource | null;
+  head: { seq: number; hash: string; totals: Record<string, number> };
+}
+
+export type StoredEntry = HashedEntry & { hash: string; status: ExecutionStatus | null };
+
+export interface StoredState {
+  entitySchema: string;
+  instanceId: string;
+  state: JsonObject;
+  revision: number;
+}
+
+/** What PostgreSQL holds of the deployments, past everything that the service remembers or computes. */
+export async function withStoredRows<T>(
+  databaseUrl: string,
+  read: (rows: ReturnType<typeof storedRows>) => Promise<T>,
+): Promise<T> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  // One snapshot, so that a system that still runs cannot show two moments at once.
+  await client.query('begin isolation level repeatable read read only');
+  return read(storedRows(client)).finally(() => client.end());
+}
+
+const storedRows = (client: Client) => ({
+  deployments: async (): Promise<StoredDeployment[]> => {
+    const { rows } = await client.query(
+      `select d.id::int, d.address, d.source, jsonb_build_object('seq', h.seq, 'hash', h.hash, 'totals', h.totals) as head
+         from runtime.deployments d left join runtime.journal_heads h on h.deployment_id = d.id order by d.id`,
+    );
+    return rows;
+  },
+  entries: async (deployment: StoredDeployment): Promise<StoredEntry[]> => {
+    const { rows } = await client.query(
+      `select v, seq::int, id, kind, event, event_version as "eventVersion", version_hash as "versionHash", trigger,
+              caller, status, input, changes, result, error, llm_hash as "llmHash", attestation,
+              payment_key as "paymentKey", executed_at as "executedAt", prev_hash as "prevHash", hash
+         from runtime.journal where deployment_id = $1 order by seq`,
+      [deployment.id],
+    );
+    return rows.map((row) => ({
+      ...row,
+      deployment: deployment.address,
+      executedAt: row.executedAt.toISOString(),
+    }));
+  },
+  /** What a clone began with. */
+  origin: (deployment: StoredDeployment): Promise<StoredState[]> =>
+    states(client, 'runtime.kept_states where deployment_id = $1 and seq = 0', deployment),
+  instances: (deployment: StoredDeployment): Promise<StoredState[]> =>
+    states(client, 'runtime.instances where deployment_id = $1', deployment),
+});
+
+async function states(client: Client, where: string, { id }: StoredDeployment): Promise<StoredState[]> {
+  const { rows } = await client.query(
+    `select entity_schema as "entitySchema", instance_id as "instanceId", state, revision from ${where}`,
+    [id],
+  );
+  return rows;
+}

@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { createTestDatabase, type TestDatabase } from '@orrery/testing';
+import { repositoryRoot, type System, startAllInOne } from '@orrery/testing/system';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiClient, apiClient } from '../src/api-client.js';
+import { created } from '../src/created.js';
+import { findViolations } from '../src/invariants/find-violations.js';
+import { racingWorld } from '../src/racing-world.js';
+
+let database: TestDatabase;
+let system: System;
+let api: ApiClient;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  system = await startAllInOne(database.url);
+  api = apiClient(system.url, system.key);
+});
+afterAll(async () => {
+  await system?.[Symbol.asyncDispose]();
+  await database?.drop();
+});
+
+/** Runs the documentation's program, which shares no code with the service. */
+async function verify(deployment: string): Promise<{ code: number; output: string }> {
+  const [, , world = '', , address = ''] = deployment.split('/');
+  const program = join(repositoryRoot, 'docs/verify-history.mjs');
+  const child = spawn(process.execPath, [program, system.url, world, address, system.key]);
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { code, output: output + errors };
+}
+
+/** A season with successes, a failure, manual writes, a removed instance and changes of the deployment. */
+async function season(): Promise<{ world: string; deployment: string }> {
+  const places = await racingWorld(api);
+  const { deployment } = places;
+  const race = { event: 'race_result', input: { raceId: 'R', winner: 'HORSE_1' } };
+  for (let run = 0; run < 6; run += 1) await api.post(`${deployment}/execute`, race);
+  const state = {
+    wins: 1,
+    note: 'näïve ☃ \u2028',
+    odds: 1e-7,
+    big: 1e21,
+    nested: { b: [null, true], a: {} },
+  };
+  await api.post(`${deployment}/entity-instances`, { entitySchema: 'horse', instanceId: 'a:b', state });
+  await api.put(`${deployment}/entity-instances/a%3Ab`, { state: { wins: 2, note: '' } });
+  await api.post(`${deployment}/entity-instances`, { entitySchema: 'horse', instanceId: 'gone' });
+  await api.delete(`${deployment}/entity-instances/gone`);
+  await api.post(`${deployment}/publish`);
+  return places;
+}
+
+async function cloneOf({ world, deployment }: { world: string; deployment: string }, sourceSeq: number) {
+  const sourceDeployment = deployment.split('/').at(-1);
+  const body = { name: 'Season 2', bindings: [], sourceDeployment, sourceSeq };
+  return `${world}/deployments/${created(await api.post(`${world}/deployments`, body)).address}`;
+}
+
+describe("a stranger's program that knows only the documented recipe", () => {
+  it('recomputes the chain and the fold of a deployment', async () => {
+    const { deployment } = await season();
+    expect(await verify(deployment)).toEqual({
+      code: 0,
+      output: `${JSON.stringify({ valid: true, entries: 13, instances: 2 })}\n`,
+    });
+    expect((await api.get(`${deployment}/history/verify`)).body.data).toMatchObject({
+      valid: true,
+      entries: 13,
+    });
+  });
+
+  it('follows a clone to its source', async () => {
+    const places = await season();
+    const clone = await cloneOf(places, 8);
+    const race = { event: 'race_result', input: { raceId: 'R2', winner: 'NEW' } };
+    expect((await api.post(`${clone}/execute`, race)).status).toBe(200);
+    expect(await verify(clone)).toEqual({
+      code: 0,
+      output: `${JSON.stringify({ valid: true, entries: 2, instances: 3 })}\n`,
+    });
+    expect(await findViolations(database.url)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'an altered input',
+      `update runtime.journal set input = '{"raceId": "X"}' where seq = 4`,
+      /hash of entry 4/,
+    ],
+    [
+      'an altered reason',
+      `update runtime.journal set error = error || '{"detail": ""}' where status = 'failed'`,
+      /hash/,
+    ],
+    ['a removed entry', 'delete from runtime.journal where seq = 5', /entry 5 does not follow/],
+    [
+      'two entries that changed places',
+      'update runtime.journal set seq = case seq when 3 then -4 when 4 then -3 end where seq in (3, 4);' +
+        ' update runtime.journal set seq = -seq where seq < 0',
+      /entry 3/,
+    ],
+    [
+      'an altered change',
+      `update runtime.journal set changes = jsonb_set(changes, '{0,set,wins}', '99') where seq = 3`,
+      /hash of entry 3/,
+    ],
+    [
+      'an altered instance',
+      `update runtime.instances set state = state || '{"wins": 99}' where instance_id = 'HORSE_1'`,
+      /HORSE_1 is not what its changes say/,
+    ],
+    ['a removed instance', `delete from runtime.instances where instance_id = 'HORSE_1'`, /missing/],
+  ])('catches %s, and so does the service itself', async (_, statement, reason) => {
+    const { deployment } = await season();
+    const record = (await api.get(deployment)).body.data;
+    await tamper(statement, record.id);
+    const { code, output } = await verify(deployment);
+    expect(output).toMatch(reason);
+    expect(code).toBe(1);
+    expect((await api.get(`${deployment}/history/verify`)).body.data).toMatchObject({
+      valid: false,
+      firstDivergence: { seq: expect.any(Number) },
+    });
+  });
+});
+
+/** Runs the statements for one deployment only. */
+async function tamper(statements: string, deploymentId: number): Promise<void> {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  for (const statement of statements.split(';'))
+    await client.query(`${statement} and deployment_id = ${deploymentId}`);
+  await client.end();
+}
