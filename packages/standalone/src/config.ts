@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type CatalogConfig, readCatalogConfig } from '@orrery/catalog';
 import { type GatewayConfig, readGatewayConfig } from '@orrery/gateway';
 import { type RuntimeConfig, readRuntimeConfig } from '@orrery/runtime';
-import { databaseUrl, type Environment, natsUrl, readEnvironment } from '@orrery/service-kit';
+import { databaseUrl, type Environment, natsUrl, readEnvironment, readTogether } from '@orrery/service-kit';
 import { z } from 'zod';
 
 const environment = z.object({
@@ -30,14 +30,17 @@ export function readStandaloneSettings(
   env: Environment,
   write: StandaloneSettings['write'],
 ): StandaloneSettings {
-  const { ORRERY_DATA_DIR, DATABASE_URL, NATS_URL } = readEnvironment(environment, env);
+  const { own, ...services } = readTogether({
+    own: () => readEnvironment(environment, env),
+    catalog: () => readCatalogConfig(env),
+    runtime: () => readRuntimeConfig(env),
+    gateway: () => readGatewayConfig(env),
+  });
   return {
-    dataDirectory: resolve(ORRERY_DATA_DIR),
-    databaseUrl: DATABASE_URL,
-    natsUrl: NATS_URL,
-    catalog: readCatalogConfig(env),
-    runtime: readRuntimeConfig(env),
-    gateway: readGatewayConfig(env),
+    dataDirectory: resolve(own.ORRERY_DATA_DIR),
+    databaseUrl: own.DATABASE_URL,
+    natsUrl: own.NATS_URL,
+    ...services,
     write,
   };
 }

@@ -9,5 +9,6 @@ const write = (text: string): void => void process.stdout.write(text);
 await runService({
   name: 'orrery',
   env,
-  start: async (context) => startStandalone(context, readStandaloneSettings(env, write)),
+  settings: (variables) => readStandaloneSettings(variables, write),
+  start: startStandalone,
 });

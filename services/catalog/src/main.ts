@@ -1,4 +1,10 @@
 import { runService } from '@orrery/service-kit';
-import { startFromEnvironment } from './start-from-environment.js';
+import { readSettings, startFromEnvironment } from './start-from-environment.js';
 
-await runService({ name: 'catalog', env: process.env, start: startFromEnvironment, defaultHealthPort: 3101 });
+await runService({
+  name: 'catalog',
+  env: process.env,
+  settings: readSettings,
+  start: startFromEnvironment,
+  defaultHealthPort: 3101,
+});

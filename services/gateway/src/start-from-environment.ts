@@ -1,9 +1,11 @@
 import { connectBus } from '@orrery/bus';
 import {
   databaseUrl,
+  type Environment,
   natsUrl,
   type RunningService,
   readEnvironment,
+  readTogether,
   redisUrl,
   type ServiceContext,
 } from '@orrery/service-kit';
@@ -17,10 +19,18 @@ const environment = z.object({
   REDIS_URL: redisUrl.optional(),
 });
 
-/** This process alone: its variables read, its bus connected, the service started. */
-export async function startFromEnvironment(context: ServiceContext): Promise<RunningService> {
-  const config = readGatewayConfig(context.env);
-  const { DATABASE_URL, NATS_URL, REDIS_URL } = readEnvironment(environment, context.env);
+/** @throws EnvironmentError naming every variable that is wrong. */
+export const readSettings = (env: Environment) =>
+  readTogether({
+    backends: () => readEnvironment(environment, env),
+    config: () => readGatewayConfig(env),
+  });
+
+/** This process alone: its bus connected, the service started. */
+export async function startFromEnvironment(
+  context: ServiceContext,
+  { backends: { DATABASE_URL, NATS_URL, REDIS_URL }, config }: ReturnType<typeof readSettings>,
+): Promise<RunningService> {
   const { logger, clock, health, resources } = context;
   const bus = await connectBus({ url: NATS_URL, service: 'gateway', logger, clock });
   resources.add('bus', () => bus.close());

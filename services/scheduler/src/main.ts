@@ -1,9 +1,10 @@
 import { runService } from '@orrery/service-kit';
-import { startFromEnvironment } from './start-from-environment.js';
+import { readSettings, startFromEnvironment } from './start-from-environment.js';
 
 await runService({
   name: 'scheduler',
   env: process.env,
+  settings: readSettings,
   start: startFromEnvironment,
   defaultHealthPort: 3103,
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { StartupError } from '../startup-error.js';
-import { readEnvironment } from './read-environment.js';
+import { readEnvironment, readTogether } from './read-environment.js';
 import { databaseUrl, flag, natsUrl, port, redisUrl, wholeNumber } from './variables.js';
 
 const schema = z.object({
@@ -52,6 +52,43 @@ describe('readEnvironment', () => {
       PORT: 'hunter3',
     });
     expect(message).not.toMatch(/hunter|tooshort/);
+  });
+});
+
+describe('readTogether', () => {
+  const database = z.object({ DATABASE_URL: databaseUrl });
+  const door = z.object({ PORT: port });
+
+  it('gives what each reader read under its name', () => {
+    const env = { ...valid, PORT: '1' };
+    const read = readTogether({
+      database: () => readEnvironment(database, env),
+      door: () => readEnvironment(door, env),
+    });
+    expect(read).toEqual({ database: { DATABASE_URL: valid.DATABASE_URL }, door: { PORT: 1 } });
+  });
+
+  it('names the problems of all readers at once, each once', () => {
+    const env = { PORT: 'x' };
+    const read = () =>
+      readTogether({
+        database: () => readEnvironment(database, env),
+        door: () => readEnvironment(door, env),
+        again: () => readEnvironment(door, env),
+        file: () => {
+          throw new StartupError('a file cannot be read');
+        },
+      });
+    expect(read).toThrow(
+      /^Set these environment variables and start again: DATABASE_URL \(missing; [^;]*\); PORT \(not valid; [^;]*\)$/,
+    );
+  });
+
+  it("throws a reader's own error when no variable is wrong", () => {
+    const failing = () => {
+      throw new StartupError('a file cannot be read');
+    };
+    expect(() => readTogether({ failing })).toThrow('a file cannot be read');
   });
 });
 

@@ -1,5 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { type Environment, readEnvironment } from '../environment/read-environment.js';
+import { natsUrl, port } from '../environment/variables.js';
 import { StartupError } from '../startup-error.js';
 import { type RunServiceOptions, runService } from './run-service.js';
 import type { ServiceContext } from './service-context.js';
@@ -82,6 +85,17 @@ describe('runService', () => {
     await done;
     expect(started).not.toHaveBeenCalled();
     expect(host.errors[0]).toContain('LOG_LEVEL (not valid; expected trace, debug');
+    expect(host.exits).toEqual([1]);
+  });
+
+  it("names the service's wrong variables with the process's own, before anything is started", async () => {
+    const host = new FakeProcess();
+    const start = vi.fn(async () => service());
+    const settings = (env: Environment) => readEnvironment(z.object({ PORT: port, NATS_URL: natsUrl }), env);
+    await runService({ name: 'catalog', env: { PORT: 'x', LOG_LEVEL: 'loud' }, settings, start, host });
+    expect(start).not.toHaveBeenCalled();
+    expect(host.errors).toHaveLength(1);
+    expect(host.errors[0]).toMatch(/^catalog: Set these .*: LOG_LEVEL \(.*; PORT \(.*; NATS_URL \(.*\)\n$/);
     expect(host.exits).toEqual([1]);
   });
 

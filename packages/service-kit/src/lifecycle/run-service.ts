@@ -1,4 +1,4 @@
-import type { Environment } from '../environment/read-environment.js';
+import { type Environment, readTogether } from '../environment/read-environment.js';
 import { createHealth } from '../health/health.js';
 import { startHealthServer } from '../health/health-server.js';
 import { createLogger, type LogDestination, type Logger } from '../logging/create-logger.js';
@@ -9,11 +9,13 @@ import { type ProcessEnvironment, readProcessEnvironment } from './process-envir
 import { Resources } from './resources.js';
 import type { RunningService, ServiceContext } from './service-context.js';
 
-export interface RunServiceOptions {
+export interface RunServiceOptions<Settings = undefined> {
   readonly name: string;
   readonly env: Environment;
+  /** Reads the service's variables, before anything is started; its problems are told with the process's own. */
+  readonly settings?: (env: Environment) => Settings;
   /** Builds and starts the service. A StartupError from here is printed as one line. */
-  readonly start: (context: ServiceContext) => Promise<RunningService>;
+  readonly start: (context: ServiceContext, settings: Settings) => Promise<RunningService>;
   /** Where `/healthz`, `/readyz` and `/metrics` listen when HEALTH_PORT is not set. Default: nowhere. */
   readonly defaultHealthPort?: number;
   readonly host?: HostProcess;
@@ -30,11 +32,11 @@ const START_GRACE_MS = 5000;
  *   1    after a failed start (nothing is left half-started) or an error that nobody caught
  *   130  at once on a second signal
  */
-export async function runService(options: RunServiceOptions): Promise<void> {
+export async function runService<Settings = undefined>(options: RunServiceOptions<Settings>): Promise<void> {
   const host = options.host ?? process;
   const settings = settingsOrExit(options, host);
   if (settings === undefined) return;
-  const logger = loggerOf(options, settings);
+  const logger = loggerOf(options, settings.ofProcess);
   const life = watchProcess(host, logger);
   const resources = new Resources({ logger });
   try {
@@ -49,9 +51,22 @@ export async function runService(options: RunServiceOptions): Promise<void> {
   host.exit(life.exitCode());
 }
 
-function settingsOrExit({ name, env }: RunServiceOptions, host: HostProcess): ProcessEnvironment | undefined {
+interface AllSettings<Settings> {
+  readonly ofProcess: ProcessEnvironment;
+  readonly ofService: Settings;
+}
+
+function settingsOrExit<Settings>(
+  { name, env, settings }: RunServiceOptions<Settings>,
+  host: HostProcess,
+): AllSettings<Settings> | undefined {
+  // Who gives no reader has `undefined` for settings, as the type's default says.
+  const read = settings ?? (() => undefined as Settings);
   try {
-    return readProcessEnvironment(env);
+    return readTogether<AllSettings<Settings>>({
+      ofProcess: () => readProcessEnvironment(env),
+      ofService: () => read(env),
+    });
   } catch (error) {
     host.stderr.write(`${name}: ${(error as Error).message}\n`);
     host.exit(1);
@@ -59,7 +74,9 @@ function settingsOrExit({ name, env }: RunServiceOptions, host: HostProcess): Pr
   }
 }
 
-function loggerOf({ name, logDestination }: RunServiceOptions, settings: ProcessEnvironment): Logger {
+type Naming = Pick<RunServiceOptions, 'name' | 'logDestination'>;
+
+function loggerOf({ name, logDestination }: Naming, settings: ProcessEnvironment): Logger {
   const destination = logDestination === undefined ? {} : { destination: logDestination };
   return createLogger({
     service: name,
@@ -69,9 +86,9 @@ function loggerOf({ name, logDestination }: RunServiceOptions, settings: Process
   });
 }
 
-async function startAll(
-  { name, env, start, defaultHealthPort }: RunServiceOptions,
-  settings: ProcessEnvironment,
+async function startAll<Settings>(
+  { name, env, start, defaultHealthPort }: RunServiceOptions<Settings>,
+  { ofProcess, ofService }: AllSettings<Settings>,
   { logger, resources, signal }: Pick<ServiceContext, 'logger' | 'resources' | 'signal'>,
 ): Promise<void> {
   const health = createHealth({ clock: systemClock });
@@ -79,15 +96,16 @@ async function startAll(
     signal.aborted ? { status: 'unavailable', detail: 'stopping' } : { status: 'ok' },
   );
   const ready = health.register('start', () => ({ status: 'unavailable', detail: 'starting' }));
-  const port = settings.HEALTH_PORT ?? defaultHealthPort;
-  const tracing = settings.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
+  const port = ofProcess.HEALTH_PORT ?? defaultHealthPort;
+  const tracing = ofProcess.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
   const telemetry = await startTelemetry({ service: name, tracing, metrics: port !== undefined });
   resources.use('telemetry', telemetry);
   if (port !== undefined) {
-    const server = { host: settings.HEALTH_HOST, port, health, metrics: telemetry.metricsPage };
+    const server = { host: ofProcess.HEALTH_HOST, port, health, metrics: telemetry.metricsPage };
     resources.use('health server', await startHealthServer(server));
   }
-  resources.use(name, await start({ env, signal, logger, resources, health, clock: systemClock }));
+  const context = { env, signal, logger, resources, health, clock: systemClock };
+  resources.use(name, await start(context, ofService));
   ready();
   logger.info('started');
 }
