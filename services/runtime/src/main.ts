@@ -1,4 +1,10 @@
 import { runService } from '@orrery/service-kit';
-import { startFromEnvironment } from './start-from-environment.js';
+import { readSettings, startFromEnvironment } from './start-from-environment.js';
 
-await runService({ name: 'runtime', env: process.env, start: startFromEnvironment, defaultHealthPort: 3102 });
+await runService({
+  name: 'runtime',
+  env: process.env,
+  settings: readSettings,
+  start: startFromEnvironment,
+  defaultHealthPort: 3102,
+});
