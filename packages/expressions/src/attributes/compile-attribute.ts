@@ -4,7 +4,7 @@ import { type PatternWork, testWithin } from '../patterns/pattern-work.js';
 import type { AttributeConstraintsShape, AttributeShape } from './check-attribute.js';
 
 /** Why a value does not fit; the message continues "the value …". */
-export interface Misfit {
+interface Misfit {
   readonly code: 'wrong_type' | 'out_of_range' | 'not_allowed' | 'pattern_mismatch' | 'too_complex';
   readonly message: string;
 }

@@ -51,7 +51,7 @@ it.each([
   '(?:a?){500}a{500}',
   '\\p{L}{900}',
   '(.*)*=',
-])('%s is not slow on any text', (source) => {
+])('%s is not slow on any text', { retry: 2 }, (source) => {
   const start = performance.now();
   for (const text of ['a'.repeat(65_536), 'x'.repeat(600), 'ab'.repeat(380)]) tests(source, text);
   expect(performance.now() - start).toBeLessThan(500);

@@ -89,7 +89,7 @@ function fitsOurs(source: JsonObject, data: JsonValue): boolean | undefined {
 }
 
 /** A fixed seed: in rare corners (`contains: false`, alternatives that fail beside `unevaluatedItems`) ajv is wrong. */
-it('agrees with ajv on JSON Schema', () => {
+it('agrees with ajv on JSON Schema', { timeout: 60_000 }, () => {
   let compared = 0;
   fc.assert(
     fc.property(schema, schema, fc.array(value, { minLength: 1, maxLength: 6 }), (inner, shared, values) => {
@@ -105,10 +105,10 @@ it('agrees with ajv on JSON Schema', () => {
         compared++;
       }
     }),
-    { numRuns: 150, seed: 20_261_121 },
+    { numRuns: 100, seed: 20_261_121 },
   );
   expect(compared).toBeGreaterThan(100);
-}, 60_000);
+});
 
 const field = fc.constantFrom(
   'integer',
@@ -154,7 +154,7 @@ function longType(text: string): JsonObject {
   return { type: text === 'float' ? 'number' : text };
 }
 
-it('a short map and the JSON Schema that it stands for agree', () => {
+it('a short map and the JSON Schema that it stands for agree', { timeout: 60_000 }, () => {
   fc.assert(
     fc.property(shortMap, fc.array(value, { minLength: 1, maxLength: 5 }), (map, values) => {
       const long = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...longForm(map) };
@@ -165,7 +165,7 @@ it('a short map and the JSON Schema that it stands for agree', () => {
   );
 });
 
-it('never throws, whatever the schema and the value', () => {
+it('never throws, whatever the schema and the value', { timeout: 60_000 }, () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), schema, (wild, data, tame) => {
       for (const source of [

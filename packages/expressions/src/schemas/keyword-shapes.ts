@@ -22,7 +22,7 @@ export const SCHEMA_KEYWORDS: ReadonlyMap<string, SchemaKeyword> = new Map([
 ]);
 
 /** Keywords that would reach outside the document, or change what others mean depending on the way taken to them. */
-export const REFUSED_KEYWORDS: ReadonlySet<string> = new Set([
+const REFUSED_KEYWORDS: ReadonlySet<string> = new Set([
   '$id',
   '$async',
   '$dynamicRef',

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { compileTemplate } from './compile-template.js';
 import { evaluateTemplate } from './evaluate-template.js';
 
-/** Aimed at is 50 ms; a shared machine may take its time. */
-const LIMIT_MS = 300;
+/** Aimed at is 50 ms; a busy machine may take its time, and gets a second chance. Without bounds these take minutes. */
+const LIMIT_MS = 500;
 
 const list = Array.from({ length: 20_000 }, (_, i) => i);
 const input = {
@@ -21,7 +21,7 @@ function timed(work: () => unknown): number {
   return performance.now() - start;
 }
 
-describe('an evaluation ends in time', () => {
+describe('an evaluation ends in time', { retry: 2 }, () => {
   it.each([
     'input.list.map(a, input.list.map(b, input.list.map(c, a + b + c)))',
     'input.list.exists(a, input.list.exists(b, a.b))',
@@ -51,7 +51,7 @@ describe('an evaluation ends in time', () => {
   });
 });
 
-describe('a compilation ends in time', () => {
+describe('a compilation ends in time', { retry: 2 }, () => {
   it.each([
     ['open placeholders', '{{'.repeat(100_000)],
     ['open strings', "{{'".repeat(80_000)],

@@ -49,7 +49,7 @@ const { expression } = fc.letrec<{ expression: string }>((tie) => ({
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<JsonValue>;
 
-it('evaluating never throws, and gives JSON that any service accepts', () => {
+it('evaluating never throws, and gives JSON that any service accepts', { timeout: 60_000 }, () => {
   fc.assert(
     fc.property(fc.array(expression, { minLength: 1, maxLength: 3 }), json, (sources, input) => {
       const template = {
@@ -69,7 +69,7 @@ it('evaluating never throws, and gives JSON that any service accepts', () => {
   );
 });
 
-it('compiling never throws, whatever the text', () => {
+it('compiling never throws, whatever the text', { timeout: 60_000 }, () => {
   const piece = fc.constantFrom(
     '{{',
     '}}',
@@ -102,7 +102,7 @@ it('compiling never throws, whatever the text', () => {
   );
 });
 
-it('a template without placeholders stands for itself', () => {
+it('a template without placeholders stands for itself', { timeout: 60_000 }, () => {
   const plain = json.filter((value) => !JSON.stringify(value).includes('{{') && isExact(value));
   fc.assert(
     fc.property(plain, (value) => {
@@ -113,7 +113,7 @@ it('a template without placeholders stands for itself', () => {
   );
 });
 
-it('an input copied by one placeholder arrives unchanged', () => {
+it('an input copied by one placeholder arrives unchanged', { timeout: 60_000 }, () => {
   fc.assert(
     fc.property(json.filter(isExact), (input) => {
       const compiled = compileTemplate('{{ input }}', { names: NAMES });

@@ -1,7 +1,7 @@
 import { type Frame, fail, spend } from '../frame.js';
 
 /** Characters that a text made by a template may have. */
-export const MAX_TEXT_LENGTH = 262_144;
+const MAX_TEXT_LENGTH = 262_144;
 
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000;
 
