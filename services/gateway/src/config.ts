@@ -1,7 +1,7 @@
 import { type Environment, flag, httpUrl, port, readEnvironment, wholeNumber } from '@orrery/service-kit';
 import { z } from 'zod';
 import type { HttpLimits } from './http/create-http.js';
-import { trustedProxies } from './http/trusted-proxies.js';
+import { isProxyList, trustedProxies } from './http/trusted-proxies.js';
 import { perMinute, type RatePolicies } from './limits/rate-policy.js';
 import type { SignInConfig } from './sign-in/handlers.js';
 
@@ -18,6 +18,7 @@ const environment = z.object({
   TRUST_PROXY: z
     .string()
     .max(1024)
+    .refine(isProxyList)
     .default('false')
     .describe('true, false, a number of hops, or addresses and networks separated by commas'),
   MAX_IN_FLIGHT: limit(1000, 1, 100_000, 'requests that may be under way at once'),

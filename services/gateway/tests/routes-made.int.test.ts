@@ -18,7 +18,7 @@ describe('a route made of an RPC', () => {
     expect(seen[0]).toMatchObject({
       name: 'things.get',
       request: { params: { name: 'café/bar' }, query: {}, headers: {}, body: {} },
-      call: { caller: { kind: 'account', accountId: 7, scopes: ['read', 'write'] } },
+      call: { caller: { kind: 'account', accountId: 7, scopes: ['read', 'write', 'execute', 'keys'] } },
     });
     expect(seen[0]?.call.deadline).toBeGreaterThan(Date.now() + 25_000);
   });

@@ -22,8 +22,12 @@ export function sendProblem(error: ServiceError, request: FastifyRequest, reply:
     .send(problem);
 }
 
+/** Faults of our own with their stack; what is away or too busy in one line, since there may be many of them. */
 function logFault(logger: Logger, error: ServiceError, request: FastifyRequest): void {
-  const facts = { err: error, requestId: request.id, code: error.code, route: request.routeOptions.url };
-  if (error.code === 'internal') logger.error(facts, 'request failed');
-  else logger.warn(facts, 'request could not be served');
+  const facts = { requestId: request.id, code: error.code, route: request.routeOptions.url };
+  if (error.code === 'internal') logger.error({ ...facts, err: error }, 'request failed');
+  else logger.warn({ ...facts, cause: causeOf(error) }, error.message);
 }
+
+const causeOf = ({ cause }: ServiceError): string | undefined =>
+  cause instanceof Error ? cause.message : undefined;

@@ -1,4 +1,4 @@
-import { type JsonObject, ServiceError } from '@orrery/contracts';
+import { type JsonObject, type Scope, ServiceError } from '@orrery/contracts';
 import { createHealth, createLogger, systemClock } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import type { KeyVerifier } from '../../src/accounts/key-verifier.js';
@@ -6,6 +6,8 @@ import { type AppContext, createApp } from '../../src/app.js';
 import type { CallOperation, GatewayCall, RoutedRpc } from '../../src/http/routed-rpc.js';
 import { createLocalLimiter } from '../../src/limits/local-limiter.js';
 import { thingContract } from './fake-contract.js';
+
+export const scopes: readonly Scope[] = ['read', 'write', 'execute', 'keys'];
 
 export interface SeenCall {
   name: string;
@@ -26,7 +28,11 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
   const keys: KeyVerifier = {
     verify: async (token) => {
       if (!token.startsWith('key-')) throw new ServiceError('unauthorized');
-      return { accountId: 7, keyId: 'k1', scopes: token === 'key-all' ? ['read', 'write'] : ['read'] };
+      return {
+        accountId: 7,
+        keyId: 'k1',
+        scopes: scopes.filter((scope) => token === 'key-all' || token === `key-${scope}`),
+      };
     },
     forget: () => undefined,
     refresh: async () => undefined,
@@ -44,7 +50,7 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
     limiter: createLocalLimiter(systemClock),
     rates: undefined,
     maxStreams: 2,
-    stream: async () => undefined,
+    stream: async (_request, call) => void call.begin().end(),
     routes: Object.values(thingContract.rpcs) as RoutedRpc[],
     ...overrides,
   });

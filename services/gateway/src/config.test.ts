@@ -1,0 +1,49 @@
+import { StartupError } from '@orrery/service-kit';
+import { describe, expect, it } from 'vitest';
+import { readGatewayConfig } from './config.js';
+
+describe('the configuration', () => {
+  it('is closed, local and limited unless the operator says otherwise', () => {
+    expect(readGatewayConfig({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 3000,
+      limits: { bodyLimit: 1_048_576, trustProxy: false },
+      deadlineMs: 30_000,
+      signIn: { isOpen: false },
+      rates: {
+        key: { burst: 500, perSecond: 100 },
+        address: { burst: 120, perSecond: 2 },
+        wallet: { burst: 60, perSecond: 1 },
+        signIn: { burst: 10 },
+      },
+    });
+  });
+
+  it('names everything that is wrong, once', () => {
+    const read = () => readGatewayConfig({ PORT: '70000', BODY_LIMIT: 'much', SIGN_UP: 'maybe' });
+    expect(read).toThrow(StartupError);
+    expect(read).toThrow(/PORT.*BODY_LIMIT.*SIGN_UP/);
+  });
+
+  it('limits nothing where that is switched off', () => {
+    expect(readGatewayConfig({ RATE_LIMITS: 'off' }).rates).toBeUndefined();
+  });
+
+  it.each([
+    ['true', true],
+    ['false', false],
+    ['10.0.0.0/8,127.0.0.1,fd00::/8,loopback', '10.0.0.0/8,127.0.0.1,fd00::/8,loopback'],
+  ])('trusts proxies as %s says', (text, expected) => {
+    expect(readGatewayConfig({ TRUST_PROXY: text }).limits.trustProxy).toBe(expected);
+  });
+
+  it.each(['everyone', '10.0.0.0/33', '10.0.0.0/8/8', '300.1.1.1', '-1'])('refuses to trust "%s"', (text) => {
+    expect(() => readGatewayConfig({ TRUST_PROXY: text })).toThrow(/TRUST_PROXY/);
+  });
+
+  it('trusts a number of hops', () => {
+    const { trustProxy } = readGatewayConfig({ TRUST_PROXY: '2' }).limits;
+    const trusts = trustProxy as (address: string, hop: number) => boolean;
+    expect([0, 1, 2].map((hop) => trusts('192.0.2.1', hop))).toEqual([true, true, false]);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { BODY_EXAMPLES, PATH_EXAMPLES } from '../src/openapi/examples.js';
+import { allRoutes } from '../src/routes/index.js';
+import { fakeApp, scopes } from './support/fake-app.js';
+
+const { app, seen } = fakeApp({ routes: allRoutes });
+const guarded = allRoutes
+  .filter(({ access }) => access.relation !== 'public')
+  .map((rpc) => [rpc.name, rpc] as const);
+
+type Rpc = (typeof allRoutes)[number];
+const send = ({ name, http }: Rpc, headers: Record<string, string>) =>
+  app.inject({
+    method: http.method,
+    url: http.path.replaceAll(/:(\w+)/g, (_all, param: string) =>
+      encodeURIComponent(PATH_EXAMPLES[param] ?? 'x'),
+    ),
+    headers,
+    ...(BODY_EXAMPLES[name] !== undefined && { body: BODY_EXAMPLES[name] as object }),
+  });
+
+describe.each(guarded)('%s', (_name, rpc) => {
+  it.each([
+    ['no token', {}],
+    ['a token that is none', { authorization: 'Bearer nonsense' }],
+    ['a revoked token', { authorization: 'Bearer revoked' }],
+  ] as [string, Record<string, string>][])('refuses %s', async (_what, headers) => {
+    const before = seen.length;
+    const answer = await send(rpc, headers);
+    expect([answer.statusCode, answer.json().code]).toEqual([401, 'unauthorized']);
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="orrery"');
+    expect(seen.length).toBe(before);
+  });
+
+  it('wants exactly the scope that the contract names', async () => {
+    const { scope } = rpc.access;
+    for (const one of scopes) {
+      const answer = await send(rpc, { authorization: `Bearer key-${one}` });
+      const mayPass = scope === 'none' || scope === one;
+      expect(answer.statusCode === 403, `${one} for ${scope}`).toBe(!mayPass);
+      expect(answer.statusCode).not.toBe(401);
+    }
+  });
+});
