@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { StartupError } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_KEYS } from '../src/accounts/create-key.js';
 import { createAccountWithKey, parseToken } from '../src/accounts/index.js';
 import { ask, startReplicas } from './support/started-gateway.js';
 
@@ -120,6 +121,20 @@ describe('keys', () => {
       expect([answer.status, answer.body.code]).toEqual([404, 'key_not_found']);
     }
     expect((await one('GET', '/api/keys', stranger.key.token)).body.pagination.total).toBe(1);
+  });
+
+  it('are limited in number', async () => {
+    const { account, key } = await createAccountWithKey(system.db, { name: 'collector' });
+    await sql`
+      insert into keys (id, account_id, name, hash, scopes)
+      select 'filler' || n, ${account.id}, 'filler', ''::bytea, '{read}' from generate_series(2, ${MAX_KEYS}) as n
+    `.execute(system.db);
+    const answer = await one('POST', '/api/keys', key.token, { name: 'one more', scopes: ['read'] });
+    expect([answer.status, answer.body.code]).toEqual([409, 'limit_reached']);
+    expect((await one('GET', '/api/keys?limit=101', key.token)).status).toBe(400);
+    expect((await one('GET', '/api/keys?page=2&limit=60', key.token)).body).toMatchObject({
+      pagination: { page: 2, limit: 60, total: MAX_KEYS, totalPages: 2 },
+    });
   });
 
   it('know when they were used last, without a write per request', async () => {

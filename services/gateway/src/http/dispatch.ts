@@ -3,7 +3,7 @@ import { toServiceError } from '@orrery/database';
 import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from './routed-rpc.js';
 
 /** A handler of an operation that the gateway answers itself. */
-export type LocalHandler = (request: never, call: GatewayCall) => Promise<OperationReply>;
+type LocalHandler = (request: never, call: GatewayCall) => Promise<OperationReply>;
 
 /** Handlers of the gateway's own contracts, by the name of the RPC. */
 export type LocalHandlers = Readonly<Record<string, LocalHandler>>;

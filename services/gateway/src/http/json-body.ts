@@ -18,7 +18,7 @@ export function acceptJsonOnly(app: FastifyInstance): void {
 }
 
 /** @throws ServiceError `invalid_json`, or `validation_failed` for what no service accepts. */
-export function parseJsonBody(bytes: Uint8Array): unknown {
+function parseJsonBody(bytes: Uint8Array): unknown {
   const value = parse(bytes);
   const problem = findUnsafeJson(value);
   if (problem === undefined) return value;

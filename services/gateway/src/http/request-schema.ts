@@ -29,7 +29,7 @@ export function requestSchema(rpc: Rpc): RequestSchema {
 }
 
 /** Names and schemas of an object's members, also when it is refined, piped or optional. */
-export function shapeOf(schema: z.ZodType): Record<string, z.ZodType> {
+function shapeOf(schema: z.ZodType): Record<string, z.ZodType> {
   const inner = innermost(schema);
   return inner instanceof z.ZodObject ? (inner.shape as Record<string, z.ZodType>) : {};
 }

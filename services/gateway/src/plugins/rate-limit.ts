@@ -31,7 +31,7 @@ function countedBy({ http, access }: RoutedRpc, rates: RatePolicies) {
 }
 
 /** Says what is left, in the headers of draft-ietf-httpapi-ratelimit-headers. @throws ServiceError `rate_limited`. */
-export function applyDecision(policy: RatePolicy, decision: RateDecision, reply: FastifyReply): void {
+function applyDecision(policy: RatePolicy, decision: RateDecision, reply: FastifyReply): void {
   const window = Math.ceil(policy.burst / policy.perSecond);
   const { allowed, remaining, waitSeconds, fullSeconds } = decision;
   const seconds = Math.ceil(allowed ? fullSeconds : waitSeconds);

@@ -9,7 +9,7 @@ import { thingContract } from './fake-contract.js';
 
 export const scopes: readonly Scope[] = ['read', 'write', 'execute', 'keys'];
 
-export interface SeenCall {
+interface SeenCall {
   name: string;
   request: { params: JsonObject; query: JsonObject; headers: JsonObject; body: unknown };
   call: GatewayCall;

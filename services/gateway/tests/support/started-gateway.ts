@@ -5,7 +5,7 @@ import { createAccountWithKey } from '../../src/accounts/index.js';
 import { readGatewayConfig } from '../../src/config.js';
 import { startGateway } from '../../src/service.js';
 
-export const logger = createLogger({ service: 'gateway', level: 'silent' });
+const logger = createLogger({ service: 'gateway', level: 'silent' });
 
 /** Gateways over one database and one bus, as replicas stand next to each other. */
 export const startReplicas = (count: number, env: Record<string, string> = {}) =>
