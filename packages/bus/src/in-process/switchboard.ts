@@ -1,6 +1,7 @@
 import { ServiceError } from '@orrery/contracts';
 import { awaitAnswer } from '../calls/await-answer.js';
 import { goneError, isLate } from '../calls/late.js';
+import { nobody } from '../calls/nobody.js';
 import type { RunningCalls } from '../calls/running-calls.js';
 import type { Answer, Frame, RequestOptions } from '../transport.js';
 
@@ -32,7 +33,7 @@ export function createSwitchboard(): Switchboard {
   const request: Switchboard['request'] = (subject, frame, options) => {
     const group = groups.get(subject);
     const member = group?.members[group.turn++ % group.members.length];
-    if (member === undefined) return Promise.reject(new ServiceError('unavailable', 'The service is away'));
+    if (member === undefined) return Promise.reject(nobody());
     count += 1;
     return ask(member, String(count), frame, options);
   };

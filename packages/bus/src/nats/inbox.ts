@@ -2,6 +2,7 @@ import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from '@nats-
 import { ServiceError } from '@orrery/contracts';
 import { awaitAnswer } from '../calls/await-answer.js';
 import { isLate } from '../calls/late.js';
+import { nobody } from '../calls/nobody.js';
 import type { RequestOptions } from '../transport.js';
 import { type Connection, unavailable } from './connection.js';
 
@@ -88,5 +89,3 @@ function failAll(waiting: Map<string, (error: unknown) => void>): void {
 
 const isNobody = (message: Msg): boolean =>
   message.data.length === 0 && message.headers?.code === NO_RESPONDERS;
-
-const nobody = (): ServiceError => new ServiceError('unavailable', 'The service is away');
