@@ -13,8 +13,8 @@ import { type Check, report, spendOn, TooMuchWork, type Validation } from './val
 
 /**
  * JSON Schema 2020-12 compiled to closures, from a surveyed document. Ours and not ajv, because schemas come from
- * strangers: ajv's code has no budget, so small schemas (references that double at each level, `uniqueItems` over
- * objects, patterns times keys) keep a thread busy for minutes; it also writes code, and keeps it for ever.
+ * strangers: ajv has no budget, so small schemas (references that double at each level, `uniqueItems` over objects)
+ * keep the thread busy for seconds and more; it also generates code for each schema.
  */
 export function compileSchema(root: JsonValue, survey: Survey): Check {
   return compile(root, { survey, compiled: new Map(), compile });
