@@ -37,7 +37,10 @@ export function openPool(options: PoolOptions): pg.Pool {
     keepAlive: true,
     types: valueParsers,
   });
-  const onLost = (error: Error) => logger.warn({ err: error }, 'a database connection was lost');
+  const onLost = (error: Error) => {
+    // A server that stops at the same time may be faster than the goodbye.
+    if (!pool.ending) logger.warn({ err: error }, 'a database connection was lost');
+  };
   // Without a listener a connection that dies while it is lent out ends the process.
   pool.on('connect', (client) => client.on('error', onLost));
   pool.on('error', () => undefined);
