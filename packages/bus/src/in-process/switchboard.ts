@@ -1,4 +1,3 @@
-import { ServiceError } from '@orrery/contracts';
 import { awaitAnswer } from '../calls/await-answer.js';
 import { goneError, isLate } from '../calls/late.js';
 import { nobody } from '../calls/nobody.js';

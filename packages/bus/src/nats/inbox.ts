@@ -1,5 +1,4 @@
 import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
-import { ServiceError } from '@orrery/contracts';
 import { awaitAnswer } from '../calls/await-answer.js';
 import { isLate } from '../calls/late.js';
 import { nobody } from '../calls/nobody.js';
