@@ -12,7 +12,7 @@ const UNDECIDED = new Set([
 
 /**
  * Executes with an `Idempotency-Key` and repeats until there is an answer that decides, as a careful client does
- * through crashes. Answers how often it had to ask, too. Gives up when the signal aborts.
+ * through crashes. Answers, too, why it had to ask again. Gives up when the signal aborts.
  */
 export async function executeSurely(
   api: ApiClient,
@@ -20,12 +20,13 @@ export async function executeSurely(
   body: object,
   key: string,
   signal: AbortSignal,
-): Promise<ApiAnswer & { attempts: number }> {
-  for (let attempts = 1; ; attempts += 1) {
+): Promise<ApiAnswer & { interruptions: string[] }> {
+  for (const interruptions: string[] = []; ; ) {
     const answer = await api
       .post(`${deployment}/execute`, body, { 'idempotency-key': key })
       .catch(() => undefined);
-    if (answer !== undefined && !UNDECIDED.has(answer.body?.code)) return { ...answer, attempts };
+    if (answer !== undefined && !UNDECIDED.has(answer.body?.code)) return { ...answer, interruptions };
+    interruptions.push(answer === undefined ? 'connection lost' : answer.body.code);
     signal.throwIfAborted();
     await systemClock.sleep(20, signal);
   }

@@ -10,6 +10,7 @@ import {
 import type { AppliedChange } from './apply-changes.js';
 import { differenceOf } from './compare-states.js';
 import { changeKey } from './instance-view.js';
+import { jsonBytes } from './json-bytes.js';
 
 declare const checked: unique symbol;
 
@@ -52,7 +53,7 @@ const MAX_PROBLEMS = 20;
 
 function problemsOf(change: AppliedChange): FieldProblem[] {
   if (change.after === null) return NOTHING;
-  if (bytesOf(change.after, MAX_STATE_BYTES) > MAX_STATE_BYTES) {
+  if (jsonBytes(change.after, MAX_STATE_BYTES) > MAX_STATE_BYTES) {
     return [fieldProblem(pointerTo(change), 'too_large', `a state is at most ${MAX_STATE_BYTES / 1024} KiB`)];
   }
   const problems = change.schema.problemsOf(change.after);
@@ -63,12 +64,6 @@ function problemsOf(change: AppliedChange): FieldProblem[] {
 
 const NOTHING: FieldProblem[] = [];
 const pointerTo = (change: AppliedChange): string => toPointer([changeKey(change)]);
-
-/** UTF-8 bytes of a value's JSON; exact only where they come near the limit. */
-function bytesOf(value: JsonValue, limit: number): number {
-  const text = JSON.stringify(value);
-  return text.length * 3 <= limit ? text.length : Buffer.byteLength(text);
-}
 
 function changeOf({ entitySchema, instanceId, before, after, named }: AppliedChange): CheckedChange {
   const revision = (before?.revision ?? 0) + 1;
@@ -92,7 +87,7 @@ const isIdle = ({ op, set, unset }: CheckedChange): boolean =>
 
 /** Refuses `change_too_large` when the entry would exceed 256 KiB. */
 export function checkEntrySize(input: JsonObject, changes: CheckedChanges, result: JsonValue): void {
-  const bytes = bytesOf([input, changes.map(journalled) as unknown as JsonValue, result], MAX_ENTRY_BYTES);
+  const bytes = jsonBytes([input, changes.map(journalled) as unknown as JsonValue, result], MAX_ENTRY_BYTES);
   if (bytes <= MAX_ENTRY_BYTES) return;
   throw new ServiceError('change_too_large', `an entry is at most ${MAX_ENTRY_BYTES / 1024} KiB`, {
     facts: { limit: MAX_ENTRY_BYTES, bytes },

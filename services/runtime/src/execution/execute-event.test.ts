@@ -127,6 +127,7 @@ describe('refused before anything is read', () => {
       {},
       'invalid_input',
     ],
+    ['an input above 64 KiB', { template: {} }, { x: 'x'.repeat(65_530) }, 'invalid_input'],
     ['an input that is not declared', { inputSchema: {}, template: {} }, { x: 1 }, 'invalid_input'],
     [
       'an object where an instance is named',

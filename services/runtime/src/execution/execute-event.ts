@@ -2,6 +2,8 @@ import {
   asServiceError,
   type Caller,
   type ExecutionTrigger,
+  type FieldProblem,
+  fieldProblem,
   type JsonObject,
   ServiceError,
 } from '@orrery/contracts';
@@ -12,6 +14,7 @@ import type { CompiledDefinition } from './compiled-definition.js';
 import { decideDirect } from './decide-direct.js';
 import { checkGuards } from './guards.js';
 import type { InstanceView, Needs } from './instance-view.js';
+import { jsonBytes } from './json-bytes.js';
 import type { Proposal } from './proposal.js';
 import { type ReadSet, readEntities, type Selection, selectEntities } from './read-entities.js';
 import { refuseUnloaded } from './refuse-unloaded.js';
@@ -113,13 +116,21 @@ function admit({ definition, input }: ExecutionRun): { selection: Selection } | 
         'this version has neither a template nor a behaviour prompt',
       );
     }
-    const errors = definition.problemsOfInput(input);
+    const errors = problemsOf(input, definition);
     if (errors.length > 0) throw invalidInput(errors);
     return { selection: selectEntities(definition.definition.readEntities, input) };
   } catch (error) {
     return { error: asServiceError(error) };
   }
 }
+
+/** Bytes of an execution's input as JSON (decisions §8). */
+const MAX_INPUT_BYTES = 64 * 1024;
+
+const problemsOf = (input: JsonObject, definition: CompiledDefinition): FieldProblem[] =>
+  jsonBytes(input, MAX_INPUT_BYTES) > MAX_INPUT_BYTES
+    ? [fieldProblem('', 'too_large', `an input is at most ${MAX_INPUT_BYTES / 1024} KiB`)]
+    : definition.problemsOfInput(input);
 
 const invalidInput = (errors: ServiceError['errors']) =>
   new ServiceError('invalid_input', errors[0] && `${errors[0].pointer || 'input'}: ${errors[0].message}`, {

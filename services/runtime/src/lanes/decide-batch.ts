@@ -1,4 +1,4 @@
-import { asServiceError, type JsonValue, toErrorReply } from '@orrery/contracts';
+import { asServiceError, type JsonValue, ServiceError, toErrorReply } from '@orrery/contracts';
 import { placeOf } from '../idempotency/answer-once.js';
 import { NotOwner } from '../ownership/not-owner.js';
 import { type Batch, newBatch } from './batch.js';
@@ -65,6 +65,8 @@ function decideOne(
   const reason = reasonToDrop(queued, at);
   if (reason !== undefined) return { error: reason };
   if (state === undefined || !states.isCurrent(state)) return 'unready';
+  // The item that deleted it came before this one.
+  if (state.row.deleted_at !== null) return { error: new ServiceError('deployment_not_found') };
   try {
     const decision = readyOr(item.decide(state, ids, at), state, ids);
     return settle(decision, { queued, state, batch, ids, at: new Date(at) });

@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { repositoryRoot } from '@orrery/testing/system';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { apiClient } from '../src/api-client.js';
+import { racingWorld } from '../src/racing-world.js';
+import { processesOf } from '../src/starting/processes-of.js';
+import { allInOneVariables, type Started, startHere } from '../src/starting/start-here.js';
+
+const onLinux = process.platform === 'linux';
+let folder: string;
+let dataDirectory: string;
+
+beforeAll(async () => {
+  // Mode 0700, as a home may be.
+  folder = await mkdtemp(join(tmpdir(), 'orrery-start-'));
+  dataDirectory = join(folder, 'data');
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const nothingRuns = () =>
+  vi.waitFor(async () => expect(await processesOf(folder)).toEqual([]), { timeout: 10_000, interval: 20 });
+
+async function start(env: Record<string, string> = {}): Promise<Started> {
+  const started = await startHere(dataDirectory, env);
+  onTestFinished(() => started.process[Symbol.asyncDispose]());
+  return started;
+}
+
+describe('the all-in-one', () => {
+  it('prints its address, a key that it keeps closed to others, and a first curl that works', async () => {
+    const { process, url, key } = await start();
+    const file = join(dataDirectory, 'api-key');
+    expect((await readFile(file, 'utf8')).trim()).toBe(key);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const [, words = ''] = await process.waitFor(/Try it: +curl (.*)/);
+    const [, address, token] = /^(\S+) -H "Authorization: Bearer (\w+)"$/.exec(words) ?? [];
+    expect([address, token]).toEqual([`${url}/api/worlds`, key]);
+    expect(await apiClient(url, key).get('/worlds')).toMatchObject({ status: 200, body: { success: true } });
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+
+  it('carries on where it was: the same key, the same worlds', async () => {
+    const first = await start();
+    const { deployment } = await racingWorld(apiClient(first.url, first.key));
+    await first.process.end('SIGINT');
+    const second = await start();
+    expect(second.key).toBe(first.key);
+    const horse = await apiClient(second.url, second.key).get(`${deployment}/entity-instances/HORSE_1`);
+    expect(horse.body.data.state).toMatchObject({ wins: 0 });
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends on %s with exit code 0, silently', async (signal) => {
+    const { process } = await start();
+    const before = process.output();
+    expect(await process.end(signal)).toBe(0);
+    expect(process.output()).toBe(before);
+  });
+
+  it.runIf(onLinux)('ends within 2 s of Ctrl-C at a terminal and leaves nothing running', async () => {
+    const child = await startInGroup();
+    const pressedAt = performance.now();
+    // A terminal signals the whole foreground group.
+    process.kill(-(child.pid ?? 0), 'SIGINT');
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(0);
+    expect(performance.now() - pressedAt).toBeLessThan(2000);
+    await nothingRuns();
+  });
+
+  it.runIf(onLinux)('recovers by itself after kill -9, and nothing confirmed is lost', async () => {
+    const killed = await start();
+    const { deployment } = await racingWorld(apiClient(killed.url, killed.key));
+    const training = { event: 'training', input: { horse: 'HORSE_1', hours: 4 } };
+    const answer = await apiClient(killed.url, killed.key).post(`${deployment}/execute`, training);
+    expect(answer.status).toBe(200);
+    await killed.process.end('SIGKILL');
+    const next = await start();
+    const api = apiClient(next.url, next.key);
+    expect((await api.get(`${deployment}/entity-instances/HORSE_1`)).body.data.state.speed).toBe(12);
+    expect((await api.post(`${deployment}/execute`, training)).status).toBe(200);
+    await next.process.end('SIGINT');
+    await nothingRuns();
+  });
+
+  it.runIf(onLinux)('leaves no server behind when it is killed for good', async () => {
+    const { process } = await start();
+    await process.end('SIGKILL');
+    await nothingRuns();
+  });
+
+  it('makes a new key when the kept one was revoked', async () => {
+    const first = await start();
+    const api = apiClient(first.url, first.key);
+    const { body } = await api.get('/keys');
+    expect((await api.delete(`/keys/${body.data[0].id}`)).status).toBe(200);
+    await first.process.end('SIGINT');
+    const second = await start();
+    expect(second.key).not.toBe(first.key);
+    expect((await apiClient(second.url, second.key).get('/me')).status).toBe(200);
+  });
+});
+
+describe('below folders closed to others', () => {
+  beforeEach(async () => {
+    const home = join(folder, 'home');
+    await mkdir(join(home, 'checkout'), { recursive: true, mode: 0o700 });
+    await chmod(home, 0o700);
+  });
+
+  it('starts as whoever it is, root too', async () => {
+    const { process, url, key } = await startHere(join(folder, 'home', 'checkout', '.orrery'));
+    expect((await apiClient(url, key).get('/me')).status).toBe(200);
+    expect(await process.end('SIGINT')).toBe(0);
+  });
+});
+
+async function startInGroup(): Promise<ChildProcess> {
+  const variables = { PATH: process.env.PATH, HOME: process.env.HOME, ...allInOneVariables(dataDirectory) };
+  const child = spawn(process.execPath, ['packages/standalone/dist/main.js'], {
+    cwd: repositoryRoot,
+    env: variables,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', () => reject(new Error(`ended before it had started: ${said}`)));
+    child.stdout.on('data', (text) => {
+      said += text;
+      if (said.includes('Ctrl-C ends it')) resolve();
+    });
+  });
+  return child;
+}
