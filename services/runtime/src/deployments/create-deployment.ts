@@ -12,6 +12,9 @@ import { type NewBinding, newBindings } from '../bindings/binding-rules.js';
 import type { RuntimeContext } from '../context.js';
 import { keyedRequest } from '../idempotency/keyed-request.js';
 import { refuseUnknownModel } from '../models/model-list.js';
+import { type ClaimedCopies, claimCopies } from './clone/claim-copies.js';
+import { findCloneSource } from './clone/clone-source.js';
+import { SourceChanged } from './clone/copy-source.js';
 import { accountOf, toRecord } from './deployment-rules.js';
 import { insertDeployment } from './insert-deployment.js';
 import { type LockedDefinition, lockedDefinition } from './lock-deployment.js';
@@ -28,6 +31,8 @@ export interface DeploymentPlan {
   readonly bindings: readonly NewBinding[];
   /** Of a deployment that is locked from the start. */
   readonly locked: LockedDefinition | null;
+  /** Of a clone: what it takes over from its source. */
+  readonly copies: ClaimedCopies | null;
   readonly at: Date;
 }
 
@@ -46,18 +51,38 @@ export async function createDeployment(
     request.body,
     call.caller,
   );
-  const plan = await planDeployment(context, request, call);
-  const row = await transaction(context.db, (trx) =>
-    answerOnce(trx, keyed && { ...keyed, now: context.clock.now() }, async () =>
-      toRecord(await insertDeployment(trx, plan, call.caller)),
-    ),
-  );
+  const claim = keyed && { ...keyed, now: context.clock.now() };
+  const data = await untilUnchanged(async () => {
+    const plan = await planDeployment(context, request, call);
+    return transaction(
+      context.db,
+      (trx) =>
+        answerOnce(trx, claim, async () =>
+          toRecord(await insertDeployment(trx, plan, call.caller, context.limits)),
+        ),
+      { ...(plan.copies && { isolation: 'repeatable read' }), signal: call.signal },
+    );
+  });
   context.wakeRelay();
-  return { data: row };
+  return { data };
+}
+
+/** Times that a clone is planned anew because its source changed between the claims and the copy. */
+const ROUNDS = 5;
+
+async function untilUnchanged<T>(create: () => Promise<T>): Promise<T> {
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    try {
+      return await create();
+    } catch (error) {
+      if (!(error instanceof SourceChanged)) throw error;
+    }
+  }
+  throw new ServiceError('write_conflict', 'the source changes too fast to be copied');
 }
 
 async function planDeployment(
-  { catalog, bus, clock, models, chains, ids }: RuntimeContext,
+  { db, catalog, bus, clock, models, chains, ids }: RuntimeContext,
   { params, body }: RequestOf<Creation>,
   call: CallContext,
 ): Promise<DeploymentPlan> {
@@ -68,18 +93,16 @@ async function planDeployment(
   const claim = { world: params.worldAddress, deployment: address };
   const world = await bus.call(catalogContract.rpcs['claims.world'], claim, call);
   const at = new Date(clock.now());
-  const bindings = await newBindings(
-    { catalog, chains, ids },
-    { ...world, address },
-    body.bindings,
-    '/bindings',
-    at,
-  );
+  const home = { ...world, address, ownerAccountId };
+  const source = await findCloneSource(db, home, body);
+  const explicit = await newBindings({ catalog, chains, ids }, home, body.bindings, '/bindings', at);
+  const copies = source && (await claimCopies({ db, catalog, chains, ids }, source, home, explicit, at));
+  const bindings = [...explicit, ...(copies?.bindings ?? [])];
   const locked =
     body.mode === 'locked'
       ? await lockNow({ catalog, models }, world.worldId, bindings, body.aiModelId)
       : null;
-  return { ...world, address, ownerAccountId, given: body, bindings, locked, at };
+  return { ...home, given: body, bindings, locked, copies, at };
 }
 
 /** A deployment may be locked from the start: then its versions are locked as by the lock action. */

@@ -1,18 +1,23 @@
-import { type Caller, journalEntry } from '@orrery/contracts';
+import { type Caller, type DeploymentSource, journalEntry } from '@orrery/contracts';
 import { enqueue, jsonb } from '@orrery/database';
 import { putBinding } from '../commit/rare-effects.js';
 import type { Trx } from '../context.js';
 import { genesisHash, type SealedEntry, sealEntry } from '../journal/entry.js';
 import type { DeploymentRow } from '../lanes/deployment-state.js';
+import { copySource } from './clone/copy-source.js';
 import type { DeploymentPlan } from './create-deployment.js';
 import { lifecycleEntry } from './lifecycle-entry.js';
 import { lockedColumns } from './lock-deployment.js';
 
-/** The row, the bindings and the first entry of the journal, in the transaction that makes the deployment. */
+/**
+ * The row, the bindings, what a clone copies and the first entry of the journal, in the transaction that makes the
+ * deployment. @throws SourceChanged
+ */
 export async function insertDeployment(
   trx: Trx,
   plan: DeploymentPlan,
   caller: Caller,
+  limits: { readonly instancesPerDeployment: number },
 ): Promise<DeploymentRow> {
   const row = await trx
     .insertInto('deployments')
@@ -20,9 +25,18 @@ export async function insertDeployment(
     .returningAll()
     .executeTakeFirstOrThrow();
   for (const { binding } of plan.bindings) await putBinding(trx, row.id, binding);
-  await insertFirstEntry(trx, row, firstEntry(plan, caller));
-  return row;
+  const copied = plan.copies && (await copySource(trx, plan.copies, { id: row.id, at: plan.at }, limits));
+  if (copied !== null) await setSource(trx, row.id, copied.source);
+  await insertFirstEntry(trx, row, firstEntry(plan, caller, copied?.source ?? null), copied?.instances);
+  return { ...row, source: copied?.source ?? null };
 }
+
+const setSource = (trx: Trx, id: number, source: DeploymentSource) =>
+  trx
+    .updateTable('deployments')
+    .set({ source: jsonb(source) })
+    .where('id', '=', id)
+    .execute();
 
 function columnsOf({ address, worldId, worldAddress, ownerAccountId, given, locked, at }: DeploymentPlan) {
   const lockedPart = locked && lockedColumns(locked, at);
@@ -44,19 +58,29 @@ function columnsOf({ address, worldId, worldAddress, ownerAccountId, given, lock
   };
 }
 
-function firstEntry({ address, given, bindings, at, locked }: DeploymentPlan, caller: Caller): SealedEntry {
+function firstEntry(
+  { address, given, bindings, at, locked }: DeploymentPlan,
+  caller: Caller,
+  source: DeploymentSource | null,
+): SealedEntry {
   const { name, mode } = given;
   const facts = {
     name,
     mode,
     bindings: bindings.map(({ facts }) => facts),
+    ...(source && { source: { ...source } }),
     ...(locked && { definitionHash: lockedColumns(locked, at).definition_hash }),
   };
   const draft = lifecycleEntry('deployment_created', address, caller, at.getTime(), facts);
-  return sealEntry(draft, { seq: 1, prevHash: genesisHash({ deployment: address, source: null }) });
+  return sealEntry(draft, { seq: 1, prevHash: genesisHash({ deployment: address, source }) });
 }
 
-async function insertFirstEntry(trx: Trx, { id }: DeploymentRow, entry: SealedEntry): Promise<void> {
+async function insertFirstEntry(
+  trx: Trx,
+  { id }: DeploymentRow,
+  entry: SealedEntry,
+  instances = 0,
+): Promise<void> {
   await trx
     .insertInto('journal')
     .values({
@@ -73,7 +97,13 @@ async function insertFirstEntry(trx: Trx, { id }: DeploymentRow, entry: SealedEn
       hash: entry.hash,
     })
     .execute();
-  const head = { deployment_id: id, seq: entry.seq, hash: entry.hash, totals: jsonb({ entries: entry.seq }) };
+  const totals = { entries: entry.seq, ...(instances > 0 && { instances }) };
+  const head = {
+    deployment_id: id,
+    seq: entry.seq,
+    hash: entry.hash,
+    totals: jsonb<Record<string, number>>(totals),
+  };
   await trx.insertInto('journal_heads').values(head).execute();
   const { deployment, seq, id: messageId } = entry;
   await enqueue(trx, [{ name: journalEntry.name, orderingKey: deployment, orderingSeq: seq, messageId }]);

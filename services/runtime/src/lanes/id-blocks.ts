@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Db } from '../context.js';
 
-/** Ids of one block of `id_blocks`. */
-const BLOCK = 1000;
+/** Ids of one block of `id_blocks`: block n holds those that end with n × this. */
+export const IDS_PER_BLOCK = 1000;
 
 /**
  * Ids for bindings and instances, known before the commit. They rise with every one given out; what a process leaves
@@ -47,6 +47,6 @@ export function createIdBlocks(db: Db): IdBlocks {
 /** Largest first, since they are taken from the end. */
 async function takeBlock(db: Db): Promise<number[]> {
   const { rows } = await sql<{ block: number }>`select nextval('id_blocks') as block`.execute(db);
-  const first = (rows[0]?.block ?? 0) * BLOCK;
-  return Array.from({ length: BLOCK }, (_, index) => first - index);
+  const first = (rows[0]?.block ?? 0) * IDS_PER_BLOCK;
+  return Array.from({ length: IDS_PER_BLOCK }, (_, index) => first - index);
 }

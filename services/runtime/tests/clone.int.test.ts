@@ -1,0 +1,195 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  codeOf,
+  type House,
+  OTHER,
+  plantDeployment,
+  prepareHouse,
+  type RpcName,
+  refusalOf,
+} from './running-runtime.js';
+
+const house: House = await prepareHouse();
+await house.boot();
+house.catalog.plantVersion({
+  event: 'double',
+  versionId: 70,
+  inputSchema: { id: 'string' },
+  mutationSettings: {
+    mode: 'direct',
+    template: { 'counter:{{input.id}}': { count: { $increment: 2 } } },
+  },
+});
+const double = { event: 'double', eventVersion: 1 };
+
+/** Counters c0 … c4 at 1; seq 1 + 5 + 5. */
+async function plantSource(body: object = {}) {
+  const source = await plantDeployment(house, body);
+  for (const id of ['c3', 'c0', 'c1', 'c2', 'c4']) await source.createCounter(id, { label: 'a' });
+  for (const id of ['c0', 'c1', 'c2', 'c3', 'c4']) await source.execute({ id });
+  return source;
+}
+
+const cloneOf = (sourceDeployment: string, body: object = {}) =>
+  plantDeployment(house, { bindings: [], sourceDeployment, ...body });
+
+describe('a clone', () => {
+  it('begins with the instances and bindings of its source, and goes its own way', async () => {
+    const source = await plantSource({
+      bindings: [{ event: 'increment', eventVersion: 1, targetChains: ['near-testnet'] }],
+    });
+    const clone = await cloneOf(source.deployment.address, { name: 'Copy' });
+    expect(clone.deployment).toMatchObject({
+      name: 'Copy',
+      mode: 'upgradable',
+      isPublic: false,
+      source: { address: source.deployment.address, seq: 11 },
+    });
+    const { data: bindings } = await house.call('bindings.list', { params: clone.params });
+    expect(bindings).toMatchObject([
+      { event: 'increment', eventVersion: 1, targetChains: ['near-testnet'], onchain: null },
+    ]);
+    const list = await house.call('instances.list', { params: clone.params });
+    expect(list.pagination.total).toBe(5);
+    expect(list.data.map(({ instanceId }) => instanceId)).toEqual(['c3', 'c0', 'c1', 'c2', 'c4']);
+    expect(await clone.counter('c0')).toMatchObject({ state: { count: 1, label: 'a' }, revision: 1 });
+    expect(await clone.history({ include: 'all' })).toMatchObject([{ seq: 1, kind: 'deployment_created' }]);
+    await clone.execute({ id: 'c0' });
+    await house.call('instances.delete', { params: { ...clone.params, instanceId: 'c1' } });
+    expect(await clone.counter('c0')).toMatchObject({ state: { count: 2 }, revision: 2 });
+    expect(await source.counter('c0')).toMatchObject({ state: { count: 1 } });
+    expect(await clone.verify()).toMatchObject({ valid: true, entries: 3 });
+  });
+
+  it('shows its beginning at any entry', async () => {
+    const source = await plantSource();
+    const clone = await cloneOf(source.deployment.id.toString());
+    await clone.execute({ id: 'c0' });
+    const at = (instanceId: string, atSeq: number) =>
+      house.call('instances.get', { params: { ...clone.params, instanceId }, query: { atSeq } });
+    expect((await at('c0', 1)).data).toMatchObject({ state: { count: 1 }, revision: 1 });
+    expect((await at('c0', 2)).data).toMatchObject({ state: { count: 2 }, revision: 2 });
+    expect((await at('c4', 2)).data).toMatchObject({ state: { count: 1 }, revision: 1 });
+  });
+
+  it('can begin at any entry of its source, also of one that is a clone', async () => {
+    const source = await plantSource();
+    const early = await cloneOf(source.deployment.address, { sourceSeq: 7 });
+    expect(early.deployment.source).toMatchObject({ seq: 7 });
+    expect(await early.counter('c0')).toMatchObject({ state: { count: 1 } });
+    expect(await early.counter('c1')).toMatchObject({ state: { count: 0 } });
+    const twice = await cloneOf(early.deployment.address, { sourceSeq: 1 });
+    await twice.execute({ id: 'c1' });
+    expect(await twice.counter('c1')).toMatchObject({ state: { count: 1 }, revision: 2 });
+    expect(await twice.verify()).toMatchObject({ valid: true });
+    const now = await cloneOf(early.deployment.address);
+    expect(now.deployment.source?.snapshotHash).toBe(twice.deployment.source?.snapshotHash);
+    expect(await codeOf(cloneOf(source.deployment.address, { sourceSeq: 12 }))).toBe('validation_failed');
+  });
+
+  it('prefers the bindings that are given, and may be locked from the start', async () => {
+    const source = await plantSource({ bindings: [{ event: 'increment', eventVersion: 1 }, double] });
+    const given = [{ ...double, targetChains: ['near-testnet'] }];
+    const clone = await cloneOf(source.deployment.address, { bindings: given, mode: 'locked' });
+    expect(clone.deployment).toMatchObject({ mode: 'locked', definitionHash: expect.any(String) });
+    const { data } = await house.call('bindings.list', { params: clone.params });
+    expect(data.map(({ event, targetChains }) => [event, targetChains])).toEqual([
+      ['double', ['near-testnet']],
+      ['increment', []],
+    ]);
+    expect(await clone.verify()).toMatchObject({ valid: true });
+  });
+
+  it('claims what it copies from the catalog', async () => {
+    const source = await plantSource();
+    const clone = await cloneOf(source.deployment.address);
+    const held = await house.ask('references.held', {
+      deployment: clone.deployment.address,
+      versionIds: [1],
+      schemaIds: [1],
+    });
+    expect(held).toEqual({ exists: true, versionIds: [1], schemaIds: [1] });
+    expect(house.catalog.claims).toContain(`${clone.deployment.address} schema 1`);
+    expect(house.catalog.claims).toContain(`${clone.deployment.address} version 1`);
+  });
+
+  it('comes from a deployment of the same account and world that is there', async () => {
+    const source = await plantSource();
+    const absent = await refusalOf(cloneOf('999999'));
+    expect(absent.code).toBe('unknown_deployment');
+    expect(absent.errors).toMatchObject([{ pointer: '/sourceDeployment' }]);
+    const foreign = house.call(
+      'deployments.create',
+      {
+        params: { worldAddress: '1' },
+        body: { name: 'Mine', bindings: [], sourceDeployment: source.deployment.address },
+      },
+      { accountId: OTHER },
+    );
+    expect(await codeOf(foreign)).toBe('world_not_found');
+    await house.call('deployments.delete', { params: source.params });
+    expect(await codeOf(cloneOf(source.deployment.address))).toBe('unknown_deployment');
+    expect(await codeOf(plantDeployment(house, { sourceSeq: 1 }))).toBe('validation_failed');
+  });
+
+  it('is one moment of a source that is being written to', async () => {
+    const source = await plantDeployment(house);
+    await source.createCounter('left');
+    await source.createCounter('right');
+    const running = (async () => {
+      for (let n = 0; n < 60; n += 1) {
+        await source.execute({ id: 'left' });
+        await source.execute({ id: 'right' });
+      }
+    })();
+    const clones = [];
+    for (let n = 0; n < 5; n += 1) clones.push(await cloneOf(source.deployment.address));
+    await running;
+    for (const clone of clones) {
+      const seq = clone.deployment.source?.seq ?? 0;
+      const fork = await cloneOf(source.deployment.address, { sourceSeq: seq });
+      expect(fork.deployment.source).toEqual(clone.deployment.source);
+    }
+  });
+});
+
+it('a program that knows only the recipe follows a clone to its source', async () => {
+  const source = await plantSource();
+  const clone = await cloneOf(source.deployment.address, { sourceSeq: 8 });
+  await clone.execute({ id: 'c2' });
+  const base = await serve();
+  const program = new URL('../../../docs/verify-history.mjs', import.meta.url).pathname;
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    program,
+    base,
+    '1',
+    clone.deployment.address,
+    'token',
+  ]);
+  expect(JSON.parse(stdout)).toEqual({ valid: true, entries: 2, instances: 5 });
+});
+
+/** As much of the HTTP interface as the program reads. */
+async function serve(): Promise<string> {
+  const rpcs: Record<string, RpcName> = { history: 'history.list', 'entity-instances': 'instances.list' };
+  const http = createServer(async ({ url = '' }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://localhost');
+    const [, , , worldAddress, , address, what] = pathname.split('/');
+    const name = what === undefined ? 'deployments.get' : rpcs[what];
+    if (name === undefined) return response.writeHead(404).end();
+    const query = Object.fromEntries(searchParams);
+    const { data } = (await house.call(name, { params: { worldAddress, address }, query })) as {
+      data: unknown;
+    };
+    response.end(JSON.stringify({ success: true, data }));
+  });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  afterAll(() => http.close());
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+}
