@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addAccountsCommands } from './accounts/accounts-commands.js';
 import { addDemoCommand } from './demo/demo-command.js';
 import { addKeysCommands } from './keys/keys-commands.js';
 
@@ -13,6 +14,7 @@ export function createProgram(context: CommandContext): Command {
   const program = new Command('orrery')
     .description('Operate Orrery, the simulation world service')
     .exitOverride();
+  addAccountsCommands(program, context);
   addKeysCommands(program, context);
   addDemoCommand(program, context);
   return program;

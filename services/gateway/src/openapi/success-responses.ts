@@ -31,12 +31,14 @@ export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<strin
   };
 }
 
-/** OpenAPI 3.1 has no words for the parts of a stream: what one event holds goes into the description. */
+/** OpenAPI 3.1 has no words for the parts of a stream: what one event holds stands in an extension. */
 const eventStream = (data: JsonSchema | undefined) => ({
   'text/event-stream': {
     schema: {
       type: 'string',
-      description: `Events \`execution\`, their id the seq and their data a ${String(data?.['$ref']).split('/').pop()}; an event \`end\` with a code where the server ends the stream for good`,
+      description:
+        'Events `execution`, their id the seq; an event `end` with a code where the server ends the stream for good',
+      'x-event-data': data,
     },
   },
 });

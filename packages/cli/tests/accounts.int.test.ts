@@ -1,0 +1,44 @@
+import { createTestDatabase, type TestDatabase } from '@orrery/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createProgram } from '../src/program.js';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await run('keys', 'create', '--name', 'ann');
+});
+afterAll(() => database.drop());
+
+async function run(...args: string[]): Promise<string> {
+  const lines: string[] = [];
+  const program = createProgram({ env: { DATABASE_URL: database.url }, write: (line) => lines.push(line) });
+  program.configureOutput({ writeErr: (text) => lines.push(text) });
+  for (const command of program.commands) {
+    command.exitOverride();
+    for (const sub of command.commands)
+      sub.exitOverride().configureOutput({ writeErr: (text) => lines.push(text) });
+  }
+  await program.parseAsync(['node', 'orrery', ...args]).catch((error: Error) => lines.push(error.message));
+  return lines.join('\n');
+}
+
+describe('orrery accounts', () => {
+  it('lists, disables, enables and bounds', async () => {
+    expect(await run('accounts', 'list')).toMatch(/id +name .*\n1 +ann +– +enabled/);
+    expect(await run('accounts', 'disable', '1')).toBe('account 1 is disabled, quotas none');
+    expect(await run('accounts', 'list')).toMatch(/1 +ann +– +disabled/);
+    expect(await run('accounts', 'enable', '1')).toBe('account 1 is enabled, quotas none');
+    const quotas = await run('accounts', 'quota', '1', '--worlds', '3', '--ai-usd-per-day', '2.5');
+    expect(quotas).toBe('account 1 is enabled, quotas worlds=3,aiUsdPerDay=2.5');
+  });
+
+  it('says what is wrong', async () => {
+    expect(await run('accounts', 'disable', '99')).toBe(
+      'There is no account 99: see `orrery accounts list`.',
+    );
+    expect(await run('accounts', 'disable', 'ann')).toContain('a whole number.');
+    expect(await run('accounts', 'quota', '1', '--ai-usd-per-day', 'lots')).toContain(
+      'an amount such as 2.50.',
+    );
+  });
+});
