@@ -13,7 +13,7 @@ export const keyRecord = z
     scopes: z.array(scope),
     createdAt: timestamp,
     expiresAt: timestamp.nullable(),
-    /** Recorded in batches: up to a minute behind. */
+    /** Recorded in batches: up to ten seconds behind. */
     lastUsedAt: timestamp.nullable(),
   })
   .meta({ id: 'Key' });

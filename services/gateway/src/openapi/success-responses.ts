@@ -31,14 +31,14 @@ export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<strin
   };
 }
 
-/** OpenAPI 3.1 has no words for the parts of a stream: what one event holds stands in an extension. */
+/** OpenAPI 3.1 has no words for the parts of a stream: `contentSchema` is that of one event's data. */
 const eventStream = (data: JsonSchema | undefined) => ({
   'text/event-stream': {
     schema: {
       type: 'string',
       description:
         'Events `execution`, their id the seq; an event `end` with a code where the server ends the stream for good',
-      'x-event-data': data,
+      contentSchema: data,
     },
   },
 });
