@@ -111,23 +111,66 @@ describe('the all-in-one refuses by one line and leaves nothing half-started', (
     expect(await refused('file/below')).toMatch(/^orrery: The data directory .* cannot be used \(ENOTDIR\)/);
   });
 
-  it('a migration that fails, and one of a newer build; the next good start goes on', async () => {
-    await spoil('update catalog.migration set name = $1 where name like $2', ['9999_future', '0001%']);
-    expect(await refused('migrated')).toBe(
+  it('data that a newer build has migrated', async () => {
+    const { process } = await startHere(join(folder, 'newer'));
+    const address = await findRunningPostgres(join(folder, 'newer', 'postgres'));
+    await query(address ?? '', `insert into catalog.migration values ('9999_future', '')`);
+    await process.end();
+    expect(await refused('newer')).toBe(
       'orrery: The schema catalog of the database was migrated by a newer build (migration 9999_future): start that build, or one that is newer.',
     );
     await nothingRuns();
   });
 
-  /** Starts on the folder, changes the database under it, and ends. */
-  async function spoil(sql: string, values: readonly string[]): Promise<void> {
-    const { process } = await startHere(join(folder, 'migrated'));
-    const client = new Client({
-      connectionString: await findRunningPostgres(join(folder, 'migrated', 'postgres')),
-    });
-    await client.connect();
-    await client.query(sql, [...values]);
-    await client.end();
-    await process.end();
-  }
+  it('a migration that fails, and rolls it back', async () => {
+    await using database = await createTestDatabase();
+    await query(
+      database.url,
+      'create schema catalog; create table catalog.worlds (a_table_of_strangers int)',
+    );
+    expect(await refused('broken', { DATABASE_URL: database.url })).toMatch(
+      /^orrery: The migration 0001_definitions of schema catalog failed and was rolled back \(relation "worlds" already exists\): report it/,
+    );
+    expect(await query(database.url, 'select from catalog.migration')).toEqual([]);
+  });
 });
+
+describe.each(services)('the service %s', (name) => {
+  it('names every variable that is missing or wrong', async () => {
+    const line = await refusalOf(runService(name, { HEALTH_PORT: 'x' }));
+    expect(line).toMatch(new RegExp(`^${name}: Set these environment variables and start again: `));
+    for (const said of ['DATABASE_URL (missing; ', 'NATS_URL (missing; ', 'HEALTH_PORT (not valid; '])
+      expect(line).toContain(said);
+  });
+
+  it('refuses an unreachable NATS', async () => {
+    const backends = { DATABASE_URL: `postgres://${nowhere}/orrery`, NATS_URL: `nats://${nowhere}` };
+    const line = await refusalOf(runService(name, backends));
+    expect(line).toMatch(/^[a-z-]+: NATS at \S+ cannot be used \(.*\): start it there or set NATS_URL\.$/);
+    expect(line).toContain(`${name}: NATS at ${nowhere} `);
+  });
+
+  it('refuses a health port in use', async () => {
+    const port = await holdPort();
+    const backends = { DATABASE_URL: `postgres://${nowhere}/orrery`, NATS_URL: `nats://${nowhere}` };
+    expect(await refusalOf(runService(name, { ...backends, HEALTH_PORT: String(port) }))).toBe(
+      `${name}: Port ${port} on 127.0.0.1 is in use: stop the program that holds it or set HEALTH_PORT to another port.`,
+    );
+  });
+});
+
+describeWithNats('each service with a bus', (NATS_URL) => {
+  it.each(services)('%s refuses an unreachable database', async (name) => {
+    const env = { NATS_URL, DATABASE_URL: `postgres://${nowhere}/orrery` };
+    expect(await refusalOf(runService(name, env))).toBe(
+      `${name}: PostgreSQL at ${nowhere}/orrery cannot be reached (ECONNREFUSED): start it or correct DATABASE_URL.`,
+    );
+  });
+});
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const result = await client.query(sql).finally(() => client.end());
+  return result.rows;
+}

@@ -25,7 +25,7 @@ export interface CheckServerOptions {
 export async function checkServer({ pool, url, clock, logger, signal }: CheckServerOptions): Promise<void> {
   const address = describeAddress(url);
   const onRetry = (error: unknown, attempt: number) =>
-    logger.warn({ address, attempt, reason: (error as Error).message }, 'PostgreSQL does not answer yet');
+    logger.info({ address, attempt, reason: (error as Error).message }, 'PostgreSQL does not answer yet');
   const policy = { ...ATTEMPTS, retryable: (error: unknown) => adviceFor(error) === undefined };
   const version = await retry(() => serverVersion(pool), policy, {
     clock,
