@@ -2,7 +2,7 @@ import type { Bus } from '@orrery/bus';
 import type { Database } from '@orrery/database';
 import type { Clock, Logger, Resources } from '@orrery/service-kit';
 import { createCatalogClient } from './catalog/catalog-client.js';
-import { createCommit } from './commit/commit-batch.js';
+import { type CommitBatch, createCommit } from './commit/commit-batch.js';
 import { createRecovery } from './commit/recover-commit.js';
 import type { RuntimeConfig } from './config.js';
 import type { RuntimeContext, RuntimeSchema } from './context.js';
@@ -31,6 +31,8 @@ export interface ContextParts {
   readonly instance: string;
   readonly wakeRelay: () => void;
   readonly resources: Resources;
+  /** Stands between the lanes and the database's commit: for tests that let answers get lost. */
+  readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }
 
 /** Verifications that run in one process at a time. */
@@ -73,7 +75,7 @@ export function createRuntimeContext(
 
 /** Leases, the states that they cover, and the lanes in which those change. */
 function createOwnership(
-  { database, bus, clock, logger, instance, wakeRelay, resources }: ContextParts,
+  { database, bus, clock, logger, instance, wakeRelay, resources, aroundCommit }: ContextParts,
   config: RuntimeConfig,
   { catalog, claimTurns, ids }: Pick<RuntimeContext, 'catalog' | 'claimTurns' | 'ids'>,
 ) {
@@ -84,6 +86,7 @@ function createOwnership(
     onDropped: (partition) => states.forgetPartition(partition),
     onTaken: ids.discard,
   });
+  const commit = createCommit(database, instance);
   const states = createResidentStates(db, held, config.memory);
   const lanes = createLanes({
     states,
@@ -91,7 +94,7 @@ function createOwnership(
     ids,
     claimSchemas: catalog.claimSchemas,
     claimTurns,
-    commit: createCommit(database, instance),
+    commit: aroundCommit === undefined ? commit : aroundCommit(commit),
     recover: createRecovery(db, instance, held, clock, stopping.signal),
     onCommitted: (entries) => {
       signals.committed(entries);

@@ -2,12 +2,15 @@ import type { Bus } from '@orrery/bus';
 import { type JournalFact, journalEntry, runtimeContract } from '@orrery/contracts';
 import { startRelay } from '@orrery/database';
 import { type Clock, type Health, holding, type Logger, type RunningService } from '@orrery/service-kit';
+import type { CommitBatch } from './commit/commit-batch.js';
 import type { RuntimeConfig } from './config.js';
 import type { RuntimeContext } from './context.js';
 import { createRuntimeContext } from './create-context.js';
 import { openDatabase } from './database/open-database.js';
 import { runtimeHandlers } from './handlers.js';
 import { loadFacts } from './journal/journal-facts.js';
+import type { LeaseKeeper } from './ownership/lease-keeper.js';
+import { partitionsFreed } from './ownership/partitions-freed.js';
 
 export interface RuntimeDependencies {
   readonly databaseUrl: string;
@@ -17,12 +20,15 @@ export interface RuntimeDependencies {
   readonly health: Health;
   /** Names this process among the runtimes; by default something random. */
   readonly instance?: string;
+  /** For tests: see `ContextParts`. */
+  readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }
 
 export interface RunningRuntime extends RunningService {
   readonly context: RuntimeContext;
   /** This process among the runtimes. */
   readonly instance: string;
+  readonly leases: LeaseKeeper;
 }
 
 /** Starts the runtime: its tables, its share of the deployments, then its answers. @throws StartupError. */
@@ -42,6 +48,8 @@ export function startRuntime(
       'bus check',
       health.register('runtime bus', async () => ((await bus.health()).ok ? ok : away)),
     );
+    // Released after the leases, so that what comes meanwhile goes to their new owners, and before the database.
+    resources.add('answers', () => bus.close());
     const relay = startRelay({
       database,
       load: (rows) => loadFacts(database.db, rows),
@@ -53,9 +61,12 @@ export function startRuntime(
     resources.add('outbox relay', () => relay.stop());
     const parts = { ...dependencies, database, instance, wakeRelay: relay.wake, resources };
     const { context, leases } = createRuntimeContext(parts, config);
+    const listening = new AbortController();
+    resources.add('news of partitions', () => listening.abort());
+    await bus.listen(partitionsFreed, ({ by }) => by !== instance && leases.wake(), listening.signal);
     await leases.runOnce();
     await bus.serve(runtimeContract, runtimeHandlers(context), { instance });
-    return { context, instance };
+    return { context, instance, leases };
   }, logger);
 }
 

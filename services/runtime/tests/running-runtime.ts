@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Bus, connectBus, createInProcessHub } from '@orrery/bus';
 import { type ErrorCode, type ReplyOf, runtimeContract, ServiceError } from '@orrery/contracts';
-import { type RuntimeConfig, readRuntimeConfig, startRuntime } from '@orrery/runtime';
+import {
+  type RuntimeConfig,
+  type RuntimeDependencies,
+  readRuntimeConfig,
+  startRuntime,
+} from '@orrery/runtime';
 import { createHealth, createLogger, Resources, systemClock } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
 import { afterAll } from 'vitest';
@@ -20,6 +25,8 @@ export interface Sent {
 
 export const OWNER = 1;
 export const OTHER = 2;
+
+type BootOptions = Partial<RuntimeConfig> & Pick<RuntimeDependencies, 'aroundCommit'>;
 
 /** A database, a bus and a catalog in memory, for one test file; runtimes are booted on them. */
 export async function prepareHouse() {
@@ -43,7 +50,7 @@ export async function prepareHouse() {
   await (await busOf('catalog')).serve(usedContract, catalog.handlers);
   const client = await busOf('client');
 
-  const boot = async (overrides: Partial<RuntimeConfig> = {}) => {
+  const boot = async ({ aroundCommit, ...overrides }: BootOptions = {}) => {
     const config = { ...readRuntimeConfig({}), ...overrides };
     const dependencies = {
       databaseUrl,
@@ -51,6 +58,7 @@ export async function prepareHouse() {
       clock,
       logger,
       health: createHealth({ clock }),
+      ...(aroundCommit && { aroundCommit }),
     };
     return resources.use('runtime', await startRuntime(dependencies, config));
   };
