@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { incrementVersion } from './fake-catalog.js';
+import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+
+const house: House = await prepareHouse();
+await house.boot();
+const { call, catalog } = house;
+catalog.plantVersion({ ...incrementVersion, version: 2, versionId: 2 });
+catalog.plantVersion({ ...incrementVersion, event: 'other', versionId: 3 });
+
+describe('bindings', () => {
+  it('are listed, or one by its event', async () => {
+    const { params } = await plantDeployment(house);
+    const { data: all } = await call('bindings.list', { params });
+    const { data: one } = await call('bindings.list', { params, query: { event: 'increment' } });
+    expect(all).toEqual([one]);
+    expect(one).toMatchObject({ event: 'increment', eventVersion: 1, targetChains: [], onchain: null });
+    expect(await codeOf(call('bindings.list', { params, query: { event: 'none' } }))).toBe(
+      'event_binding_not_found',
+    );
+  });
+
+  it('are added all or none', async () => {
+    const { params } = await plantDeployment(house);
+    const other = {
+      event: 'other',
+      eventVersion: 1,
+      targetChains: ['base-sepolia'],
+      onchain: { result: ['x'] },
+    };
+    const both = [other, { event: 'increment', eventVersion: 1 }];
+    expect(await refusalOf(call('bindings.add', { params, body: both }))).toMatchObject({
+      code: 'event_binding_exists',
+      errors: [{ pointer: '/1/event' }],
+    });
+    expect(await codeOf(call('bindings.add', { params, body: [other, other] }))).toBe('duplicate_event');
+    expect(await codeOf(call('bindings.add', { params, body: { ...other } }))).toBe('body_must_be_array');
+    expect((await call('bindings.list', { params })).data).toHaveLength(1);
+    const { data } = await call('bindings.add', { params, body: [other] });
+    expect(data).toMatchObject([other]);
+    expect((await call('bindings.list', { params })).data).toHaveLength(2);
+  });
+
+  it('change only what is named, and the next execution uses it', async () => {
+    const { params, execute, deployment } = await plantDeployment(house);
+    const chains = [{ event: 'increment', targetChains: ['base-sepolia'] }];
+    expect((await call('bindings.update', { params, body: chains })).data).toMatchObject([
+      { eventVersion: 1, targetChains: ['base-sepolia'] },
+    ]);
+    const version = [{ event: 'increment', eventVersion: 2 }];
+    expect((await call('bindings.update', { params, body: version })).data).toMatchObject([
+      { eventVersion: 2, targetChains: ['base-sepolia'] },
+    ]);
+    expect((await execute({ id: 'b' })).data).toMatchObject({
+      eventVersion: 2,
+      pushes: [{ chain: 'base-sepolia', status: 'queued' }],
+    });
+    expect([...catalog.claims].filter((claim) => claim.startsWith(deployment.address)).sort()).toEqual([
+      `${deployment.address} schema 1`,
+      `${deployment.address} version 2`,
+    ]);
+    const unbound = [{ event: 'increment', eventVersion: 1 }, { event: 'other' }];
+    expect(await refusalOf(call('bindings.update', { params, body: unbound }))).toMatchObject({
+      code: 'event_binding_not_found',
+      errors: [{ pointer: '/1/event' }],
+    });
+  });
+
+  it('are removed, with their claims', async () => {
+    const { params, execute, deployment, verify } = await plantDeployment(house);
+    await call('bindings.remove', { params, query: { event: 'increment' } });
+    expect(await codeOf(execute({ id: 'b' }))).toBe('event_not_bound');
+    expect(await codeOf(call('bindings.remove', { params, query: { event: 'increment' } }))).toBe(
+      'event_binding_not_found',
+    );
+    expect(catalog.claims.has(`${deployment.address} version 1`)).toBe(false);
+    await call('bindings.add', { params, body: [{ event: 'increment', eventVersion: 1 }] });
+    await execute({ id: 'b' });
+    expect(await verify()).toMatchObject({ valid: true });
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { attribute } from './fake-catalog.js';
+import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+
+const house: House = await prepareHouse();
+await house.boot();
+const { call, catalog } = house;
+catalog.plantSchema('horse', [attribute('name', 'string', { constraints: { required: true } })]);
+
+describe('instances', () => {
+  it('are created with defaults, once, of schemas that exist', async () => {
+    const { createCounter, params, verify } = await plantDeployment(house);
+    const { data, etag } = await createCounter('a:b', { label: 'a', more: [1] });
+    expect(data).toMatchObject({ state: { count: 0, label: 'a', more: [1] }, revision: 1 });
+    expect(etag).toBe('1');
+    expect(await codeOf(createCounter('a:b'))).toBe('entity_instance_exists');
+    expect(await refusalOf(createCounter('c', { label: 'z' }))).toMatchObject({
+      code: 'invalid_state',
+      errors: [{ pointer: '/state/label' }],
+    });
+    const unknown = { entitySchema: 'none', instanceId: 'x' };
+    expect(await codeOf(call('instances.create', { params, body: unknown }))).toBe('unknown_entity_schema');
+    expect(await verify()).toMatchObject({ valid: true, entries: 2 });
+  });
+
+  it('are replaced as sent, if they still have the revision', async () => {
+    const { createCounter, params } = await plantDeployment(house);
+    await createCounter('c', { count: 5, label: 'a' });
+    const update = (state: object, ifMatch?: string) =>
+      call('instances.update', {
+        params: { ...params, instanceId: 'c' },
+        body: { state },
+        headers: ifMatch === undefined ? {} : { 'if-match': ifMatch },
+      });
+    expect((await update({ label: 'b' })).data).toMatchObject({ state: { label: 'b' }, revision: 2 });
+    expect(await codeOf(update({}, '"1"'))).toBe('revision_mismatch');
+    expect((await update({}, '"2"')).data).toMatchObject({ state: {}, revision: 3 });
+    const outcomes = await Promise.allSettled([update({ count: 1 }, '"3"'), update({ count: 2 }, '"3"')]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('ask which schema is meant when several have the key', async () => {
+    const { createCounter, params } = await plantDeployment(house);
+    await createCounter('x');
+    await call('instances.create', {
+      params,
+      body: { entitySchema: 'horse', instanceId: 'x', state: { name: 'X' } },
+    });
+    const one = { params: { ...params, instanceId: 'x' } };
+    expect(await refusalOf(call('instances.get', one))).toMatchObject({
+      code: 'ambiguous_instance',
+      facts: { entitySchemas: ['counter', 'horse'] },
+    });
+    expect(await codeOf(call('instances.delete', one))).toBe('ambiguous_instance');
+    const query = { entitySchema: 'horse' };
+    expect((await call('instances.get', { ...one, query })).data.state).toEqual({ name: 'X' });
+    await call('instances.delete', { ...one, query });
+    expect((await call('instances.get', one)).data.entitySchema).toBe('counter');
+  });
+
+  it('are listed in order of creation, by schema, with totals', async () => {
+    const { createCounter, params } = await plantDeployment(house);
+    for (const id of ['c', 'a', 'b']) await createCounter(id);
+    const list = (query: object) => call('instances.list', { params, query });
+    const first = await list({ limit: '2' });
+    expect(first.data.map(({ instanceId }) => instanceId)).toEqual(['c', 'a']);
+    expect(first.pagination).toEqual({ page: 1, limit: 2, total: 3, totalPages: 2 });
+    expect((await list({ entitySchema: 'horse' })).pagination.total).toBe(0);
+    expect((await list({ entitySchema: 'counter', page: '2', limit: '2' })).data).toHaveLength(1);
+  });
+
+  it('can be deleted and made again, and read as they were', async () => {
+    const { createCounter, params, execute, verify, deployment } = await plantDeployment(house);
+    await createCounter('c', { label: 'a' });
+    await execute({ id: 'c' });
+    const one = { params: { ...params, instanceId: 'c' } };
+    await call('instances.delete', one);
+    expect(await codeOf(call('instances.get', one))).toBe('entity_instance_not_found');
+    expect(await codeOf(call('instances.delete', one))).toBe('entity_instance_not_found');
+    expect(catalog.claims.has(`${deployment.address} schema 1`)).toBe(false);
+    expect((await createCounter('c')).data).toMatchObject({ state: { count: 0 }, revision: 1 });
+    expect(catalog.claims.has(`${deployment.address} schema 1`)).toBe(true);
+    const at = async (atSeq: number) =>
+      (await call('instances.get', { ...one, query: { atSeq } })).data.state;
+    expect(await at(2)).toEqual({ count: 0, label: 'a' });
+    expect(await at(3)).toEqual({ count: 1, label: 'a' });
+    expect(await codeOf(at(4))).toBe('entity_instance_not_found');
+    expect(await at(5)).toEqual({ count: 0 });
+    expect(await verify()).toMatchObject({ valid: true, entries: 5 });
+  });
+});
