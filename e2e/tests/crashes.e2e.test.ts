@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { systemClock } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
@@ -13,7 +12,7 @@ import { type CountingLoad, startCounting } from '../src/load/start-counting.js'
 const DEPLOYMENTS = 8;
 const CLIENTS = 16;
 /** Short leases and deadlines, so that a takeover and a lost answer take a second and not ten. */
-const impatient = { RATE_LIMITS: 'false', LEASE_TTL_MS: '1000', CALL_DEADLINE_MS: '3000' };
+const impatient = { RATE_LIMITS: 'false', LEASE_TTL_MS: '1000', CALL_DEADLINE_MS: '2000' };
 
 describeWithNats(
   'five processes',
@@ -23,11 +22,11 @@ describeWithNats(
     let api: ApiClient;
     beforeAll(async () => {
       const nats = await startNatsServer();
-      cleanUp.push(async () => nats.stop());
+      cleanUp.push(nats.stop);
       const database = await createTestDatabase();
       cleanUp.push(() => database.drop());
       system = await startFiveProcesses({ databaseUrl: database.url, natsUrl: nats.url }, impatient);
-      cleanUp.push(() => system[Symbol.asyncDispose]());
+      cleanUp.push(async () => system[Symbol.asyncDispose]());
       api = apiClient(system.url, system.key);
     });
     afterAll(async () => {
@@ -42,19 +41,19 @@ describeWithNats(
 
     it('kill -9 of the runtime loses no acknowledged execution and repeats none', async () => {
       const counting = await load();
-      for (let kill = 1; kill <= 3; kill += 1) {
-        await counting.acknowledged(150 * kill);
+      for (let kill = 1; kill <= 2; kill += 1) {
+        await counting.acknowledged(counting.count() + 150);
         await system.kill('runtime');
         system.restart('runtime');
       }
-      await counting.acknowledged(600);
+      await counting.acknowledged(counting.count() + 150);
       await counting.finish();
       expect(await counting.problems()).toEqual([]);
       expect(await findViolations(system.databaseUrl)).toEqual([]);
     });
 
     it('a runtime that is stopped loses its deployments to another, and cannot commit when it wakes', async () => {
-      const second = system.add('runtime');
+      system.add('runtime');
       const first = system.process('runtime');
       await owners(
         system.databaseUrl,
@@ -65,15 +64,9 @@ describeWithNats(
 
       process.kill(first.pid, 'SIGSTOP');
       await owners(system.databaseUrl, (counts) => counts.length === 1 && counts[0] === 64);
-      const before = counting.count();
-      await counting.acknowledged(before + 200);
+      await counting.acknowledged(counting.count() + 40);
       process.kill(first.pid, 'SIGCONT');
       await owners(system.databaseUrl, (counts) => counts.length === 2);
-      await counting.acknowledged(counting.count() + 100);
-
-      process.kill(second.pid, 'SIGSTOP');
-      await owners(system.databaseUrl, (counts) => counts.length === 1 && counts[0] === 64);
-      process.kill(second.pid, 'SIGCONT');
       await counting.acknowledged(counting.count() + 100);
       await counting.finish();
       expect(await counting.problems()).toEqual([]);
@@ -89,12 +82,21 @@ describeWithNats(
       await counting.acknowledged(counting.count() + 100);
       await counting.finish();
       expect(await counting.problems()).toEqual([]);
-      expect(counting.interruptions()).toEqual([]);
+      expect(counting.interruptions(), complaints(system)).toEqual([]);
       expect(await findViolations(system.databaseUrl)).toEqual([]);
     });
   },
   { own: true },
 );
+
+/** What the processes had to complain of, to be shown with a failure. */
+const complaints = (system: FiveProcesses): string =>
+  system
+    .output()
+    .split('\n')
+    .filter((line) => /"level":"?(error|warn)/.test(line))
+    .slice(-20)
+    .join('\n');
 
 /** Waits until the numbers of partitions that the living owners hold are as asked for. */
 async function owners(databaseUrl: string, asked: (counts: number[]) => boolean): Promise<void> {
@@ -108,6 +110,5 @@ async function owners(databaseUrl: string, asked: (counts: number[]) => boolean)
     );
     counts = rows.map(({ count }) => count);
   }
-  client.end();
-  await once(client, 'end');
+  await client.end();
 }
