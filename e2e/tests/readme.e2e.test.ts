@@ -45,7 +45,7 @@ describe('the README', () => {
 });
 
 /** The answer as the README shows it, without what differs each time. */
-function promisedAnswer(): unknown {
+function promisedAnswer(): object {
   const [, text = '{}'] = readme.match(/```json\n([\s\S]*?)```/) ?? [];
   const { historyId: _, ...data } = JSON.parse(text).data;
   return data;
