@@ -78,7 +78,8 @@ export function createFakeCatalog() {
     'worlds.get': async ({ params: { idOrAddress } }) => {
       if (idOrAddress !== '1' && idOrAddress !== world.address) throw new ServiceError('world_not_found');
       const { hash: _, ...shown } = texts;
-      return { data: { ...world, ...shown, isPublic: false, createdAt: NOW, updatedAt: NOW } as never };
+      const { id, address } = world;
+      return { data: { id, address, ...shown, isPublic: false, createdAt: NOW, updatedAt: NOW } as never };
     },
     'claims.world': async ({ world: reference }, { caller }) => {
       const isOwner = caller.kind === 'account' && caller.accountId === world.ownerAccountId;
