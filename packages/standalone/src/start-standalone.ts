@@ -35,7 +35,7 @@ export async function startStandalone(
   resources.use('chain-pusher', await startChainPusher(await dependencies('chain-pusher')));
   const gateway = resources.use(
     'gateway',
-    await startGateway(await dependencies('gateway'), settings.gateway),
+    await startGateway({ ...(await dependencies('gateway')), redisUrl: settings.redisUrl }, settings.gateway),
   );
   const key = await firstKey({ db: gateway.db, file: join(dataDirectory, 'api-key') });
   settings.write(welcome({ url: gateway.url, key, dataDirectory }));
