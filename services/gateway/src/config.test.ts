@@ -9,7 +9,7 @@ describe('the configuration', () => {
       port: 3000,
       limits: { bodyLimit: 1_048_576, trustProxy: false },
       deadlineMs: 30_000,
-      signIn: { isOpen: false },
+      signIn: { isOpen: false, publicUrl: 'http://127.0.0.1:3000' },
       rates: {
         key: { burst: 500, perSecond: 100 },
         address: { burst: 120, perSecond: 2 },

@@ -24,7 +24,7 @@ const environment = z.object({
   MAX_IN_FLIGHT: limit(1000, 1, 100_000, 'requests that may be under way at once'),
   MAX_STREAMS: limit(1000, 1, 100_000, 'live streams that may be open at once'),
   SIGN_UP: z.enum(['open', 'closed']).default('closed').describe('open or closed'),
-  PUBLIC_URL: httpUrl.default('http://127.0.0.1:3000'),
+  PUBLIC_URL: httpUrl.optional(),
   RATE_LIMITS: flag.default(true),
   RATE_KEY_PER_SECOND: limit(100, 1, 1_000_000, 'requests a second per key'),
   RATE_KEY_BURST: limit(500, 1, 1_000_000, 'requests at once per key'),
@@ -62,7 +62,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     },
     deadlineMs: read.CALL_DEADLINE_MS,
     maxStreams: read.MAX_STREAMS,
-    signIn: { isOpen: read.SIGN_UP === 'open', publicUrl: read.PUBLIC_URL },
+    signIn: { isOpen: read.SIGN_UP === 'open', publicUrl: read.PUBLIC_URL ?? localUrl(read) },
     maxInFlight: read.MAX_IN_FLIGHT,
     rates: read.RATE_LIMITS ? ratesOf(read) : undefined,
   };
@@ -74,3 +74,7 @@ const ratesOf = (read: z.output<typeof environment>): RatePolicies => ({
   wallet: perMinute('wallet', read.RATE_APP_WALLET_PER_MINUTE),
   signIn: perMinute('sign-in', read.RATE_AUTH_PER_MINUTE),
 });
+
+/** Where it can be reached as far as it knows by itself. */
+const localUrl = ({ HOST, PORT }: z.output<typeof environment>): string =>
+  `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
