@@ -75,7 +75,7 @@ describeWithNats(
 
     it('a runtime that is asked to end hands over and fails nobody', async () => {
       const third = system.add('runtime');
-      await owners(system.databaseUrl, (counts) => counts.length === 3);
+      await owners(system.databaseUrl, (counts) => counts.length > 1 && counts.every((count) => count <= 32));
       const counting = await load();
       await counting.acknowledged(100);
       await third.end('SIGTERM');
@@ -104,7 +104,10 @@ async function owners(databaseUrl: string, asked: (counts: number[]) => boolean)
   await client.connect();
   const signal = AbortSignal.timeout(20_000);
   for (let counts: number[] = []; !asked(counts); await systemClock.sleep(20)) {
-    if (signal.aborted) throw new Error(`the partitions are held as ${JSON.stringify(counts)}`);
+    if (signal.aborted) {
+      await client.end();
+      throw new Error(`the partitions are held as ${JSON.stringify(counts)}`);
+    }
     const { rows } = await client.query(
       'select count(*)::int from runtime.partitions where expires_at > now() and owner is not null group by owner',
     );

@@ -1,0 +1,108 @@
+import type { ChangeMode, JsonObject, JsonValue } from '@orrery/contracts';
+
+/** A random world, as data that both the service and the model are given. */
+export interface WorldPlan {
+  schemas: SchemaPlan[];
+  /** By event: its versions, in order. */
+  events: Record<string, VersionPlan[]>;
+}
+
+export interface SchemaPlan {
+  name: string;
+  attributes: AttributePlan[];
+}
+
+export interface AttributePlan {
+  name: string;
+  type: 'integer' | 'float' | 'string' | 'boolean' | 'json';
+  constraints: { min?: number; max?: number; enum?: string[]; pattern?: string; required?: boolean };
+  defaultValue: JsonValue;
+}
+
+/** A value in a template: the model computes it from this, the service from the text that `templateOf` writes. */
+export type Term =
+  | { kind: 'literal'; value: JsonValue }
+  | { kind: 'input'; name: string }
+  | { kind: 'read'; schema: string; attribute: string; plusN: boolean }
+  | { kind: 'count'; schema: string };
+
+export const OPERATORS = ['set', '$set', '$increment', '$append', '$merge', '$unset'] as const;
+
+export interface AttributeChange {
+  operator: (typeof OPERATORS)[number];
+  term: Term;
+}
+
+export interface ChangePlan {
+  schema: string;
+  /** `@id` and `@other` are read from the input. */
+  id: string;
+  remove: boolean;
+  attributes: Record<string, AttributeChange>;
+}
+
+export interface VersionPlan {
+  /** With a contract undeclared input is refused. */
+  strictInput: boolean;
+  reads: { schema: string; filter?: string[] }[];
+  modes: Record<string, ChangeMode> | null;
+  changes: ChangePlan[];
+  result: Term | null;
+  resultType: 'number' | 'string' | null;
+  guards: { maxInstances?: number; create?: boolean; delete?: boolean };
+}
+
+/** The contract of a strict version. */
+export const INPUT_TYPES = {
+  id: 'string',
+  other: 'string?',
+  n: 'number?',
+  s: 'string?',
+  ids: 'string[]?',
+} as const;
+
+/** A version as the API takes it, every field named, so that it also replaces another. */
+export const versionBody = (plan: VersionPlan): JsonObject => ({
+  inputSchema: plan.strictInput ? { ...INPUT_TYPES } : null,
+  outputSchema: plan.resultType === null ? null : { value: plan.resultType },
+  readEntities: plan.reads.map((read) => ({ ...read })),
+  stateChanges: plan.modes,
+  guards: { ...plan.guards },
+  mutationSettings: { mode: 'direct', template: templateOf(plan) },
+});
+
+export const schemaBody = ({ name, attributes }: SchemaPlan): JsonObject => ({
+  name,
+  attributes: attributes.map((attribute) => ({ ...attribute, constraints: { ...attribute.constraints } })),
+});
+
+function templateOf({ changes, result }: VersionPlan): JsonObject {
+  const stateChanges = Object.fromEntries(
+    changes.map(({ schema, id, remove, attributes }) => [
+      `${schema}:${id.startsWith('@') ? `{{ input.${id.slice(1)} }}` : id}`,
+      remove ? { $delete: true } : attributesOf(attributes),
+    ]),
+  );
+  return { stateChanges, ...(result !== null && { result: { value: textOf(result) } }) };
+}
+
+const attributesOf = (attributes: ChangePlan['attributes']): JsonObject =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, { operator, term }]) => [
+      name,
+      operator === 'set' ? textOf(term) : { [operator]: operator === '$unset' ? true : textOf(term) },
+    ]),
+  );
+
+function textOf(term: Term): JsonValue {
+  switch (term.kind) {
+    case 'literal':
+      return term.value;
+    case 'input':
+      return `{{ input.${term.name} }}`;
+    case 'count':
+      return `{{ size(entities.${term.schema}) }}`;
+    case 'read':
+      return `{{ entities.${term.schema}[input.id].${term.attribute}${term.plusN ? ' + input.n' : ''} }}`;
+  }
+}

@@ -1,0 +1,14 @@
+import { createTestDatabase } from '@orrery/testing';
+import { startAllInOne } from '@orrery/testing/system';
+import { expect, it } from 'vitest';
+import { apiClient } from '../src/api-client.js';
+import { findViolations } from '../src/invariants/find-violations.js';
+import { playStories } from '../src/world-model/play-stories.js';
+
+it('1,000 random stories, new ones each time, end as a simple model foretells', async () => {
+  await using database = await createTestDatabase();
+  await using system = await startAllInOne(database.url, { RATE_LIMITS: 'false' });
+  const api = apiClient(system.url, system.key);
+  await playStories({ api, stories: 1000, commands: 20, lanes: 20, seed: Date.now() % 1_000_000_000 });
+  expect(await findViolations(database.url)).toEqual([]);
+});
