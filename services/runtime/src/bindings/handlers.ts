@@ -31,7 +31,7 @@ export function bindingReads({ db, access }: RuntimeContext): Handlers<Pick<Rpcs
 
 /** Claims and releases of one deployment take turns, so that no release gives back what is just being claimed. */
 export function bindingWrites(context: RuntimeContext): OwnedHandlers<BindingWrites> {
-  const { lanes, clock, claimTurns, chains, catalog, logger } = context;
+  const { lanes, access, clock, claimTurns, chains, catalog, logger } = context;
   const release = async ({ address }: KnownDeployment, versionIds: number[]) => {
     if (versionIds.length === 0) return;
     await catalog
@@ -39,14 +39,17 @@ export function bindingWrites(context: RuntimeContext): OwnedHandlers<BindingWri
       .catch((error: unknown) => logger.info({ err: error }, 'claims are left to the sweep'));
   };
   return {
-    'bindings.add': (deployment, { body }, call) =>
+    'bindings.add': (deployment, { params, body }, call) =>
       claimTurns(deployment.id, async () => {
+        // What has been deleted is not found, whatever the body says, and claims nothing any more.
+        await access.visible(params, call.caller);
         const added = await newBindings(context, deployment, body, '', new Date(clock.now()));
         const { records } = await lanes.submit(addBindings(deployment, call, added));
         return { data: records };
       }),
-    'bindings.update': (deployment, { body }, call) =>
+    'bindings.update': (deployment, { params, body }, call) =>
       claimTurns(deployment.id, async () => {
+        await access.visible(params, call.caller);
         refuseDuplicates(body, '');
         refuseUnknownChains(chains, body, '');
         const definitions = await claimChanged(context, deployment, body);

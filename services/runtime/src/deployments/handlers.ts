@@ -63,8 +63,11 @@ export function deploymentWrites(context: RuntimeContext): OwnedHandlers<Deploym
     };
   return {
     'deployments.update': async (deployment, { body }, call) => {
-      refuseUnknownModel(models, body.aiModelId);
-      const { record } = await lanes.submit(changeItem(deployment, call, (state) => settingsOf(state, body)));
+      const decide = (state: DeploymentState) => {
+        refuseUnknownModel(models, body.aiModelId);
+        return settingsOf(state, body);
+      };
+      const { record } = await lanes.submit(changeItem(deployment, call, decide));
       return { data: record };
     },
     'deployments.delete': async (deployment, _request, call) => {
