@@ -13,13 +13,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'packages/database': ['contracts', 'service-kit'],
   'packages/bus': ['contracts', 'service-kit', 'database'],
   'packages/embedded-postgres': ['service-kit'],
+  'packages/service-host': ['service-kit', 'database', 'bus'],
   'packages/standalone': ['service-kit', 'bus', 'embedded-postgres', ...SERVICES],
   'packages/cli': ['contracts', 'service-kit', 'database', 'gateway', 'embedded-postgres'],
   'packages/testing': ['service-kit', 'embedded-postgres'],
   ...Object.fromEntries(
     SERVICES.map((name) => [
       `services/${name}`,
-      ['contracts', 'service-kit', 'database', 'bus', 'expressions'],
+      ['contracts', 'service-kit', 'service-host', 'database', 'bus', 'expressions'],
     ]),
   ),
 };

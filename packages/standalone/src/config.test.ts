@@ -10,8 +10,7 @@ describe('the settings of the all-in-one', () => {
       dataDirectory: resolve('.orrery'),
       databaseUrl: undefined,
       natsUrl: undefined,
-      redisUrl: undefined,
-      gateway: { host: '127.0.0.1', port: 3000 },
+      gateway: { host: '127.0.0.1', port: 3000, redisUrl: undefined },
     });
   });
 

@@ -1,22 +1,14 @@
 import { resolve } from 'node:path';
-import { type CatalogConfig, readCatalogConfig } from '@orrery/catalog';
-import { type GatewayConfig, readGatewayConfig } from '@orrery/gateway';
-import { type RuntimeConfig, readRuntimeConfig } from '@orrery/runtime';
-import {
-  databaseUrl,
-  type Environment,
-  natsUrl,
-  readEnvironment,
-  readTogether,
-  redisUrl,
-} from '@orrery/service-kit';
+import { type CatalogConfig, readCatalogConfig } from '@orrery/catalog/config';
+import { type GatewayConfig, readGatewayConfig } from '@orrery/gateway/config';
+import { type RuntimeConfig, readRuntimeConfig } from '@orrery/runtime/config';
+import { databaseUrl, type Environment, natsUrl, readEnvironment, readTogether } from '@orrery/service-kit';
 import { z } from 'zod';
 
 const environment = z.object({
   ORRERY_DATA_DIR: z.string().default('.orrery').describe('the folder that everything is kept in'),
   DATABASE_URL: databaseUrl.optional(),
   NATS_URL: natsUrl.optional(),
-  REDIS_URL: redisUrl.optional(),
 });
 
 export interface StandaloneSettings {
@@ -26,8 +18,6 @@ export interface StandaloneSettings {
   readonly databaseUrl: string | undefined;
   /** Without it the bus stays in the process. */
   readonly natsUrl: string | undefined;
-  /** Without it rate limits, if there are any, count in the process. */
-  readonly redisUrl: string | undefined;
   readonly catalog: CatalogConfig;
   readonly runtime: RuntimeConfig;
   readonly gateway: GatewayConfig;
@@ -50,7 +40,6 @@ export function readStandaloneSettings(
     dataDirectory: resolve(own.ORRERY_DATA_DIR),
     databaseUrl: own.DATABASE_URL,
     natsUrl: own.NATS_URL,
-    redisUrl: own.REDIS_URL,
     ...services,
     write,
   };

@@ -1,50 +1,28 @@
 import { join } from 'node:path';
-import { startCatalog } from '@orrery/catalog';
-import { startChainPusher } from '@orrery/chain-pusher';
 import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
-import { startGateway } from '@orrery/gateway';
-import { startRuntime } from '@orrery/runtime';
-import { startScheduler } from '@orrery/scheduler';
 import type { RunningService, ServiceContext } from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
 import { openDataDirectory } from './data-directory.js';
-import { firstKey } from './first-key.js';
-import { openBuses } from './open-buses.js';
-import { welcome } from './welcome.js';
 
-/** All five services in this process. The order is that of need: the door opens when all others answer. */
+/**
+ * The data directory, its database, then all services. The services' code is loaded while PostgreSQL starts: each
+ * takes about as long as the other.
+ */
 export async function startStandalone(
   context: ServiceContext,
   settings: StandaloneSettings,
 ): Promise<RunningService> {
-  const { logger, clock, health, resources } = context;
-  const { dataDirectory } = settings;
-  await openDataDirectory(dataDirectory);
-  const databaseUrl = settings.databaseUrl ?? (await embeddedDatabase(context, dataDirectory));
-  const busFor = await openBuses(context, { databaseUrl, natsUrl: settings.natsUrl });
-  const dependencies = async (service: string) => ({
-    databaseUrl,
-    clock,
-    logger,
-    health,
-    bus: await busFor(service),
-  });
-  resources.use('catalog', await startCatalog(await dependencies('catalog'), settings.catalog));
-  resources.use('runtime', await startRuntime(await dependencies('runtime'), settings.runtime));
-  resources.use('scheduler', await startScheduler(await dependencies('scheduler')));
-  resources.use('chain-pusher', await startChainPusher(await dependencies('chain-pusher')));
-  const gateway = resources.use(
-    'gateway',
-    await startGateway({ ...(await dependencies('gateway')), redisUrl: settings.redisUrl }, settings.gateway),
-  );
-  const key = await firstKey({ db: gateway.db, file: join(dataDirectory, 'api-key') });
-  settings.write(welcome({ url: gateway.url, key, dataDirectory }));
-  return { [Symbol.asyncDispose]: async () => undefined };
+  await openDataDirectory(settings.dataDirectory);
+  const [databaseUrl, { startServices }] = await Promise.all([
+    settings.databaseUrl ?? embeddedDatabase(context, settings),
+    import('./start-services.js'),
+  ]);
+  return startServices(context, { ...settings, databaseUrl });
 }
 
 async function embeddedDatabase(
   { resources, signal }: ServiceContext,
-  dataDirectory: string,
+  { dataDirectory }: StandaloneSettings,
 ): Promise<string> {
   const options = { dataDirectory: join(dataDirectory, 'postgres'), signal };
   return resources.use('postgres', await startEmbeddedPostgres(options)).url;

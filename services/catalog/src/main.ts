@@ -1,10 +1,11 @@
-import { runService } from '@orrery/service-kit';
-import { readSettings, startFromEnvironment } from './start-from-environment.js';
+import { runServiceProcess } from '@orrery/service-host';
+import { readCatalogConfig } from './config.js';
+import { startCatalog } from './service.js';
 
-await runService({
+await runServiceProcess({
   name: 'catalog',
   env: process.env,
-  settings: readSettings,
-  start: startFromEnvironment,
+  readConfig: readCatalogConfig,
+  start: startCatalog,
   defaultHealthPort: 3101,
 });

@@ -1,17 +1,10 @@
-import type { Bus } from '@orrery/bus';
 import { catalogChanged, catalogContract, type PayloadOf } from '@orrery/contracts';
 import { type Database, startRelay } from '@orrery/database';
-import {
-  type Clock,
-  type Health,
-  holding,
-  type Logger,
-  type PollLoop,
-  type RunningService,
-} from '@orrery/service-kit';
+import { openBackends, type ServiceDependencies } from '@orrery/service-host';
+import { holding, type PollLoop, type RunningService } from '@orrery/service-kit';
 import { announceWith } from './changes/announce-change.js';
 import type { CatalogConfig } from './config.js';
-import { openDatabase } from './database/open-database.js';
+import { migrations } from './database/migrations/index.js';
 import type { CatalogSchema } from './database/schema.js';
 import { catalogHandlers } from './handlers.js';
 import { followAccounts } from './quotas/follow-accounts.js';
@@ -20,12 +13,7 @@ import { askRuntime } from './sweeping/ask-runtime.js';
 import { type Sweeps, startSweeps } from './sweeping/start-sweeps.js';
 import type { AskHeld } from './sweeping/sweep-claims.js';
 
-export interface CatalogDependencies {
-  readonly databaseUrl: string;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly health: Health;
+export interface CatalogDependencies extends ServiceDependencies {
   /** Who says which claims are held; the runtime by default. */
   readonly askHeld?: AskHeld;
 }
@@ -42,17 +30,10 @@ export function startCatalog(
   dependencies: CatalogDependencies,
   config: CatalogConfig,
 ): Promise<RunningCatalog> {
-  const { databaseUrl, bus, clock, logger, health, askHeld = askRuntime(bus, clock) } = dependencies;
+  const { bus, clock, logger, askHeld = askRuntime(bus, clock) } = dependencies;
   return holding(async (resources) => {
-    const database = resources.use('database', await openDatabase({ databaseUrl, clock, logger }));
-    resources.add(
-      'database check',
-      health.register('catalog database', () => database.ping().then(() => ok)),
-    );
-    resources.add(
-      'bus check',
-      health.register('catalog bus', async () => ((await bus.health()).ok ? ok : away)),
-    );
+    const backends = { ...dependencies, service: 'catalog', schema: 'catalog', migrations, resources };
+    const database = await openBackends<CatalogSchema>(backends);
     const context = { db: database.db, clock, logger, limits: config.limits, announce: announceWith(clock) };
     await bus.serve(catalogContract, catalogHandlers(context));
 
@@ -72,6 +53,3 @@ export function startCatalog(
     return { database, sweeps, relay };
   }, logger);
 }
-
-const ok = { status: 'ok' as const };
-const away = { status: 'unavailable' as const };

@@ -1,1 +1,1 @@
-export { type ChainPusherDependencies, startChainPusher } from './service.js';
+export { startChainPusher } from './service.js';

@@ -1,10 +1,10 @@
-import { runService } from '@orrery/service-kit';
-import { readSettings, startFromEnvironment } from './start-from-environment.js';
+import { runServiceProcess } from '@orrery/service-host';
+import { startChainPusher } from './service.js';
 
-await runService({
+await runServiceProcess({
   name: 'chain-pusher',
   env: process.env,
-  settings: readSettings,
-  start: startFromEnvironment,
+  readConfig: () => ({}),
+  start: startChainPusher,
   defaultHealthPort: 3104,
 });

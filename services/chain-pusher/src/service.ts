@@ -1,33 +1,17 @@
-import type { Bus } from '@orrery/bus';
-import { connect, migrate } from '@orrery/database';
-import { type Clock, type Health, holding, type Logger, type RunningService } from '@orrery/service-kit';
+import { openBackends, type ServiceDependencies } from '@orrery/service-host';
+import { holding, type RunningService } from '@orrery/service-kit';
 import { migrations } from './database/migrations/index.js';
 
-export interface ChainPusherDependencies {
-  readonly databaseUrl: string;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly health: Health;
-}
-
-/** Starts the chain-pusher on its own database schema. @throws StartupError when the database cannot be used. */
-export function startChainPusher(dependencies: ChainPusherDependencies): Promise<RunningService> {
-  const { databaseUrl: url, bus, clock, logger, health } = dependencies;
+/** Starts the chain-pusher on its own schema of the database. @throws StartupError when the database cannot be used. */
+export function startChainPusher(dependencies: ServiceDependencies): Promise<RunningService> {
   return holding(async (resources) => {
-    const connection = { url, schema: 'chain_pusher', applicationName: 'orrery-chain-pusher', clock, logger };
-    const database = resources.use('database', await connect(connection));
-    await migrate({ database, migrations, logger });
-    resources.add(
-      'database check',
-      health.register('chain-pusher database', () => database.ping().then(() => ({ status: 'ok' }))),
-    );
-    resources.add(
-      'bus check',
-      health.register('chain-pusher bus', async () => statusOf(await bus.health())),
-    );
+    await openBackends({
+      ...dependencies,
+      service: 'chain-pusher',
+      schema: 'chain_pusher',
+      migrations,
+      resources,
+    });
     return {};
-  }, logger);
+  }, dependencies.logger);
 }
-
-const statusOf = ({ ok }: { ok: boolean }) => ({ status: ok ? ('ok' as const) : ('unavailable' as const) });

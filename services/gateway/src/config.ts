@@ -1,4 +1,12 @@
-import { type Environment, flag, httpUrl, port, readEnvironment, wholeNumber } from '@orrery/service-kit';
+import {
+  type Environment,
+  flag,
+  httpUrl,
+  port,
+  readEnvironment,
+  redisUrl,
+  wholeNumber,
+} from '@orrery/service-kit';
 import { z } from 'zod';
 import type { HttpLimits } from './http/create-http.js';
 import { isProxyList, trustedProxies } from './http/trusted-proxies.js';
@@ -11,6 +19,7 @@ const limit = (fallback: number, min: number, max: number, what: string) =>
 const environment = z.object({
   PORT: port.default(3000),
   HOST: z.string().max(255).default('127.0.0.1').describe('the address to listen on'),
+  REDIS_URL: redisUrl.optional(),
   BODY_LIMIT: limit(1024 * 1024, 1024, 32 * 1024 * 1024, 'bytes that a request body may have'),
   REQUEST_TIMEOUT_MS: limit(30_000, 1000, 600_000, 'milliseconds within which a request must have arrived'),
   HEADERS_TIMEOUT_MS: limit(10_000, 1000, 600_000, 'milliseconds within which its headers must have arrived'),
@@ -36,6 +45,8 @@ const environment = z.object({
 export interface GatewayConfig {
   readonly host: string;
   readonly port: number;
+  /** Shares rate limits over replicas; without it each counts for itself. */
+  readonly redisUrl: string | undefined;
   readonly limits: HttpLimits;
   /** How long a call to a service may take, in milliseconds. */
   readonly deadlineMs: number;
@@ -54,6 +65,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
   return {
     host: read.HOST,
     port: read.PORT,
+    redisUrl: read.REDIS_URL,
     limits: {
       bodyLimit: read.BODY_LIMIT,
       requestTimeoutMs: read.REQUEST_TIMEOUT_MS,

@@ -1,2 +1,2 @@
 export { type GatewayConfig, readGatewayConfig } from './config.js';
-export { type GatewayDependencies, type RunningGateway, startGateway } from './service.js';
+export { type RunningGateway, startGateway } from './service.js';

@@ -1,10 +1,11 @@
-import { runService } from '@orrery/service-kit';
-import { readSettings, startFromEnvironment } from './start-from-environment.js';
+import { runServiceProcess } from '@orrery/service-host';
+import { readGatewayConfig } from './config.js';
+import { startGateway } from './service.js';
 
-await runService({
+await runServiceProcess({
   name: 'gateway',
   env: process.env,
-  settings: readSettings,
-  start: startFromEnvironment,
+  readConfig: readGatewayConfig,
+  start: startGateway,
   defaultHealthPort: 3100,
 });

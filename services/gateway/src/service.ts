@@ -1,6 +1,6 @@
-import type { Bus } from '@orrery/bus';
 import { accountContract } from '@orrery/contracts';
-import { type Clock, type Health, holding, type Logger, type RunningService } from '@orrery/service-kit';
+import { openBackends, type ServiceDependencies } from '@orrery/service-host';
+import { holding, type RunningService } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
 import { accountHandlers } from './accounts/account-handlers.js';
 import { identityHandlers } from './accounts/handlers.js';
@@ -8,23 +8,13 @@ import { startAnnouncements } from './accounts/start-announcements.js';
 import { startKeys } from './accounts/start-keys.js';
 import { createApp } from './app.js';
 import type { GatewayConfig } from './config.js';
-import { openDatabase } from './database/open-database.js';
+import { migrations } from './database/migrations/index.js';
 import type { GatewaySchema } from './database/schema.js';
 import { createDispatch } from './http/dispatch.js';
 import { listenHttp } from './http/listen.js';
 import { startLimiter } from './limits/start-limiter.js';
 import { allRoutes } from './routes/index.js';
 import { startStreams } from './stream/start-streams.js';
-
-export interface GatewayDependencies {
-  readonly databaseUrl: string;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly health: Health;
-  /** Shares rate limits over replicas; without it each counts for itself. */
-  readonly redisUrl?: string | undefined;
-}
 
 export interface RunningGateway extends RunningService {
   /** Where it listens. */
@@ -38,21 +28,14 @@ export interface RunningGateway extends RunningService {
  * under way end. @throws StartupError when the database or the port cannot be used.
  */
 export function startGateway(
-  dependencies: GatewayDependencies,
+  dependencies: ServiceDependencies,
   config: GatewayConfig,
 ): Promise<RunningGateway> {
-  const { databaseUrl, bus, clock, logger, health } = dependencies;
+  const { bus, clock, logger, health } = dependencies;
   return holding(async (resources) => {
-    const database = resources.use('database', await openDatabase({ databaseUrl, clock, logger }));
+    const backends = { ...dependencies, service: 'gateway', schema: 'gateway', migrations, resources };
+    const database = await openBackends<GatewaySchema>(backends);
     const { db } = database;
-    resources.add(
-      'database check',
-      health.register('gateway database', () => database.ping().then(() => ok)),
-    );
-    resources.add(
-      'bus check',
-      health.register('gateway bus', async () => ((await bus.health()).ok ? ok : away)),
-    );
     const keys = await startKeys({ db, bus, clock, logger, resources });
     startAnnouncements({ database, bus, clock, logger, resources });
     await bus.serve(accountContract, accountHandlers(db));
@@ -61,7 +44,7 @@ export function startGateway(
       identityHandlers({ db, bus, keys, clock, logger, signIn: config.signIn }),
     );
     const stream = startStreams({ bus, call, keys, clock, logger, deadlineMs: config.deadlineMs, resources });
-    const limiter = startLimiter({ ...dependencies, redisUrl: dependencies.redisUrl, resources });
+    const limiter = startLimiter({ ...dependencies, redisUrl: config.redisUrl, resources });
     const app = createApp({
       call,
       keys,
@@ -74,9 +57,8 @@ export function startGateway(
       ...config,
     });
     resources.add('http', () => app.close());
-    return { url: await listenHttp(app, config), db };
+    const url = await listenHttp(app, config);
+    logger.info({ url }, 'listening');
+    return { url, db };
   }, logger);
 }
-
-const ok = { status: 'ok' as const };
-const away = { status: 'unavailable' as const };

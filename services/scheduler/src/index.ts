@@ -1,1 +1,1 @@
-export { type SchedulerDependencies, startScheduler } from './service.js';
+export { startScheduler } from './service.js';

@@ -1,10 +1,10 @@
-import { runService } from '@orrery/service-kit';
-import { readSettings, startFromEnvironment } from './start-from-environment.js';
+import { runServiceProcess } from '@orrery/service-host';
+import { startScheduler } from './service.js';
 
-await runService({
+await runServiceProcess({
   name: 'scheduler',
   env: process.env,
-  settings: readSettings,
-  start: startFromEnvironment,
+  readConfig: () => ({}),
+  start: startScheduler,
   defaultHealthPort: 3103,
 });

@@ -1,33 +1,11 @@
-import type { Bus } from '@orrery/bus';
-import { connect, migrate } from '@orrery/database';
-import { type Clock, type Health, holding, type Logger, type RunningService } from '@orrery/service-kit';
+import { openBackends, type ServiceDependencies } from '@orrery/service-host';
+import { holding, type RunningService } from '@orrery/service-kit';
 import { migrations } from './database/migrations/index.js';
 
-export interface SchedulerDependencies {
-  readonly databaseUrl: string;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly health: Health;
-}
-
-/** Starts the scheduler on its own database schema. @throws StartupError when the database cannot be used. */
-export function startScheduler(dependencies: SchedulerDependencies): Promise<RunningService> {
-  const { databaseUrl: url, bus, clock, logger, health } = dependencies;
+/** Starts the scheduler on its own schema of the database. @throws StartupError when the database cannot be used. */
+export function startScheduler(dependencies: ServiceDependencies): Promise<RunningService> {
   return holding(async (resources) => {
-    const connection = { url, schema: 'scheduler', applicationName: 'orrery-scheduler', clock, logger };
-    const database = resources.use('database', await connect(connection));
-    await migrate({ database, migrations, logger });
-    resources.add(
-      'database check',
-      health.register('scheduler database', () => database.ping().then(() => ({ status: 'ok' }))),
-    );
-    resources.add(
-      'bus check',
-      health.register('scheduler bus', async () => statusOf(await bus.health())),
-    );
+    await openBackends({ ...dependencies, service: 'scheduler', schema: 'scheduler', migrations, resources });
     return {};
-  }, logger);
+  }, dependencies.logger);
 }
-
-const statusOf = ({ ok }: { ok: boolean }) => ({ status: ok ? ('ok' as const) : ('unavailable' as const) });

@@ -1,0 +1,34 @@
+import { connect, type Database, type Migrations, migrate } from '@orrery/database';
+import type { CheckResult, Resources } from '@orrery/service-kit';
+import type { ServiceDependencies } from './service-dependencies.js';
+
+export interface OpenBackendsOptions extends ServiceDependencies {
+  /** As in health checks and `pg_stat_activity`. */
+  readonly service: string;
+  /** The service's own schema of the database. */
+  readonly schema: string;
+  readonly migrations: Migrations;
+  /** Takes what is opened. */
+  readonly resources: Resources;
+}
+
+const OK: CheckResult = { status: 'ok' };
+const AWAY: CheckResult = { status: 'unavailable' };
+
+/**
+ * Opens a service's schema of the database, brings it up to date, and has readiness look at it and at the bus.
+ * @throws StartupError when the database cannot be used.
+ */
+export async function openBackends<Schema>(options: OpenBackendsOptions): Promise<Database<Schema>> {
+  const { databaseUrl: url, bus, clock, logger, health, service, schema, migrations, resources } = options;
+  const connection = { url, schema, applicationName: `orrery-${service}`, clock, logger };
+  const database = resources.use('database', await connect<Schema>(connection));
+  await migrate({ database, migrations, logger });
+  const checks = {
+    [`${service} database`]: () => database.ping().then(() => OK),
+    [`${service} bus`]: async () => ((await bus.health()).ok ? OK : AWAY),
+  };
+  for (const [name, check] of Object.entries(checks))
+    resources.add(`${name} check`, health.register(name, check));
+  return database;
+}
