@@ -1,13 +1,8 @@
 import { Command } from 'commander';
 import { addAccountsCommands } from './accounts/accounts-commands.js';
+import type { CommandContext } from './command-context.js';
 import { addDemoCommand } from './demo/demo-command.js';
 import { addKeysCommands } from './keys/keys-commands.js';
-
-/** What every command gets: its variables and where its lines go. */
-export interface CommandContext {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly write: (line: string) => void;
-}
 
 /** The command `orrery`. */
 export function createProgram(context: CommandContext): Command {

@@ -3,7 +3,7 @@ import { findRunningPostgres, startEmbeddedPostgres } from '@orrery/embedded-pos
 import { type GatewaySchema, openDatabase } from '@orrery/gateway/accounts';
 import { createLogger, holding, type Resources } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
-import type { CommandContext } from './program.js';
+import type { CommandContext } from './command-context.js';
 
 /** Opens the accounts for one command: at DATABASE_URL, or in the embedded database, running or not. */
 export async function withAccounts(

@@ -7,8 +7,8 @@ import {
 } from '@orrery/gateway/accounts';
 import { StartupError } from '@orrery/service-kit';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { CommandContext } from '../command-context.js';
 import { formatRows } from '../format-rows.js';
-import type { CommandContext } from '../program.js';
 import { withAccounts } from '../with-accounts.js';
 
 /** `orrery accounts list|disable|enable|quota`, for operators. Running services follow within seconds. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
-import type { CommandContext } from '../program.js';
+import type { CommandContext } from '../command-context.js';
 import { playDemo } from './play-demo.js';
 
 export function addDemoCommand(program: Command, { env, write }: CommandContext): void {

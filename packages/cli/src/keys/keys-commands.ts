@@ -2,8 +2,8 @@ import type { Scope } from '@orrery/contracts';
 import { ALL_SCOPES, createAccountWithKey, createKey, listKeys, revokeKey } from '@orrery/gateway/accounts';
 import { StartupError } from '@orrery/service-kit';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { CommandContext } from '../command-context.js';
 import { formatRows } from '../format-rows.js';
-import type { CommandContext } from '../program.js';
 import { withAccounts } from '../with-accounts.js';
 
 interface CreateOptions {
