@@ -1,4 +1,11 @@
-import type { CallContext, Handlers, ReplyOf, RequestOf, referenceRpcs } from '@orrery/contracts';
+import {
+  type CallContext,
+  type Handlers,
+  type ReplyOf,
+  type RequestOf,
+  type referenceRpcs,
+  ServiceError,
+} from '@orrery/contracts';
 import type { RuntimeContext } from '../context.js';
 import type { DeploymentState } from '../lanes/deployment-state.js';
 import type { WorkItem } from '../lanes/work-item.js';
@@ -15,24 +22,27 @@ export function referenceHandlers(context: RuntimeContext): Handlers<typeof refe
     'references.held': async (request, call) => {
       const deployment = await context.directory.byAddress(request.deployment);
       if (deployment === undefined) return GONE;
-      const here = () => heldHere(context, deployment, request, call);
+      const here = () => heldHere(context, request, call);
       const name = 'references.held';
       return context.route({ name, partition: partitionOf(deployment.id), request, here }, call);
     },
   };
 }
 
+export type ReferenceDependencies = Pick<RuntimeContext, 'lanes' | 'directory'>;
+
 /** At the owner. @throws NotOwner */
 export async function heldHere(
-  { lanes }: Pick<RuntimeContext, 'lanes'>,
-  deployment: KnownDeployment,
+  { lanes, directory }: ReferenceDependencies,
   request: RequestOf<Held>,
   call: CallContext,
 ): Promise<ReplyOf<Held>> {
+  const deployment = await directory.byAddress(request.deployment);
+  if (deployment === undefined) return GONE;
   try {
     return await lanes.submit(heldItem(deployment, request, call));
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'deployment_not_found') return GONE;
+    if (error instanceof ServiceError && error.code === 'deployment_not_found') return GONE;
     throw error;
   }
 }

@@ -12,6 +12,7 @@ import {
 import type { z } from 'zod';
 import type { DeploymentAccess } from '../deployments/deployment-access.js';
 import type { DeploymentPath, KnownDeployment } from '../deployments/deployment-directory.js';
+import { heldHere, type ReferenceDependencies } from '../deployments/held-references.js';
 import { NotOwner } from './not-owner.js';
 import { partitionOf } from './partition.js';
 import type { RouteToOwner } from './route-to-owner.js';
@@ -54,21 +55,18 @@ export function routedHandlers<Rpcs extends Record<string, Rpc>>(
   return Object.fromEntries(routed) as Handlers<Rpcs>;
 }
 
+type Forward = (typeof ownershipRpcs)['owner.forward'];
+type ForwardDependencies = Pick<OwnedDependencies, 'access'> & ReferenceDependencies;
+
 /** Answers for another process that was asked; never passes the call on. */
 export function forwardHandlers<Rpcs extends Record<string, Rpc>>(
-  { access }: Pick<OwnedDependencies, 'access'>,
+  dependencies: ForwardDependencies,
   owned: OwnedHandlers<Rpcs>,
 ): Handlers<typeof ownershipRpcs> {
   return {
-    'owner.forward': async (
-      { name, request },
-      call,
-    ): Promise<ReplyOf<(typeof ownershipRpcs)['owner.forward']>> => {
-      const handler = Object.hasOwn(owned, name) ? (owned as Record<string, AnyHandler>)[name] : undefined;
-      if (handler === undefined) throw new ServiceError('internal', `nothing named ${name} is owned`);
+    'owner.forward': async (forwarded, call): Promise<ReplyOf<Forward>> => {
       try {
-        const deployment = await access.owned((request as unknown as OwnedRequest).params, call.caller);
-        const reply = await handler(deployment, request as never, call);
+        const reply = await answerHere(dependencies, owned as Record<string, AnyHandler>, forwarded, call);
         return { kind: 'answered', reply: reply as JsonValue };
       } catch (error) {
         if (error instanceof NotOwner) return { kind: 'not_owner' };
@@ -76,4 +74,18 @@ export function forwardHandlers<Rpcs extends Record<string, Rpc>>(
       }
     },
   };
+}
+
+/** The process that passes a call on has checked the request; who may call is checked where it is answered. */
+async function answerHere(
+  dependencies: ForwardDependencies,
+  owned: Record<string, AnyHandler>,
+  { name, request }: RequestOf<Forward>,
+  call: CallContext,
+): Promise<unknown> {
+  if (name === 'references.held') return heldHere(dependencies, request as never, call);
+  const handler = Object.hasOwn(owned, name) ? owned[name] : undefined;
+  if (handler === undefined) throw new ServiceError('internal', `nothing named ${name} is owned`);
+  const { params } = request as unknown as OwnedRequest;
+  return handler(await dependencies.access.owned(params, call.caller), request as never, call);
 }

@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import type { CheckedChange } from '../execution/check-changes.js';
+import { MAX_READ } from '../execution/read-entities.js';
+import { createInstanceMemory, type MemoryInstance } from './instance-memory.js';
+
+const at = new Date(0);
+const instance = (id: number, state = {}): MemoryInstance => ({
+  id,
+  state,
+  revision: 1,
+  createdAt: at,
+  updatedAt: at,
+});
+const change = (instanceId: string, rest: Partial<CheckedChange>): CheckedChange => ({
+  entitySchema: 'horse',
+  instanceId,
+  op: 'update',
+  set: {},
+  unset: [],
+  revision: 2,
+  state: {},
+  ...rest,
+});
+
+it('knows nothing at first, and what was read or is known to be absent after', () => {
+  const memory = createInstanceMemory();
+  expect(memory.get('horse', 'a')).toBeUndefined();
+  memory.learn('horse', 'a', instance(1));
+  memory.learn('horse', 'b', null);
+  expect(memory.get('horse', 'a')).toMatchObject({ id: 1 });
+  expect(memory.get('horse', 'b')).toBeNull();
+  expect(memory.all('horse')).toBeUndefined();
+});
+
+it('what memory knows already is newer than what a read finds', () => {
+  const memory = createInstanceMemory();
+  memory.learn('horse', 'a', instance(1));
+  memory.apply(change('a', { state: { wins: 2 } }), at, undefined);
+  memory.learn('horse', 'a', instance(1, { wins: 1 }));
+  memory.apply(change('gone', { op: 'create', revision: 1 }), at, 2);
+  memory.apply(change('gone', { op: 'delete', state: null }), at, undefined);
+  memory.learnAll(
+    'horse',
+    new Map([
+      ['a', instance(1)],
+      ['gone', instance(2)],
+      ['c', instance(3)],
+    ]),
+  );
+  expect([...(memory.all('horse')?.keys() ?? [])]).toEqual(['a', 'c']);
+  expect(memory.get('horse', 'a')?.state).toEqual({ wins: 2 });
+  expect(memory.get('horse', 'never seen')).toBeNull();
+});
+
+it('a schema with more than one execution may read is never complete', () => {
+  const memory = createInstanceMemory();
+  const many = new Map(Array.from({ length: MAX_READ + 1 }, (_, index) => [`h${index}`, instance(index)]));
+  memory.learnAll('horse', many);
+  expect(memory.all('horse')).toBeUndefined();
+  expect(memory.tooMany('horse')).toBe(true);
+  memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
+  expect(memory.tooMany('horse')).toBe(false);
+});
