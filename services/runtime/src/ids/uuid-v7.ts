@@ -1,13 +1,11 @@
-import { randomFillSync } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
-/** RFC 9562 version 7: 48 bits of milliseconds since the epoch, the rest random, so that ids sort by time. */
+/**
+ * RFC 9562 version 7: 48 bits of milliseconds since the epoch, the rest random, so that ids sort by time. The random
+ * part is that of a version 4, which the runtime makes from entropy in store.
+ */
 export function uuidV7(now: number): string {
-  const bytes = randomBytes16();
-  bytes.writeUIntBE(now, 0, 6);
-  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
-  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const time = now.toString(16).padStart(12, '0');
+  const random = randomUUID();
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
 }
-
-const randomBytes16 = (): Buffer => randomFillSync(Buffer.allocUnsafe(16));
