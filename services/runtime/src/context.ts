@@ -14,6 +14,8 @@ import type { KeyedTurns } from './lanes/keyed-turns.js';
 import type { Lanes } from './lanes/lanes.js';
 import type { ModelList } from './models/model-list.js';
 import type { RouteToOwner } from './ownership/route-to-owner.js';
+import type { Outside } from './runs/outside.js';
+import type { RunKeeper } from './runs/run-keeper.js';
 
 export type RuntimeSchema = RuntimeTables & OutboxSchema;
 export type Db = Kysely<RuntimeSchema>;
@@ -35,6 +37,10 @@ export interface RuntimeContext {
   readonly route: RouteToOwner;
   readonly lanes: Lanes;
   readonly ids: IdBlocks;
+  /** Executions that wait for the world outside. */
+  readonly runs: RunKeeper;
+  /** Who is asked when a version does not decide by itself. */
+  readonly outside: Outside | undefined;
   /** What claims from the catalog or gives back, one at a time per deployment. */
   readonly claimTurns: KeyedTurns;
   /** After instances were deleted: gives a schema back that the deployment has no instances of any more. */

@@ -21,6 +21,8 @@ import { type LeaseKeeper, startLeaseKeeper } from './ownership/lease-keeper.js'
 import { createOwnerDirectory } from './ownership/owner-directory.js';
 import { partitionsFreed } from './ownership/partitions-freed.js';
 import { createRouter } from './ownership/route-to-owner.js';
+import type { Outside } from './runs/outside.js';
+import { startRunKeeper } from './runs/run-keeper.js';
 import { runtimeSignals } from './signals.js';
 
 export interface ContextParts {
@@ -31,6 +33,7 @@ export interface ContextParts {
   readonly instance: string;
   readonly wakeRelay: () => void;
   readonly resources: Resources;
+  readonly outside?: Outside | undefined;
   /** Stands between the lanes and the database's commit: for tests that let answers get lost. */
   readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }
@@ -48,7 +51,7 @@ export function createRuntimeContext(
   const catalog = createCatalogClient(bus, clock);
   const claimTurns = createKeyedTurns();
   const ids = createIdBlocks(db);
-  const { lanes, held, leases } = createOwnership(parts, config, { catalog, claimTurns, ids });
+  const { lanes, held, leases, runs } = createOwnership(parts, config, { catalog, claimTurns, ids });
   const directory = createDeploymentDirectory(db);
   const owners = createOwnerDirectory(db, clock);
   const context: RuntimeContext = {
@@ -65,6 +68,8 @@ export function createRuntimeContext(
     route: createRouter({ bus, instance: parts.instance, held, owners, clock }),
     lanes,
     ids,
+    runs,
+    outside: parts.outside,
     claimTurns,
     releaseEmptySchema: createReleaseEmptySchema({ db, lanes, catalog, claimTurns, logger }),
     verifyTurns: createTurns(VERIFICATIONS),
@@ -75,7 +80,7 @@ export function createRuntimeContext(
 
 /** Leases, the states that they cover, and the lanes in which those change. */
 function createOwnership(
-  { database, bus, clock, logger, instance, wakeRelay, resources, aroundCommit }: ContextParts,
+  { database, bus, clock, logger, instance, wakeRelay, resources, aroundCommit, outside }: ContextParts,
   config: RuntimeConfig,
   { catalog, claimTurns, ids }: Pick<RuntimeContext, 'catalog' | 'claimTurns' | 'ids'>,
 ) {
@@ -83,8 +88,15 @@ function createOwnership(
   const signals = runtimeSignals();
   const stopping = new AbortController();
   const held = createHeldPartitions({
-    onDropped: (partition) => states.forgetPartition(partition),
-    onTaken: ids.discard,
+    onDropped: (partition) => {
+      states.forgetPartition(partition);
+      lanes.disowned([partition]);
+      runs.abandon(partition);
+    },
+    onTaken: () => {
+      ids.discard();
+      runs.wake();
+    },
   });
   const commit = createCommit(database, instance);
   const states = createResidentStates(db, held, config.memory);
@@ -108,6 +120,8 @@ function createOwnership(
     clock,
     logger,
   });
+  const { limits } = config;
+  const runs = startRunKeeper({ db, lanes, catalog, limits, outside, held, clock, logger });
   const announceFree = () => bus.broadcast(partitionsFreed, { by: instance });
   const leases = startLeaseKeeper({
     db,
@@ -121,5 +135,6 @@ function createOwnership(
   });
   resources.add('recovery', () => stopping.abort());
   resources.add('partition leases', () => leases.stop());
-  return { lanes, held, leases };
+  resources.add('runs under way', () => runs.stop());
+  return { lanes, held, leases, runs };
 }

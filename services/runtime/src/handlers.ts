@@ -3,7 +3,7 @@ import { bindingReads, bindingWrites } from './bindings/handlers.js';
 import type { RuntimeContext } from './context.js';
 import { createDeploymentHandlers, deploymentReads, deploymentWrites } from './deployments/handlers.js';
 import { referenceHandlers } from './deployments/held-references.js';
-import { executionHandlers } from './execution/handlers.js';
+import { executionReads, executionWrites } from './execution/handlers.js';
 import { instanceReads, instanceWrites } from './instances/handlers.js';
 import { historyHandlers, journalHandlers } from './journal/handlers.js';
 import { modelHandlers } from './models/handlers.js';
@@ -17,7 +17,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...deploymentWrites(context),
     ...bindingWrites(context),
     ...instanceWrites(context),
-    ...executionHandlers(context),
+    ...executionWrites(context),
   };
   return {
     ...routedHandlers(context, owned),
@@ -26,6 +26,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...deploymentReads(context),
     ...bindingReads(context),
     ...instanceReads(context),
+    ...executionReads(context),
     ...historyHandlers({ ...context, see: context.access.see }),
     ...journalHandlers(context),
     ...modelHandlers(context),

@@ -26,7 +26,7 @@ export interface Sent {
 export const OWNER = 1;
 export const OTHER = 2;
 
-type BootOptions = Partial<RuntimeConfig> & Pick<RuntimeDependencies, 'aroundCommit'>;
+type BootOptions = Partial<RuntimeConfig> & Pick<RuntimeDependencies, 'aroundCommit' | 'outside'>;
 
 /** A database, a bus and a catalog in memory, for one test file; runtimes are booted on them. */
 export async function prepareHouse() {
@@ -50,7 +50,7 @@ export async function prepareHouse() {
   await (await busOf('catalog')).serve(usedContract, catalog.handlers);
   const client = await busOf('client');
 
-  const boot = async ({ aroundCommit, ...overrides }: BootOptions = {}) => {
+  const boot = async ({ aroundCommit, outside, ...overrides }: BootOptions = {}) => {
     const config = { ...readRuntimeConfig({}), ...overrides };
     const dependencies = {
       databaseUrl,
@@ -59,6 +59,7 @@ export async function prepareHouse() {
       logger,
       health: createHealth({ clock }),
       ...(aroundCommit && { aroundCommit }),
+      ...(outside && { outside }),
     };
     return resources.use('runtime', await startRuntime(dependencies, config));
   };

@@ -42,6 +42,7 @@ const executionState = z.enum(['running', 'succeeded', 'failed']);
 export const acceptedExecution = z
   .strictObject({ executionId: z.string(), state: executionState })
   .meta({ id: 'AcceptedExecution' });
+export type AcceptedExecution = z.infer<typeof acceptedExecution>;
 
 export const executionRecord = z
   .strictObject({

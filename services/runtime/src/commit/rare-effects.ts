@@ -2,6 +2,7 @@ import { jsonb } from '@orrery/database';
 import type { Trx } from '../context.js';
 import type { RareEffect } from '../lanes/batch.js';
 import type { Binding } from '../lanes/deployment-state.js';
+import { writeRun } from './write-run.js';
 
 /** Writes what the batch's one statement has no place for, in the order in which it was decided. */
 export async function writeRareEffects(trx: Trx, effects: readonly RareEffect[]): Promise<void> {
@@ -16,6 +17,7 @@ export async function writeRareEffects(trx: Trx, effects: readonly RareEffect[])
         .where('id', '=', deploymentId)
         .execute();
     } else if ('putBinding' in effect) await putBinding(trx, deploymentId, effect.putBinding);
+    else if ('run' in effect) await writeRun(trx, effect.run);
     else {
       await trx
         .deleteFrom('bindings')

@@ -14,6 +14,7 @@ export interface RuntimeTables {
   journal_heads: JournalHeadsTable;
   instance_changes: InstanceChangesTable;
   idempotency_keys: IdempotencyKeysTable;
+  runs: RunsTable;
 }
 
 /** Written through `jsonb()`, so that arrays and JSON's null are not mistaken for SQL's. */
@@ -147,4 +148,25 @@ interface IdempotencyKeysTable {
   request_hash: string;
   reply: Json<JsonValue>;
   created_at: Time;
+}
+
+interface RunsTable {
+  id: string;
+  deployment_id: number;
+  state: 'deciding' | 'decided' | 'staged' | 'succeeded' | 'failed';
+  request: Json<JsonObject>;
+  request_hash: string;
+  account_id: number | null;
+  operation: string | null;
+  key: string | null;
+  deadline: Time;
+  attempts: Generated<number>;
+  holding: Generated<boolean>;
+  holds: NullableJson<JsonObject>;
+  basis: NullableJson<JsonObject>;
+  proposal: NullableJson<JsonObject>;
+  reply: NullableJson<JsonValue>;
+  error: NullableJson<JsonObject>;
+  created_at: Time;
+  ended_at: NullableTime;
 }

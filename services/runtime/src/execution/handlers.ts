@@ -1,31 +1,49 @@
-import { type executionRpcs, ServiceError } from '@orrery/contracts';
+import { type executionRpcs, type Handlers, ServiceError } from '@orrery/contracts';
 import type { RuntimeContext } from '../context.js';
 import { answerOnce } from '../idempotency/answer-once.js';
 import { keyedRequest } from '../idempotency/keyed-request.js';
 import type { OwnedHandlers } from '../ownership/owned-handlers.js';
-import { executeItem } from './execute-item.js';
+import { executeAsRun } from '../runs/execute-as-run.js';
+import { prefersAsync } from '../runs/prefers-async.js';
+import { recordOfRun } from '../runs/run-answer.js';
+import { readRun } from '../runs/run-row.js';
+import { ASKS_OUTSIDE, type ExecutionRequest, executeItem } from './execute-item.js';
 
-export function executionHandlers(context: RuntimeContext): OwnedHandlers<typeof executionRpcs> {
+type Reads = Pick<typeof executionRpcs, 'executions.get'>;
+type Writes = Pick<typeof executionRpcs, 'deployments.execute'>;
+
+export function executionWrites(context: RuntimeContext): OwnedHandlers<Writes> {
   return {
     'deployments.execute': async (deployment, { query, headers, body }, call) => {
-      const { event, input } = body;
       const dryRun = query.dryRun ?? false;
-      const request = {
+      const request: ExecutionRequest = {
+        ...body,
         deploymentId: deployment.id,
-        event,
-        input,
         dryRun,
         trigger: 'admin',
         walletAddress: null,
-      } as const;
-      const item = executeItem(context, request, call);
+      };
       const keyed = dryRun
         ? undefined
         : keyedRequest(`execute ${deployment.id}`, headers['idempotency-key'], body, call.caller);
-      return { data: await context.lanes.submit(answerOnce(context, item, keyed)) };
-    },
-    'executions.get': async () => {
-      throw new ServiceError('execution_not_found');
+      if (!dryRun && prefersAsync(headers.prefer)) {
+        return { data: await executeAsRun(context, request, keyed, call, true) };
+      }
+      const item = answerOnce(context, executeItem(context, request, call), keyed);
+      const data = await context.lanes.submit(item);
+      if (data !== ASKS_OUTSIDE) return { data };
+      return { data: await executeAsRun(context, request, keyed, call, false) };
     },
   };
 }
+
+const IS_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export const executionReads = ({ db, access }: RuntimeContext): Handlers<Reads> => ({
+  'executions.get': async ({ params }, { caller }) => {
+    const deployment = await access.owned(params, caller);
+    const row = IS_UUID.test(params.executionId) ? await readRun(db, params.executionId) : undefined;
+    if (row?.deployment_id !== deployment.id) throw new ServiceError('execution_not_found');
+    return { data: recordOfRun(row) };
+  },
+});

@@ -53,12 +53,24 @@ export function answerOnce<T>(
     decide: (state, ids, now) => {
       const known = knownIn(state, effect) ?? stored;
       if (known !== undefined) return repeated(known, effect);
+      refuseUnderWay(state, effect);
       const decision = item.decide(state, ids, now);
       return decision.kind === 'commit'
         ? { ...decision, effects: { ...decision.effects, key: effect } }
         : decision;
     },
   };
+}
+
+/** @throws `request_in_flight` while a run has claimed the key, or `idempotency_key_reused` */
+function refuseUnderWay({ runs }: DeploymentState, effect: KeyedEffect): void {
+  const place = placeOf(effect);
+  for (const { claim } of runs.values()) {
+    if (claim?.place !== place) continue;
+    throw new ServiceError(
+      claim.requestHash === effect.requestHash ? 'request_in_flight' : 'idempotency_key_reused',
+    );
+  }
 }
 
 const knownIn = (state: DeploymentState, effect: KeyedEffect): KnownKey | undefined =>

@@ -5,6 +5,7 @@ import type { SealedEntry } from '../journal/entry.js';
 import type { Lease } from '../ownership/lease-store.js';
 import type { Binding, DeploymentState } from './deployment-state.js';
 import type { Effects, KeyedEffect } from './effects.js';
+import type { RunEffect } from './open-run.js';
 
 /** An instance that the batch touches; its row is written once, as the last item leaves it. */
 export interface TouchedInstance {
@@ -31,6 +32,7 @@ export type RareEffect = { readonly deploymentId: number } & (
   | { readonly row: Updateable<RuntimeTables['deployments']> }
   | { readonly putBinding: Binding }
   | { readonly removeBinding: string }
+  | { readonly run: RunEffect }
 );
 
 /** Everything that one database commit writes. */
@@ -66,3 +68,5 @@ export const newBatch = (): Batch => ({
   rare: [],
   bytes: 0,
 });
+
+export const isEmpty = ({ entries, rare }: Batch): boolean => entries.length === 0 && rare.length === 0;

@@ -1,13 +1,21 @@
-import { asServiceError, type JsonValue, ServiceError, toErrorReply } from '@orrery/contracts';
+import {
+  asServiceError,
+  type JsonObject,
+  type JsonValue,
+  ServiceError,
+  toErrorReply,
+} from '@orrery/contracts';
 import { placeOf } from '../idempotency/answer-once.js';
 import { NotOwner } from '../ownership/not-owner.js';
-import { type Batch, newBatch } from './batch.js';
+import { type Batch, isEmpty, newBatch } from './batch.js';
 import type { DeploymentState } from './deployment-state.js';
 import type { Effects, KeyedEffect } from './effects.js';
+import { mustWait } from './holds.js';
 import type { IdBlocks } from './id-blocks.js';
+import type { RunEffect } from './open-run.js';
 import { type QueuedItem, reasonToDrop } from './queued-item.js';
 import type { ResidentStates } from './resident-states.js';
-import { idsFor, stageEffects, unclaimedBy } from './stage-effects.js';
+import { idsFor, stageEffects, stageRun, unclaimedBy } from './stage-effects.js';
 import type { Decision, ItemNeeds } from './work-item.js';
 
 /** Entries and bytes that one commit takes; what is left waits for the next. */
@@ -22,6 +30,8 @@ export interface DecidedBatch {
   readonly settled: readonly { readonly queued: QueuedItem; readonly settlement: Settlement }[];
   /** To be prepared again. */
   readonly unready: readonly QueuedItem[];
+  /** To wait for a run that holds something. */
+  readonly blocked: readonly QueuedItem[];
 }
 
 export interface DecideDependencies {
@@ -39,15 +49,17 @@ export function decideBatch(dependencies: DecideDependencies, queue: QueuedItem[
     batch: newBatch(),
     settled: [] as { queued: QueuedItem; settlement: Settlement }[],
     unready: [] as QueuedItem[],
+    blocked: [] as QueuedItem[],
   };
   let taken = 0;
   for (const queued of queue) {
     const { batch } = decided;
     if (batch.entries.length >= MAX_ENTRIES || batch.bytes >= MAX_BYTES) break;
-    if (queued.alone && batch.entries.length > 0) break;
+    if (queued.alone && !isEmpty(batch)) break;
     taken += 1;
     const settlement = decideOne(dependencies, queued, batch);
     if (settlement === 'unready') decided.unready.push(queued);
+    else if (settlement === 'blocked') decided.blocked.push(queued);
     else decided.settled.push({ queued, settlement });
     if (queued.alone) break;
   }
@@ -59,7 +71,7 @@ function decideOne(
   { states, ids, now }: DecideDependencies,
   queued: QueuedItem,
   batch: Batch,
-): Settlement | 'unready' {
+): Settlement | 'unready' | 'blocked' {
   const { state, item } = queued;
   const at = now();
   const reason = reasonToDrop(queued, at);
@@ -78,6 +90,8 @@ function decideOne(
 /** A commit also needs ids and claims for the instances that it creates. */
 function readyOr<T>(decision: Decision<T>, state: DeploymentState, ids: IdBlocks): Decision<T> {
   if (decision.kind !== 'commit') return decision;
+  const { effects } = decision;
+  if (state.runs.size > 0 && mustWait(effects, state.runs, effects.run?.id)) return { kind: 'wait' };
   const claims = unclaimedBy(decision.effects, state);
   if (claims.length > 0) return { kind: 'needs', needs: { claims } };
   const count = idsFor(decision.effects);
@@ -92,16 +106,21 @@ interface Place {
   readonly at: Date;
 }
 
-function settle(decision: Decision<unknown>, place: Place): Settlement | 'unready' {
+function settle(decision: Decision<unknown>, place: Place): Settlement | 'unready' | 'blocked' {
   switch (decision.kind) {
     case 'needs':
       return unready(place.queued, decision.needs);
     case 'prepare':
       return unready(place.queued, undefined);
+    case 'wait':
+      return 'blocked';
     case 'answer':
       return { reply: decision.answer };
     case 'refuse':
       return { error: decision.error };
+    case 'record':
+      stageRun(place.batch, place.state, decision.run);
+      return decision.settlement;
     case 'commit':
       return commit(decision, place);
   }
@@ -120,6 +139,7 @@ function commit(
   batch.bytes += roughBytes(effects);
   const settlement = answer(entry);
   if (effects.key !== undefined) stageKey(batch, state, effects.key, settlement, at);
+  if (effects.run !== undefined) stageRun(batch, state, endedWith(effects.run, settlement));
   return settlement;
 }
 
@@ -135,11 +155,20 @@ function stageKey(
   at: Date,
 ): void {
   const kept = 'error' in settlement ? { error: toErrorReply(asServiceError(settlement.error)) } : settlement;
-  const reply = kept as unknown as JsonValue;
+  const reply = key.answer === undefined ? (kept as unknown as JsonValue) : { reply: key.answer };
   batch.keys.push({ ...key, reply, at });
   state.keys.set(placeOf(key), { requestHash: key.requestHash, reply });
   const [oldest] = state.keys.keys();
   if (state.keys.size > KEYS_IN_MEMORY && oldest !== undefined) state.keys.delete(oldest);
+}
+
+/** A run's row keeps what its last item answered. */
+function endedWith(run: RunEffect, settlement: Settlement): RunEffect {
+  const outcome =
+    'error' in settlement
+      ? { state: 'failed' as const, error: toErrorReply(asServiceError(settlement.error)) as JsonObject }
+      : { state: 'succeeded' as const, reply: settlement.reply as JsonValue };
+  return { ...run, write: { update: { ...('update' in run.write && run.write.update), ...outcome } } };
 }
 
 /** What an entry costs beside its JSON. */

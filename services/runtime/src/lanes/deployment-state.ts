@@ -2,6 +2,7 @@ import type { JsonValue, OnchainFilter } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
 import type { RuntimeTables } from '../database/schema.js';
 import type { InstanceMemory } from './instance-memory.js';
+import type { OpenRun } from './open-run.js';
 
 export type DeploymentRow = Selectable<RuntimeTables['deployments']>;
 
@@ -49,6 +50,8 @@ export interface DeploymentState {
   /** Schemas that the catalog keeps for this deployment, by name; `committed` once its first instance is. */
   readonly claimedSchemas: Map<string, ClaimedSchema>;
   readonly keys: KnownKeys;
+  /** Runs that wait for the world outside, by id, with what they hold. */
+  readonly runs: Map<string, OpenRun>;
 }
 
 export const isPaused = (row: DeploymentRow): boolean =>

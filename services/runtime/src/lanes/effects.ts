@@ -1,8 +1,9 @@
-import type { JsonObject, PushPlan } from '@orrery/contracts';
+import type { JsonObject, JsonValue, PushPlan } from '@orrery/contracts';
 import type { Updateable } from 'kysely';
 import type { RuntimeTables } from '../database/schema.js';
 import type { JournalEntryDraft } from '../journal/entry.js';
 import type { Binding } from './deployment-state.js';
+import type { RunEffect } from './open-run.js';
 
 /** An Idempotency-Key whose answer is stored with the commit. */
 export interface KeyedEffect {
@@ -10,6 +11,8 @@ export interface KeyedEffect {
   readonly operation: string;
   readonly key: string;
   readonly requestHash: string;
+  /** What a repetition is answered, where that is not what the item answers. */
+  readonly answer?: JsonValue;
 }
 
 /** Everything that one item commits: an entry of the journal, and what follows from it. */
@@ -24,6 +27,8 @@ export interface Effects {
   readonly row?: Updateable<RuntimeTables['deployments']>;
   readonly bindings?: BindingEffects;
   readonly key?: KeyedEffect;
+  /** The run that ends with this. */
+  readonly run?: RunEffect;
 }
 
 export interface BindingEffects {

@@ -4,6 +4,8 @@ import type { CommitBatch } from '../commit/commit-batch.js';
 import type { Recover } from '../commit/recover-commit.js';
 import { NotOwner } from '../ownership/not-owner.js';
 import { partitionOf } from '../ownership/partition.js';
+import { isEmpty } from './batch.js';
+import { createBlockedItems } from './blocked-items.js';
 import { type DecidedBatch, decideBatch } from './decide-batch.js';
 import { type PrepareDependencies, prepareItem } from './prepare-item.js';
 import { type QueuedItem, refusalOf } from './queued-item.js';
@@ -33,13 +35,16 @@ export interface Lanes {
   submit<T>(item: WorkItem<T>): Promise<T>;
   /** Resolves when nothing of these partitions is prepared, queued or being committed. */
   drained(partitions: readonly number[]): Promise<void>;
+  /** These are not owned here any more: what waits finds out. */
+  disowned(partitions: readonly number[]): void;
 }
 
 /**
  * All deployments' lanes in one loop with one commit at a time:
  *
  *   submitted → preparing (side by side) → queued → decided (in order) → committing → settled
- *                   ↑──────── something is not in memory ────┘              │
+ *                   ↑──────── something is not in memory ────┤              │
+ *                   ↑──────── blocked: until a run lets go ──┘              │
  *                   ↑──────── the commit failed: each once more, alone ─────┘
  *
  * A batch is what was queued while the last commit was in flight. An item is dropped for its deadline or a caller
@@ -60,6 +65,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
       queued.reject(error instanceof NotOwner ? error : toServiceError(error));
     }
   };
+  const blocked = createBlockedItems(clock, (queued) => void enter(queued));
   const run = () => {
     if (running) return;
     running = true;
@@ -70,6 +76,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
     for (let batches = 1; queue.length > 0; batches += 1) {
       const decided = decideBatch({ states, ids: dependencies.ids, now: clock.now }, queue);
       for (const queued of decided.unready) void enter(queued);
+      for (const queued of decided.blocked) blocked.park(queued);
       await commitDecided(decided).catch((error: unknown) => rejectAll(decided.settled, error));
       if (batches % BATCHES_PER_TRIM === 0) states.trim();
     }
@@ -77,7 +84,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
   };
   const commitDecided = async (decided: DecidedBatch) => {
     const { batch, settled } = decided;
-    if (batch.entries.length === 0) return settleAll(settled);
+    if (isEmpty(batch)) return settleAll(settled);
     try {
       const outcome = await dependencies.commit(batch);
       if (outcome === 'lost') return disown(decided);
@@ -85,6 +92,8 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
       settleAll(settled);
     } catch (error) {
       await recoverFrom(error, decided);
+    } finally {
+      blocked.release(letGoBy(batch));
     }
   };
   /** Nothing was written, and others own some of the deployments now. */
@@ -132,9 +141,17 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
         void enter(queued);
       }).finally(() => onTheirWay.leave(partition));
     },
-    drained: onTheirWay.none,
+    drained: (partitions) => {
+      blocked.releasePartitions(partitions);
+      return onTheirWay.none(partitions);
+    },
+    disowned: blocked.releasePartitions,
   };
 }
+
+/** Deployments of which a run may have let go of something with this batch. */
+const letGoBy = ({ rare }: DecidedBatch['batch']): number[] =>
+  rare.flatMap((effect) => ('run' in effect ? [effect.deploymentId] : []));
 
 type Settled = DecidedBatch['settled'];
 

@@ -3,11 +3,13 @@ import type { Db } from '../context.js';
 import { partitionOf } from '../ownership/partition.js';
 import type { Binding, DeploymentRow, DeploymentState, JournalHead } from './deployment-state.js';
 import { createInstanceMemory } from './instance-memory.js';
+import { type OpenRunRow, openRunOf } from './load-run.js';
 
 interface LoadedRow extends DeploymentRow {
   head: JournalHead;
   bindings: (Omit<Binding, 'createdAt' | 'updatedAt'> & { createdAt: string; updatedAt: string })[] | null;
   claimed: Record<string, number> | null;
+  runs: OpenRunRow[] | null;
 }
 
 /** Reads a deployment in one statement, without its instances; `undefined` when there is none, or none any more. */
@@ -20,14 +22,17 @@ export async function loadState(db: Db, id: number, epoch: number): Promise<Depl
           'createdAt', b.created_at, 'updatedAt', b.updated_at) order by b.id)
         from bindings b where b.deployment_id = d.id) as bindings,
       (select jsonb_object_agg(c.entity_schema, c.schema_id)
-        from claimed_schemas c where c.deployment_id = d.id) as claimed
+        from claimed_schemas c where c.deployment_id = d.id) as claimed,
+      (select jsonb_agg(jsonb_build_object('id', r.id, 'state', r.state, 'holds', r.holds, 'accountId', r.account_id,
+          'operation', r.operation, 'key', r.key, 'requestHash', r.request_hash))
+        from runs r where r.deployment_id = d.id and r.ended_at is null) as runs
     from deployments d join journal_heads h on h.deployment_id = d.id
     where d.id = ${id} and d.deleted_at is null`.execute(db);
   const [row] = rows;
   return row && stateOf(row, epoch);
 }
 
-function stateOf({ head, bindings, claimed, ...row }: LoadedRow, epoch: number): DeploymentState {
+function stateOf({ head, bindings, claimed, runs, ...row }: LoadedRow, epoch: number): DeploymentState {
   return {
     id: row.id,
     partition: partitionOf(row.id),
@@ -40,6 +45,7 @@ function stateOf({ head, bindings, claimed, ...row }: LoadedRow, epoch: number):
       Object.entries(claimed ?? {}).map(([name, schemaId]) => [name, { schemaId, committed: true }]),
     ),
     keys: new Map(),
+    runs: new Map((runs ?? []).map((run) => [run.id, openRunOf(run)])),
   };
 }
 

@@ -29,7 +29,7 @@ export function reasonToDrop({ item, rounds }: QueuedItem, now: number): Service
   return undefined;
 }
 
-const abortReason = ({ reason }: AbortSignal): ServiceError =>
+export const abortReason = ({ reason }: AbortSignal): ServiceError =>
   reason instanceof ServiceError
     ? reason
     : new ServiceError('deadline_exceeded', undefined, { cause: reason });

@@ -5,6 +5,7 @@ import type { Batch } from './batch.js';
 import type { DeploymentState, JournalHead } from './deployment-state.js';
 import type { Effects } from './effects.js';
 import type { IdBlocks } from './id-blocks.js';
+import type { RunEffect } from './open-run.js';
 
 /** How many new ids the effects will take. */
 export const idsFor = ({ entry }: Effects): number =>
@@ -104,4 +105,13 @@ function stageRare(batch: Batch, state: DeploymentState, { row, bindings }: Effe
     bound.set(binding.event, binding);
   }
   state.bindings = bound;
+}
+
+/** A step of a run: the next item sees what it holds from here on. */
+export function stageRun(batch: Batch, state: DeploymentState, run: RunEffect): void {
+  batch.deployments.set(state.id, state);
+  batch.leases.set(state.partition, { partition: state.partition, epoch: state.epoch });
+  batch.rare.push({ deploymentId: state.id, run });
+  if (run.open === null) state.runs.delete(run.id);
+  else state.runs.set(run.id, run.open);
 }

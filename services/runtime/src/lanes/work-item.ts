@@ -4,6 +4,7 @@ import type { SealedEntry } from '../journal/entry.js';
 import type { DeploymentState } from './deployment-state.js';
 import type { Effects } from './effects.js';
 import type { IdBlocks } from './id-blocks.js';
+import type { RunEffect } from './open-run.js';
 
 /** What has to be in memory before an item can be decided. */
 export interface ItemNeeds {
@@ -21,9 +22,17 @@ export type Decision<T> =
   /** Something is not in memory, or what was prepared no longer fits: prepare (again) and decide anew. */
   | { readonly kind: 'needs'; readonly needs: ItemNeeds }
   | { readonly kind: 'prepare' }
+  /** What a run holds is in the way: decide anew once it lets go. */
+  | { readonly kind: 'wait' }
   /** Nothing to commit. */
   | { readonly kind: 'answer'; readonly answer: T }
   | { readonly kind: 'refuse'; readonly error: ServiceError }
+  /** A step of a run, which is no entry; decided again after a lost commit it must come to the same. */
+  | {
+      readonly kind: 'record';
+      readonly run: RunEffect;
+      readonly settlement: { readonly reply: T } | { readonly error: ServiceError };
+    }
   /** One journal entry and what goes with it; `answer` is given once it is committed. */
   | {
       readonly kind: 'commit';

@@ -1,0 +1,165 @@
+import {
+  callerName,
+  type DryRunAnswer,
+  type ExecutionAnswer,
+  type JsonObject,
+  ServiceError,
+} from '@orrery/contracts';
+import { uuidV7 } from '../ids/uuid-v7.js';
+import type { SealedEntry } from '../journal/entry.js';
+import { executionErrorOf } from '../journal/entry-error.js';
+import { stateChangesOf } from '../journal/fold-changes.js';
+import type { Binding, DeploymentState } from '../lanes/deployment-state.js';
+import type { Decision } from '../lanes/work-item.js';
+import { noChanges } from './check-changes.js';
+import {
+  decideExecution,
+  type Decision as ExecutionDecision,
+  type ExecutionRun,
+  type Success,
+} from './execute-event.js';
+import { refuseTooManyInstances } from './instance-limit.js';
+import type { Resolved } from './resolve-event.js';
+
+export type Answer = ExecutionAnswer | DryRunAnswer;
+
+/** What a model left to be kept with the entry. */
+export interface Evidence {
+  readonly llm: JsonObject | null;
+  readonly llmHash: string | null;
+  readonly attestation: JsonObject | null;
+}
+
+export interface Surroundings {
+  readonly limits: { readonly instancesPerDeployment: number };
+  /** Milliseconds since the execution began. */
+  readonly elapsed: () => number;
+  readonly evidence?: Evidence | undefined;
+}
+
+/** The whole of it, for a version that decides by itself. */
+export const decideDirectly = (
+  resolved: Resolved,
+  state: DeploymentState,
+  run: ExecutionRun,
+  around: Surroundings,
+): Decision<Answer> => concluded(resolved, state, run, decideExecution(run, state.instances), around);
+
+/** What is committed and answered for an execution that was decided so. */
+export function concluded(
+  resolved: Resolved,
+  state: DeploymentState,
+  run: ExecutionRun,
+  decided: ExecutionDecision,
+  around: Surroundings,
+): Decision<Answer> {
+  const decision = refuseTooManyInstances(decided, state, around.limits);
+  switch (decision.kind) {
+    case 'needs':
+      return { kind: 'needs', needs: decision };
+    case 'refused':
+      return { kind: 'refuse', error: decision.error };
+    case 'failed':
+      return run.dryRun
+        ? { kind: 'refuse', error: decision.error }
+        : failed(resolved, run, decision.error, around);
+    case 'succeeded':
+      return run.dryRun ? dryRunAnswer(resolved, run, decision) : succeeded(resolved, run, decision, around);
+  }
+}
+
+function draftOf({ binding, definition }: Resolved, run: ExecutionRun, evidence: Evidence | undefined) {
+  return {
+    deployment: run.deployment.address,
+    id: uuidV7(run.now),
+    kind: 'execution' as const,
+    event: run.event,
+    eventVersion: binding.eventVersion,
+    versionHash: definition.definition.versionHash,
+    trigger: run.trigger,
+    caller: callerName(run.caller),
+    input: run.input,
+    llmHash: evidence?.llmHash ?? null,
+    attestation: evidence?.attestation ?? null,
+    paymentKey: null,
+    executedAt: new Date(run.now).toISOString(),
+  };
+}
+
+/** From *read* on a failure leaves an entry with its reason, and changes no instance. */
+export function failed(
+  resolved: Resolved,
+  run: ExecutionRun,
+  error: ServiceError,
+  { elapsed, evidence }: Pick<Surroundings, 'elapsed' | 'evidence'>,
+): Decision<Answer> {
+  const outcome = {
+    status: 'failed' as const,
+    changes: noChanges(),
+    result: null,
+    error: executionErrorOf(error),
+  };
+  const entry = { ...draftOf(resolved, run, evidence), ...outcome };
+  return {
+    kind: 'commit',
+    effects: { entry, durationMs: elapsed(), llm: evidence?.llm ?? null },
+    answer: (sealed) => ({ error: withPlace(error, sealed) }),
+  };
+}
+
+/** Tells the caller which entry says what went wrong. */
+const withPlace = (error: ServiceError, { id, seq }: SealedEntry): ServiceError =>
+  new ServiceError(error.code, error.message, {
+    errors: error.errors,
+    facts: { ...error.facts, historyId: id, seq },
+    cause: error.cause,
+  });
+
+function succeeded(
+  resolved: Resolved,
+  run: ExecutionRun,
+  { changes, result }: Success,
+  { elapsed, evidence }: Pick<Surroundings, 'elapsed' | 'evidence'>,
+): Decision<Answer> {
+  const { targetChains, onchain } = resolved.binding;
+  const entry = {
+    ...draftOf(resolved, run, evidence),
+    status: 'succeeded' as const,
+    changes,
+    result,
+    error: null,
+  };
+  const pushes = targetChains.length > 0 ? { targetChains, onchain } : null;
+  return {
+    kind: 'commit',
+    effects: { entry, durationMs: elapsed(), pushes, llm: evidence?.llm ?? null },
+    answer: (sealed) => ({ reply: answerOf(sealed, resolved.binding) }),
+  };
+}
+
+const answerOf = (entry: SealedEntry, binding: Binding): ExecutionAnswer => ({
+  historyId: entry.id,
+  seq: entry.seq,
+  event: binding.event,
+  eventVersion: binding.eventVersion,
+  stateChanges: stateChangesOf(entry.changes),
+  result: entry.result,
+  attestation: entry.attestation as JsonObject | null,
+  pushes: binding.targetChains.map((chain) => ({ chain, status: 'queued' })),
+});
+
+const dryRunAnswer = (
+  { binding }: Resolved,
+  run: ExecutionRun,
+  { changes, result }: Success,
+): Decision<Answer> => ({
+  kind: 'answer',
+  answer: {
+    dryRun: true,
+    event: run.event,
+    eventVersion: binding.eventVersion,
+    stateChanges: stateChangesOf(changes),
+    result,
+    prompt: null,
+  },
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { canHold, mustWait } from './holds.js';
+import type { Holds, OpenRun } from './open-run.js';
+
+const runs = (holds: Partial<Holds> | null, staged = false): ReadonlyMap<string, OpenRun> =>
+  new Map([
+    ['r1', { id: 'r1', claim: null, holds: holds && { instances: [], schemas: [], ...holds }, staged }],
+  ]);
+const effects = (parts: object) => ({ entry: { changes: [] }, ...parts }) as never;
+const change = (entitySchema: string, instanceId: string) =>
+  effects({ entry: { changes: [{ entitySchema, instanceId }] } });
+
+describe('an item', () => {
+  it.each<[string, Partial<Holds> | null, boolean]>([
+    ['nothing', null, false],
+    ['another instance', { instances: ['horse:H2'] }, false],
+    ['the instance', { instances: ['horse:H2', 'horse:H1'] }, true],
+    ['another schema', { schemas: ['race'] }, false],
+    ['the schema', { schemas: ['horse'] }, true],
+  ])('that changes an instance while a run holds %s', (_what, holds, waits) => {
+    expect(mustWait(change('horse', 'H1'), runs(holds), undefined)).toBe(waits);
+  });
+
+  it('of the holding run itself does not wait', () => {
+    expect(mustWait(change('horse', 'H1'), runs({ instances: ['horse:H1'] }), 'r1')).toBe(false);
+  });
+
+  it.each<[string, object, boolean]>([
+    ['bindings', { bindings: { put: [], remove: ['race'] } }, true],
+    ['a lock', { row: { mode: 'locked' } }, true],
+    ['a pause', { row: { owner_paused: true } }, true],
+    ['a name', { row: { name: 'Derby' } }, false],
+    ['a publication', { row: { is_public: true } }, false],
+    ['an execution', {}, false],
+  ])('that is %s, while a payment is awaited', (_what, parts, waits) => {
+    expect(mustWait(effects(parts), runs(null, true), undefined)).toBe(waits);
+    expect(mustWait(effects(parts), runs(null, false), undefined)).toBe(false);
+  });
+
+  it('that deletes the deployment is refused while a payment settles', () => {
+    const deletion = effects({ row: { deleted_at: new Date() } });
+    expect(() => mustWait(deletion, runs(null, true), undefined)).toThrow(
+      expect.objectContaining({ code: 'deployment_busy' }),
+    );
+    expect(mustWait(deletion, runs({ schemas: ['horse'] }), undefined)).toBe(false);
+  });
+});
+
+it.each<[Partial<Holds>, Partial<Holds>, boolean]>([
+  [{ instances: ['horse:H1'] }, { instances: ['horse:H2'] }, true],
+  [{ instances: ['horse:H1'] }, { instances: ['horse:H1'] }, false],
+  [{ instances: ['horse:H1'] }, { schemas: ['horse'] }, false],
+  [{ schemas: ['horse'] }, { instances: ['horse:H1'] }, false],
+  [{ schemas: ['horse'] }, { schemas: ['horse'] }, false],
+  [{ schemas: ['horse'] }, { schemas: ['race'], instances: ['owner:horse:1'] }, true],
+])('%j can be held beside %j: %s', (wanted, held, can) => {
+  const all = { instances: [], schemas: [], ...wanted };
+  expect(canHold(all, runs(held), 'r2')).toBe(can);
+  expect(canHold(all, runs(held), 'r1')).toBe(true);
+});

@@ -1,0 +1,50 @@
+import { ServiceError } from '@orrery/contracts';
+import { changeKey, type InstanceName } from '../execution/instance-view.js';
+import type { Effects } from './effects.js';
+import type { Holds, OpenRun } from './open-run.js';
+
+type Runs = ReadonlyMap<string, OpenRun>;
+
+/**
+ * Whether an item has to wait for a run under way: it changes an instance that the run holds, or what the deployment
+ * runs while the run waits for its payment (decisions §4 "Freshness", "Locked"). `own` is the run that the item is a
+ * step of. @throws `deployment_busy` for a deletion while a payment settles
+ */
+export function mustWait(effects: Effects, runs: Runs, own: string | undefined): boolean {
+  for (const run of runs.values()) {
+    if (run.id === own) continue;
+    if (run.staged && changesWhatRuns(effects)) return true;
+    if (run.holds !== null && effects.entry.changes.some((change) => isHeld(change, run.holds))) return true;
+  }
+  return false;
+}
+
+/** Whether a run can hold this: nothing of it is held by another. */
+export function canHold(wanted: Holds, runs: Runs, own: string): boolean {
+  for (const { id, holds } of runs.values()) {
+    if (id !== own && holds !== null && collide(wanted, holds)) return false;
+  }
+  return true;
+}
+
+const isHeld = (name: InstanceName, holds: Holds | null): boolean =>
+  holds !== null && (holds.instances.includes(changeKey(name)) || holds.schemas.includes(name.entitySchema));
+
+const schemaOf = (key: string): string => key.slice(0, key.indexOf(':'));
+
+function collide(one: Holds, other: Holds): boolean {
+  const keys = new Set(other.instances);
+  return (
+    one.instances.some((key) => keys.has(key) || other.schemas.includes(schemaOf(key))) ||
+    one.schemas.some((schema) => other.schemas.includes(schema)) ||
+    other.instances.some((key) => one.schemas.includes(schemaOf(key)))
+  );
+}
+
+/** Columns that say what runs, and whether it does. */
+const RUNNING = ['mode', 'owner_paused', 'operator_paused', 'account_paused'] as const;
+
+function changesWhatRuns({ row, bindings }: Effects): boolean {
+  if (row?.deleted_at != null) throw new ServiceError('deployment_busy', 'a payment is being settled');
+  return bindings !== undefined || (row !== undefined && RUNNING.some((column) => row[column] !== undefined));
+}

@@ -1,0 +1,63 @@
+import { concluded, decideDirectly } from '../execution/conclude-execution.js';
+import { readForExecution } from '../execution/execute-event.js';
+import type { ReadSet } from '../execution/read-entities.js';
+import { canHold } from '../lanes/holds.js';
+import type { Holds, OpenRun } from '../lanes/open-run.js';
+import type { Decision, WorkItem } from '../lanes/work-item.js';
+import { basisOf, holdsOf } from './basis.js';
+import { endingRun } from './end-run.js';
+import type { OutsideRequest } from './outside.js';
+import type { RunRow } from './run-row.js';
+import { runStep, type Standing, type StepDependencies } from './run-step.js';
+
+/** What the world outside is to be asked, and what the question was made of. */
+export interface Question {
+  readonly request: OutsideRequest;
+  readonly basis: ReturnType<typeof basisOf>;
+}
+
+/**
+ * *Read*, as the last item left the deployment: answers what to ask, `undefined` when the run has ended. A direct
+ * version is executed whole. The second time the run holds what it reads first, and waits for it if it must.
+ */
+export const beginStep = (
+  dependencies: StepDependencies,
+  row: RunRow,
+  signal: AbortSignal,
+): WorkItem<Question | undefined> =>
+  runStep(dependencies, row, signal, (standing) => begin(row, standing)) as WorkItem<Question | undefined>;
+
+function begin(row: RunRow, standing: Standing): Decision<unknown> {
+  const { resolved, state, run, now, around } = standing;
+  if (resolved.definition.mutation !== 'ai') {
+    return endingRun(row, decideDirectly(resolved, state, run, around), now);
+  }
+  const found = readForExecution(run, state.instances);
+  if (found.kind !== 'read') return endingRun(row, concluded(resolved, state, run, found, around), now);
+  const question = questionOf(row, standing, found.read);
+  if (!row.holding) return { kind: 'answer', answer: question };
+  return hold(row, standing, holdsOf(found.read), question);
+}
+
+function hold(row: RunRow, { state }: Standing, holds: Holds, question: Question): Decision<unknown> {
+  if (!canHold(holds, state.runs, row.id)) return { kind: 'wait' };
+  // Asked for in `runStep`.
+  const open: OpenRun = { ...(state.runs.get(row.id) as OpenRun), holds };
+  return {
+    kind: 'record',
+    run: { id: row.id, open, write: { update: { holds: { ...holds } as never } } },
+    settlement: { reply: question },
+  };
+}
+
+const questionOf = (row: RunRow, { resolved, state, run }: Standing, read: ReadSet): Question => ({
+  basis: basisOf(resolved, state, read),
+  request: {
+    executionId: row.id,
+    deployment: run.deployment,
+    definition: resolved.definition.definition,
+    input: run.input,
+    entities: read.entities,
+    deadline: row.deadline.getTime(),
+  },
+});

@@ -1,0 +1,67 @@
+import { asServiceError } from '@orrery/contracts';
+import type { CatalogClient } from '../catalog/catalog-client.js';
+import type { Surroundings } from '../execution/conclude-execution.js';
+import type { ExecutionRun } from '../execution/execute-event.js';
+import {
+  type Confirmed,
+  confirmVersion,
+  type Resolved,
+  resolveEvent,
+  runOf,
+} from '../execution/resolve-event.js';
+import type { DeploymentState } from '../lanes/deployment-state.js';
+import type { Decision, WorkItem } from '../lanes/work-item.js';
+import { refusedRun } from './end-run.js';
+import { executionOf, type RunRow, requestOf } from './run-row.js';
+
+export interface StepDependencies {
+  readonly catalog: Pick<CatalogClient, 'version'>;
+  readonly limits: Surroundings['limits'];
+}
+
+/** Where a step stands: the run with what it runs now, in the deployment as it now is. */
+export interface Standing {
+  readonly resolved: Resolved;
+  readonly state: DeploymentState;
+  readonly run: ExecutionRun;
+  readonly now: number;
+  readonly around: Surroundings;
+}
+
+/**
+ * One step of a run, in its deployment's lane, until the run's deadline. What may not run any more ends the run; a run
+ * that has ended meanwhile is left alone.
+ */
+export function runStep(
+  { catalog, limits }: StepDependencies,
+  row: RunRow,
+  signal: AbortSignal,
+  decide: (standing: Standing) => Decision<unknown>,
+): WorkItem<unknown> {
+  const request = executionOf(row);
+  let confirmed: Confirmed;
+  return {
+    deploymentId: row.deployment_id,
+    deadline: row.deadline.getTime(),
+    signal,
+    prepare: async (state) => {
+      confirmed = await confirmVersion(catalog, state, request.event);
+    },
+    decide: (state, _ids, now) => {
+      if (!state.runs.has(row.id)) return { kind: 'answer', answer: undefined };
+      try {
+        const resolved = resolveEvent(state, request.event, confirmed);
+        if (resolved === 'prepare') return { kind: 'prepare' };
+        const run = runOf(resolved, state, request, requestOf(row), now);
+        return decide({ resolved, state, run, now, around: surroundingsOf(row, now, limits) });
+      } catch (error) {
+        return refusedRun(row, asServiceError(error), new Date(now));
+      }
+    },
+  };
+}
+
+export const surroundingsOf = (row: RunRow, now: number, limits: Surroundings['limits']): Surroundings => ({
+  limits,
+  elapsed: () => now - row.created_at.getTime(),
+});

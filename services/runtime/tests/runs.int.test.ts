@@ -1,0 +1,349 @@
+import { ServiceError } from '@orrery/contracts';
+import { connect, type Database } from '@orrery/database';
+import { createLogger } from '@orrery/service-kit';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createOutsideDouble } from './outside-double.js';
+import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+
+const house: House = await prepareHouse();
+const world = createOutsideDouble();
+let database: Database<unknown>;
+const query = async <Row>(sql: string, values: unknown[] = []) =>
+  (await database.pool.query(sql, values)).rows as Row[];
+
+const running: AsyncDisposable[] = [];
+const boot = async (...[options]: Parameters<House['boot']>) => {
+  const runtime = await house.boot({ outside: world.outside, ...options });
+  running.push(runtime);
+  return runtime;
+};
+
+beforeAll(async () => {
+  const logger = createLogger({ service: 'test', level: 'error' });
+  database = house.resources.use(
+    'looking on',
+    await connect({ url: house.databaseUrl, schema: 'public', applicationName: 'test', logger }),
+  );
+  const ai = { behaviorPrompt: 'Judge.', stateChanges: { counter: 'partial' as const } };
+  house.catalog.plantVersion({
+    ...ai,
+    event: 'judge',
+    versionId: 80,
+    inputSchema: { id: 'string' },
+    readEntities: [{ schema: 'counter', filter: ['id'] }],
+  });
+  house.catalog.plantVersion({
+    ...ai,
+    event: 'survey',
+    versionId: 81,
+    inputSchema: {},
+    readEntities: [{ schema: 'counter' }],
+  });
+});
+afterEach(async () => {
+  for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
+});
+
+const bound = ['increment', 'judge', 'survey'].map((event) => ({ event, eventVersion: 1 }));
+
+async function plantJudged() {
+  const planted = await plantDeployment(house, { bindings: bound });
+  const execute = (event: string, input: object, patience = 20_000, headers: Record<string, string> = {}) =>
+    house.call(
+      'deployments.execute',
+      { params: planted.params, body: { event, input }, headers },
+      { patience },
+    );
+  return {
+    ...planted,
+    judge: (id: string, patience?: number, headers?: Record<string, string>) =>
+      execute('judge', { id }, patience, headers),
+    survey: () => execute('survey', {}),
+    increment: (id: string, patience?: number) => execute('increment', { id }, patience),
+    look: (executionId: string) =>
+      house.call('executions.get', { params: { ...planted.params, executionId } }),
+  };
+}
+
+const setTo = (id: string, count: number) => ({ [`counter:${id}`]: { count } });
+
+describe('a run', () => {
+  it('asks with what it read, applies the answer and leaves one entry', async () => {
+    await boot();
+    const { judge, createCounter, counter, history, verify, look } = await plantJudged();
+    await createCounter('a', { label: 'a' });
+    const answer = judge('a');
+    const { request, answer: say } = await world.asked();
+    expect(request).toMatchObject({
+      input: { id: 'a' },
+      entities: { counter: { a: { count: 0, label: 'a' } } },
+      definition: { event: 'judge' },
+    });
+    expect((await look(request.executionId)).data).toEqual({
+      executionId: request.executionId,
+      state: 'running',
+    });
+    say({ stateChanges: setTo('a', 7), result: null }, { llmHash: 'c'.repeat(64), llm: { model: 'double' } });
+    expect((await answer).data).toMatchObject({ seq: 3, stateChanges: { 'counter:a': { count: 7 } } });
+    expect(await counter('a')).toMatchObject({ state: { count: 7, label: 'a' } });
+    expect(await history()).toMatchObject([
+      { status: 'succeeded', llmHash: 'c'.repeat(64), llm: { model: 'double' } },
+    ]);
+    expect(await verify()).toMatchObject({ valid: true });
+    expect((await look(request.executionId)).data).toMatchObject({ state: 'succeeded', answer: { seq: 3 } });
+  });
+
+  it('goes ahead when only what it did not read has changed', async () => {
+    await boot();
+    const { judge, increment, counter } = await plantJudged();
+    const answer = judge('a');
+    const asked = await world.asked();
+    await increment('b');
+    asked.answer(setTo('a', 1));
+    await answer;
+    expect(await counter('a')).toMatchObject({ state: { count: 1 } });
+  });
+
+  it('whose read went stale is decided again, and then holds what it reads', async () => {
+    await boot();
+    const { judge, increment, counter, verify } = await plantJudged();
+    await increment('a');
+    const answer = judge('a');
+    const first = await world.asked();
+    await increment('a');
+    first.answer(setTo('a', 100));
+    const second = await world.asked();
+    expect(second.request).toMatchObject({
+      executionId: first.request.executionId,
+      entities: { counter: { a: { count: 2 } } },
+    });
+    let waited = true;
+    const waiting = increment('a').finally(() => {
+      waited = false;
+    });
+    await increment('b');
+    expect(waited).toBe(true);
+    expect(await counter('a')).toMatchObject({ state: { count: 2 } });
+    second.answer(setTo('a', 200));
+    const { data } = await answer;
+    expect(data).toMatchObject({ stateChanges: { 'counter:a': { count: 200 } } });
+    expect((await waiting).data).toMatchObject({ seq: (data as { seq: number }).seq + 1 });
+    expect(await counter('a')).toMatchObject({ state: { count: 201 } });
+    expect(await verify()).toMatchObject({ valid: true });
+  });
+
+  it('that read a schema whole is decided again when an instance of it is new, and holds all of it', async () => {
+    await boot();
+    const { survey, increment, createCounter, counter, params } = await plantJudged();
+    await createCounter('a');
+    const answer = survey();
+    const first = await world.asked();
+    await createCounter('b');
+    first.answer({});
+    const second = await world.asked();
+    expect(Object.keys(second.request.entities['counter'] as object)).toEqual(['a', 'b']);
+    const created = createCounter('c');
+    const removed = house.call('instances.delete', { params: { ...params, instanceId: 'b' } });
+    await house.call('deployments.update', { params, body: { name: 'Passes' } });
+    second.answer(setTo('a', 5));
+    await answer;
+    await Promise.all([created, removed]);
+    await increment('c');
+    expect(await counter('c')).toMatchObject({ state: { count: 1 } });
+  });
+
+  it('is decided again after a lock, and refused after a pause', async () => {
+    await boot();
+    const { judge, params, history, counter } = await plantJudged();
+    const answer = judge('a');
+    const first = await world.asked();
+    await house.call('deployments.lock', { params });
+    first.answer(setTo('a', 1));
+    const second = await world.asked();
+    await house.call('deployments.pause', { params });
+    second.answer(setTo('a', 2));
+    expect(await codeOf(answer)).toBe('deployment_paused');
+    expect(await history()).toEqual([]);
+    expect(await codeOf(counter('a'))).toBe('entity_instance_not_found');
+  });
+
+  it('fails with what the world outside says, or with an answer that may not be applied', async () => {
+    await boot();
+    const { judge, history } = await plantJudged();
+    const refused = judge('a');
+    (await world.asked()).fail(new ServiceError('ai_output_invalid', 'twice'));
+    expect(await codeOf(refused)).toBe('ai_output_invalid');
+    const invalid = judge('a');
+    (await world.asked()).answer({ 'counter:a': { label: 'zzz' } });
+    const error = await refusalOf(invalid);
+    expect(error.code).toBe('invalid_state');
+    expect(error.facts).toMatchObject({ seq: 3 });
+    expect(await history()).toMatchObject([
+      { status: 'failed', error: { code: 'invalid_state' } },
+      { status: 'failed', error: { code: 'ai_output_invalid', detail: 'twice' } },
+    ]);
+  });
+
+  it('makes others wait no longer than they can', async () => {
+    await boot();
+    const { judge, increment, counter } = await plantJudged();
+    const answer = judge('a');
+    const first = await world.asked();
+    await increment('a');
+    first.answer({});
+    const second = await world.asked();
+    expect(await codeOf(increment('a', 1000))).toBe('write_conflict');
+    const rival = judge('a', 2500);
+    (await world.asked()).answer(setTo('a', 9));
+    expect(await codeOf(rival)).toBe('write_conflict');
+    second.answer(setTo('a', 3));
+    await answer;
+    expect(await counter('a')).toMatchObject({ state: { count: 3 } });
+  });
+
+  it('that is overdue fails, also when its owner is long gone', async () => {
+    const first = await boot();
+    const { judge, history, look, deployment } = await plantJudged();
+    const late = judge('a', 1000);
+    const { request, signal } = await world.asked();
+    expect(await codeOf(late)).toBe('deadline_exceeded');
+    await vi.waitFor(async () => {
+      expect((await look(request.executionId)).data).toMatchObject({
+        state: 'failed',
+        error: { code: 'deadline_exceeded' },
+      });
+    });
+    expect(signal.aborted).toBe(true);
+    await first[Symbol.asyncDispose]();
+    running.length = 0;
+    const orphan = '01900000-0000-7000-8000-000000000001';
+    const asked = { event: 'judge', input: { id: 'a' }, trigger: 'admin', walletAddress: null };
+    const caller = { kind: 'account', accountId: 1, scopes: [] };
+    await query(
+      `insert into runtime.runs (id, deployment_id, state, request, request_hash, deadline, created_at)
+       values ($1, $2, 'deciding', $3, '', now() - interval '1 hour', now() - interval '2 hours')`,
+      [orphan, deployment.id, JSON.stringify({ ...asked, caller, asynchronous: false })],
+    );
+    await boot();
+    await vi.waitFor(async () => expect((await look(orphan)).data).toMatchObject({ state: 'failed' }));
+    const overdue = { status: 'failed', error: { code: 'deadline_exceeded' } };
+    expect(await history()).toMatchObject([overdue, overdue]);
+  });
+});
+
+describe('an owner that dies', () => {
+  it('between the answer and its commit leaves it to the next, which commits it once', async () => {
+    let dying = false;
+    let bury = () => {};
+    const dead = new Promise<void>((resolve) => {
+      bury = resolve;
+    });
+    const first = await boot({
+      aroundCommit: (commit) => async (batch) => {
+        if (dying && batch.entries.some(({ entry }) => entry.event === 'judge')) await dead;
+        return commit(batch);
+      },
+    });
+    const { judge, counter, verify, history } = await plantJudged();
+    const answer = judge('a');
+    const asked = await world.asked();
+    dying = true;
+    asked.answer(setTo('a', 4));
+    const rows = () =>
+      query<{ state: string }>('select state from runtime.runs where id = $1', [asked.request.executionId]);
+    await vi.waitFor(async () => expect(await rows()).toEqual([{ state: 'decided' }]));
+    const before = world.questions();
+    await query('delete from runtime.members where instance = $1', [first.instance]);
+    await query('update runtime.partitions set owner = null, expires_at = null');
+    await boot();
+    await vi.waitFor(async () => expect(await rows()).toEqual([{ state: 'succeeded' }]));
+    bury();
+    expect((await answer).data).toMatchObject({ stateChanges: { 'counter:a': { count: 4 } } });
+    expect(world.questions()).toBe(before);
+    expect(await counter('a')).toMatchObject({ state: { count: 4 }, revision: 1 });
+    expect(await history()).toHaveLength(1);
+    expect(await verify()).toMatchObject({ valid: true });
+  });
+
+  it('while a run holds leaves the holds to the next, which serves under them', async () => {
+    const first = await boot();
+    const { judge, increment, counter } = await plantJudged();
+    const answer = judge('a');
+    const question = await world.asked();
+    await increment('a');
+    question.answer({});
+    await world.asked();
+    await first[Symbol.asyncDispose]();
+    running.length = 0;
+    await answer.catch(() => undefined);
+    await boot();
+    expect(await codeOf(increment('a', 1000))).toBe('write_conflict');
+    const again = await world.asked();
+    expect(again.request.executionId).toBe(question.request.executionId);
+    const waiting = increment('a');
+    again.answer(setTo('a', 50));
+    await waiting;
+    expect(await counter('a')).toMatchObject({ state: { count: 51 } });
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  it('is claimed while the run is under way, and answers for ever after', async () => {
+    await boot();
+    const { judge, history } = await plantJudged();
+    const key = { 'idempotency-key': 'k1' };
+    const answer = judge('a', undefined, key);
+    const asked = await world.asked();
+    expect(await codeOf(judge('a', undefined, key))).toBe('request_in_flight');
+    expect(await codeOf(judge('b', undefined, key))).toBe('idempotency_key_reused');
+    asked.answer(setTo('a', 1));
+    const { data } = await answer;
+    expect((await judge('a', undefined, key)).data).toEqual(data);
+    expect(await history()).toHaveLength(1);
+  });
+});
+
+describe('Prefer: respond-async', () => {
+  const prefer = { prefer: 'wait=5, respond-async' };
+
+  it('answers where to look, and the execution goes on', async () => {
+    await boot();
+    const { execute, look, counter, params } = await plantJudged();
+    const key = { ...prefer, 'idempotency-key': 'k2' };
+    const { data: accepted } = await execute({ id: 'a' }, { headers: key });
+    expect(accepted).toEqual({ executionId: expect.any(String), state: 'running' });
+    const { executionId } = accepted as { executionId: string };
+    await vi.waitFor(async () =>
+      expect((await look(executionId)).data).toMatchObject({
+        executionId,
+        state: 'succeeded',
+        answer: { event: 'increment', stateChanges: { 'counter:a': { count: 1 } } },
+      }),
+    );
+    expect((await execute({ id: 'a' }, { headers: key })).data).toEqual(accepted);
+    expect(await counter('a')).toMatchObject({ state: { count: 1 } });
+    const other = await plantJudged();
+    expect(await codeOf(other.look(executionId))).toBe('execution_not_found');
+    const nonsense = house.call('executions.get', { params: { ...params, executionId: 'x' } });
+    expect(await codeOf(nonsense)).toBe('execution_not_found');
+  });
+
+  it('tells of failures and refusals in the same place, and of what cannot run at once', async () => {
+    await boot();
+    const { execute, look, history, params } = await plantJudged();
+    const { data } = await execute({ id: 5 }, { headers: prefer });
+    const { executionId } = data as { executionId: string };
+    await vi.waitFor(async () =>
+      expect((await look(executionId)).data).toMatchObject({
+        state: 'failed',
+        error: { code: 'invalid_input' },
+      }),
+    );
+    expect(await history()).toEqual([]);
+    expect(await codeOf(execute({}, { headers: prefer }, 'nothing'))).toBe('event_not_bound');
+    const dry = await execute({ id: 'a' }, { headers: prefer, query: { dryRun: 'true' } });
+    expect(dry.data).toMatchObject({ dryRun: true });
+    await house.call('deployments.pause', { params });
+    expect(await codeOf(execute({ id: 'a' }, { headers: prefer }))).toBe('deployment_paused');
+  });
+});
