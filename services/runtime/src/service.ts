@@ -2,16 +2,17 @@ import type { Bus } from '@orrery/bus';
 import { type JournalFact, journalEntry, runtimeContract } from '@orrery/contracts';
 import { startRelay } from '@orrery/database';
 import { type Clock, type Health, holding, type Logger, type RunningService } from '@orrery/service-kit';
+import { followAccounts } from './accounts/follow-accounts.js';
 import type { CommitBatch } from './commit/commit-batch.js';
 import type { RuntimeConfig } from './config.js';
 import type { RuntimeContext } from './context.js';
 import { createRuntimeContext } from './create-context.js';
 import { openDatabase } from './database/open-database.js';
 import { runtimeHandlers } from './handlers.js';
+import { startKeySweep } from './idempotency/sweep-keys.js';
 import { loadFacts } from './journal/journal-facts.js';
 import type { LeaseKeeper } from './ownership/lease-keeper.js';
 import { partitionsFreed } from './ownership/partitions-freed.js';
-import type { Outside } from './runs/outside.js';
 
 export interface RuntimeDependencies {
   readonly databaseUrl: string;
@@ -21,8 +22,6 @@ export interface RuntimeDependencies {
   readonly health: Health;
   /** Names this process among the runtimes; by default something random. */
   readonly instance?: string;
-  /** Who decides where a version does not; without it such events are refused. */
-  readonly outside?: Outside;
   /** For tests: see `ContextParts`. */
   readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }
@@ -69,6 +68,10 @@ export function startRuntime(
     await bus.listen(partitionsFreed, ({ by }) => by !== instance && leases.wake(), listening.signal);
     await leases.runOnce();
     await bus.serve(runtimeContract, runtimeHandlers(context), { instance });
+    const accounts = await followAccounts(context, listening.signal);
+    resources.add('account reconciliation', () => accounts.stop());
+    const keys = startKeySweep(context);
+    resources.add('idempotency key sweep', () => keys.stop());
     return { context, instance, leases };
   }, logger);
 }

@@ -1,5 +1,6 @@
 import { type Caller, type DeploymentSource, journalEntry } from '@orrery/contracts';
 import { enqueue, jsonb } from '@orrery/database';
+import { refuseOverQuota } from '../accounts/account-store.js';
 import { putBinding } from '../commit/rare-effects.js';
 import type { Trx } from '../context.js';
 import { genesisHash, type SealedEntry, sealEntry } from '../journal/entry.js';
@@ -11,7 +12,7 @@ import { lockedColumns } from './lock-deployment.js';
 
 /**
  * The row, the bindings, what a clone copies and the first entry of the journal, in the transaction that makes the
- * deployment. @throws SourceChanged
+ * deployment. @throws SourceChanged, `quota_exceeded`
  */
 export async function insertDeployment(
   trx: Trx,
@@ -19,6 +20,7 @@ export async function insertDeployment(
   caller: Caller,
   limits: { readonly instancesPerDeployment: number },
 ): Promise<DeploymentRow> {
+  await refuseOverQuota(trx, plan.ownerAccountId);
   const row = await trx
     .insertInto('deployments')
     .values(columnsOf(plan))

@@ -10,6 +10,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import type { z } from 'zod';
+import { PAUSE_BY_ACCOUNT, pauseHere } from '../accounts/pause-by-account.js';
 import type { DeploymentAccess } from '../deployments/deployment-access.js';
 import type { DeploymentPath, KnownDeployment } from '../deployments/deployment-directory.js';
 import { heldHere, type ReferenceDependencies } from '../deployments/held-references.js';
@@ -84,6 +85,7 @@ async function answerHere(
   call: CallContext,
 ): Promise<unknown> {
   if (name === 'references.held') return heldHere(dependencies, request as never, call);
+  if (name === PAUSE_BY_ACCOUNT) return pauseHere(dependencies, request as never, call);
   const handler = Object.hasOwn(owned, name) ? owned[name] : undefined;
   if (handler === undefined) throw new ServiceError('internal', `nothing named ${name} is owned`);
   const { params } = request as unknown as OwnedRequest;

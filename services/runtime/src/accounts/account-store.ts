@@ -1,0 +1,50 @@
+import { type AccountState, ServiceError } from '@orrery/contracts';
+import { sql } from 'kysely';
+import type { Db, Trx } from '../context.js';
+
+/** Remembers an account unless newer news came before. */
+export async function rememberAccount(
+  db: Db,
+  { accountId, quotas, disabled, revision }: AccountState,
+): Promise<void> {
+  await sql`
+    insert into accounts as known (account_id, deployments, disabled, revision)
+    values (${accountId}, ${quotas.deployments ?? null}, ${disabled}, ${revision})
+    on conflict (account_id) do update
+      set deployments = excluded.deployments, disabled = excluded.disabled, revision = excluded.revision
+      where known.revision < excluded.revision`.execute(db);
+}
+
+/**
+ * In the transaction that creates one more deployment; the account's row makes creations of one account take turns.
+ * @throws `quota_exceeded`
+ */
+export async function refuseOverQuota(trx: Trx, accountId: number): Promise<void> {
+  const { rows } = await sql<{ deployments: number | null }>`
+    select deployments from accounts where account_id = ${accountId} for update`.execute(trx);
+  const allowed = rows[0]?.deployments ?? null;
+  if (allowed === null) return;
+  const counted = await sql<{ count: number }>`
+    select count(*) as count from deployments
+    where owner_account_id = ${accountId} and deleted_at is null`.execute(trx);
+  if ((counted.rows[0]?.count ?? 0) < allowed) return;
+  throw new ServiceError('quota_exceeded', `The account may have at most ${allowed} deployments.`);
+}
+
+/** A deployment whose account was disabled or enabled and that does not know it yet. */
+export interface Unaware {
+  readonly address: string;
+  readonly id: number;
+  readonly paused: boolean;
+}
+
+/** Some of the deployments that have to be paused or resumed because of their account. */
+export async function unawareDeployments(db: Db, limit: number): Promise<Unaware[]> {
+  const { rows } = await sql<Unaware>`
+    (select d.id, d.address, true as paused from accounts a join deployments d on d.owner_account_id = a.account_id
+      where a.disabled and not d.account_paused and d.deleted_at is null limit ${limit})
+    union all
+    (select d.id, d.address, false as paused from deployments d join accounts a on a.account_id = d.owner_account_id
+      where d.account_paused and not a.disabled and d.deleted_at is null limit ${limit})`.execute(db);
+  return rows;
+}

@@ -1,0 +1,63 @@
+import { accountChanged, accountContract, ServiceError } from '@orrery/contracts';
+import { type PollLoop, startPollLoop } from '@orrery/service-kit';
+import type { RuntimeContext } from '../context.js';
+import { rememberAccount } from './account-store.js';
+import { tellDeployments } from './pause-by-account.js';
+
+const STATES_PER_PAGE = 1000;
+/** News may be lost with the bus; this often all accounts are compared, in milliseconds. */
+const RECONCILE_MS = 60_000;
+const TIMEOUT_MS = 10_000;
+
+/** Keeps quotas and disabled accounts as the gateway, their owner, has them: by its news, and by asking now and then. */
+export async function followAccounts(context: RuntimeContext, signal: AbortSignal): Promise<PollLoop> {
+  const { db, bus, clock, logger } = context;
+  await bus.consume(accountChanged, {
+    consumer: 'runtime-accounts',
+    handle: async (state) => {
+      await rememberAccount(db, state);
+      await tellDeployments(context, signal);
+      return 'ack';
+    },
+    signal,
+  });
+  return startPollLoop({
+    name: 'account reconciliation',
+    intervalMs: RECONCILE_MS,
+    clock,
+    logger,
+    signal,
+    runOnce: async (stopping) => {
+      await reconcile(context, stopping).catch((error: unknown) => {
+        // A gateway that starts or restarts is no failure: its news come anyway, and we ask again.
+        if (!isAway(error)) throw error;
+        logger.debug('the gateway does not answer about accounts yet');
+      });
+      return 'idle';
+    },
+  });
+}
+
+const isAway = (error: unknown): boolean => error instanceof ServiceError && error.code === 'unavailable';
+
+/** Asks for all accounts, page by page, then tells the deployments that follow from it. */
+export async function reconcile(context: RuntimeContext, signal: AbortSignal): Promise<void> {
+  const { db, bus, clock } = context;
+  for (let afterId = 0; !signal.aborted; ) {
+    const { states } = await bus.call(
+      accountContract.rpcs['accounts.states'],
+      { afterId, limit: STATES_PER_PAGE },
+      {
+        caller: { kind: 'service', service: 'runtime' },
+        requestId: crypto.randomUUID(),
+        deadline: clock.now() + TIMEOUT_MS,
+        signal,
+      },
+    );
+    for (const state of states) await rememberAccount(db, state);
+    const last = states.at(-1);
+    if (states.length < STATES_PER_PAGE || last === undefined) break;
+    afterId = last.accountId;
+  }
+  await tellDeployments(context, signal);
+}
