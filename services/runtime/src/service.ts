@@ -13,6 +13,7 @@ import { startKeySweep } from './idempotency/sweep-keys.js';
 import { loadFacts } from './journal/journal-facts.js';
 import type { LeaseKeeper } from './ownership/lease-keeper.js';
 import { partitionsFreed } from './ownership/partitions-freed.js';
+import type { Outside } from './runs/outside.js';
 
 export interface RuntimeDependencies {
   readonly databaseUrl: string;
@@ -22,6 +23,8 @@ export interface RuntimeDependencies {
   readonly health: Health;
   /** Names this process among the runtimes; by default something random. */
   readonly instance?: string;
+  /** Who decides where a version does not; without it such events are refused. */
+  readonly outside?: Outside;
   /** For tests: see `ContextParts`. */
   readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }

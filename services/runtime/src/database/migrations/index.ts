@@ -4,8 +4,8 @@ import { ownership } from './0001-ownership.js';
 import { deployments } from './0002-deployments.js';
 import { instances } from './0003-instances.js';
 import { journal } from './0004-journal.js';
-import { accounts } from './0008-accounts.js';
 import { runs } from './0007-runs.js';
+import { accounts } from './0008-accounts.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -15,6 +15,6 @@ export const migrations: Record<string, Migration> = {
   '0004_journal': journal,
   '0005_outbox': outboxMigration,
   '0006_idempotency_keys': idempotencyTable,
-  '0008_accounts': accounts,
   '0007_runs': runs,
+  '0008_accounts': accounts,
 };
