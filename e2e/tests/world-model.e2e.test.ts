@@ -9,6 +9,6 @@ it('100 random stories end as a simple model foretells', async () => {
   await using database = await createTestDatabase();
   await using system = await startAllInOne(database.url, { RATE_LIMITS: 'false' });
   const api = apiClient(system.url, system.key);
-  await playStories({ api, stories: 100, commands: 20, lanes: 10, seed: 20_261_121 });
+  await playStories({ api, stories: 100, commands: 15, lanes: 10, seed: 20_261_121 });
   expect(await findViolations(database.url)).toEqual([]);
 });

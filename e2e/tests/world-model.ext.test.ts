@@ -9,6 +9,6 @@ it('1,000 random stories, new ones each time, end as a simple model foretells', 
   await using database = await createTestDatabase();
   await using system = await startAllInOne(database.url, { RATE_LIMITS: 'false' });
   const api = apiClient(system.url, system.key);
-  await playStories({ api, stories: 1000, commands: 20, lanes: 20, seed: Date.now() % 1_000_000_000 });
+  await playStories({ api, stories: 1000, commands: 15, lanes: 20, seed: Date.now() % 1_000_000_000 });
   expect(await findViolations(database.url)).toEqual([]);
 });

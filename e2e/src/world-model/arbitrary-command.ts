@@ -33,16 +33,16 @@ const maybeSchema = fc.option(schema);
 
 const steps: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
   {
-    weight: 24,
+    weight: 60,
     arbitrary: fc.record({
       kind: fc.constant('execute' as const),
       event,
       input,
       dryRun: fc.integer({ min: 0, max: 9 }).map((roll) => roll === 0),
-      key: fc.constantFrom(null, null, null, 'k1', 'k2'),
+      key: fc.constantFrom(null, null, null, null, null, null, 'k1', 'k2'),
     }),
   },
-  { weight: 8, arbitrary: fc.record({ kind: fc.constant('create' as const), schema, id, state }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('create' as const), schema, id, state }) },
   {
     weight: 5,
     arbitrary: fc.record({
@@ -59,10 +59,10 @@ const steps: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('rebind' as const), bindings }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('unbind' as const), event }) },
   {
-    weight: 3,
+    weight: 4,
     arbitrary: fc.record({
       kind: fc.constant('turn' as const),
-      action: fc.constantFrom('pause', 'resume', 'resume', 'publish', 'unpublish', 'lock'),
+      action: fc.constantFrom('pause', 'resume', 'resume', 'resume', 'publish', 'unpublish', 'lock'),
     }) as fc.Arbitrary<Step>,
   },
   {

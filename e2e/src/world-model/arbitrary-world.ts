@@ -28,14 +28,14 @@ function attribute(
   return fc.record({
     type: fc.constant(type),
     constraints: fc
-      .tuple(fc.constantFrom(...constraints), fc.boolean())
+      .tuple(fc.constantFrom(...constraints), fc.constantFrom(false, false, true))
       .map(([some, required]) => (required ? { ...some, required } : some)),
     defaultValue: fc.constantFrom(null, ...defaults),
   });
 }
 
 const schema = (name: string): fc.Arbitrary<SchemaPlan> =>
-  fc.record(attributesByName, { requiredKeys: [] }).map((parts) => ({
+  fc.record(attributesByName, { requiredKeys: ['n'] }).map((parts) => ({
     name,
     attributes: ATTRIBUTES.flatMap((one) => {
       const part = parts[one];
@@ -43,9 +43,12 @@ const schema = (name: string): fc.Arbitrary<SchemaPlan> =>
     }),
   }));
 
-const term: fc.Arbitrary<Term> = fc.oneof(
-  fc.record({ kind: fc.constant('literal' as const), value }),
-  fc.record({ kind: fc.constant('input' as const), name: fc.constantFrom('n', 's', 'id') }),
+const literal = (value: JsonValue): Term => ({ kind: 'literal', value });
+const inputNamed = (name: string): Term => ({ kind: 'input', name });
+
+const anyTerm: fc.Arbitrary<Term> = fc.oneof(
+  value.map(literal),
+  fc.constantFrom('n', 's', 'id').map(inputNamed),
   fc.record({
     kind: fc.constant('read' as const),
     schema: fc.constantFrom(...SCHEMAS),
@@ -55,63 +58,70 @@ const term: fc.Arbitrary<Term> = fc.oneof(
   fc.record({ kind: fc.constant('count' as const), schema: fc.constantFrom(...SCHEMAS) }),
 );
 
-const attributeChange: fc.Arbitrary<[string, AttributeChange]> = fc.oneof(
-  {
-    weight: 1,
-    arbitrary: fc.tuple(
-      fc.constantFrom(...ATTRIBUTES, 'extra'),
-      fc.record({ operator: fc.constantFrom(...OPERATORS), term }),
-    ),
-  },
-  // What often succeeds, so that states go somewhere.
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom<[string, AttributeChange]>(
-      ['n', { operator: '$increment', term: { kind: 'literal', value: 1 } }],
-      ['n', { operator: '$increment', term: { kind: 'input', name: 'n' } }],
-      ['f', { operator: 'set', term: { kind: 'literal', value: 1.5 } }],
-      ['s', { operator: 'set', term: { kind: 'literal', value: 'b' } }],
-      ['b', { operator: '$set', term: { kind: 'literal', value: false } }],
-      ['j', { operator: '$set', term: { kind: 'literal', value: [2] } }],
-      ['extra', { operator: '$append', term: { kind: 'input', name: 'id' } }],
-    ),
-  },
+const anyChange: fc.Arbitrary<[string, AttributeChange]> = fc.tuple(
+  fc.constantFrom(...ATTRIBUTES, 'extra'),
+  fc.record({ operator: fc.constantFrom(...OPERATORS), term: anyTerm }),
 );
+
+/** What often succeeds, so that states go somewhere. */
+const usualChange = fc.constantFrom<[string, AttributeChange]>(
+  ['n', { operator: '$increment', term: literal(1) }],
+  ['n', { operator: '$increment', term: inputNamed('n') }],
+  ['n', { operator: 'set', term: { kind: 'read', schema: 'ship', attribute: 'n', plusN: true } }],
+  ['n', { operator: 'set', term: { kind: 'count', schema: 'port' } }],
+  ['f', { operator: 'set', term: literal(1.5) }],
+  ['f', { operator: '$unset', term: literal(null) }],
+  ['s', { operator: 'set', term: literal('b') }],
+  ['s', { operator: 'set', term: literal(null) }],
+  ['b', { operator: '$set', term: literal(false) }],
+  ['j', { operator: '$set', term: literal([2]) }],
+  ['j', { operator: 'set', term: literal([3]) }],
+  ['extra', { operator: '$append', term: inputNamed('id') }],
+  ['extra', { operator: 'set', term: literal([1]) }],
+);
+
+const attributeChange = fc.oneof({ weight: 1, arbitrary: anyChange }, { weight: 8, arbitrary: usualChange });
+
+const oneIn = (count: number) => fc.integer({ min: 1, max: count }).map((roll) => roll === count);
 
 const change: fc.Arbitrary<ChangePlan> = fc.record({
   schema: fc.constantFrom(...SCHEMAS),
   id: fc.constantFrom('@id', '@id', '@other', 'A'),
-  remove: fc.integer({ min: 0, max: 7 }).map((roll) => roll === 0),
-  attributes: fc.array(attributeChange, { maxLength: 3 }).map((changes) => Object.fromEntries(changes)),
+  remove: oneIn(9),
+  attributes: fc
+    .array(attributeChange, { minLength: 1, maxLength: 3 })
+    .map((changes) => Object.fromEntries(changes)),
 });
 
 const mode = fc.constantFrom('partial' as const, 'full' as const, 'append' as const);
 const rarely = <T>(arbitrary: fc.Arbitrary<T>, otherwise: T) =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary });
 
+const readings: VersionPlan['reads'][] = [
+  [{ schema: 'ship' }, { schema: 'port' }],
+  [{ schema: 'ship', filter: ['id'] }, { schema: 'port' }],
+  [{ schema: 'ship', filter: ['id', 'ids'] }],
+  [
+    { schema: 'port', filter: ['other'] },
+    { schema: 'port', filter: ['id'] },
+  ],
+  [],
+];
+
 export const version: fc.Arbitrary<VersionPlan> = fc.record({
   strictInput: fc.boolean(),
-  reads: fc.array(
-    fc.record(
-      {
-        schema: fc.constantFrom(...SCHEMAS),
-        filter: fc.constantFrom(['id'], ['id', 'ids'], ['other']),
-      },
-      { requiredKeys: ['schema'] },
-    ),
-    { maxLength: 2 },
-  ),
+  reads: fc.constantFrom(...readings),
   modes: fc.oneof(
     fc.constant(null),
     fc.record({ ship: mode, port: mode }),
-    rarely(fc.record({ ship: mode, port: mode }, { requiredKeys: [] }), { ship: 'partial' }),
+    fc.record({ ship: mode, port: mode }, { requiredKeys: ['ship'] }),
   ) as fc.Arbitrary<VersionPlan['modes']>,
   changes: fc.uniqueArray(change, {
     minLength: 1,
     maxLength: 2,
     selector: ({ schema, id }) => `${schema}:${id}`,
   }),
-  result: fc.option(term),
+  result: fc.oneof(fc.constant(null), fc.constant(inputNamed('n')), anyTerm),
   resultType: rarely(fc.constantFrom('number' as const, 'string' as const), null as never) as fc.Arbitrary<
     VersionPlan['resultType']
   >,
