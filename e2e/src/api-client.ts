@@ -1,3 +1,5 @@
+import { createAnswerCheck } from './contract/check-answer.js';
+
 /** An answer as it came; `body` is parsed JSON of any shape, which the test then states. */
 export interface ApiAnswer {
   status: number;
@@ -15,8 +17,12 @@ export interface ApiClient {
   raw(method: string, path: string, body?: string, headers?: Record<string, string>): Promise<ApiAnswer>;
 }
 
-/** A small HTTP client as a user would write one; paths are below `/api`. */
+/**
+ * A small HTTP client as a user would write one; paths are below `/api`. It throws on an answer that breaks the contract,
+ * so that every whole flow tests the contract too.
+ */
 export function apiClient(url: string, key: string): ApiClient {
+  const check = createAnswerCheck();
   const raw = async (method: string, path: string, body?: string, headers: Record<string, string> = {}) => {
     const answer = await fetch(`${url}/api${path}`, {
       method,
@@ -24,11 +30,10 @@ export function apiClient(url: string, key: string): ApiClient {
       ...(body === undefined ? {} : { body }),
     });
     const text = await answer.text();
-    return {
-      status: answer.status,
-      headers: answer.headers,
-      body: text === '' ? undefined : JSON.parse(text),
-    };
+    const { status, headers: received } = answer;
+    const parsed = { status, headers: received, body: text === '' ? undefined : JSON.parse(text) };
+    check(method, new URL(answer.url).pathname, parsed);
+    return parsed;
   };
   return {
     raw,

@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ERRORS, isErrorCode } from '@orrery/contracts';
+import type { z } from 'zod';
+import { type DocumentedCodes, readDocumentedCodes } from './documented-codes.js';
+import { paymentProblem, problemDocument } from './problem-document.js';
+import { operationAt, type RoutedOperation } from './routed-operations.js';
+
+/** What came back for a request; `body` is parsed JSON. */
+export interface CheckedAnswer {
+  status: number;
+  headers: Headers;
+  body: unknown;
+}
+
+/** Throws when an answer differs from what the contract and `openapi.json` say. `path` without its query. */
+export type CheckAnswer = (method: string, path: string, answer: CheckedAnswer) => void;
+
+/** A check of answers; it reads the committed document once. */
+export function createAnswerCheck(): CheckAnswer {
+  const documented = readDocumentedCodes();
+  return (method, path, answer) => {
+    const operation = operationAt(method, path);
+    const wrong =
+      answer.status < 400
+        ? wrongInSuccess(operation, answer)
+        : [...wrongInProblem(path, answer), ...undocumented(operation, answer, documented)];
+    if (wrong.length === 0) return;
+    const text = JSON.stringify(answer.body)?.slice(0, 2000);
+    throw new Error(
+      `${method} ${path} → ${answer.status} breaks its contract:\n${wrong.join('\n')}\n${text}`,
+    );
+  };
+}
+
+function wrongInSuccess(
+  operation: RoutedOperation | undefined,
+  { status, headers, body }: CheckedAnswer,
+): string[] {
+  if (operation === undefined) return ['no operation of the contract answers here'];
+  const { success, ...members } = body as Record<string, unknown>;
+  const parsed = (operation.reply as z.ZodType).safeParse(members);
+  const { http } = operation;
+  const accepted = http.accepted?.(members['data'] as Record<string, unknown>) === true;
+  return [
+    ...(success === true ? [] : ['success is not true']),
+    ...(status === (accepted ? 202 : http.status) ? [] : [`the status is not ${http.status}`]),
+    ...wrongType(headers, 'application/json'),
+    ...(http.location !== undefined && status > 200 && !headers.has('location') ? ['no Location'] : []),
+    ...(parsed.success ? [] : [parsed.error.message]),
+    // A schema that is not strict drops what it does not know.
+    ...(parsed.success && !isDeepStrictEqual(parsed.data, members) ? ['more than is documented'] : []),
+  ];
+}
+
+function wrongInProblem(path: string, { status, headers, body }: CheckedAnswer): string[] {
+  const parsed = (status === 402 ? paymentProblem : problemDocument).safeParse(body);
+  if (!parsed.success) return [parsed.error.message];
+  const { code, title, type, instance, requestId, ...rest } = parsed.data;
+  if (!isErrorCode(code)) return [`the code ${code} is unknown`];
+  const expected = {
+    title: ERRORS[code].title,
+    type: `urn:orrery:problem:${code}`,
+    status: ERRORS[code].status,
+    instance: path,
+    requestId: headers.get('x-request-id'),
+  };
+  const found = { title, type, status: rest.status, instance, requestId };
+  return [
+    ...(rest.status === status ? [] : ['the status of the body is another']),
+    ...(isDeepStrictEqual(found, expected) ? [] : [`expected ${JSON.stringify(expected)}`]),
+    ...wrongType(headers, 'application/problem+json'),
+    ...(status === 401 && !headers.has('www-authenticate') ? ['no WWW-Authenticate'] : []),
+    ...((status === 429 || status === 503) && !headers.has('retry-after') ? ['no Retry-After'] : []),
+  ];
+}
+
+function undocumented(
+  operation: RoutedOperation | undefined,
+  { status, body }: CheckedAnswer,
+  documented: DocumentedCodes,
+): string[] {
+  const { code } = body as { code: string };
+  const expected = operation === undefined ? NOWHERE : documented(operation, status);
+  return expected?.includes(code)
+    ? []
+    : [`${code} is not documented for ${operation?.name ?? 'no operation'}`];
+}
+
+const NOWHERE = [
+  'route_not_found',
+  'method_not_allowed',
+  'validation_failed',
+  'unauthorized',
+  'rate_limited',
+];
+
+const wrongType = (headers: Headers, type: string): string[] =>
+  headers.get('content-type')?.split(';')[0] === type ? [] : [`the content type is not ${type}`];
