@@ -10,6 +10,7 @@ export {
 } from './attributes/entity-schema.js';
 export { type CronProblem, type CronSchedule, checkCronSchedule } from './cron/check-cron-schedule.js';
 export { type ChangeKey, splitChangeKey } from './mutations/change-key.js';
+export { findBrokenChanges } from './mutations/find-broken-changes.js';
 export { type Mutation, type MutationResult, parseMutation } from './mutations/parse-mutation.js';
 export { findUnknownOperators } from './operators/find-unknown-operators.js';
 export { isDeletion, type Operator, readOperator } from './operators/operator.js';

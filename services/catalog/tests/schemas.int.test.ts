@@ -109,7 +109,8 @@ describe('entity schemas and attributes', () => {
       constraints: null,
       defaultValue: null,
     });
-    expect(await codeOf(change({ name: 'wins' }))).toBe('attribute_exists');
+    const refusal = await refusalOf(change({ name: 'wins' }));
+    expect([refusal.code, refusal.errors[0]?.pointer]).toEqual(['attribute_exists', '/name']);
     expect(await change({ name: 'temper' })).toMatchObject({ name: 'temper' });
     expect(await codeOf(change({}))).toBe('attribute_not_found');
   });

@@ -181,6 +181,12 @@ describe('events and event versions', () => {
       '/mutationSettings/template/horse:H1/wins',
     ],
     [
+      'a change that names no instance',
+      { mutationSettings: { mode: 'direct', template: { horse: { wins: 1 } } } },
+      'invalid_template',
+      '/mutationSettings/template/horse',
+    ],
+    [
       'an unknown name in a template',
       { mutationSettings: { mode: 'direct', template: { 'horse:H1': { wins: '{{process.env}}' } } } },
       'invalid_template',
@@ -216,9 +222,9 @@ describe('events and event versions', () => {
       'validation_failed',
       '/readEntities/0/filter/1',
     ],
-    ['an empty filter', { readEntities: [{ schema: 'horse', filter: [] }] }, 'validation_failed', ''],
-    ['an unknown mode', { stateChanges: { horse: 'replace' } }, 'validation_failed', ''],
-    ['an unknown field', { template: {} }, 'validation_failed', ''],
+    ['an empty filter', { readEntities: [{ schema: 'horse', filter: [] }] }, 'validation_failed', '/filter'],
+    ['an unknown mode', { stateChanges: { horse: 'replace' } }, 'validation_failed', '/stateChanges/horse'],
+    ['an unknown field', { template: {} }, 'validation_failed', '/template'],
     [
       'a guard on no attribute',
       { guards: { maxDelta: { 'a.b': 1 } } },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { idempotencyKey } from '../records/idempotency-key.js';
 import { catalogContract } from './contract.js';
+import { createEventBody, updateEventBody } from './events.js';
 import { attributeName, schemaName, versionInPath } from './names.js';
 
 const routes = Object.values(catalogContract.rpcs).flatMap((rpc) => ('http' in rpc ? [rpc] : []));
@@ -55,6 +56,13 @@ describe('the catalog contract', () => {
 describe('names', () => {
   it.each(['horse', 'race horse', 'a/b', 'ünïcödé', '🐎', 'a.b', '$a'])('of schemas may be %j', (name) => {
     expect(accepts(schemaName, name)).toBe(true);
+  });
+  it('of schemas and events can be reached in a path', () => {
+    for (const name of ['.', '..']) {
+      expect([accepts(schemaName, name), accepts(updateEventBody, { name })]).toEqual([false, false]);
+      expect(accepts(createEventBody, { name, firstVersion: {} })).toBe(false);
+    }
+    expect([accepts(schemaName, '...'), accepts(updateEventBody, { name: 'a.' })]).toEqual([true, true]);
   });
   it.each(['', ' a', 'a\t', 'a:b', '__proto__', 'a\u200b:', '\ud800'])('of schemas may not be %j', (name) => {
     expect(accepts(schemaName, name)).toBe(false);

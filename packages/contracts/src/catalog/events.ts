@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, description, name, timestamp } from '../records/text.js';
+import { deleted, description, timestamp } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
 import { versionErrors } from './event-versions.js';
-import { nameInPath, worldInPath } from './names.js';
+import { nameInPath, segmentName, worldInPath } from './names.js';
 import { versionBody } from './version-body.js';
 
 /** An operation that deployments of the world can run. `latestVersion`: the highest that exists, null without any. */
@@ -23,11 +23,15 @@ export const eventRecord = z
 export type EventRecord = z.infer<typeof eventRecord>;
 
 export const createEventBody = z
-  .strictObject({ name, description: description.nullable().optional(), firstVersion: versionBody })
+  .strictObject({
+    name: segmentName,
+    description: description.nullable().optional(),
+    firstVersion: versionBody,
+  })
   .meta({ id: 'CreateEvent' });
 export type CreateEventBody = z.output<typeof createEventBody>;
 export const updateEventBody = z
-  .strictObject({ name: name.optional(), description: description.nullable().optional() })
+  .strictObject({ name: segmentName.optional(), description: description.nullable().optional() })
   .meta({ id: 'UpdateEvent' });
 export type UpdateEventBody = z.output<typeof updateEventBody>;
 

@@ -4,8 +4,11 @@ import { name } from '../records/text.js';
 
 const UNSAFE_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
+/** A name that is a path segment: URL libraries resolve `.` and `..`, so things of these names could not be reached. */
+export const segmentName = name.refine((text) => text !== '.' && text !== '..', 'may not be "." or ".."');
+
 /** Change keys are `schema:instanceId`, so a schema's name holds no colon (decisions §3); it is a key of maps, too. */
-export const schemaName = name
+export const schemaName = segmentName
   .refine((text) => !text.includes(':'), 'a schema name may not hold ":"')
   .refine((text) => !UNSAFE_NAMES.has(text), 'this name is reserved');
 

@@ -15,7 +15,16 @@ function issueProblems(issue: z.core.$ZodIssue): FieldProblem[] {
       fieldProblem(toPointer([...issue.path, key]), 'unknown_property', `the property "${key}" is not known`),
     );
   }
-  return [fieldProblem(toPointer(issue.path), issue.code, issue.message)];
+  return [fieldProblem(toPointer(issue.path), issue.code, messageOf(issue))];
+}
+
+/** Requests hold no `undefined`: where zod received it, something is missing. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_type') return issue.message;
+  const wanted = issue.expected === 'record' ? 'object' : issue.expected;
+  return issue.message.endsWith('received undefined')
+    ? `required, but missing: expected ${wanted}`
+    : issue.message.replace('expected record', 'expected object');
 }
 
 /** Parses or throws `validation_failed` with a pointer per problem. */

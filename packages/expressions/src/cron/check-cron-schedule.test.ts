@@ -32,6 +32,11 @@ describe('checkCronSchedule', () => {
     expect(check(schedule)).toBe('schedule');
   });
 
+  it('says what is wrong in words of its own', () => {
+    expect(checkCronSchedule({ schedule: '60 * * * *' }, now)?.reason).toBe('Invalid value for minute: 60');
+    expect(checkCronSchedule({ schedule: '@daily' }, now)?.reason).toMatch('five fields: minute, hour');
+  });
+
   it('checks the time zone', () => {
     expect(check('0 9 * * *', 'Europe/Vienna')).toBeUndefined();
     for (const zone of ['', 'Mars/Phobos', '+05:00', 'Europe/Vienna ', '__proto__'])

@@ -24,7 +24,11 @@ export function checkCronSchedule(
   now: number,
 ): CronProblem | undefined {
   // croner takes nicknames and ISO dates too, which are not five fields.
-  if (!FIVE_FIELDS.test(schedule)) return { field: 'schedule', reason: 'a schedule has five fields' };
+  if (!FIVE_FIELDS.test(schedule))
+    return {
+      field: 'schedule',
+      reason: 'a schedule has five fields: minute, hour, day of month, month, day of week',
+    };
   if (timezone !== undefined && !isTimeZone(timezone))
     return { field: 'timezone', reason: `"${timezone.slice(0, 64)}" is not an IANA time zone` };
   try {
@@ -33,9 +37,13 @@ export function checkCronSchedule(
       return { field: 'schedule', reason: 'the schedule never fires' };
     return undefined;
   } catch (error) {
-    return { field: 'schedule', reason: error instanceof Error ? error.message : 'not a cron expression' };
+    return { field: 'schedule', reason: reasonOf(error) };
   }
 }
+
+/** What croner says, without the name of its class in front. */
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message.replace(/^\w+: /, '') : 'not a cron expression';
 
 /** Offsets such as `+05:00` are zones to `Intl` too, but no IANA names. */
 function isTimeZone(name: string): boolean {

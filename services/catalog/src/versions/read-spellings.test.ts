@@ -38,6 +38,17 @@ describe('readSpellings', () => {
     );
   });
 
+  it('names schemas as they are stored, in NFC', () => {
+    const sent = {
+      readEntities: [{ schema: 'e\u0301', filter: ['id'] }],
+      stateChangeSchema: { 'e\u0301': 'full' as const },
+    };
+    const read = { readEntities: [{ schema: '\u00e9', filter: ['id'] }], stateChanges: { '\u00e9': 'full' } };
+    expect(readSpellings(sent)).toEqual(read);
+    const both = { 'e\u0301': 'full' as const, '\u00e9': 'append' as const };
+    expect(codeOf(() => readSpellings({ stateChanges: both }))).toBe('conflicting_fields');
+  });
+
   it('adds nothing that was not sent', () => {
     expect(readSpellings({})).toEqual({});
   });

@@ -1,19 +1,29 @@
-import { canonicalJson, type JsonValue, ServiceError, type VersionBody } from '@orrery/contracts';
+import {
+  type ChangeMode,
+  canonicalJson,
+  childPointer,
+  type JsonValue,
+  type ModeMap,
+  type ReadEntity,
+  ServiceError,
+  type VersionBody,
+} from '@orrery/contracts';
 
 /** A version's body with one place for what may be spelled in two. */
 export type VersionPatch = Omit<VersionBody, 'stateChangeSchema'>;
 
 /**
  * Brings the spellings together: `stateChangeSchema` is `stateChanges`, and the prompt in `mutationSettings` is the one
- * at the top (decisions §3).
+ * at the top; schemas are named in NFC, as they are stored (decisions §3).
  *
- * @throws ServiceError `conflicting_fields` when both are given and differ.
+ * @throws ServiceError `conflicting_fields` when two spellings of one thing are given and differ.
  */
 export function readSpellings({ stateChangeSchema, ...body }: VersionBody, pointer = ''): VersionPatch {
   const patch: VersionPatch = { ...body };
+  if (body.readEntities) patch.readEntities = body.readEntities.map(withNameInNfc);
   const changes = agreed(
-    body.stateChanges,
-    stateChangeSchema,
+    inNfc(body.stateChanges, `${pointer}/stateChanges`),
+    inNfc(stateChangeSchema, `${pointer}/stateChangeSchema`),
     `${pointer}/stateChangeSchema`,
     'stateChanges',
   );
@@ -33,8 +43,27 @@ function agreed<T extends JsonValue>(
 ): T | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   if (canonicalJson(first) === canonicalJson(second)) return first;
+  throw conflict(pointer, field);
+}
+
+function conflict(pointer: string, field: string): ServiceError {
   const message = `"${field}" is given twice, with different values.`;
-  throw new ServiceError('conflicting_fields', message, {
+  return new ServiceError('conflicting_fields', message, {
     errors: [{ pointer, code: 'conflicting_fields', message }],
   });
+}
+
+const withNameInNfc = (read: ReadEntity): ReadEntity => ({ ...read, schema: read.schema.normalize('NFC') });
+
+type Modes = ModeMap | null | undefined;
+
+function inNfc(modes: Modes, pointer: string): Modes {
+  if (!modes) return modes;
+  const named = new Map<string, ChangeMode>();
+  for (const [name, mode] of Object.entries(modes)) {
+    const stored = name.normalize('NFC');
+    if ((named.get(stored) ?? mode) !== mode) throw conflict(childPointer(pointer, name), stored);
+    named.set(stored, mode);
+  }
+  return Object.fromEntries(named);
 }

@@ -41,7 +41,7 @@ export async function ownWorld(
 ): Promise<WorldRow> {
   // Others' rows are never locked: a stranger must not be able to hold up an owner.
   const seen = await visibleWorld(trx, segment, caller);
-  if (!isOwner(seen, caller)) throw new ServiceError('forbidden');
+  if (!isOwner(seen, caller)) throw new ServiceError('forbidden', 'Only its owner may change the world.');
   const query = trx.selectFrom('worlds').selectAll().where('id', '=', seen.id);
   const held = { shared: query.forKeyShare(), counting: query.forNoKeyUpdate(), alone: query.forUpdate() };
   const world = await held[hold].executeTakeFirst();

@@ -1,0 +1,37 @@
+import {
+  childPointer,
+  type FieldProblem,
+  fieldProblem,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '@orrery/contracts';
+import { isMutationForm } from '../operators/positions.js';
+import { splitChangeKey } from './change-key.js';
+
+const MAX_PROBLEMS = 20;
+
+/**
+ * What no run of a mutation's template can mend: a change key without a placeholder that does not name a schema and an
+ * instance, and a change (or the map of them) that is neither an object nor left to a placeholder.
+ */
+export function findBrokenChanges(template: JsonObject): FieldProblem[] {
+  const isForm = isMutationForm(template);
+  const changes = isForm ? template['stateChanges'] : template;
+  const base = isForm ? '/stateChanges' : '';
+  if (changes === undefined || changes === null || isOpen(changes)) return [];
+  if (!isJsonObject(changes)) return [fieldProblem(base, 'invalid_mutation', 'stateChanges is an object')];
+  return Object.entries(changes)
+    .flatMap(([key, change]) => checkChange(key, change, childPointer(base, key)))
+    .slice(0, MAX_PROBLEMS);
+}
+
+function checkChange(key: string, change: JsonValue, pointer: string): FieldProblem[] {
+  if (!isOpen(key) && splitChangeKey(key) === undefined)
+    return [fieldProblem(pointer, 'invalid_change_key', 'a change is named "<schema>:<instanceId>"')];
+  return isJsonObject(change) || isOpen(change)
+    ? []
+    : [fieldProblem(pointer, 'invalid_mutation', 'a change is an object')];
+}
+
+const isOpen = (value: JsonValue): boolean => typeof value === 'string' && value.includes('{{');
