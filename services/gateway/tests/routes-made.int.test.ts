@@ -70,6 +70,7 @@ describe('a route made of an RPC', () => {
     answers['things.open'] = async () => ({ data: { later: true } });
     const answer = await app.inject({ method: 'POST', url: '/app/things', body: {} });
     expect(answer.statusCode).toBe(202);
+    expect(answer.headers['preference-applied']).toBe('respond-async');
   });
 
   it('reads only the headers that the operation declares', async () => {

@@ -50,11 +50,12 @@ export async function prepareHouse() {
   await (await busOf('catalog')).serve(usedContract, catalog.handlers);
   const client = await busOf('client');
 
+  const standBy = oneReader();
   const boot = async ({ aroundCommit, outside, ...overrides }: BootOptions = {}) => {
     const config = { ...readRuntimeConfig({}), ...overrides };
     const dependencies = {
       databaseUrl,
-      bus: await busOf('runtime'),
+      bus: standBy(await busOf('runtime')),
       clock,
       logger,
       health: createHealth({ clock }),
@@ -64,6 +65,20 @@ export async function prepareHouse() {
     return resources.use('runtime', await startRuntime(dependencies, config));
   };
   return { databaseUrl, catalog, boot, bus: client, resources, ...callers(client) };
+}
+
+/** A hub in memory has one reader of a consumer: of several runtimes on it the first reads, the others stand by. */
+function oneReader() {
+  const reading = new Set<string>();
+  return (bus: Bus): Bus => ({
+    ...bus,
+    consume: async (message, options) => {
+      if (reading.has(options.consumer)) return;
+      reading.add(options.consumer);
+      options.signal.addEventListener('abort', () => reading.delete(options.consumer));
+      await bus.consume(message, options);
+    },
+  });
 }
 
 export type House = Awaited<ReturnType<typeof prepareHouse>>;

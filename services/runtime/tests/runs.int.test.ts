@@ -287,6 +287,35 @@ describe('an owner that dies', () => {
   });
 });
 
+describe('a run that waits for its payment', () => {
+  it('keeps what it runs as it is, and the deployment from being deleted', async () => {
+    const first = await boot();
+    const { deployment, params, increment, judge } = await plantJudged();
+    await first[Symbol.asyncDispose]();
+    running.length = 0;
+    const staged = '01900000-0000-7000-8000-000000000002';
+    await query(
+      `insert into runtime.runs (id, deployment_id, state, request, request_hash, deadline, created_at, holds)
+       values ($1, $2, 'staged', '{}', '', now(), now(), '{"instances": ["counter:a"], "schemas": []}')`,
+      [staged, deployment.id],
+    );
+    await boot();
+    const soon = { patience: 1000 };
+    expect(await codeOf(house.call('deployments.pause', { params }, soon))).toBe('write_conflict');
+    expect(await codeOf(house.call('deployments.lock', { params }, soon))).toBe('write_conflict');
+    const unbind = house.call('bindings.remove', { params, query: { event: 'judge' } }, soon);
+    expect(await codeOf(unbind)).toBe('write_conflict');
+    expect(await codeOf(house.call('deployments.delete', { params }, soon))).toBe('deployment_busy');
+    expect(await codeOf(increment('a', 1000))).toBe('write_conflict');
+    await house.call('deployments.publish', { params }, soon);
+    await increment('b');
+    const answer = judge('b');
+    (await world.asked()).answer(setTo('b', 5));
+    await answer;
+    await query(`update runtime.runs set ended_at = now(), state = 'failed' where id = $1`, [staged]);
+  });
+});
+
 describe('an Idempotency-Key', () => {
   it('is claimed while the run is under way, and answers for ever after', async () => {
     await boot();

@@ -12,7 +12,10 @@ export function sendEnvelope(
   const location = rpc.http.location?.({ params }, record);
   if (location !== undefined) reply.header('location', location);
   if (etag !== undefined) reply.header('etag', quoted(etag));
-  return reply.code(rpc.http.accepted?.(record) === true ? 202 : rpc.http.status).send({
+  const accepted = rpc.http.accepted?.(record) === true;
+  // RFC 7240 §3: only what was asked for with `Prefer: respond-async` is taken on.
+  if (accepted) reply.header('preference-applied', 'respond-async');
+  return reply.code(accepted ? 202 : rpc.http.status).send({
     success: true,
     data,
     ...(message !== undefined && { message }),

@@ -38,6 +38,7 @@ const HEADERS = {
     ...text,
   },
   Location: { description: 'Where what was created or accepted is found', ...text },
+  PreferenceApplied: { description: 'What was asked for in `Prefer` and done', ...text },
   ETag: { description: 'The revision, quoted; for If-Match', ...text },
   RetryAfter: { description: 'Seconds after which to try again', schema: { type: 'integer' } },
   RateLimit: { description: 'What remains of the allowance', ...text },

@@ -27,9 +27,17 @@ export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<strin
   const response = (description: string) => ({ description, headers, content });
   return {
     [rpc.http.status]: response(rpc.http.status === 201 ? 'Created' : 'Done'),
-    ...(rpc.http.accepted !== undefined && { 202: response('Taken on; Location says where to look') }),
+    ...(rpc.http.accepted !== undefined && {
+      202: accepted(response('Taken on; Location says where to look')),
+    }),
   };
 }
+
+/** RFC 7240 §3: the answer says that it did as `Prefer` asked. */
+const accepted = <R extends { headers: object }>(response: R) => ({
+  ...response,
+  headers: { ...response.headers, 'Preference-Applied': header('PreferenceApplied') },
+});
 
 /** OpenAPI 3.1 has no words for the parts of a stream: `contentSchema` is that of one event's data. */
 const eventStream = (data: JsonSchema | undefined) => ({

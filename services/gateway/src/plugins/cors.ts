@@ -19,6 +19,7 @@ const EXPOSED_HEADERS = [
   'location',
   'payment-required',
   'payment-response',
+  'preference-applied',
   'ratelimit',
   'ratelimit-policy',
   'retry-after',

@@ -64,6 +64,7 @@ export function answerOnce<T>(
 
 /** @throws `request_in_flight` while a run has claimed the key, or `idempotency_key_reused` */
 function refuseUnderWay({ runs }: DeploymentState, effect: KeyedEffect): void {
+  if (runs.size === 0) return;
   const place = placeOf(effect);
   for (const { claim } of runs.values()) {
     if (claim?.place !== place) continue;

@@ -1,4 +1,4 @@
-import { type CallContext, canonicalHash, type JsonObject } from '@orrery/contracts';
+import { type CallContext, canonicalHash, type JsonObject, ServiceError } from '@orrery/contracts';
 import type { RuntimeContext } from '../context.js';
 import type { ExecutionRequest } from '../execution/execute-item.js';
 import { resolveEvent } from '../execution/resolve-event.js';
@@ -16,6 +16,9 @@ export interface NewRun {
   readonly deadline: number;
 }
 
+/** Runs of one deployment that may be under way at the same time. */
+const MAX_UNDER_WAY = 1000;
+
 /** The run was taken on; anything else is what a repetition is answered. */
 export const ACCEPTED = 'accepted';
 
@@ -32,6 +35,8 @@ export function acceptItem(
     prepare: () => undefined,
     decide: (state, _ids, now) => {
       resolveEvent(state, run.request.event, undefined);
+      if (state.runs.size >= MAX_UNDER_WAY)
+        throw new ServiceError('overloaded', 'too many runs are under way');
       return accepted(run, call, new Date(now));
     },
   };

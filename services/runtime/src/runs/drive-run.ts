@@ -38,7 +38,7 @@ export async function driveRun(
 ): Promise<void> {
   for (let before: string | undefined; ; ) {
     const row = await readRun(dependencies.db, id);
-    if (row === undefined || hasEnded(row)) return;
+    if (row === undefined || hasEnded(row) || row.state === 'staged') return;
     const place = `${row.state} ${row.attempts}`;
     if (place === before) await dependencies.clock.sleep(RETRY_MS, signal);
     before = place;

@@ -76,11 +76,13 @@ export function startRunKeeper(options: RunKeeperOptions): RunKeeper {
   };
 }
 
+/** What is staged waits for its settlement, however long that takes: it is never taken for failed. */
 const underWay = (db: Db, partitions: readonly number[], driven: readonly string[]) =>
   db
     .selectFrom('runs')
     .select(['id', 'deployment_id'])
     .where('ended_at', 'is', null)
+    .where('state', '<>', 'staged')
     .where(sql<boolean>`deployment_id % ${PARTITIONS} = any(${[...partitions]})`)
     .where(sql<boolean>`not id = any(${[...driven]}::uuid[])`)
     .orderBy('deadline')
