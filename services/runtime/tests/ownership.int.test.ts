@@ -30,16 +30,18 @@ afterEach(async () => {
 function keepExecuting({ execute }: Awaited<ReturnType<typeof plantDeployment>>, id: string) {
   let stopped = false;
   let done = 0;
+  let waiting: { count: number; resolve: () => void }[] = [];
   const client = async () => {
     while (!stopped) {
       await execute({ id });
       done += 1;
+      for (const { count, resolve } of waiting) if (done >= count) resolve();
+      waiting = waiting.filter(({ count }) => done < count);
     }
   };
   const clients = Promise.all([client(), client(), client(), client()]);
-  const reached = async (count: number) => {
-    while (done < count) await new Promise((resolve) => setImmediate(resolve));
-  };
+  const reached = (count: number) =>
+    Promise.race([clients, new Promise<void>((resolve) => waiting.push({ count, resolve }))]);
   return {
     done: () => done,
     reached,

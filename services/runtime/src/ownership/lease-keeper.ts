@@ -52,11 +52,12 @@ export function startLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
     runOnce: loop.runOnce,
     stop: async () => {
       await loop.stop();
+      // Before the partitions are free: those who take them reckon their shares without us.
+      await leave(options.db, options.instance);
       await handOver(
         options,
         options.held.all().map(({ partition }) => partition),
       );
-      await leave(options.db, options.instance);
     },
   };
 }
