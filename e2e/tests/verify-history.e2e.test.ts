@@ -79,7 +79,7 @@ describe("a stranger's program that knows only the documented recipe", () => {
 
   it('follows a clone to its source', async () => {
     const places = await season();
-    const clone = await cloneOf(places, 8);
+    const clone = await cloneOf(places, 9);
     const race = { event: 'race_result', input: { raceId: 'R2', winner: 'NEW' } };
     expect((await api.post(`${clone}/execute`, race)).status).toBe(200);
     expect(await verify(clone)).toEqual({
