@@ -152,8 +152,6 @@ export function createFakeCatalog() {
   };
 }
 
-export type FakeCatalog = ReturnType<typeof createFakeCatalog>;
-
 export const attribute = (
   name: string,
   type: AttributeDefinition['type'],

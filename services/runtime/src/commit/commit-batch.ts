@@ -1,7 +1,6 @@
-import type { Database } from '@orrery/database';
 import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
-import type { Db, RuntimeSchema } from '../context.js';
+import type { Db } from '../context.js';
 import type { Batch } from '../lanes/batch.js';
 import { batchRows } from './batch-rows.js';
 import { COMMIT_STATEMENT } from './commit-statement.js';
@@ -24,8 +23,6 @@ export function createCommit({ pool, db }: { pool: pg.Pool; db: Db }, instance: 
     return rows[0]?.ok ? 'committed' : 'lost';
   };
 }
-
-export type CommitDatabase = Pick<Database<RuntimeSchema>, 'pool' | 'db'>;
 
 /** With rare effects the same statement is the first of a transaction. */
 async function commitTogether(db: Db, batch: Batch, values: string[]): Promise<CommitOutcome> {
