@@ -91,7 +91,8 @@ function createOwnership(
     onDropped: (partition) => {
       states.forgetPartition(partition);
       lanes.disowned([partition]);
-      runs.abandon(partition);
+      // Under another epoch of our own the runs go on: what they have asked for is worth keeping.
+      queueMicrotask(() => held.epochOf(partition) === undefined && runs.abandon(partition));
     },
     onTaken: () => {
       ids.discard();

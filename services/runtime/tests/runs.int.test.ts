@@ -184,6 +184,45 @@ describe('a run', () => {
     ]);
   });
 
+  it('ends with its deployment', async () => {
+    await boot();
+    const { judge, params } = await plantJudged();
+    const answer = judge('a');
+    const { request, answer: say } = await world.asked();
+    await house.call('deployments.delete', { params });
+    say(setTo('a', 1));
+    expect(await codeOf(answer)).toBe('deployment_not_found');
+    const rows = await query('select state from runtime.runs where id = $1', [request.executionId]);
+    expect(rows).toEqual([{ state: 'failed' }]);
+  });
+
+  it('is taken on once when the answer of a commit is lost, whether it was written or not', async () => {
+    const lost = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+    let losing: 'before' | 'after' | undefined;
+    await boot({
+      aroundCommit: (commit) => async (batch) => {
+        const now = losing;
+        losing = undefined;
+        if (now === 'before') throw lost();
+        const outcome = await commit(batch);
+        if (now === 'after') throw lost();
+        return outcome;
+      },
+    });
+    const { judge, history, deployment } = await plantJudged();
+    for (const when of ['before', 'after'] as const) {
+      losing = when;
+      const answer = judge('a', undefined, { 'idempotency-key': when });
+      const asked = await world.asked();
+      losing = when;
+      asked.answer(setTo('a', 1));
+      await answer;
+    }
+    expect(await history()).toHaveLength(2);
+    const rows = await query('select state from runtime.runs where deployment_id = $1', [deployment.id]);
+    expect(rows).toEqual([{ state: 'succeeded' }, { state: 'succeeded' }]);
+  });
+
   it('makes others wait no longer than they can', async () => {
     await boot();
     const { judge, increment, counter } = await plantJudged();

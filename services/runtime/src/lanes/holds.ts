@@ -1,5 +1,5 @@
 import { ServiceError } from '@orrery/contracts';
-import { changeKey, type InstanceName } from '../execution/instance-view.js';
+import { changeKey } from '../execution/instance-view.js';
 import type { Effects } from './effects.js';
 import type { Holds, OpenRun } from './open-run.js';
 
@@ -11,10 +11,14 @@ type Runs = ReadonlyMap<string, OpenRun>;
  * step of. @throws `deployment_busy` for a deletion while a payment settles
  */
 export function mustWait(effects: Effects, runs: Runs, own: string | undefined): boolean {
-  for (const run of runs.values()) {
-    if (run.id === own) continue;
-    if (run.staged && changesWhatRuns(effects)) return true;
-    if (run.holds !== null && effects.entry.changes.some((change) => isHeld(change, run.holds))) return true;
+  const { changes } = effects.entry;
+  const keys = new Set(changes.map(changeKey));
+  const schemas = new Set(changes.map(({ entitySchema }) => entitySchema));
+  for (const { id, staged, holds } of runs.values()) {
+    if (id === own) continue;
+    if (staged && changesWhatRuns(effects)) return true;
+    if (holds?.instances.some((key) => keys.has(key))) return true;
+    if (holds?.schemas.some((schema) => schemas.has(schema))) return true;
   }
   return false;
 }
@@ -26,9 +30,6 @@ export function canHold(wanted: Holds, runs: Runs, own: string): boolean {
   }
   return true;
 }
-
-const isHeld = (name: InstanceName, holds: Holds | null): boolean =>
-  holds !== null && (holds.instances.includes(changeKey(name)) || holds.schemas.includes(name.entitySchema));
 
 const schemaOf = (key: string): string => key.slice(0, key.indexOf(':'));
 
