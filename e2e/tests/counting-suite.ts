@@ -65,8 +65,8 @@ export function countWith64Clients(
     });
     const journal = await readJournal(api, deployment);
     expect(journal.map(({ seq }) => seq)).toEqual(Array.from({ length: operations + 1 }, (_, i) => i + 1));
-    const operations = journal.slice(1).map(({ input }) => Number(input['operation']));
-    expect(operations.sort((a, b) => a - b)).toEqual(Array.from({ length: operations }, (_, i) => i));
+    const counted = journal.slice(1).map(({ input }) => Number(input['operation']));
+    expect(counted.sort((a, b) => a - b)).toEqual(Array.from({ length: operations }, (_, i) => i));
     expect(await findViolations(system.databaseUrl)).toEqual([]);
   });
 }
