@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { segmentName } from '../catalog/names.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
@@ -20,7 +21,7 @@ export const instanceRecord = z
 export type InstanceRecord = z.infer<typeof instanceRecord>;
 
 export const newInstance = z
-  .strictObject({ entitySchema: name, instanceId: name, state: jsonObject.default({}) })
+  .strictObject({ entitySchema: name, instanceId: segmentName, state: jsonObject.default({}) })
   .meta({ id: 'NewEntityInstance' });
 
 const all = '/api/worlds/:worldAddress/deployments/:address/entity-instances';

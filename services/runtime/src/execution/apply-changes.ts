@@ -1,4 +1,9 @@
-import { type ChangeMode, name as instanceIdRule, type JsonObject, ServiceError } from '@orrery/contracts';
+import {
+  type ChangeMode,
+  segmentName as instanceIdRule,
+  type JsonObject,
+  ServiceError,
+} from '@orrery/contracts';
 import { mergeByMode } from './change-modes.js';
 import type { CompiledDefinition } from './compiled-definition.js';
 import type { CompiledSchema } from './compiled-schema.js';
@@ -97,7 +102,10 @@ function applyOne(
 function refuseBadId(change: ProposedChange): void {
   if (instanceIdRule.safeParse(change.instanceId).success) return;
   const key = changeKey(change);
-  throw invalidKey(key, `"${key}" holds no valid instanceId: 1–255 characters, no control characters`);
+  throw invalidKey(
+    key,
+    `"${key}" holds no valid instanceId: 1–255 characters, no control characters, not "." or ".."`,
+  );
 }
 
 function removed(change: ProposedChange, before: InstanceState | null): null {

@@ -196,6 +196,13 @@ describe('failed from read on', () => {
     ],
     ['a key without a colon', { template: { horse: { x: 1 } } }, {}, {}, 'invalid_change_key'],
     [
+      'an instance that no path can name',
+      { template: { 'horse:..': { x: 1 } } },
+      {},
+      {},
+      'invalid_change_key',
+    ],
+    [
       'a name that no instance can have',
       { template: { 'horse:{{input.id}}': {} } },
       { id: ' ' },
