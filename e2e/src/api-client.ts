@@ -1,4 +1,4 @@
-import { createAnswerCheck } from './contract/check-answer.js';
+import { checkedRequests } from './contract/checked-requests.js';
 
 /** An answer as it came; `body` is parsed JSON of any shape, which the test then states. */
 export interface ApiAnswer {
@@ -22,19 +22,8 @@ export interface ApiClient {
  * so that every whole flow tests the contract too.
  */
 export function apiClient(url: string, key: string): ApiClient {
-  const check = createAnswerCheck();
-  const raw = async (method: string, path: string, body?: string, headers: Record<string, string> = {}) => {
-    const answer = await fetch(`${url}/api${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body }),
-    });
-    const text = await answer.text();
-    const { status, headers: received } = answer;
-    const parsed = { status, headers: received, body: text === '' ? undefined : JSON.parse(text) };
-    check(method, new URL(answer.url).pathname, parsed);
-    return parsed;
-  };
+  const ask = checkedRequests(url, key);
+  const raw: ApiClient['raw'] = (method, path, body, headers) => ask(method, `/api${path}`, body, headers);
   return {
     raw,
     get: (path) => raw('GET', path),

@@ -1,0 +1,39 @@
+import type { Scope } from '@orrery/contracts';
+import { type System, startNode } from '@orrery/testing/system';
+import { apiClient } from '../api-client.js';
+import { type CheckedRequests, checkedRequests } from '../contract/checked-requests.js';
+import { created } from '../created.js';
+import type { CallerName } from './expected-answer.js';
+
+const scopes: readonly Scope[] = ['read', 'write', 'execute', 'keys'];
+
+/** Asks on behalf of a caller; the unscoped one holds every scope but the one that is asked for. */
+export type Callers = (name: CallerName, scope: Scope | 'none') => CheckedRequests;
+
+/** Makes the keys of the callers: the first account owns, the operator makes another. */
+export async function makeCallers({ url, key, databaseUrl }: System): Promise<Callers> {
+  const api = apiClient(url, key);
+  const newKey = async (held: readonly Scope[]) =>
+    created(await api.post('/keys', { name: 'caller', scopes: held }));
+  const revoked = await newKey(scopes);
+  await api.delete(`/keys/${revoked.id}`);
+  const asking = {
+    owner: checkedRequests(url, key),
+    other: checkedRequests(url, await keyOfAnother(databaseUrl)),
+    revoked: checkedRequests(url, revoked.token),
+    nobody: checkedRequests(url),
+  };
+  const lacking = new Map<string, CheckedRequests>([['none', asking.owner]]);
+  for (const scope of scopes) {
+    const { token } = await newKey(scopes.filter((one) => one !== scope));
+    lacking.set(scope, checkedRequests(url, token));
+  }
+  return (name, scope) => (name === 'unscoped' ? (lacking.get(scope) ?? asking.owner) : asking[name]);
+}
+
+async function keyOfAnother(databaseUrl: string): Promise<string> {
+  const args = ['keys', 'create', '--name', 'other'];
+  await using command = startNode('packages/cli/dist/main.js', { DATABASE_URL: databaseUrl }, args);
+  const [key] = await command.waitFor(/orrery_\w+/);
+  return key;
+}

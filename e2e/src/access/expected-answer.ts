@@ -1,0 +1,64 @@
+import type { RoutedOperation } from '../contract/routed-operations.js';
+import type { Visibility } from './place.js';
+
+export type CallerName = 'owner' | 'other' | 'revoked' | 'unscoped' | 'nobody';
+export type Target =
+  /** Of the owner: own to it, foreign to the other. */
+  | { kind: 'owned'; visible: Visibility }
+  /** A world that is not, with all that it would hold. */
+  | { kind: 'nowhere' }
+  /** A place of the owner in which the last thing that the path names is not. */
+  | { kind: 'leafless' };
+
+/** `success`, or the status and code of the refusal. */
+export type Expected = 'success' | readonly [status: number, code: string];
+
+const notFound: Readonly<Record<string, string>> = {
+  idOrAddress: 'world_not_found',
+  worldAddress: 'world_not_found',
+  schemaName: 'entity_schema_not_found',
+  name: 'attribute_not_found',
+  eventName: 'event_not_found',
+  version: 'event_version_not_found',
+  address: 'deployment_not_found',
+  instanceId: 'entity_instance_not_found',
+  historyId: 'history_entry_not_found',
+  executionId: 'execution_not_found',
+  id: 'key_not_found',
+};
+
+export const parametersOf = ({ http }: RoutedOperation): string[] =>
+  [...http.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+
+/** What the contract's `access` means for a caller and a target (decisions §2). */
+export function expectedAnswer(operation: RoutedOperation, caller: CallerName, target: Target): Expected {
+  const { scope, relation } = operation.access;
+  // Sign-up is closed unless the operator opens it, whoever asks.
+  if (relation === 'public') return [403, 'sign_up_closed'];
+  if (caller === 'nobody' || caller === 'revoked') return [401, 'unauthorized'];
+  if (caller === 'unscoped' && scope !== 'none') return [403, 'forbidden'];
+  const parameters = parametersOf(operation);
+  if (parameters.length === 0) return 'success';
+  const first = parameters.includes('address') ? 'address' : parameters[0];
+  if (target.kind === 'leafless') {
+    // Who may not change the place is told so before anything in it is looked for.
+    const isRefused = caller === 'other' && relation === 'owner' && parameters.at(-1) !== first;
+    return isRefused ? [403, 'forbidden'] : [404, codeOf(parameters.at(-1))];
+  }
+  if (target.kind === 'nowhere') return [404, codeOf(first)];
+  if (caller !== 'other') return 'success';
+  if (!isVisible(first, target.visible)) return [404, codeOf(first)];
+  return relation === 'visible' ? 'success' : [403, 'forbidden'];
+}
+
+function codeOf(parameter = ''): string {
+  const code = notFound[parameter];
+  if (code === undefined) throw new RangeError(`nothing is said of the path parameter ${parameter}`);
+  return code;
+}
+
+/** A key is never seen by another account. */
+function isVisible(first: string | undefined, { world, deployment }: Visibility): boolean {
+  if (first === 'address') return deployment;
+  return first === 'id' ? false : world;
+}

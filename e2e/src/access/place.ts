@@ -1,0 +1,80 @@
+import { expect, vi } from 'vitest';
+import type { ApiClient } from '../api-client.js';
+import { created } from '../created.js';
+
+/** Who besides the owner can see a world and its deployment. */
+export interface Visibility {
+  world: boolean;
+  deployment: boolean;
+}
+
+/** A world with one of everything that a path can name; the values of path parameters by their names. */
+export interface Place extends Visibility {
+  params: Readonly<Record<string, string>>;
+  /** A world without deployments, which may be deleted. */
+  emptyWorld: string;
+}
+
+/** A text that nobody but the owner may ever read. */
+export const SECRET = 'between-owner-and-model';
+
+const run = {
+  inputSchema: { id: 'string' },
+  stateChanges: { horse: 'partial' },
+  behaviorPrompt: SECRET,
+  mutationSettings: {
+    mode: 'direct',
+    template: {
+      'horse:{{input.id}}': { wins: { $increment: `{{ input.id == "${SECRET}" ? 2 : 1 }}` } },
+    },
+  },
+};
+
+/** Makes a place of the client's account. */
+export async function makePlace(api: ApiClient, visible: Visibility): Promise<Place> {
+  const worldAddress = created(await api.post('/worlds', { name: 'Access', promptSeed: SECRET })).address;
+  const world = `/worlds/${worldAddress}`;
+  const attributes = [{ name: 'wins', type: 'integer', defaultValue: 0 }];
+  for (const name of ['horse', 'spare'])
+    created(await api.post(`${world}/entity-schemas`, { name, attributes }));
+  for (const name of ['run', 'spare'])
+    created(await api.post(`${world}/events`, { name, firstVersion: run }));
+  const bindings = [{ event: 'run', eventVersion: 1 }];
+  const { address } = created(await api.post(`${world}/deployments`, { name: 'One', bindings }));
+  const deployment = `${world}/deployments/${address}`;
+  created(await api.post(`${deployment}/entity-instances`, { entitySchema: 'horse', instanceId: 'A' }));
+  const execution = { event: 'run', input: { id: 'A' } };
+  const done = await api.post(`${deployment}/execute`, execution);
+  const executionId = await runToItsEnd(api, deployment, execution);
+  const emptyWorld = created(await api.post('/worlds', { name: 'Empty' })).address;
+  for (const one of visible.world ? [worldAddress, emptyWorld] : []) await api.post(`/worlds/${one}/publish`);
+  if (visible.deployment) await api.post(`${deployment}/publish`);
+  return {
+    ...visible,
+    emptyWorld,
+    params: {
+      idOrAddress: worldAddress,
+      worldAddress,
+      address,
+      schemaName: 'horse',
+      name: 'wins',
+      eventName: 'run',
+      version: '1',
+      instanceId: 'A',
+      historyId: done.body.data.historyId,
+      executionId,
+      id: created(await api.post('/keys', { name: 'spare', scopes: ['read'] })).id,
+    },
+  };
+}
+
+/** Leaves nothing under way that would change rows later. */
+async function runToItsEnd(api: ApiClient, deployment: string, execution: object): Promise<string> {
+  const taken = await api.post(`${deployment}/execute`, execution, { prefer: 'respond-async' });
+  const { executionId } = taken.body.data;
+  await vi.waitFor(async () => {
+    const { body } = await api.get(`${deployment}/executions/${executionId}`);
+    expect(body.data.state).toBe('succeeded');
+  }, 10_000);
+  return executionId;
+}
