@@ -1,10 +1,11 @@
-import { runService } from '@orrery/service-kit';
-import { readSettings, startFromEnvironment } from './start-from-environment.js';
+import { runServiceProcess } from '@orrery/service-host';
+import { readRuntimeConfig } from './config.js';
+import { startRuntime } from './service.js';
 
-await runService({
+await runServiceProcess({
   name: 'runtime',
   env: process.env,
-  settings: readSettings,
-  start: startFromEnvironment,
+  readConfig: readRuntimeConfig,
+  start: startRuntime,
   defaultHealthPort: 3102,
 });

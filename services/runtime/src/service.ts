@@ -1,13 +1,13 @@
-import type { Bus } from '@orrery/bus';
 import { type JournalFact, journalEntry, runtimeContract } from '@orrery/contracts';
 import { startRelay } from '@orrery/database';
-import { type Clock, type Health, holding, type Logger, type RunningService } from '@orrery/service-kit';
+import { openBackends, type ServiceDependencies } from '@orrery/service-host';
+import { holding, type RunningService } from '@orrery/service-kit';
 import { followAccounts } from './accounts/follow-accounts.js';
 import type { CommitBatch } from './commit/commit-batch.js';
 import type { RuntimeConfig } from './config.js';
-import type { RuntimeContext } from './context.js';
+import type { RuntimeContext, RuntimeSchema } from './context.js';
 import { createRuntimeContext } from './create-context.js';
-import { openDatabase } from './database/open-database.js';
+import { migrations } from './database/migrations/index.js';
 import { runtimeHandlers } from './handlers.js';
 import { startKeySweep } from './idempotency/sweep-keys.js';
 import { loadFacts } from './journal/journal-facts.js';
@@ -15,12 +15,7 @@ import type { LeaseKeeper } from './ownership/lease-keeper.js';
 import { partitionsFreed } from './ownership/partitions-freed.js';
 import type { Outside } from './runs/outside.js';
 
-export interface RuntimeDependencies {
-  readonly databaseUrl: string;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly health: Health;
+export interface RuntimeDependencies extends ServiceDependencies {
   /** Names this process among the runtimes; by default something random. */
   readonly instance?: string;
   /** Who decides where a version does not; without it such events are refused. */
@@ -41,18 +36,11 @@ export function startRuntime(
   dependencies: RuntimeDependencies,
   config: RuntimeConfig,
 ): Promise<RunningRuntime> {
-  const { databaseUrl, bus, clock, logger, health } = dependencies;
+  const { bus, clock, logger } = dependencies;
   const instance = dependencies.instance ?? `runtime-${crypto.randomUUID()}`;
   return holding(async (resources) => {
-    const database = resources.use('database', await openDatabase({ databaseUrl, clock, logger }));
-    resources.add(
-      'database check',
-      health.register('runtime database', () => database.ping().then(() => ok)),
-    );
-    resources.add(
-      'bus check',
-      health.register('runtime bus', async () => ((await bus.health()).ok ? ok : away)),
-    );
+    const backends = { ...dependencies, service: 'runtime', schema: 'runtime', migrations, resources };
+    const database = await openBackends<RuntimeSchema>(backends);
     // Released after the leases, so that what comes meanwhile goes to their new owners, and before the database.
     resources.add('answers', () => bus.close());
     const relay = startRelay({
@@ -78,6 +66,3 @@ export function startRuntime(
     return { context, instance, leases };
   }, logger);
 }
-
-const ok = { status: 'ok' as const };
-const away = { status: 'unavailable' as const };

@@ -98,9 +98,9 @@ describe('a clone', () => {
     const clone = await cloneOf(source.deployment.address, { bindings: given, mode: 'locked' });
     expect(clone.deployment).toMatchObject({ mode: 'locked', definitionHash: expect.any(String) });
     const { data } = await house.call('bindings.list', { params: clone.params });
-    expect(data.map(({ event, targetChains }) => [event, targetChains])).toEqual([
-      ['double', ['near-testnet']],
-      ['increment', []],
+    expect(data).toMatchObject([
+      { event: 'double', targetChains: ['near-testnet'] },
+      { event: 'increment', targetChains: [] },
     ]);
     expect(await clone.verify()).toMatchObject({ valid: true });
   });

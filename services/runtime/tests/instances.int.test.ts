@@ -61,7 +61,7 @@ describe('instances', () => {
   it('are listed in order of creation, by schema, with totals', async () => {
     const { createCounter, params } = await plantDeployment(house);
     for (const id of ['c', 'a', 'b']) await createCounter(id);
-    const list = (query: object) => call('instances.list', { params, query });
+    const list = (query: Record<string, string>) => call('instances.list', { params, query });
     const first = await list({ limit: '2' });
     expect(first.data.map(({ instanceId }) => instanceId)).toEqual(['c', 'a']);
     expect(first.pagination).toEqual({ page: 1, limit: 2, total: 3, totalPages: 2 });

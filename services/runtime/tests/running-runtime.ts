@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Bus, connectBus, createInProcessHub } from '@orrery/bus';
-import { type ErrorCode, type ReplyOf, runtimeContract, ServiceError } from '@orrery/contracts';
+import {
+  type ErrorCode,
+  type JsonObject,
+  type ReplyOf,
+  runtimeContract,
+  ServiceError,
+} from '@orrery/contracts';
 import {
   type RuntimeConfig,
   type RuntimeDependencies,
@@ -116,11 +122,12 @@ export async function plantDeployment({ call, catalog }: House, body: object = {
     params,
     execute: (input: object, sent: Sent = {}, event = 'increment') =>
       call('deployments.execute', { params, body: { event, input }, ...sent }),
-    createCounter: (instanceId: string, state: object = {}) =>
+    createCounter: (instanceId: string, state: JsonObject = {}) =>
       call('instances.create', { params, body: { entitySchema: 'counter', instanceId, state } }),
     counter: async (instanceId: string) =>
       (await call('instances.get', { params: { ...params, instanceId } })).data,
-    history: async (query: object = {}) => (await call('history.list', { params, query })).data,
+    history: async (query: Record<string, string> = {}) =>
+      (await call('history.list', { params, query })).data,
     verify: async () => (await call('history.verify', { params })).data,
   };
 }

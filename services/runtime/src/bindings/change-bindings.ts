@@ -105,7 +105,11 @@ export const updateBindings = (
     return { kind: 'bindings_updated', put, remove: [] };
   });
 
-function refuseUnbound(changes: readonly BindingChange[], bound: ReadonlyMap<string, Binding>): void {
+/** @throws `event_binding_not_found` naming every change of an event that is not bound. */
+export function refuseUnbound(
+  changes: readonly BindingChange[],
+  bound: Pick<ReadonlySet<string>, 'has'>,
+): void {
   const errors = changes.flatMap(({ event }, index) =>
     bound.has(event)
       ? []

@@ -10,7 +10,7 @@ import type { KnownDeployment } from '../deployments/deployment-directory.js';
 import type { OwnedHandlers } from '../ownership/owned-handlers.js';
 import { claimAt, newBindings, refuseDuplicates, refuseUnknownChains, toRecord } from './binding-rules.js';
 import { listBindings } from './binding-store.js';
-import { addBindings, removeBinding, updateBindings } from './change-bindings.js';
+import { addBindings, refuseUnbound, removeBinding, updateBindings } from './change-bindings.js';
 
 type Rpcs = typeof bindingRpcs;
 export type BindingWrites = Omit<Rpcs, 'bindings.list'>;
@@ -31,7 +31,7 @@ export function bindingReads({ db, access }: RuntimeContext): Handlers<Pick<Rpcs
 
 /** Claims and releases of one deployment take turns, so that no release gives back what is just being claimed. */
 export function bindingWrites(context: RuntimeContext): OwnedHandlers<BindingWrites> {
-  const { lanes, access, clock, claimTurns, chains, catalog, logger } = context;
+  const { db, lanes, access, clock, claimTurns, chains, catalog, logger } = context;
   const release = async ({ address }: KnownDeployment, versionIds: number[]) => {
     if (versionIds.length === 0) return;
     await catalog
@@ -52,6 +52,8 @@ export function bindingWrites(context: RuntimeContext): OwnedHandlers<BindingWri
         await access.visible(params, call.caller);
         refuseDuplicates(body, '');
         refuseUnknownChains(chains, body, '');
+        // What is not bound is not found, also where the version that it names is none: bindings change in turns only.
+        refuseUnbound(body, new Set((await listBindings(db, deployment.id)).map(({ event }) => event)));
         const definitions = await claimChanged(context, deployment, body);
         const { records, unbound } = await lanes.submit(updateBindings(deployment, call, body, definitions));
         await release(deployment, unbound);

@@ -1,4 +1,4 @@
-import type { AttributeDefinition, JsonObject, JsonValue, VersionDefinition } from '@orrery/contracts';
+import type { AttributeDefinition, JsonObject, VersionDefinition } from '@orrery/contracts';
 import { compileDefinition } from './compiled-definition.js';
 import type { ExecutionRun } from './execute-event.js';
 import type { InstanceState, InstanceView } from './instance-view.js';
@@ -83,5 +83,3 @@ export function viewOf(states: Record<string, Record<string, JsonObject>> = {}):
 
 /** A view that holds nothing yet. */
 export const emptyView: InstanceView = { get: () => undefined, all: () => undefined, tooMany: () => false };
-
-export const asJson = (value: unknown): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue;
