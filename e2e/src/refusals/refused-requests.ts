@@ -102,6 +102,11 @@ export const refusedRequests: readonly RefusedRequest[] = [
   changeBindings('changed bindings that are no list', {}, [400, 'body_must_be_array']),
   changeBindings('changed bindings that name an event twice', twice, [400, 'duplicate_event', '/1/event']),
   changeBindings(
+    'a changed binding of an event that is neither bound nor there',
+    [{ event: 'ghost', eventVersion: 1 }],
+    [404, 'event_binding_not_found', '/0/event'],
+  ),
+  changeBindings(
     'a changed binding that is not there',
     [{ event: 'unbound', eventVersion: 1 }],
     [404, 'event_binding_not_found'],
