@@ -1,0 +1,27 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, test } from 'vitest';
+
+/**
+ * A suite that needs a program of the machine. Where it is missing the suite's name says so; with `REQUIRE_BACKENDS=1`
+ * that is a failure.
+ */
+export function describeWithProgram(program: string, name: string, suite: () => void): void {
+  const missing = () =>
+    test(`${program} is installed`, () => {
+      throw new Error(`${program} is missing; on Debian: apt-get install ${program}`);
+    });
+  if (isInstalled(program)) describe(name, suite);
+  else if (process.env['REQUIRE_BACKENDS'] === '1') describe(name, missing);
+  else describe.skip(`${name} [SKIPPED, no ${program}]`, missing);
+}
+
+const isInstalled = (program: string): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
