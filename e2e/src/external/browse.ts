@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startProgram } from './start-program.js';
+
+/**
+ * Runs a script in a page of an origin of its own, in headless Chromium, and gives what it returns. The page posts it back
+ * to its own origin, so nothing but the script crosses origins.
+ */
+export async function browse(script: string, deadlineMs: number): Promise<unknown> {
+  const server = createServer();
+  const page = `<script type="module">
+    const told = await (async () => {${script}})().catch((error) => ({ failed: String(error) }));
+    await fetch('/told', { method: 'POST', body: JSON.stringify(told) });
+  </script>`;
+  const told = new Promise<unknown>((resolve) => {
+    server.on('request', async (request, reply) => {
+      if (request.method !== 'POST') return void reply.setHeader('content-type', 'text/html').end(page);
+      const parts: Buffer[] = [];
+      for await (const part of request) parts.push(part as Buffer);
+      reply.end();
+      resolve(JSON.parse(Buffer.concat(parts).toString()));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const profile = await mkdtemp(join(tmpdir(), 'orrery-browser-'));
+  const { port } = server.address() as AddressInfo;
+  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'];
+  const browser = startProgram('chromium', [
+    ...flags,
+    '--remote-debugging-port=0',
+    `--user-data-dir=${profile}`,
+    `http://127.0.0.1:${port}/`,
+  ]);
+  const tooLate = AbortSignal.timeout(deadlineMs);
+  const late = once(tooLate, 'abort').then(() => Promise.reject(new Error(`no word:\n${browser.output()}`)));
+  const ended = browser.exited.then(() => Promise.reject(new Error(`it ended:\n${browser.output()}`)));
+  try {
+    return await Promise.race([told, late, ended]);
+  } finally {
+    late.catch(() => undefined);
+    ended.catch(() => undefined);
+    await browser[Symbol.asyncDispose]();
+    server.closeAllConnections();
+    server.close();
+    await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
