@@ -1,0 +1,43 @@
+import { type System, startAllInOne } from '@orrery/testing/system';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { apiClient } from '../src/api-client.js';
+import { describeWithProgram } from '../src/external/describe-with-program.js';
+import { startProgram } from '../src/external/start-program.js';
+
+const CONNECTIONS = 200;
+/** Longer than the server waits for a whole request. */
+const SECONDS = '90';
+
+describeWithProgram('slowhttptest', 'clients that never finish what they send', () => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startAllInOne(undefined, { RATE_LIMITS: 'false' });
+  });
+  afterAll(() => system?.[Symbol.asyncDispose]());
+
+  it.each([
+    ['headers', ['-H']],
+    ['a body', ['-B', '-t', 'POST', '-s', '8192', '-f', 'application/json']],
+  ])('slow %s: every connection is closed, and the others are answered meanwhile', async (_what, mode) => {
+    const load = ['-c', String(CONNECTIONS), '-r', '100', '-i', '5', '-x', '24', '-l', SECONDS, '-p', '3'];
+    await using attack = startProgram('slowhttptest', [...mode, ...load, '-u', `${system.url}/api/worlds`]);
+    const api = apiClient(system.url, system.key);
+    const ended = attack.exited.then(() => true);
+    const longest = { ms: 0 };
+    for (let isOver = false; !isOver; ) {
+      const askedAt = performance.now();
+      expect((await api.get('/me')).status).toBe(200);
+      longest.ms = Math.max(longest.ms, performance.now() - askedAt);
+      isOver = await Promise.race([ended, pause()]);
+    }
+    expect(longest.ms).toBeLessThan(3000);
+    // It ends before its own time: no connection is left to keep open.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the program colours what it says
+    const said = attack.output().replace(/\u001b\[[\d;]*m/g, '');
+    expect(said).toContain('No open connections left');
+    expect(said).not.toMatch(/service available:\s+NO/);
+  });
+});
+
+/** The rhythm of asking, no wait for anything. */
+const pause = () => new Promise<false>((resolve) => setTimeout(() => resolve(false), 250));
