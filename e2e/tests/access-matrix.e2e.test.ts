@@ -95,6 +95,16 @@ function matrix(start: Start, more?: (system: () => { api: ApiClient; callers: C
     return found;
   }
 
+  /** All callers side by side, but for verification: a deployment has one at a time. */
+  async function rows(operation: RoutedOperation) {
+    if (operation.name !== 'history.verify') {
+      return Promise.all(callerNames.map((caller) => row(operation, caller)));
+    }
+    const found = [];
+    for (const caller of callerNames) found.push(await row(operation, caller));
+    return found;
+  }
+
   it('has a request for every operation of the contracts', () => {
     expect(Object.keys(requests).sort()).toEqual(routedOperations.map(({ name }) => name).sort());
   });
@@ -103,7 +113,7 @@ function matrix(start: Start, more?: (system: () => { api: ApiClient; callers: C
     '%s answers each caller as the contract says, and neither a refusal nor a read changes a row',
     async (_name, operation) => {
       const before = await dump.read();
-      const found = (await Promise.all(callerNames.map((caller) => row(operation, caller)))).flat();
+      const found = (await rows(operation)).flat();
       expect(found.filter(({ got, expected }) => String(got) !== String(expected))).toEqual([]);
       expect(await dump.read()).toEqual(before);
     },
