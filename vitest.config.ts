@@ -16,6 +16,8 @@ const backed = {
 /** `unit` is pure; `int` needs real servers; `e2e` needs a build; `extended` is what is too long for every day. */
 export default defineConfig({
   test: {
+    // Most suites wait for processes and servers: more workers than the two cores of a small machine.
+    maxWorkers: 3,
     reporters: ['default', './packages/testing/src/closing-line.ts'],
     projects: [
       project('unit', ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts']),

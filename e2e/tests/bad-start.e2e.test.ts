@@ -160,10 +160,15 @@ describe.each(services)('the service %s', (name) => {
 });
 
 describeWithNats('each service with a bus', (NATS_URL) => {
-  it.each(services)('%s refuses an unreachable database', async (name) => {
-    const env = { NATS_URL, DATABASE_URL: `postgres://${nowhere}/orrery` };
-    expect(await refusalOf(runService(name, env))).toBe(
-      `${name}: PostgreSQL at ${nowhere}/orrery cannot be reached (ECONNREFUSED): start it or correct DATABASE_URL.`,
+  it('refuses an unreachable database, each by its own line', async () => {
+    const refused = services.map((name) =>
+      refusalOf(runService(name, { NATS_URL, DATABASE_URL: `postgres://${nowhere}/orrery` })),
+    );
+    expect(await Promise.all(refused)).toEqual(
+      services.map(
+        (name) =>
+          `${name}: PostgreSQL at ${nowhere}/orrery cannot be reached (ECONNREFUSED): start it or correct DATABASE_URL.`,
+      ),
     );
   });
 });

@@ -1,0 +1,13 @@
+import { createTestDatabase, describeWithNats } from '@orrery/testing';
+import { startNatsServer } from '@orrery/testing/servers';
+import { startFiveProcesses } from '@orrery/testing/system';
+import { accessMatrix, unlimited } from './access-matrix-suite.js';
+
+describeWithNats('five processes', () =>
+  accessMatrix(async (cleanUp) => {
+    const nats = await startNatsServer();
+    const database = await createTestDatabase();
+    cleanUp.push(() => database.drop(), nats.stop);
+    return startFiveProcesses({ databaseUrl: database.url, natsUrl: nats.url }, unlimited);
+  }),
+);
