@@ -5,10 +5,13 @@ import { apiClient } from '../src/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { playStories } from '../src/world-model/play-stories.js';
 
-it('1,000 random stories, new ones each time, end as a simple model foretells', async () => {
+/** The gate judges a change, not its luck: other stories are played with ORRERY_SEED. */
+const seed = Number(process.env.ORRERY_SEED ?? 20_261_121);
+
+it('1,000 random stories end as a simple model foretells', { timeout: 900_000 }, async () => {
   await using database = await createTestDatabase();
   await using system = await startAllInOne(database.url, { RATE_LIMITS: 'false' });
   const api = apiClient(system.url, system.key);
-  await playStories({ api, stories: 1000, commands: 15, lanes: 20, seed: Date.now() % 1_000_000_000 });
+  await playStories({ api, stories: 1000, commands: 15, lanes: 20, seed });
   expect(await findViolations(database.url)).toEqual([]);
 });

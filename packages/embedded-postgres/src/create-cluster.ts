@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { chown, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Cluster } from './cluster.js';
@@ -12,7 +13,7 @@ import { commandLine } from './process-facts.js';
 export async function createCluster(cluster: Cluster, signal?: AbortSignal): Promise<void> {
   const { dataDirectory, account } = cluster;
   await sweep(dataDirectory);
-  const draft = `${dataDirectory}.new-${process.pid}-${Math.floor(performance.now())}`;
+  const draft = `${dataDirectory}.new-${process.pid}-${randomUUID()}`;
   try {
     await mkdir(draft, { mode: 0o700 });
     if (account !== undefined) await chown(draft, account.uid, account.gid);
