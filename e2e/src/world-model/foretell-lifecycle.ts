@@ -24,13 +24,13 @@ export function foretellBind(
 ): Foretold {
   if (new Set(bindings.map(({ event }) => event)).size < bindings.length)
     return refused(400, 'duplicate_event');
+  if (kind === 'rebind' && bindings.some(({ event }) => !deployment.bindings.has(event)))
+    return refused(404, 'event_binding_not_found');
   if (bindings.some(({ event, eventVersion }) => versionOf(world, event, eventVersion) === undefined))
     return refused(400, 'unknown_event_version');
   if (deployment.isLocked) return locked;
   if (kind === 'bind' && bindings.some(({ event }) => deployment.bindings.has(event)))
     return refused(409, 'event_binding_exists');
-  if (kind === 'rebind' && bindings.some(({ event }) => !deployment.bindings.has(event)))
-    return refused(404, 'event_binding_not_found');
   for (const { event, eventVersion } of bindings) deployment.bindings.set(event, eventVersion);
   enter(deployment, kind === 'bind' ? 'bindings_added' : 'bindings_updated');
   return fine(
