@@ -1,3 +1,4 @@
+import type { Database } from '@orrery/database';
 import type { Clock, Logger } from '@orrery/service-kit';
 import type { Kysely, Transaction } from 'kysely';
 import type { Announce } from './changes/announce-change.js';
@@ -10,6 +11,8 @@ export type CatalogTransaction = Transaction<CatalogSchema>;
 /** What the catalog's handlers work with. Built by hand in `service.ts`. */
 export interface CatalogContext {
   readonly db: CatalogDatabase;
+  /** For prepared statements. */
+  readonly pool: Database<CatalogSchema>['pool'];
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: CatalogLimits;

@@ -34,7 +34,8 @@ export function startCatalog(
   return holding(async (resources) => {
     const backends = { ...dependencies, service: 'catalog', schema: 'catalog', migrations, resources };
     const database = await openBackends<CatalogSchema>(backends);
-    const context = { db: database.db, clock, logger, limits: config.limits, announce: announceWith(clock) };
+    const { db, pool } = database;
+    const context = { db, pool, clock, logger, limits: config.limits, announce: announceWith(clock) };
     await bus.serve(catalogContract, catalogHandlers(context));
 
     const stopping = new AbortController();

@@ -71,6 +71,21 @@ describe('definitions', () => {
         }),
     ],
     [
+      'a new attribute of a schema that it names',
+      () =>
+        catalog.call('attributes.create', {
+          params: { ...planted.inWorld, schemaName: 'horse' },
+          body: { name: 'age', type: 'float' },
+        }),
+    ],
+    [
+      'the end of an attribute',
+      () =>
+        catalog.call('attributes.delete', {
+          params: { ...planted.inWorld, schemaName: 'horse', name: 'speed' },
+        }),
+    ],
+    [
       'an attribute of a schema that it names',
       () =>
         catalog.call('attributes.update', {

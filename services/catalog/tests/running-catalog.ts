@@ -65,8 +65,8 @@ function watcherOf(pool: RunningCatalog['database']['pool']) {
     const query = client.query.bind(client) as (...sent: unknown[]) => unknown;
     const shown = (...sent: unknown[]) => {
       const [sql, parameters] = sent;
-      if (typeof sql === 'string')
-        for (const watch of watchers) watch(sql, (parameters as unknown[] | undefined) ?? []);
+      const { text, values } = asQuery(sql, parameters);
+      for (const watch of watchers) watch(text, values ?? []);
       return query(...sent);
     };
     Object.assign(client, { query: shown });
@@ -76,6 +76,12 @@ function watcherOf(pool: RunningCatalog['database']['pool']) {
     return () => watchers.delete(watch);
   };
 }
+
+/** Both forms in which the driver is asked: a text with parameters, and a prepared statement. */
+const asQuery = (sql: unknown, parameters: unknown): { text: string; values?: unknown[] } =>
+  typeof sql === 'string'
+    ? { text: sql, ...(Array.isArray(parameters) && { values: parameters }) }
+    : (sql as { text: string; values?: unknown[] });
 
 function callers(bus: Bus, clock: FakeClock) {
   const send = <Name extends RpcName>(

@@ -8,7 +8,8 @@ import type {
 import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { StoredVersion } from '../versions/stored-version.js';
 
-type Id = ColumnType<number, never, never>;
+type Derived<T> = ColumnType<T, never, never>;
+type Id = Derived<number>;
 /** Written as Dates made from the clock. */
 interface Times {
   created_at: ColumnType<Date, Date, never>;
@@ -67,7 +68,10 @@ interface EventsTable extends Times {
   version_count: Generated<number>;
 }
 
-/** `frozen_schemas` and `version_hash` are there when, and only when, the version is locked. */
+/**
+ * `frozen_schemas` and `version_hash` are there when, and only when, the version is locked. `definition_hash` and
+ * `uses_all_schemas` are made by the database from `definition`.
+ */
 interface EventVersionsTable extends Times {
   id: Id;
   event_id: number;
@@ -76,6 +80,8 @@ interface EventVersionsTable extends Times {
   locked_at: Date | null;
   frozen_schemas: Record<string, SchemaDefinition> | null;
   version_hash: string | null;
+  definition_hash: Derived<string>;
+  uses_all_schemas: Derived<boolean>;
 }
 
 /** The schemas that a version names and, when it is locked, all those frozen in it. */

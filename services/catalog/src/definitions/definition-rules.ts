@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { SchemaDefinition, VersionDefinition, WorldTexts } from '@orrery/contracts';
 import type { VersionRow, WorldRow } from '../database/schema.js';
 import { contentHash } from '../hashing/content-hash.js';
@@ -10,7 +11,7 @@ export type Schemas = Record<string, SchemaDefinition>;
 /** All that running a version takes. `schemas` are the copies in a locked one, else the live ones. */
 export function toVersionDefinition(row: PlacedVersion, schemas: Schemas): VersionDefinition {
   const hashes = hashesOf(schemas);
-  const definition = {
+  return {
     worldId: row.world_id,
     eventId: row.event_id,
     event: row.event,
@@ -19,21 +20,26 @@ export function toVersionDefinition(row: PlacedVersion, schemas: Schemas): Versi
     isLocked: row.locked_at !== null,
     versionHash: row.version_hash ?? versionHash(row.definition, hashes),
     ...toDefinition(row.definition),
+    schemas,
+    hash: definitionHash(row, schemas),
   };
-  return { ...definition, schemas, hash: definitionHash(definition, schemas) };
 }
 
 const hashesOf = (schemas: Schemas): SchemaHashes =>
   Object.fromEntries(Object.entries(schemas).map(([name, { hash }]) => [name, hash]));
 
-/** Covers the schemas by their ids and hashes, which cover their names and attributes. */
-const definitionHash = (definition: object, schemas: Schemas): string =>
-  contentHash({
-    ...definition,
-    schemas: Object.fromEntries(
-      Object.entries(schemas).map(([name, { schemaId, hash }]) => [name, { schemaId, hash }]),
-    ),
-  });
+/**
+ * The hash of a `VersionDefinition`, which CONFIRM_VERSIONS makes the same way. A version's id stands for its number,
+ * event and world, which never change; a schema's hash for its name and attributes, the lock's for the copies.
+ */
+function definitionHash(row: PlacedVersion, schemas: Schemas): string {
+  const live = Object.values(schemas)
+    .sort((a, b) => a.schemaId - b.schemaId)
+    .map(({ schemaId, hash }) => `${schemaId}:${hash}`);
+  const runsWith = row.locked_at === null ? live.join() : `locked ${row.version_hash}`;
+  const facts = [row.id, row.definition_hash, runsWith, row.event];
+  return createHash('sha256').update(facts.join('\n'), 'utf8').digest('hex');
+}
 
 export function toWorldTexts(
   row: Pick<WorldRow, 'name' | 'description' | 'domain_tags' | 'prompt_seed'>,

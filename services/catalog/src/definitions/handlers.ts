@@ -9,8 +9,7 @@ type DefinitionRpcs = Pick<typeof definitionRpcs, 'definitions.confirm' | 'defin
 export function definitionHandlers(context: CatalogContext): Handlers<DefinitionRpcs> {
   const { db } = context;
   return {
-    'definitions.confirm': (asked) =>
-      transaction(db, (trx) => confirmDefinitions(trx, asked), { isolation: 'repeatable read' }),
+    'definitions.confirm': (asked) => confirmDefinitions(context, asked),
 
     'definitions.lock': ({ worldId, versionIds }) =>
       transaction(db, (trx) => lockDefinitions(context, trx, worldId, versionIds)),

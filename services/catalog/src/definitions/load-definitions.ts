@@ -1,10 +1,10 @@
-import type { VersionDefinition } from '@orrery/contracts';
+import type { SchemaDefinition, VersionDefinition, WorldTexts } from '@orrery/contracts';
 import type { CatalogDatabase } from '../context.js';
 import type { EntitySchemaRow } from '../database/schema.js';
 import { toSchemaDefinition } from '../entity-schemas/schema-rules.js';
 import { schemasNamed, usesAllSchemas } from '../versions/stored-version.js';
 
-import { type PlacedVersion, type Schemas, toVersionDefinition } from './definition-rules.js';
+import { type PlacedVersion, type Schemas, toVersionDefinition, toWorldTexts } from './definition-rules.js';
 
 /** The definitions of versions that exist, in the order asked for. */
 export async function loadVersionDefinitions(
@@ -50,4 +50,46 @@ function pick({ world_id, definition }: PlacedVersion, live: EntitySchemaRow[]):
     (schema) => schema.world_id === world_id && (usesAllSchemas(definition) || named.has(schema.name)),
   );
   return Object.fromEntries(wanted.map((schema) => [schema.name, toSchemaDefinition(schema)]));
+}
+
+interface SchemaName {
+  worldId: number;
+  name: string;
+}
+
+/** Finds a live schema among those named; `undefined` for one that is gone. */
+export async function findSchemaDefinitions(
+  db: CatalogDatabase,
+  names: readonly SchemaName[],
+): Promise<(schema: SchemaName) => SchemaDefinition | undefined> {
+  if (names.length === 0) return () => undefined;
+  const rows = await db
+    .selectFrom('entity_schemas')
+    .select(['id', 'world_id', 'name', 'definition', 'hash'])
+    .where(({ eb, refTuple, tuple }) =>
+      eb(
+        refTuple('world_id', 'name'),
+        'in',
+        names.map(({ worldId, name }) => tuple(worldId, name)),
+      ),
+    )
+    .execute();
+  return ({ worldId, name }) => {
+    const row = rows.find((schema) => schema.world_id === worldId && schema.name === name);
+    return row && toSchemaDefinition(row);
+  };
+}
+
+/** Texts by world id; worlds that are gone are left out. */
+export async function findWorldTexts(
+  db: CatalogDatabase,
+  ids: readonly number[],
+): Promise<Map<number, WorldTexts>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('worlds')
+    .selectAll()
+    .where('id', 'in', [...ids])
+    .execute();
+  return new Map(rows.map((row) => [row.id, toWorldTexts(row)]));
 }

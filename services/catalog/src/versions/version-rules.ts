@@ -26,7 +26,7 @@ export const versionHash = (version: StoredVersion, schemas: SchemaHashes): stri
 
 /** Prompts and templates are the owner's (decisions §2). */
 export function toVersionRecord(
-  row: Omit<VersionRow, 'frozen_schemas'> & { event: string },
+  row: Omit<VersionRow, 'frozen_schemas' | 'definition_hash' | 'uses_all_schemas'> & { event: string },
   world: WorldRow,
   schemas: SchemaHashes,
   caller: Caller,

@@ -15,6 +15,13 @@ export type Confirm = <K extends Kind>(kind: K, item: ItemOf<K>) => Promise<Answ
 /** Questions that share a call at most; each kind has its own bound in the contract. */
 const AT_ONCE = 1000;
 
+/** Equal for equal questions alone: what may be any text stands last. */
+function keyOf({ kind, item }: Question): string {
+  if (kind === 'versions') return `${kind} ${item.versionId} ${item.hash}`;
+  if (kind === 'schemas') return `${kind} ${item.worldId} ${item.hash} ${item.name}`;
+  return `${kind} ${item.worldId} ${item.hash}`;
+}
+
 /**
  * Freshness for one call per batch: a question joins the next call that has not been sent yet, and equal questions are
  * asked once. So an answer is never older than its question, which is what a run may rely on.
@@ -23,16 +30,17 @@ export function createConfirm(ask: (request: Request) => Promise<Reply>): Confir
   const batcher = createBatcher<Question, AnswerOf<Kind>>(AT_ONCE, async (questions) => {
     const request = { versions: [], schemas: [], worlds: [] } as { [K in Kind]: ItemOf<Kind>[] };
     const places = new Map<string, number>();
-    const keys = questions.map(({ kind, item }) => {
-      const key = `${kind} ${JSON.stringify(item)}`;
-      if (!places.has(key)) places.set(key, request[kind].push(item) - 1);
-      return key;
+    const indexes = questions.map((question) => {
+      const key = keyOf(question);
+      const asked = places.get(key);
+      if (asked !== undefined) return asked;
+      const place = request[question.kind].push(question.item) - 1;
+      places.set(key, place);
+      return place;
     });
     const reply = await ask(request as Request);
-    // Answers are in item order, and every key has its place.
-    return questions.map(
-      ({ kind }, index) => reply[kind][places.get(keys[index] as string) as number] as AnswerOf<Kind>,
-    );
+    // Answers are in item order, and every question has its place.
+    return questions.map(({ kind }, index) => reply[kind][indexes[index] as number] as AnswerOf<Kind>);
   });
   return ((kind: Kind, item: never) => batcher({ kind, item })) as Confirm;
 }

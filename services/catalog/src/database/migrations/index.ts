@@ -2,6 +2,7 @@ import { idempotencyTable, type Migrations, outboxMigration } from '@orrery/data
 import { definitions } from './0001-definitions.js';
 import { claims } from './0002-claims.js';
 import { quotas } from './0003-quotas.js';
+import { definitionHash } from './0006-definition-hash.js';
 
 /** In order; a released one is never changed. */
 export const migrations: Migrations = {
@@ -10,4 +11,5 @@ export const migrations: Migrations = {
   '0003_quotas': quotas,
   '0004_idempotency': idempotencyTable,
   '0005_outbox': outboxMigration,
+  '0006_definition_hash': definitionHash,
 };

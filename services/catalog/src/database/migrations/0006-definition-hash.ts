@@ -1,0 +1,19 @@
+import { type Migration, sql } from 'kysely';
+
+/**
+ * What decides cheaply whether a version is still what somebody remembers. The columns are generated, so existing rows
+ * have them too and no writer can forget them. The function is immutable although the conversions in it are not marked
+ * so: they depend on nothing but the database's encoding, which never changes.
+ */
+export const definitionHash: Migration = {
+  up: async (db) => {
+    await sql`
+      create function json_hash(content json) returns text language sql immutable strict parallel safe
+      return encode(sha256(convert_to(content::text, 'UTF8')), 'hex')`.execute(db);
+    await sql`
+      alter table event_versions
+        add column definition_hash text not null generated always as (json_hash(definition)) stored,
+        add column uses_all_schemas boolean not null
+          generated always as (definition ->> 'stateChanges' is null) stored`.execute(db);
+  },
+};
