@@ -30,9 +30,16 @@ async function start(env: Record<string, string> = {}): Promise<Started> {
   return started;
 }
 
+async function expectSilentEnd({ process }: Started, signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
+  const before = process.output();
+  expect(await process.end(signal)).toBe(0);
+  expect(process.output()).toBe(before);
+}
+
 describe('the all-in-one', () => {
-  it('prints its address, a key that it keeps closed to others, and a first curl that works', async () => {
-    const { process, url, key } = await start();
+  it('prints its address, a key kept closed to others and a curl that works; SIGTERM ends it', async () => {
+    const started = await start();
+    const { process, url, key } = started;
     const file = join(dataDirectory, 'api-key');
     expect((await readFile(file, 'utf8')).trim()).toBe(key);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -41,23 +48,17 @@ describe('the all-in-one', () => {
     expect([address, token]).toEqual([`${url}/api/worlds`, key]);
     expect(await apiClient(url, key).get('/worlds')).toMatchObject({ status: 200, body: { success: true } });
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    await expectSilentEnd(started, 'SIGTERM');
   });
 
-  it('carries on where it was: the same key, the same worlds', async () => {
+  it('ends silently on SIGINT and carries on where it was: the same key, the same worlds', async () => {
     const first = await start();
     const { deployment } = await racingWorld(apiClient(first.url, first.key));
-    await first.process.end('SIGINT');
+    await expectSilentEnd(first, 'SIGINT');
     const second = await start();
     expect(second.key).toBe(first.key);
     const horse = await apiClient(second.url, second.key).get(`${deployment}/entity-instances/HORSE_1`);
     expect(horse.body.data.state).toMatchObject({ wins: 0 });
-  });
-
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends on %s with exit code 0, silently', async (signal) => {
-    const { process } = await start();
-    const before = process.output();
-    expect(await process.end(signal)).toBe(0);
-    expect(process.output()).toBe(before);
   });
 
   it.runIf(onLinux)('ends within 2 s of Ctrl-C at a terminal and leaves nothing running', async () => {
@@ -71,26 +72,23 @@ describe('the all-in-one', () => {
     await nothingRuns();
   });
 
-  it.runIf(onLinux)('recovers by itself after kill -9, and nothing confirmed is lost', async () => {
-    const killed = await start();
-    const { deployment } = await racingWorld(apiClient(killed.url, killed.key));
-    const training = { event: 'training', input: { horse: 'HORSE_1', hours: 4 } };
-    const answer = await apiClient(killed.url, killed.key).post(`${deployment}/execute`, training);
-    expect(answer.status).toBe(200);
-    await killed.process.end('SIGKILL');
-    const next = await start();
-    const api = apiClient(next.url, next.key);
-    expect((await api.get(`${deployment}/entity-instances/HORSE_1`)).body.data.state.speed).toBe(12);
-    expect((await api.post(`${deployment}/execute`, training)).status).toBe(200);
-    await next.process.end('SIGINT');
-    await nothingRuns();
-  });
-
-  it.runIf(onLinux)('leaves no server behind when it is killed for good', async () => {
-    const { process } = await start();
-    await process.end('SIGKILL');
-    await nothingRuns();
-  });
+  it.runIf(onLinux)(
+    'recovers from kill -9, nothing confirmed is lost, and no server is left behind',
+    async () => {
+      const killed = await start();
+      const { deployment } = await racingWorld(apiClient(killed.url, killed.key));
+      const training = { event: 'training', input: { horse: 'HORSE_1', hours: 4 } };
+      const answer = await apiClient(killed.url, killed.key).post(`${deployment}/execute`, training);
+      expect(answer.status).toBe(200);
+      await killed.process.end('SIGKILL');
+      const next = await start();
+      const api = apiClient(next.url, next.key);
+      expect((await api.get(`${deployment}/entity-instances/HORSE_1`)).body.data.state.speed).toBe(12);
+      expect((await api.post(`${deployment}/execute`, training)).status).toBe(200);
+      await next.process.end('SIGKILL');
+      await nothingRuns();
+    },
+  );
 
   it('makes a new key when the kept one was revoked', async () => {
     const first = await start();

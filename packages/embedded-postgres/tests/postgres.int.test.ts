@@ -69,13 +69,14 @@ test('the first start makes a durable cluster that only its socket leads to', as
 });
 
 test('a later start reopens the data, and what another database name asks for is made', async () => {
+  reuseEarlierData();
   const first = await start();
-  await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS n');
+  await query(first.url, 'CREATE TABLE kept_by_stop AS SELECT 7 AS n');
   await first.stop();
   await first.stop();
   const second = await start({ database: 'Ünother "one"', settings: { fsync: 'off' } });
   expect(await query(second.url, 'SHOW fsync')).toEqual([{ fsync: 'off' }]);
-  expect(await query(first.url, 'SELECT n FROM kept')).toEqual([{ n: 7 }]);
+  expect(await query(first.url, 'SELECT n FROM kept_by_stop')).toEqual([{ n: 7 }]);
 });
 
 test('the server ends within 2 s of a killed process, and the next start recovers', async () => {

@@ -40,3 +40,19 @@ test('an aborted sleep rejects at once and is forgotten', async () => {
   expect(clock.sleeping).toBe(0);
   await expect(clock.sleep(10, abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
 });
+
+test('a leap wakes who is due by then, once and at the end', async () => {
+  const clock = new FakeClock(0);
+  const ticks: number[] = [];
+  const loop = async () => {
+    for (;;) {
+      await clock.sleep(10);
+      ticks.push(clock.now());
+    }
+  };
+  void loop();
+  await clock.leap(35);
+  expect(ticks).toEqual([35]);
+  await clock.advance(10);
+  expect(ticks).toEqual([35, 45]);
+});

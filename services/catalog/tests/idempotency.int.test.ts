@@ -51,11 +51,11 @@ describe('Idempotency-Key on creations', () => {
   it('is free again after 24 hours, and swept', async () => {
     const [key, body] = [unique('key'), { name: unique('world') }];
     const first = await create(key, body);
-    await catalog.clock.advance(DAY_MS - 1000);
+    await catalog.clock.leap(DAY_MS - 1000);
     expect((await create(key, body)).id).toBe(first.id);
-    await catalog.clock.advance(1001);
+    await catalog.clock.leap(1001);
     expect((await create(key, body)).id).not.toBe(first.id);
-    await catalog.clock.advance(DAY_MS + 1);
+    await catalog.clock.leap(DAY_MS + 1);
     await catalog.sweeps.keys.runOnce();
     const left = await catalog.pool.query('select count(*) as keys from idempotency_keys');
     expect(left.rows).toEqual([{ keys: 0 }]);

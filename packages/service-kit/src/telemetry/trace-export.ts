@@ -1,3 +1,4 @@
+import { context, propagation, trace } from '@opentelemetry/api';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 
 /** Exports spans over OTLP as the OTEL_… variables say. No library is instrumented: spans are our own. */
@@ -9,5 +10,11 @@ export async function startTraceExport(service: string): Promise<AsyncDisposable
     logRecordProcessors: [],
   });
   sdk.start();
-  return { [Symbol.asyncDispose]: () => sdk.shutdown() };
+  return {
+    [Symbol.asyncDispose]: async () => {
+      // The SDK leaves behind what it has registered for the process.
+      for (const global of [trace, context, propagation]) global.disable();
+      await sdk.shutdown();
+    },
+  };
 }
