@@ -19,7 +19,7 @@ const contract = defineContract('echo', {
 it('continues the trace of the caller in the handler', async () => {
   await using _telemetry = await startTelemetry({ service: 'echo', tracing: true, metrics: false });
   const exchange = createInProcessExchange(createSwitchboard());
-  const facts = { append: async () => undefined, read: async () => undefined };
+  const facts = { append: async () => [], read: async () => undefined };
   const transport = { exchange, facts, health: () => ({ ok: true }), close: async () => undefined };
   const logger = createLogger({ service: 'echo', level: 'silent' });
   const bus = createBus(transport, { service: 'echo', clock: systemClock, logger });

@@ -3,7 +3,7 @@ import { createCall } from './calls/call.js';
 import { createServe } from './calls/serve.js';
 import { createConsume } from './facts/consume.js';
 import { createListen } from './facts/listen.js';
-import { createBroadcast, createPublish } from './facts/publish.js';
+import { createBroadcast, createPublishAll, publishOne } from './facts/publish.js';
 import type { Bus } from './port.js';
 import { createSignals } from './signals.js';
 import type { Transport } from './transport.js';
@@ -18,10 +18,12 @@ export interface BusDependencies {
 export function createBus(transport: Transport, { service, clock, logger }: BusDependencies): Bus {
   const { exchange, facts } = transport;
   const signals = createSignals(service);
+  const publishAll = createPublishAll(facts);
   return {
     serve: createServe({ exchange, clock, logger, signals }),
     call: createCall({ exchange, clock, signals }),
-    publish: createPublish(facts),
+    publish: publishOne(publishAll),
+    publishAll,
     consume: createConsume(facts, clock, logger),
     broadcast: createBroadcast(exchange),
     listen: createListen(exchange, logger),

@@ -1,3 +1,5 @@
+import type { ServiceError } from '@orrery/contracts';
+
 /** Text with headers: what an adapter carries, without knowing what it says. Names are in lower case. */
 export interface Frame {
   readonly headers: Readonly<Record<string, string>>;
@@ -50,9 +52,15 @@ export interface ReadOptions {
   readonly signal: AbortSignal;
 }
 
+export type AppendOutcome = ServiceError | undefined;
+
 /** Messages that last. */
 export interface FactLog {
-  append(subject: string, fact: Fact): Promise<void>;
+  /**
+   * Stores facts: those with the same key in this order, and none after one of its key that was not stored.
+   * Never rejects: it answers for each with why it was not stored, or undefined.
+   */
+  append(subject: string, facts: readonly Fact[]): Promise<AppendOutcome[]>;
   read(subject: string, options: ReadOptions): Promise<void>;
 }
 

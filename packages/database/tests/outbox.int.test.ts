@@ -36,11 +36,31 @@ const row = (orderingKey: string, orderingSeq: number): NewOutboxRow => ({
 const write = ({ db }: Outbox, rows: readonly NewOutboxRow[]) => transaction(db, (trx) => enqueue(trx, rows));
 const left = async (database: Outbox) => (await outboxBacklog(database)).rows;
 
+type PublishOne = (message: OutboxMessage) => Promise<void>;
+
+/** As the bus does it: after a failure nothing more of its key. */
+const each =
+  (publish: PublishOne): RelayOptions['publish'] =>
+  async (messages) => {
+    const failed = new Map<string, unknown>();
+    const outcomes: unknown[] = [];
+    for (const message of messages) {
+      const { orderingKey } = message;
+      if (!failed.has(orderingKey))
+        await publish(message).catch((error: unknown) => failed.set(orderingKey, error));
+      outcomes.push(failed.get(orderingKey));
+    }
+    return outcomes;
+  };
+
+type RelayParts = Omit<Partial<RelayOptions>, 'publish'> & { publish?: PublishOne };
+
 /** A relay that runs when the test says so: its clock stands still. */
-function relayOf(database: Outbox, more: Partial<RelayOptions> = {}) {
+function relayOf(database: Outbox, { publish, ...more }: RelayParts = {}) {
   const published: OutboxMessage[] = [];
-  const publish = async (message: OutboxMessage) => void published.push(message);
-  const relay = startRelay({ database, publish, clock: new FakeClock(), logger: quiet, ...more });
+  const note = async (message: OutboxMessage) => void published.push(message);
+  const options = { database, publish: each(publish ?? note), clock: new FakeClock(), logger: quiet };
+  const relay = startRelay({ ...options, ...more });
   onTestFinished(() => relay.stop());
   return { relay, published, ids: () => published.map(({ messageId }) => messageId) };
 }
@@ -180,20 +200,40 @@ describe('enqueue and startRelay', () => {
     expect(await left(database)).toBe(2);
   });
 
-  it('publishes a window of one key at once, and removes only what came before a failure', async () => {
+  it('hands over what there is at once, and removes of a key only what came before a failure', async () => {
     const { database } = await openOutbox();
-    await write(
-      database,
-      [1, 2, 3, 4].map((seq) => row('a', seq)),
-    );
-    const started: string[] = [];
-    const publish = async ({ messageId }: OutboxMessage) => {
-      started.push(messageId);
-      if (messageId === 'a:2') throw new Error('timeout');
+    await write(database, [row('a', 1), row('b', 1), row('a', 2), row('a', 3)]);
+    const calls: string[][] = [];
+    const publish: RelayOptions['publish'] = async (messages) => {
+      calls.push(messages.map(({ messageId }) => messageId));
+      return messages.map(({ messageId }) => (messageId === 'a:2' ? new Error('timeout') : undefined));
     };
-    await relayOf(database, { publish, window: 3 }).relay.runOnce();
-    expect(started).toEqual(['a:1', 'a:2', 'a:3']);
-    expect(await left(database)).toBe(3);
+    const relay = startRelay({ database, publish, clock: new FakeClock(), logger: quiet });
+    onTestFinished(() => relay.stop());
+    await relay.runOnce();
+    expect(calls).toEqual([['a:1', 'a:2', 'a:3', 'b:1']]);
+    expect(await left(database)).toBe(2);
+  });
+
+  it('rests after it has published, so that what is written meanwhile goes together', async () => {
+    const { database } = await openOutbox();
+    const clock = new FakeClock();
+    const { relay, ids } = relayOf(database, { clock, restMs: 40 });
+    await relay.runOnce();
+    await clock.advance(40);
+    await write(database, [row('a', 1)]);
+    relay.wake();
+    await vi.waitFor(() => expect(ids()).toEqual(['a:1']));
+    await vi.waitFor(async () => expect(await left(database)).toBe(0));
+    for (const seq of [2, 3]) {
+      await write(database, [row('a', seq)]);
+      relay.wake();
+    }
+    expect(ids()).toEqual(['a:1']);
+    await vi.waitFor(async () => {
+      await clock.advance(40);
+      expect(ids()).toEqual(['a:1', 'a:2', 'a:3']);
+    });
   });
 
   it('gives way to a relay that takes long', async () => {

@@ -1,5 +1,5 @@
 import { catalogChanged, catalogContract, type PayloadOf } from '@orrery/contracts';
-import { type Database, startRelay } from '@orrery/database';
+import { type Database, type OutboxMessage, startRelay } from '@orrery/database';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type PollLoop, type RunningService } from '@orrery/service-kit';
 import { announceWith } from './changes/announce-change.js';
@@ -25,6 +25,13 @@ export interface RunningCatalog extends RunningService {
   readonly relay: PollLoop;
 }
 
+// Only changes are ever put into this outbox; the bus checks them against the contract.
+const publicationOf = ({ payload, messageId, orderingKey }: OutboxMessage) => ({
+  payload: payload as PayloadOf<typeof catalogChanged>,
+  id: messageId,
+  orderingKey,
+});
+
 /** Starts the catalog: its tables, then its answers, then its loops. @throws StartupError. */
 export function startCatalog(
   dependencies: CatalogDependencies,
@@ -42,11 +49,8 @@ export function startCatalog(
     resources.add('consumers', () => stopping.abort());
     const accounts = await followAccounts(context, bus, stopping.signal);
     resources.add('account reconciliation', () => accounts.stop());
-    const publish = (message: { messageId: string; orderingKey: string; payload: unknown }) =>
-      bus.publish(catalogChanged, message.payload as PayloadOf<typeof catalogChanged>, {
-        id: message.messageId,
-        orderingKey: message.orderingKey,
-      });
+    const publish = (messages: readonly OutboxMessage[]) =>
+      bus.publishAll(catalogChanged, messages.map(publicationOf));
     const relay = startRelay({ database, publish, clock, logger });
     resources.add('outbox relay', () => relay.stop());
     const sweeps = startSweeps(context, config, { askHeld, signals: catalogSignals() });

@@ -1,5 +1,5 @@
 import { type JournalFact, journalEntry, runtimeContract } from '@orrery/contracts';
-import { startRelay } from '@orrery/database';
+import { type OutboxMessage, startRelay } from '@orrery/database';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
 import { followAccounts } from './accounts/follow-accounts.js';
@@ -31,6 +31,16 @@ export interface RunningRuntime extends RunningService {
   readonly leases: LeaseKeeper;
 }
 
+/** Under load the facts of this time are published together, in milliseconds: so much later than their commits. */
+const RELAY_REST_MS = 40;
+
+// Only entries are ever referred to from this outbox; the bus checks them against the contract.
+const publicationOf = ({ payload, messageId, orderingKey }: OutboxMessage) => ({
+  payload: payload as unknown as JournalFact,
+  id: messageId,
+  orderingKey,
+});
+
 /** Starts the runtime: its tables, its share of the deployments, then its answers. @throws StartupError. */
 export function startRuntime(
   dependencies: RuntimeDependencies,
@@ -46,8 +56,8 @@ export function startRuntime(
     const relay = startRelay({
       database,
       load: (rows) => loadFacts(database.db, rows),
-      publish: ({ payload, messageId, orderingKey }) =>
-        bus.publish(journalEntry, payload as unknown as JournalFact, { id: messageId, orderingKey }),
+      publish: (messages) => bus.publishAll(journalEntry, messages.map(publicationOf)),
+      restMs: RELAY_REST_MS,
       clock,
       logger,
     });

@@ -5,7 +5,12 @@ import { writeFactHeaders } from './fact-headers.js';
 
 /** Just enough of a message. */
 function message(seq: number, deliveryCount: number, said: string[]): JsMsg {
-  const headers = writeFactHeaders({ id: 'ä 1', key: 'k\n', headers: { traceparent: 't' }, body: '' });
+  const headers = writeFactHeaders('orrery.facts.racing.lapRun', {
+    id: 'ä 1',
+    key: 'k\n',
+    headers: { traceparent: 't' },
+    body: '',
+  });
   return {
     info: { streamSequence: seq, deliveryCount },
     headers,

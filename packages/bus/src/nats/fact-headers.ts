@@ -3,19 +3,23 @@ import type { MsgHdrs } from '@nats-io/transport-node';
 import type { Fact } from '../transport.js';
 import { fromMessageHeaders, toMessageHeaders } from './message-headers.js';
 
+/** By which the server tells repetitions. */
+const MESSAGE_ID = 'Nats-Msg-Id';
 const ID = 'orrery-id';
 const KEY = 'orrery-key';
 
 /** Ids and keys are any text; header values are one line without spaces around it. */
-export const writeFactHeaders = ({ id, key, headers }: Fact): MsgHdrs =>
+export const writeFactHeaders = (subject: string, { id, key, headers }: Fact): MsgHdrs =>
   toMessageHeaders({
     ...headers,
+    // The server compares ids across subjects; ours are per kind of message.
+    [MESSAGE_ID]: encodeURIComponent(`${subject} ${id}`),
     [ID]: encodeURIComponent(id),
     ...(key !== undefined && { [KEY]: encodeURIComponent(key) }),
   });
 
 export function readFact(message: JsMsg): Fact {
-  const { [ID]: id = '', [KEY]: key, ...headers } = fromMessageHeaders(message.headers);
+  const { [ID]: id = '', [KEY]: key, [MESSAGE_ID]: _, ...headers } = fromMessageHeaders(message.headers);
   return {
     id: decodeURIComponent(id),
     key: key === undefined ? undefined : decodeURIComponent(key),

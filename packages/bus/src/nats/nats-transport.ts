@@ -55,7 +55,7 @@ function assemble(
   return {
     exchange,
     facts: {
-      append: createAppend(connection, streams, clock),
+      append: createAppend({ connection, inbox, streams, clock }),
       read: async (subject, options) => {
         stops.push(await startReading(subject, options, { connection, streams, clock, logger }));
       },

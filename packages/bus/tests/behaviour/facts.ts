@@ -193,6 +193,40 @@ export function describeFacts(open: () => BusWorld): void {
     await expect(huge).rejects.toMatchObject({ code: 'body_too_large' });
   });
 
+  it('publishes many together, in order within a key, and says of each whether it is stored', async () => {
+    const bus = await open().join();
+    const [fine, broken] = [horseOf('many fine'), horseOf('many broken')];
+    const seen = collect<string>();
+    await using stop = disposableSignal();
+    const publication = (horse: string, number: number, id = `${horse}\n${number}`) => ({
+      payload: lap(number, horse),
+      id,
+      orderingKey: horse,
+    });
+    const pair = (n: number) => [publication(fine, n), publication(broken, n === 3 ? 0.5 : n)];
+    const outcomes = await bus.publishAll(lapRun, [1, 2, 3, 4].flatMap(pair));
+    expect(outcomes.map((error) => error?.code)).toEqual([
+      ...[undefined, undefined, undefined, undefined],
+      ...[undefined, 'validation_failed', undefined, 'validation_failed'],
+    ]);
+    const again = await bus.publishAll(lapRun, [
+      publication(fine, 4),
+      publication(fine, 5),
+      publication(fine, 5),
+    ]);
+    expect(again).toEqual([undefined, undefined, undefined]);
+    const handle: Options['handle'] = async ({ horse, number }, { id }) => {
+      if (horse === fine || horse === broken)
+        seen.add(`${id === `${horse}\n${number}` ? horse : id} ${number}`);
+      return 'ack';
+    };
+    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    const all = await seen.atLeast(7);
+    expect(all.filter((one) => one.startsWith(fine))).toEqual([1, 2, 3, 4, 5].map((n) => `${fine} ${n}`));
+    expect(all.filter((one) => one.startsWith(broken))).toEqual([1, 2].map((n) => `${broken} ${n}`));
+    expect(await bus.publishAll(lapRun, [])).toEqual([]);
+  });
+
   it('broadcasts to every listener of the moment', async () => {
     const heard = collect<string>();
     await using stop = disposableSignal();

@@ -9,7 +9,6 @@ export interface OutboxRow {
   readonly messageId: string;
   readonly payload: JsonValue | null;
   readonly headers: Readonly<Record<string, string>>;
-  readonly createdAt: Date;
 }
 
 /** The rows by ordering key, in their order. */

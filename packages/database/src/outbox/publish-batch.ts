@@ -1,6 +1,5 @@
 import type { JsonValue } from '@orrery/contracts';
 import { byOrderingKey, type OutboxRow } from './outbox-row.js';
-import { type LaneOutcome, publishLane } from './publish-lane.js';
 
 /** A row with its payload, ready for the bus. */
 export interface OutboxMessage extends Omit<OutboxRow, 'payload'> {
@@ -8,24 +7,55 @@ export interface OutboxMessage extends Omit<OutboxRow, 'payload'> {
 }
 
 export interface Publisher {
-  /** Resolves when the bus has stored the message. */
-  readonly publish: (message: OutboxMessage) => Promise<void>;
+  /**
+   * Publishes messages, those of one key in their order and none after one that failed. Answers for each, in the
+   * order given: undefined when the bus has stored it, else why not.
+   */
+  readonly publish: (messages: readonly OutboxMessage[]) => Promise<readonly unknown[]>;
   /** Payloads, by row id, of the rows that only refer to an entry. Needed if there are any. */
   readonly load?: (rows: readonly OutboxRow[]) => Promise<ReadonlyMap<number, JsonValue>>;
-  /** Publications of one key under way at once; see `publishLane`. Default 1. */
-  readonly window?: number;
 }
 
-/** Publishes rows: those of one key in order, the keys side by side. */
+/** Which rows of a key the bus has taken, and what went wrong with the one after them. */
+export interface LaneOutcome {
+  readonly key: string;
+  readonly published: readonly number[];
+  readonly error?: unknown;
+}
+
+/** Publishes rows, and tells for each key how far that went. */
 export async function publishBatch(publisher: Publisher, rows: readonly OutboxRow[]): Promise<LaneOutcome[]> {
-  const loaded = await loadPayloads(publisher, rows);
-  const publishRow = async (row: OutboxRow) => {
-    const payload = row.payload ?? loaded.get(row.id);
-    if (payload === undefined) throw new Error(`no payload was loaded for ${row.name} ${row.messageId}`);
-    await publisher.publish({ ...row, payload });
-  };
+  const payloads = await loadPayloads(publisher, rows);
+  const failures = new Map<number, unknown>();
+  const messages: OutboxMessage[] = [];
   const lanes = [...byOrderingKey(rows)];
-  return Promise.all(lanes.map(([key, lane]) => publishLane(key, lane, publishRow, publisher.window ?? 1)));
+  for (const [, lane] of lanes) {
+    for (const row of lane) {
+      const payload = row.payload ?? payloads.get(row.id);
+      if (payload === undefined) {
+        failures.set(row.id, new Error(`no payload was loaded for ${row.name} ${row.messageId}`));
+        break;
+      }
+      messages.push({ ...row, payload });
+    }
+  }
+  const outcomes = messages.length === 0 ? [] : await publisher.publish(messages);
+  for (const [place, { id }] of messages.entries()) {
+    if (outcomes[place] !== undefined) failures.set(id, outcomes[place]);
+  }
+  return lanes.map(([key, lane]) => laneOutcome(key, lane, failures));
+}
+
+/** What follows a failure stays, so that the order is kept when it is tried again. */
+function laneOutcome(
+  key: string,
+  lane: readonly OutboxRow[],
+  failures: ReadonlyMap<number, unknown>,
+): LaneOutcome {
+  const ids = lane.map(({ id }) => id);
+  const failed = ids.find((id) => failures.has(id));
+  if (failed === undefined) return { key, published: ids };
+  return { key, published: ids.slice(0, ids.indexOf(failed)), error: failures.get(failed) };
 }
 
 async function loadPayloads(

@@ -55,19 +55,22 @@ async function lock(client: pg.PoolClient, schema: string): Promise<boolean> {
   }
 }
 
+const OLDEST = {
+  name: 'outbox-oldest',
+  text: `
+select id, name, ordering_key as "orderingKey", ordering_seq as "orderingSeq", message_id as "messageId", payload, headers
+from outbox where ordering_key <> all($1) order by id limit $2`,
+};
+const REMOVE = { name: 'outbox-remove', text: 'delete from outbox where id = any($1)' };
+
 function sessionOn(client: pg.PoolClient): RelaySession {
   return {
     oldest: async (limit, exceptKeys) => {
-      const { rows } = await client.query<OutboxRow>(
-        `select id, name, ordering_key as "orderingKey", ordering_seq as "orderingSeq", message_id as "messageId",
-           payload, headers, created_at as "createdAt"
-         from outbox where ordering_key <> all($1) order by id limit $2`,
-        [exceptKeys, limit],
-      );
+      const { rows } = await client.query<OutboxRow>({ ...OLDEST, values: [exceptKeys, limit] });
       return rows;
     },
     remove: async (ids) => {
-      if (ids.length > 0) await client.query('delete from outbox where id = any($1)', [ids]);
+      if (ids.length > 0) await client.query({ ...REMOVE, values: [ids] });
     },
   };
 }

@@ -11,6 +11,8 @@ export interface PollLoopOptions {
   readonly name: string;
   /** Pause after an idle run, in milliseconds. */
   readonly intervalMs: number;
+  /** The part of that pause that no wake-up shortens, in milliseconds; the wake-up counts after it. Default 0. */
+  readonly restMs?: number;
   readonly runOnce: (signal: AbortSignal) => Promise<PollOutcome>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -35,7 +37,7 @@ export interface PollLoop {
  * growing pause, and a wake-up during a run leads to another run.
  *
  *   running ─ more ─→ running          running ─ error ─→ backing off ─ time ─→ running
- *   running ─ idle ─→ pausing ─ interval or wake ─→ running          any ─ stop ─→ ended
+ *   running ─ idle ─→ pausing ─ interval, or rest and wake ─→ running          any ─ stop ─→ ended
  */
 export function startPollLoop(options: PollLoopOptions): PollLoop {
   const stopping = new AbortController();
@@ -50,12 +52,17 @@ export function startPollLoop(options: PollLoopOptions): PollLoop {
     lastRun = run.catch(() => undefined);
     return run;
   };
+  const idle = async () => {
+    const { intervalMs, restMs = 0 } = options;
+    if (restMs > 0) await pause.inFull(restMs);
+    await pause.untilWoken(Math.max(0, intervalMs - restMs));
+  };
   const runs = async () => {
     for (let failures = 0; !stopping.signal.aborted; ) {
       try {
         const outcome = await runOnce();
         failures = 0;
-        await (outcome === 'more' ? nextTurn() : pause.untilWoken(options.intervalMs));
+        await (outcome === 'more' ? nextTurn() : idle());
       } catch (error) {
         if (stopping.signal.aborted) return;
         failures += 1;

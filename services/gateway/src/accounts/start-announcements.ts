@@ -1,16 +1,23 @@
 import type { Bus } from '@orrery/bus';
 import { type AccountState, accountChanged } from '@orrery/contracts';
-import { type Database, startRelay } from '@orrery/database';
+import { type Database, type OutboxMessage, startRelay } from '@orrery/database';
 import type { Clock, Logger, Resources } from '@orrery/service-kit';
 import type { GatewaySchema } from '../database/schema.js';
 
 export interface AnnouncementsContext {
   database: Database<GatewaySchema>;
-  bus: Pick<Bus, 'publish'>;
+  bus: Pick<Bus, 'publishAll'>;
   clock: Clock;
   logger: Logger;
   resources: Resources;
 }
+
+// Only account states are ever put into this outbox; the bus checks them against the contract.
+const publicationOf = ({ payload, messageId: id, orderingKey }: OutboxMessage) => ({
+  payload: payload as unknown as AccountState,
+  id,
+  orderingKey,
+});
 
 /** Publishes what changes of accounts the outbox holds, also those that the operator's commands have written. */
 export function startAnnouncements({ database, bus, clock, logger, resources }: AnnouncementsContext): void {
@@ -18,9 +25,7 @@ export function startAnnouncements({ database, bus, clock, logger, resources }: 
     database,
     clock,
     logger,
-    publish: ({ payload, messageId: id, orderingKey }) =>
-      // Only account states are ever put into this outbox; the bus checks them against the contract.
-      bus.publish(accountChanged, payload as unknown as AccountState, { id, orderingKey }),
+    publish: (messages) => bus.publishAll(accountChanged, messages.map(publicationOf)),
   });
   resources.add('account announcements', () => relay.stop());
 }

@@ -1,11 +1,10 @@
-import { toServiceError } from '@orrery/database';
+import { type Database, toServiceError } from '@orrery/database';
 import { type Clock, retry } from '@orrery/service-kit';
-import type { Kysely } from 'kysely';
-import type { Fact, FactLog } from '../../transport.js';
-import type { BusSchema } from './schema.js';
+import type { AppendOutcome, Fact, FactLog } from '../../transport.js';
+import { storeFacts } from './store-facts.js';
 
 export interface AppendDependencies {
-  readonly db: Kysely<BusSchema>;
+  readonly pool: Database<unknown>['pool'];
   readonly clock: Clock;
   /** Told the subject of what has been stored. */
   readonly onStored: (subject: string) => void;
@@ -13,55 +12,49 @@ export interface AppendDependencies {
 
 interface Pending {
   readonly subject: string;
-  readonly fact: Fact;
-  resolve(): void;
-  reject(error: unknown): void;
+  readonly facts: readonly Fact[];
+  settle(outcome: AppendOutcome): void;
 }
 
 const ATTEMPTS = { attempts: 4, baseMs: 100, maxMs: 1000 };
+/** What is waiting goes with one statement up to this many facts; what came as one is not divided. */
 const MAX_BATCH = 200;
 
 /**
  * Stores facts, one statement at a time: what comes meanwhile goes with the next one. With a single writer
  * the numbers become visible in their order, so that a reader who has seen one never misses a smaller one.
  */
-export function createAppend({ db, clock, onStored }: AppendDependencies): FactLog['append'] {
+export function createAppend({ pool, clock, onStored }: AppendDependencies): FactLog['append'] {
   const pending: Pending[] = [];
   let writing = false;
 
   const writeAll = async () => {
     writing = true;
-    for (let batch = pending.splice(0, MAX_BATCH); batch.length > 0; batch = pending.splice(0, MAX_BATCH)) {
-      try {
-        await retry(() => store(db, batch), ATTEMPTS, { clock });
-        for (const { resolve } of batch) resolve();
+    while (pending.length > 0) {
+      const batch = takeBatch(pending);
+      const outcome = await retry(() => storeFacts(pool, batch), ATTEMPTS, { clock }).then(
+        () => undefined,
+        toServiceError,
+      );
+      for (const { settle } of batch) settle(outcome);
+      if (outcome === undefined)
         for (const subject of new Set(batch.map((one) => one.subject))) onStored(subject);
-      } catch (error) {
-        for (const { reject } of batch) reject(toServiceError(error));
-      }
     }
     writing = false;
   };
 
-  return (subject, fact) =>
-    new Promise((resolve, reject) => {
-      pending.push({ subject, fact, resolve, reject });
+  return (subject, facts) =>
+    new Promise((resolve) => {
+      pending.push({ subject, facts, settle: (outcome) => resolve(facts.map(() => outcome)) });
       if (!writing) void writeAll();
     });
 }
 
-async function store(db: Kysely<BusSchema>, batch: readonly Pending[]): Promise<void> {
-  const rows = batch.map(({ subject, fact: { id, key, headers, body } }) => ({
-    subject,
-    id,
-    ordering_key: key ?? null,
-    headers: JSON.stringify(headers),
-    body,
-  }));
-  const sameId = ['subject', 'id'] as const;
-  await db
-    .insertInto('message')
-    .values(rows)
-    .onConflict((conflict) => conflict.columns(sameId).doNothing())
-    .execute();
+function takeBatch(pending: Pending[]): Pending[] {
+  let facts = 0;
+  const end = pending.findIndex((one, index) => {
+    facts += one.facts.length;
+    return index > 0 && facts > MAX_BATCH;
+  });
+  return pending.splice(0, end < 0 ? pending.length : end);
 }

@@ -28,7 +28,7 @@ export const openFacts = ({ databaseUrl, clock, logger }: FactsOptions): Promise
     const place = { url: databaseUrl, schema: 'bus', applicationName: 'orrery bus', maxConnections: 4 };
     const database = resources.use('messages', await connect<BusSchema>({ ...place, clock, logger }));
     await migrate({ database, migrations, logger });
-    const { db } = database;
+    const { db, pool } = database;
     const readers = createReaders();
     const pruning = startPollLoop({
       name: 'pruning of messages',
@@ -43,7 +43,7 @@ export const openFacts = ({ databaseUrl, clock, logger }: FactsOptions): Promise
     resources.add('pruning', pruning.stop);
     const { wake, onStored } = readers;
     return {
-      append: createAppend({ db, clock, onStored: wake }),
+      append: createAppend({ pool, clock, onStored: wake }),
       read: oneReaderEach((subject, options) =>
         startReading(subject, options, { db, clock, logger, onStored }),
       ),
