@@ -54,7 +54,7 @@ describe('confirming a draft', () => {
     ['names another schema', { readEntities: [], stateChanges: { fence: 'partial' } }, ['fence']],
     ['names none any more', { readEntities: [], stateChanges: {}, mutationSettings: null }, []],
     ['may change all schemas', { stateChanges: null }, ['fence', 'horse']],
-  ])('sees that it %s, and then what becomes of those', async (_what, body, names) => {
+  ])('sees that it %s, and then what becomes of those', async (_what, body, names: string[]) => {
     const before = await now(naming);
     await update('1', body);
     const after = await now(naming);
