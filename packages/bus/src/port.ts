@@ -40,6 +40,14 @@ export interface Publication<M extends Message> extends PublishOptions {
   payload: z.input<M['payload']>;
 }
 
+export interface PublishAllOptions {
+  /**
+   * The payloads were put together from what had been checked, so they are not checked against their schema again.
+   * Their size is, and each consumer checks what it gets.
+   */
+  checked?: boolean;
+}
+
 /** `ack` it is done; retry it later; or set it aside for an operator, with the reason. */
 export type Verdict = 'ack' | { retryInMs: number } | { park: string };
 
@@ -109,6 +117,7 @@ export interface Bus {
   publishAll<M extends Message>(
     message: M,
     publications: readonly Publication<M>[],
+    options?: PublishAllOptions,
   ): Promise<(ServiceError | undefined)[]>;
   /** Resolves when messages begin to come; they come until the signal aborts or the bus closes. */
   consume<M extends Message>(message: M, options: ConsumeOptions<M>): Promise<void>;

@@ -34,7 +34,7 @@ export interface RunningRuntime extends RunningService {
 /** Under load the facts of this time are published together, in milliseconds: so much later than their commits. */
 const RELAY_REST_MS = 40;
 
-// Only entries are ever referred to from this outbox; the bus checks them against the contract.
+// Only entries are ever referred to from this outbox, and `toFact` makes facts of what was checked when it was sealed.
 const publicationOf = ({ payload, messageId, orderingKey }: OutboxMessage) => ({
   payload: payload as unknown as JournalFact,
   id: messageId,
@@ -56,7 +56,7 @@ export function startRuntime(
     const relay = startRelay({
       database,
       load: (rows) => loadFacts(database.db, rows),
-      publish: (messages) => bus.publishAll(journalEntry, messages.map(publicationOf)),
+      publish: (messages) => bus.publishAll(journalEntry, messages.map(publicationOf), { checked: true }),
       restMs: RELAY_REST_MS,
       clock,
       logger,

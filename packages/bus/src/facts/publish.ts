@@ -15,14 +15,14 @@ function encodePayload<M extends Message>(message: M, payload: z.input<M['payloa
 /** All travel with the trace of this moment. */
 export const createPublishAll =
   (facts: FactLog): Bus['publishAll'] =>
-  async (message, publications) => {
+  async (message, publications, { checked = false } = {}) => {
     const outcomes: AppendOutcome[] = [];
     const held = new Map<string, ServiceError>();
     const headers = injectTrace({});
     const good: Fact[] = [];
     const places: number[] = [];
     for (const [place, { id, orderingKey: key, payload }] of publications.entries()) {
-      const encoded = (key === undefined ? undefined : held.get(key)) ?? tryEncode(message, payload);
+      const encoded = (key === undefined ? undefined : held.get(key)) ?? tryEncode(message, payload, checked);
       if (typeof encoded === 'string') {
         good.push({ id, key, headers, body: encoded });
         places.push(place);
@@ -35,9 +35,13 @@ export const createPublishAll =
     return outcomes;
   };
 
-function tryEncode<M extends Message>(message: M, payload: z.input<M['payload']>): string | ServiceError {
+function tryEncode<M extends Message>(
+  message: M,
+  payload: z.input<M['payload']>,
+  checked: boolean,
+): string | ServiceError {
   try {
-    return encodePayload(message, payload);
+    return checked ? encodeBody(payload, MAX_FACT_BYTES) : encodePayload(message, payload);
   } catch (error) {
     return asServiceError(error);
   }

@@ -225,6 +225,8 @@ export function describeFacts(open: () => BusWorld): void {
     expect(all.filter((one) => one.startsWith(fine))).toEqual([1, 2, 3, 4, 5].map((n) => `${fine} ${n}`));
     expect(all.filter((one) => one.startsWith(broken))).toEqual([1, 2].map((n) => `${broken} ${n}`));
     expect(await bus.publishAll(lapRun, [])).toEqual([]);
+    const large = await bus.publishAll(lapRun, [publication('x'.repeat(600_000), 1, 'x')], { checked: true });
+    expect(large.map((error) => error?.code)).toEqual(['body_too_large']);
   });
 
   it('broadcasts to every listener of the moment', async () => {
