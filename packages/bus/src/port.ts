@@ -1,5 +1,6 @@
 import type {
   Caller,
+  Cancellation,
   Contract,
   Handlers,
   Message,
@@ -18,7 +19,7 @@ export interface CallOptions {
   /** Ms since epoch after which nobody waits. What travels is the time that remains, so clocks may differ. */
   deadline: number;
   /** Gives the call up; the handler's own signal is then aborted, best effort. */
-  signal?: AbortSignal;
+  signal?: Cancellation;
   /** Only the process that serves as this instance may answer. */
   instance?: string;
 }

@@ -1,4 +1,4 @@
-import type { ServiceError } from '@orrery/contracts';
+import type { Cancellation, Canceller, ServiceError } from '@orrery/contracts';
 
 /** Text with headers: what an adapter carries, without knowing what it says. Names are in lower case. */
 export interface Frame {
@@ -8,13 +8,13 @@ export interface Frame {
 }
 
 /** Answers a request and never rejects. `call` is aborted by the adapter when the caller gave up. */
-export type Answer = (request: Frame, call: AbortController) => Promise<Frame>;
+export type Answer = (request: Frame, call: Canceller) => Promise<Frame>;
 
 export interface RequestOptions {
   /** The service that is asked: it shares the subject's requests among its processes. */
   readonly group: string;
   readonly timeoutMs: number;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: Cancellation | undefined;
 }
 
 /** Messages of the moment. */

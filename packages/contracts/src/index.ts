@@ -28,6 +28,7 @@ export * from './paging/pagination.js';
 export * from './records/idempotency-key.js';
 export * from './records/text.js';
 export * from './rpc/caller.js';
+export * from './rpc/cancellation.js';
 export * from './rpc/message.js';
 export * from './rpc/operation.js';
 export * from './rpc/request-path.js';

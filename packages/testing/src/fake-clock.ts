@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '@orrery/service-kit';
 
+type Signal = NonNullable<Parameters<Clock['sleep']>[1]>;
+
 interface Sleeper {
   readonly due: number;
   wake(): void;
@@ -25,7 +27,7 @@ export class FakeClock implements Clock {
     return this.#sleepers.length;
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  sleep(ms: number, signal?: Signal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(abortError(signal));
       const sleeper = { due: this.#now + ms, wake: resolve };
@@ -73,6 +75,6 @@ export class FakeClock implements Clock {
 }
 
 /** What `timers/promises` rejects with. */
-function abortError(signal: AbortSignal): Error {
+function abortError(signal: Signal): Error {
   return Object.assign(new Error('The sleep was aborted', { cause: signal.reason }), { name: 'AbortError' });
 }

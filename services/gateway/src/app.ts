@@ -52,7 +52,10 @@ export function createApp(context: AppContext): FastifyInstance {
   acceptJsonOnly(app);
   answerProblems(app, context.logger);
   addAccessLog(app, context.logger);
-  app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
   addDraining(app);
   addSignals(app);
   addSecurityHeaders(app);

@@ -1,4 +1,12 @@
-import { asServiceError, type NamedRpc, parseOrRefuse, ServiceError, toErrorReply } from '@orrery/contracts';
+import {
+  asServiceError,
+  type Cancellation,
+  type Canceller,
+  type NamedRpc,
+  parseOrRefuse,
+  ServiceError,
+  toErrorReply,
+} from '@orrery/contracts';
 import { type Clock, type Logger, withinTrace } from '@orrery/service-kit';
 import { decodeUntrusted, encodeBody, MAX_CALL_BYTES } from '../body.js';
 import type { Signals } from '../signals.js';
@@ -30,16 +38,16 @@ async function handle(
   rpc: NamedRpc,
   handler: AnyHandler,
   request: Frame,
-  call: AbortController,
+  call: Canceller,
   clock: Clock,
 ): Promise<Frame> {
   const { remainingMs, ...facts } = readCallHeaders(request.headers, clock.now());
   const deadline = startDeadline(remainingMs, () => call.abort(lateError()));
   try {
-    return await run(rpc, handler, request, { ...facts, signal: call.signal });
+    return await run(rpc, handler, request, { ...facts, signal: call });
   } catch (error) {
     // A handler that stopped because it was told to has nothing wrong with it.
-    throw isAbort(error) && call.signal.aborted ? call.signal.reason : error;
+    throw isAbort(error) && call.aborted ? call.reason : error;
   } finally {
     clearTimeout(deadline);
   }
@@ -49,7 +57,7 @@ async function run(
   rpc: NamedRpc,
   handler: AnyHandler,
   request: Frame,
-  context: Omit<CallFacts, 'remainingMs'> & { signal: AbortSignal },
+  context: Omit<CallFacts, 'remainingMs'> & { signal: Cancellation },
 ): Promise<Frame> {
   const valid = parseOrRefuse(rpc.request, decodeUntrusted(request.body));
   const reply = await handler(valid as never, context);

@@ -1,4 +1,4 @@
-import { ServiceError } from '@orrery/contracts';
+import { type Cancellation, ServiceError } from '@orrery/contracts';
 import type { RequestOptions } from '../transport.js';
 import { lateError, startDeadline } from './late.js';
 
@@ -44,7 +44,7 @@ export function awaitAnswer<T>(
 }
 
 /** The reason when it says enough, else that the call was given up. */
-function reasonOf(signal: AbortSignal | undefined): ServiceError {
+function reasonOf(signal: Cancellation | undefined): ServiceError {
   const reason: unknown = signal?.reason;
   if (reason instanceof ServiceError) return reason;
   return new ServiceError('unavailable', 'The call was given up before its answer came', {

@@ -1,5 +1,6 @@
 import { type CallContext, type Caller, caller } from '@orrery/contracts';
 import { injectTrace } from '@orrery/service-kit';
+import { LRUCache } from 'lru-cache';
 import type { CallOptions } from '../port.js';
 import type { Frame } from '../transport.js';
 
@@ -32,4 +33,13 @@ export function readCallHeaders(headers: Frame['headers'], now: number): CallFac
   };
 }
 
-const readCaller = (text: string | undefined): Caller => caller.parse(JSON.parse(text ?? 'null'));
+/** The same few callers come again and again. */
+const known = new LRUCache<string, Caller>({ max: 1000 });
+
+function readCaller(text = 'null'): Caller {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const read = Object.freeze(caller.parse(JSON.parse(text)));
+  known.set(text, read);
+  return read;
+}

@@ -1,11 +1,11 @@
-import { ServiceError } from '@orrery/contracts';
+import { Canceller, ServiceError } from '@orrery/contracts';
 import { goneError } from './late.js';
 
 /** The calls that this process is answering. Their number is not bounded here. */
 export interface RunningCalls {
   readonly size: number;
   /** `id` is what a cancellation names. */
-  start(id: string): AbortController;
+  start(id: string): Canceller;
   end(id: string): void;
   cancel(id: string): void;
   /** Resolves when none runs. */
@@ -15,14 +15,14 @@ export interface RunningCalls {
 }
 
 export function createRunningCalls(): RunningCalls {
-  const running = new Map<string, AbortController>();
+  const running = new Map<string, Canceller>();
   let onIdle: (() => void) | undefined;
   return {
     get size() {
       return running.size;
     },
     start: (id) => {
-      const call = new AbortController();
+      const call = new Canceller();
       running.set(id, call);
       return call;
     },

@@ -1,3 +1,4 @@
+import type { Canceller } from '@orrery/contracts';
 import { awaitAnswer } from '../calls/await-answer.js';
 import { goneError, isLate } from '../calls/late.js';
 import { nobody } from '../calls/nobody.js';
@@ -57,7 +58,7 @@ export function createSwitchboard(): Switchboard {
 }
 
 function ask({ answer, running }: Member, id: string, frame: Frame, options: RequestOptions): Promise<Frame> {
-  let call: AbortController | undefined;
+  let call: Canceller | undefined;
   return awaitAnswer<Frame>(
     options,
     ({ resolve }) => {

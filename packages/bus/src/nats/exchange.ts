@@ -32,7 +32,7 @@ export function createNatsExchange(
     const id = message.reply ?? '';
     const call = running.start(id);
     try {
-      const request = await parts.unpack(message, PART_TIMEOUT_MS, call.signal);
+      const request = await parts.unpack(message, PART_TIMEOUT_MS, call);
       using parcel = parts.pack(await answer(request, call));
       message.respond(parcel.data, parcel.headers && { headers: parcel.headers });
       await parcel.taken;

@@ -1,5 +1,5 @@
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
-import { ServiceError } from '@orrery/contracts';
+import { type Cancellation, ServiceError } from '@orrery/contracts';
 import { MAX_CALL_BYTES } from '../body.js';
 import { startDeadline } from '../calls/late.js';
 import type { Frame } from '../transport.js';
@@ -26,7 +26,7 @@ export interface Parts {
   /** Dispose the parcel when nobody can want its parts any more. */
   pack(frame: Frame): Parcel;
   /** @throws ServiceError when the parts do not come. */
-  unpack(message: Msg, timeoutMs: number, signal?: AbortSignal): Promise<Frame>;
+  unpack(message: Msg, timeoutMs: number, signal?: Cancellation): Promise<Frame>;
 }
 
 const NOTHING = new Uint8Array();
@@ -83,7 +83,12 @@ export function createParts(connection: Connection, inbox: Inbox): Parts {
     return { headers, body: (await pull(address, total, timeoutMs, signal)).toString() };
   };
 
-  const pull = async (address: string, total: number, timeoutMs: number, signal: AbortSignal | undefined) => {
+  const pull = async (
+    address: string,
+    total: number,
+    timeoutMs: number,
+    signal: Cancellation | undefined,
+  ) => {
     const whole = Buffer.allocUnsafe(total);
     for (let length = 0; length < total; ) {
       const data = Buffer.from(String(length));

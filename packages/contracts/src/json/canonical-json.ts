@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { JsonValue } from './json-value.js';
 
@@ -10,5 +10,4 @@ export function canonicalJson(value: JsonValue): string {
 }
 
 /** SHA-256 over the UTF-8 bytes of the RFC 8785 text, 64 lowercase hex digits. */
-export const canonicalHash = (value: JsonValue): string =>
-  createHash('sha256').update(canonicalJson(value), 'utf8').digest('hex');
+export const canonicalHash = (value: JsonValue): string => hash('sha256', canonicalJson(value), 'hex');

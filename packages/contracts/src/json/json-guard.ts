@@ -14,6 +14,24 @@ export const isCleanText = (text: string): boolean => !text.includes('\u0000') &
  * finite, U+0000 or a lone surrogate. Walks with its own stack, so hostile depth cannot overflow ours.
  */
 export function findUnsafeJson(root: unknown, maxDepth = MAX_JSON_DEPTH): FieldProblem | undefined {
+  return isSafe(root, maxDepth) ? undefined : firstProblem(root, maxDepth);
+}
+
+/** Nearly everything is safe: said several times faster than where it is not. */
+function isSafe(value: unknown, levels: number): boolean {
+  if (levels < 0) return false;
+  if (typeof value === 'string') return isCleanText(value);
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every((child) => isSafe(child, levels - 1));
+  for (const key of Object.keys(value)) {
+    if (POLLUTING_KEYS.has(key) || !isCleanText(key)) return false;
+    if (!isSafe((value as Record<string, unknown>)[key], levels - 1)) return false;
+  }
+  return true;
+}
+
+function firstProblem(root: unknown, maxDepth: number): FieldProblem | undefined {
   const pending: Place[] = [{ value: root, pointer: '', depth: 0 }];
   for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
     const problem = problemAt(place, maxDepth);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../errors/error-table.js';
 import type { Caller, Scope } from './caller.js';
+import type { Cancellation } from './cancellation.js';
 
 /**
  * Who may call. The gateway checks `scope` against the key, the service that owns the row checks `relation`:
@@ -70,7 +71,7 @@ export interface CallContext {
   /** Ms since epoch after which nobody waits for the answer. */
   deadline: number;
   /** Aborted when the caller went away, the deadline passed or the service stops. */
-  signal: AbortSignal;
+  signal: Cancellation;
 }
 
 export type RequestOf<R extends Rpc> = z.output<R['request']>;

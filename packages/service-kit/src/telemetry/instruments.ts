@@ -1,4 +1,4 @@
-import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
+import { type Meter, metrics, ProxyTracerProvider, type Tracer, trace } from '@opentelemetry/api';
 
 export type { Counter, Histogram, Meter, ObservableGauge, Span, Tracer } from '@opentelemetry/api';
 
@@ -7,3 +7,9 @@ export const createMeter = (service: string): Meter => metrics.getMeter(`orrery.
 
 /** The tracer of one service. */
 export const createTracer = (service: string): Tracer => trace.getTracer(`orrery.${service}`);
+
+/** Whether spans go anywhere: without an SDK making them is wasted work. */
+export function isTraced(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('orrery') !== undefined;
+}

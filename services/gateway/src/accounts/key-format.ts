@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { base62 } from './base62.js';
 
@@ -37,6 +37,6 @@ export function parseToken(token: string): ClaimedToken | undefined {
 }
 
 /** The secret has 256 random bits, so one round of SHA-256 is enough: there is nothing to guess. */
-const hashOf = (token: string): Buffer => createHash('sha256').update(token, 'ascii').digest();
+const hashOf = (token: string): Buffer => hash('sha256', token, 'buffer');
 
 const checksum = (text: string): string => base62(BigInt(crc32(text)), 6);

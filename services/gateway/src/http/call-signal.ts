@@ -1,10 +1,11 @@
+import { type Cancellation, Canceller } from '@orrery/contracts';
 import type { FastifyReply } from 'fastify';
 
 /** Aborts when the client goes away before its answer is written. */
-export function signalOfClient(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
+export function signalOfClient(reply: FastifyReply): Cancellation {
+  const gone = new Canceller();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort(new Error('the client went away'));
   });
-  return gone.signal;
+  return gone;
 }

@@ -1,8 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { findUnsafeJson, ServiceError } from '@orrery/contracts';
 import type { FastifyInstance } from 'fastify';
-
-/** RFC 8259 §8.1: JSON that travels is UTF-8. A byte order mark is kept, so that parsing refuses it. */
-const utf8 = () => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Makes JSON the only accepted body. An empty one counts as absent, whatever the content type says: DELETE and
@@ -18,7 +16,7 @@ export function acceptJsonOnly(app: FastifyInstance): void {
 }
 
 /** @throws ServiceError `invalid_json`, or `validation_failed` for what no service accepts. */
-function parseJsonBody(bytes: Uint8Array): unknown {
+function parseJsonBody(bytes: Buffer): unknown {
   const value = parse(bytes);
   const problem = findUnsafeJson(value);
   if (problem === undefined) return value;
@@ -26,9 +24,11 @@ function parseJsonBody(bytes: Uint8Array): unknown {
   throw new ServiceError('validation_failed', detail, { errors: [problem] });
 }
 
-function parse(bytes: Uint8Array): unknown {
+/** RFC 8259 §8.1: JSON that travels is UTF-8. A byte order mark is kept, so that parsing refuses it. */
+function parse(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new ServiceError('invalid_json');
   try {
-    return JSON.parse(utf8().decode(bytes));
+    return JSON.parse(bytes.toString('utf8'));
   } catch (cause) {
     throw new ServiceError('invalid_json', undefined, { cause });
   }

@@ -7,14 +7,16 @@ import type { RouteTable } from './route-table.js';
  * Answers 404 for unknown paths and 405 with `Allow` for known ones (RFC 9110 §15.5.6), before any body is read.
  */
 export function answerUnknownRoutes(app: FastifyInstance, routes: RouteTable): void {
-  const refuse = (request: FastifyRequest, reply: FastifyReply): never => {
+  const refusal = (request: FastifyRequest, reply: FastifyReply): ServiceError => {
     const allowed = routes.methodsOf(pathOf(request.url));
-    if (allowed.length === 0) throw new ServiceError('route_not_found');
+    if (allowed.length === 0) return new ServiceError('route_not_found');
     reply.header('allow', allowed.join(', '));
-    throw new ServiceError('method_not_allowed', `This path takes ${allowed.join(', ')}`);
+    return new ServiceError('method_not_allowed', `This path takes ${allowed.join(', ')}`);
   };
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.is404) refuse(request, reply);
+  app.addHook('onRequest', (request, reply, done) =>
+    request.is404 ? done(refusal(request, reply)) : done(),
+  );
+  app.setNotFoundHandler(async (request, reply) => {
+    throw refusal(request, reply);
   });
-  app.setNotFoundHandler(async (request, reply) => refuse(request, reply));
 }

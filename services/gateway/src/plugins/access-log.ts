@@ -8,11 +8,13 @@ const MAX_PATH = 512;
 
 /** One line per request, also when the client left before its answer. */
 export function addAccessLog(app: FastifyInstance, logger: Logger): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!logger.isLevelEnabled('info')) return done();
     const startedAt = performance.now();
     reply.raw.once('close', () =>
       logger.info(lineOf(request, reply, performance.now() - startedAt), 'request'),
     );
+    done();
   });
 }
 

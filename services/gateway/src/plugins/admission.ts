@@ -15,14 +15,17 @@ export interface Admission {
  */
 export function addAdmission(app: FastifyInstance, maxInFlight: number): Admission {
   const underWay = new Set<unknown>();
-  app.addHook('onRequest', async (request, reply) => {
-    if (ALWAYS.test(request.url)) return;
+  app.addHook('onRequest', (request, reply, done) => {
+    if (ALWAYS.test(request.url)) return done();
     if (underWay.size >= maxInFlight)
-      throw new ServiceError('overloaded', 'Too many requests are under way', {
-        facts: { retryAfterSeconds: 1 },
-      });
+      return done(
+        new ServiceError('overloaded', 'Too many requests are under way', {
+          facts: { retryAfterSeconds: 1 },
+        }),
+      );
     underWay.add(reply.raw);
     reply.raw.once('close', () => underWay.delete(reply.raw));
+    done();
   });
   return { release: (reply) => void underWay.delete(reply.raw) };
 }

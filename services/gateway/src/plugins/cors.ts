@@ -36,14 +36,14 @@ const PREFLIGHT_SECONDS = 7200;
  * do nothing that its own server could not. Answers every OPTIONS of a known path.
  */
 export function addCors(app: FastifyInstance, routes: RouteTable): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const path = pathOf(request.url);
-    if (!OPEN_PATH.test(path)) return;
+    if (!OPEN_PATH.test(path)) return done();
     reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS });
-    if (request.method !== 'OPTIONS') return;
+    if (request.method !== 'OPTIONS') return done();
     const methods = routes.methodsOf(path).join(', ');
-    if (methods === '') return;
-    await reply
+    if (methods === '') return done();
+    void reply
       .code(204)
       .headers({
         allow: methods,

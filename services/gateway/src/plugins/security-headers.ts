@@ -13,7 +13,8 @@ const HEADERS = {
 
 /** Sets the security headers on every answer; a page of its own may set others afterwards. */
 export function addSecurityHeaders(app: FastifyInstance): void {
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(HEADERS);
+    done();
   });
 }

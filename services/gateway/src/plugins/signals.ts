@@ -6,7 +6,7 @@ export function addSignals(app: FastifyInstance): void {
   const meter = createMeter('gateway');
   const duration = meter.createHistogram('orrery_http_request_duration', { unit: 'ms' });
   const underWay = meter.createUpDownCounter('orrery_http_requests_under_way');
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const startedAt = performance.now();
     underWay.add(1);
     reply.raw.once('close', () => {
@@ -15,5 +15,6 @@ export function addSignals(app: FastifyInstance): void {
       const labels = { method: request.method, route, status: reply.statusCode };
       duration.record(performance.now() - startedAt, labels);
     });
+    done();
   });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Bus } from '@orrery/bus';
-import { type JournalFact, runtimeContract } from '@orrery/contracts';
+import { type Cancellation, type JournalFact, runtimeContract } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 
 /** The journal of a deployment, read on the gateway's own behalf: whoever reads on was allowed to before. */
@@ -8,7 +8,7 @@ export interface JournalClient {
   after(
     deployment: string,
     seq: number,
-    signal?: AbortSignal,
+    signal?: Cancellation,
   ): Promise<{ entries: JournalFact[]; head: number }>;
   /** How far the journal goes; `known` is a seq that is surely in it. */
   headOf(deployment: string, known: number): Promise<number>;
@@ -18,7 +18,7 @@ const DEADLINE_MS = 5000;
 const PAGE = 100;
 
 export function createJournalClient(bus: Pick<Bus, 'call'>, clock: Clock): JournalClient {
-  const range = (deployment: string, after: number, limit: number, signal?: AbortSignal) =>
+  const range = (deployment: string, after: number, limit: number, signal?: Cancellation) =>
     bus.call(
       runtimeContract.rpcs['journal.range'],
       { deployment, after, limit },

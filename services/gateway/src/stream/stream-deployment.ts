@@ -1,4 +1,5 @@
 import {
+  abortSignalOf,
   asServiceError,
   type DeploymentRecord,
   type liveContract,
@@ -62,7 +63,7 @@ async function serve(
   from: number,
 ): Promise<void> {
   const lost = new AbortController();
-  const signal = AbortSignal.any([call.signal, lost.signal]);
+  const signal = AbortSignal.any([abortSignalOf(call.signal), lost.signal]);
   const stream = openEventStream(call.begin(), signal);
   let seq = from;
   const watch = watchAccess({

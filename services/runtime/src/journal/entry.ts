@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   canonicalHash,
   type DeploymentSource,
@@ -30,7 +30,7 @@ export function sealEntry(draft: JournalEntryDraft, place: { seq: number; prevHa
   return { ...entry, hash: sha256(entryText(entry)) } as unknown as SealedEntry;
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
 /**
  * SHA-256 of the RFC 8785 JSON of an entry as it was found (decisions §4 "Journal"). Unlike sealing it trusts no member

@@ -8,7 +8,7 @@ function setUp() {
   const enter = vi.fn();
   const leaving = new AbortController();
   const item = (deploymentId: number, deadline = 10_000) => ({
-    item: { deploymentId, deadline, signal: leaving.signal } as QueuedItem['item'],
+    item: { deploymentId, deadline, signal: leaving.signal } as unknown as QueuedItem['item'],
     resolve: vi.fn(),
     reject: vi.fn(),
     needs: undefined,

@@ -1,4 +1,4 @@
-import { ServiceError } from '@orrery/contracts';
+import { abortSignalOf, ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import { partitionOf } from '../ownership/partition.js';
 import { abortReason, type QueuedItem } from './queued-item.js';
@@ -46,7 +46,7 @@ export function createBlockedItems(clock: Clock, enter: (queued: QueuedItem) => 
       blocked.set(deploymentId, ofDeployment.set(queued, waiting));
       queued.rounds = 0;
       const left = Math.max(0, deadline - clock.now());
-      const either = AbortSignal.any([waiting.signal, signal]);
+      const either = AbortSignal.any([waiting.signal, abortSignalOf(signal)]);
       const over = () => refuse(queued);
       clock.sleep(left - Math.min(MARGIN_MS, left / 10), either).then(over, over);
     },

@@ -1,4 +1,4 @@
-import { asServiceError, ServiceError } from '@orrery/contracts';
+import { asServiceError, type Cancellation, ServiceError } from '@orrery/contracts';
 import { NotOwner } from '../ownership/not-owner.js';
 import type { DeploymentState } from './deployment-state.js';
 import type { ItemNeeds, WorkItem } from './work-item.js';
@@ -29,7 +29,7 @@ export function reasonToDrop({ item, rounds }: QueuedItem, now: number): Service
   return undefined;
 }
 
-export const abortReason = ({ reason }: AbortSignal): ServiceError =>
+export const abortReason = ({ reason }: Cancellation): ServiceError =>
   reason instanceof ServiceError
     ? reason
     : new ServiceError('deadline_exceeded', undefined, { cause: reason });

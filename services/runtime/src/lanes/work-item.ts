@@ -1,4 +1,4 @@
-import type { ServiceError } from '@orrery/contracts';
+import type { Cancellation, ServiceError } from '@orrery/contracts';
 import type { InstanceName } from '../execution/instance-view.js';
 import type { SealedEntry } from '../journal/entry.js';
 import type { DeploymentState } from './deployment-state.js';
@@ -45,7 +45,7 @@ export interface WorkItem<T> {
   readonly deploymentId: number;
   /** Ms since epoch; past it, or once the signal aborts, an item is dropped unless it has been decided. */
   readonly deadline: number;
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   /** Asks the world outside for what `decide` needs, before the item is queued; it may run several times. */
   prepare(state: DeploymentState): Promise<void> | void;
   /** Pure, and without waiting: everything it looks at is in memory. `now` in ms since epoch. */

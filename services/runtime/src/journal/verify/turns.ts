@@ -1,13 +1,15 @@
+import type { Cancellation } from '@orrery/contracts';
+
 /** Lets a few pieces of work run at a time; the others wait in order. */
 export interface Turns {
   /** Rejects with the signal's reason when it aborts before the turn comes. */
-  take<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+  take<T>(signal: Cancellation, work: () => Promise<T>): Promise<T>;
 }
 
 export function createTurns(atOnce: number): Turns {
   let running = 0;
   const waiting: (() => void)[] = [];
-  const turn = (signal: AbortSignal) =>
+  const turn = (signal: Cancellation) =>
     new Promise<void>((resolve, reject) => {
       const start = () => {
         signal.removeEventListener('abort', giveUp);

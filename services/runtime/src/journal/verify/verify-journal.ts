@@ -1,4 +1,10 @@
-import { type DeploymentSource, type Divergence, ServiceError, type Verification } from '@orrery/contracts';
+import {
+  type Cancellation,
+  type DeploymentSource,
+  type Divergence,
+  ServiceError,
+  type Verification,
+} from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../../context.js';
 import { genesisHash } from '../entry.js';
@@ -18,7 +24,7 @@ export interface VerifiedDeployment {
 
 /** When to stop: `signal` ends the work, `isEnough` ends the call with what has been looked at so far. */
 export interface VerifyBounds {
-  signal: AbortSignal;
+  signal: Cancellation;
   isEnough(): boolean;
 }
 

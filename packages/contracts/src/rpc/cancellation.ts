@@ -1,0 +1,56 @@
+/** What a handler needs of an AbortSignal to notice that it should stop; every AbortSignal is one. */
+export type Cancellation = Pick<AbortSignal, 'aborted' | 'reason' | 'throwIfAborted'> & {
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+};
+
+/**
+ * An AbortController for things that nearly always end before anyone aborts them: its AbortSignal is made when it is
+ * asked for. Making and releasing one costs as much as the rest of a call's bookkeeping.
+ */
+export class Canceller implements Cancellation {
+  #controller: AbortController | undefined;
+  #listeners: (() => void)[] = [];
+  aborted = false;
+  reason: unknown = undefined;
+
+  /** Once; later calls change nothing. */
+  abort(reason: unknown): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
+    this.#controller?.abort(reason);
+    for (const listener of this.#listeners.splice(0)) listener();
+  }
+
+  /** For what takes nothing less than an AbortSignal. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.aborted) this.#controller.abort(this.reason);
+    return this.#controller.signal;
+  }
+
+  throwIfAborted(): void {
+    if (this.aborted) throw this.reason;
+  }
+
+  /** A listener is called at most once, as abort happens once. */
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners = this.#listeners.filter((other) => other !== listener);
+  }
+}
+
+/** The AbortSignal of a cancellation. */
+export const abortSignalOf = (cancellation: Cancellation): AbortSignal => {
+  if (cancellation instanceof AbortSignal) return cancellation;
+  if (cancellation instanceof Canceller) return cancellation.signal;
+  const canceller = new Canceller();
+  const abort = () => canceller.abort(cancellation.reason);
+  if (cancellation.aborted) abort();
+  else cancellation.addEventListener('abort', abort, { once: true });
+  return canceller.signal;
+};
