@@ -6,9 +6,9 @@ export function batchRows(batch: Batch, instance: string): string[] {
   const { updated, created, removed } = instanceRows(batch);
   return [
     instance,
+    JSON.stringify([...batch.leases.values()]),
+    entryRows(batch),
     ...[
-      [...batch.leases.values()],
-      entryRows(batch),
       headRows(batch),
       updated,
       created,
@@ -35,14 +35,13 @@ export function batchRows(batch: Batch, instance: string): string[] {
   ];
 }
 
-const entryRows = ({ entries }: Batch) =>
-  entries.map(({ deploymentId, entry, effects: { llm, pushes, durationMs } }) => ({
-    ...entry,
-    d: deploymentId,
-    llm: llm ?? null,
-    pushes: pushes ?? null,
-    ms: durationMs ?? null,
-  }));
+/** An entry is sent as the text that was hashed, with what the hash does not cover put before it. */
+const entryRows = ({ entries }: Batch): string =>
+  `[${entries.map(({ deploymentId, entry, effects }) => {
+    const { llm = null, pushes = null, durationMs = null } = effects;
+    const beside = { d: deploymentId, hash: entry.hash, llm, pushes, ms: durationMs };
+    return `${JSON.stringify(beside).slice(0, -1)},${entry.text.slice(1)}`;
+  })}]`;
 
 const headRows = ({ deployments }: Batch) =>
   [...deployments.values()].map(({ id, head }) => ({
@@ -75,8 +74,20 @@ const nameOf = ({ state, entitySchema, instanceId }: TouchedInstance) => ({
   i: instanceId,
 });
 
-function rowOf(touched: TouchedInstance, now: MemoryInstance) {
-  const row = { ...nameOf(touched), state: now.state, r: now.revision, u: now.updatedAt };
-  const isNew = !touched.existedBefore || touched.recreated;
-  return isNew ? { ...row, id: now.id, c: now.createdAt } : row;
+/** Without `id` and `c` the row keeps its own. */
+function rowOf(
+  { state, entitySchema, instanceId, existedBefore, recreated }: TouchedInstance,
+  now: MemoryInstance,
+) {
+  const isNew = !existedBefore || recreated;
+  return {
+    d: state.id,
+    s: entitySchema,
+    i: instanceId,
+    state: now.state,
+    r: now.revision,
+    u: now.updatedAt,
+    id: isNew ? now.id : undefined,
+    c: isNew ? now.createdAt : undefined,
+  };
 }

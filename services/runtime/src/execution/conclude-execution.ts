@@ -6,7 +6,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { uuidV7 } from '../ids/uuid-v7.js';
-import type { SealedEntry } from '../journal/entry.js';
+import type { JournalEntryDraft, SealedEntry } from '../journal/entry.js';
 import { executionErrorOf } from '../journal/entry-error.js';
 import { stateChangesOf } from '../journal/fold-changes.js';
 import type { Binding, DeploymentState } from '../lanes/deployment-state.js';
@@ -68,17 +68,28 @@ export function concluded(
   }
 }
 
-function draftOf({ binding, definition }: Resolved, run: ExecutionRun, evidence: Evidence | undefined) {
+type Outcome = Pick<JournalEntryDraft, 'status' | 'changes' | 'result' | 'error'>;
+
+function draftOf(
+  { binding, definition }: Resolved,
+  run: ExecutionRun,
+  evidence: Evidence | undefined,
+  { status, changes, result, error }: Outcome,
+): JournalEntryDraft {
   return {
     deployment: run.deployment.address,
     id: uuidV7(run.now),
-    kind: 'execution' as const,
+    kind: 'execution',
     event: run.event,
     eventVersion: binding.eventVersion,
     versionHash: definition.definition.versionHash,
     trigger: run.trigger,
     caller: callerName(run.caller),
+    status,
     input: run.input,
+    changes,
+    result,
+    error,
     llmHash: evidence?.llmHash ?? null,
     attestation: evidence?.attestation ?? null,
     paymentKey: null,
@@ -93,13 +104,13 @@ export function failed(
   error: ServiceError,
   { elapsed, evidence }: Pick<Surroundings, 'elapsed' | 'evidence'>,
 ): Decision<Answer> {
-  const outcome = {
-    status: 'failed' as const,
+  const outcome: Outcome = {
+    status: 'failed',
     changes: noChanges(),
     result: null,
     error: executionErrorOf(error),
   };
-  const entry = { ...draftOf(resolved, run, evidence), ...outcome };
+  const entry = draftOf(resolved, run, evidence, outcome);
   return {
     kind: 'commit',
     effects: { entry, durationMs: elapsed(), llm: evidence?.llm ?? null },
@@ -122,13 +133,7 @@ function succeeded(
   { elapsed, evidence }: Pick<Surroundings, 'elapsed' | 'evidence'>,
 ): Decision<Answer> {
   const { targetChains, onchain } = resolved.binding;
-  const entry = {
-    ...draftOf(resolved, run, evidence),
-    status: 'succeeded' as const,
-    changes,
-    result,
-    error: null,
-  };
+  const entry = draftOf(resolved, run, evidence, { status: 'succeeded', changes, result, error: null });
   const pushes = targetChains.length > 0 ? { targetChains, onchain } : null;
   return {
     kind: 'commit',

@@ -54,8 +54,9 @@ test('a sealed entry has its place, and its hash covers all but the hash', () =>
     seq: 1,
     prevHash: genesisHash({ deployment: draft.deployment, source: null }),
   });
-  const { hash, ...covered } = entry;
+  const { hash, text, ...covered } = entry;
   expect(covered).toMatchObject({ v: 1, seq: 1, changes: [] });
+  expect(text).toBe(canonicalJson(covered as unknown as JsonValue));
   expect(hash).toBe(
     createHash('sha256')
       .update(canonicalJson(covered as unknown as JsonValue))
@@ -65,7 +66,7 @@ test('a sealed entry has its place, and its hash covers all but the hash', () =>
 
 test('every member of an entry changes its hash', () => {
   const entry: HashedEntry = { ...sealEntry(draft, { seq: 1, prevHash: 'b'.repeat(64) }) };
-  const { hash: _hash, ...members } = entry as HashedEntry & { hash: string };
+  const { hash: _hash, text: _text, ...members } = entry as HashedEntry & { hash: string; text: string };
   const hashes = Object.keys(members).map((member) =>
     hashOf({ ...members, [member]: 'changed' } as HashedEntry),
   );

@@ -6,6 +6,7 @@ import {
   toErrorReply,
 } from '@orrery/contracts';
 import { placeOf } from '../idempotency/answer-once.js';
+import type { SealedEntry } from '../journal/entry.js';
 import { NotOwner } from '../ownership/not-owner.js';
 import { type Batch, isEmpty, newBatch } from './batch.js';
 import type { DeploymentState } from './deployment-state.js';
@@ -15,6 +16,7 @@ import type { IdBlocks } from './id-blocks.js';
 import type { RunEffect } from './open-run.js';
 import { type QueuedItem, reasonToDrop } from './queued-item.js';
 import type { ResidentStates } from './resident-states.js';
+import { roughSize } from './rough-size.js';
 import { idsFor, stageEffects, stageRun, unclaimedBy } from './stage-effects.js';
 import type { Decision, ItemNeeds } from './work-item.js';
 
@@ -136,7 +138,7 @@ function commit(
   { state, batch, ids, at }: Place,
 ): Settlement {
   const entry = stageEffects(batch, state, effects, ids, at);
-  batch.bytes += roughBytes(effects);
+  batch.bytes += roughBytes(entry, effects);
   const settlement = answer(entry);
   if (effects.key !== undefined) stageKey(batch, state, effects.key, settlement, at);
   if (effects.run !== undefined) stageRun(batch, state, endedWith(effects.run, settlement));
@@ -174,10 +176,7 @@ function endedWith(run: RunEffect, settlement: Settlement): RunEffect {
 /** What an entry costs beside its JSON. */
 const ENTRY_BYTES = 1000;
 
-function roughBytes({ entry }: Effects): number {
-  const changes = entry.changes.reduce((sum, { state }) => sum + jsonBytes(state), 0);
-  return ENTRY_BYTES + changes + jsonBytes(entry.input) + jsonBytes(entry.result);
+function roughBytes({ text }: SealedEntry, { entry }: Effects): number {
+  const states = entry.changes.reduce((sum, { state }) => sum + (state === null ? 0 : roughSize(state)), 0);
+  return ENTRY_BYTES + 2 * text.length + states;
 }
-
-const jsonBytes = (value: JsonValue): number =>
-  typeof value === 'object' && value !== null ? 2 * JSON.stringify(value).length : 20;

@@ -2,6 +2,7 @@ import type { JsonObject } from '@orrery/contracts';
 import type { CheckedChange } from '../execution/check-changes.js';
 import type { InstanceState, InstanceView } from '../execution/instance-view.js';
 import { MAX_READ } from '../execution/read-entities.js';
+import { roughSize } from './rough-size.js';
 
 /** An instance as its row will stand once the batch under way is committed. Never changed in place. */
 export interface MemoryInstance extends InstanceState {
@@ -102,7 +103,9 @@ function changed(
   id: number | undefined,
 ): MemoryInstance | null {
   if (state === null) return null;
-  if (before !== null && id === undefined) return { ...before, state, revision, updatedAt: at };
+  if (before !== null && id === undefined) {
+    return { id: before.id, state, revision, createdAt: before.createdAt, updatedAt: at };
+  }
   if (id === undefined) throw new Error('an instance was created without an id');
   return { id, state, revision, createdAt: at, updatedAt: at };
 }
@@ -111,14 +114,4 @@ function present(known: ReadonlyMap<string, MemoryInstance | null>): Map<string,
   const found = new Map<string, MemoryInstance>();
   for (const [instanceId, instance] of known) if (instance !== null) found.set(instanceId, instance);
   return found;
-}
-
-/** Cheap on purpose: texts and lists count by length, everything else by the piece. */
-function roughSize(state: JsonObject): number {
-  let size = 0;
-  for (const value of Object.values(state)) {
-    size += 40 + (typeof value === 'string' ? 2 * value.length : 0);
-    if (typeof value === 'object' && value !== null) size += 2 * JSON.stringify(value).length;
-  }
-  return size;
 }
