@@ -1,5 +1,4 @@
 import type { Cancellation, Canceller, ServiceError } from '@orrery/contracts';
-
 /** Text with headers: what an adapter carries, without knowing what it says. Names are in lower case. */
 export interface Frame {
   readonly headers: Readonly<Record<string, string>>;
