@@ -2,7 +2,6 @@ import { type Clock, type Logger, StartupError } from '@orrery/service-kit';
 import { createBus } from './bus.js';
 import type { InProcessHub } from './in-process/hub.js';
 import { joinHub } from './in-process/in-process-transport.js';
-import { connectNats } from './nats/nats-transport.js';
 import type { StreamLimits } from './nats/stream.js';
 import type { Bus } from './port.js';
 
@@ -20,7 +19,11 @@ export interface ConnectBusOptions {
 
 /** @throws StartupError when NATS cannot be used, or there is neither an address nor a hub. */
 export async function connectBus({ url = 'inprocess', hub, ...options }: ConnectBusOptions): Promise<Bus> {
-  if (url !== 'inprocess') return createBus(await connectNats({ url, ...options }), options);
+  if (url !== 'inprocess') {
+    // Loaded when it is used: without NATS a start need not wait for its client.
+    const { connectNats } = await import('./nats/nats-transport.js');
+    return createBus(await connectNats({ url, ...options }), options);
+  }
   if (hub === undefined)
     throw new StartupError('There is no message bus: set NATS_URL, or start all services in one process.');
   return createBus(joinHub(hub), options);

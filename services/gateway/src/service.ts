@@ -44,7 +44,7 @@ export function startGateway(
       identityHandlers({ db, bus, keys, clock, logger, signIn: config.signIn }),
     );
     const stream = startStreams({ bus, call, keys, clock, logger, deadlineMs: config.deadlineMs, resources });
-    const limiter = startLimiter({ ...dependencies, redisUrl: config.redisUrl, resources });
+    const limiter = await startLimiter({ ...dependencies, redisUrl: config.redisUrl, resources });
     const app = createApp({
       call,
       keys,

@@ -10,18 +10,18 @@ afterEach(async () => {
   resources = new Resources();
 });
 
-function start(redisUrl: string) {
+async function start(redisUrl: string) {
   const lines: string[] = [];
   const logger = createLogger({ service: 'gateway', destination: { write: (line) => lines.push(line) } });
   const health = createHealth({ clock: systemClock });
-  const limiter = startLimiter({ redisUrl, clock: systemClock, logger, health, resources });
+  const limiter = await startLimiter({ redisUrl, clock: systemClock, logger, health, resources });
   return { limiter, health, lines };
 }
 
 describeWithRedis('rate limits over Redis', (url) => {
   it('are shared by all replicas', async () => {
-    const { limiter: one, health } = start(url);
-    const { limiter: other } = start(url);
+    const { limiter: one, health } = await start(url);
+    const { limiter: other } = await start(url);
     await expect.poll(async () => (await health.readiness()).status).toBe('ok');
     await expect.poll(async () => (await other.take(policy, 'warm')).allowed).toBe(true);
     const taken = [];
@@ -32,7 +32,7 @@ describeWithRedis('rate limits over Redis', (url) => {
 
 describe('without its Redis', () => {
   it('a gateway counts by itself, says so once and in its readiness', async () => {
-    const { limiter, health, lines } = start('redis://127.0.0.1:1');
+    const { limiter, health, lines } = await start('redis://127.0.0.1:1');
     const taken = [];
     for (let i = 0; i < 4; i += 1) taken.push((await limiter.take(policy, 'alone')).allowed);
     expect(taken).toEqual([true, true, true, false]);

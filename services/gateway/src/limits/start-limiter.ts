@@ -1,5 +1,4 @@
 import type { Clock, Health, Logger, Resources } from '@orrery/service-kit';
-import { connectRedis } from './connect-redis.js';
 import { createLocalLimiter } from './local-limiter.js';
 import type { RateLimiter } from './rate-policy.js';
 import { createRedisLimiter } from './redis-limiter.js';
@@ -14,9 +13,17 @@ export interface LimiterContext {
 }
 
 /** Shared over the replicas when there is a Redis, else (and while it is away) per process. */
-export function startLimiter({ redisUrl, clock, logger, health, resources }: LimiterContext): RateLimiter {
+export async function startLimiter({
+  redisUrl,
+  clock,
+  logger,
+  health,
+  resources,
+}: LimiterContext): Promise<RateLimiter> {
   const local = createLocalLimiter(clock);
   if (redisUrl === undefined) return local;
+  // Loaded when it is used: without Redis a start need not wait for its client.
+  const { connectRedis } = await import('./connect-redis.js');
   const redis = connectRedis(redisUrl, logger);
   resources.add('redis', () => redis.disconnect());
   const isUp = () => redis.status === 'ready';
