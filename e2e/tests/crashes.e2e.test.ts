@@ -11,8 +11,8 @@ import { type CountingLoad, startCounting } from '../src/load/start-counting.js'
 
 const DEPLOYMENTS = 8;
 const CLIENTS = 16;
-/** Short leases and deadlines, so that a takeover and a lost answer take a second and not ten. */
-const impatient = { RATE_LIMITS: 'false', LEASE_TTL_MS: '1000', CALL_DEADLINE_MS: '2000' };
+/** Short leases and deadlines, so that a takeover takes a second and a lost answer five, not ten and thirty. */
+const impatient = { RATE_LIMITS: 'false', LEASE_TTL_MS: '1000', CALL_DEADLINE_MS: '5000' };
 
 describeWithNats(
   'five processes',
