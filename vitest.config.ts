@@ -31,6 +31,7 @@ export default defineConfig({
       project('e2e', ['e2e/tests/**/*.e2e.test.ts'], { ...backed, testTimeout: 240_000 }),
       project('extended', ['{packages,services}/*/tests/**/*.ext.test.ts', 'e2e/tests/**/*.ext.test.ts'], {
         ...backed,
+        isolate: true,
         testTimeout: 300_000,
       }),
       project('boundaries', ['e2e/boundaries/**/*.test.ts']),
