@@ -11,6 +11,8 @@ export interface PostgresBinaries {
   readonly root: string;
   /** As `PG_VERSION` writes it: `18`. */
   readonly major: string;
+  /** Of the npm package: clusters made by the same one are alike. */
+  readonly version: string;
 }
 
 /** @throws StartupError when npm installed no package for this platform. */
@@ -23,6 +25,7 @@ export async function locateBinaries(): Promise<PostgresBinaries> {
     postgres: join(root, 'bin', 'postgres'),
     root,
     major: manifest.version.split('.', 1).join(),
+    version: manifest.version,
   };
 }
 

@@ -3,7 +3,7 @@ import { chown, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Cluster } from './cluster.js';
 import { codeOf } from './error-code.js';
-import { initialise } from './initialise.js';
+import { fillCluster } from './fill-cluster.js';
 import { commandLine } from './process-facts.js';
 
 /**
@@ -17,7 +17,7 @@ export async function createCluster(cluster: Cluster, signal?: AbortSignal): Pro
   try {
     await mkdir(draft, { mode: 0o700 });
     if (account !== undefined) await chown(draft, account.uid, account.gid);
-    await initialise({ ...cluster, dataDirectory: draft }, signal);
+    await fillCluster({ ...cluster, dataDirectory: draft }, signal);
     await moveIntoPlace(draft, dataDirectory);
   } finally {
     await rm(draft, { recursive: true, force: true });

@@ -23,6 +23,7 @@ import { addSignals } from './plugins/signals.js';
 import { addHealthRoutes } from './routes/health.js';
 import { addOpenApiRoute } from './routes/openapi.js';
 import { addReferenceRoute } from './routes/reference.js';
+import { whenAsked } from './routes/when-asked.js';
 
 export interface AppContext {
   call: CallOperation;
@@ -63,7 +64,7 @@ export function createApp(context: AppContext): FastifyInstance {
   answerUnknownRoutes(app, table);
   const admission = addAdmission(app, context.maxInFlight);
   addHealthRoutes(app, context.health);
-  const document = openApiDocument(context.routes);
+  const document = whenAsked(() => openApiDocument(context.routes));
   addOpenApiRoute(app, document);
   addReferenceRoute(app, document);
   const guards = (rpc: RoutedRpc) => [...requireAccess(rpc.access, context.keys), ...limitRate(rpc, context)];

@@ -4,17 +4,13 @@ import type { Cluster } from './cluster.js';
 import { lastWords } from './last-words.js';
 import { watchProcess } from './watchdog.js';
 
-/** Debian and its like bring `C.UTF-8`; elsewhere PostgreSQL's own provider sorts and folds the same way. */
-const locale =
-  process.platform === 'linux'
-    ? ['--locale=C.UTF-8']
-    : ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-
-/** Runs initdb in an empty folder. No password: only the folder's owner reaches the socket. */
-export async function initialise(cluster: Cluster, signal?: AbortSignal): Promise<void> {
+/** Runs initdb on the cluster's folder. @throws StartupError with its last words, or the signal's reason. */
+export async function runInitdb(
+  { binaries, dataDirectory, run }: Cluster,
+  options: readonly string[],
+  signal?: AbortSignal,
+): Promise<void> {
   signal?.throwIfAborted();
-  const { binaries, dataDirectory, run } = cluster;
-  const options = ['--username=orrery', '--auth=trust', '--encoding=UTF8', '--no-instructions', ...locale];
   const child = run(binaries.initdb, ['-D', dataDirectory, ...options], ['ignore', 'ignore', 'pipe']);
   const words = lastWords(child);
   const closed = once(child, 'close').catch((cause) => Promise.reject(notRun(cause)));
