@@ -1,15 +1,16 @@
 import { z } from 'zod';
 
-const unquoted = (text: string): string => /^"(.*)"$/.exec(text)?.[1] ?? text;
+const unquoted = (text: string): string => text.replace(/^"(.*)"$/, '$1');
 
 /** `Idempotency-Key`, quoted or bare: 1–255 printable ASCII characters without quotes (decisions §4). */
 export const idempotencyKey = z
   .string()
-  .transform(unquoted)
-  .pipe(
-    z.string().regex(/^[\x20\x21\x23-\x7e]{1,255}$/, '1 to 255 printable ASCII characters without quotes'),
+  .regex(
+    /^(?:[\x20\x21\x23-\x7e]{1,255}|"[\x20\x21\x23-\x7e]{1,255}")$/,
+    '1 to 255 printable ASCII characters without quotes',
   )
-  .meta({ description: 'Makes a repeated request answer as the first one did, for 24 hours' });
+  .meta({ description: 'Makes a repeated request answer as the first one did, for 24 hours' })
+  .transform(unquoted);
 
 /** Headers of an operation that may be repeated safely. */
 export const idempotentHeaders = z.strictObject({ 'idempotency-key': idempotencyKey.optional() });
