@@ -1,3 +1,4 @@
+export type { Exchange } from '../recording/exchange.js';
 export { startAllInOne } from './all-in-one.js';
 export { type Backends, type FiveProcesses, type ServiceName, startFiveProcesses } from './five-processes.js';
 export { type NodeProcess, repositoryRoot, startNode } from './node-process.js';

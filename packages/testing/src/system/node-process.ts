@@ -16,12 +16,16 @@ export interface NodeProcess extends AsyncDisposable {
   readonly exited: Promise<number | null>;
 }
 
-/** Starts a built program of the repository with exactly these variables (and PATH, HOME, TMPDIR). */
+/**
+ * Starts a built program of the repository with exactly these variables (and PATH, HOME, TMPDIR). What it answers over
+ * HTTP is recorded where the run asks for that.
+ */
 export function startNode(entry: string, env: Record<string, string>, args: string[] = []): NodeProcess {
-  const inherited = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR };
-  const child = spawn(process.execPath, [entry, ...args], {
+  const { PATH, HOME, TMPDIR, RECORD_EXCHANGES } = process.env;
+  const recorder = RECORD_EXCHANGES ? ['--import', '@orrery/testing/recording'] : [];
+  const child = spawn(process.execPath, [...recorder, entry, ...args], {
     cwd: repositoryRoot,
-    env: { ...inherited, ...env },
+    env: { PATH, HOME, TMPDIR, RECORD_EXCHANGES, ...env },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -10,23 +10,14 @@ const PRISM = '@stoplight/prism-cli@5.12.0';
 const home = join(repositoryRoot, '.cache', 'prism');
 const program = join(home, 'node_modules', '@stoplight', 'prism-cli', 'dist', 'index.js');
 
-/** Prism before a system: an answer that breaks `openapi.json` comes back as a 500 of its own. */
-export async function startValidatingProxy(url: string): Promise<{ url: string; proxy: Program }> {
+/** Starts Prism as a validating proxy: it tells what breaks `openapi.json` in the header `sl-violations`. */
+export async function startPrism(upstream: string): Promise<{ port: number; prism: Program }> {
   await install();
-  const port = String(await freePort());
-  const proxy = startProgram(process.execPath, [
-    program,
-    'proxy',
-    'openapi.json',
-    url,
-    '--errors',
-    '-p',
-    port,
-  ]);
-  await vi.waitFor(() => {
-    if (!proxy.output().includes('Prism is listening')) throw new Error(`Prism: ${proxy.output()}`);
-  }, 60_000);
-  return { url: `http://127.0.0.1:${port}`, proxy };
+  const port = await freePort();
+  const args = [program, 'proxy', 'openapi.json', upstream, '-p', String(port), '-v', 'warn'];
+  const prism = startProgram(process.execPath, args);
+  await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), 60_000);
+  return { port, prism };
 }
 
 async function install(): Promise<void> {

@@ -1,0 +1,16 @@
+import type { Exchange } from '@orrery/testing/system';
+import { operationOf, pathOf } from './operation-of.js';
+
+const PAGES = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs'];
+
+/** Why an exchange is nothing for a validator of the documented operations; `undefined` where it is. */
+export function whyLeftOut(exchange: Exchange): string | undefined {
+  const { headers, url, answer } = exchange;
+  if (String(answer.headers['content-type']).startsWith('text/event-stream')) return 'a stream has no end';
+  // Without a host, or with an expectation that it does not know.
+  if (headers['host'] === undefined || answer.status === 417)
+    return 'Node refuses it before the gateway sees it';
+  if (operationOf(exchange) !== undefined) return undefined;
+  if (answer.status >= 400) return 'refused where the document has no operation';
+  return PAGES.includes(pathOf(url)) ? 'a page beside the operations' : undefined;
+}

@@ -1,0 +1,65 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Exchange } from './exchange.js';
+
+/**
+ * Tells of every exchange of every HTTP server in this process, whoever the client is, before the end of the answer is
+ * sent. An answer that never ends (a stream) is not told of, nor one that no `ServerResponse` gave (bytes that are no
+ * HTTP are refused on the socket).
+ */
+export function recordExchanges(tell: (exchange: Exchange) => void): void {
+  subscribe('http.server.request.start', (message) => {
+    const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+    record(request, response, tell);
+  });
+}
+
+function record(
+  request: IncomingMessage,
+  response: ServerResponse,
+  tell: (exchange: Exchange) => void,
+): void {
+  const asked: Buffer[] = [];
+  const answered: Buffer[] = [];
+  let head: Record<string, string> = {};
+  before(request, 'push', ([part]) => keep(asked, part));
+  before(response, 'writeHead', (args) => {
+    head = Object.assign({}, ...args.filter((part) => typeof part === 'object'));
+  });
+  before(response, 'write', ([part]) => keep(answered, part));
+  before(response, 'end', ([part]) => {
+    keep(answered, part);
+    tell({
+      method: request.method ?? '',
+      url: request.url ?? '',
+      headers: textsOf(request.headers),
+      body: Buffer.concat(asked).toString(),
+      answer: {
+        status: response.statusCode,
+        headers: textsOf({ ...response.getHeaders(), ...head }),
+        body: Buffer.concat(answered).toString(),
+      },
+    });
+  });
+}
+
+/** Has a method's arguments seen each time before it is called. */
+function before(target: object, method: string, see: (args: readonly unknown[]) => void): void {
+  const original: (...args: unknown[]) => unknown = Reflect.get(target, method);
+  Reflect.set(target, method, (...args: unknown[]) => {
+    see(args);
+    return Reflect.apply(original, target, args);
+  });
+}
+
+/** The parser may use the memory of a part again. */
+function keep(parts: Buffer[], part: unknown): void {
+  if (typeof part === 'string' || part instanceof Uint8Array) parts.push(Buffer.from(part));
+}
+
+function textsOf(headers: NodeJS.Dict<number | string | string[]>): Record<string, string | string[]> {
+  const known = Object.entries(headers).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    known.map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value : String(value)]),
+  );
+}
