@@ -18,7 +18,8 @@ describe('a proxy that knows only openapi.json', () => {
   let judge: Judge;
   let read: Promise<Recording> | undefined;
   const recording = () => {
-    read ??= readDistinct(folder ?? '');
+    if (folder === undefined) throw new Error('RECORDED_EXCHANGES is not set: CONTRIBUTING.md says how');
+    read ??= readDistinct(folder);
     return read;
   };
   beforeAll(async () => {

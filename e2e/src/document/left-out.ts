@@ -11,6 +11,6 @@ export function whyLeftOut(exchange: Exchange): string | undefined {
   if (headers['host'] === undefined || answer.status === 417)
     return 'Node refuses it before the gateway sees it';
   if (operationOf(exchange) !== undefined) return undefined;
-  if (answer.status >= 400) return 'refused where the document has no operation';
-  return PAGES.includes(pathOf(url)) ? 'a page beside the operations' : undefined;
+  if (PAGES.includes(pathOf(url))) return 'a page beside the operations';
+  return answer.status >= 400 ? 'refused where the document has no operation' : undefined;
 }
