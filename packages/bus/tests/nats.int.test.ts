@@ -1,8 +1,11 @@
+import { connect } from '@nats-io/transport-node';
 import { systemClock } from '@orrery/service-kit';
 import { describeWithNats } from '@orrery/testing';
+import { expect, it, onTestFinished } from 'vitest';
 import { connectBus } from '../src/index.js';
 import { busContract } from './bus.contract.js';
-import { type BusWorld, logLines } from './harness.js';
+import { type BusWorld, inTime, logLines } from './harness.js';
+import { echoContract, echoHandlers, say } from './specimens.js';
 
 function openWorld(url: string): Promise<BusWorld> {
   const { lines, logger } = logLines();
@@ -15,3 +18,25 @@ function openWorld(url: string): Promise<BusWorld> {
 }
 
 describeWithNats('the bus over NATS', (url) => busContract(() => openWorld(url)));
+
+describeWithNats('messages on the wire', (url) => {
+  it('hold what is asked of one service, and answered to one process, within a turn', async () => {
+    await using world = await openWorld(url);
+    const [server, client] = [await world.join(), await world.join()];
+    onTestFinished(async () => void (await Promise.all([server.close(), client.close()])));
+    await server.serve(echoContract, echoHandlers());
+    const wire = await connect({ servers: url });
+    onTestFinished(() => wire.close());
+    const seen = { asked: 0, answered: 0 };
+    const count = (kind: keyof typeof seen) => () => {
+      seen[kind] += 1;
+    };
+    wire.subscribe(say.subject, { callback: count('asked') });
+    wire.subscribe('_INBOX.>', { callback: count('answered') });
+    await wire.flush();
+    await Promise.all(Array.from({ length: 32 }, () => client.call(say, { text: '' }, inTime())));
+    await wire.flush();
+    expect(seen.asked).toBe(2);
+    expect(seen.answered).toBeLessThanOrEqual(4);
+  });
+});

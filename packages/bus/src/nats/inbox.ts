@@ -4,6 +4,10 @@ import { isLate } from '../calls/late.js';
 import { nobody } from '../calls/nobody.js';
 import type { RequestOptions } from '../transport.js';
 import { type Connection, unavailable } from './connection.js';
+import { type Packed, readPack } from './pack-text.js';
+
+/** A message, or a frame that came with others in one. */
+export type Arrival = Msg | Packed;
 
 /** A subject of our own for one conversation. */
 interface Address extends Disposable {
@@ -13,27 +17,40 @@ interface Address extends Disposable {
 interface Question {
   readonly data: Uint8Array;
   readonly headers?: MsgHdrs;
-  /** Told the reply subject when the answer is no longer waited for, unless the time is over. */
-  readonly giveUp?: (address: string) => void;
 }
+
+interface Conversation {
+  /** Sends the question; `fail` ends the waiting. */
+  readonly send: (address: string, fail: (error: unknown) => void) => void;
+  /** Told the reply subject when the answer is no longer waited for, unless the time is over. */
+  readonly giveUp: (address: string) => void;
+}
+
+type Patience = Pick<RequestOptions, 'timeoutMs' | 'signal'>;
 
 /** All that is sent to this process alone comes through one subscription. */
 export interface Inbox {
-  open(receive: (message: Msg) => void): Address;
-  /** @throws ServiceError `unavailable` without a listener or connection, `deadline_exceeded`. */
-  ask(
-    subject: string,
-    question: Question,
-    options: Pick<RequestOptions, 'timeoutMs' | 'signal'>,
-  ): Promise<Msg>;
+  open(receive: (arrival: Arrival) => void): Address;
+  /** One message for one. @throws ServiceError `unavailable` without a listener or connection, `deadline_exceeded`. */
+  ask(subject: string, question: Question, patience: Patience): Promise<Msg>;
+  /** However the question is sent, and though its answer comes with others. @throws as `ask`. */
+  converse(conversation: Conversation, patience: Patience): Promise<Arrival>;
 }
 
 const NO_RESPONDERS = 503;
+/** Where answers come together: no conversation has this number. */
+const PACKS = 'packs';
+
+/** The inbox that a reply subject belongs to, and which of its conversations that is. */
+export function splitAddress(address: string): { packs: string; id: string } {
+  const end = address.lastIndexOf('.') + 1;
+  return { packs: `${address.slice(0, end)}${PACKS}`, id: address.slice(end) };
+}
 
 export function openInbox(connection: Connection): Inbox {
   const { nats } = connection;
   const prefix = `${createInbox()}.`;
-  const receivers = new Map<string, (message: Msg) => void>();
+  const receivers = new Map<string, (arrival: Arrival) => void>();
   const waiting = new Map<string, (error: unknown) => void>();
   let count = 0;
 
@@ -46,37 +63,45 @@ export function openInbox(connection: Connection): Inbox {
     receivers.set(subject, receive);
     return { subject, [Symbol.dispose]: () => receivers.delete(subject) };
   };
-  const ask: Inbox['ask'] = async (subject, { data, headers, giveUp }, options) => {
+  const converse: Inbox['converse'] = async ({ send, giveUp }, patience) => {
     connection.requireUp();
-    let receive: (message: Msg) => void = () => undefined;
-    using address = open((message) => receive(message));
+    let receive: (arrival: Arrival) => void = () => undefined;
+    using address = open((arrival) => receive(arrival));
     try {
-      return await awaitAnswer<Msg>(
-        options,
+      return await awaitAnswer<Arrival>(
+        patience,
         ({ resolve, reject }) => {
-          receive = (message) => (isNobody(message) ? reject(nobody()) : resolve(message));
+          receive = (arrival) => (isNobody(arrival) ? reject(nobody()) : resolve(arrival));
           waiting.set(address.subject, reject);
-          nats.publish(subject, data, { reply: address.subject, ...(headers && { headers }) });
+          send(address.subject, reject);
         },
         (reason) => {
-          if (!isLate(reason)) giveUp?.(address.subject);
+          if (!isLate(reason)) giveUp(address.subject);
         },
       );
     } finally {
       waiting.delete(address.subject);
     }
   };
-  return { open, ask };
+  const ask: Inbox['ask'] = async (subject, { data, headers }, patience) => {
+    const send = (reply: string) => nats.publish(subject, data, { reply, ...(headers && { headers }) });
+    // Who answers such a message answers it alone.
+    return (await converse({ send, giveUp: () => undefined }, patience)) as Msg;
+  };
+  return { open, ask, converse };
 }
 
 function subscribe(
   nats: NatsConnection,
   prefix: string,
-  receivers: Map<string, (message: Msg) => void>,
+  receivers: Map<string, (arrival: Arrival) => void>,
 ): void {
+  const packs = `${prefix}${PACKS}`;
   nats.subscribe(`${prefix}*`, {
     callback: (error, message) => {
-      if (error === null) receivers.get(message.subject)?.(message);
+      if (error !== null) return;
+      if (message.subject !== packs) receivers.get(message.subject)?.(message);
+      else for (const packed of readPack(message.string())) receivers.get(`${prefix}${packed.id}`)?.(packed);
     },
   });
 }
@@ -86,5 +111,6 @@ function failAll(waiting: Map<string, (error: unknown) => void>): void {
   for (const reject of waiting.values()) reject(unavailable());
 }
 
-const isNobody = (message: Msg): boolean =>
-  message.data.length === 0 && message.headers?.code === NO_RESPONDERS;
+/** The server itself answers that nobody listens. */
+export const isNobody = (arrival: Arrival): boolean =>
+  'data' in arrival && arrival.data.length === 0 && arrival.headers?.code === NO_RESPONDERS;

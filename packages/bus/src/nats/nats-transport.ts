@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Logger } from '@orrery/service-kit';
 import { MAX_FACT_BYTES } from '../body.js';
 import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../closing.js';
@@ -65,6 +66,8 @@ function assemble(
       const calls = exchange.stop().then(() => exchange.running.untilIdle());
       await within(CLOSE_GRACE_MS, Promise.all([calls, ...stops.map((stop) => stop())]));
       exchange.running.abortAll();
+      await turn();
+      exchange.flush();
       await within(LAST_WORDS_MS, connection.nats.drain());
       await connection.nats.close();
     },

@@ -1,10 +1,10 @@
-import type { Msg, MsgHdrs } from '@nats-io/transport-node';
+import type { MsgHdrs } from '@nats-io/transport-node';
 import { type Cancellation, ServiceError } from '@orrery/contracts';
 import { MAX_CALL_BYTES } from '../body.js';
 import { startDeadline } from '../calls/late.js';
 import type { Frame } from '../transport.js';
 import type { Connection } from './connection.js';
-import type { Inbox } from './inbox.js';
+import type { Arrival, Inbox } from './inbox.js';
 import { fromMessageHeaders, toMessageHeaders } from './message-headers.js';
 
 /** `<bytes> <address>`: the body is not here, it is to be had part by part from that address. */
@@ -26,7 +26,7 @@ export interface Parts {
   /** Dispose the parcel when nobody can want its parts any more. */
   pack(frame: Frame): Parcel;
   /** @throws ServiceError when the parts do not come. */
-  unpack(message: Msg, timeoutMs: number, signal?: Cancellation): Promise<Frame>;
+  unpack(arrival: Arrival, timeoutMs: number, signal?: Cancellation): Promise<Frame>;
 }
 
 const NOTHING = new Uint8Array();
@@ -57,6 +57,7 @@ export function createParts(connection: Connection, inbox: Inbox): Parts {
       onTaken = resolve;
     });
     const address = inbox.open((pull) => {
+      if ('body' in pull) return;
       const from = Number(pull.string());
       pull.respond(data.subarray(from, from + size));
       if (from + size >= data.length) onTaken();
@@ -74,9 +75,10 @@ export function createParts(connection: Connection, inbox: Inbox): Parts {
     };
   };
 
-  const unpack: Parts['unpack'] = async (message, timeoutMs, signal) => {
-    const { [OFFER_HEADER]: offered, ...headers } = fromMessageHeaders(message.headers);
-    if (offered === undefined) return { headers, body: message.string() };
+  const unpack: Parts['unpack'] = async (arrival, timeoutMs, signal) => {
+    if ('body' in arrival) return arrival;
+    const { [OFFER_HEADER]: offered, ...headers } = fromMessageHeaders(arrival.headers);
+    if (offered === undefined) return { headers, body: arrival.string() };
     const [bytes = '', address = ''] = offered.split(' ');
     const total = Number(bytes);
     if (!(total <= MAX_CALL_BYTES)) throw new ServiceError('body_too_large');

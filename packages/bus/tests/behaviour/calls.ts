@@ -167,9 +167,48 @@ export function describeCalls(open: () => BusWorld): void {
       await (await open().join()).serve(echoContract, echoHandlers({ 'echo.say': count }));
     }
     const client = await open().join();
-    await Promise.all(Array.from({ length: 60 }, () => client.call(say, { text: '' }, inTime())));
-    expect(served).toHaveLength(60);
+    for (let call = 0; call < 40; call += 1) await client.call(say, { text: '' }, inTime());
+    expect(served).toHaveLength(40);
     expect(new Set(served)).toEqual(new Set(['a', 'b']));
+  });
+
+  it('keeps calls of one moment apart: each has its own answer, error, deadline and end', async () => {
+    const waiting = deferred<void>();
+    const handlers = echoHandlers({
+      'echo.say': async ({ text }, { signal }) => {
+        if (text === 'fail') throw new ServiceError('limit_reached');
+        if (text !== 'wait') return { said: text };
+        signal.addEventListener('abort', () => waiting.resolve());
+        await waiting.promise;
+        return { said: 'waited' };
+      },
+    });
+    await (await open().join()).serve(echoContract, handlers);
+    const client = await open().join();
+    const leaving = new AbortController();
+    const call = (text: string, more = {}) => client.call(say, { text }, inTime(more));
+    const settled = Promise.allSettled([
+      ...Array.from({ length: 50 }, (_, place) => call(`${place}`)),
+      call('fail'),
+      call('wait', { signal: leaving.signal }),
+      call('x'.repeat(100_000)),
+    ]);
+    await call('after');
+    leaving.abort();
+    const [first, ...outcomes] = await settled;
+    expect(first).toMatchObject({ value: { said: '0' } });
+    expect(outcomes[48]).toMatchObject({ value: { said: '49' } });
+    expect(outcomes[49]).toMatchObject({ reason: { code: 'limit_reached' } });
+    expect(outcomes[50]).toMatchObject({ reason: { code: 'unavailable' } });
+    expect(outcomes[51]).toMatchObject({ value: { said: 'x'.repeat(100_000) } });
+    await waiting.promise;
+  });
+
+  it('tells each of the calls of one moment that nobody serves', async () => {
+    const client = await open().join();
+    const calls = Array.from({ length: 40 }, () => client.call(say, { text: '' }, inTime()));
+    for (const outcome of await Promise.allSettled(calls))
+      expect(outcome).toMatchObject({ reason: { code: 'unavailable', facts: { reached: false } } });
   });
 
   it('reaches one process by its instance name', async () => {

@@ -1,0 +1,74 @@
+import type { Msg } from '@nats-io/transport-node';
+import type { Logger } from '@orrery/service-kit';
+import type { RunningCalls } from '../calls/running-calls.js';
+import type { Answer, Frame } from '../transport.js';
+import type { Connection } from './connection.js';
+import { type Arrival, splitAddress } from './inbox.js';
+import { toMessageHeaders } from './message-headers.js';
+import { isPack, PACKED_AT_MOST, type Packed, readPack, writePack } from './pack-text.js';
+import { createPacker, type Packer } from './packer.js';
+import type { Parts } from './parts.js';
+
+export interface Answers {
+  /** Answers a message, or each request in it. */
+  answer(message: Msg, answer: Answer): void;
+  readonly flush: () => void;
+}
+
+/** How long the parts of a large request may take, in milliseconds each. */
+const PART_TIMEOUT_MS = 10_000;
+
+/** The answering half: what one turn of the event loop answers to one process travels together. */
+export function createAnswers(
+  connection: Connection,
+  parts: Parts,
+  running: RunningCalls,
+  logger: Logger,
+): Answers {
+  const { nats } = connection;
+  const packer = createAnswerPacker(connection);
+
+  const send = async (id: string, frame: Frame) => {
+    if (frame.body.length <= PACKED_AT_MOST) {
+      const { packs } = splitAddress(id);
+      return packer.add(packs, { ...frame, id }, frame.body.length);
+    }
+    using parcel = parts.pack(frame);
+    nats.publish(id, parcel.data, parcel.headers && { headers: parcel.headers });
+    await parcel.taken;
+  };
+  /** `id`: the reply subject, by which the caller would also cancel. */
+  const answerOne = async (id: string, arrival: Arrival, answer: Answer) => {
+    const call = running.start(id);
+    try {
+      const request = await parts.unpack(arrival, PART_TIMEOUT_MS, call);
+      await send(id, await answer(request, call));
+    } catch (error) {
+      logger.warn({ err: error, id }, 'a request could not be answered');
+    } finally {
+      running.end(id);
+    }
+  };
+  return {
+    flush: packer.flush,
+    answer: (message, answer) => {
+      const { reply = '' } = message;
+      if (!isPack(message)) return void answerOne(reply, message, answer);
+      const inbox = reply.slice(0, reply.lastIndexOf('.') + 1);
+      for (const packed of readPack(message.string())) void answerOne(`${inbox}${packed.id}`, packed, answer);
+    },
+  };
+}
+
+function createAnswerPacker({ nats }: Connection): Packer<Packed> {
+  return createPacker((packs, answers) => {
+    const [first, ...others] = answers;
+    if (first === undefined) return;
+    if (others.length === 0) {
+      const headers = toMessageHeaders(first.headers);
+      return nats.publish(first.id, Buffer.from(first.body), { headers });
+    }
+    const text = writePack(answers.map((one) => ({ ...one, id: splitAddress(one.id).id })));
+    nats.publish(packs, Buffer.from(text));
+  });
+}

@@ -1,0 +1,78 @@
+import { nobody } from '../calls/nobody.js';
+import { cancelSubject } from '../subjects.js';
+import type { Exchange } from '../transport.js';
+import { type Connection, unavailable } from './connection.js';
+import { type Inbox, isNobody, splitAddress } from './inbox.js';
+import { toMessageHeaders } from './message-headers.js';
+import { PACK_HEADER, PACKED_AT_MOST, type Packed, writePack } from './pack-text.js';
+import { createPacker, type Packer } from './packer.js';
+import type { Parts } from './parts.js';
+
+/** A request on its way; its id is its reply subject. */
+interface Asked extends Packed {
+  readonly fail: (error: unknown) => void;
+  /** Called when its answer has come or is no longer waited for. */
+  settled?: () => void;
+}
+
+export interface Requests {
+  readonly request: Exchange['request'];
+  readonly flush: () => void;
+}
+
+/** The asking half: what one turn of the event loop asks of one subject travels together. */
+export function createRequests(connection: Connection, inbox: Inbox, parts: Parts): Requests {
+  const packer = createRequestPacker(connection, inbox);
+  const request: Exchange['request'] = async (subject, frame, { group, timeoutMs, signal }) => {
+    const askedAt = performance.now();
+    let asked: Asked | undefined;
+    using parcel = frame.body.length > PACKED_AT_MOST ? parts.pack(frame) : undefined;
+    const send = (id: string, fail: Asked['fail']) => {
+      if (parcel !== undefined)
+        return connection.nats.publish(subject, parcel.data, {
+          reply: id,
+          ...(parcel.headers && { headers: parcel.headers }),
+        });
+      asked = { ...frame, id, fail };
+      packer.add(subject, asked, frame.body.length);
+    };
+    const giveUp = (address: string) => {
+      if (connection.up) connection.nats.publish(cancelSubject(group), address);
+    };
+    try {
+      const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
+      return await parts.unpack(arrival, timeoutMs - (performance.now() - askedAt), signal);
+    } finally {
+      asked?.settled?.();
+    }
+  };
+  return { request, flush: packer.flush };
+}
+
+function createRequestPacker({ nats, requireUp }: Connection, inbox: Inbox): Packer<Asked> {
+  const alone = (subject: string, { id, headers, body }: Asked) =>
+    nats.publish(subject, Buffer.from(body), { reply: id, headers: toMessageHeaders(headers) });
+  const together = (subject: string, asked: readonly Asked[]) => {
+    const waiting = new Set(asked);
+    const address = inbox.open((arrival) => {
+      if (isNobody(arrival)) for (const { fail } of waiting) fail(nobody());
+    });
+    for (const one of asked) {
+      one.settled = () => {
+        waiting.delete(one);
+        if (waiting.size === 0) address[Symbol.dispose]();
+      };
+    }
+    const text = writePack(asked.map((one) => ({ ...one, id: splitAddress(one.id).id })));
+    nats.publish(subject, Buffer.from(text), { reply: address.subject, headers: PACK_HEADER });
+  };
+  return createPacker((subject, asked) => {
+    try {
+      requireUp();
+      if (asked.length === 1 && asked[0] !== undefined) alone(subject, asked[0]);
+      else together(subject, asked);
+    } catch {
+      for (const { fail } of asked) fail(unavailable());
+    }
+  });
+}
