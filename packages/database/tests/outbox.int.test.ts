@@ -266,6 +266,18 @@ describe('enqueue and startRelay', () => {
     expect(await relayLocks(database)).toBe(0);
     expect(new Set(settings.map(({ rows }) => JSON.stringify(rows)))).toEqual(new Set(['[{"idle":"0"}]']));
   });
+
+  it('locks and sets nothing while nothing waits, and keeps its connection', async () => {
+    const { database } = await openOutbox();
+    const { relay } = relayOf(database);
+    await relay.runOnce();
+    const connected = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database.db);
+    expect(await relay.runOnce()).toBe('idle');
+    const { rows } = await sql<{ idle: string; pid: number }>`
+      select current_setting('idle_session_timeout') as idle, pg_backend_pid() as pid`.execute(database.db);
+    expect(rows).toEqual([{ idle: '0', pid: connected.rows[0]?.pid }]);
+    expect(await relayLocks(database)).toBe(0);
+  });
 });
 
 async function relayLocks({ db }: Outbox): Promise<number> {

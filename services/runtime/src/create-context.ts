@@ -9,6 +9,7 @@ import type { RuntimeContext, RuntimeSchema } from './context.js';
 import { createDeploymentAccess } from './deployments/deployment-access.js';
 import { createDeploymentDirectory } from './deployments/deployment-directory.js';
 import { createReleaseEmptySchema } from './instances/release-empty-schema.js';
+import type { RecentEntries } from './journal/recent-entries.js';
 import { createTurns } from './journal/verify/turns.js';
 import { createIdBlocks } from './lanes/id-blocks.js';
 import { createKeyedTurns } from './lanes/keyed-turns.js';
@@ -32,6 +33,8 @@ export interface ContextParts {
   readonly logger: Logger;
   readonly instance: string;
   readonly wakeRelay: () => void;
+  /** Where the relay looks first for what has been committed. */
+  readonly recent: RecentEntries;
   readonly resources: Resources;
   readonly outside?: Outside | undefined;
   /** Stands between the lanes and the database's commit: for tests that let answers get lost. */
@@ -80,7 +83,18 @@ export function createRuntimeContext(
 
 /** Leases, the states that they cover, and the lanes in which those change. */
 function createOwnership(
-  { database, bus, clock, logger, instance, wakeRelay, resources, aroundCommit, outside }: ContextParts,
+  {
+    database,
+    bus,
+    clock,
+    logger,
+    instance,
+    wakeRelay,
+    recent,
+    resources,
+    aroundCommit,
+    outside,
+  }: ContextParts,
   config: RuntimeConfig,
   { catalog, claimTurns, ids }: Pick<RuntimeContext, 'catalog' | 'claimTurns' | 'ids'>,
 ) {
@@ -109,8 +123,9 @@ function createOwnership(
     claimTurns,
     commit: aroundCommit === undefined ? commit : aroundCommit(commit),
     recover: createRecovery(db, instance, held, clock, stopping.signal),
-    onCommitted: (entries) => {
-      signals.committed(entries);
+    onCommitted: (batch) => {
+      signals.committed(batch.entries.length);
+      recent.keep(batch);
       wakeRelay();
     },
     onLost: (partitions) => {

@@ -11,6 +11,8 @@ import { migrations } from './database/migrations/index.js';
 import { runtimeHandlers } from './handlers.js';
 import { startKeySweep } from './idempotency/sweep-keys.js';
 import { loadFacts } from './journal/journal-facts.js';
+import { createRecentEntries } from './journal/recent-entries.js';
+import { recentFacts } from './journal/recent-facts.js';
 import type { LeaseKeeper } from './ownership/lease-keeper.js';
 import { partitionsFreed } from './ownership/partitions-freed.js';
 import type { Outside } from './runs/outside.js';
@@ -34,7 +36,7 @@ export interface RunningRuntime extends RunningService {
 /** Under load the facts of this time are published together, in milliseconds: so much later than their commits. */
 const RELAY_REST_MS = 40;
 
-// Only entries are ever referred to from this outbox, and `toFact` makes facts of what was checked when it was sealed.
+// Only entries are ever referred to from this outbox, and facts are made of what was checked when it was sealed.
 const publicationOf = ({ payload, messageId, orderingKey }: OutboxMessage) => ({
   payload: payload as unknown as JournalFact,
   id: messageId,
@@ -53,16 +55,17 @@ export function startRuntime(
     const database = await openBackends<RuntimeSchema>(backends);
     // Released after the leases, so that what comes meanwhile goes to their new owners, and before the database.
     resources.add('answers', () => bus.close());
+    const recent = createRecentEntries();
     const relay = startRelay({
       database,
-      load: (rows) => loadFacts(database.db, rows),
+      load: (rows) => recentFacts(recent, rows, (others) => loadFacts(database.db, others)),
       publish: (messages) => bus.publishAll(journalEntry, messages.map(publicationOf), { checked: true }),
       restMs: RELAY_REST_MS,
       clock,
       logger,
     });
     resources.add('outbox relay', () => relay.stop());
-    const parts = { ...dependencies, database, instance, wakeRelay: relay.wake, resources };
+    const parts = { ...dependencies, database, instance, wakeRelay: relay.wake, recent, resources };
     const { context, leases } = createRuntimeContext(parts, config);
     const listening = new AbortController();
     resources.add('news of partitions', () => listening.abort());

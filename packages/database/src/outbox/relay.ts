@@ -42,15 +42,9 @@ export function startRelay(options: RelayOptions): PollLoop {
     maxBackoffMs: MAX_BACKOFF_MS,
     clock,
     logger,
-    runOnce: async () => ((await hasRows(database)) ? relayBatch(options, failing) : 'idle'),
+    runOnce: () => relayBatch(options, failing),
     ...(signal && { signal }),
   });
-}
-
-/** Without a lock, so that an idle relay costs one cheap statement. */
-async function hasRows({ pool }: OutboxPlace): Promise<boolean> {
-  const { rows } = await pool.query('select from outbox limit 1');
-  return rows.length > 0;
 }
 
 async function relayBatch(options: RelayOptions, failing: FailingKeys): Promise<PollOutcome> {

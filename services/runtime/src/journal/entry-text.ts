@@ -9,8 +9,9 @@ import {
 /**
  * RFC 8785 text of what an entry's hash covers. The names of the members are known, so they stand here in their
  * canonical order, and only what is free JSON is canonicalized: a third of the time of doing it for the whole.
+ * `inputText` is that of the input, for a caller that has it.
  */
-export const entryText = (entry: HashedEntry): string =>
+export const entryText = (entry: HashedEntry, inputText = canonicalJson(entry.input)): string =>
   `{"attestation":${jsonText(entry.attestation)}` +
   `,"caller":${JSON.stringify(entry.caller)}` +
   `,"changes":[${entry.changes.map(changeText).join(',')}]` +
@@ -20,7 +21,7 @@ export const entryText = (entry: HashedEntry): string =>
   `,"eventVersion":${JSON.stringify(entry.eventVersion)}` +
   `,"executedAt":${JSON.stringify(entry.executedAt)}` +
   `,"id":${JSON.stringify(entry.id)}` +
-  `,"input":${canonicalJson(entry.input)}` +
+  `,"input":${inputText}` +
   `,"kind":${JSON.stringify(entry.kind)}` +
   `,"llmHash":${JSON.stringify(entry.llmHash)}` +
   `,"paymentKey":${JSON.stringify(entry.paymentKey)}` +

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, type HashedEntry, type JsonValue } from '@orrery/contracts';
+import { canonicalHash, canonicalJson, type HashedEntry, type JsonValue } from '@orrery/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { noChanges } from '../execution/check-changes.js';
@@ -54,7 +54,7 @@ test('a sealed entry has its place, and its hash covers all but the hash', () =>
     seq: 1,
     prevHash: genesisHash({ deployment: draft.deployment, source: null }),
   });
-  const { hash, text, ...covered } = entry;
+  const { hash, text, inputHash, ...covered } = entry;
   expect(covered).toMatchObject({ v: 1, seq: 1, changes: [] });
   expect(text).toBe(canonicalJson(covered as unknown as JsonValue));
   expect(hash).toBe(
@@ -62,11 +62,12 @@ test('a sealed entry has its place, and its hash covers all but the hash', () =>
       .update(canonicalJson(covered as unknown as JsonValue))
       .digest('hex'),
   );
+  expect(inputHash).toBe(canonicalHash(draft.input));
 });
 
 test('every member of an entry changes its hash', () => {
-  const entry: HashedEntry = { ...sealEntry(draft, { seq: 1, prevHash: 'b'.repeat(64) }) };
-  const { hash: _hash, text: _text, ...members } = entry as HashedEntry & { hash: string; text: string };
+  const entry = sealEntry(draft, { seq: 1, prevHash: 'b'.repeat(64) });
+  const { hash: _hash, text: _text, inputHash: _inputHash, ...members } = entry;
   const hashes = Object.keys(members).map((member) =>
     hashOf({ ...members, [member]: 'changed' } as HashedEntry),
   );

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import {
   canonicalHash,
+  canonicalJson,
   type DeploymentSource,
   type HashedEntry,
   JOURNAL_VERSION,
@@ -22,13 +23,16 @@ export interface JournalEntryDraft
 /** An entry with its place in the chain: only `sealEntry` makes one, and it is never changed afterwards. */
 export type SealedEntry = Readonly<HashedEntry> & {
   readonly hash: string;
-  /** What the hash covers: the RFC 8785 JSON of all members but these two. */
+  /** What the hash covers: the RFC 8785 JSON of all members but these three. */
   readonly text: string;
+  /** SHA-256 of the RFC 8785 JSON of `input`. */
+  readonly inputHash: string;
   readonly [sealed]: true;
 };
 
 /** Gives a draft its place; `seq` is the one after the head's and `prevHash` the head's hash. */
 export function sealEntry(draft: JournalEntryDraft, place: { seq: number; prevHash: string }): SealedEntry {
+  const inputText = canonicalJson(draft.input);
   // Member by member: spreading an object of this size takes longer than hashing it.
   const entry = {
     v: JOURNAL_VERSION,
@@ -53,8 +57,9 @@ export function sealEntry(draft: JournalEntryDraft, place: { seq: number; prevHa
     prevHash: place.prevHash,
     hash: '',
     text: '',
-  } satisfies HashedEntry & { hash: string; text: string };
-  entry.text = entryText(entry);
+    inputHash: sha256(inputText),
+  } satisfies HashedEntry & { hash: string; text: string; inputHash: string };
+  entry.text = entryText(entry, inputText);
   entry.hash = sha256(entry.text);
   return entry as unknown as SealedEntry;
 }

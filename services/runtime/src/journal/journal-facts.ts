@@ -1,5 +1,6 @@
 import {
   canonicalHash,
+  type HashedEntry,
   type JournalFact,
   type JsonObject,
   type JsonValue,
@@ -31,17 +32,44 @@ type FactRow = HashedRow & Pick<Selectable<RuntimeTables['journal']>, 'pushes'>;
 /** What other services are told of an entry. */
 export function toFact(row: FactRow, { address, worldAddress }: DeploymentNames): JournalFact {
   const entry = hashedEntryOf(row, address);
-  return {
-    ...entry,
-    hash: row.hash,
-    worldAddress,
-    inputHash: canonicalHash(entry.input as JsonObject),
-    stateChanges: stateChangesOf(entry.changes),
-    binding: row.pushes as PushPlan | null,
-  };
+  const inputHash = canonicalHash(entry.input as JsonObject);
+  return factOf({ ...entry, hash: row.hash, inputHash }, worldAddress, row.pushes as PushPlan | null);
 }
 
-/** The payloads of outbox rows, by row id: what the relay's `load` answers. */
+/** The same of an entry that is at hand. */
+export const factOf = (
+  entry: Readonly<HashedEntry> & Pick<SealedEntry, 'hash' | 'inputHash'>,
+  worldAddress: string,
+  binding: PushPlan | null,
+): JournalFact => ({
+  v: entry.v,
+  deployment: entry.deployment,
+  id: entry.id,
+  seq: entry.seq,
+  kind: entry.kind,
+  event: entry.event,
+  eventVersion: entry.eventVersion,
+  versionHash: entry.versionHash,
+  trigger: entry.trigger,
+  caller: entry.caller,
+  status: entry.status,
+  input: entry.input,
+  changes: entry.changes,
+  result: entry.result,
+  error: entry.error,
+  llmHash: entry.llmHash,
+  attestation: entry.attestation,
+  paymentKey: entry.paymentKey,
+  executedAt: entry.executedAt,
+  prevHash: entry.prevHash,
+  hash: entry.hash,
+  worldAddress,
+  inputHash: entry.inputHash,
+  stateChanges: stateChangesOf(entry.changes),
+  binding,
+});
+
+/** The payloads of outbox rows, by row id, from the journal. */
 export async function loadFacts(db: Db, rows: readonly OutboxRow[]): Promise<ReadonlyMap<number, JsonValue>> {
   const { rows: found } = await sql<FactRow & { row_id: number; address: string; world_address: string }>`
     select o.id as row_id, d.address, d.world_address, j.pushes, ${sql.join(columns('j'))}

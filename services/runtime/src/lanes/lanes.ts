@@ -4,7 +4,7 @@ import type { CommitBatch } from '../commit/commit-batch.js';
 import type { Recover } from '../commit/recover-commit.js';
 import { NotOwner } from '../ownership/not-owner.js';
 import { partitionOf } from '../ownership/partition.js';
-import { isEmpty } from './batch.js';
+import { type Batch, isEmpty } from './batch.js';
 import { createBlockedItems } from './blocked-items.js';
 import { type DecidedBatch, decideBatch } from './decide-batch.js';
 import { type PrepareDependencies, prepareItem } from './prepare-item.js';
@@ -15,8 +15,8 @@ export interface LanesDependencies extends PrepareDependencies {
   readonly commit: CommitBatch;
   /** Finds out what became of a commit whose answer was lost. */
   readonly recover: Recover;
-  /** After each commit, for instance to wake the relay. */
-  readonly onCommitted: (entries: number) => void;
+  /** After each commit, once it is known to have been made: for instance to wake the relay. */
+  readonly onCommitted: (batch: Batch) => void;
   /** A commit found that some of these leases are not held any more. */
   readonly onLost: (partitions: readonly number[]) => void;
   readonly clock: Clock;
@@ -88,7 +88,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
     try {
       const outcome = await dependencies.commit(batch);
       if (outcome === 'lost') return disown(decided);
-      dependencies.onCommitted(batch.entries.length);
+      dependencies.onCommitted(batch);
       settleAll(settled);
     } catch (error) {
       await recoverFrom(error, decided);
@@ -110,7 +110,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
       const written = await dependencies.recover(batch).catch(() => undefined);
       if (written === undefined) return rejectAll(settled, toServiceError(error));
       if (written) {
-        dependencies.onCommitted(batch.entries.length);
+        dependencies.onCommitted(batch);
         return settleAll(settled);
       }
       for (const { queued } of settled) void enter(queued);

@@ -1,0 +1,176 @@
+import {
+  type JournalFact,
+  type JsonObject,
+  type JsonValue,
+  journalEntry,
+  journalKind,
+} from '@orrery/contracts';
+import { connect, type Database } from '@orrery/database';
+import { createLogger } from '@orrery/service-kit';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { CommitBatch } from '../src/commit/commit-batch.js';
+import type { RuntimeSchema } from '../src/context.js';
+import { loadFacts, outboxRowOf } from '../src/journal/journal-facts.js';
+import { createRecentEntries } from '../src/journal/recent-entries.js';
+import { recentFacts } from '../src/journal/recent-facts.js';
+import type { Batch } from '../src/lanes/batch.js';
+import { attribute } from './fake-catalog.js';
+import { createOutsideDouble } from './outside-double.js';
+import { codeOf, type House, plantDeployment, prepareHouse } from './running-runtime.js';
+
+const house: House = await prepareHouse();
+const world = createOutsideDouble();
+let database: Database<RuntimeSchema>;
+const running: AsyncDisposable[] = [];
+let told: JournalFact[] = [];
+const toldOf = (address: string) => told.filter(({ deployment }) => deployment === address);
+const boot = async (around: (commit: CommitBatch) => CommitBatch) => {
+  running.push(await house.boot({ outside: world.outside, aroundCommit: around }));
+};
+
+beforeAll(async () => {
+  const logger = createLogger({ service: 'test', level: 'error' });
+  const place = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
+  database = house.resources.use('looking on', await connect<RuntimeSchema>(place));
+  const listening = new AbortController();
+  house.resources.add('facts', () => listening.abort());
+  const handle = async (fact: JournalFact) => {
+    told.push(fact);
+    return 'ack' as const;
+  };
+  await house.bus.consume(journalEntry, { consumer: 'test', handle, signal: listening.signal });
+  house.catalog.plantSchema('thing', [attribute('any', 'json'), attribute('gone', 'string')]);
+  house.catalog.plantVersion({
+    event: 'judge',
+    versionId: 80,
+    behaviorPrompt: 'Judge.',
+    inputSchema: { any: 'json' },
+    stateChanges: { thing: 'partial' },
+  });
+  house.catalog.plantVersion({
+    event: 'breaks',
+    versionId: 81,
+    inputSchema: {},
+    mutationSettings: { mode: 'direct', template: { 'thing:x': { any: '{{ input.none }}' } } },
+  });
+});
+beforeEach(() => {
+  told = [];
+});
+afterEach(async () => {
+  for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
+});
+
+/** What JSON and PostgreSQL may each write in their own way. */
+const PECULIAR: JsonObject = {
+  b: [1e21, 1e-7, 0.1, 5e-324, 1.7976931348623157e308, 123456789012345680000, true, null],
+  a: { 'é\u2028': '\ud83d\ude80 "\\', '': null, ab: [], aa: {} },
+};
+
+/** Leaves entries of every kind that a lane can leave. */
+async function leaveEveryKind(): Promise<void> {
+  const pushed = { targetChains: ['base-sepolia'], onchain: { stateChanges: ['any'] } };
+  const bindings = [
+    { event: 'judge', eventVersion: 1, ...pushed },
+    { event: 'breaks', eventVersion: 1, targetChains: ['base-sepolia'] },
+  ];
+  const { call } = house;
+  const { params, execute } = await plantDeployment(house, { bindings });
+  const instance = { params: { ...params, instanceId: 'é "1"' } };
+  const state = { any: PECULIAR, gone: 'soon' };
+  await call('instances.create', {
+    params,
+    body: { entitySchema: 'thing', instanceId: 'é "1"', state },
+  });
+  await call('instances.update', { ...instance, body: { state: { any: null } } });
+  await call('instances.delete', instance);
+  const answer = execute({ any: PECULIAR }, {}, 'judge');
+  const evidence = { llm: { model: 'double' }, llmHash: 'c'.repeat(64), attestation: PECULIAR };
+  (await world.asked()).answer({ stateChanges: { 'thing:x': state }, result: PECULIAR }, evidence);
+  await answer;
+  expect(await codeOf(execute({}, {}, 'breaks'))).toBe('template_failed');
+  const added = [{ event: 'increment', eventVersion: 1, targetChains: ['base-sepolia'] }];
+  await call('bindings.add', { params, body: added });
+  await execute({ id: 'n' });
+  await call('bindings.update', { params, body: [{ event: 'increment', targetChains: [] }] });
+  await execute({ id: 'n' });
+  await call('bindings.remove', { params, query: { event: 'breaks' } });
+  await call('deployments.update', { params, body: { description: 'é', aiDailyBudgetUsd: 0.1 } });
+  for (const action of ['publish', 'unpublish', 'pause', 'resume', 'lock'] as const)
+    await call(`deployments.${action}`, { params });
+  await call('deployments.delete', { params: (await plantDeployment(house)).params });
+}
+
+/** As the bus carries it. */
+const carried = (facts: ReadonlyMap<number, JsonValue>) =>
+  [...facts].sort(([a], [b]) => a - b).map(([, fact]) => JSON.parse(JSON.stringify(fact)) as JournalFact);
+
+describe('a fact', () => {
+  it('says the same from memory as from the journal, whatever it tells', async () => {
+    const batches: Batch[] = [];
+    await boot((commit) => async (batch) => {
+      batches.push(batch);
+      return commit(batch);
+    });
+    await leaveEveryKind();
+    const recent = createRecentEntries();
+    for (const batch of batches) recent.keep(batch);
+    const entries = batches.flatMap((batch) => batch.entries.map(({ entry }) => entry));
+    const rows = entries.map((entry, id) => ({ ...outboxRowOf(entry), id, payload: null, headers: {} }));
+    const read = vi.fn(async () => new Map());
+    const remembered = carried(await recentFacts(recent, rows, read));
+    expect(read).not.toHaveBeenCalled();
+    expect(remembered).toStrictEqual(carried(await loadFacts(database.db, rows)));
+    const inLanes = journalKind.options.filter((kind) => kind !== 'deployment_created');
+    expect(new Set(remembered.map(({ kind }) => kind))).toEqual(new Set(inLanes));
+    expect(remembered).toContainEqual(expect.objectContaining({ status: 'failed', binding: null }));
+    expect(remembered).toContainEqual(
+      expect.objectContaining({
+        attestation: PECULIAR,
+        llmHash: 'c'.repeat(64),
+        binding: { targetChains: ['base-sepolia'], onchain: { stateChanges: ['any'] } },
+      }),
+    );
+  });
+
+  it('of what was committed here is not read back, also when the answer was lost', async () => {
+    let losing = false;
+    await boot((commit) => async (batch) => {
+      const outcome = await commit(batch);
+      const ids = batch.entries.map(({ entry }) => entry.id);
+      await database.pool.query(`update runtime.journal set event = 'read back' where id = any($1)`, [ids]);
+      if (losing) throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+      return outcome;
+    });
+    const { execute, deployment } = await plantDeployment(house);
+    // The relay looks each second too: one may be read before it is in memory.
+    for (const isLost of [false, true]) {
+      losing = isLost;
+      told = [];
+      for (const id of ['a', 'b', 'c']) await execute({ id });
+      await vi.waitFor(() =>
+        expect(toldOf(deployment.address)).toContainEqual(expect.objectContaining({ event: 'increment' })),
+      );
+    }
+  });
+
+  it('is told of each entry that the journal has and of no other, whatever became of the answers', async () => {
+    let commits = 0;
+    await boot((commit) => async (batch) => {
+      commits += 1;
+      const lost = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+      if (commits % 4 === 0) throw lost;
+      const outcome = await commit(batch);
+      if (commits % 4 === 2) throw lost;
+      return outcome;
+    });
+    const { execute, deployment } = await plantDeployment(house);
+    for (const round of [1, 2, 3, 4, 5, 6])
+      await Promise.all(['a', 'b'].map((id) => execute({ id: `${id}${round}` })));
+    const range = { deployment: deployment.address, after: 0, limit: 100 };
+    const { entries } = await house.ask('journal.range', range);
+    expect(commits).toBeGreaterThan(6);
+    await vi.waitFor(() => expect(toldOf(deployment.address)).toStrictEqual(entries));
+    expect(entries).toHaveLength(13);
+  });
+});
