@@ -5,6 +5,7 @@ import { nobody } from '../calls/nobody.js';
 import type { RequestOptions } from '../transport.js';
 import { type Connection, unavailable } from './connection.js';
 import { type Packed, readPack } from './pack-text.js';
+import { createPacker } from './packer.js';
 
 /** A message, or a frame that came with others in one. */
 export type Arrival = Msg | Packed;
@@ -83,8 +84,21 @@ export function openInbox(connection: Connection): Inbox {
       waiting.delete(address.subject);
     }
   };
+  /** They stay messages of their own; handed over in one go they cost one write to the socket. */
+  const questions = createPacker<() => void>((_nats, publications) => {
+    for (const publish of publications) publish();
+  });
   const ask: Inbox['ask'] = async (subject, { data, headers }, patience) => {
-    const send = (reply: string) => nats.publish(subject, data, { reply, ...(headers && { headers }) });
+    const send = (reply: string, fail: (error: unknown) => void) => {
+      const publish = () => {
+        try {
+          nats.publish(subject, data, { reply, ...(headers && { headers }) });
+        } catch (error) {
+          fail(unavailable(error));
+        }
+      };
+      questions.add('nats', publish, data.length);
+    };
     // Who answers such a message answers it alone.
     return (await converse({ send, giveUp: () => undefined }, patience)) as Msg;
   };

@@ -1,4 +1,4 @@
-import type { Logger } from '@orrery/service-kit';
+import { type Logger, withoutRedaction } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathOf } from '../http/request-path.js';
 import { principalOf } from '../http/request-principal.js';
@@ -8,11 +8,12 @@ const MAX_PATH = 512;
 
 /** One line per request, also when the client left before its answer. */
 export function addAccessLog(app: FastifyInstance, logger: Logger): void {
+  const lines = withoutRedaction(logger);
   app.addHook('onRequest', (request, reply, done) => {
-    if (!logger.isLevelEnabled('info')) return done();
+    if (!lines.isLevelEnabled('info')) return done();
     const startedAt = performance.now();
     reply.raw.once('close', () =>
-      logger.info(lineOf(request, reply, performance.now() - startedAt), 'request'),
+      lines.info(lineOf(request, reply, performance.now() - startedAt), 'request'),
     );
     done();
   });
