@@ -31,6 +31,7 @@ export * from './rpc/caller.js';
 export * from './rpc/cancellation.js';
 export * from './rpc/message.js';
 export * from './rpc/operation.js';
+export * from './rpc/parse-request.js';
 export * from './rpc/request-path.js';
 export * from './rpc/rpc.js';
 export * from './runtime/ai-models.js';

@@ -3,7 +3,7 @@ import {
   type Cancellation,
   type Canceller,
   type NamedRpc,
-  parseOrRefuse,
+  parseRequest,
   ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
@@ -59,7 +59,7 @@ async function run(
   request: Frame,
   context: Omit<CallFacts, 'remainingMs'> & { signal: Cancellation },
 ): Promise<Frame> {
-  const valid = parseOrRefuse(rpc.request, decodeUntrusted(request.body));
+  const valid = parseRequest(rpc, decodeUntrusted(request.body));
   const reply = await handler(valid as never, context);
   return { headers: {}, body: encodeReply(rpc, reply) };
 }

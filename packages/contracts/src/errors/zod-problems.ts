@@ -33,14 +33,18 @@ export function parseOrRefuse<T extends z.ZodType>(schema: T, value: unknown): z
   if (parsed.success) return parsed.data;
   const errors = problemsOf(parsed.error);
   const first = errors[0];
-  const code = parsed.error.issues.some(wantsArrayBody) ? 'body_must_be_array' : 'validation_failed';
-  throw new ServiceError(code, first && `${first.pointer || 'request'}: ${first.message}`, {
+  throw new ServiceError('validation_failed', first && `${first.pointer || 'request'}: ${first.message}`, {
     errors,
   });
 }
 
-/** The body as a whole should have been an array (interface §7). */
-const wantsArrayBody = (issue: z.core.$ZodIssue): boolean =>
-  issue.code === 'invalid_type' &&
-  issue.expected === 'array' &&
-  (issue.path.length === 0 || (issue.path.length === 1 && issue.path[0] === 'body'));
+/** The body of a request should have been an array (interface §7). */
+export const bodyMustBeArray = ({ issues }: z.ZodError): boolean =>
+  issues.some(
+    ({ code, path, ...issue }) =>
+      code === 'invalid_type' &&
+      'expected' in issue &&
+      issue.expected === 'array' &&
+      path.length === 1 &&
+      path[0] === 'body',
+  );

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { abortSignalOf, ServiceError } from '@orrery/contracts';
+import { abortSignalOf, parseRequest, ServiceError } from '@orrery/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Admission } from '../plugins/admission.js';
 import { bearerToken } from '../plugins/bearer-token.js';
@@ -33,6 +33,8 @@ export function addStreamRoute(app: FastifyInstance, rpc: RoutedRpc, context: St
   app.addHook('preClose', async () => closing.abort());
   app.get(rpc.http.path, { onRequest: context.guards(rpc), exposeHeadRoute: false }, async (http, reply) => {
     const request = readRequest(http, schema);
+    // A stream is answered here, and its parts are asked of the services as they came in.
+    parseRequest(rpc, request);
     if (open >= context.maxStreams) throw new ServiceError('overloaded', 'Too many streams are open');
     const call = callOf(http, reply, context);
     open += 1;

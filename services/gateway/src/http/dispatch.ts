@@ -1,4 +1,5 @@
 import type { Bus } from '@orrery/bus';
+import { parseRequest } from '@orrery/contracts';
 import { toServiceError } from '@orrery/database';
 import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from './routed-rpc.js';
 
@@ -24,7 +25,7 @@ async function answerHere(
   call: GatewayCall,
 ): Promise<OperationReply> {
   try {
-    return await own(rpc.request.parse(request) as never, call);
+    return await own(parseRequest(rpc, request) as never, call);
   } catch (error) {
     throw toServiceError(error);
   }

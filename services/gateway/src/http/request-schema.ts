@@ -3,7 +3,6 @@ import { z } from 'zod';
 
 /** What the gateway must know of an operation's request before it can read one. */
 export interface RequestSchema {
-  schema: z.ZodType;
   /** Lower-case names of the headers that the operation reads. */
   headers: readonly string[];
   /** `none`: an absent body is as good as an empty object. */
@@ -25,7 +24,7 @@ export function requestParts(rpc: Rpc): RequestParts {
 
 export function requestSchema(rpc: Rpc): RequestSchema {
   const { headers, body } = requestParts(rpc);
-  return { schema: rpc.request, headers: Object.keys(shapeOf(headers)), body: bodyKind(innermost(body)) };
+  return { headers: Object.keys(shapeOf(headers)), body: bodyKind(innermost(body)) };
 }
 
 /** Names and schemas of an object's members, also when it is refined, piped or optional. */

@@ -1,4 +1,4 @@
-import { type JsonObject, type Scope, ServiceError } from '@orrery/contracts';
+import { type JsonObject, parseRequest, type Scope, ServiceError } from '@orrery/contracts';
 import { createHealth, createLogger, systemClock } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import type { KeyVerifier } from '../../src/accounts/key-verifier.js';
@@ -21,6 +21,8 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
   const lines: string[] = [];
   const answers: FakeApp['answers'] = {};
   const call: CallOperation = async (rpc, request, context) => {
+    // As the service that answers does.
+    parseRequest(rpc, request);
     const one = { name: rpc.name, request: request as SeenCall['request'], call: context };
     seen.push(one);
     return (await answers[rpc.name]?.(one)) ?? { data: { name: String(one.request.params.name) } };
