@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { base62 } from './base62.js';
+import { base62, base62OfWord } from './base62.js';
 
 /**
  * `orrery_` + key id (12) + secret (43: 256 bits) + CRC-32 of all before it (6), in base 62. The fixed shape and the
@@ -37,6 +37,6 @@ export function parseToken(token: string): ClaimedToken | undefined {
 }
 
 /** The secret has 256 random bits, so one round of SHA-256 is enough: there is nothing to guess. */
-const hashOf = (token: string): Buffer => hash('sha256', token, 'buffer');
+const hashOf = (token: string): Buffer => Buffer.from(hash('sha256', token, 'binary'), 'binary');
 
-const checksum = (text: string): string => base62(BigInt(crc32(text)), 6);
+const checksum = (text: string): string => base62OfWord(crc32(text), 6);

@@ -1,0 +1,12 @@
+import { createApp } from './dist/app.js'; import { allRoutes } from './dist/routes/index.js';
+import { createLocalLimiter } from './dist/limits/local-limiter.js'; import { createKeyVerifier } from './dist/accounts/key-verifier.js'; import { newToken } from './dist/accounts/key-format.js';
+import { execFile } from 'node:child_process'; import { promisify } from 'node:util'; import { writeFileSync } from 'node:fs';
+const clock={now:()=>Date.now()}; const t=newToken(); const logger={isLevelEnabled:()=>false,child(){return this},info(){},warn(){},error(){}};
+const keys=createKeyVerifier({clock,loadUsable:async ids=>new Map(ids.map(id=>[id,{keyId:id,hash:t.hash,accountId:1,scopes:['read','write','execute','keys'],expiresAt:null}]))});
+const answer={data:{historyId:'0193-xxxx-xxxx',seq:5,event:'tick',eventVersion:1,stateChanges:{'counter:one':{value:5}},result:null,attestation:null,pushes:[]}};
+const app=createApp({call:async()=>answer,keys,clock,logger,health:{},limits:{bodyLimit:1<<20,requestTimeoutMs:30000,headersTimeoutMs:10000,trustProxy:false},maxInFlight:1000,limiter:createLocalLimiter(clock),rates:{key:{name:'key',perSecond:1e6,burst:1e6},address:{name:'a',perSecond:1,burst:1},signIn:{name:'s',perSecond:1,burst:1}},deadlineMs:30000,routes:allRoutes,stream:()=>{},maxStreams:1});
+await app.listen({port:3498,host:'127.0.0.1'});
+writeFileSync('/tmp/gw.lua',`wrk.method="POST"\nwrk.headers["Authorization"]="Bearer ${t.token}"\nwrk.headers["Content-Type"]="application/json"\nwrk.body='[{"event":"tick","input":{"id":"one","by":1}}]'`.replace("'[{","'{").replace("}}]'","}}'"));
+const path='/api/worlds/0x913be50a15d08824f7779c0794899b4ba1dc89a3/deployments/0x913be50a15d08824f7779c0794899b4ba1dc89a3/execute';
+const run=async(s)=>{const c0=process.cpuUsage();const o=(await promisify(execFile)('wrk',['-t1','-c64',`-d${s}s`,'-s','/tmp/gw.lua','http://127.0.0.1:3498'+path])).stdout;const c=process.cpuUsage(c0);if(/Non-2xx/.test(o))console.log(o);const r=+/Requests\/sec:\s+([\d.]+)/.exec(o)[1];return Math.round(r)+'/s '+((c.user+c.system)/(r*s)).toFixed(1)+' µs'};
+await run(3); for(let i=0;i<3;i++) console.log(await run(3)); process.exit(0);
