@@ -267,16 +267,25 @@ describe('enqueue and startRelay', () => {
     expect(new Set(settings.map(({ rows }) => JSON.stringify(rows)))).toEqual(new Set(['[{"idle":"0"}]']));
   });
 
-  it('locks and sets nothing while nothing waits, and keeps its connection', async () => {
-    const { database } = await openOutbox();
+  it('asks for no lock and sets nothing while nothing waits, and keeps its connection', async () => {
+    const { database, url } = await openOutbox();
     const { relay } = relayOf(database);
     await relay.runOnce();
-    const connected = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database.db);
+    const session = async () => {
+      const { rows } = await sql<{ idle: string; pid: number }>`
+        select current_setting('idle_session_timeout') as idle, pg_backend_pid() as pid`.execute(database.db);
+      return rows[0];
+    };
+    const before = await session();
+    expect(before?.idle).toBe('0');
+    const other = await open<OutboxSchema>(url);
+    const held = sql`select pg_advisory_lock(hashtext('orrery.outbox'), hashtext(${database.schema}))`;
+    await held.execute(other.db);
     expect(await relay.runOnce()).toBe('idle');
-    const { rows } = await sql<{ idle: string; pid: number }>`
-      select current_setting('idle_session_timeout') as idle, pg_backend_pid() as pid`.execute(database.db);
-    expect(rows).toEqual([{ idle: '0', pid: connected.rows[0]?.pid }]);
-    expect(await relayLocks(database)).toBe(0);
+    expect(await session()).toEqual(before);
+    await write(database, [row('a', 1)]);
+    await relay.runOnce();
+    expect(await left(database)).toBe(1);
   });
 });
 
