@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { build } from 'esbuild';
 
 /** CommonJS packages ask for Node's own modules by `require`, which an ES module has not. */
@@ -7,9 +8,13 @@ const banner = `import { createRequire as requireFrom } from 'node:module'; cons
  * The all-in-one in few files: of the second and a half that Node takes to find and load some 1,500 modules, a third
  * remains. What is loaded only when asked for (NATS, Redis, telemetry) stays apart.
  */
+const outdir = 'dist/bundle';
+// Its files are named by their contents: those of earlier builds would stay.
+await rm(outdir, { recursive: true, force: true });
+
 await build({
   entryPoints: ['dist/main.js'],
-  outdir: 'dist/bundle',
+  outdir,
   bundle: true,
   splitting: true,
   platform: 'node',

@@ -1,14 +1,10 @@
 import { StartupError } from '@orrery/service-kit';
 import { locateBinaries } from './binaries.js';
-import { openCluster } from './cluster.js';
-import { linkLibraries } from './link-libraries.js';
-import { templateFolder } from './template.js';
+import { makeTemplate } from './make-template.js';
 
 /** A part of the build: makes the template. Where it cannot be done, a first start runs initdb itself, or says why it cannot. */
 try {
-  const binaries = await locateBinaries();
-  await linkLibraries(binaries);
-  await openCluster(templateFolder(binaries), binaries);
+  await makeTemplate(await locateBinaries());
 } catch (error) {
   if (!(error instanceof StartupError)) throw error;
   process.stdout.write(`No template of a PostgreSQL cluster was made: ${error.message}\n`);

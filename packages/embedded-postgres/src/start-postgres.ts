@@ -48,7 +48,7 @@ function serve(cluster: Cluster, options: EmbeddedPostgresOptions): Promise<Embe
     resources.add('socket directory', socket.release);
     const server = await runServer({ cluster, socket, settings, signal });
     resources.add('postgres', server.stop);
-    await ensureDatabase(urlOf(socket.path, 'postgres'), database);
+    await ensureDatabase(urlOf(socket.path, 'template1'), database);
     return { url: urlOf(socket.path, database), pid: server.pid, stop: () => resources.release() };
   });
 }

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import type { PostgresBinaries } from './binaries.js';
 
 /**
- * A template is a cluster as initdb leaves it, made once by the build: copying it takes a fifth of initdb's time. All
- * copies have one system identifier, which matters to replication alone.
+ * A template is a cluster as initdb leaves it, its database named, made once by the build: copying it takes a fifth of
+ * initdb's time. All copies have one system identifier, which matters to replication alone.
  */
 export const templateFolder = ({ version }: PostgresBinaries): string => {
   const home = dirname(createRequire(import.meta.url).resolve('@orrery/embedded-postgres/package.json'));

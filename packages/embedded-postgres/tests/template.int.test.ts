@@ -7,9 +7,14 @@ import { openCluster } from '../src/cluster.js';
 import { linkLibraries } from '../src/link-libraries.js';
 import { findTemplate } from '../src/template.js';
 
+/** What a server leaves when it ends, and what it had to grow. */
+const OF_A_RUN = /^postmaster\.opts$|^pg_stat\/|_fsm$|_vm$|pg_internal\.init$/;
+
 /** Names, owners, modes, and what was chosen for it; contents differ in times and in what is random. */
 async function factsOf(dataDirectory: string) {
-  const names = (await readdir(dataDirectory, { recursive: true })).sort();
+  const names = (await readdir(dataDirectory, { recursive: true }))
+    .filter((name) => !OF_A_RUN.test(name))
+    .sort();
   const files = await Promise.all(
     names.map(async (name) => {
       const { uid, mode, size } = await stat(join(dataDirectory, name));

@@ -4,7 +4,7 @@ import { startChainPusher } from '@orrery/chain-pusher';
 import { startGateway } from '@orrery/gateway';
 import { startRuntime } from '@orrery/runtime';
 import { startScheduler } from '@orrery/scheduler';
-import type { RunningService, ServiceContext } from '@orrery/service-kit';
+import type { Resources, RunningService, ServiceContext } from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
 import { firstKey } from './first-key.js';
 import { openBuses } from './open-buses.js';
@@ -14,7 +14,7 @@ export interface ServicesSettings extends StandaloneSettings {
   readonly databaseUrl: string;
 }
 
-/** All five services in this process. The order is that of need: the door opens when all others answer. */
+/** All five services in this process, side by side; the door opens when all others answer. */
 export async function startServices(
   context: ServiceContext,
   settings: ServicesSettings,
@@ -29,10 +29,12 @@ export async function startServices(
     health,
     bus: await busFor(service),
   });
-  resources.use('catalog', await startCatalog(await dependencies('catalog'), settings.catalog));
-  resources.use('runtime', await startRuntime(await dependencies('runtime'), settings.runtime));
-  resources.use('scheduler', await startScheduler(await dependencies('scheduler')));
-  resources.use('chain-pusher', await startChainPusher(await dependencies('chain-pusher')));
+  await useAll(resources, {
+    catalog: startCatalog(await dependencies('catalog'), settings.catalog),
+    runtime: startRuntime(await dependencies('runtime'), settings.runtime),
+    scheduler: startScheduler(await dependencies('scheduler')),
+    'chain-pusher': startChainPusher(await dependencies('chain-pusher')),
+  });
   const gateway = resources.use(
     'gateway',
     await startGateway(await dependencies('gateway'), settings.gateway),
@@ -40,4 +42,17 @@ export async function startServices(
   const key = await firstKey({ db: gateway.db, file: join(dataDirectory, 'api-key') });
   settings.write(welcome({ url: gateway.url, key, dataDirectory }));
   return { [Symbol.asyncDispose]: async () => undefined };
+}
+
+/** Holds what has started, in the order of the names, also when another has not: that one's error is thrown then. */
+async function useAll(
+  resources: Resources,
+  starting: Record<string, Promise<RunningService>>,
+): Promise<void> {
+  const outcomes = await Promise.allSettled(Object.values(starting));
+  for (const [place, name] of Object.keys(starting).entries()) {
+    const outcome = outcomes[place];
+    if (outcome?.status === 'fulfilled') resources.use(name, outcome.value);
+  }
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
