@@ -5,6 +5,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '10' },
+    'warm-up': { type: 'string', default: '15' },
     connections: { type: 'string', default: '64' },
     deployments: { type: 'string', default: '1000' },
   },
@@ -15,6 +16,7 @@ try {
   await runComparison({
     rounds: Number(values.rounds),
     seconds: Number(values.seconds),
+    warmUpSeconds: Number(values['warm-up']),
     connections: Number(values.connections),
     deployments: Number(values.deployments),
     write,

@@ -15,6 +15,8 @@ export interface ComparisonOptions {
   readonly rounds: number;
   /** Of each measurement. */
   readonly seconds: number;
+  /** Of load on each system before the first round: a process is judged as it runs, not as it starts. */
+  readonly warmUpSeconds: number;
   readonly connections: number;
   readonly deployments: number;
   readonly write: (line: string) => void;
@@ -39,7 +41,12 @@ export async function runComparison(options: ComparisonOptions): Promise<void> {
   );
   const systems = await startSystems(postgres.url, resources);
   const runs = [await pgbenchRun(systems, options)];
-  for (const system of systems) runs.push(...(await systemRuns(system, options)));
+  for (const system of systems) {
+    options.write(
+      `${system.shape}: ${options.deployments} deployments, ${options.warmUpSeconds} s of warm-up`,
+    );
+    runs.push(...(await systemRuns(system, options)));
+  }
   const measurements: Measurement[] = runs.map(({ name }) => ({ name, values: [] }));
   for (let round = 1; round <= options.rounds; round += 1) {
     for (const [index, { name, measure }] of runs.entries()) {
@@ -74,6 +81,7 @@ async function systemRuns(system: System, options: ComparisonOptions): Promise<R
   const targets = await setUpDeployments(system, options.deployments);
   const { connections, seconds } = options;
   const load: Omit<HttpLoad, 'paths'> = { url: system.url, key: system.key, connections, seconds };
+  await runHttpLoad({ ...load, paths: targets, seconds: options.warmUpSeconds });
   return [
     { name: `${system.shape}, spread`, measure: () => runHttpLoad({ ...load, paths: targets }) },
     {

@@ -1,6 +1,6 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { asServiceError, type NamedRpc } from '@orrery/contracts';
-import { createMeter, createTracer, isTraced } from '@orrery/service-kit';
+import { createMeter, createTracer, isMetered, isTraced } from '@orrery/service-kit';
 
 /** What the bus tells about itself: a span and a duration for each call, on both sides. */
 export interface Signals {
@@ -8,22 +8,27 @@ export interface Signals {
   answered<T>(rpc: NamedRpc, answer: () => Promise<T>): Promise<T>;
 }
 
-type Watch = <T>(rpc: NamedRpc, kind: SpanKind, work: () => Promise<T>) => Promise<T>;
+type Watch = <T>(rpc: NamedRpc, work: () => Promise<T>) => Promise<T>;
 
-/** Without a registered SDK its instruments do nothing, and no span is made. */
+/** What no SDK would take is neither made nor measured. */
 export function createSignals(service: string): Signals {
-  const called = createTimer(service, 'orrery_bus_call_duration');
-  const answered = createTimer(service, 'orrery_bus_answer_duration');
-  const spanned = isTraced() ? createSpans(service) : unspanned;
+  const watch = (kind: SpanKind, name: string): Watch => {
+    const timed = isMetered() ? createTimer(service, name) : unwatched;
+    if (!isTraced()) return timed;
+    const spanned = createSpans(service, kind);
+    return (rpc, work) => spanned(rpc, () => timed(rpc, work));
+  };
   return {
-    called: (rpc, call) => spanned(rpc, SpanKind.CLIENT, () => called(rpc, call)),
-    answered: (rpc, answer) => spanned(rpc, SpanKind.SERVER, () => answered(rpc, answer)),
+    called: watch(SpanKind.CLIENT, 'orrery_bus_call_duration'),
+    answered: watch(SpanKind.SERVER, 'orrery_bus_answer_duration'),
   };
 }
 
-function createTimer(service: string, name: string) {
+const unwatched: Watch = (_rpc, work) => work();
+
+function createTimer(service: string, name: string): Watch {
   const durations = createMeter(service).createHistogram(name, { unit: 'ms' });
-  return async <T>(rpc: NamedRpc, work: () => Promise<T>): Promise<T> => {
+  return async (rpc, work) => {
     const startedAt = performance.now();
     let code = 'ok';
     try {
@@ -37,11 +42,9 @@ function createTimer(service: string, name: string) {
   };
 }
 
-const unspanned: Watch = (_rpc, _kind, work) => work();
-
-function createSpans(service: string): Watch {
+function createSpans(service: string, kind: SpanKind): Watch {
   const tracer = createTracer(service);
-  return (rpc, kind, work) =>
+  return (rpc, work) =>
     tracer.startActiveSpan(`${rpc.service} ${rpc.name}`, { kind }, async (span) => {
       try {
         return await work();

@@ -1,6 +1,5 @@
 import {
   asServiceError,
-  type Cancellation,
   type Canceller,
   type NamedRpc,
   parseRequest,
@@ -11,7 +10,7 @@ import { type Clock, type Logger, withinTrace } from '@orrery/service-kit';
 import { decodeUntrusted, encodeBody, MAX_CALL_BYTES } from '../body.js';
 import type { Signals } from '../signals.js';
 import type { Answer, Frame } from '../transport.js';
-import { type CallFacts, ERROR_HEADER, readCallHeaders } from './call-headers.js';
+import { ERROR_HEADER, readCallHeaders } from './call-headers.js';
 import { lateError, startDeadline } from './late.js';
 import type { AnyHandler } from './serve.js';
 
@@ -41,28 +40,21 @@ async function handle(
   call: Canceller,
   clock: Clock,
 ): Promise<Frame> {
-  const { remainingMs, ...facts } = readCallHeaders(request.headers, clock.now());
-  const deadline = startDeadline(remainingMs, () => call.abort(lateError()));
+  const { remainingMs, caller, requestId, deadline } = readCallHeaders(request.headers, clock.now());
+  const timer = startDeadline(remainingMs, () => call.abort(lateError()));
   try {
-    return await run(rpc, handler, request, { ...facts, signal: call });
+    const valid = parseRequest(rpc, decodeUntrusted(request.body));
+    const reply = await handler(valid as never, { caller, requestId, deadline, signal: call });
+    return { headers: NO_HEADERS, body: encodeReply(rpc, reply) };
   } catch (error) {
     // A handler that stopped because it was told to has nothing wrong with it.
     throw isAbort(error) && call.aborted ? call.reason : error;
   } finally {
-    clearTimeout(deadline);
+    clearTimeout(timer);
   }
 }
 
-async function run(
-  rpc: NamedRpc,
-  handler: AnyHandler,
-  request: Frame,
-  context: Omit<CallFacts, 'remainingMs'> & { signal: Cancellation },
-): Promise<Frame> {
-  const valid = parseRequest(rpc, decodeUntrusted(request.body));
-  const reply = await handler(valid as never, context);
-  return { headers: {}, body: encodeReply(rpc, reply) };
-}
+const NO_HEADERS = {};
 
 /**
  * Checking the reply fills in defaults and keeps what the contract does not name inside the service. What

@@ -1,4 +1,11 @@
-import { type Meter, metrics, ProxyTracerProvider, type Tracer, trace } from '@opentelemetry/api';
+import {
+  createNoopMeter,
+  type Meter,
+  metrics,
+  ProxyTracerProvider,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 
 export type { Counter, Histogram, Meter, ObservableGauge, Span, Tracer } from '@opentelemetry/api';
 
@@ -13,3 +20,6 @@ export function isTraced(): boolean {
   const provider = trace.getTracerProvider();
   return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('orrery') !== undefined;
 }
+
+/** Whether measurements go anywhere: without an SDK taking them is wasted work. */
+export const isMetered = (): boolean => metrics.getMeter('orrery') !== createNoopMeter();

@@ -12,10 +12,9 @@ export type LocalHandlers = Readonly<Record<string, LocalHandler>>;
 /** Answers an operation by the gateway's own handler where there is one, else over the bus. */
 export const createDispatch =
   (bus: Pick<Bus, 'call'>, local: LocalHandlers): CallOperation =>
-  async (rpc, request, call) => {
+  (rpc, request, call) => {
     const own = local[rpc.name];
-    if (own !== undefined) return await answerHere(own, rpc, request, call);
-    return await callOverBus(bus, rpc, request, call);
+    return own === undefined ? callOverBus(bus, rpc, request, call) : answerHere(own, rpc, request, call);
   };
 
 async function answerHere(
@@ -31,13 +30,11 @@ async function answerHere(
   }
 }
 
-async function callOverBus(
+/** Every operation of the contract has a reply of this shape; the serving side has checked it. */
+const callOverBus = (
   bus: Pick<Bus, 'call'>,
   rpc: RoutedRpc,
   request: unknown,
   { caller, requestId, deadline, signal }: GatewayCall,
-): Promise<OperationReply> {
-  const reply = await bus.call(rpc, request, { caller, requestId, deadline, signal });
-  // Every operation of the contract has a reply of this shape; the serving side has checked it.
-  return reply as OperationReply;
-}
+): Promise<OperationReply> =>
+  bus.call(rpc, request, { caller, requestId, deadline, signal }) as Promise<OperationReply>;

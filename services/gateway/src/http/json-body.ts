@@ -11,7 +11,15 @@ export function acceptJsonOnly(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_request: unknown, bytes: Buffer) => (bytes.length === 0 ? undefined : parseJsonBody(bytes)),
+    (_request: unknown, bytes: Buffer, done: (error: Error | null, body?: unknown) => void) => {
+      let body: unknown;
+      try {
+        body = bytes.length === 0 ? undefined : parseJsonBody(bytes);
+      } catch (error) {
+        return done(error as Error);
+      }
+      done(null, body);
+    },
   );
 }
 

@@ -39,8 +39,11 @@ export function createRouter(dependencies: RouterDependencies): RouteToOwner {
   return async (call, context) => {
     for (;;) {
       if (held.epochOf(call.partition) !== undefined) {
-        const outcome = await answerHere(call, context);
-        if (outcome.answered) return outcome.reply;
+        try {
+          return await call.here(call.request, context);
+        } catch (error) {
+          if (!(error instanceof NotOwner)) throw error;
+        }
       }
       const owner = await owners.ownerOf(call.partition);
       if (owner !== undefined && owner !== instance) {
@@ -55,18 +58,6 @@ export function createRouter(dependencies: RouterDependencies): RouteToOwner {
 }
 
 type Outcome<Reply> = { answered: true; reply: Reply } | { answered: false };
-
-async function answerHere<Request, Reply>(
-  { here, request }: OwnedCall<Request, Reply>,
-  context: CallContext,
-): Promise<Outcome<Reply>> {
-  try {
-    return { answered: true, reply: await here(request, context) };
-  } catch (error) {
-    if (error instanceof NotOwner) return { answered: false };
-    throw error;
-  }
-}
 
 async function forward<Request, Reply>(
   { bus }: RouterDependencies,
