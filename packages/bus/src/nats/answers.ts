@@ -3,7 +3,7 @@ import type { Logger } from '@orrery/service-kit';
 import type { RunningCalls } from '../calls/running-calls.js';
 import type { Answer, Frame } from '../transport.js';
 import type { Connection } from './connection.js';
-import { type Arrival, splitAddress } from './inbox.js';
+import { type Arrival, addressIn, splitAddress } from './inbox.js';
 import { toMessageHeaders } from './message-headers.js';
 import { isPack, PACKED_AT_MOST, type Packed, readPack, writePack } from './pack-text.js';
 import { createPacker, type Packer } from './packer.js';
@@ -26,7 +26,7 @@ export function createAnswers(
   logger: Logger,
 ): Answers {
   const { nats } = connection;
-  const packer = createAnswerPacker(connection);
+  const packer = createAnswerPacker(connection, logger);
 
   const send = async (id: string, frame: Frame) => {
     if (frame.body.length <= PACKED_AT_MOST) {
@@ -54,21 +54,27 @@ export function createAnswers(
     answer: (message, answer) => {
       const { reply = '' } = message;
       if (!isPack(message)) return void answerOne(reply, message, answer);
-      const inbox = reply.slice(0, reply.lastIndexOf('.') + 1);
-      for (const packed of readPack(message.string())) void answerOne(`${inbox}${packed.id}`, packed, answer);
+      for (const packed of readPack(message.string()))
+        void answerOne(addressIn(reply, packed.id), packed, answer);
     },
   };
 }
 
-function createAnswerPacker({ nats }: Connection): Packer<Packed> {
+function createAnswerPacker({ nats }: Connection, logger: Logger): Packer<Packed> {
+  const alone = ({ id, headers, body }: Packed) =>
+    nats.publish(id, Buffer.from(body), { headers: toMessageHeaders(headers) });
+  const together = (packs: string, answers: readonly Packed[]) => {
+    const text = writePack(answers.map((one) => ({ ...one, id: splitAddress(one.id).id })));
+    nats.publish(packs, Buffer.from(text));
+  };
   return createPacker((packs, answers) => {
     const [first, ...others] = answers;
     if (first === undefined) return;
-    if (others.length === 0) {
-      const headers = toMessageHeaders(first.headers);
-      return nats.publish(first.id, Buffer.from(first.body), { headers });
+    try {
+      if (others.length === 0) alone(first);
+      else together(packs, answers);
+    } catch (error) {
+      logger.warn({ err: error, answers: answers.length }, 'answers could not be sent');
     }
-    const text = writePack(answers.map((one) => ({ ...one, id: splitAddress(one.id).id })));
-    nats.publish(packs, Buffer.from(text));
   });
 }

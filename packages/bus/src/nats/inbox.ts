@@ -48,6 +48,10 @@ export function splitAddress(address: string): { packs: string; id: string } {
   return { packs: `${address.slice(0, end)}${PACKS}`, id: address.slice(end) };
 }
 
+/** The address of another conversation of the same inbox. */
+export const addressIn = (address: string, id: string): string =>
+  `${address.slice(0, address.lastIndexOf('.') + 1)}${id}`;
+
 export function openInbox(connection: Connection): Inbox {
   const { nats } = connection;
   const prefix = `${createInbox()}.`;

@@ -23,16 +23,22 @@ export function writePack(items: readonly Packed[]): string {
   return `${JSON.stringify(index)}\n${items.map(({ body }) => body).join('')}`;
 }
 
-/** @throws Error for what `writePack` has not written. */
+/** Nothing, for what `writePack` has not written: thrown to the client, an error would end its connection. */
 export function readPack(text: string): Packed[] {
+  try {
+    return split(text);
+  } catch {
+    return [];
+  }
+}
+
+function split(text: string): Packed[] {
   const end = text.indexOf('\n');
-  const index = JSON.parse(text.slice(0, end)) as Index;
   let from = end + 1;
-  const items = index.map(([id, headers, length]) => {
+  const packed = (JSON.parse(text.slice(0, end)) as Index).map(([id, headers, length]) => {
     const body = text.slice(from, from + length);
     from += length;
     return { id, headers, body };
   });
-  if (end < 0 || from !== text.length) throw new Error('a pack is not as long as it says');
-  return items;
+  return from === text.length ? packed : [];
 }

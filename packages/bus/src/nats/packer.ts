@@ -13,12 +13,14 @@ const MANY = 16;
 /**
  * Under load a turn of the event loop brings many requests, or the answers of a whole commit. Sent as one message they
  * cost the sockets, the server and the receiver little more than one of them; alone, an item waits for nobody.
+ * `send` must not throw: at the end of a turn nobody would catch it.
  */
 export function createPacker<Item>(send: (place: string, items: readonly Item[]) => void): Packer<Item> {
-  const packs = new Map<string, { items: Item[]; size: number }>();
+  let packs = new Map<string, { items: Item[]; size: number }>();
   const flush = () => {
-    for (const [place, { items }] of packs) send(place, items);
-    packs.clear();
+    const full = packs;
+    packs = new Map();
+    for (const [place, { items }] of full) send(place, items);
   };
   return {
     flush,

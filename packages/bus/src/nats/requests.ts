@@ -11,8 +11,10 @@ import type { Parts } from './parts.js';
 /** A request on its way; its id is its reply subject. */
 interface Asked extends Packed {
   readonly fail: (error: unknown) => void;
-  /** Called when its answer has come or is no longer waited for. */
-  settled?: () => void;
+  /** Its answer has come or is no longer waited for. */
+  isSettled: boolean;
+  /** Called then, once it is on its way with others. */
+  onSettled?: () => void;
 }
 
 export interface Requests {
@@ -33,7 +35,7 @@ export function createRequests(connection: Connection, inbox: Inbox, parts: Part
           reply: id,
           ...(parcel.headers && { headers: parcel.headers }),
         });
-      asked = { ...frame, id, fail };
+      asked = { ...frame, id, fail, isSettled: false };
       packer.add(subject, asked, frame.body.length);
     };
     const giveUp = (address: string) => {
@@ -43,10 +45,15 @@ export function createRequests(connection: Connection, inbox: Inbox, parts: Part
       const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
       return await parts.unpack(arrival, timeoutMs - (performance.now() - askedAt), signal);
     } finally {
-      asked?.settled?.();
+      if (asked !== undefined) settle(asked);
     }
   };
   return { request, flush: packer.flush };
+}
+
+function settle(asked: Asked): void {
+  asked.isSettled = true;
+  asked.onSettled?.();
 }
 
 function createRequestPacker({ nats, requireUp }: Connection, inbox: Inbox): Packer<Asked> {
@@ -58,7 +65,7 @@ function createRequestPacker({ nats, requireUp }: Connection, inbox: Inbox): Pac
       if (isNobody(arrival)) for (const { fail } of waiting) fail(nobody());
     });
     for (const one of asked) {
-      one.settled = () => {
+      one.onSettled = () => {
         waiting.delete(one);
         if (waiting.size === 0) address[Symbol.dispose]();
       };
@@ -66,10 +73,14 @@ function createRequestPacker({ nats, requireUp }: Connection, inbox: Inbox): Pac
     const text = writePack(asked.map((one) => ({ ...one, id: splitAddress(one.id).id })));
     nats.publish(subject, Buffer.from(text), { reply: address.subject, headers: PACK_HEADER });
   };
-  return createPacker((subject, asked) => {
+  return createPacker((subject, all) => {
+    // Who was given up in the same turn is not asked for at all.
+    const asked = all.filter(({ isSettled }) => !isSettled);
+    const [first, ...others] = asked;
+    if (first === undefined) return;
     try {
       requireUp();
-      if (asked.length === 1 && asked[0] !== undefined) alone(subject, asked[0]);
+      if (others.length === 0) alone(subject, first);
       else together(subject, asked);
     } catch {
       for (const { fail } of asked) fail(unavailable());

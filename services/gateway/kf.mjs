@@ -1,3 +1,0 @@
-import { hash, createHash } from 'node:crypto'; import { crc32 } from 'node:zlib'; import { newToken, parseToken } from './dist/accounts/key-format.js';
-const t=newToken().token; const b=(n,f)=>{for(let i=0;i<20000;i++)f();const s=performance.now();for(let i=0;i<100000;i++)f();console.log(n,((performance.now()-s)/100).toFixed(2),'µs')};
-b('parseToken',()=>parseToken(t)); b('hash buffer',()=>hash('sha256',t,'buffer')); b('hash hex',()=>hash('sha256',t,'hex'));b('hash binary',()=>hash('sha256',t,'binary')); b('createHash',()=>createHash('sha256').update(t).digest()); b('crc32',()=>crc32(t)); const buf=Buffer.from(t); b('crc32 buf',()=>crc32(buf)); b('bigint',()=>BigInt(4000000000)%62n); b('hash buf->hex',()=>hash('sha256',buf,'hex'));
