@@ -22,9 +22,10 @@ describe('a proxy that knows only openapi.json', () => {
     read ??= readDistinct(folder);
     return read;
   };
+  // Where Prism is not there yet it is installed: 90 MB.
   beforeAll(async () => {
     judge = await startJudge();
-  });
+  }, 300_000);
   afterAll(() => judge?.[Symbol.asyncDispose]());
 
   it('passes an answer as it is documented and reports what is not', async () => {

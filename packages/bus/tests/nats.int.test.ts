@@ -1,4 +1,4 @@
-import { connect } from '@nats-io/transport-node';
+import { connect, headers } from '@nats-io/transport-node';
 import { systemClock } from '@orrery/service-kit';
 import { describeWithNats } from '@orrery/testing';
 import { expect, it, onTestFinished } from 'vitest';
@@ -38,5 +38,40 @@ describeWithNats('messages on the wire', (url) => {
     await wire.flush();
     expect(seen.asked).toBe(2);
     expect(seen.answered).toBeLessThanOrEqual(4);
+  });
+
+  it('never hold what was given up before the turn ended', async () => {
+    await using world = await openWorld(url);
+    const [server, client] = [await world.join(), await world.join()];
+    onTestFinished(async () => void (await Promise.all([server.close(), client.close()])));
+    const served: string[] = [];
+    const handlers = echoHandlers({
+      'echo.say': async ({ text }) => {
+        served.push(text);
+        return { said: text };
+      },
+    });
+    await server.serve(echoContract, handlers);
+    const leaving = new AbortController();
+    const given = client.call(say, { text: 'given up' }, inTime({ signal: leaving.signal }));
+    leaving.abort();
+    await expect(given).rejects.toMatchObject({ code: 'unavailable' });
+    await client.call(say, { text: 'after' }, inTime());
+    expect(served).toEqual(['after']);
+  });
+
+  it('that are no packs cost their own calls alone', async () => {
+    await using world = await openWorld(url);
+    const [server, client] = [await world.join(), await world.join()];
+    onTestFinished(async () => void (await Promise.all([server.close(), client.close()])));
+    await server.serve(echoContract, echoHandlers());
+    const wire = await connect({ servers: url });
+    onTestFinished(() => wire.close());
+    const marked = headers();
+    marked.append('orrery-pack', '1');
+    wire.publish(say.subject, 'no pack', { reply: 'nowhere.1', headers: marked });
+    await wire.flush();
+    expect(await client.call(say, { text: 'well' }, inTime())).toMatchObject({ said: 'well' });
+    expect(world.log.join()).toContain('a message could not be taken');
   });
 });

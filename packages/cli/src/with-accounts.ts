@@ -1,7 +1,8 @@
-import { join } from 'node:path';
+import { access } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { findRunningPostgres, startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { type GatewaySchema, openDatabase } from '@orrery/gateway/accounts';
-import { createLogger, holding, type Resources } from '@orrery/service-kit';
+import { createLogger, holding, type Resources, StartupError } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
 import type { CommandContext } from './command-context.js';
 
@@ -29,5 +30,13 @@ async function embeddedUrl(dataDirectory: string, resources: Resources): Promise
   const cluster = join(dataDirectory, 'postgres');
   const running = await findRunningPostgres(cluster);
   if (running !== undefined) return running;
+  await access(cluster).catch((cause) => Promise.reject(noDatabase(dataDirectory, cause)));
   return resources.use('postgres', await startEmbeddedPostgres({ dataDirectory: cluster })).url;
 }
+
+/** A command about accounts has nothing to say of a database that it would make itself. */
+const noDatabase = (dataDirectory: string, cause: unknown): StartupError =>
+  new StartupError(
+    `There is no database in ${resolve(dataDirectory)}: run this where Orrery was started, or set ORRERY_DATA_DIR or DATABASE_URL.`,
+    { cause },
+  );

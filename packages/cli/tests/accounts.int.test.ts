@@ -1,5 +1,8 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createProgram } from '../src/program.js';
 
 let database: TestDatabase;
@@ -40,5 +43,18 @@ describe('orrery accounts', () => {
     expect(await run('accounts', 'quota', '1', '--ai-usd-per-day', 'lots')).toContain(
       'an amount such as 2.50.',
     );
+  });
+
+  it('makes no database where none is', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'orrery-nothing-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const listing = createProgram({ env: { ORRERY_DATA_DIR: folder }, write: () => undefined }).parseAsync([
+      'node',
+      'orrery',
+      'accounts',
+      'list',
+    ]);
+    await expect(listing).rejects.toThrow(`There is no database in ${folder}`);
+    expect(await readdir(folder)).toEqual([]);
   });
 });

@@ -24,7 +24,8 @@ export async function createCluster(cluster: Cluster, signal?: AbortSignal): Pro
   }
 }
 
-async function moveIntoPlace(draft: string, dataDirectory: string): Promise<void> {
+/** Who was there first stays. */
+export async function moveIntoPlace(draft: string, dataDirectory: string): Promise<void> {
   try {
     await rename(draft, dataDirectory);
   } catch (error) {

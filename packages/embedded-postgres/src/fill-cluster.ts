@@ -2,22 +2,14 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { StartupError } from '@orrery/service-kit';
 import type { Cluster } from './cluster.js';
+import { INITDB_OPTIONS } from './initdb-options.js';
 import { runInitdb } from './run-initdb.js';
 import { findTemplate } from './template.js';
-
-/** Debian and its like bring `C.UTF-8`; elsewhere PostgreSQL's own provider sorts and folds the same way. */
-const locale =
-  process.platform === 'linux'
-    ? ['--locale=C.UTF-8']
-    : ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-
-/** No password: only the folder's owner reaches the socket. */
-const options = ['--username=orrery', '--auth=trust', '--encoding=UTF8', '--no-instructions', ...locale];
 
 /** Fills the cluster's empty folder: with a copy of the template where there is one. It is on disk when this resolves. */
 export async function fillCluster(cluster: Cluster, signal?: AbortSignal): Promise<void> {
   const template = await findTemplate(cluster.binaries);
-  if (template === undefined) return runInitdb(cluster, options, signal);
+  if (template === undefined) return runInitdb(cluster, INITDB_OPTIONS, signal);
   await copy(template, cluster);
   await runInitdb(cluster, ['--sync-only'], signal);
 }

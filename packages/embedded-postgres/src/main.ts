@@ -1,4 +1,3 @@
-import { StartupError } from '@orrery/service-kit';
 import { locateBinaries } from './binaries.js';
 import { makeTemplate } from './make-template.js';
 
@@ -6,6 +5,5 @@ import { makeTemplate } from './make-template.js';
 try {
   await makeTemplate(await locateBinaries());
 } catch (error) {
-  if (!(error instanceof StartupError)) throw error;
-  process.stdout.write(`No template of a PostgreSQL cluster was made: ${error.message}\n`);
+  process.stdout.write(`No template of a PostgreSQL cluster was made: ${(error as Error).message}\n`);
 }

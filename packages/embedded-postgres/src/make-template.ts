@@ -1,20 +1,35 @@
-import { open, readdir, rename, rm, truncate } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { open, readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
 import type { PostgresBinaries } from './binaries.js';
+import { moveIntoPlace } from './create-cluster.js';
 import { startEmbeddedPostgres } from './start-postgres.js';
 import { findTemplate, templateFolder } from './template.js';
 
-/** Makes the template unless it is there, beside its place first. @throws StartupError as a start does. */
+/** Makes the template unless it is there, beside its place first; of two builds at once one makes it. */
 export async function makeTemplate(binaries: PostgresBinaries): Promise<void> {
-  if ((await findTemplate(binaries)) !== undefined) return;
   const folder = templateFolder(binaries);
-  const draft = `${folder}.new`;
-  await rm(draft, { recursive: true, force: true });
-  const server = await startEmbeddedPostgres({ dataDirectory: draft, database: 'postgres' });
-  await nameDatabase(server.url).finally(() => server.stop());
-  await leaveHoles(join(draft, 'pg_wal'));
-  await rename(draft, folder);
+  if (folder === undefined || (await findTemplate(binaries)) !== undefined) return;
+  await removeOthers(folder);
+  const draft = `${folder}.new-${process.pid}-${randomUUID()}`;
+  try {
+    const server = await startEmbeddedPostgres({ dataDirectory: draft, database: 'postgres' });
+    await nameDatabase(server.url).finally(() => server.stop());
+    await leaveHoles(join(draft, 'pg_wal'));
+    await moveIntoPlace(draft, folder);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** Those of other versions, which nothing reads any more. */
+async function removeOthers(folder: string): Promise<void> {
+  const home = dirname(folder);
+  for (const name of await readdir(home)) {
+    const isOther = /^template-.*-/.test(name) && !name.startsWith(basename(folder));
+    if (isOther) await rm(join(home, name), { recursive: true, force: true });
+  }
 }
 
 /** The database that everyone uses is there then; making it would write as much as the rest of a first start. */
@@ -28,11 +43,10 @@ async function nameDatabase(url: string): Promise<void> {
 async function leaveHoles(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (!entry.isFile()) continue;
-    const path = join(folder, entry.name);
-    await using file = await open(path);
+    await using file = await open(join(folder, entry.name), 'r+');
     const bytes = await file.readFile();
-    const used = bytes.findLastIndex((byte) => byte !== 0) + 1;
-    await truncate(path, used);
-    await truncate(path, bytes.length);
+    await file.truncate(bytes.findLastIndex((byte) => byte !== 0) + 1);
+    await file.truncate(bytes.length);
+    await file.sync();
   }
 }

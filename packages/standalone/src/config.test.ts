@@ -14,12 +14,15 @@ describe('the settings of the all-in-one', () => {
     });
   });
 
-  it.each([{}, { HOST: 'localhost' }, { HOST: '::1' }, { HOST: '' }])(
-    'limit no rates on a loopback address: %o',
-    (env) => {
-      expect(read(env).gateway.rates).toBeUndefined();
-    },
-  );
+  it.each<Record<string, string>>([
+    {},
+    { HOST: 'localhost' },
+    { HOST: '::1' },
+    { HOST: '' },
+    { RATE_LIMITS: '' },
+  ])('limit no rates on a loopback address: %o', (env) => {
+    expect(read(env).gateway.rates).toBeUndefined();
+  });
 
   it.each([{ HOST: '0.0.0.0' }, { RATE_LIMITS: 'true' }, { DATABASE_URL: 'postgres://db/orrery' }])(
     'limit rates where others can come, or where asked to: %o',

@@ -34,7 +34,7 @@ export function readStandaloneSettings(
     own: () => readEnvironment(environment, env),
     catalog: () => readCatalogConfig(env),
     runtime: () => readRuntimeConfig(env),
-    gateway: () => readGatewayConfig({ ...limitsOf(env), ...env }),
+    gateway: () => readGatewayConfig({ ...env, ...limitsOf(env) }),
   });
   return {
     dataDirectory: resolve(own.ORRERY_DATA_DIR),
@@ -48,5 +48,5 @@ export function readStandaloneSettings(
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|::1)$/;
 
 /** Embedded and on loopback it serves its own user alone: rates are not limited unless asked for (decisions §8). */
-const limitsOf = ({ DATABASE_URL, HOST }: Environment): Environment =>
-  !DATABASE_URL && LOOPBACK.test(HOST || '127.0.0.1') ? { RATE_LIMITS: 'off' } : {};
+const limitsOf = ({ DATABASE_URL, HOST, RATE_LIMITS }: Environment): Environment =>
+  !RATE_LIMITS && !DATABASE_URL && LOOPBACK.test(HOST || '127.0.0.1') ? { RATE_LIMITS: 'off' } : {};

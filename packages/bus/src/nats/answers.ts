@@ -52,7 +52,9 @@ export function createAnswers(
   return {
     flush: packer.flush,
     answer: (message, answer) => {
-      const { reply = '' } = message;
+      const { reply } = message;
+      // Nobody of ours asks without a place for the answer.
+      if (!reply) return;
       if (!isPack(message)) return void answerOne(reply, message, answer);
       for (const packed of readPack(message.string()))
         void answerOne(addressIn(reply, packed.id), packed, answer);

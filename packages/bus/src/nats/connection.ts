@@ -1,4 +1,4 @@
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { ServiceError } from '@orrery/contracts';
 import { type Logger, StartupError } from '@orrery/service-kit';
 import { readServers } from './servers.js';
@@ -9,6 +9,8 @@ export interface Connection {
   readonly up: boolean;
   /** @throws ServiceError `unavailable` while disconnected: what is sent then would silently be lost. */
   requireUp(): void;
+  /** Hears a subject; what goes wrong with a message is logged, since thrown to the client it would end its reading. */
+  hear(subject: string, receive: (message: Msg) => void, queue?: string): Subscription;
   /** `onDown` is called at each loss, `onUp` at each return. */
   watch(watcher: ConnectionWatcher): void;
 }
@@ -50,6 +52,17 @@ export async function openConnection(urls: string, service: string, logger: Logg
     },
     requireUp() {
       if (!up || nats.isClosed()) throw unavailable();
+    },
+    hear: (subject, receive, queue) => {
+      const callback = (failed: Error | null, message: Msg) => {
+        if (failed !== null) return;
+        try {
+          receive(message);
+        } catch (error) {
+          logger.error({ err: error, subject }, 'a message could not be taken');
+        }
+      };
+      return nats.subscribe(subject, { callback, ...(queue !== undefined && { queue }) });
     },
     watch: (watcher) => watchers.push(watcher),
   };

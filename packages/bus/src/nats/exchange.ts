@@ -1,4 +1,4 @@
-import type { Msg, Subscription } from '@nats-io/transport-node';
+import type { Subscription } from '@nats-io/transport-node';
 import type { Logger } from '@orrery/service-kit';
 import { createRunningCalls, type RunningCalls } from '../calls/running-calls.js';
 import { cancelSubject } from '../subjects.js';
@@ -34,11 +34,7 @@ export function createNatsExchange(
   const hearCancellations = (group: string) => {
     if (cancellable.has(group)) return;
     cancellable.add(group);
-    nats.subscribe(cancelSubject(group), {
-      callback: (error, message) => {
-        if (error === null) running.cancel(message.string());
-      },
-    });
+    connection.hear(cancelSubject(group), (message) => running.cancel(message.string()));
   };
 
   return {
@@ -46,12 +42,8 @@ export function createNatsExchange(
     request: requests.request,
     respond: async (queue, answerOf) => {
       hearCancellations(queue);
-      for (const [subject, answer] of answerOf) {
-        const callback = (error: Error | null, message: Msg) => {
-          if (error === null) answers.answer(message, answer);
-        };
-        served.push(nats.subscribe(subject, { queue, callback }));
-      }
+      for (const [subject, answer] of answerOf)
+        served.push(connection.hear(subject, (message) => answers.answer(message, answer), queue));
       await nats.flush();
     },
     broadcast: async (subject, frame) => {
@@ -60,12 +52,9 @@ export function createNatsExchange(
       nats.publish(subject, parcel.data, parcel.headers && { headers: parcel.headers });
     },
     listen: async (subject, receive, signal) => {
-      const subscription = nats.subscribe(subject, {
-        callback: (error, message) => {
-          if (error === null)
-            receive({ headers: fromMessageHeaders(message.headers), body: message.string() });
-        },
-      });
+      const subscription = connection.hear(subject, (message) =>
+        receive({ headers: fromMessageHeaders(message.headers), body: message.string() }),
+      );
       signal.addEventListener('abort', () => subscription.unsubscribe(), { once: true });
       await nats.flush();
     },

@@ -1,4 +1,4 @@
-import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
+import { createInbox, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import { awaitAnswer } from '../calls/await-answer.js';
 import { isLate } from '../calls/late.js';
 import { nobody } from '../calls/nobody.js';
@@ -39,8 +39,8 @@ export interface Inbox {
 }
 
 const NO_RESPONDERS = 503;
-/** Where answers come together: no conversation has this number. */
-const PACKS = 'packs';
+/** Where answers come together: no conversation has this number, which are letters and digits. */
+const PACKS = '-packs';
 
 /** The inbox that a reply subject belongs to, and which of its conversations that is. */
 export function splitAddress(address: string): { packs: string; id: string } {
@@ -59,7 +59,7 @@ export function openInbox(connection: Connection): Inbox {
   const waiting = new Map<string, (error: unknown) => void>();
   let count = 0;
 
-  subscribe(nats, prefix, receivers);
+  subscribe(connection, prefix, receivers);
   connection.watch({ onDown: () => failAll(waiting) });
 
   const open: Inbox['open'] = (receive) => {
@@ -110,17 +110,13 @@ export function openInbox(connection: Connection): Inbox {
 }
 
 function subscribe(
-  nats: NatsConnection,
+  { hear }: Connection,
   prefix: string,
   receivers: Map<string, (arrival: Arrival) => void>,
 ): void {
-  const packs = `${prefix}${PACKS}`;
-  nats.subscribe(`${prefix}*`, {
-    callback: (error, message) => {
-      if (error !== null) return;
-      if (message.subject !== packs) receivers.get(message.subject)?.(message);
-      else for (const packed of readPack(message.string())) receivers.get(`${prefix}${packed.id}`)?.(packed);
-    },
+  hear(`${prefix}*`, (message) => {
+    if (message.subject !== `${prefix}${PACKS}`) return receivers.get(message.subject)?.(message);
+    for (const packed of readPack(message.string())) receivers.get(`${prefix}${packed.id}`)?.(packed);
   });
 }
 

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Logger } from '@orrery/service-kit';
 import { MAX_FACT_BYTES } from '../body.js';
 import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../closing.js';
@@ -66,7 +65,7 @@ function assemble(
       const calls = exchange.stop().then(() => exchange.running.untilIdle());
       await within(CLOSE_GRACE_MS, Promise.all([calls, ...stops.map((stop) => stop())]));
       exchange.running.abortAll();
-      await turn();
+      await within(LAST_WORDS_MS, exchange.running.untilIdle());
       exchange.flush();
       await within(LAST_WORDS_MS, connection.nats.drain());
       await connection.nats.close();

@@ -11,8 +11,8 @@ it('reads what it has written, whatever the texts are', () => {
 });
 
 it.each([writePack(items).slice(0, -1), `${writePack(items)}x`, '', '\n', 'null\n', '[1]\n', '[]'])(
-  'finds nothing in what is no pack: %j',
+  'refuses what is no pack: %j',
   (text) => {
-    expect(readPack(text)).toEqual([]);
+    expect(() => readPack(text)).toThrow();
   },
 );

@@ -23,16 +23,8 @@ export function writePack(items: readonly Packed[]): string {
   return `${JSON.stringify(index)}\n${items.map(({ body }) => body).join('')}`;
 }
 
-/** Nothing, for what `writePack` has not written: thrown to the client, an error would end its connection. */
+/** @throws Error for what `writePack` has not written. */
 export function readPack(text: string): Packed[] {
-  try {
-    return split(text);
-  } catch {
-    return [];
-  }
-}
-
-function split(text: string): Packed[] {
   const end = text.indexOf('\n');
   let from = end + 1;
   const packed = (JSON.parse(text.slice(0, end)) as Index).map(([id, headers, length]) => {
@@ -40,5 +32,6 @@ function split(text: string): Packed[] {
     from += length;
     return { id, headers, body };
   });
-  return from === text.length ? packed : [];
+  if (from !== text.length) throw new Error('a pack is not as long as it says');
+  return packed;
 }

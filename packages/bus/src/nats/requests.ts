@@ -11,6 +11,7 @@ import type { Parts } from './parts.js';
 /** A request on its way; its id is its reply subject. */
 interface Asked extends Packed {
   readonly fail: (error: unknown) => void;
+  isSent: boolean;
   /** Its answer has come or is no longer waited for. */
   isSettled: boolean;
   /** Called then, once it is on its way with others. */
@@ -35,10 +36,12 @@ export function createRequests(connection: Connection, inbox: Inbox, parts: Part
           reply: id,
           ...(parcel.headers && { headers: parcel.headers }),
         });
-      asked = { ...frame, id, fail, isSettled: false };
+      asked = { ...frame, id, fail, isSent: false, isSettled: false };
       packer.add(subject, asked, frame.body.length);
     };
     const giveUp = (address: string) => {
+      if (asked !== undefined) settle(asked);
+      if (asked?.isSent === false) return;
       if (connection.up) connection.nats.publish(cancelSubject(group), address);
     };
     try {
@@ -78,6 +81,7 @@ function createRequestPacker({ nats, requireUp }: Connection, inbox: Inbox): Pac
     const asked = all.filter(({ isSettled }) => !isSettled);
     const [first, ...others] = asked;
     if (first === undefined) return;
+    for (const one of asked) one.isSent = true;
     try {
       requireUp();
       if (others.length === 0) alone(subject, first);

@@ -15,7 +15,9 @@ function issueProblems(issue: z.core.$ZodIssue): FieldProblem[] {
       fieldProblem(toPointer([...issue.path, key]), 'unknown_property', `the property "${key}" is not known`),
     );
   }
-  return [fieldProblem(toPointer(issue.path), issue.code, messageOf(issue))];
+  // What a rule of ours refuses zod calls "custom", which says nothing to a caller.
+  const code = issue.code === 'custom' ? 'invalid' : issue.code;
+  return [fieldProblem(toPointer(issue.path), code, messageOf(issue))];
 }
 
 /** Requests hold no `undefined`: where zod received it, something is missing. */

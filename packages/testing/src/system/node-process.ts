@@ -34,7 +34,13 @@ export function startNode(entry: string, env: Record<string, string>, args: stri
       child.emit('output');
     });
   }
-  const exited = once(child, 'close').then(([code]) => code as number | null);
+  // A test that ran out of time has disposed of nothing: what it started goes with its worker.
+  const killed = () => void child.kill('SIGKILL');
+  process.once('exit', killed);
+  const exited = once(child, 'close').then(([code]) => {
+    process.off('exit', killed);
+    return code as number | null;
+  });
   const end = (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
     return exited;
