@@ -3,6 +3,7 @@ import { startNatsServer } from '@orrery/testing/servers';
 import { type System, startAllInOne, startFiveProcesses } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient } from '../src/api-client.js';
+import { followStream } from '../src/follow-stream.js';
 import { racingWorld } from '../src/racing-world.js';
 
 describe('all in one', () => playRacing(() => startAllInOne()));
@@ -62,6 +63,20 @@ function playRacing(start: (cleanUp: (() => Promise<void>)[]) => Promise<System>
       'training',
     ]);
     expect(history.body.data[0].prevHash).toBe(history.body.data[1].hash);
+  });
+
+  it('tells a live stream of executions as they commit', async () => {
+    const api = apiClient(system.url, system.key);
+    const { deployment } = await racingWorld(api);
+    await using stream = await followStream(system, deployment);
+    const startedAt = performance.now();
+    for (let run = 0; run < 6; run += 1) {
+      const input = { horse: 'HORSE_1', hours: 1 };
+      const { body } = await api.post(`${deployment}/execute`, { event: 'training', input });
+      expect(await stream.next()).toBe(body.data.seq);
+    }
+    // Without the news of commits a stream looks every two seconds: ten for these.
+    expect(performance.now() - startedAt).toBeLessThan(6000);
   });
 
   it('refuses what breaks a rule, applies nothing and keeps the reason', async () => {

@@ -43,7 +43,8 @@ export function startGateway(
       bus,
       identityHandlers({ db, bus, keys, clock, logger, signIn: config.signIn }),
     );
-    const stream = startStreams({ bus, call, keys, clock, logger, deadlineMs: config.deadlineMs, resources });
+    const { deadlineMs } = config;
+    const stream = await startStreams({ bus, call, keys, clock, logger, deadlineMs, resources });
     const limiter = await startLimiter({ ...dependencies, redisUrl: config.redisUrl, resources });
     const app = createApp({
       call,

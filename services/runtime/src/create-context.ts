@@ -9,6 +9,7 @@ import type { RuntimeContext, RuntimeSchema } from './context.js';
 import { createDeploymentAccess } from './deployments/deployment-access.js';
 import { createDeploymentDirectory } from './deployments/deployment-directory.js';
 import { createReleaseEmptySchema } from './instances/release-empty-schema.js';
+import { announceGrowth } from './journal/announce-growth.js';
 import type { RecentEntries } from './journal/recent-entries.js';
 import { createTurns } from './journal/verify/turns.js';
 import { createIdBlocks } from './lanes/id-blocks.js';
@@ -127,6 +128,7 @@ function createOwnership(
       signals.committed(batch.entries.length);
       recent.keep(batch);
       wakeRelay();
+      announceGrowth(bus, batch);
     },
     onLost: (partitions) => {
       signals.leasesLost(partitions.length);

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { defineMessage } from '../rpc/message.js';
 import { journalFact } from './journal.js';
 
@@ -6,3 +7,13 @@ import { journalFact } from './journal.js';
  * message's. At least once: consumers follow `seq` and fetch what is missing through `journal.range`.
  */
 export const journalEntry = defineMessage('runtime', 'journal-entry', journalFact);
+
+/**
+ * Broadcast after a commit: the last `seq` of the journals that grew, by deployment. Who missed it finds out by asking
+ * for a `journal.range`.
+ */
+export const journalsGrew = defineMessage(
+  'runtime',
+  'journals-grew',
+  z.strictObject({ heads: z.record(z.string(), z.int()) }),
+);

@@ -26,6 +26,19 @@ describe('head watch', () => {
     expect(asked.slice(2)).toEqual([['a', 5]]);
   });
 
+  it('wakes who is behind as soon as it is told, and does not put to sleep who missed the news', async () => {
+    const watch = createHeadWatch(async () => 0);
+    const { signal } = new AbortController();
+    const woken: number[] = [];
+    for (const seq of [4, 5]) void watch.beyond('a', seq, signal).then(() => woken.push(seq));
+    watch.grew({ a: 5, b: 7 });
+    await watch.beyond('b', 6, signal);
+    expect(woken).toEqual([4]);
+    watch.grew({ a: 6 });
+    await watch.beyond('a', 5, signal);
+    expect(woken).toEqual([4, 5]);
+  });
+
   it('forgets who has left', async () => {
     const asked: string[] = [];
     const watch = createHeadWatch(async (deployment) => asked.push(deployment));

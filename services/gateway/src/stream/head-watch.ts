@@ -1,5 +1,9 @@
-/** Tells when journals grow, with one question per deployment however many streams wait. */
+import { LRUCache } from 'lru-cache';
+
+/** Tells when journals grow: as it is told, and with one question per deployment however many streams wait. */
 export interface HeadWatch {
+  /** These journals go so far now, by deployment. */
+  grew(heads: Readonly<Record<string, number>>): void;
   /** Resolves when the deployment's journal goes beyond `seq`, or the signal aborts. */
   beyond(deployment: string, seq: number, signal: AbortSignal): Promise<void>;
   /** Asks once for every deployment that is waited for. */
@@ -13,22 +17,33 @@ interface Waiter {
 
 /** Deployments asked for at once. */
 const AT_ONCE = 32;
+/** Deployments of which the last news is remembered: it may come while a stream still sends what was before. */
+const REMEMBERED = 10_000;
 
 export function createHeadWatch(headOf: (deployment: string, known: number) => Promise<number>): HeadWatch {
   const waiting = new Map<string, Set<Waiter>>();
+  const news = new LRUCache<string, number>({ max: REMEMBERED });
 
   const forget = (deployment: string, waiter: Waiter) => {
     const waiters = waiting.get(deployment);
     waiters?.delete(waiter);
     if (waiters?.size === 0) waiting.delete(deployment);
   };
+  /** Once: were the news wrong, as after a restored database, a stream would ask for ever. */
+  const isTold = (deployment: string, seq: number) =>
+    (news.get(deployment) ?? 0) > seq && news.delete(deployment);
   const lookAt = async ([deployment, waiters]: [string, Set<Waiter>]) => {
     const known = Math.min(...[...waiters].map(({ seq }) => seq));
-    const head = await headOf(deployment, known);
-    for (const waiter of [...waiters]) if (waiter.seq < head) waiter.wake();
+    wakeBehind(waiters, await headOf(deployment, known));
   };
 
   return {
+    grew: (heads) => {
+      for (const [deployment, head] of Object.entries(heads)) {
+        news.set(deployment, head);
+        wakeBehind(waiting.get(deployment) ?? [], head);
+      }
+    },
     beyond: (deployment, seq, signal) =>
       new Promise((resolve) => {
         const wake = () => {
@@ -37,7 +52,7 @@ export function createHeadWatch(headOf: (deployment: string, known: number) => P
           resolve();
         };
         const waiter = { seq, wake };
-        if (signal.aborted) return resolve();
+        if (signal.aborted || isTold(deployment, seq)) return resolve();
         signal.addEventListener('abort', wake, { once: true });
         waiting.set(deployment, (waiting.get(deployment) ?? new Set()).add(waiter));
       }),
@@ -50,4 +65,8 @@ export function createHeadWatch(headOf: (deployment: string, known: number) => P
       }
     },
   };
+}
+
+function wakeBehind(waiters: Iterable<Waiter>, head: number): void {
+  for (const waiter of [...waiters]) if (waiter.seq < head) waiter.wake();
 }

@@ -1,4 +1,5 @@
 import type { Bus } from '@orrery/bus';
+import { journalsGrew } from '@orrery/contracts';
 import { type Clock, type Logger, type Resources, startPollLoop } from '@orrery/service-kit';
 import type { KeyVerifier } from '../accounts/key-verifier.js';
 import type { StreamHandler } from '../http/add-stream-route.js';
@@ -7,11 +8,11 @@ import { createHeadWatch } from './head-watch.js';
 import { createJournalClient } from './journal-client.js';
 import { streamDeployment } from './stream-deployment.js';
 
-/** How long after its commit an execution may be seen, in milliseconds. */
-const LOOK_MS = 250;
+/** How long after its commit an execution is seen at the latest, in milliseconds, should the news of it get lost. */
+const LOOK_MS = 2000;
 
 export interface StreamsContext {
-  bus: Pick<Bus, 'call'>;
+  bus: Pick<Bus, 'call' | 'listen'>;
   call: CallOperation;
   keys: KeyVerifier;
   clock: Clock;
@@ -20,11 +21,14 @@ export interface StreamsContext {
   resources: Resources;
 }
 
-/** Starts what live streams share: one look at each followed journal, however many follow it. */
-export function startStreams(context: StreamsContext): StreamHandler {
+/** Starts what live streams share: the news of journals, and one look at each followed one, however many follow it. */
+export async function startStreams(context: StreamsContext): Promise<StreamHandler> {
   const { bus, clock, logger, resources } = context;
   const journal = createJournalClient(bus, clock);
   const heads = createHeadWatch(journal.headOf);
+  const listening = new AbortController();
+  resources.add('news of journals', () => listening.abort());
+  await bus.listen(journalsGrew, (news) => heads.grew(news.heads), listening.signal);
   const runOnce = async () => {
     await heads.look();
     return 'idle' as const;
