@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
 import { systemClock } from '@orrery/service-kit';
 import { describe, expect, it } from 'vitest';
 import { perMinute } from '../src/limits/rate-policy.js';
@@ -86,6 +87,24 @@ describe('admission', () => {
 });
 
 describe('draining', () => {
+  it('does not wait for connections that never asked, and answers what comes in late on a new one', async () => {
+    const { app } = fakeApp();
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = app.server.address() as AddressInfo;
+    const open = async () => {
+      const socket = connect(port, '127.0.0.1');
+      await Promise.all([once(socket, 'connect'), once(app.server, 'connection')]);
+      return socket;
+    };
+    const [silent, late] = [await open(), await open()];
+    const closed = app.close();
+    late.write(`GET /api/things/x HTTP/1.1\r\nhost: x\r\nauthorization: ${authorized.authorization}\r\n\r\n`);
+    const answer = String((await once(late, 'data'))[0]);
+    expect(answer).toContain('HTTP/1.1 200');
+    expect(answer).toContain('connection: close');
+    await Promise.all([once(silent, 'close'), closed]);
+  }, 5000);
+
   it('answers the requests under way and takes no new connections', async () => {
     const { app, answers } = fakeApp();
     const moments = new EventEmitter();
