@@ -8,7 +8,7 @@ import { tellApartBy } from '../src/document/tell-apart.js';
 
 afterEach(() => void vi.unstubAllEnvs());
 
-/** Answers in two parts, with headers given in both ways. */
+/** Answers in two parts, with headers given in both ways; says on which port. */
 const program = `
   require('node:http').createServer((request, response) => {
     request.resume().on('end', () => {
@@ -17,7 +17,7 @@ const program = `
       response.write('two ');
       response.end('parts');
     });
-  }).listen(0, function () { console.log('at', this.address().port); });
+  }).listen(0, function () { process.stdout.write('at ' + this.address().port + '\\n'); });
 `;
 
 it('a program is recorded with what it was asked and what it answered, until it is killed', async () => {

@@ -20,13 +20,17 @@ function openWorld(url: string): Promise<BusWorld> {
 describeWithNats('the bus over NATS', (url) => busContract(() => openWorld(url)));
 
 describeWithNats('messages on the wire', (url) => {
+  /** A process that serves, one that calls, and a connection that hears them. */
+  const serving = async (handlers = echoHandlers()) => {
+    const { join, log } = await openWorld(url);
+    const [server, client, wire] = [await join(), await join(), await connect({ servers: url })];
+    onTestFinished(async () => void (await Promise.all([server.close(), client.close(), wire.close()])));
+    await server.serve(echoContract, handlers);
+    return { client, wire, log };
+  };
+
   it('hold what is asked of one service, and answered to one process, within a turn', async () => {
-    await using world = await openWorld(url);
-    const [server, client] = [await world.join(), await world.join()];
-    onTestFinished(async () => void (await Promise.all([server.close(), client.close()])));
-    await server.serve(echoContract, echoHandlers());
-    const wire = await connect({ servers: url });
-    onTestFinished(() => wire.close());
+    const { client, wire } = await serving();
     const seen = { asked: 0, answered: 0 };
     const count = (kind: keyof typeof seen) => () => {
       seen[kind] += 1;
@@ -41,9 +45,6 @@ describeWithNats('messages on the wire', (url) => {
   });
 
   it('never hold what was given up before the turn ended', async () => {
-    await using world = await openWorld(url);
-    const [server, client] = [await world.join(), await world.join()];
-    onTestFinished(async () => void (await Promise.all([server.close(), client.close()])));
     const served: string[] = [];
     const handlers = echoHandlers({
       'echo.say': async ({ text }) => {
@@ -51,7 +52,7 @@ describeWithNats('messages on the wire', (url) => {
         return { said: text };
       },
     });
-    await server.serve(echoContract, handlers);
+    const { client } = await serving(handlers);
     const leaving = new AbortController();
     const given = client.call(say, { text: 'given up' }, inTime({ signal: leaving.signal }));
     leaving.abort();
@@ -61,17 +62,12 @@ describeWithNats('messages on the wire', (url) => {
   });
 
   it('that are no packs cost their own calls alone', async () => {
-    await using world = await openWorld(url);
-    const [server, client] = [await world.join(), await world.join()];
-    onTestFinished(async () => void (await Promise.all([server.close(), client.close()])));
-    await server.serve(echoContract, echoHandlers());
-    const wire = await connect({ servers: url });
-    onTestFinished(() => wire.close());
+    const { client, wire, log } = await serving();
     const marked = headers();
     marked.append('orrery-pack', '1');
     wire.publish(say.subject, 'no pack', { reply: 'nowhere.1', headers: marked });
     await wire.flush();
     expect(await client.call(say, { text: 'well' }, inTime())).toMatchObject({ said: 'well' });
-    expect(world.log.join()).toContain('a message could not be taken');
+    expect(log.join()).toContain('a message could not be taken');
   });
 });

@@ -14,7 +14,7 @@ export async function makeTemplate(binaries: PostgresBinaries): Promise<void> {
   await removeOthers(folder);
   const draft = `${folder}.new-${process.pid}-${randomUUID()}`;
   try {
-    const server = await startEmbeddedPostgres({ dataDirectory: draft, database: 'postgres' });
+    const server = await startEmbeddedPostgres({ dataDirectory: draft, database: 'template1' });
     await nameDatabase(server.url).finally(() => server.stop());
     await leaveHoles(join(draft, 'pg_wal'));
     await moveIntoPlace(draft, folder);
@@ -34,7 +34,7 @@ async function removeOthers(folder: string): Promise<void> {
 
 /** The database that everyone uses is there then; making it would write as much as the rest of a first start. */
 async function nameDatabase(url: string): Promise<void> {
-  const client = new Client({ connectionString: url.replace('/postgres?', '/template1?') });
+  const client = new Client({ connectionString: url });
   await client.connect();
   await client.query('alter database postgres rename to orrery').finally(() => client.end());
 }

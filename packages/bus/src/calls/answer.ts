@@ -10,7 +10,7 @@ import { type Clock, type Logger, withinTrace } from '@orrery/service-kit';
 import { decodeUntrusted, encodeBody, MAX_CALL_BYTES } from '../body.js';
 import type { Signals } from '../signals.js';
 import type { Answer, Frame } from '../transport.js';
-import { ERROR_HEADER, readCallHeaders } from './call-headers.js';
+import { ERROR_HEADER, type ReadCallHeaders } from './call-headers.js';
 import { lateError, startDeadline } from './late.js';
 import type { AnyHandler } from './serve.js';
 
@@ -18,15 +18,16 @@ export interface AnswerDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signals: Signals;
+  readonly readCallHeaders: ReadCallHeaders;
 }
 
 /** Turns a handler into something that always answers. */
 export function createAnswer(rpc: NamedRpc, handler: AnyHandler, dependencies: AnswerDependencies): Answer {
-  const { clock, logger, signals } = dependencies;
+  const { logger, signals } = dependencies;
   return (request, call) =>
     withinTrace(request.headers, async () => {
       try {
-        return await signals.answered(rpc, () => handle(rpc, handler, request, call, clock));
+        return await signals.answered(rpc, () => handle(rpc, handler, request, call, dependencies));
       } catch (error) {
         return errorFrame(error, { rpc: rpc.name, requestId: request.headers['orrery-request'] }, logger);
       }
@@ -38,7 +39,7 @@ async function handle(
   handler: AnyHandler,
   request: Frame,
   call: Canceller,
-  clock: Clock,
+  { clock, readCallHeaders }: AnswerDependencies,
 ): Promise<Frame> {
   const { remainingMs, caller, requestId, deadline } = readCallHeaders(request.headers, clock.now());
   const timer = startDeadline(remainingMs, () => call.abort(lateError()));

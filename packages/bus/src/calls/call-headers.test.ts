@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { readCallHeaders, writeCallHeaders } from './call-headers.js';
+import { createReadCallHeaders, writeCallHeaders } from './call-headers.js';
 
+const readCallHeaders = createReadCallHeaders();
 const caller = { kind: 'schedule', event: 'Rennen\n🐎' } as const;
 
 it('carries caller and request, and the time that remains, whatever the other clock says', () => {

@@ -22,24 +22,30 @@ export function writeCallHeaders(options: CallOptions, remainingMs: number): Fra
 export type CallFacts = Omit<CallContext, 'signal'> & { remainingMs: number };
 
 /** @throws Error when the headers were not written by `writeCallHeaders`. */
-export function readCallHeaders(headers: Frame['headers'], now: number): CallFacts {
-  const remainingMs = Number(headers['orrery-deadline']?.split(' ')[1]);
-  if (!Number.isFinite(remainingMs)) throw new Error('a request without a deadline');
-  return {
-    caller: readCaller(headers['orrery-caller']),
-    requestId: headers['orrery-request'] ?? '',
-    deadline: now + remainingMs,
-    remainingMs,
+export type ReadCallHeaders = (headers: Frame['headers'], now: number) => CallFacts;
+
+export function createReadCallHeaders(): ReadCallHeaders {
+  const readCaller = createReadCaller();
+  return (headers, now) => {
+    const remainingMs = Number(headers['orrery-deadline']?.split(' ')[1]);
+    if (!Number.isFinite(remainingMs)) throw new Error('a request without a deadline');
+    return {
+      caller: readCaller(headers['orrery-caller']),
+      requestId: headers['orrery-request'] ?? '',
+      deadline: now + remainingMs,
+      remainingMs,
+    };
   };
 }
 
 /** The same few callers come again and again. */
-const known = new LRUCache<string, Caller>({ max: 1000 });
-
-function readCaller(text = 'null'): Caller {
-  const before = known.get(text);
-  if (before !== undefined) return before;
-  const read = Object.freeze(caller.parse(JSON.parse(text)));
-  known.set(text, read);
-  return read;
+function createReadCaller() {
+  const known = new LRUCache<string, Caller>({ max: 1000 });
+  return (text = 'null'): Caller => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const read = Object.freeze(caller.parse(JSON.parse(text)));
+    known.set(text, read);
+    return read;
+  };
 }

@@ -3,13 +3,17 @@ import type { ServeOptions } from '../port.js';
 import { instanceSubject } from '../subjects.js';
 import type { Answer, Exchange } from '../transport.js';
 import { type AnswerDependencies, createAnswer } from './answer.js';
+import { createReadCallHeaders } from './call-headers.js';
 
 export type AnyHandler = (request: never, context: CallContext) => Promise<JsonValue>;
 
 /** The one place where RPCs are registered. */
-export const createServe =
-  ({ exchange, ...dependencies }: AnswerDependencies & { exchange: Exchange }) =>
-  async <R extends Record<string, Rpc>>(
+export const createServe = ({
+  exchange,
+  ...given
+}: Omit<AnswerDependencies, 'readCallHeaders'> & { exchange: Exchange }) => {
+  const dependencies = { ...given, readCallHeaders: createReadCallHeaders() };
+  return async <R extends Record<string, Rpc>>(
     contract: Contract<R>,
     handlers: Handlers<R>,
     { instance }: ServeOptions = {},
@@ -22,3 +26,4 @@ export const createServe =
     }
     await exchange.respond(contract.service, answers);
   };
+};

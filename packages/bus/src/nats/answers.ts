@@ -3,7 +3,7 @@ import type { Logger } from '@orrery/service-kit';
 import type { RunningCalls } from '../calls/running-calls.js';
 import type { Answer, Frame } from '../transport.js';
 import type { Connection } from './connection.js';
-import { type Arrival, addressIn, splitAddress } from './inbox.js';
+import { type Arrival, addressIn, packsOf } from './inbox.js';
 import { toMessageHeaders } from './message-headers.js';
 import { isPack, PACKED_AT_MOST, type Packed, readPack, writePack } from './pack-text.js';
 import { createPacker, type Packer } from './packer.js';
@@ -29,10 +29,8 @@ export function createAnswers(
   const packer = createAnswerPacker(connection, logger);
 
   const send = async (id: string, frame: Frame) => {
-    if (frame.body.length <= PACKED_AT_MOST) {
-      const { packs } = splitAddress(id);
-      return packer.add(packs, { ...frame, id }, frame.body.length);
-    }
+    if (frame.body.length <= PACKED_AT_MOST)
+      return packer.add(packsOf(id), { ...frame, id }, frame.body.length);
     using parcel = parts.pack(frame);
     nats.publish(id, parcel.data, parcel.headers && { headers: parcel.headers });
     await parcel.taken;
@@ -65,16 +63,12 @@ export function createAnswers(
 function createAnswerPacker({ nats }: Connection, logger: Logger): Packer<Packed> {
   const alone = ({ id, headers, body }: Packed) =>
     nats.publish(id, Buffer.from(body), { headers: toMessageHeaders(headers) });
-  const together = (packs: string, answers: readonly Packed[]) => {
-    const text = writePack(answers.map((one) => ({ ...one, id: splitAddress(one.id).id })));
-    nats.publish(packs, Buffer.from(text));
-  };
   return createPacker((packs, answers) => {
     const [first, ...others] = answers;
     if (first === undefined) return;
     try {
       if (others.length === 0) alone(first);
-      else together(packs, answers);
+      else nats.publish(packs, Buffer.from(writePack(answers)));
     } catch (error) {
       logger.warn({ err: error, answers: answers.length }, 'answers could not be sent');
     }

@@ -42,15 +42,12 @@ const NO_RESPONDERS = 503;
 /** Where answers come together: no conversation has this number, which are letters and digits. */
 const PACKS = '-packs';
 
-/** The inbox that a reply subject belongs to, and which of its conversations that is. */
-export function splitAddress(address: string): { packs: string; id: string } {
-  const end = address.lastIndexOf('.') + 1;
-  return { packs: `${address.slice(0, end)}${PACKS}`, id: address.slice(end) };
-}
-
 /** The address of another conversation of the same inbox. */
 export const addressIn = (address: string, id: string): string =>
   `${address.slice(0, address.lastIndexOf('.') + 1)}${id}`;
+
+/** Where answers to the inbox of this address come together. */
+export const packsOf = (address: string): string => addressIn(address, PACKS);
 
 export function openInbox(connection: Connection): Inbox {
   const { nats } = connection;

@@ -17,9 +17,16 @@ export interface Packed extends Frame {
 
 type Index = [id: string, headers: Frame['headers'], length: number][];
 
-/** A line of JSON says whose bodies follow and how long each is; bodies are JSON already, and are not written twice. */
+/**
+ * A line of JSON says whose bodies follow and how long each is; bodies are JSON already, and are not written twice. Of
+ * an id that is an address only its end is written: the pack goes to the inbox that the rest names.
+ */
 export function writePack(items: readonly Packed[]): string {
-  const index: Index = items.map(({ id, headers, body }) => [id, headers, body.length]);
+  const index: Index = items.map(({ id, headers, body }) => [
+    id.slice(id.lastIndexOf('.') + 1),
+    headers,
+    body.length,
+  ]);
   return `${JSON.stringify(index)}\n${items.map(({ body }) => body).join('')}`;
 }
 

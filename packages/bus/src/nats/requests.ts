@@ -2,7 +2,7 @@ import { nobody } from '../calls/nobody.js';
 import { cancelSubject } from '../subjects.js';
 import type { Exchange } from '../transport.js';
 import { type Connection, unavailable } from './connection.js';
-import { type Inbox, isNobody, splitAddress } from './inbox.js';
+import { type Inbox, isNobody } from './inbox.js';
 import { toMessageHeaders } from './message-headers.js';
 import { PACK_HEADER, PACKED_AT_MOST, type Packed, writePack } from './pack-text.js';
 import { createPacker, type Packer } from './packer.js';
@@ -73,8 +73,7 @@ function createRequestPacker({ nats, requireUp }: Connection, inbox: Inbox): Pac
         if (waiting.size === 0) address[Symbol.dispose]();
       };
     }
-    const text = writePack(asked.map((one) => ({ ...one, id: splitAddress(one.id).id })));
-    nats.publish(subject, Buffer.from(text), { reply: address.subject, headers: PACK_HEADER });
+    nats.publish(subject, Buffer.from(writePack(asked)), { reply: address.subject, headers: PACK_HEADER });
   };
   return createPacker((subject, all) => {
     // Who was given up in the same turn is not asked for at all.

@@ -33,11 +33,14 @@ function messageOf(issue: z.core.$ZodIssue): string {
 export function parseOrRefuse<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const errors = problemsOf(parsed.error);
-  const first = errors[0];
-  throw new ServiceError('validation_failed', first && `${first.pointer || 'request'}: ${first.message}`, {
-    errors,
-  });
+  throw refusal(problemsOf(parsed.error), 'request');
+}
+
+/** `validation_failed` with these problems; `whole` names what the empty pointer points to. */
+export function refusal(errors: FieldProblem[], whole: string): ServiceError {
+  const [first] = errors;
+  const detail = first && `${first.pointer || whole}: ${first.message}`;
+  return new ServiceError('validation_failed', detail, { errors });
 }
 
 /** The body of a request should have been an array (interface §7). */

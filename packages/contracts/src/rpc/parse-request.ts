@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../errors/field-problem.js';
 import { ServiceError } from '../errors/service-error.js';
-import { bodyMustBeArray, problemsOf } from '../errors/zod-problems.js';
+import { bodyMustBeArray, problemsOf, refusal } from '../errors/zod-problems.js';
 import type { RequestOf, Rpc } from './rpc.js';
 
 /** How a pointer names a place outside the body; the body's own pointers are plain RFC 6901. */
@@ -26,12 +26,6 @@ export const refusedHttp = (problems: readonly FieldProblem[]): ServiceError =>
     })),
     'the body',
   );
-
-function refusal(errors: FieldProblem[], whole: string): ServiceError {
-  const [first] = errors;
-  const detail = first && `${first.pointer || whole}: ${first.message}`;
-  return new ServiceError('validation_failed', detail, { errors });
-}
 
 /** `/query/page` → `#query/page`, `/body/name` → `/name`. */
 function placed(pointer: string): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { SchemaDefinition, VersionDefinition, WorldTexts } from '@orrery/contracts';
 import type { VersionRow, WorldRow } from '../database/schema.js';
 import { contentHash } from '../hashing/content-hash.js';
@@ -38,7 +38,7 @@ function definitionHash(row: PlacedVersion, schemas: Schemas): string {
     .map(({ schemaId, hash }) => `${schemaId}:${hash}`);
   const runsWith = row.locked_at === null ? live.join() : `locked ${row.version_hash}`;
   const facts = [row.id, row.definition_hash, runsWith, row.event];
-  return createHash('sha256').update(facts.join('\n'), 'utf8').digest('hex');
+  return hash('sha256', facts.join('\n'), 'hex');
 }
 
 export function toWorldTexts(
