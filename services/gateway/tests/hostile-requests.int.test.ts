@@ -111,6 +111,13 @@ describe('paths, queries and headers', () => {
     expect(answer.statusCode).toBe(expected.status);
   });
 
+  it('says of a repeated parameter that it is one', async () => {
+    const answer = await fakeApp().app.inject({ url: '/api/things?page=1&page=2', headers: authorized });
+    expect(answer.json().errors).toEqual([
+      { pointer: '#query/page', code: 'repeated', message: 'given more than once' },
+    ]);
+  });
+
   it('names a wrong header by its place', async () => {
     const headers = { ...json, 'idempotency-key': 'k'.repeat(300) };
     const answer = await create('{"name":"x"}', headers);

@@ -19,11 +19,7 @@ export function parseRequest<R extends Rpc>(rpc: R, request: unknown): RequestOf
 /** Says what was wrong with an HTTP request by the places that its sender knows: `/query/page` is `#query/page`. */
 export const refusedHttp = (problems: readonly FieldProblem[]): ServiceError =>
   refusal(
-    problems.map(({ pointer, code, message }) => ({
-      pointer: placed(pointer),
-      code,
-      message: isRepeated(pointer, message) ? 'given more than once' : message,
-    })),
+    problems.map((problem) => ({ ...problem, pointer: placed(problem.pointer) })),
     'the body',
   );
 
@@ -33,7 +29,3 @@ function placed(pointer: string): string {
   const place = PLACES[part as keyof typeof PLACES];
   return place === undefined ? pointer : [place, ...rest].join('/');
 }
-
-/** A list is what a query parser makes of a parameter that stands there twice. */
-const isRepeated = (pointer: string, message: string): boolean =>
-  pointer.startsWith('/query/') && message.endsWith('received array');

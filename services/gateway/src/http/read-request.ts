@@ -1,4 +1,4 @@
-import { findUnsafeJson, refusedHttp, ServiceError } from '@orrery/contracts';
+import { fieldProblem, findUnsafeJson, refusedHttp, ServiceError, toPointer } from '@orrery/contracts';
 import type { FastifyRequest } from 'fastify';
 import type { RequestSchema } from './request-schema.js';
 
@@ -19,6 +19,7 @@ export function readRequest(http: FastifyRequest, { headers, body }: RequestSche
   };
   refuseEmptySegments(request.params);
   refuseUnsafeText({ params: request.params, query: request.query, headers: request.headers });
+  refuseRepeated(request.query);
   if (body === 'array' && !Array.isArray(request.body)) throw new ServiceError('body_must_be_array');
   return request;
 }
@@ -32,6 +33,14 @@ function refuseEmptySegments(params: unknown): void {
 function refuseUnsafeText(parts: Partial<RawRequest>): void {
   const problem = findUnsafeJson(parts);
   if (problem !== undefined) throw refusedHttp([problem]);
+}
+
+/** No operation takes a parameter twice; the query parser makes a list of it. */
+function refuseRepeated(query: unknown): void {
+  for (const [name, value] of Object.entries(query as Record<string, unknown>)) {
+    if (Array.isArray(value))
+      throw refusedHttp([fieldProblem(toPointer(['query', name]), 'repeated', 'given more than once')]);
+  }
 }
 
 function pick(headers: FastifyRequest['headers'], names: readonly string[]): Record<string, unknown> {
