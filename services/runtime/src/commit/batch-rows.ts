@@ -1,7 +1,9 @@
 import type { Batch, TouchedInstance } from '../lanes/batch.js';
 import type { MemoryInstance } from '../lanes/instance-memory.js';
 
-/** The parameters of the commit statement, each a JSON array of rows. */
+export const NO_ROWS = '[]';
+
+/** The parameters of the commit statement, each a JSON array of rows; what few batches have comes last. */
 export function batchRows(batch: Batch, instance: string): string[] {
   const { updated, created, removed } = instanceRows(batch);
   return [
@@ -11,9 +13,9 @@ export function batchRows(batch: Batch, instance: string): string[] {
     ...[
       headRows(batch),
       updated,
+      changeRows(batch),
       created,
       removed,
-      changeRows(batch),
       batch.kept.map(({ deploymentId: d, entitySchema: s, instanceId: i, seq, revision: r, state }) => ({
         d,
         s,
@@ -31,7 +33,7 @@ export function batchRows(batch: Batch, instance: string): string[] {
         reply,
         at,
       })),
-    ].map((rows) => (rows.length === 0 ? '[]' : JSON.stringify(rows))),
+    ].map((rows) => (rows.length === 0 ? NO_ROWS : JSON.stringify(rows))),
   ];
 }
 

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Db } from '../context.js';
 import type { Batch } from '../lanes/batch.js';
 import { batchRows } from './batch-rows.js';
-import { COMMIT_STATEMENT } from './commit-statement.js';
+import { COMMIT_STATEMENT, commitStatement } from './commit-statement.js';
 import { writeRareEffects } from './rare-effects.js';
 
 /** `lost`: a lease is no longer held under its epoch, and nothing was written. */
@@ -19,7 +19,7 @@ export function createCommit({ pool, db }: { pool: pg.Pool; db: Db }, instance: 
   return async (batch) => {
     const values = batchRows(batch, instance);
     if (batch.rare.length > 0) return commitTogether(db, batch, values);
-    const { rows } = await pool.query<{ ok: boolean }>({ ...COMMIT_STATEMENT, values });
+    const { rows } = await pool.query<{ ok: boolean }>(commitStatement(values));
     return rows[0]?.ok ? 'committed' : 'lost';
   };
 }

@@ -1,13 +1,18 @@
 import { journalEntry } from '@orrery/contracts';
+import { NO_ROWS } from './batch-rows.js';
 
 /**
- * The whole batch as one statement, so that it costs one round trip and one flush. `$1` the process, `$2` its leases,
- * then the rows. It begins with the leases: their rows are locked for share until the commit, so that a takeover waits
- * for it, and unless all of them are still held under the same epochs nothing at all is written.
+ * The planner takes a range of a value that it does not know to be rare. So each row is looked up by its key, however
+ * small the tables were when the plan was made: else it joins them whole, which costs more than the rest of a batch.
  */
-export const COMMIT_STATEMENT = {
-  name: 'commit-batch',
-  text: `
+const FEW = `n.d between 1 and ${Number.MAX_SAFE_INTEGER}`;
+
+/**
+ * `$1` the process, `$2` its leases, then the rows. It begins with the leases: their rows are locked for share until
+ * the commit, so that a takeover waits for it, and unless all of them are still held under the same epochs nothing at
+ * all is written.
+ */
+const ALWAYS = `
 with lease as materialized (
   select p.id from partitions p
   join jsonb_to_recordset($2::jsonb) as l (partition smallint, epoch bigint) on p.id = l.partition
@@ -37,26 +42,31 @@ with lease as materialized (
 ), heads as (
   update journal_heads h set seq = n.seq, hash = n.hash, totals = n.totals
   from jsonb_to_recordset($4::jsonb) as n (d bigint, seq bigint, hash text, totals jsonb)
-  where h.deployment_id = n.d and (select ok from held)
+  where h.deployment_id = n.d and ${FEW} and (select ok from held)
 ), updated as (
   update instances i set state = n.state, revision = n.r, updated_at = n.u,
     id = coalesce(n.id, i.id), created_at = coalesce(n.c, i.created_at)
   from jsonb_to_recordset($5::jsonb) as n (d bigint, s text, i text, state jsonb, r integer, u timestamptz,
     id bigint, c timestamptz)
-  where i.deployment_id = n.d and i.entity_schema = n.s and i.instance_id = n.i and (select ok from held)
-), created as (
+  where i.deployment_id = n.d and i.entity_schema = n.s and i.instance_id = n.i and ${FEW}
+    and (select ok from held)
+), touched as (
+  insert into instance_changes (deployment_id, entity_schema, instance_id, seq)
+  select d, s, i, seq from jsonb_to_recordset($6::jsonb) as n (d bigint, s text, i text, seq bigint)
+  where (select ok from held)
+)`;
+
+/** What few batches have rows for: parts without rows still cost their start, a tenth of a small batch. */
+const SOMETIMES = `, created as (
   insert into instances (id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at)
   select id, d, s, i, state, r, c, u
-  from jsonb_to_recordset($6::jsonb) as n (id bigint, d bigint, s text, i text, state jsonb, r integer,
+  from jsonb_to_recordset($7::jsonb) as n (id bigint, d bigint, s text, i text, state jsonb, r integer,
     c timestamptz, u timestamptz)
   where (select ok from held)
 ), removed as (
-  delete from instances i using jsonb_to_recordset($7::jsonb) as n (d bigint, s text, i text)
-  where i.deployment_id = n.d and i.entity_schema = n.s and i.instance_id = n.i and (select ok from held)
-), touched as (
-  insert into instance_changes (deployment_id, entity_schema, instance_id, seq)
-  select d, s, i, seq from jsonb_to_recordset($8::jsonb) as n (d bigint, s text, i text, seq bigint)
-  where (select ok from held)
+  delete from instances i using jsonb_to_recordset($8::jsonb) as n (d bigint, s text, i text)
+  where i.deployment_id = n.d and i.entity_schema = n.s and i.instance_id = n.i and ${FEW}
+    and (select ok from held)
 ), kept as (
   insert into kept_states (deployment_id, entity_schema, instance_id, seq, revision, state)
   select d, s, i, seq, r, nullif(state, 'null')
@@ -73,6 +83,21 @@ with lease as materialized (
   select a, o, k, h, reply, at
   from jsonb_to_recordset($11::jsonb) as n (a bigint, o text, k text, h text, reply json, at timestamptz)
   where (select ok from held)
-)
-select ok from held`,
-};
+)`;
+
+const RESULT = `
+select ok from held`;
+
+/** The parameters that only `SOMETIMES` has come last; before them come this many. */
+const ALWAYS_PARAMETERS = 6;
+
+const PLAIN = { name: 'commit-plain-batch', text: ALWAYS + RESULT };
+export const COMMIT_STATEMENT = { name: 'commit-batch', text: ALWAYS + SOMETIMES + RESULT };
+
+/** The whole batch as one statement, so that it costs one round trip and one flush; `values` as `batchRows` made them. */
+export function commitStatement(values: readonly string[]) {
+  const isPlain = values.slice(ALWAYS_PARAMETERS).every((rows) => rows === NO_ROWS);
+  return isPlain
+    ? { ...PLAIN, values: values.slice(0, ALWAYS_PARAMETERS) }
+    : { ...COMMIT_STATEMENT, values: [...values] };
+}
