@@ -1,15 +1,16 @@
 import type { Batch, TouchedInstance } from '../lanes/batch.js';
 import type { MemoryInstance } from '../lanes/instance-memory.js';
+import { entryRows } from './entry-rows.js';
 
 export const NO_ROWS = '[]';
 
-/** The parameters of the commit statement, each a JSON array of rows; what few batches have comes last. */
+/** The parameters of the commit statement. After the entries each is a JSON array of rows; what few batches have is last. */
 export function batchRows(batch: Batch, instance: string): string[] {
   const { updated, created, removed } = instanceRows(batch);
   return [
     instance,
     JSON.stringify([...batch.leases.values()]),
-    entryRows(batch),
+    ...entryRows(batch),
     ...[
       headRows(batch),
       updated,
@@ -36,14 +37,6 @@ export function batchRows(batch: Batch, instance: string): string[] {
     ].map((rows) => (rows.length === 0 ? NO_ROWS : JSON.stringify(rows))),
   ];
 }
-
-/** An entry is sent as the text that was hashed, with what the hash does not cover put before it. */
-const entryRows = ({ entries }: Batch): string =>
-  `[${entries.map(({ deploymentId, entry, effects }) => {
-    const { llm = null, pushes = null, durationMs = null } = effects;
-    const beside = { d: deploymentId, hash: entry.hash, llm, pushes, ms: durationMs };
-    return `${JSON.stringify(beside).slice(0, -1)},${entry.text.slice(1)}`;
-  })}]`;
 
 const headRows = ({ deployments }: Batch) =>
   [...deployments.values()].map(({ id, head }) => ({

@@ -7,6 +7,10 @@ import { NO_ROWS } from './batch-rows.js';
  */
 const FEW = `n.d between 1 and ${Number.MAX_SAFE_INTEGER}`;
 
+const COLUMNS = `deployment_id, seq, id, v, kind, event, event_version, version_hash, trigger, caller, status,
+    input, changes, result, error, llm_hash, attestation, payment_key, executed_at, prev_hash, hash,
+    llm, pushes, duration_ms`;
+
 /**
  * `$1` the process, `$2` its leases, then the rows. It begins with the leases: their rows are locked for share until
  * the commit, so that a takeover waits for it, and unless all of them are still held under the same epochs nothing at
@@ -20,39 +24,30 @@ with lease as materialized (
   for share of p
 ), held as materialized (
   select (select count(*) from lease) = jsonb_array_length($2::jsonb) as ok
-), entries as (
-  insert into journal (deployment_id, seq, id, v, kind, event, event_version, version_hash, trigger, caller, status,
-    input, changes, result, error, llm_hash, attestation, payment_key, executed_at, prev_hash, hash,
-    llm, pushes, duration_ms)
-  select d, seq, id, v, kind, event, "eventVersion", "versionHash", trigger, caller, status,
-    input, changes, nullif(result, 'null'), nullif(error, 'null'), "llmHash", nullif(attestation, 'null'), "paymentKey",
-    "executedAt", "prevHash", hash, nullif(llm, 'null'), nullif(pushes, 'null'), ms
-  from jsonb_to_recordset($3::jsonb) as e (d bigint, seq bigint, id uuid, v smallint, kind text, event text,
-    "eventVersion" integer, "versionHash" text, trigger text, caller text, status text, input jsonb, changes jsonb,
-    result jsonb, error jsonb, "llmHash" text, attestation jsonb, "paymentKey" text, "executedAt" timestamptz,
-    "prevHash" text, hash text, llm jsonb, pushes jsonb, ms double precision)
+), entry as materialized (
+  select e.*, nullif(given, 'null') as input
+  from rows from (unnest(string_to_array($4, e'\\n')::jsonb[]), unnest(string_to_array($5, e'\\n')::jsonb[]),
+    unnest($3::new_entry[])) with ordinality as e (given, changes)
   where (select ok from held)
+), entries as (
+  insert into journal (${COLUMNS}) select ${COLUMNS} from entry
 ), facts as (
   insert into outbox (name, ordering_key, ordering_seq, message_id)
-  select '${journalEntry.name}', deployment, seq, id
-  from rows from (jsonb_to_recordset($3::jsonb) as (deployment text, seq bigint, id text)) with ordinality
-    as e (deployment, seq, id, place)
-  where (select ok from held)
-  order by place
+  select '${journalEntry.name}', deployment, seq, id::text from entry order by ordinality
 ), heads as (
   update journal_heads h set seq = n.seq, hash = n.hash, totals = n.totals
-  from jsonb_to_recordset($4::jsonb) as n (d bigint, seq bigint, hash text, totals jsonb)
+  from jsonb_to_recordset($6::jsonb) as n (d bigint, seq bigint, hash text, totals jsonb)
   where h.deployment_id = n.d and ${FEW} and (select ok from held)
 ), updated as (
   update instances i set state = n.state, revision = n.r, updated_at = n.u,
     id = coalesce(n.id, i.id), created_at = coalesce(n.c, i.created_at)
-  from jsonb_to_recordset($5::jsonb) as n (d bigint, s text, i text, state jsonb, r integer, u timestamptz,
+  from jsonb_to_recordset($7::jsonb) as n (d bigint, s text, i text, state jsonb, r integer, u timestamptz,
     id bigint, c timestamptz)
   where i.deployment_id = n.d and i.entity_schema = n.s and i.instance_id = n.i and ${FEW}
     and (select ok from held)
 ), touched as (
   insert into instance_changes (deployment_id, entity_schema, instance_id, seq)
-  select d, s, i, seq from jsonb_to_recordset($6::jsonb) as n (d bigint, s text, i text, seq bigint)
+  select d, s, i, seq from jsonb_to_recordset($8::jsonb) as n (d bigint, s text, i text, seq bigint)
   where (select ok from held)
 )`;
 
@@ -60,28 +55,28 @@ with lease as materialized (
 const SOMETIMES = `, created as (
   insert into instances (id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at)
   select id, d, s, i, state, r, c, u
-  from jsonb_to_recordset($7::jsonb) as n (id bigint, d bigint, s text, i text, state jsonb, r integer,
+  from jsonb_to_recordset($9::jsonb) as n (id bigint, d bigint, s text, i text, state jsonb, r integer,
     c timestamptz, u timestamptz)
   where (select ok from held)
 ), removed as (
-  delete from instances i using jsonb_to_recordset($8::jsonb) as n (d bigint, s text, i text)
+  delete from instances i using jsonb_to_recordset($10::jsonb) as n (d bigint, s text, i text)
   where i.deployment_id = n.d and i.entity_schema = n.s and i.instance_id = n.i and ${FEW}
     and (select ok from held)
 ), kept as (
   insert into kept_states (deployment_id, entity_schema, instance_id, seq, revision, state)
   select d, s, i, seq, r, nullif(state, 'null')
-  from jsonb_to_recordset($9::jsonb) as n (d bigint, s text, i text, seq bigint, r integer, state jsonb)
+  from jsonb_to_recordset($11::jsonb) as n (d bigint, s text, i text, seq bigint, r integer, state jsonb)
   where (select ok from held)
 ), claimed as (
   insert into claimed_schemas (deployment_id, entity_schema, schema_id)
   select "deploymentId", "entitySchema", "schemaId"
-  from jsonb_to_recordset($10::jsonb) as n ("deploymentId" bigint, "entitySchema" text, "schemaId" bigint)
+  from jsonb_to_recordset($12::jsonb) as n ("deploymentId" bigint, "entitySchema" text, "schemaId" bigint)
   where (select ok from held)
   on conflict (deployment_id, entity_schema) do update set schema_id = excluded.schema_id
 ), keys as (
   insert into idempotency_keys (account_id, operation, key, request_hash, reply, created_at)
   select a, o, k, h, reply, at
-  from jsonb_to_recordset($11::jsonb) as n (a bigint, o text, k text, h text, reply json, at timestamptz)
+  from jsonb_to_recordset($13::jsonb) as n (a bigint, o text, k text, h text, reply json, at timestamptz)
   where (select ok from held)
 )`;
 
@@ -89,7 +84,7 @@ const RESULT = `
 select ok from held`;
 
 /** The parameters that only `SOMETIMES` has come last; before them come this many. */
-const ALWAYS_PARAMETERS = 6;
+const ALWAYS_PARAMETERS = 8;
 
 const PLAIN = { name: 'commit-plain-batch', text: ALWAYS + RESULT };
 export const COMMIT_STATEMENT = { name: 'commit-batch', text: ALWAYS + SOMETIMES + RESULT };

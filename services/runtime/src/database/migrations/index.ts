@@ -6,6 +6,7 @@ import { instances } from './0003-instances.js';
 import { journal } from './0004-journal.js';
 import { runs } from './0007-runs.js';
 import { accounts } from './0008-accounts.js';
+import { newEntries } from './0009-new-entries.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -17,4 +18,5 @@ export const migrations: Record<string, Migration> = {
   '0006_idempotency_keys': idempotencyTable,
   '0007_runs': runs,
   '0008_accounts': accounts,
+  '0009_new_entries': newEntries,
 };

@@ -1,0 +1,42 @@
+import type { Batch } from '../lanes/batch.js';
+import { jsonField, rowText, textField } from './row-text.js';
+
+type NewEntry = Batch['entries'][number];
+
+/**
+ * The entries as an array of the type `new_entry`, then their inputs and their changes as lines of JSON, which has no
+ * line breaks. PostgreSQL reads rows in half the time that it takes for JSON objects, and lines need no quotes.
+ */
+export const entryRows = ({ entries }: Batch): string[] => [
+  `{${entries.map(entryRow).join(',')}}`,
+  entries.map(({ entry }) => JSON.stringify(entry.input)).join('\n'),
+  entries.map(({ entry }) => JSON.stringify(entry.changes)).join('\n'),
+];
+
+/** In the order of the type's members. Hashes, ids, names of our own and times have nothing to quote. */
+const entryRow = ({ deploymentId, entry, effects }: NewEntry): string =>
+  rowText([
+    deploymentId,
+    entry.deployment,
+    entry.seq,
+    entry.id,
+    entry.v,
+    entry.kind,
+    textField(entry.event),
+    entry.eventVersion ?? '',
+    entry.versionHash ?? '',
+    entry.trigger ?? '',
+    textField(entry.caller),
+    entry.status ?? '',
+    jsonField(entry.result),
+    jsonField(entry.error),
+    entry.llmHash ?? '',
+    jsonField(entry.attestation),
+    textField(entry.paymentKey),
+    entry.executedAt,
+    entry.prevHash,
+    entry.hash,
+    jsonField(effects.llm),
+    jsonField(effects.pushes),
+    effects.durationMs ?? '',
+  ]);

@@ -1,0 +1,133 @@
+import { connect, type Database, migrate } from '@orrery/database';
+import { createLogger } from '@orrery/service-kit';
+import { createTestDatabase, type TestDatabase } from '@orrery/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCommit } from '../src/commit/commit-batch.js';
+import { COMMIT_STATEMENT } from '../src/commit/commit-statement.js';
+import type { RuntimeSchema } from '../src/context.js';
+import { migrations } from '../src/database/migrations/index.js';
+import { type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';
+import { newBatch } from '../src/lanes/batch.js';
+
+let place: TestDatabase;
+let database: Database<RuntimeSchema>;
+
+beforeAll(async () => {
+  const logger = createLogger({ service: 'test', level: 'error' });
+  place = await createTestDatabase();
+  database = await connect({ url: place.url, schema: 'runtime', applicationName: 'test', logger });
+  await migrate({ database, migrations, logger });
+});
+afterAll(async () => {
+  await database.close();
+  await place.drop();
+});
+
+const plan = async () => {
+  const { rows } = await database.pool.query<[string]>({
+    text: `explain (generic_plan) ${COMMIT_STATEMENT.text}`,
+    rowMode: 'array',
+  });
+  return rows.map(([line]) => line).join('\n');
+};
+
+const SOME_ROWS = `
+  insert into journal_heads select n, 1, 'hash', '{}' from generate_series(1, 1000) n;
+  insert into instances select n, n, 'counter', 'one', '{}', 1, now(), now() from generate_series(1, 1000) n;
+  analyze`;
+
+describe('the plan of a commit', () => {
+  it('looks rows up by their keys, also in tables that are small', async () => {
+    const ofEmptyTables = await plan();
+    await database.pool.query(SOME_ROWS);
+    for (const lines of [ofEmptyTables, await plan()]) {
+      expect(lines).toContain('Index Scan using journal_heads_pkey on journal_heads');
+      expect(lines).toMatch(/Index Scan using instances_\w+ on instances.*\n *Index Cond: .*instance_id/);
+      expect(lines).not.toMatch(/Seq Scan on (journal_heads|instances)/);
+    }
+  });
+});
+
+/** What means something in a row, in an array, in JSON or between lines. */
+const HARD = 'a"b\\c{d}(e),f\ng\u2028 null ""';
+
+const draft = {
+  deployment: '0xabc',
+  kind: 'execution',
+  eventVersion: 1,
+  versionHash: null,
+  trigger: 'admin',
+  status: 'succeeded',
+  changes: [],
+  llmHash: null,
+  attestation: null,
+  executedAt: '2026-11-21T09:30:00.000Z',
+} as const;
+
+/** No caller is so hard; the statement does not count on that. */
+const entryOf = (seq: number, rest: object) =>
+  sealEntry({ ...draft, id: crypto.randomUUID(), ...rest } as unknown as JournalEntryDraft, {
+    seq,
+    prevHash: 'before',
+  });
+
+describe('what a commit writes', () => {
+  it('is what the entries say, with whatever is in them, told in their order', async () => {
+    const commit = createCommit(database, 'me');
+    const hard = { [HARD]: HARD };
+    const first = entryOf(9, {
+      event: HARD,
+      caller: HARD,
+      input: hard,
+      result: hard,
+      error: hard,
+      paymentKey: '',
+    });
+    const second = entryOf(8, {
+      event: null,
+      caller: 'null',
+      input: null,
+      result: null,
+      error: null,
+      paymentKey: null,
+    });
+    const entries = [
+      { deploymentId: 7, entry: first, effects: { entry: draft, llm: hard, durationMs: 0.25 } as never },
+      { deploymentId: 7, entry: second, effects: { entry: draft } as never },
+    ];
+    expect(await commit({ ...newBatch(), entries })).toBe('committed');
+    const { rows } = await database.pool.query(
+      `select id, event, caller, input, result, error, llm, payment_key as "paymentKey", duration_ms as ms
+       from journal where deployment_id = 7 order by seq desc`,
+    );
+    const nothing = {
+      event: null,
+      input: null,
+      result: null,
+      error: null,
+      llm: null,
+      paymentKey: null,
+      ms: null,
+    };
+    expect(rows).toEqual([
+      {
+        id: first.id,
+        event: HARD,
+        caller: HARD,
+        input: hard,
+        result: hard,
+        error: hard,
+        llm: hard,
+        paymentKey: '',
+        ms: 0.25,
+      },
+      { ...nothing, id: second.id, caller: 'null' },
+    ]);
+    const told = await database.pool.query(
+      'select ordering_key, ordering_seq, message_id from outbox order by id',
+    );
+    expect(told.rows).toEqual(
+      [first, second].map(({ id, seq }) => ({ ordering_key: '0xabc', ordering_seq: seq, message_id: id })),
+    );
+  });
+});
