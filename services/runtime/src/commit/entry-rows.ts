@@ -5,7 +5,7 @@ type NewEntry = Batch['entries'][number];
 
 /**
  * The entries as an array of the type `new_entry`, then their inputs and their changes as lines of JSON, which has no
- * line breaks. PostgreSQL reads rows in half the time that it takes for JSON objects, and lines need no quotes.
+ * line breaks. PostgreSQL reads this in three fifths of the time that JSON objects take it, and lines need no quotes.
  */
 export const entryRows = ({ entries }: Batch): string[] => [
   `{${entries.map(entryRow).join(',')}}`,
