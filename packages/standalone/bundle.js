@@ -13,7 +13,7 @@ const outdir = 'dist/bundle';
 await rm(outdir, { recursive: true, force: true });
 
 await build({
-  entryPoints: ['dist/main.js'],
+  entryPoints: ['dist/main.js', 'dist/gateway-thread.js'],
   outdir,
   bundle: true,
   splitting: true,

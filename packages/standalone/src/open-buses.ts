@@ -1,20 +1,25 @@
-import { type Bus, connectBus, createInProcessHub } from '@orrery/bus';
+import type { MessagePort } from 'node:worker_threads';
+import { type Bus, connectBus, createInProcessHub, lendHub } from '@orrery/bus';
 import type { ServiceContext } from '@orrery/service-kit';
 
 interface BusSettings {
   readonly databaseUrl: string;
   readonly natsUrl: string | undefined;
+  /** To the gateway's thread, which connects by itself where there is NATS. */
+  readonly gatewayPort: MessagePort;
 }
 
 /** Gives each service a bus of its own: over NATS where there is an address, else on one hub in this process. */
 export async function openBuses(
   { logger, clock, resources }: ServiceContext,
-  { databaseUrl, natsUrl: url }: BusSettings,
+  { databaseUrl, natsUrl: url, gatewayPort }: BusSettings,
 ): Promise<(service: string) => Promise<Bus>> {
   const hub =
     url === undefined
       ? resources.use('bus hub', await createInProcessHub({ databaseUrl, logger, clock }))
       : undefined;
+  if (hub === undefined) gatewayPort.close();
+  else lendHub(hub, gatewayPort, logger);
   return async (service) => {
     const bus = await connectBus({ url, service, logger, clock, ...(hub && { hub }) });
     resources.add(`${service} bus`, () => bus.close());

@@ -3,6 +3,7 @@ import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import type { RunningService, ServiceContext } from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
 import { openDataDirectory } from './data-directory.js';
+import { openGateway } from './open-gateway.js';
 
 /**
  * The data directory, its database, then all services. The services' code is loaded while PostgreSQL starts: each
@@ -13,11 +14,12 @@ export async function startStandalone(
   settings: StandaloneSettings,
 ): Promise<RunningService> {
   await openDataDirectory(settings.dataDirectory);
+  const gateway = context.resources.use('gateway thread', openGateway(context));
   const [databaseUrl, { startServices }] = await Promise.all([
     settings.databaseUrl ?? embeddedDatabase(context, settings),
     import('./start-services.js'),
   ]);
-  return startServices(context, { ...settings, databaseUrl });
+  return startServices(context, { ...settings, databaseUrl, gateway });
 }
 
 async function embeddedDatabase(

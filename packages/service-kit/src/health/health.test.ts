@@ -43,6 +43,23 @@ describe('createHealth', () => {
     });
   });
 
+  it('includes the checks of another registry, or that they cannot be had', async () => {
+    const health = createHealth({ clock: systemClock });
+    health.register('postgres', () => ({ status: 'ok' }));
+    const leave = health.include('gateway thread', async () => ({ redis: { status: 'degraded' } }));
+    expect(await health.readiness()).toEqual({
+      status: 'degraded',
+      checks: { postgres: { status: 'ok' }, redis: { status: 'degraded' } },
+    });
+    expect(await health.ownChecks()).toEqual({ postgres: { status: 'ok' } });
+    leave();
+    health.include('gateway thread', () => Promise.reject(new Error('gone')));
+    expect(await health.readiness()).toMatchObject({
+      status: 'unavailable',
+      checks: { 'gateway thread': { status: 'unavailable', detail: 'the check failed' } },
+    });
+  });
+
   it('shares one run of the checks among those who ask meanwhile', async () => {
     let runs = 0;
     const health = createHealth({ clock: systemClock });

@@ -10,15 +10,24 @@ export interface CheckResult {
 
 export type HealthCheck = () => CheckResult | Promise<CheckResult>;
 
+export type CheckResults = Readonly<Record<string, CheckResult>>;
+
 export interface Readiness {
   /** The worst of the checks. Only `unavailable` means: send no requests here. */
   readonly status: HealthStatus;
-  readonly checks: Readonly<Record<string, CheckResult>>;
+  readonly checks: CheckResults;
 }
 
 export interface Health {
   /** Adds a named check and returns how to take it away again. */
   register(name: string, check: HealthCheck): () => void;
+  /**
+   * Adds what another registry of the process finds, and returns how to take it away again. Where `checks` fails or is
+   * late, that is what `name` says.
+   */
+  include(name: string, checks: () => Promise<CheckResults>): () => void;
+  /** What the registered checks say, without those included. */
+  ownChecks(): Promise<CheckResults>;
   /** The process runs and its event loop turns: being able to ask is the answer. */
   liveness(): { readonly status: 'ok' };
   /** Runs all checks at once. Callers that come meanwhile share the same run. */
@@ -34,22 +43,27 @@ export interface HealthOptions {
 /** The registry of a process's checks; each service registers what it cannot work without. */
 export function createHealth({ clock, timeoutMs = 1000 }: HealthOptions): Health {
   const checks = new Map<string, HealthCheck>();
+  const included = new Map<string, () => Promise<CheckResults>>();
   let underWay: Promise<Readiness> | undefined;
 
-  const runAll = async () => {
-    const named = [...checks].map(
-      async ([name, check]) => [name, await answer(check, clock, timeoutMs)] as const,
+  const ownChecks = async (): Promise<CheckResults> => {
+    const run = (check: HealthCheck) => answer(check, itself, clock, timeoutMs);
+    const named = [...checks].map(async ([name, check]) => [name, await run(check)] as const);
+    return Object.fromEntries(await Promise.all(named));
+  };
+  const runAll = async (): Promise<Readiness> => {
+    const others = [...included].map(([name, ask]) =>
+      // The others' own checks may be late first.
+      answer(ask, (result) => ({ [name]: result }), clock, 1.5 * timeoutMs),
     );
-    const results = await Promise.all(named);
-    return { status: worstOf(results.map(([, { status }]) => status)), checks: Object.fromEntries(results) };
+    const results: CheckResults = Object.assign({}, ...(await Promise.all([ownChecks(), ...others])));
+    return { status: worstOf(Object.values(results).map(({ status }) => status)), checks: results };
   };
 
   return {
-    register: (name, check) => {
-      if (checks.has(name)) throw new Error(`a health check named ${name} exists already`);
-      checks.set(name, check);
-      return () => checks.delete(name);
-    },
+    register: (name, check) => addTo(checks, name, check),
+    include: (name, ask) => addTo(included, name, ask),
+    ownChecks,
     liveness: () => ({ status: 'ok' }),
     readiness: () => {
       underWay ??= runAll().finally(() => {
@@ -60,14 +74,27 @@ export function createHealth({ clock, timeoutMs = 1000 }: HealthOptions): Health
   };
 }
 
-async function answer(check: HealthCheck, clock: Clock, timeoutMs: number): Promise<CheckResult> {
+const itself = (result: CheckResult): CheckResult => result;
+
+function addTo<T>(named: Map<string, T>, name: string, one: T): () => void {
+  if (named.has(name)) throw new Error(`a health check named ${name} exists already`);
+  named.set(name, one);
+  return () => named.delete(name);
+}
+
+async function answer<T>(
+  ask: () => T | Promise<T>,
+  instead: (result: CheckResult) => T,
+  clock: Clock,
+  timeoutMs: number,
+): Promise<T> {
   const answered = new AbortController();
   const late = clock
     .sleep(timeoutMs, answered.signal)
-    .then((): CheckResult => ({ status: 'unavailable', detail: `no answer within ${timeoutMs} ms` }));
-  const failed = (): CheckResult => ({ status: 'unavailable', detail: 'the check failed' });
+    .then(() => instead({ status: 'unavailable', detail: `no answer within ${timeoutMs} ms` }));
+  const failed = () => instead({ status: 'unavailable', detail: 'the check failed' });
   try {
-    return await Promise.race([Promise.resolve().then(check).catch(failed), late]);
+    return await Promise.race([Promise.resolve().then(ask).catch(failed), late]);
   } finally {
     late.catch(() => undefined);
     answered.abort();

@@ -104,7 +104,7 @@ async function startAll<Settings>(
     const server = { host: ofProcess.HEALTH_HOST, port, health, metrics: telemetry.metricsPage };
     resources.use('health server', await startHealthServer(server));
   }
-  const context = { env, signal, logger, resources, health, clock: systemClock };
+  const context = { env, signal, logger, resources, health, telemetry, clock: systemClock };
   resources.use(name, await start(context, ofService));
   ready();
   logger.info('started');

@@ -1,6 +1,7 @@
 import type { Environment } from '../environment/read-environment.js';
 import type { Health } from '../health/health.js';
 import type { Logger } from '../logging/create-logger.js';
+import type { Telemetry } from '../telemetry/start-telemetry.js';
 import type { Clock } from '../timing/clock.js';
 import type { Resources } from './resources.js';
 
@@ -14,6 +15,8 @@ export interface ServiceContext {
   readonly resources: Resources;
   /** The process's checks; the service registers its own. */
   readonly health: Health;
+  /** Shows the metrics of another thread with the process's own. */
+  readonly telemetry: Pick<Telemetry, 'include'>;
   readonly clock: Clock;
 }
 

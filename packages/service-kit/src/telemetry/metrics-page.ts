@@ -2,19 +2,21 @@ import { metrics } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
-import { startProcessSignals } from './process-signals.js';
+import { startProcessSignals, startThreadSignals } from './process-signals.js';
+import type { TelemetryOptions } from './start-telemetry.js';
 
 /** Collects the process's metrics; `text` is the page that Prometheus reads. */
-export async function startMetrics(
-  service: string,
-): Promise<AsyncDisposable & { text: () => Promise<string> }> {
+export async function startMetrics({
+  service,
+  thread,
+}: Pick<TelemetryOptions, 'service' | 'thread'>): Promise<AsyncDisposable & { text: () => Promise<string> }> {
   const reader = new PrometheusExporter({ preventServerStart: true });
   const provider = new MeterProvider({
     resource: resourceFromAttributes({ 'service.name': service }),
     readers: [reader],
   });
   metrics.setGlobalMeterProvider(provider);
-  const processSignals = startProcessSignals();
+  const processSignals = thread === undefined ? startProcessSignals() : startThreadSignals(thread);
   const serializer = new PrometheusSerializer();
   return {
     text: async () => serializer.serialize((await reader.collect()).resourceMetrics),

@@ -5,20 +5,26 @@ const NANOSECONDS = 1e9;
 
 /** Gauges of the process itself: how late its event loop runs, and what memory it holds. */
 export function startProcessSignals(): Disposable {
-  const meter = createMeter('process');
+  createMeter('process')
+    .createObservableGauge('orrery_resident_memory', { unit: 'By' })
+    .addCallback((result) => result.observe(process.memoryUsage.rss()));
+  return watchEventLoop({});
+}
+
+/** The gauge of a thread beside the main one, whose memory is the process's. */
+export const startThreadSignals = (thread: string): Disposable => watchEventLoop({ thread });
+
+function watchEventLoop(labels: { thread?: string }): Disposable {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
-  meter
+  createMeter('process')
     .createObservableGauge('orrery_event_loop_delay_p99', {
       unit: 's',
       description: 'since the last reading',
     })
     .addCallback((result) => {
-      result.observe(delay.percentile(99) / NANOSECONDS);
+      result.observe(delay.percentile(99) / NANOSECONDS, labels);
       delay.reset();
     });
-  meter
-    .createObservableGauge('orrery_resident_memory', { unit: 'By' })
-    .addCallback((result) => result.observe(process.memoryUsage.rss()));
   return { [Symbol.dispose]: () => void delay.disable() };
 }

@@ -1,3 +1,5 @@
+import { mergePages } from './merge-pages.js';
+
 export interface TelemetryOptions {
   /** The name under which the process's spans and metrics appear. */
   readonly service: string;
@@ -5,11 +7,15 @@ export interface TelemetryOptions {
   readonly tracing: boolean;
   /** Whether metrics are collected for the metrics page. */
   readonly metrics: boolean;
+  /** The thread of the process, when it is not the main one: labels what would otherwise be told twice. */
+  readonly thread?: string;
 }
 
 export interface Telemetry extends AsyncDisposable {
   /** The metrics in Prometheus' text format; empty when metrics are off. */
   readonly metricsPage: () => Promise<string>;
+  /** Puts the metrics of another thread on the page. */
+  readonly include: (page: () => Promise<string>) => void;
 }
 
 /**
@@ -17,11 +23,14 @@ export interface Telemetry extends AsyncDisposable {
  * they are imported only when needed. Meters and tracers come from `createMeter` and `createTracer` and do
  * nothing while telemetry is off; create them after the start.
  */
-export async function startTelemetry({ service, tracing, metrics }: TelemetryOptions): Promise<Telemetry> {
-  const page = metrics ? await (await import('./metrics-page.js')).startMetrics(service) : undefined;
+export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
+  const { service, tracing, metrics } = options;
+  const page = metrics ? await (await import('./metrics-page.js')).startMetrics(options) : undefined;
   const traces = tracing ? await (await import('./trace-export.js')).startTraceExport(service) : undefined;
+  const pages: (() => Promise<string>)[] = page === undefined ? [] : [page.text];
   return {
-    metricsPage: page?.text ?? (async () => ''),
+    metricsPage: async () => mergePages(await Promise.all(pages.map((text) => text()))),
+    include: (other) => void pages.push(other),
     [Symbol.asyncDispose]: async () => {
       await traces?.[Symbol.asyncDispose]();
       await page?.[Symbol.asyncDispose]();

@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { ServiceContext } from '../lifecycle/service-context.js';
+import { StartupError } from '../startup-error.js';
+import { createLink } from './link.js';
+import type { MainQuestions, ThreadData, ThreadQuestions } from './thread-questions.js';
+
+export interface OpenThreadOptions {
+  /** As in logs, health and metrics. */
+  readonly name: string;
+  /** What the process is called. */
+  readonly service: string;
+  /** Its code: a call of `runThread`. */
+  readonly file: URL;
+  /** Handed over to it. */
+  readonly ports: Readonly<Record<string, MessagePort>>;
+}
+
+export interface Thread extends AsyncDisposable {
+  /** Has it start its service, with what can be cloned. @throws StartupError as the service did. */
+  start(given: unknown): Promise<unknown>;
+}
+
+/**
+ * Makes a thread, which loads its code at once, and starts its service when asked to. Its checks and metrics are the
+ * process's. Where it ends by itself, or does not catch an error, that is thrown here for nobody to catch.
+ */
+export function openThread(options: OpenThreadOptions, context: ServiceContext): Thread {
+  const { name, service, file, ports } = options;
+  const { env, logger, health, telemetry } = context;
+  const { port1, port2: port } = new MessageChannel();
+  const data: ThreadData = { name, service, env: { ...env }, port, ports };
+  const worker = new Worker(file, { workerData: data, transferList: [port, ...Object.values(ports)] });
+  const link = createLink<MainQuestions, ThreadQuestions>({
+    port: port1,
+    logger,
+    answers: {
+      checks: health.ownChecks,
+      failed: ({ message }) => throwUncaught(`in the thread ${name}: ${message}`),
+    },
+  });
+  const exited = once(worker, 'exit');
+  let isStopping = false;
+  worker.once('exit', () => {
+    if (!isStopping) throwUncaught(`the thread ${name} has ended`);
+  });
+  telemetry.include(() => link.ask('metrics', undefined));
+  const leaveHealth = health.include(`${name} thread`, () => link.ask('checks', undefined));
+  return {
+    start: async (given) => {
+      const outcome = await link.ask('start', given);
+      if ('problem' in outcome) throw new StartupError(outcome.problem);
+      return outcome.told;
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (isStopping) return void (await exited);
+      isStopping = true;
+      leaveHealth();
+      link.ask('stop', undefined).catch(() => undefined);
+      await exited;
+      link.close();
+    },
+  };
+}
+
+/** As an error of this thread's own that nobody caught. */
+function throwUncaught(message: string): void {
+  setImmediate(() => {
+    throw new Error(message);
+  });
+}

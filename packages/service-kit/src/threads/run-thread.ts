@@ -1,0 +1,72 @@
+import { type MessagePort, workerData } from 'node:worker_threads';
+import { createHealth } from '../health/health.js';
+import { readProcessEnvironment } from '../lifecycle/process-environment.js';
+import { Resources } from '../lifecycle/resources.js';
+import type { ServiceContext } from '../lifecycle/service-context.js';
+import { createLogger } from '../logging/create-logger.js';
+import { StartupError } from '../startup-error.js';
+import { startTelemetry } from '../telemetry/start-telemetry.js';
+import { systemClock } from '../timing/clock.js';
+import { createLink } from './link.js';
+import type { MainQuestions, StartOutcome, ThreadData, ThreadQuestions } from './thread-questions.js';
+
+export interface ThreadContext extends Omit<ServiceContext, 'telemetry'> {
+  /** As given to `openThread`. */
+  readonly ports: Readonly<Record<string, MessagePort>>;
+}
+
+/** Builds a service out of `context.resources`, and returns what the main thread is to know of it. */
+export type StartInThread<Given, Told> = (context: ThreadContext, given: Given) => Promise<Told>;
+
+/**
+ * The life of a service in a thread of its own; the thread's file is this one call. It is started and stopped by the
+ * main thread (`openThread`), and an error that nobody catches here stops the process.
+ */
+export async function runThread<Given, Told>(start: StartInThread<Given, Told>): Promise<void> {
+  const { name, service, env, port, ports } = workerData as ThreadData;
+  const { LOG_LEVEL: level, LOG_FORMAT: format, ...settings } = readProcessEnvironment(env);
+  const logger = createLogger({ service, level, format });
+  const health = createHealth({ clock: systemClock });
+  const resources = new Resources({ logger });
+  const stopping = new AbortController();
+  const tracing = settings.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
+  const metrics = settings.HEALTH_PORT !== undefined;
+  const telemetry = resources.use(
+    'telemetry',
+    await startTelemetry({ service, tracing, metrics, thread: name }),
+  );
+  const context = { env, signal: stopping.signal, logger, resources, health, clock: systemClock, ports };
+  const stop = async () => {
+    stopping.abort();
+    await resources
+      .release()
+      .catch((error: unknown) => logger.error({ err: error }, 'not everything was released'));
+    process.exit();
+  };
+  const main = createLink<ThreadQuestions, MainQuestions>({
+    port,
+    logger,
+    answers: {
+      start: (given) => outcomeOf(start(context, given as Given)),
+      checks: health.ownChecks,
+      metrics: telemetry.metricsPage,
+      stop,
+    },
+  });
+  health.include('main thread', () => main.ask('checks', undefined));
+  const onUncaught = (error: unknown) => {
+    logger.fatal({ err: error, thread: name }, 'an error was not caught');
+    // The main thread may be gone already.
+    main.ask('failed', { message: String(error) }).catch(() => undefined);
+  };
+  for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, onUncaught);
+}
+
+async function outcomeOf(started: Promise<unknown>): Promise<StartOutcome> {
+  try {
+    return { told: await started };
+  } catch (error) {
+    if (error instanceof StartupError) return { problem: error.message };
+    throw error;
+  }
+}

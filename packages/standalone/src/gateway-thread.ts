@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import { connectBus } from '@orrery/bus';
+import { startGateway } from '@orrery/gateway';
+import { runThread } from '@orrery/service-kit';
+import { readStandaloneSettings } from './config.js';
+import { firstKey } from './first-key.js';
+import type { GatewayFacts, GatewayGiven } from './open-gateway.js';
+
+/** The door has a thread to itself: reading and answering HTTP is about half of the work of an execution. */
+await runThread<GatewayGiven, GatewayFacts>(async (context, { databaseUrl }) => {
+  const { env, ports, clock, logger, health, resources } = context;
+  const settings = readStandaloneSettings(env, () => undefined);
+  const connection = { url: settings.natsUrl, port: ports['bus'], service: 'gateway', logger, clock };
+  const bus = await connectBus(connection);
+  resources.add('gateway bus', () => bus.close());
+  const dependencies = { databaseUrl, bus, clock, logger, health };
+  const gateway = resources.use('gateway', await startGateway(dependencies, settings.gateway));
+  const file = join(settings.dataDirectory, 'api-key');
+  return { url: gateway.url, key: await firstKey({ db: gateway.db, file }) };
+});

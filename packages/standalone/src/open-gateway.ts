@@ -1,0 +1,31 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { openThread, type ServiceContext } from '@orrery/service-kit';
+
+/** What the gateway's thread is given at its start. */
+export interface GatewayGiven {
+  readonly databaseUrl: string;
+}
+
+/** What it tells of itself then. */
+export interface GatewayFacts {
+  readonly url: string;
+  readonly key: string;
+}
+
+export interface OpenGateway extends AsyncDisposable {
+  start(given: GatewayGiven): Promise<GatewayFacts>;
+  /** Where its bus leads to. */
+  readonly port: MessagePort;
+}
+
+/** Begins to load the gateway's code in a thread of its own. */
+export function openGateway(context: ServiceContext): OpenGateway {
+  const { port1: port, port2: bus } = new MessageChannel();
+  const file = new URL('./gateway-thread.js', import.meta.url);
+  const thread = openThread({ name: 'gateway', service: 'orrery', file, ports: { bus } }, context);
+  return {
+    port,
+    start: (given) => thread.start(given) as Promise<GatewayFacts>,
+    [Symbol.asyncDispose]: () => thread[Symbol.asyncDispose](),
+  };
+}
