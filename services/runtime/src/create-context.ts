@@ -130,9 +130,9 @@ function createOwnership(
       wakeRelay();
       announceGrowth(bus, batch);
     },
-    onLost: (partitions) => {
-      signals.leasesLost(partitions.length);
-      held.drop(partitions);
+    onLost: (lost) => {
+      signals.leasesLost(lost.length);
+      held.dropLost(lost);
       leases.wake();
     },
     clock,

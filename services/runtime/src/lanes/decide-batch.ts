@@ -44,28 +44,38 @@ export interface DecideDependencies {
 
 /**
  * Decides items in their order, each against what the one before it left, until the queue is empty or the batch is
- * full; takes from the queue what it decides. An item that must be alone is.
+ * full; takes from the queue what it decides. Items of deployments that are `uncommitted` stay: what the one before them
+ * left may not come about. An item that must be alone is.
  */
-export function decideBatch(dependencies: DecideDependencies, queue: QueuedItem[]): DecidedBatch {
+export function decideBatch(
+  dependencies: DecideDependencies,
+  queue: QueuedItem[],
+  uncommitted: ReadonlySet<number>,
+): DecidedBatch {
   const decided = {
     batch: newBatch(),
     settled: [] as { queued: QueuedItem; settlement: Settlement }[],
     unready: [] as QueuedItem[],
     blocked: [] as QueuedItem[],
   };
-  let taken = 0;
+  const staying: QueuedItem[] = [];
+  let seen = 0;
   for (const queued of queue) {
     const { batch } = decided;
     if (batch.entries.length >= MAX_ENTRIES || batch.bytes >= MAX_BYTES) break;
     if (queued.alone && !isEmpty(batch)) break;
-    taken += 1;
+    seen += 1;
+    if (uncommitted.has(queued.item.deploymentId)) {
+      staying.push(queued);
+      continue;
+    }
     const settlement = decideOne(dependencies, queued, batch);
     if (settlement === 'unready') decided.unready.push(queued);
     else if (settlement === 'blocked') decided.blocked.push(queued);
     else decided.settled.push({ queued, settlement });
     if (queued.alone) break;
   }
-  queue.splice(0, taken);
+  queue.splice(0, seen, ...staying);
   return decided;
 }
 

@@ -13,8 +13,8 @@ export interface ResidentStates {
   isCurrent(state: DeploymentState): boolean;
   forget(deploymentId: number): void;
   forgetPartition(partition: number): void;
-  /** Lets go of what has not been used for longest, until memory is within its bounds again. */
-  trim(): void;
+  /** Lets go of what has not been used for longest, until memory is within its bounds again; never of `needed`. */
+  trim(needed: ReadonlySet<number>): void;
 }
 
 export interface ResidentLimits {
@@ -67,15 +67,20 @@ export function createResidentStates(
     forgetPartition: (partition) => {
       for (const id of states.keys()) if (partitionOf(id) === partition) states.delete(id);
     },
-    trim: () => trim(states, limits),
+    trim: (needed) => trim(states, limits, needed),
   };
 }
 
-function trim(states: Map<number, DeploymentState>, { maxBytes, maxDeployments }: ResidentLimits): void {
+function trim(
+  states: Map<number, DeploymentState>,
+  { maxBytes, maxDeployments }: ResidentLimits,
+  needed: ReadonlySet<number>,
+): void {
   let bytes = 0;
   for (const state of states.values()) bytes += state.instances.bytes();
   for (const [id, state] of states) {
     if (bytes <= maxBytes && states.size <= maxDeployments) return;
+    if (needed.has(id)) continue;
     bytes -= state.instances.bytes();
     states.delete(id);
   }

@@ -9,6 +9,8 @@ export interface HeldPartitions {
   /** No new work for these: they are about to be given back. */
   drain(partitions: readonly number[]): void;
   drop(partitions: readonly number[]): void;
+  /** Drops those that are held under these very epochs: another may have been taken since. */
+  dropLost(leases: readonly Lease[]): void;
 }
 
 export interface HeldPartitionsEvents {
@@ -41,5 +43,8 @@ export function createHeldPartitions({ onDropped, onTaken }: HeldPartitionsEvent
       for (const partition of partitions) draining.add(partition);
     },
     drop,
+    dropLost: (leases) => {
+      for (const { partition, epoch } of leases) if (epochs.get(partition) === epoch) drop([partition]);
+    },
   };
 }
