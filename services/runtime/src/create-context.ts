@@ -12,6 +12,7 @@ import { createReleaseEmptySchema } from './instances/release-empty-schema.js';
 import { announceGrowth } from './journal/announce-growth.js';
 import type { RecentEntries } from './journal/recent-entries.js';
 import { createTurns } from './journal/verify/turns.js';
+import { type CommitPlaces, createCommitPlaces } from './lanes/commit-places.js';
 import { createIdBlocks } from './lanes/id-blocks.js';
 import { createKeyedTurns } from './lanes/keyed-turns.js';
 import { createLanes } from './lanes/lanes.js';
@@ -42,6 +43,8 @@ export interface ContextParts {
   readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }
 
+/** Commits in flight at once: while one is written, another is decided and the last one's answers are given. */
+const COMMITS_AT_ONCE = 2;
 /** Verifications that run in one process at a time. */
 const VERIFICATIONS = 2;
 
@@ -52,10 +55,16 @@ export function createRuntimeContext(
 ): { context: RuntimeContext; leases: LeaseKeeper } {
   const { bus, clock, logger, wakeRelay } = parts;
   const { db } = parts.database;
-  const catalog = createCatalogClient(bus, clock);
+  const places = createCommitPlaces(COMMITS_AT_ONCE);
+  const catalog = createCatalogClient(bus, clock, places.roomAhead);
   const claimTurns = createKeyedTurns();
   const ids = createIdBlocks(db);
-  const { lanes, held, leases, runs } = createOwnership(parts, config, { catalog, claimTurns, ids });
+  const { lanes, held, leases, runs } = createOwnership(parts, config, {
+    catalog,
+    claimTurns,
+    ids,
+    places,
+  });
   const directory = createDeploymentDirectory(db);
   const owners = createOwnerDirectory(db, clock);
   const context: RuntimeContext = {
@@ -97,7 +106,12 @@ function createOwnership(
     outside,
   }: ContextParts,
   config: RuntimeConfig,
-  { catalog, claimTurns, ids }: Pick<RuntimeContext, 'catalog' | 'claimTurns' | 'ids'>,
+  {
+    catalog,
+    claimTurns,
+    ids,
+    places,
+  }: Pick<RuntimeContext, 'catalog' | 'claimTurns' | 'ids'> & { places: CommitPlaces },
 ) {
   const { db } = database;
   const signals = runtimeSignals();
@@ -118,6 +132,7 @@ function createOwnership(
   const states = createResidentStates(db, held, config.memory);
   const lanes = createLanes({
     states,
+    places,
     instances: createInstanceLoader(db),
     ids,
     claimSchemas: catalog.claimSchemas,

@@ -48,9 +48,17 @@ const ownCall = (clock: Clock) => ({
   deadline: clock.now() + PATIENCE_MS,
 });
 
-export function createCatalogClient(bus: Bus, clock: Clock): CatalogClient {
+/** Definitions are confirmed when `ready` says so: sooner would serve nobody. */
+export function createCatalogClient(
+  bus: Bus,
+  clock: Clock,
+  ready: () => Promise<void> | undefined,
+): CatalogClient {
   const { rpcs } = catalogContract;
-  const confirm = createConfirm((request) => bus.call(rpcs['definitions.confirm'], request, ownCall(clock)));
+  const confirm = createConfirm(
+    (request) => bus.call(rpcs['definitions.confirm'], request, ownCall(clock)),
+    ready,
+  );
   const definitions = createDefinitions(confirm);
   return {
     version: definitions.version,

@@ -24,10 +24,13 @@ function keyOf({ kind, item }: Question): string {
 
 /**
  * Freshness for one call per batch: a question joins the next call that has not been sent yet, and equal questions are
- * asked once. So an answer is never older than its question, which is what a run may rely on.
+ * asked once. So an answer is never older than its question, which is what a run may rely on. A call waits for `ready`.
  */
-export function createConfirm(ask: (request: Request) => Promise<Reply>): Confirm {
-  const batcher = createBatcher<Question, AnswerOf<Kind>>(AT_ONCE, async (questions) => {
+export function createConfirm(
+  ask: (request: Request) => Promise<Reply>,
+  ready?: () => Promise<void> | undefined,
+): Confirm {
+  const askTogether = async (questions: readonly Question[]) => {
     const request = { versions: [], schemas: [], worlds: [] } as { [K in Kind]: ItemOf<Kind>[] };
     const places = new Map<string, number>();
     const indexes = questions.map((question) => {
@@ -41,6 +44,7 @@ export function createConfirm(ask: (request: Request) => Promise<Reply>): Confir
     const reply = await ask(request as Request);
     // Answers are in item order, and every question has its place.
     return questions.map(({ kind }, index) => reply[kind][indexes[index] as number] as AnswerOf<Kind>);
-  });
+  };
+  const batcher = createBatcher<Question, AnswerOf<Kind>>(AT_ONCE, askTogether, ready);
   return ((kind: Kind, item: never) => batcher({ kind, item })) as Confirm;
 }

@@ -8,17 +8,20 @@ interface Waiting<Question, Answer> {
 
 /**
  * Many questions, few calls: while one call is under way, all that is asked meanwhile waits and shares the next one.
- * So no answer is older than its question. `ask` answers in the order of the questions, at most `limit` of them.
+ * So no answer is older than its question. `ask` answers in the order of the questions, at most `limit` of them; it waits
+ * for `ready`, and who asks meanwhile shares the call still.
  */
 export function createBatcher<Question, Answer>(
   limit: number,
   ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,
+  ready: () => Promise<void> | undefined = () => undefined,
 ): Batcher<Question, Answer> {
   let waiting: Waiting<Question, Answer>[] = [];
   let asking = false;
 
   const askAll = async () => {
     while (waiting.length > 0) {
+      await ready();
       const batch = waiting.slice(0, limit);
       waiting = waiting.slice(limit);
       await settle(batch, ask);

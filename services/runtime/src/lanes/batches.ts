@@ -1,11 +1,10 @@
 import { isEmpty } from './batch.js';
 import { type CarryOutDependencies, createCarryOut, settleAll } from './carry-out.js';
+import type { CommitPlaces } from './commit-places.js';
 import { type DecideDependencies, type DecidedBatch, decideBatch } from './decide-batch.js';
 import type { QueuedItem } from './queued-item.js';
 import type { ResidentStates } from './resident-states.js';
 
-/** Commits under way at once: while one is written, another is decided and the last one's answers are given. */
-const COMMITS_AT_ONCE = 2;
 /** Beside another one, a commit is worth its own cost from so many items on; fewer share the next. */
 const WORTH_A_COMMIT = 8;
 /** How often memory is looked at. */
@@ -13,6 +12,7 @@ const BATCHES_PER_TRIM = 64;
 
 export interface BatchesDependencies extends DecideDependencies, CarryOutDependencies {
   readonly states: ResidentStates;
+  readonly places: CommitPlaces;
   /** Prepares an item (again), then adds it. */
   readonly enter: (queued: QueuedItem) => void;
   /** Takes an item that has to wait for a run. */
@@ -28,19 +28,16 @@ export interface BatchesDependencies extends DecideDependencies, CarryOutDepende
  * @returns how to add an item.
  */
 export function createBatches(dependencies: BatchesDependencies): (queued: QueuedItem) => void {
-  const { states, enter, park, onThrough } = dependencies;
+  const { states, places, enter, park, onThrough } = dependencies;
   const carryOut = createCarryOut(dependencies, enter);
   const queue: QueuedItem[] = [];
   /** Deployments in batches that are being committed. */
   const uncommitted = new Set<number>();
-  let inFlight = 0;
   let through = 0;
   let isScheduled = false;
 
   const isWorthACommit = () =>
-    inFlight === 0
-      ? queue.length > 0
-      : inFlight < COMMITS_AT_ONCE && hasFree(queue, uncommitted, WORTH_A_COMMIT);
+    places.taken === 0 ? queue.length > 0 : !places.isFull && hasFree(queue, uncommitted, WORTH_A_COMMIT);
   const begin = () => {
     while (isWorthACommit()) {
       const decided = decideBatch(dependencies, queue, uncommitted);
@@ -53,9 +50,9 @@ export function createBatches(dependencies: BatchesDependencies): (queued: Queue
   const carry = async (decided: DecidedBatch) => {
     const deployments = [...decided.batch.deployments.keys()];
     for (const id of deployments) uncommitted.add(id);
-    inFlight += 1;
+    places.take();
     await carryOut(decided);
-    inFlight -= 1;
+    places.giveBack();
     for (const id of deployments) uncommitted.delete(id);
     onThrough(decided);
     through += 1;

@@ -7,6 +7,7 @@ import { createBatches } from './batches.js';
 import { createBlockedItems } from './blocked-items.js';
 import type { CarryOutDependencies } from './carry-out.js';
 import { createCensus } from './census.js';
+import type { CommitPlaces } from './commit-places.js';
 import { type PrepareDependencies, prepareItem } from './prepare-item.js';
 import { type QueuedItem, refusalOf } from './queued-item.js';
 import type { ResidentStates } from './resident-states.js';
@@ -14,6 +15,7 @@ import type { WorkItem } from './work-item.js';
 
 export interface LanesDependencies extends PrepareDependencies, CarryOutDependencies {
   readonly states: ResidentStates;
+  readonly places: CommitPlaces;
   readonly clock: Clock;
 }
 
