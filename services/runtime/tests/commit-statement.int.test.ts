@@ -1,13 +1,15 @@
 import { connect, type Database, migrate } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { batchRows } from '../src/commit/batch-rows.js';
 import { createCommit } from '../src/commit/commit-batch.js';
 import { COMMIT_STATEMENT } from '../src/commit/commit-statement.js';
 import type { RuntimeSchema } from '../src/context.js';
 import { migrations } from '../src/database/migrations/index.js';
 import { type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';
 import { newBatch } from '../src/lanes/batch.js';
+import { acquire, raiseEpochs, renew } from '../src/ownership/lease-store.js';
 
 let place: TestDatabase;
 let database: Database<RuntimeSchema>;
@@ -129,5 +131,49 @@ describe('what a commit writes', () => {
     expect(told.rows).toEqual(
       [first, second].map(({ id, seq }) => ({ ordering_key: '0xabc', ordering_seq: seq, message_id: id })),
     );
+  });
+});
+
+describe('the leases of a commit', () => {
+  const me = 'me';
+  const leasesOf = (epoch: number) => new Map([[3, { partition: 3, epoch }]]);
+  const takeThree = () =>
+    database.pool.query("update partitions set owner = 'me', expires_at = now() where id in (2, 3)");
+
+  /** A commit that has done its work and is not made yet. */
+  async function openCommit() {
+    const client = await database.pool.connect();
+    await client.query('begin');
+    const values = batchRows({ ...newBatch(), leases: leasesOf(0) }, me);
+    const { rows } = await client.query({ text: COMMIT_STATEMENT.text, values });
+    const end = () => client.query('commit').finally(() => client.release());
+    return { ok: rows[0]?.ok, end };
+  }
+
+  it('are renewed while it is on its way, and neither waits for the other', async () => {
+    await takeThree();
+    const first = await openCommit();
+    expect(await renew(database.db, me, 1000)).toHaveLength(2);
+    const second = await openCommit();
+    await Promise.all([first.end(), second.end()]);
+    expect([first.ok, second.ok]).toEqual([true, true]);
+  });
+
+  it('are passed on only after it, and not kept by one that comes too late', async () => {
+    await takeThree();
+    const underWay = await openCommit();
+    expect(await acquire(database.db, 'other', 1000, 64)).not.toContainEqual({ partition: 3, epoch: 1 });
+    let isRaised = false;
+    const raised = raiseEpochs(database.db, me, [...leasesOf(0).values()]).finally(() => {
+      isRaised = true;
+    });
+    const locks = "select from pg_locks where not granted and locktype in ('transactionid', 'tuple')";
+    await vi.waitFor(async () => expect((await database.pool.query(locks)).rowCount).toBe(1));
+    expect(isRaised).toBe(false);
+    await underWay.end();
+    expect(await raised).toEqual([{ partition: 3, epoch: 1 }]);
+    const late = await openCommit();
+    await late.end();
+    expect(late.ok).toBe(false);
   });
 });

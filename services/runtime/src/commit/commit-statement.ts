@@ -12,16 +12,16 @@ const COLUMNS = `deployment_id, seq, id, v, kind, event, event_version, version_
     llm, pushes, duration_ms`;
 
 /**
- * `$1` the process, `$2` its leases, then the rows. It begins with the leases: their rows are locked for share until
- * the commit, so that a takeover waits for it, and unless all of them are still held under the same epochs nothing at
- * all is written.
+ * `$1` the process, `$2` its leases, then the rows. It begins with the leases: their rows are locked until the commit, so
+ * that who takes a partition over waits for it, and unless all of them are still held under the same epochs nothing at all
+ * is written. The lock is one that a renewal passes, and who raises epochs takes his in the same order.
  */
 const ALWAYS = `
 with lease as materialized (
   select p.id from partitions p
   join jsonb_to_recordset($2::jsonb) as l (partition smallint, epoch bigint) on p.id = l.partition
   where p.owner = $1 and p.epoch = l.epoch
-  for share of p
+  order by p.id for key share of p
 ), held as materialized (
   select (select count(*) from lease) = jsonb_array_length($2::jsonb) as ok
 ), entry as materialized (

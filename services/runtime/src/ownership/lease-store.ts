@@ -23,7 +23,7 @@ export async function announce(db: Db, instance: string, ttlMs: number): Promise
   return rows[0]?.live ?? 1;
 }
 
-/** Prolongs what is held and answers it; what is missing in the answer has been lost. */
+/** Prolongs what is held and answers it; what is missing in the answer has been lost. It waits for no commit. */
 export async function renew(db: Db, instance: string, ttlMs: number): Promise<Lease[]> {
   const { rows } = await sql<{ id: number; epoch: number }>`
     update partitions set expires_at = ${later(ttlMs)} where owner = ${instance} returning id, epoch`.execute(
@@ -55,15 +55,22 @@ export async function leave(db: Db, instance: string): Promise<void> {
 }
 
 /**
- * Raises the epoch of partitions that are still held: a commit of ours that may be on its way is waited for (it holds
- * the rows' share locks) or will find another epoch. Answers the leases that are still ours.
+ * Raises the epoch of partitions that are still held: a commit of ours that may be on its way is waited for (it has locked
+ * the rows, which `for update` respects and a plain update would not) or will find another epoch. Answers the leases
+ * that are still ours.
  */
 export async function raiseEpochs(db: Db, instance: string, held: readonly Lease[]): Promise<Lease[]> {
   const { rows } = await sql<{ id: number; epoch: number }>`
-    update partitions p set epoch = p.epoch + 1
-    from jsonb_to_recordset(cast(${JSON.stringify(held)} as jsonb)) as mine (partition smallint, epoch bigint)
-    where p.id = mine.partition and p.owner = ${instance} and p.epoch = mine.epoch
-    returning p.id, p.epoch`.execute(db);
+    with mine as materialized (
+      select p.id from partitions p
+      join jsonb_to_recordset(cast(${JSON.stringify(held)} as jsonb)) as l (partition smallint, epoch bigint)
+        on p.id = l.partition
+      where p.owner = ${instance} and p.epoch = l.epoch
+      order by p.id for update of p
+    )
+    update partitions p set epoch = p.epoch + 1 from mine where p.id = mine.id returning p.id, p.epoch`.execute(
+    db,
+  );
   return leases(rows);
 }
 
