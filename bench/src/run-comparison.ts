@@ -39,7 +39,7 @@ export async function runComparison(options: ComparisonOptions): Promise<void> {
     'postgres',
     await startEmbeddedPostgres({ dataDirectory: join(folder, 'postgres') }),
   );
-  const systems = await startSystems(postgres.url, resources);
+  const systems = await startSystems(postgres.url, folder, resources);
   const runs = [await pgbenchRun(systems, options)];
   for (const system of systems) {
     options.write(
@@ -59,10 +59,10 @@ export async function runComparison(options: ComparisonOptions): Promise<void> {
 }
 
 /** Each on a database of its own; only one of them works at a time. */
-async function startSystems(serverUrl: string, resources: Resources): Promise<System[]> {
+async function startSystems(serverUrl: string, logFolder: string, resources: Resources): Promise<System[]> {
   const nats = resources.use('nats', await startNatsServer());
   const natsUrl = nats.url;
-  const five = { databaseUrl: await createDatabase(serverUrl, 'five'), natsUrl };
+  const five = { databaseUrl: await createDatabase(serverUrl, 'five'), natsUrl, logFolder };
   const one = await createDatabase(serverUrl, 'one');
   return [
     resources.use('five processes', await startFiveProcesses(five, WIDE_LIMITS)),

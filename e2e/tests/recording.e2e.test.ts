@@ -24,7 +24,7 @@ it('a program is recorded with what it was asked and what it answered, until it 
   const folder = await mkdtemp(join(tmpdir(), 'orrery-recording-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   vi.stubEnv('RECORD_EXCHANGES', folder);
-  await using server = startNode('-e', {}, [program]);
+  await using server = startNode('-e', {}, { args: [program] });
   const [, port] = await server.waitFor(/at (\d+)/);
   const answer = await fetch(`http://127.0.0.1:${port}/a?b=c`, { method: 'POST', body: 'näïve' });
   expect(await answer.text()).toBe('two parts');

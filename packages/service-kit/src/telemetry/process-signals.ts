@@ -2,6 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createMeter } from './instruments.js';
 
 const NANOSECONDS = 1e9;
+/** Every 10 ms, as is the default, costs each process a hundredth of a core; a delay that matters shows in this too. */
+const SAMPLING_MS = 50;
 
 /** Gauges of the process itself: how late its event loop runs, and what memory it holds. */
 export function startProcessSignals(): Disposable {
@@ -15,7 +17,7 @@ export function startProcessSignals(): Disposable {
 export const startThreadSignals = (thread: string): Disposable => watchEventLoop({ thread });
 
 function watchEventLoop(labels: { thread?: string }): Disposable {
-  const delay = monitorEventLoopDelay({ resolution: 10 });
+  const delay = monitorEventLoopDelay({ resolution: SAMPLING_MS });
   delay.enable();
   createMeter('process')
     .createObservableGauge('orrery_event_loop_delay_p99', {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { holding, type Resources } from '@orrery/service-kit';
 import { type NodeProcess, startNode } from './node-process.js';
 import type { System } from './system.js';
@@ -12,6 +13,8 @@ export interface Backends {
   /** A server of its own: two systems on one NATS would answer each other's calls. */
   readonly natsUrl: string;
   readonly redisUrl?: string | undefined;
+  /** Where each process writes to a file of its own, instead of into this process's memory. */
+  readonly logFolder?: string | undefined;
 }
 
 export type ServiceName = (typeof SERVICES)[number];
@@ -35,11 +38,14 @@ export function startFiveProcesses(
   return holding(async (resources) => {
     const port = await freePort();
     const variables = { ...variablesOf(backends), ...env };
+    const { logFolder } = backends;
     const started: NodeProcess[] = [];
     const start = (name: ServiceName): NodeProcess => {
       const own = name === 'gateway' ? { PORT: String(port) } : {};
       const entry = `services/${name}/dist/main.js`;
-      const process = resources.use(name, startNode(entry, { HEALTH_PORT: '0', ...variables, ...own }));
+      const outputFile = logFolder && join(logFolder, `${name}.log`);
+      const all = { HEALTH_PORT: '0', ...variables, ...own };
+      const process = resources.use(name, startNode(entry, all, { outputFile }));
       started.push(process);
       return process;
     };
@@ -87,7 +93,7 @@ const variablesOf = ({ databaseUrl, natsUrl, redisUrl }: Backends): Record<strin
 
 async function firstKey(env: Record<string, string>, resources: Resources): Promise<string> {
   const args = ['keys', 'create', '--name', 'tests'];
-  const command: NodeProcess = resources.use('keys', startNode('packages/cli/dist/main.js', env, args));
+  const command: NodeProcess = resources.use('keys', startNode('packages/cli/dist/main.js', env, { args }));
   const [key] = await command.waitFor(/orrery_\w+/);
   return key;
 }

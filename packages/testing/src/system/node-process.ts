@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The repository's root, from where built programs are found. */
@@ -16,24 +17,41 @@ export interface NodeProcess extends AsyncDisposable {
   readonly exited: Promise<number | null>;
 }
 
+export interface StartOptions {
+  readonly args?: readonly string[];
+  /**
+   * Where it writes instead of into this process's memory: to read along costs a busy program's neighbours a part of
+   * their time. `waitFor` then sees what is there at its call, or waits for the end.
+   */
+  readonly outputFile?: string | undefined;
+}
+
 /**
  * Starts a built program of the repository with exactly these variables (and PATH, HOME, TMPDIR). What it answers over
  * HTTP is recorded where the run asks for that.
  */
-export function startNode(entry: string, env: Record<string, string>, args: string[] = []): NodeProcess {
+export function startNode(
+  entry: string,
+  env: Record<string, string>,
+  { args = [], outputFile }: StartOptions = {},
+): NodeProcess {
   const { PATH, HOME, TMPDIR, RECORD_EXCHANGES } = process.env;
   const recorder = RECORD_EXCHANGES ? ['--import', '@orrery/testing/recording'] : [];
+  const file = outputFile === undefined ? undefined : openSync(outputFile, 'a');
   const child = spawn(process.execPath, [...recorder, entry, ...args], {
     cwd: repositoryRoot,
     env: { PATH, HOME, TMPDIR, RECORD_EXCHANGES, ...env },
+    stdio: ['ignore', file ?? 'pipe', file ?? 'pipe'],
   });
-  let output = '';
+  if (file !== undefined) closeSync(file);
+  let read = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      read += text;
       child.emit('output');
     });
   }
+  const output = () => (outputFile === undefined ? read : readFileSync(outputFile, 'utf8'));
   // A test that ran out of time has disposed of nothing: what it started goes with its worker.
   const killed = () => void child.kill('SIGKILL');
   process.once('exit', killed);
@@ -47,8 +65,8 @@ export function startNode(entry: string, env: Record<string, string>, args: stri
   };
   return {
     pid: child.pid ?? -1,
-    output: () => output,
-    waitFor: (pattern) => matchInOutput(child, () => output, pattern),
+    output,
+    waitFor: (pattern) => matchInOutput(child, output, pattern),
     end,
     exited,
     [Symbol.asyncDispose]: async () => {
