@@ -1,23 +1,5 @@
-import { systemClock } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
 import { describe } from 'vitest';
-import { connectBus, createInProcessHub } from '../src/index.js';
 import { busContract } from './bus.contract.js';
-import { type BusWorld, logLines } from './harness.js';
+import { openHubWorld } from './hub-world.js';
 
-async function openWorld(): Promise<BusWorld> {
-  const { lines, logger } = logLines();
-  const database = await createTestDatabase();
-  const hub = await createInProcessHub({ databaseUrl: database.url, logger, clock: systemClock });
-  return {
-    log: lines,
-    manyProcesses: false,
-    join: (service = 'test') => connectBus({ url: 'inprocess', hub, service, logger, clock: systemClock }),
-    [Symbol.asyncDispose]: async () => {
-      await hub[Symbol.asyncDispose]();
-      await database.drop();
-    },
-  };
-}
-
-describe('the in-process bus', () => busContract(openWorld));
+describe('the in-process bus', () => busContract(() => openHubWorld((hub) => ({ hub }))));
