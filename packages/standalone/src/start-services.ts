@@ -2,7 +2,7 @@ import { startCatalog } from '@orrery/catalog';
 import { startChainPusher } from '@orrery/chain-pusher';
 import { startRuntime } from '@orrery/runtime';
 import { startScheduler } from '@orrery/scheduler';
-import type { RunningService, ServiceContext } from '@orrery/service-kit';
+import { type RunningService, type ServiceContext, THREAD_RELEASE_MS } from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
 import { openBuses } from './open-buses.js';
 import type { OpenGateway } from './open-gateway.js';
@@ -35,7 +35,7 @@ export async function startServices(
     'chain-pusher': startChainPusher(forChainPusher),
   });
   // Again, to be closed before the others.
-  resources.use('gateway thread', gateway);
+  resources.use('gateway thread', gateway, THREAD_RELEASE_MS);
   const { url, key } = await gateway.start({ databaseUrl });
   settings.write(welcome({ url, key, dataDirectory }));
   return { [Symbol.asyncDispose]: async () => undefined };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
-import type { RunningService, ServiceContext } from '@orrery/service-kit';
+import { type RunningService, type ServiceContext, THREAD_RELEASE_MS } from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
 import { openDataDirectory } from './data-directory.js';
 import { openGateway } from './open-gateway.js';
@@ -14,7 +14,7 @@ export async function startStandalone(
   settings: StandaloneSettings,
 ): Promise<RunningService> {
   await openDataDirectory(settings.dataDirectory);
-  const gateway = context.resources.use('gateway thread', openGateway(context));
+  const gateway = context.resources.use('gateway thread', openGateway(context), THREAD_RELEASE_MS);
   const [databaseUrl, { startServices }] = await Promise.all([
     settings.databaseUrl ?? embeddedDatabase(context, settings),
     import('./start-services.js'),

@@ -17,6 +17,7 @@ import { createIdBlocks } from './lanes/id-blocks.js';
 import { createKeyedTurns } from './lanes/keyed-turns.js';
 import { createLanes } from './lanes/lanes.js';
 import { createInstanceLoader } from './lanes/load-instances.js';
+import { loadState } from './lanes/load-state.js';
 import { createResidentStates } from './lanes/resident-states.js';
 import { createModelList } from './models/model-list.js';
 import { createHeldPartitions } from './ownership/held-partitions.js';
@@ -129,7 +130,8 @@ function createOwnership(
     },
   });
   const commit = createCommit(database, instance);
-  const states = createResidentStates(db, held, config.memory);
+  const readState = (id: number, epoch: number) => loadState(db, id, epoch);
+  const states = createResidentStates(readState, held, config.memory);
   const lanes = createLanes({
     states,
     places,

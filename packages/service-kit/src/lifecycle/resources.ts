@@ -3,6 +3,7 @@ import type { Logger } from '../logging/create-logger.js';
 interface Held {
   readonly name: string;
   readonly release: () => unknown;
+  readonly timeoutMs: number;
 }
 
 export interface ResourcesOptions {
@@ -29,15 +30,18 @@ export class Resources implements AsyncDisposable {
     this.#releaseTimeoutMs = releaseTimeoutMs;
   }
 
-  /** Registers how to give something back. @throws Error when everything has been released already. */
-  add(name: string, release: () => unknown): void {
+  /**
+   * Registers how to give something back, and how long that may take, in milliseconds, where it is not what all may.
+   * @throws Error when everything has been released already.
+   */
+  add(name: string, release: () => unknown, timeoutMs = this.#releaseTimeoutMs): void {
     if (this.#released !== undefined) throw new Error(`${name} was taken after the release`);
-    this.#held.push({ name, release });
+    this.#held.push({ name, release, timeoutMs });
   }
 
-  /** Registers something disposable and returns it. */
-  use<T extends AsyncDisposable>(name: string, disposable: T): T {
-    this.add(name, () => disposable[Symbol.asyncDispose]());
+  /** Registers something disposable, as `add` does, and returns it. */
+  use<T extends AsyncDisposable>(name: string, disposable: T, timeoutMs?: number): T {
+    this.add(name, () => disposable[Symbol.asyncDispose](), timeoutMs);
     return disposable;
   }
 
@@ -64,9 +68,9 @@ export class Resources implements AsyncDisposable {
       throw new AggregateError(errors, `${errors.length} resources could not be released`);
   }
 
-  async #releaseOne({ name, release }: Held): Promise<void> {
+  async #releaseOne({ name, release, timeoutMs }: Held): Promise<void> {
     const startedAt = performance.now();
-    await withinTime(Promise.resolve().then(release), this.#releaseTimeoutMs, name);
+    await withinTime(Promise.resolve().then(release), timeoutMs, name);
     this.#logger?.debug({ resource: name, ms: Math.round(performance.now() - startedAt) }, 'released');
   }
 }

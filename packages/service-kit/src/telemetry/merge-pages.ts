@@ -6,7 +6,7 @@ interface Family {
 
 /**
  * Joins pages in Prometheus' text format: all lines of a metric must stand together, and what it is must be said once.
- * A sample that two pages give alike (`target_info`) appears once.
+ * A sample that two pages give alike (`target_info`) appears once; other comments count as samples of theirs.
  */
 export function mergePages(pages: readonly string[]): string {
   const families = new Map<string, Family>();

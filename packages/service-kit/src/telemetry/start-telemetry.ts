@@ -1,3 +1,4 @@
+import { systemClock } from '../timing/clock.js';
 import { mergePages } from './merge-pages.js';
 
 export interface TelemetryOptions {
@@ -14,8 +15,8 @@ export interface TelemetryOptions {
 export interface Telemetry extends AsyncDisposable {
   /** The metrics in Prometheus' text format; empty when metrics are off. */
   readonly metricsPage: () => Promise<string>;
-  /** Puts the metrics of another thread on the page. */
-  readonly include: (page: () => Promise<string>) => void;
+  /** Puts the metrics of another thread on the page, if they come in time; returns how to take them away again. */
+  readonly include: (page: () => Promise<string>) => () => void;
 }
 
 /**
@@ -27,13 +28,32 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
   const { service, tracing, metrics } = options;
   const page = metrics ? await (await import('./metrics-page.js')).startMetrics(options) : undefined;
   const traces = tracing ? await (await import('./trace-export.js')).startTraceExport(service) : undefined;
-  const pages: (() => Promise<string>)[] = page === undefined ? [] : [page.text];
+  const pages = new Set(page === undefined ? [] : [page.text]);
   return {
-    metricsPage: async () => mergePages(await Promise.all(pages.map((text) => text()))),
-    include: (other) => void pages.push(other),
+    metricsPage: async () => mergePages(await Promise.all([...pages].map((text) => text()))),
+    include: (other) => {
+      const inTime = () => orNothing(other());
+      pages.add(inTime);
+      return () => pages.delete(inTime);
+    },
     [Symbol.asyncDispose]: async () => {
       await traces?.[Symbol.asyncDispose]();
       await page?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** How long another thread's page is waited for, in milliseconds. */
+const PATIENCE_MS = 1500;
+
+/** What is known here is told also when another thread says nothing. */
+async function orNothing(page: Promise<string>): Promise<string> {
+  const answered = new AbortController();
+  const late = systemClock.sleep(PATIENCE_MS, answered.signal).then(() => '');
+  try {
+    return await Promise.race([page.catch(() => ''), late]);
+  } finally {
+    late.catch(() => undefined);
+    answered.abort();
+  }
 }

@@ -14,6 +14,15 @@ describe('startTelemetry', () => {
     expect(page).toMatch(/^orrery_event_loop_delay_p99\{.*\} [\d.e-]+$/m);
   });
 
+  it('tells what it knows also when another thread tells nothing, and that one until it leaves', async () => {
+    await using telemetry = await startTelemetry({ service: 'catalog', tracing: false, metrics: false });
+    telemetry.include(() => Promise.reject(new Error('gone')));
+    const leave = telemetry.include(async () => '# HELP there one\n# TYPE there gauge\nthere 1\n');
+    expect(await telemetry.metricsPage()).toContain('there 1');
+    leave();
+    expect(await telemetry.metricsPage()).toBe('');
+  });
+
   it('counts into the void when it is off', async () => {
     await using telemetry = await startTelemetry({ service: 'catalog', tracing: false, metrics: false });
     createMeter('catalog').createCounter('orrery_worlds_created').add(2);

@@ -89,6 +89,6 @@ describe('a link', () => {
     const { asking, port } = linked({ double: (number) => number });
     const post = vi.spyOn(port, 'postMessage');
     await Promise.all(Array.from({ length: 40 }, (_, number) => asking.ask('double', number)));
-    expect(post).toHaveBeenCalledTimes(3);
+    expect(post).toHaveBeenCalledTimes(1);
   });
 });

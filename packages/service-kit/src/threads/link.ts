@@ -78,7 +78,7 @@ export function createLink<Mine extends Questions, Theirs extends Questions>({
     if ('done' in item) settle(item.done, ({ resolve }) => resolve(item.answer as never));
     else if ('ask' in item) void answer(item.ask, item.name, item.args);
     else if ('failed' in item) settle(item.failed, ({ reject }) => reject(fromErrorReply(item.error)));
-    else running.get(item.cancel)?.abort(gone());
+    else running.get(item.cancel)?.abort(givenUp());
   };
   const end = () => {
     isOpen = false;
@@ -114,5 +114,8 @@ export function createLink<Mine extends Questions, Theirs extends Questions>({
     },
   };
 }
+
+const givenUp = (): ServiceError =>
+  new ServiceError('unavailable', 'Who asked no longer waits for the answer');
 
 const gone = (): ServiceError => new ServiceError('unavailable', 'The other thread is gone');

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { ServiceContext } from '../lifecycle/service-context.js';
 import { StartupError } from '../startup-error.js';
@@ -15,6 +14,11 @@ export interface OpenThreadOptions {
   /** Handed over to it. */
   readonly ports: Readonly<Record<string, MessagePort>>;
 }
+
+/** What a thread may take to stop, in milliseconds: the sum of what its own resources may. Then it is ended. */
+const STOP_MS = 14_000;
+/** How long the release of a thread may take. */
+export const THREAD_RELEASE_MS = STOP_MS + 1000;
 
 export interface Thread extends AsyncDisposable {
   /** Has it start its service, with what can be cloned. @throws StartupError as the service did. */
@@ -39,12 +43,14 @@ export function openThread(options: OpenThreadOptions, context: ServiceContext):
       failed: ({ message }) => throwUncaught(`in the thread ${name}: ${message}`),
     },
   });
-  const exited = once(worker, 'exit');
+  const exited = new Promise((resolve) => worker.once('exit', resolve));
   let isStopping = false;
+  // Of what it does not catch itself: its code cannot be loaded, or its memory is full.
+  worker.once('error', (error) => throwUncaught(`the thread ${name} failed: ${error.message}`));
   worker.once('exit', () => {
     if (!isStopping) throwUncaught(`the thread ${name} has ended`);
   });
-  telemetry.include(() => link.ask('metrics', undefined));
+  const leaveTelemetry = telemetry.include(() => link.ask('metrics', undefined));
   const leaveHealth = health.include(`${name} thread`, () => link.ask('checks', undefined));
   return {
     start: async (given) => {
@@ -56,8 +62,11 @@ export function openThread(options: OpenThreadOptions, context: ServiceContext):
       if (isStopping) return void (await exited);
       isStopping = true;
       leaveHealth();
+      leaveTelemetry();
       link.ask('stop', undefined).catch(() => undefined);
+      const overdue = setTimeout(() => void worker.terminate(), STOP_MS);
       await exited;
+      clearTimeout(overdue);
       link.close();
     },
   };

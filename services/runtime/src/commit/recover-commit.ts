@@ -27,7 +27,8 @@ export function createRecovery(
       async () => {
         const mine = [...batch.leases.values()];
         const raised = await raiseEpochs(db, instance, mine);
-        held.drop(mine.map(({ partition }) => partition));
+        // Another batch's recovery may have raised them before.
+        held.dropLost(mine);
         held.hold(raised);
         return wasWritten(db, batch);
       },

@@ -22,8 +22,8 @@ export interface BatchesDependencies extends DecideDependencies, CarryOutDepende
 }
 
 /**
- * Decides and commits prepared items in batches: what was added while the last commit was in flight. Few are in flight at
- * once, and no two have a deployment in common: an item whose deployment is in one waits for its end.
+ * Decides and commits prepared items in batches: what was added since the last one began. Few are in flight at once, and no
+ * two have a deployment in common: an item whose deployment is in one waits for its end.
  *
  * @returns how to add an item.
  */
@@ -48,12 +48,15 @@ export function createBatches(dependencies: BatchesDependencies): (queued: Queue
     }
   };
   const carry = async (decided: DecidedBatch) => {
-    const deployments = [...decided.batch.deployments.keys()];
-    for (const id of deployments) uncommitted.add(id);
+    for (const id of decided.batch.deployments.keys()) uncommitted.add(id);
     places.take();
     await carryOut(decided);
     places.giveBack();
-    for (const id of deployments) uncommitted.delete(id);
+    for (const [id, state] of decided.batch.deployments) {
+      // Read anew while the commit was in flight, it may have been read as it was before.
+      if (!states.isCurrent(state)) states.forget(id);
+      uncommitted.delete(id);
+    }
     onThrough(decided);
     through += 1;
     if (through % BATCHES_PER_TRIM === 0) states.trim(uncommitted);

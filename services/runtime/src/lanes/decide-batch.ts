@@ -63,9 +63,10 @@ export function decideBatch(
   for (const queued of queue) {
     const { batch } = decided;
     if (batch.entries.length >= MAX_ENTRIES || batch.bytes >= MAX_BYTES) break;
-    if (queued.alone && !isEmpty(batch)) break;
+    const stays = uncommitted.has(queued.item.deploymentId);
+    if (queued.alone && !stays && !isEmpty(batch)) break;
     seen += 1;
-    if (uncommitted.has(queued.item.deploymentId)) {
+    if (stays) {
       staying.push(queued);
       continue;
     }
@@ -75,7 +76,9 @@ export function decideBatch(
     else decided.settled.push({ queued, settlement });
     if (queued.alone) break;
   }
-  queue.splice(0, seen, ...staying);
+  const unseen = queue.splice(seen);
+  queue.length = 0;
+  for (const queued of [...staying, ...unseen]) queue.push(queued);
   return decided;
 }
 

@@ -1,9 +1,7 @@
-import type { Db } from '../context.js';
 import type { HeldPartitions } from '../ownership/held-partitions.js';
 import { NotOwner } from '../ownership/not-owner.js';
 import { partitionOf } from '../ownership/partition.js';
 import type { DeploymentState } from './deployment-state.js';
-import { loadState } from './load-state.js';
 
 /** The deployments that this process has in memory. */
 export interface ResidentStates {
@@ -11,6 +9,7 @@ export interface ResidentStates {
   get(deploymentId: number): Promise<DeploymentState | undefined> | DeploymentState | undefined;
   /** Whether this is still the state to decide against. */
   isCurrent(state: DeploymentState): boolean;
+  /** What is in memory or on its way there is worthless; who waits for it gets what is read anew. */
   forget(deploymentId: number): void;
   forgetPartition(partition: number): void;
   /** Lets go of what has not been used for longest, until memory is within its bounds again; never of `needed`. */
@@ -23,8 +22,11 @@ export interface ResidentLimits {
   readonly maxDeployments: number;
 }
 
+/** Reads a deployment under the epoch that its partition is held under. */
+type ReadState = (deploymentId: number, epoch: number) => Promise<DeploymentState | undefined>;
+
 export function createResidentStates(
-  db: Db,
+  read: ReadState,
   held: Pick<HeldPartitions, 'epochOf'>,
   limits: ResidentLimits,
 ): ResidentStates {
@@ -32,10 +34,12 @@ export function createResidentStates(
   const states = new Map<number, DeploymentState>();
   const loading = new Map<number, Promise<DeploymentState | undefined>>();
 
-  const load = async (id: number): Promise<DeploymentState | undefined> => {
+  const load = async (id: number, isWanted: () => boolean): Promise<DeploymentState | undefined> => {
     const epoch = epochFor(id);
-    const state = await loadState(db, id, epoch);
+    const state = await read(id, epoch);
     if (held.epochOf(partitionOf(id)) !== epoch) throw new NotOwner(partitionOf(id));
+    // Forgotten meanwhile: it may have been read before a commit that has been made since.
+    if (!isWanted()) return loadOnce(id);
     if (state !== undefined) states.set(id, state);
     return state;
   };
@@ -44,12 +48,12 @@ export function createResidentStates(
     if (epoch === undefined) throw new NotOwner(partitionOf(id));
     return epoch;
   };
-  const loadOnce = (id: number) => {
-    let promise = loading.get(id);
-    if (promise === undefined) {
-      promise = load(id).finally(() => loading.delete(id));
-      loading.set(id, promise);
-    }
+  const loadOnce = (id: number): Promise<DeploymentState | undefined> => {
+    const before = loading.get(id);
+    if (before !== undefined) return before;
+    const isWanted = () => loading.get(id) === promise;
+    const promise = load(id, isWanted).finally(() => isWanted() && loading.delete(id));
+    loading.set(id, promise);
     return promise;
   };
 
@@ -63,7 +67,10 @@ export function createResidentStates(
       return state;
     },
     isCurrent: (state) => states.get(state.id) === state && held.epochOf(state.partition) === state.epoch,
-    forget: (id) => void states.delete(id),
+    forget: (id) => {
+      states.delete(id);
+      loading.delete(id);
+    },
     forgetPartition: (partition) => {
       for (const id of states.keys()) if (partitionOf(id) === partition) states.delete(id);
     },

@@ -33,7 +33,8 @@ export function createHeldPartitions({ onDropped, onTaken }: HeldPartitionsEvent
     all: () => [...epochs].map(([partition, epoch]) => ({ partition, epoch })),
     hold: (leases) => {
       for (const { partition, epoch } of leases) {
-        if (epochs.get(partition) === epoch) continue;
+        // Epochs only grow: an older one is an answer that came late.
+        if ((epochs.get(partition) ?? -1) >= epoch) continue;
         drop([partition]);
         epochs.set(partition, epoch);
         onTaken(partition);

@@ -23,16 +23,24 @@ export async function announce(db: Db, instance: string, ttlMs: number): Promise
   return rows[0]?.live ?? 1;
 }
 
-/** Prolongs what is held and answers it; what is missing in the answer has been lost. It waits for no commit. */
+/**
+ * Prolongs what is held and answers it; what is missing in the answer has been lost. It waits for no commit, and locks in
+ * the order in which all do that lock several.
+ */
 export async function renew(db: Db, instance: string, ttlMs: number): Promise<Lease[]> {
   const { rows } = await sql<{ id: number; epoch: number }>`
-    update partitions set expires_at = ${later(ttlMs)} where owner = ${instance} returning id, epoch`.execute(
-    db,
-  );
+    with mine as materialized (
+      select id from partitions where owner = ${instance} order by id for no key update
+    )
+    update partitions p set expires_at = ${later(ttlMs)} from mine where p.id = mine.id
+    returning p.id, p.epoch`.execute(db);
   return leases(rows);
 }
 
-/** Takes up to `limit` partitions that nobody holds any more, each under a new epoch. */
+/**
+ * Takes up to `limit` partitions that nobody holds any more, each under a new epoch. `for update` passes over those that
+ * a commit has locked: it is what keeps the two apart.
+ */
 export async function acquire(db: Db, instance: string, ttlMs: number, limit: number): Promise<Lease[]> {
   const { rows } = await sql<{ id: number; epoch: number }>`
     update partitions set owner = ${instance}, epoch = epoch + 1, expires_at = ${later(ttlMs)}
@@ -43,7 +51,7 @@ export async function acquire(db: Db, instance: string, ttlMs: number, limit: nu
   return leases(rows);
 }
 
-/** Gives partitions back, for anyone to take at once. */
+/** Gives partitions back, for anyone to take at once. A commit does not hold it up: they have been drained. */
 export async function giveBack(db: Db, instance: string, partitions: readonly number[]): Promise<void> {
   await sql`
     update partitions set owner = null, expires_at = null
