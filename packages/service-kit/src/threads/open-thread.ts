@@ -47,8 +47,9 @@ export function openThread(options: OpenThreadOptions, context: ServiceContext):
   let isStopping = false;
   // Of what it does not catch itself: its code cannot be loaded, or its memory is full.
   worker.once('error', (error) => throwUncaught(`the thread ${name} failed: ${error.message}`));
-  worker.once('exit', () => {
-    if (!isStopping) throwUncaught(`the thread ${name} has ended`);
+  worker.once('exit', (code) => {
+    // With another code its error has been thrown.
+    if (!isStopping && code !== 1) throwUncaught(`the thread ${name} has ended`);
   });
   const leaveTelemetry = telemetry.include(() => link.ask('metrics', undefined));
   const leaveHealth = health.include(`${name} thread`, () => link.ask('checks', undefined));
