@@ -1,7 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
-import { type ServiceError, toErrorReply } from '@orrery/contracts';
+import { ServiceError, toErrorReply } from '@orrery/contracts';
 import { type Answers, createLink, type Link, type Logger } from '@orrery/service-kit';
 import { ERROR_HEADER } from '../calls/call-headers.js';
+import { isLate } from '../calls/late.js';
 import type { Answer, FactDelivery, Frame, Transport } from '../transport.js';
 import type { FactEnd, GuestQuestions, HostQuestions } from './questions.js';
 
@@ -51,7 +52,10 @@ const answerBy =
     new Promise<Frame>((resolve) => {
       const reject = (error: ServiceError) => resolve(errorFrame(error));
       const giveUp = guest.begin('answer', { subject, frame }, { resolve, reject });
-      call.addEventListener('abort', giveUp);
+      call.addEventListener('abort', () => {
+        // The other thread keeps the deadline by itself.
+        if (!(call.reason instanceof ServiceError && isLate(call.reason))) giveUp();
+      });
     });
 
 const errorFrame = (error: ServiceError): Frame => ({
