@@ -1,7 +1,7 @@
 import { connect, type Database, migrate } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { batchRows } from '../src/commit/batch-rows.js';
 import { createCommit } from '../src/commit/commit-batch.js';
 import { COMMIT_STATEMENT } from '../src/commit/commit-statement.js';
@@ -146,7 +146,14 @@ describe('the leases of a commit', () => {
     await client.query('begin');
     const values = batchRows({ ...newBatch(), leases: leasesOf(0) }, me);
     const { rows } = await client.query({ text: COMMIT_STATEMENT.text, values });
-    const end = () => client.query('commit').finally(() => client.release());
+    let isOpen = true;
+    const leave = (broken = false) => {
+      if (isOpen) client.release(broken);
+      isOpen = false;
+    };
+    // A test that failed must not keep its locks: what waits for them would never end.
+    onTestFinished(() => leave(true));
+    const end = () => client.query('commit').finally(() => leave());
     return { ok: rows[0]?.ok, end };
   }
 

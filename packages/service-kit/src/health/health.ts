@@ -1,3 +1,4 @@
+import { answerInTime } from '../timing/answer-in-time.js';
 import type { Clock } from '../timing/clock.js';
 
 export type HealthStatus = 'ok' | 'degraded' | 'unavailable';
@@ -82,24 +83,19 @@ function addTo<T>(named: Map<string, T>, name: string, one: T): () => void {
   return () => named.delete(name);
 }
 
-async function answer<T>(
+/** A check that does not answer is an answer too. */
+const answer = <T>(
   ask: () => T | Promise<T>,
   instead: (result: CheckResult) => T,
   clock: Clock,
   timeoutMs: number,
-): Promise<T> {
-  const answered = new AbortController();
-  const late = clock
-    .sleep(timeoutMs, answered.signal)
-    .then(() => instead({ status: 'unavailable', detail: `no answer within ${timeoutMs} ms` }));
-  const failed = () => instead({ status: 'unavailable', detail: 'the check failed' });
-  try {
-    return await Promise.race([Promise.resolve().then(ask).catch(failed), late]);
-  } finally {
-    late.catch(() => undefined);
-    answered.abort();
-  }
-}
+): Promise<T> =>
+  answerInTime(ask, {
+    clock,
+    timeoutMs,
+    late: () => instead({ status: 'unavailable', detail: `no answer within ${timeoutMs} ms` }),
+    failed: () => instead({ status: 'unavailable', detail: 'the check failed' }),
+  });
 
 function worstOf(statuses: readonly HealthStatus[]): HealthStatus {
   if (statuses.includes('unavailable')) return 'unavailable';

@@ -1,3 +1,4 @@
+import { answerInTime } from '../timing/answer-in-time.js';
 import { systemClock } from '../timing/clock.js';
 import { mergePages } from './merge-pages.js';
 
@@ -32,7 +33,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
   return {
     metricsPage: async () => mergePages(await Promise.all([...pages].map((text) => text()))),
     include: (other) => {
-      const inTime = () => orNothing(other());
+      const inTime = () => orNothing(other);
       pages.add(inTime);
       return () => pages.delete(inTime);
     },
@@ -47,13 +48,5 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
 const PATIENCE_MS = 1500;
 
 /** What is known here is told also when another thread says nothing. */
-async function orNothing(page: Promise<string>): Promise<string> {
-  const answered = new AbortController();
-  const late = systemClock.sleep(PATIENCE_MS, answered.signal).then(() => '');
-  try {
-    return await Promise.race([page.catch(() => ''), late]);
-  } finally {
-    late.catch(() => undefined);
-    answered.abort();
-  }
-}
+const orNothing = (page: () => Promise<string>): Promise<string> =>
+  answerInTime(page, { clock: systemClock, timeoutMs: PATIENCE_MS, late: () => '', failed: () => '' });
