@@ -1,8 +1,8 @@
 import type { Caller } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { signalOfClient } from './call-signal.js';
-import { sendEnvelope } from './envelope.js';
+import { answerEnvelope } from './envelope.js';
 import { readRequest } from './read-request.js';
 import { principalOf } from './request-principal.js';
 import { requestSchema } from './request-schema.js';
@@ -14,7 +14,7 @@ export interface RouteContext {
   /** How long a call may take, in milliseconds. */
   deadlineMs: number;
   /** Who may pass, before the body is read: authentication, scope and rate. */
-  guards: (rpc: RoutedRpc) => onRequestAsyncHookHandler[];
+  guards: (rpc: RoutedRpc) => onRequestHookHandler[];
 }
 
 /** Makes an HTTP route of an RPC: guards, then request → call → envelope. */
@@ -28,7 +28,7 @@ export function addRoute(app: FastifyInstance, rpc: RoutedRpc, context: RouteCon
     handler: async (http, reply) => {
       const request = readRequest(http, schema);
       const answer = await context.call(rpc, request, callOf(http, reply, context));
-      return sendEnvelope(rpc, http.params as Record<string, string>, answer, reply);
+      return answerEnvelope(rpc, http.params as Record<string, string>, answer, reply);
     },
   });
 }

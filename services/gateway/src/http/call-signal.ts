@@ -4,7 +4,8 @@ import type { FastifyReply } from 'fastify';
 /** Aborts when the client goes away before its answer is written. */
 export function signalOfClient(reply: FastifyReply): Cancellation {
   const gone = new Canceller();
-  reply.raw.once('close', () => {
+  // A response closes once: `on` spares what `once` must undo.
+  reply.raw.on('close', () => {
     if (!reply.raw.writableFinished) gone.abort(new Error('the client went away'));
   });
   return gone;

@@ -1,13 +1,21 @@
 import type { FastifyReply } from 'fastify';
 import type { OperationReply, RoutedRpc } from './routed-rpc.js';
 
-/** Sends the success envelope with the operation's status, `Location` and `ETag` (decisions §1). */
-export function sendEnvelope(
+/** The body of a success; what is undefined is not sent. */
+interface Envelope extends Omit<OperationReply, 'etag'> {
+  success: true;
+}
+
+/**
+ * Prepares the answer with the operation's status, `Location` and `ETag` and gives its body: the success envelope
+ * (decisions §1). Whoever returns the body has it sent; a returned reply, being a thenable, would be awaited again.
+ */
+export function answerEnvelope(
   rpc: RoutedRpc,
   params: Record<string, string>,
   { data, message, pagination, etag }: OperationReply,
   reply: FastifyReply,
-): FastifyReply {
+): Envelope {
   const record = data as Record<string, unknown>;
   const location = rpc.http.location?.({ params }, record);
   if (location !== undefined) reply.header('location', location);
@@ -15,12 +23,8 @@ export function sendEnvelope(
   const accepted = rpc.http.accepted?.(record) === true;
   // RFC 7240 §3: only what was asked for with `Prefer: respond-async` is taken on.
   if (accepted) reply.header('preference-applied', 'respond-async');
-  return reply.code(accepted ? 202 : rpc.http.status).send({
-    success: true,
-    data,
-    ...(message !== undefined && { message }),
-    ...(pagination !== undefined && { pagination }),
-  });
+  reply.code(accepted ? 202 : rpc.http.status);
+  return { success: true, data, message, pagination };
 }
 
 /** RFC 9110 §8.8.3: an entity tag is quoted. */

@@ -1,5 +1,6 @@
 import { type Logger, withoutRedaction } from '@orrery/service-kit';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { OnRequestEnd } from '../http/request-ends.js';
 import { pathOf } from '../http/request-path.js';
 import { principalOf } from '../http/request-principal.js';
 
@@ -7,19 +8,14 @@ import { principalOf } from '../http/request-principal.js';
 const MAX_PATH = 512;
 
 /** One line per request, also when the client left before its answer. */
-export function addAccessLog(app: FastifyInstance, logger: Logger): void {
+export function addAccessLog(onRequestEnd: OnRequestEnd, logger: Logger): void {
   const lines = withoutRedaction(logger);
-  app.addHook('onRequest', (request, reply, done) => {
-    if (!lines.isLevelEnabled('info')) return done();
-    const startedAt = performance.now();
-    reply.raw.once('close', () =>
-      lines.info(lineOf(request, reply, performance.now() - startedAt), 'request'),
-    );
-    done();
+  onRequestEnd((request, reply, ms) => {
+    if (lines.isLevelEnabled('info')) lines.info(lineOf(request, reply, ms), 'request');
   });
 }
 
-/** Queries, headers and bodies stay out: they may hold secrets. */
+/** Queries, headers and bodies stay out: they may hold secrets. What is undefined is not written. */
 function lineOf(request: FastifyRequest, reply: FastifyReply, ms: number): object {
   const principal = principalOf(request);
   return {
@@ -28,7 +24,7 @@ function lineOf(request: FastifyRequest, reply: FastifyReply, ms: number): objec
     path: pathOf(request.url).slice(0, MAX_PATH),
     route: request.routeOptions.url,
     status: reply.statusCode,
-    ...(!reply.raw.writableFinished && { aborted: true }),
+    aborted: reply.raw.writableFinished ? undefined : true,
     ms: Math.round(ms * 10) / 10,
     address: request.ip,
     accountId: principal?.accountId,

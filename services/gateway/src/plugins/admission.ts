@@ -1,5 +1,6 @@
 import { ServiceError } from '@orrery/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { OnRequestEnd } from '../http/request-ends.js';
 
 /** Whether the process can be asked for its health must not depend on its load. */
 const ALWAYS = /^\/(healthz|readyz)$/;
@@ -13,7 +14,11 @@ export interface Admission {
  * Refuses with 503 and `Retry-After` what would only wait: beyond `maxInFlight` requests under way every further one
  * makes all of them slower.
  */
-export function addAdmission(app: FastifyInstance, maxInFlight: number): Admission {
+export function addAdmission(
+  app: FastifyInstance,
+  onRequestEnd: OnRequestEnd,
+  maxInFlight: number,
+): Admission {
   const underWay = new Set<unknown>();
   app.addHook('onRequest', (request, reply, done) => {
     if (ALWAYS.test(request.url)) return done();
@@ -24,8 +29,9 @@ export function addAdmission(app: FastifyInstance, maxInFlight: number): Admissi
         }),
       );
     underWay.add(reply.raw);
-    reply.raw.once('close', () => underWay.delete(reply.raw));
     done();
   });
-  return { release: (reply) => void underWay.delete(reply.raw) };
+  const release = (reply: FastifyReply) => void underWay.delete(reply.raw);
+  onRequestEnd((_request, reply) => release(reply));
+  return { release };
 }

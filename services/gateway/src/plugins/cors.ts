@@ -27,7 +27,8 @@ const EXPOSED_HEADERS = [
   'x-request-id',
 ].join(', ');
 
-const OPEN_PATH = /^\/(api|app|auth)\/|^\/openapi\.json$/;
+/** Of a request target, so a query may follow. */
+const OPEN_PATH = /^\/(?:(?:api|app|auth)\/|openapi\.json(?:$|[?;#]))/;
 /** Browsers keep a preflight's answer at most two hours. */
 const PREFLIGHT_SECONDS = 7200;
 
@@ -37,11 +38,11 @@ const PREFLIGHT_SECONDS = 7200;
  */
 export function addCors(app: FastifyInstance, routes: RouteTable): void {
   app.addHook('onRequest', (request, reply, done) => {
-    const path = pathOf(request.url);
-    if (!OPEN_PATH.test(path)) return done();
-    reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS });
+    if (!OPEN_PATH.test(request.url)) return done();
+    reply.header('access-control-allow-origin', '*');
+    reply.header('access-control-expose-headers', EXPOSED_HEADERS);
     if (request.method !== 'OPTIONS') return done();
-    const methods = routes.methodsOf(path).join(', ');
+    const methods = routes.methodsOf(pathOf(request.url)).join(', ');
     if (methods === '') return done();
     void reply
       .code(204)

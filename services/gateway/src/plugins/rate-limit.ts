@@ -1,5 +1,5 @@
 import { ServiceError } from '@orrery/contracts';
-import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { principalOf } from '../http/request-principal.js';
 import type { RoutedRpc } from '../http/routed-rpc.js';
 import { clientSubject } from '../limits/client-subject.js';
@@ -12,13 +12,15 @@ export interface RateContext {
 }
 
 /** The guard that belongs to a route: per key under `/api`, per client address elsewhere (decisions §8). */
-export function limitRate(rpc: RoutedRpc, { limiter, rates }: RateContext): onRequestAsyncHookHandler[] {
+export function limitRate(rpc: RoutedRpc, { limiter, rates }: RateContext): onRequestHookHandler[] {
   if (rates === undefined) return [];
   const [policy, subjectOf] = countedBy(rpc, rates);
   return [
-    async (request, reply) => {
-      const decision = await limiter.take(policy, subjectOf(request));
-      applyDecision(policy, decision, reply);
+    // With `done`, so that each request is spared a promise of this hook's own.
+    (request, reply, done) => {
+      limiter
+        .take(policy, subjectOf(request))
+        .then((decision) => done(applyDecision(policy, decision, reply)), done);
     },
   ];
 }
@@ -30,14 +32,17 @@ function countedBy({ http, access }: RoutedRpc, rates: RatePolicies) {
   return [http.path.startsWith('/auth') ? rates.signIn : rates.address, perAddress] as const;
 }
 
-/** Says what is left, in the headers of draft-ietf-httpapi-ratelimit-headers. @throws ServiceError `rate_limited`. */
-function applyDecision(policy: RatePolicy, decision: RateDecision, reply: FastifyReply): void {
+/** Says what is left, in the headers of draft-ietf-httpapi-ratelimit-headers. Gives `rate_limited` for a request beyond it. */
+function applyDecision(
+  policy: RatePolicy,
+  decision: RateDecision,
+  reply: FastifyReply,
+): ServiceError | undefined {
   const window = Math.ceil(policy.burst / policy.perSecond);
   const { allowed, remaining, waitSeconds, fullSeconds } = decision;
   const seconds = Math.ceil(allowed ? fullSeconds : waitSeconds);
-  reply.headers({
-    'ratelimit-policy': `"${policy.name}";q=${policy.burst};w=${window}`,
-    ratelimit: `"${policy.name}";r=${remaining};t=${seconds}`,
-  });
-  if (!allowed) throw new ServiceError('rate_limited', undefined, { facts: { retryAfterSeconds: seconds } });
+  reply.header('ratelimit-policy', `"${policy.name}";q=${policy.burst};w=${window}`);
+  reply.header('ratelimit', `"${policy.name}";r=${remaining};t=${seconds}`);
+  if (allowed) return undefined;
+  return new ServiceError('rate_limited', undefined, { facts: { retryAfterSeconds: seconds } });
 }
