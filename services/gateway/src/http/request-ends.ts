@@ -1,7 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** Hears of a request that is over, answered or not, and how long it took, in milliseconds. */
-type AtEnd = (request: FastifyRequest, reply: FastifyReply, ms: number) => void;
+export interface RequestEnd {
+  /** How long it took, in milliseconds. */
+  ms: number;
+  /** The pattern of its route, if any: asked for once, since the framework makes an object to answer. */
+  route: string | undefined;
+}
+
+/** Hears of a request that is over, answered or not. */
+type AtEnd = (request: FastifyRequest, reply: FastifyReply, end: RequestEnd) => void;
 
 /** Where the rooms that care for ends of requests say so. */
 export type OnRequestEnd = (atEnd: AtEnd) => void;
@@ -13,8 +20,8 @@ export function watchRequestEnds(app: FastifyInstance): OnRequestEnd {
     const startedAt = performance.now();
     // A response closes once: `on` spares what `once` must undo.
     reply.raw.on('close', () => {
-      const ms = performance.now() - startedAt;
-      for (const atEnd of told) atEnd(request, reply, ms);
+      const end = { ms: performance.now() - startedAt, route: request.routeOptions.url };
+      for (const atEnd of told) atEnd(request, reply, end);
     });
     done();
   });

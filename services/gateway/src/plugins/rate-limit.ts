@@ -15,12 +15,14 @@ export interface RateContext {
 export function limitRate(rpc: RoutedRpc, { limiter, rates }: RateContext): onRequestHookHandler[] {
   if (rates === undefined) return [];
   const [policy, subjectOf] = countedBy(rpc, rates);
+  const said = policyText(policy);
   return [
     // With `done`, so that each request is spared a promise of this hook's own.
     (request, reply, done) => {
-      limiter
-        .take(policy, subjectOf(request))
-        .then((decision) => done(applyDecision(policy, decision, reply)), done);
+      limiter.take(policy, subjectOf(request)).then((decision) => {
+        reply.header('ratelimit-policy', said);
+        done(applyDecision(policy, decision, reply));
+      }, done);
     },
   ];
 }
@@ -32,17 +34,17 @@ function countedBy({ http, access }: RoutedRpc, rates: RatePolicies) {
   return [http.path.startsWith('/auth') ? rates.signIn : rates.address, perAddress] as const;
 }
 
+const policyText = ({ name, burst, perSecond }: RatePolicy): string =>
+  `"${name}";q=${burst};w=${Math.ceil(burst / perSecond)}`;
+
 /** Says what is left, in the headers of draft-ietf-httpapi-ratelimit-headers. Gives `rate_limited` for a request beyond it. */
 function applyDecision(
-  policy: RatePolicy,
-  decision: RateDecision,
+  { name }: RatePolicy,
+  { allowed, remaining, waitSeconds, fullSeconds }: RateDecision,
   reply: FastifyReply,
 ): ServiceError | undefined {
-  const window = Math.ceil(policy.burst / policy.perSecond);
-  const { allowed, remaining, waitSeconds, fullSeconds } = decision;
   const seconds = Math.ceil(allowed ? fullSeconds : waitSeconds);
-  reply.header('ratelimit-policy', `"${policy.name}";q=${policy.burst};w=${window}`);
-  reply.header('ratelimit', `"${policy.name}";r=${remaining};t=${seconds}`);
+  reply.header('ratelimit', `"${name}";r=${remaining};t=${seconds}`);
   if (allowed) return undefined;
   return new ServiceError('rate_limited', undefined, { facts: { retryAfterSeconds: seconds } });
 }

@@ -11,9 +11,8 @@ export function addSignals(app: FastifyInstance, onRequestEnd: OnRequestEnd): vo
     underWay.add(1);
     done();
   });
-  onRequestEnd((request, reply, ms) => {
+  onRequestEnd((request, reply, { ms, route = 'unknown' }) => {
     underWay.add(-1);
-    const route = request.routeOptions.url ?? 'unknown';
     duration.record(ms, { method: request.method, route, status: reply.statusCode });
   });
 }
