@@ -112,8 +112,8 @@ describe('a route made of an RPC', () => {
     }
   });
 
-  it('gives the call up when the client goes away', async () => {
-    const { app, answers } = fakeApp();
+  it('gives the call up when the client goes away, logs it once and lets the next one in', async () => {
+    const { app, answers, lines } = fakeApp({ maxInFlight: 1 });
     const moments = new EventEmitter();
     const arrived = once(moments, 'arrived');
     const givenUp = once(moments, 'given up');
@@ -132,7 +132,13 @@ describe('a route made of an RPC', () => {
     client.abort();
     await request;
     await givenUp;
+    expect(lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')).toMatchObject([
+      { route: '/api/things/:name', aborted: true, accountId: 7 },
+    ]);
+    expect((await fetch(`${url}/api/things`, { headers: authorized })).status).toBe(200);
     await app.close();
+    expect(lines.at(-1)).toContain('"status":200');
+    expect(lines.at(-1)).not.toContain('aborted');
   });
 });
 

@@ -7,9 +7,9 @@ export function base62(value: bigint, width: number): string {
   return text.padStart(width, '0');
 }
 
-/** The same for what a 32-bit number holds: a tenth of the time, which counts where each request takes it. */
-export function base62OfWord(value: number, width: number): string {
-  let text = '';
-  for (let rest = value; rest > 0; rest = Math.floor(rest / 62)) text = `${DIGITS[rest % 62]}${text}`;
-  return text.padStart(width, '0');
+/** The number that up to eight such digits write; more would not be safe integers. */
+export function numberOfBase62(text: string): number {
+  let value = 0;
+  for (let at = 0; at < text.length; at += 1) value = value * 62 + DIGITS.indexOf(text.charAt(at));
+  return value;
 }

@@ -5,6 +5,11 @@ import type { OnRequestEnd } from '../http/request-ends.js';
 /** Whether the process can be asked for its health must not depend on its load. */
 const ALWAYS = /^\/(healthz|readyz)$/;
 
+/** Marks the reply of a request that counts as under way. */
+const MARK = 'isAdmitted';
+
+type Marked = FastifyReply & { [MARK]: boolean };
+
 export interface Admission {
   /** A long answer, such as a stream, does not count as a request under way. */
   release(reply: FastifyReply): void;
@@ -19,19 +24,24 @@ export function addAdmission(
   onRequestEnd: OnRequestEnd,
   maxInFlight: number,
 ): Admission {
-  const underWay = new Set<unknown>();
+  let underWay = 0;
+  app.decorateReply(MARK, false);
   app.addHook('onRequest', (request, reply, done) => {
     if (ALWAYS.test(request.url)) return done();
-    if (underWay.size >= maxInFlight)
+    if (underWay >= maxInFlight)
       return done(
         new ServiceError('overloaded', 'Too many requests are under way', {
           facts: { retryAfterSeconds: 1 },
         }),
       );
-    underWay.add(reply.raw);
+    underWay += 1;
+    (reply as Marked)[MARK] = true;
     done();
   });
-  const release = (reply: FastifyReply) => void underWay.delete(reply.raw);
+  const release = (reply: FastifyReply) => {
+    if ((reply as Marked)[MARK]) underWay -= 1;
+    (reply as Marked)[MARK] = false;
+  };
   onRequestEnd((_request, reply) => release(reply));
   return { release };
 }
