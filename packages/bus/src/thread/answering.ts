@@ -1,10 +1,14 @@
 import type { Cancellation } from '@orrery/contracts';
 import type { RunningCalls } from '../calls/running-calls.js';
-import type { Answer, Frame } from '../transport.js';
+import type { Answer } from '../transport.js';
+import { type CarriedFrame, carryFrame, readFrame } from './carried-frame.js';
 
 export interface Answering {
   serve(answers: ReadonlyMap<string, Answer>): void;
-  answer(request: { readonly subject: string; readonly frame: Frame }, asked: Cancellation): Promise<Frame>;
+  answer(
+    request: { readonly subject: string; readonly frame: CarriedFrame },
+    asked: Cancellation,
+  ): Promise<CarriedFrame>;
 }
 
 /** The answers of this thread's service to what the host passes on. */
@@ -22,7 +26,7 @@ export function createAnswering(running: RunningCalls): Answering {
       const call = running.start(id);
       asked.addEventListener('abort', () => call.abort(asked.reason), { once: true });
       try {
-        return await answer(frame, call);
+        return carryFrame(await answer(readFrame(frame), call));
       } finally {
         running.end(id);
       }

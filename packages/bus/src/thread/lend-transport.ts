@@ -4,6 +4,7 @@ import { type Answers, createLink, type Link, type Logger } from '@orrery/servic
 import { ERROR_HEADER } from '../calls/call-headers.js';
 import { isLate } from '../calls/late.js';
 import type { Answer, FactDelivery, Frame, Transport } from '../transport.js';
+import { carryFrame, readFrame } from './carried-frame.js';
 import type { FactEnd, GuestQuestions, HostQuestions } from './questions.js';
 
 type Guest = Link<GuestQuestions>;
@@ -18,13 +19,17 @@ export function lendTransport(transport: Transport, port: MessagePort, logger: L
   };
   const { exchange, facts } = transport;
   const answers: Answers<HostQuestions> = {
-    request: ({ subject, frame, ...options }, signal) =>
-      exchange.request(subject, frame, { ...options, signal }),
+    request: ([subject, group, timeoutMs, frame], signal) =>
+      exchange.request(subject, readFrame(frame), { group, timeoutMs, signal }).then(carryFrame),
     respond: ({ group, subjects }) =>
       exchange.respond(group, new Map(subjects.map((subject) => [subject, answerBy(guest, subject)]))),
-    broadcast: ({ subject, frame }) => exchange.broadcast(subject, frame),
+    broadcast: ({ subject, frame }) => exchange.broadcast(subject, readFrame(frame)),
     listen: ({ id, subject }) =>
-      exchange.listen(subject, (frame) => tell(guest.ask('hear', { id, frame })), begin(id)),
+      exchange.listen(
+        subject,
+        (frame) => tell(guest.ask('hear', { id, frame: carryFrame(frame) })),
+        begin(id),
+      ),
     append: async ({ subject, facts: given }) =>
       (await facts.append(subject, given)).map((error) => error && toErrorReply(error)),
     read: ({ id, subject, ...options }) =>
@@ -50,8 +55,14 @@ const answerBy =
   (guest: Guest, subject: string): Answer =>
   (frame, call) =>
     new Promise<Frame>((resolve) => {
-      const reject = (error: ServiceError) => resolve(errorFrame(error));
-      const giveUp = guest.begin('answer', { subject, frame }, { resolve, reject });
+      const giveUp = guest.begin(
+        'answer',
+        { subject, frame: carryFrame(frame) },
+        {
+          resolve: (reply) => resolve(readFrame(reply)),
+          reject: (error) => resolve(errorFrame(error)),
+        },
+      );
       call.addEventListener('abort', () => {
         // The other thread keeps the deadline by itself.
         if (!(call.reason instanceof ServiceError && isLate(call.reason))) giveUp();

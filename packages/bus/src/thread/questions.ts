@@ -1,12 +1,16 @@
 import type { ErrorReply } from '@orrery/contracts';
 import type { Question } from '@orrery/service-kit';
-import type { Fact, Frame } from '../transport.js';
+import type { Fact } from '../transport.js';
+import type { CarriedFrame } from './carried-frame.js';
 
 /** What a thread asks of the one that has the transport; ids are the thread's own. */
 export type HostQuestions = {
-  request: Question<{ subject: string; frame: Frame; group: string; timeoutMs: number }, Frame>;
+  request: Question<
+    readonly [subject: string, group: string, timeoutMs: number, frame: CarriedFrame],
+    CarriedFrame
+  >;
   respond: Question<{ group: string; subjects: readonly string[] }, void>;
-  broadcast: Question<{ subject: string; frame: Frame }, void>;
+  broadcast: Question<{ subject: string; frame: CarriedFrame }, void>;
   listen: Question<{ id: number; subject: string }, void>;
   append: Question<{ subject: string; facts: readonly Fact[] }, (ErrorReply | undefined)[]>;
   read: Question<{ id: number; subject: string; consumer: string; maxInFlight: number }, void>;
@@ -26,7 +30,7 @@ export type FactEnd = { readonly done: true } | { readonly delayMs: number; read
 
 /** What the thread with the transport asks of the other. */
 export type GuestQuestions = {
-  answer: Question<{ subject: string; frame: Frame }, Frame>;
-  hear: Question<{ id: number; frame: Frame }, void>;
+  answer: Question<{ subject: string; frame: CarriedFrame }, CarriedFrame>;
+  hear: Question<{ id: number; frame: CarriedFrame }, void>;
   handle: Question<{ id: number; fact: CarriedFact }, FactEnd>;
 };

@@ -8,6 +8,7 @@ import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../closing.js';
 import type { Exchange, FactLog, Frame, ReadOptions, Transport } from '../transport.js';
 import { createAnswering } from './answering.js';
 import { type Begun, createBegun } from './begun.js';
+import { carryFrame, readFrame } from './carried-frame.js';
 import { handleFact } from './handle-fact.js';
 import type { GuestQuestions, HostQuestions } from './questions.js';
 
@@ -27,7 +28,7 @@ export function joinThread(port: MessagePort, logger: Logger): Transport {
     logger,
     answers: {
       answer: answering.answer,
-      hear: ({ id, frame }) => listeners.get(id)?.(frame),
+      hear: ({ id, frame }) => listeners.get(id)?.(readFrame(frame)),
       handle: ({ id, fact }) => handleFact(fact, readers.get(id)),
     },
   });
@@ -55,7 +56,10 @@ function createThreadExchange(
       return awaitAnswer<Frame>(
         { timeoutMs, signal },
         (settle) => {
-          giveUp = host.begin('request', { subject, frame, group, timeoutMs }, settle);
+          giveUp = host.begin('request', [subject, group, timeoutMs, carryFrame(frame)], {
+            resolve: (reply) => settle.resolve(readFrame(reply)),
+            reject: settle.reject,
+          });
         },
         // The host keeps the deadline by itself.
         (reason) => void (isLate(reason) || giveUp?.()),
@@ -65,7 +69,7 @@ function createThreadExchange(
       serve(answers);
       return host.ask('respond', { group, subjects: [...answers.keys()] });
     },
-    broadcast: (subject, frame) => host.ask('broadcast', { subject, frame }),
+    broadcast: (subject, frame) => host.ask('broadcast', { subject, frame: carryFrame(frame) }),
     listen: (subject, receive, signal) =>
       listeners.begin(receive, signal, (id) => host.ask('listen', { id, subject })),
   };

@@ -9,7 +9,7 @@ import {
 } from '@orrery/contracts';
 import type { Logger } from '../logging/create-logger.js';
 import type { Answers, Questions, Settle } from './questions.js';
-import { sendByTurns } from './turn-port.js';
+import { type Send, sendByTurns, takeItems } from './turn-port.js';
 
 /** One end of a port between two threads, each of which answers what the other asks. */
 export interface Link<Theirs extends Questions> {
@@ -30,11 +30,8 @@ export interface Link<Theirs extends Questions> {
   close(): void;
 }
 
-type Item =
-  | { readonly ask: number; readonly name: string; readonly args: unknown }
-  | { readonly done: number; readonly answer: unknown }
-  | { readonly failed: number; readonly error: ErrorReply }
-  | { readonly cancel: number };
+/** With the name and the arguments; with the answer; with the error; with nothing. */
+type Kind = 'ask' | 'done' | 'failed' | 'cancel';
 
 export interface LinkOptions<Mine extends Questions> {
   readonly port: MessagePort;
@@ -48,7 +45,7 @@ export function createLink<Mine extends Questions, Theirs extends Questions>({
   answers,
   logger,
 }: LinkOptions<Mine>): Link<Theirs> {
-  const send = sendByTurns<Item>(port);
+  const send = sendByTurns<Kind>(port);
   const waiting = new Map<number, Settle<never>>();
   const running = new Map<number, Canceller>();
   let isOpen = true;
@@ -59,12 +56,12 @@ export function createLink<Mine extends Questions, Theirs extends Questions>({
     running.set(id, call);
     try {
       // Both ends are built from the same types.
-      send({ done: id, answer: await answers[name as keyof Mine](args as never, call) });
+      send('done', id, await answers[name as keyof Mine](args as never, call), undefined);
     } catch (thrown) {
       const error = asServiceError(thrown);
       if (error.code === 'internal')
         logger.error({ err: thrown, question: name }, 'another thread got no answer');
-      send({ failed: id, error: toErrorReply(error) });
+      send('failed', id, toErrorReply(error), undefined);
     } finally {
       running.delete(id);
     }
@@ -74,20 +71,18 @@ export function createLink<Mine extends Questions, Theirs extends Questions>({
     waiting.delete(id);
     if (waiter !== undefined) how(waiter);
   };
-  const take = (item: Item) => {
-    if ('done' in item) settle(item.done, ({ resolve }) => resolve(item.answer as never));
-    else if ('ask' in item) void answer(item.ask, item.name, item.args);
-    else if ('failed' in item) settle(item.failed, ({ reject }) => reject(fromErrorReply(item.error)));
-    else running.get(item.cancel)?.abort(givenUp());
+  const take: Send<Kind> = (kind, id, first, second) => {
+    if (kind === 'done') settle(id, ({ resolve }) => resolve(first as never));
+    else if (kind === 'ask') void answer(id, first as string, second);
+    else if (kind === 'failed') settle(id, ({ reject }) => reject(fromErrorReply(first as ErrorReply)));
+    else running.get(id)?.abort(givenUp());
   };
   const end = () => {
     isOpen = false;
     for (const id of [...waiting.keys()]) settle(id, ({ reject }) => reject(gone()));
     for (const call of running.values()) call.abort(gone());
   };
-  port.on('message', (items: readonly Item[]) => {
-    for (const item of items) take(item);
-  });
+  takeItems(port, take);
   port.on('close', end);
 
   const begin: Link<Theirs>['begin'] = (name, args, settled) => {
@@ -97,9 +92,9 @@ export function createLink<Mine extends Questions, Theirs extends Questions>({
     }
     const id = ++asked;
     waiting.set(id, settled as Settle<never>);
-    send({ ask: id, name, args });
+    send('ask', id, name, args);
     return () => {
-      if (waiting.has(id)) send({ cancel: id });
+      if (waiting.has(id)) send('cancel', id, undefined, undefined);
     };
   };
   return {
