@@ -25,13 +25,14 @@ export interface AnswerDependencies {
 export function createAnswer(rpc: NamedRpc, handler: AnyHandler, dependencies: AnswerDependencies): Answer {
   const { logger, signals } = dependencies;
   return (request, call) =>
-    withinTrace(request.headers, async () => {
-      try {
-        return await signals.answered(rpc, () => handle(rpc, handler, request, call, dependencies));
-      } catch (error) {
-        return errorFrame(error, { rpc: rpc.name, requestId: request.headers['orrery-request'] }, logger);
-      }
-    });
+    withinTrace(request.headers, () =>
+      signals
+        .answered(rpc, () => handle(rpc, handler, request, call, dependencies))
+        .catch((error: unknown) => {
+          const where = { rpc: rpc.name, requestId: request.headers['orrery-request'] };
+          return errorFrame(error, where, logger);
+        }),
+    );
 }
 
 async function handle(

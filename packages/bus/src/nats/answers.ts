@@ -28,9 +28,7 @@ export function createAnswers(
   const { nats } = connection;
   const packer = createAnswerPacker(connection, logger);
 
-  const send = async (id: string, frame: Frame) => {
-    if (frame.body.length <= PACKED_AT_MOST)
-      return packer.add(packsOf(id), { ...frame, id }, frame.body.length);
+  const sendAlone = async (id: string, frame: Frame) => {
     using parcel = parts.pack(frame);
     nats.publish(id, parcel.data, parcel.headers && { headers: parcel.headers });
     await parcel.taken;
@@ -39,8 +37,11 @@ export function createAnswers(
   const answerOne = async (id: string, arrival: Arrival, answer: Answer) => {
     const call = running.start(id);
     try {
-      const request = await parts.unpack(arrival, PART_TIMEOUT_MS, call);
-      await send(id, await answer(request, call));
+      const request = 'body' in arrival ? arrival : await parts.unpack(arrival, PART_TIMEOUT_MS, call);
+      const reply = await answer(request, call);
+      const { headers, body } = reply;
+      if (body.length > PACKED_AT_MOST) await sendAlone(id, reply);
+      else packer.add(packsOf(id), { id, headers, body }, body.length);
     } catch (error) {
       logger.warn({ err: error, id }, 'a request could not be answered');
     } finally {

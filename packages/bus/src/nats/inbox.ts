@@ -59,30 +59,34 @@ export function openInbox(connection: Connection): Inbox {
   subscribe(connection, prefix, receivers);
   connection.watch({ onDown: () => failAll(waiting) });
 
-  const open: Inbox['open'] = (receive) => {
+  const nextSubject = () => {
     count += 1;
-    const subject = `${prefix}${count.toString(36)}`;
+    return `${prefix}${count.toString(36)}`;
+  };
+  const open: Inbox['open'] = (receive) => {
+    const subject = nextSubject();
     receivers.set(subject, receive);
     return { subject, [Symbol.dispose]: () => receivers.delete(subject) };
   };
+  // Once for each call: without `using`, which is compiled to several times this work.
   const converse: Inbox['converse'] = async ({ send, giveUp }, patience) => {
     connection.requireUp();
-    let receive: (arrival: Arrival) => void = () => undefined;
-    using address = open((arrival) => receive(arrival));
+    const subject = nextSubject();
     try {
       return await awaitAnswer<Arrival>(
         patience,
         ({ resolve, reject }) => {
-          receive = (arrival) => (isNobody(arrival) ? reject(nobody()) : resolve(arrival));
-          waiting.set(address.subject, reject);
-          send(address.subject, reject);
+          receivers.set(subject, (arrival) => (isNobody(arrival) ? reject(nobody()) : resolve(arrival)));
+          waiting.set(subject, reject);
+          send(subject, reject);
         },
         (reason) => {
-          if (!isLate(reason)) giveUp(address.subject);
+          if (!isLate(reason)) giveUp(subject);
         },
       );
     } finally {
-      waiting.delete(address.subject);
+      receivers.delete(subject);
+      waiting.delete(subject);
     }
   };
   /** They stay messages of their own; handed over in one go they cost one write to the socket. */

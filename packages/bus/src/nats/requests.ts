@@ -15,7 +15,7 @@ interface Asked extends Packed {
   /** Its answer has come or is no longer waited for. */
   isSettled: boolean;
   /** Called then, once it is on its way with others. */
-  onSettled?: () => void;
+  onSettled: (() => void) | undefined;
 }
 
 export interface Requests {
@@ -26,31 +26,40 @@ export interface Requests {
 /** The asking half: what one turn of the event loop asks of one subject travels together. */
 export function createRequests(connection: Connection, inbox: Inbox, parts: Parts): Requests {
   const packer = createRequestPacker(connection, inbox);
-  const request: Exchange['request'] = async (subject, frame, { group, timeoutMs, signal }) => {
+  const together: Exchange['request'] = async (subject, frame, { group, timeoutMs, signal }) => {
+    const { headers, body } = frame;
     const askedAt = performance.now();
     let asked: Asked | undefined;
-    using parcel = frame.body.length > PACKED_AT_MOST ? parts.pack(frame) : undefined;
     const send = (id: string, fail: Asked['fail']) => {
-      if (parcel !== undefined)
-        return connection.nats.publish(subject, parcel.data, {
-          reply: id,
-          ...(parcel.headers && { headers: parcel.headers }),
-        });
-      asked = { ...frame, id, fail, isSent: false, isSettled: false };
-      packer.add(subject, asked, frame.body.length);
+      asked = { id, headers, body, fail, isSent: false, isSettled: false, onSettled: undefined };
+      packer.add(subject, asked, body.length);
     };
     const giveUp = (address: string) => {
       if (asked !== undefined) settle(asked);
-      if (asked?.isSent === false) return;
-      if (connection.up) connection.nats.publish(cancelSubject(group), address);
+      if (asked?.isSent !== false) cancel(group, address);
     };
     try {
       const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
+      if ('body' in arrival) return arrival;
       return await parts.unpack(arrival, timeoutMs - (performance.now() - askedAt), signal);
     } finally {
       if (asked !== undefined) settle(asked);
     }
   };
+  const alone: Exchange['request'] = async (subject, frame, { group, timeoutMs, signal }) => {
+    const askedAt = performance.now();
+    using parcel = parts.pack(frame);
+    const headers = parcel.headers && { headers: parcel.headers };
+    const send = (id: string) => connection.nats.publish(subject, parcel.data, { reply: id, ...headers });
+    const giveUp = (address: string) => cancel(group, address);
+    const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
+    return await parts.unpack(arrival, timeoutMs - (performance.now() - askedAt), signal);
+  };
+  const cancel = (group: string, address: string) => {
+    if (connection.up) connection.nats.publish(cancelSubject(group), address);
+  };
+  const request: Exchange['request'] = (subject, frame, options) =>
+    (frame.body.length > PACKED_AT_MOST ? alone : together)(subject, frame, options);
   return { request, flush: packer.flush };
 }
 

@@ -33,18 +33,29 @@ export async function storeFacts(
   pool: Database<unknown>['pool'],
   batch: readonly FactsOfSubject[],
 ): Promise<void> {
-  const facts = batch.flatMap((one) => one.facts);
-  const values = [
-    batch.flatMap(({ subject, facts }) => facts.map(() => subject)),
-    facts.map(({ id }) => id),
-    facts.map(({ key }) => key ?? null),
-    facts.map(({ headers }) => JSON.stringify(headers)).join('\n'),
-    facts.map(({ body }) => body).join('\n'),
-  ];
+  const values = columnsOf(batch);
   try {
     await pool.query({ ...STORE, values });
   } catch (error) {
     if (classifyPostgresError(error).kind !== 'unique_violation') throw error;
     await pool.query({ ...STORE_NEW, values });
   }
+}
+
+function columnsOf(batch: readonly FactsOfSubject[]) {
+  const subjects: string[] = [];
+  const ids: string[] = [];
+  const keys: (string | null)[] = [];
+  const headerLines: string[] = [];
+  const bodies: string[] = [];
+  for (const { subject, facts } of batch) {
+    for (const { id, key, headers, body } of facts) {
+      subjects.push(subject);
+      ids.push(id);
+      keys.push(key ?? null);
+      headerLines.push(JSON.stringify(headers));
+      bodies.push(body);
+    }
+  }
+  return [subjects, ids, keys, headerLines.join('\n'), bodies.join('\n')];
 }
