@@ -2,6 +2,7 @@ import { metrics } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { createOwnHistograms } from './own-histograms.js';
 import { startProcessSignals, startThreadSignals } from './process-signals.js';
 import type { TelemetryOptions } from './start-telemetry.js';
 
@@ -10,12 +11,13 @@ export async function startMetrics({
   service,
   thread,
 }: Pick<TelemetryOptions, 'service' | 'thread'>): Promise<AsyncDisposable & { text: () => Promise<string> }> {
-  const reader = new PrometheusExporter({ preventServerStart: true });
+  const histograms = createOwnHistograms();
+  const reader = new PrometheusExporter({ preventServerStart: true, metricProducers: [histograms] });
   const provider = new MeterProvider({
     resource: resourceFromAttributes({ 'service.name': service }),
     readers: [reader],
   });
-  metrics.setGlobalMeterProvider(provider);
+  metrics.setGlobalMeterProvider(histograms.meters(provider));
   const processSignals = thread === undefined ? startProcessSignals() : startThreadSignals(thread);
   const serializer = new PrometheusSerializer();
   return {
