@@ -9,14 +9,15 @@ const ID = 'orrery-id';
 const KEY = 'orrery-key';
 
 /** Ids and keys are any text; header values are one line without spaces around it. */
-export const writeFactHeaders = (subject: string, { id, key, headers }: Fact): MsgHdrs =>
-  toMessageHeaders({
-    ...headers,
-    // The server compares ids across subjects; ours are per kind of message.
-    [MESSAGE_ID]: encodeURIComponent(`${subject} ${id}`),
-    [ID]: encodeURIComponent(id),
-    ...(key !== undefined && { [KEY]: encodeURIComponent(key) }),
-  });
+export function writeFactHeaders(subject: string, { id, key, headers }: Fact): MsgHdrs {
+  const written = toMessageHeaders(headers);
+  const ownId = encodeURIComponent(id);
+  // The server compares ids across subjects; ours are per kind of message.
+  written.append(MESSAGE_ID, `${encodeURIComponent(subject)}%20${ownId}`);
+  written.append(ID, ownId);
+  if (key !== undefined) written.append(KEY, encodeURIComponent(key));
+  return written;
+}
 
 export function readFact(message: JsMsg): Fact {
   const { [ID]: id = '', [KEY]: key, [MESSAGE_ID]: _, ...headers } = fromMessageHeaders(message.headers);

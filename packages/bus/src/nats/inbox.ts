@@ -93,7 +93,7 @@ export function openInbox(connection: Connection): Inbox {
   const questions = createPacker<() => void>((_nats, publications) => {
     for (const publish of publications) publish();
   });
-  const ask: Inbox['ask'] = async (subject, { data, headers }, patience) => {
+  const ask: Inbox['ask'] = (subject, { data, headers }, patience) => {
     const send = (reply: string, fail: (error: unknown) => void) => {
       const publish = () => {
         try {
@@ -105,7 +105,7 @@ export function openInbox(connection: Connection): Inbox {
       questions.add('nats', publish, data.length);
     };
     // Who answers such a message answers it alone.
-    return (await converse({ send, giveUp: () => undefined }, patience)) as Msg;
+    return converse({ send, giveUp: () => undefined }, patience) as Promise<Msg>;
   };
   return { open, ask, converse };
 }
