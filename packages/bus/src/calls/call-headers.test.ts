@@ -17,4 +17,7 @@ it('carries caller and request, and the time that remains, whatever the other cl
 it('refuses a request that says nothing about its caller or deadline', () => {
   expect(() => readCallHeaders({}, 0)).toThrow();
   expect(() => readCallHeaders({ 'orrery-deadline': '1 2' }, 0)).toThrow();
+  const anonymous = { 'orrery-caller': '{"kind":"anonymous"}' };
+  for (const deadline of ['', '5000', '5000 soon'])
+    expect(() => readCallHeaders({ ...anonymous, 'orrery-deadline': deadline }, 0)).toThrow('deadline');
 });

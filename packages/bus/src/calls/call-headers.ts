@@ -27,7 +27,7 @@ export type ReadCallHeaders = (headers: Frame['headers'], now: number) => CallFa
 export function createReadCallHeaders(): ReadCallHeaders {
   const readCaller = createReadCaller();
   return (headers, now) => {
-    const remainingMs = Number(headers['orrery-deadline']?.split(' ')[1]);
+    const remainingMs = readRemaining(headers['orrery-deadline'] ?? '');
     if (!Number.isFinite(remainingMs)) throw new Error('a request without a deadline');
     return {
       caller: readCaller(headers['orrery-caller']),
@@ -36,6 +36,11 @@ export function createReadCallHeaders(): ReadCallHeaders {
       remainingMs,
     };
   };
+}
+
+function readRemaining(deadline: string): number {
+  const space = deadline.indexOf(' ');
+  return space < 0 ? Number.NaN : Number(deadline.slice(space + 1));
 }
 
 /** The same few callers come again and again. */
