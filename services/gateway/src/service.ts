@@ -44,7 +44,7 @@ export function startGateway(
       identityHandlers({ db, bus, keys, clock, logger, signIn: config.signIn }),
     );
     const { deadlineMs } = config;
-    const stream = await startStreams({ bus, call, keys, clock, logger, deadlineMs, resources });
+    const stream = startStreams({ bus, call, keys, clock, logger, deadlineMs, resources });
     const limiter = await startLimiter({ ...dependencies, redisUrl: config.redisUrl, resources });
     const app = createApp({
       call,

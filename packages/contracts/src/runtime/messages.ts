@@ -9,11 +9,11 @@ import { journalFact } from './journal.js';
 export const journalEntry = defineMessage('runtime', 'journal-entry', journalFact);
 
 /**
- * Broadcast after a commit: the last `seq` of the journals that grew, by deployment. Who missed it finds out by asking
- * for a `journal.range`.
+ * Broadcast after a commit: the deployments whose journals grew, each with its last `seq`. Who missed it finds out by
+ * asking for a `journal.range`.
  */
 export const journalsGrew = defineMessage(
   'runtime',
   'journals-grew',
-  z.strictObject({ heads: z.record(z.string(), z.int()) }),
+  z.strictObject({ heads: z.array(z.tuple([z.string(), z.int()])) }),
 );

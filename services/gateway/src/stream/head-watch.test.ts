@@ -31,10 +31,13 @@ describe('head watch', () => {
     const { signal } = new AbortController();
     const woken: number[] = [];
     for (const seq of [4, 5]) void watch.beyond('a', seq, signal).then(() => woken.push(seq));
-    watch.grew({ a: 5, b: 7 });
+    watch.grew([
+      ['a', 5],
+      ['b', 7],
+    ]);
     await watch.beyond('b', 6, signal);
     expect(woken).toEqual([4]);
-    watch.grew({ a: 6 });
+    watch.grew([['a', 6]]);
     await watch.beyond('a', 5, signal);
     expect(woken).toEqual([4, 5]);
   });

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 
 /** Tells when journals grow: as it is told, and with one question per deployment however many streams wait. */
 export interface HeadWatch {
-  /** These journals go so far now, by deployment. */
-  grew(heads: Readonly<Record<string, number>>): void;
+  /** The journals of these deployments go so far now. */
+  grew(heads: readonly (readonly [deployment: string, seq: number])[]): void;
   /** Resolves when the deployment's journal goes beyond `seq`, or the signal aborts. */
   beyond(deployment: string, seq: number, signal: AbortSignal): Promise<void>;
   /** Asks once for every deployment that is waited for. */
@@ -39,7 +39,7 @@ export function createHeadWatch(headOf: (deployment: string, known: number) => P
 
   return {
     grew: (heads) => {
-      for (const [deployment, head] of Object.entries(heads)) {
+      for (const [deployment, head] of heads) {
         news.set(deployment, head);
         wakeBehind(waiting.get(deployment) ?? [], head);
       }

@@ -7,6 +7,7 @@ import type { CallOperation } from '../http/routed-rpc.js';
 import { createHeadWatch } from './head-watch.js';
 import { createJournalClient } from './journal-client.js';
 import { streamDeployment } from './stream-deployment.js';
+import { createWhileUsed } from './while-used.js';
 
 /** How long after its commit an execution is seen at the latest, in milliseconds, should the news of it get lost. */
 const LOOK_MS = 2000;
@@ -21,19 +22,23 @@ export interface StreamsContext {
   resources: Resources;
 }
 
-/** Starts what live streams share: the news of journals, and one look at each followed one, however many follow it. */
-export async function startStreams(context: StreamsContext): Promise<StreamHandler> {
+/**
+ * Starts what live streams share: the news of journals, heard while somebody streams, and one look at each followed
+ * journal, however many follow it.
+ */
+export function startStreams(context: StreamsContext): StreamHandler {
   const { bus, clock, logger, resources } = context;
   const journal = createJournalClient(bus, clock);
   const heads = createHeadWatch(journal.headOf);
-  const listening = new AbortController();
-  resources.add('news of journals', () => listening.abort());
-  await bus.listen(journalsGrew, (news) => heads.grew(news.heads), listening.signal);
+  const whileListening = createWhileUsed((signal) =>
+    bus.listen(journalsGrew, (news) => heads.grew(news.heads), signal),
+  );
   const runOnce = async () => {
     await heads.look();
     return 'idle' as const;
   };
   const looking = startPollLoop({ name: 'live streams', intervalMs: LOOK_MS, runOnce, clock, logger });
   resources.add('live streams', () => looking.stop());
-  return streamDeployment({ ...context, journal, heads });
+  const stream = streamDeployment({ ...context, journal, heads });
+  return (request, call) => whileListening(() => stream(request, call));
 }

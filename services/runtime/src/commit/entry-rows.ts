@@ -9,8 +9,8 @@ type NewEntry = Batch['entries'][number];
  */
 export const entryRows = ({ entries }: Batch): string[] => [
   `{${entries.map(entryRow).join(',')}}`,
-  entries.map(({ entry }) => JSON.stringify(entry.input)).join('\n'),
-  entries.map(({ entry }) => JSON.stringify(entry.changes)).join('\n'),
+  entries.map(({ entry }) => entry.inputText).join('\n'),
+  entries.map(({ entry }) => entry.changesText).join('\n'),
 ];
 
 /** In the order of the type's members. Hashes, ids, names of our own and times have nothing to quote. */

@@ -37,7 +37,8 @@ export const noChanges = (): CheckedChanges => brand([]);
  * nothing is no change, unless `keepIdle`.
  */
 export function checkStates(applied: readonly AppliedChange[], { keepIdle = false } = {}): CheckedChanges {
-  const problems = applied.flatMap(problemsOf);
+  const problems: FieldProblem[] = [];
+  for (const change of applied) problems.push(...problemsOf(change));
   const [first] = problems;
   if (first !== undefined) {
     throw new ServiceError('invalid_state', `${first.pointer}: ${first.message}`, {

@@ -17,11 +17,12 @@ export function executionWrites(context: RuntimeContext): OwnedHandlers<Writes> 
     'deployments.execute': async (deployment, { query, headers, body }, call) => {
       const dryRun = query.dryRun ?? false;
       const request: ExecutionRequest = {
-        ...body,
         deploymentId: deployment.id,
-        dryRun,
+        event: body.event,
+        input: body.input,
         trigger: 'admin',
         walletAddress: null,
+        dryRun,
       };
       const keyed = dryRun
         ? undefined

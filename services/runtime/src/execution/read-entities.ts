@@ -25,11 +25,13 @@ export function selectEntities(readEntities: readonly ReadEntity[], input: JsonO
   for (const { schema, filter } of readEntities) {
     const before = selection.get(schema);
     const selected = filter === undefined ? 'all' : selectInstances(filter, input);
-    const all = selected === 'all' || before === 'all';
-    selection.set(schema, all ? 'all' : new Set([...(before ?? []), ...selected]));
+    selection.set(schema, before === undefined ? selected : both(before, selected));
   }
   return selection;
 }
+
+const both = (one: ReadonlySet<string> | 'all', other: ReadonlySet<string> | 'all') =>
+  one === 'all' || other === 'all' ? 'all' : new Set([...one, ...other]);
 
 /** Throws `read_set_too_large`; answers `needs` while something selected is not in memory. */
 export function readEntities(

@@ -3,9 +3,11 @@ import { journalsGrew } from '@orrery/contracts';
 import type { Batch } from '../lanes/batch.js';
 
 /** Tells of the moment how far journals go now. At most once: who needs to be sure looks for itself now and then. */
-export function announceGrowth(bus: Pick<Bus, 'broadcast'>, { entries }: Pick<Batch, 'entries'>): void {
+export function announceGrowth(
+  bus: Pick<Bus, 'broadcast'>,
+  { entries, deployments }: Pick<Batch, 'entries' | 'deployments'>,
+): void {
   if (entries.length === 0) return;
-  // Of a deployment with several entries the last one stays.
-  const heads = Object.fromEntries(entries.map(({ entry }) => [entry.deployment, entry.seq]));
+  const heads = [...deployments.values()].map(({ row, head }): [string, number] => [row.address, head.seq]);
   bus.broadcast(journalsGrew, { heads }).catch(() => undefined);
 }

@@ -54,7 +54,7 @@ test('a sealed entry has its place, and its hash covers all but the hash', () =>
     seq: 1,
     prevHash: genesisHash({ deployment: draft.deployment, source: null }),
   });
-  const { hash, text, inputHash, ...covered } = entry;
+  const { hash, text, inputText, changesText, inputHash, ...covered } = entry;
   expect(covered).toMatchObject({ v: 1, seq: 1, changes: [] });
   expect(text).toBe(canonicalJson(covered as unknown as JsonValue));
   expect(hash).toBe(
@@ -62,12 +62,13 @@ test('a sealed entry has its place, and its hash covers all but the hash', () =>
       .update(canonicalJson(covered as unknown as JsonValue))
       .digest('hex'),
   );
+  expect([inputText, changesText]).toEqual([canonicalJson(draft.input), '[]']);
   expect(inputHash).toBe(canonicalHash(draft.input));
 });
 
 test('every member of an entry changes its hash', () => {
   const entry = sealEntry(draft, { seq: 1, prevHash: 'b'.repeat(64) });
-  const { hash: _hash, text: _text, inputHash: _inputHash, ...members } = entry;
+  const { hash: _hash, text: _text, inputText: _i, changesText: _c, inputHash: _h, ...members } = entry;
   const hashes = Object.keys(members).map((member) =>
     hashOf({ ...members, [member]: 'changed' } as HashedEntry),
   );

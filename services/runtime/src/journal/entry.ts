@@ -8,7 +8,7 @@ import {
   type JsonObject,
 } from '@orrery/contracts';
 import { type CheckedChanges, journalled } from '../execution/check-changes.js';
-import { entryText } from './entry-text.js';
+import { changesTextOf, entryText } from './entry-text.js';
 
 declare const sealed: unique symbol;
 
@@ -23,8 +23,11 @@ export interface JournalEntryDraft
 /** An entry with its place in the chain: only `sealEntry` makes one, and it is never changed afterwards. */
 export type SealedEntry = Readonly<HashedEntry> & {
   readonly hash: string;
-  /** What the hash covers: the RFC 8785 JSON of all members but these three. */
+  /** What the hash covers: the RFC 8785 JSON of all members but these five. */
   readonly text: string;
+  /** The parts of `text` that are free JSON. */
+  readonly inputText: string;
+  readonly changesText: string;
   /** SHA-256 of the RFC 8785 JSON of `input`. */
   readonly inputHash: string;
   readonly [sealed]: true;
@@ -33,6 +36,8 @@ export type SealedEntry = Readonly<HashedEntry> & {
 /** Gives a draft its place; `seq` is the one after the head's and `prevHash` the head's hash. */
 export function sealEntry(draft: JournalEntryDraft, place: { seq: number; prevHash: string }): SealedEntry {
   const inputText = canonicalJson(draft.input);
+  const changes = draft.changes.map(journalled);
+  const changesText = changesTextOf(changes);
   // Member by member: spreading an object of this size takes longer than hashing it.
   const entry = {
     v: JOURNAL_VERSION,
@@ -47,7 +52,7 @@ export function sealEntry(draft: JournalEntryDraft, place: { seq: number; prevHa
     caller: draft.caller,
     status: draft.status,
     input: draft.input,
-    changes: draft.changes.map(journalled),
+    changes,
     result: draft.result,
     error: draft.error,
     llmHash: draft.llmHash,
@@ -57,9 +62,11 @@ export function sealEntry(draft: JournalEntryDraft, place: { seq: number; prevHa
     prevHash: place.prevHash,
     hash: '',
     text: '',
+    inputText,
+    changesText,
     inputHash: sha256(inputText),
-  } satisfies HashedEntry & { hash: string; text: string; inputHash: string };
-  entry.text = entryText(entry, inputText);
+  } satisfies HashedEntry & Omit<SealedEntry, typeof sealed>;
+  entry.text = entryText(entry, inputText, changesText);
   entry.hash = sha256(entry.text);
   return entry as unknown as SealedEntry;
 }

@@ -13,12 +13,17 @@ export function foldChange(state: JsonObject | null, change: InstanceChange): Js
 
 /** What an entry did, by instance: values as they stood after it, `null` for what it removed. */
 export function stateChangesOf(changes: readonly InstanceChange[]): StateChangesView {
-  return Object.fromEntries(changes.map((change) => [keyOf(change), viewOf(change)]));
+  const view: StateChangesView = {};
+  for (const change of changes) view[keyOf(change)] = viewOf(change);
+  return view;
 }
 
 const keyOf = (change: InstanceChange): string => `${change.entitySchema}:${change.instanceId}`;
 
-function viewOf(change: InstanceChange): JsonObject | null {
-  if (change.op === 'delete') return null;
-  return { ...change.set, ...Object.fromEntries(change.unset.map((attribute) => [attribute, null])) };
+function viewOf({ op, set, unset }: InstanceChange): JsonObject | null {
+  if (op === 'delete') return null;
+  if (unset.length === 0) return set;
+  const view = { ...set };
+  for (const attribute of unset) view[attribute] = null;
+  return view;
 }
