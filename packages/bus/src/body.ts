@@ -1,6 +1,7 @@
 import {
   type FieldProblem,
   findUnsafeJson,
+  JsonText,
   type JsonValue,
   MAX_JSON_DEPTH,
   ServiceError,
@@ -15,7 +16,7 @@ const WRAPPING_LEVELS = 8;
 
 /** @throws ServiceError `body_too_large` above `maxBytes`. */
 export function encodeBody(value: unknown, maxBytes: number): string {
-  const body = JSON.stringify(value) ?? 'null';
+  const body = value instanceof JsonText ? value.text : (JSON.stringify(value) ?? 'null');
   if (exceeds(body, maxBytes))
     throw new ServiceError('body_too_large', `The bus carries at most ${maxBytes} bytes at once`, {
       facts: { maxBytes },

@@ -3,6 +3,7 @@ import type {
   Cancellation,
   Contract,
   Handlers,
+  JsonText,
   Message,
   NamedRpc,
   PayloadOf,
@@ -38,15 +39,8 @@ export interface PublishOptions {
 
 /** One of many messages of a kind that are published together. */
 export interface Publication<M extends Message> extends PublishOptions {
-  payload: z.input<M['payload']>;
-}
-
-export interface PublishAllOptions {
-  /**
-   * The payloads were put together from what had been checked, so they are not checked against their schema again.
-   * Their size is, and each consumer checks what it gets.
-   */
-  checked?: boolean;
+  /** Of a text only the size is checked here; each consumer checks what it gets. */
+  payload: z.input<M['payload']> | JsonText;
 }
 
 /** `ack` it is done; retry it later; or set it aside for an operator, with the reason. */
@@ -118,7 +112,6 @@ export interface Bus {
   publishAll<M extends Message>(
     message: M,
     publications: readonly Publication<M>[],
-    options?: PublishAllOptions,
   ): Promise<(ServiceError | undefined)[]>;
   /** Resolves when messages begin to come; they come until the signal aborts or the bus closes. */
   consume<M extends Message>(message: M, options: ConsumeOptions<M>): Promise<void>;

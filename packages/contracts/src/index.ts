@@ -23,6 +23,7 @@ export * from './json/canonical-json.js';
 export * from './json/json-guard.js';
 export * from './json/json-pointer.js';
 export * from './json/json-schemas.js';
+export * from './json/json-text.js';
 export * from './json/json-value.js';
 export * from './paging/pagination.js';
 export * from './records/idempotency-key.js';

@@ -1,4 +1,4 @@
-import { type JournalFact, journalEntry, runtimeContract } from '@orrery/contracts';
+import { type JsonText, journalEntry, runtimeContract } from '@orrery/contracts';
 import { type OutboxMessage, startRelay } from '@orrery/database';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
@@ -36,9 +36,9 @@ export interface RunningRuntime extends RunningService {
 /** Under load the facts of this time are published together, in milliseconds: so much later than their commits. */
 const RELAY_REST_MS = 40;
 
-// Only entries are ever referred to from this outbox, and facts are made of what was checked when it was sealed.
+// Only entries are ever referred to from this outbox, and their facts are texts.
 const publicationOf = ({ payload, messageId, orderingKey }: OutboxMessage) => ({
-  payload: payload as unknown as JournalFact,
+  payload: payload as JsonText,
   id: messageId,
   orderingKey,
 });
@@ -59,7 +59,7 @@ export function startRuntime(
     const relay = startRelay({
       database,
       load: (rows) => recentFacts(recent, rows, (others) => loadFacts(database.db, others)),
-      publish: (messages) => bus.publishAll(journalEntry, messages.map(publicationOf), { checked: true }),
+      publish: (messages) => bus.publishAll(journalEntry, messages.map(publicationOf)),
       restMs: RELAY_REST_MS,
       clock,
       logger,

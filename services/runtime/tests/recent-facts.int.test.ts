@@ -1,7 +1,7 @@
 import {
   type JournalFact,
   type JsonObject,
-  type JsonValue,
+  type JsonText,
   journalEntry,
   journalKind,
 } from '@orrery/contracts';
@@ -101,9 +101,9 @@ async function leaveEveryKind(): Promise<void> {
   await call('deployments.delete', { params: (await plantDeployment(house)).params });
 }
 
-/** As the bus carries it. */
-const carried = (facts: ReadonlyMap<number, JsonValue>) =>
-  [...facts].sort(([a], [b]) => a - b).map(([, fact]) => JSON.parse(JSON.stringify(fact)) as JournalFact);
+/** As consumers get it. */
+const carried = (facts: ReadonlyMap<number, JsonText>) =>
+  [...facts].sort(([a], [b]) => a - b).map(([, fact]) => JSON.parse(fact.text) as JournalFact);
 
 describe('a fact', () => {
   it('says the same from memory as from the journal, whatever it tells', async () => {

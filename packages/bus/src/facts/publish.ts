@@ -1,4 +1,4 @@
-import { asServiceError, type Message, parseOrRefuse, type ServiceError } from '@orrery/contracts';
+import { asServiceError, JsonText, type Message, parseOrRefuse, type ServiceError } from '@orrery/contracts';
 import { injectTrace } from '@orrery/service-kit';
 import type { z } from 'zod';
 import { encodeBody, MAX_FACT_BYTES } from '../body.js';
@@ -7,22 +7,22 @@ import { broadcastSubject } from '../subjects.js';
 import type { AppendOutcome, Exchange, Fact, FactLog } from '../transport.js';
 
 /** Checked before it is stored: a message that breaks its schema would be parked by each of its consumers. */
-function encodePayload<M extends Message>(message: M, payload: z.input<M['payload']>): string {
-  parseOrRefuse(message.payload, payload);
+function encodePayload<M extends Message>(message: M, payload: z.input<M['payload']> | JsonText): string {
+  if (!(payload instanceof JsonText)) parseOrRefuse(message.payload, payload);
   return encodeBody(payload, MAX_FACT_BYTES);
 }
 
 /** All travel with the trace of this moment. */
 export const createPublishAll =
   (facts: FactLog): Bus['publishAll'] =>
-  async (message, publications, { checked = false } = {}) => {
+  async (message, publications) => {
     const outcomes: AppendOutcome[] = [];
     const held = new Map<string, ServiceError>();
     const headers = injectTrace({});
     const good: Fact[] = [];
     const places: number[] = [];
     for (const [place, { id, orderingKey: key, payload }] of publications.entries()) {
-      const encoded = (key === undefined ? undefined : held.get(key)) ?? tryEncode(message, payload, checked);
+      const encoded = (key === undefined ? undefined : held.get(key)) ?? tryEncode(message, payload);
       if (typeof encoded === 'string') {
         good.push({ id, key, headers, body: encoded });
         places.push(place);
@@ -37,11 +37,10 @@ export const createPublishAll =
 
 function tryEncode<M extends Message>(
   message: M,
-  payload: z.input<M['payload']>,
-  checked: boolean,
+  payload: z.input<M['payload']> | JsonText,
 ): string | ServiceError {
   try {
-    return checked ? encodeBody(payload, MAX_FACT_BYTES) : encodePayload(message, payload);
+    return encodePayload(message, payload);
   } catch (error) {
     return asServiceError(error);
   }

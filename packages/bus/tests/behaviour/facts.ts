@@ -1,3 +1,4 @@
+import { JsonText } from '@orrery/contracts';
 import { expect, it } from 'vitest';
 import type { ConsumeOptions, Parked } from '../../src/index.js';
 import { collect, deferred } from '../collected.js';
@@ -225,8 +226,25 @@ export function describeFacts(open: () => BusWorld): void {
     expect(all.filter((one) => one.startsWith(fine))).toEqual([1, 2, 3, 4, 5].map((n) => `${fine} ${n}`));
     expect(all.filter((one) => one.startsWith(broken))).toEqual([1, 2].map((n) => `${broken} ${n}`));
     expect(await bus.publishAll(lapRun, [])).toEqual([]);
-    const large = await bus.publishAll(lapRun, [publication('x'.repeat(600_000), 1, 'x')], { checked: true });
-    expect(large.map((error) => error?.code)).toEqual(['body_too_large']);
+  });
+
+  it('carries a text as it is, and refuses one that is too large', async () => {
+    const bus = await open().join();
+    const horse = horseOf('as text');
+    const seen = collect<string>();
+    await using stop = disposableSignal();
+    const handle: Options['handle'] = async (run) => {
+      if (run.horse === horse) seen.add(`${run.horse} ${run.number}`);
+      return 'ack';
+    };
+    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    const text = (horseName: string) => new JsonText(JSON.stringify(lap(7, horseName)));
+    const outcomes = await bus.publishAll(lapRun, [
+      { payload: text(horse), id: horse },
+      { payload: text('x'.repeat(600_000)), id: 'x' },
+    ]);
+    expect(outcomes.map((error) => error?.code)).toEqual([undefined, 'body_too_large']);
+    expect([...(await seen.atLeast(1))]).toEqual([`${horse} 7`]);
   });
 
   it('broadcasts to every listener of the moment', async () => {

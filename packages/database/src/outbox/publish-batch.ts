@@ -1,9 +1,9 @@
-import type { JsonValue } from '@orrery/contracts';
+import type { JsonText, JsonValue } from '@orrery/contracts';
 import { byOrderingKey, type OutboxRow } from './outbox-row.js';
 
 /** A row with its payload, ready for the bus. */
 export interface OutboxMessage extends Omit<OutboxRow, 'payload'> {
-  readonly payload: JsonValue;
+  readonly payload: JsonValue | JsonText;
 }
 
 export interface Publisher {
@@ -13,7 +13,7 @@ export interface Publisher {
    */
   readonly publish: (messages: readonly OutboxMessage[]) => Promise<readonly unknown[]>;
   /** Payloads, by row id, of the rows that only refer to an entry. Needed if there are any. */
-  readonly load?: (rows: readonly OutboxRow[]) => Promise<ReadonlyMap<number, JsonValue>>;
+  readonly load?: (rows: readonly OutboxRow[]) => Promise<ReadonlyMap<number, JsonValue | JsonText>>;
 }
 
 /** Which rows of a key the bus has taken, and what went wrong with the one after them. */
@@ -72,7 +72,7 @@ function laneOutcome(
 async function loadPayloads(
   { load }: Publisher,
   rows: readonly OutboxRow[],
-): Promise<ReadonlyMap<number, JsonValue>> {
+): Promise<ReadonlyMap<number, JsonValue | JsonText>> {
   const references = rows.filter(({ payload }) => payload === null);
   return references.length === 0 || load === undefined ? new Map() : load(references);
 }

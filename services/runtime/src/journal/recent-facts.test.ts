@@ -1,3 +1,4 @@
+import { JsonText } from '@orrery/contracts';
 import type { OutboxRow } from '@orrery/database';
 import { expect, test } from 'vitest';
 import { noChanges } from '../execution/check-changes.js';
@@ -79,13 +80,17 @@ test('only what is not in memory is read, and it all when it is asked for again'
   const asked: string[] = [];
   const load = async (rows: readonly OutboxRow[]) => {
     asked.push(rows.map(({ messageId }) => messageId).join(''));
-    return new Map(rows.map(({ id }) => [id, 'read']));
+    return new Map(rows.map(({ id }) => [id, new JsonText('"read"')]));
   };
   const rows = [...'abc'].map((messageId, id) => ({ id, messageId }) as OutboxRow);
   const facts = await recentFacts(recent, rows, load);
   expect([...facts.keys()].sort()).toEqual([0, 1, 2]);
-  expect(facts.get(1)).toMatchObject({ id: 'b', worldAddress: '0xworld', binding: null });
-  expect(facts.get(2)).toBe('read');
+  expect(JSON.parse(facts.get(1)?.text ?? '')).toMatchObject({
+    id: 'b',
+    worldAddress: '0xworld',
+    binding: null,
+  });
+  expect(facts.get(2)?.text).toBe('"read"');
   await recentFacts(recent, rows, load);
   expect(asked).toEqual(['c', 'abc']);
   await recentFacts(kept(ample, batchOf(['a', 'b', 'c'])), rows, load);

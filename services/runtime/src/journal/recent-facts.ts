@@ -1,9 +1,9 @@
-import type { JsonValue } from '@orrery/contracts';
+import type { JsonText } from '@orrery/contracts';
 import type { OutboxRow } from '@orrery/database';
-import { factOf } from './journal-facts.js';
+import { factText } from './journal-facts.js';
 import type { RecentEntries } from './recent-entries.js';
 
-type Facts = ReadonlyMap<number, JsonValue>;
+type Facts = ReadonlyMap<number, JsonText>;
 
 /**
  * The payloads of outbox rows, by row id: what the relay's `load` answers. `load` reads those from the journal that
@@ -14,12 +14,12 @@ export async function recentFacts(
   rows: readonly OutboxRow[],
   load: (rows: readonly OutboxRow[]) => Promise<Facts>,
 ): Promise<Facts> {
-  const facts = new Map<number, JsonValue>();
+  const facts = new Map<number, JsonText>();
   const others: OutboxRow[] = [];
   for (const row of rows) {
     const found = recent.take(row.messageId);
     if (found === undefined) others.push(row);
-    else facts.set(row.id, factOf(found.entry, found.worldAddress, found.pushes) as unknown as JsonValue);
+    else facts.set(row.id, factText(found.entry, found.worldAddress, found.pushes));
   }
   if (others.length > 0) for (const [id, fact] of await load(others)) facts.set(id, fact);
   return facts;
