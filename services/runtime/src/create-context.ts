@@ -45,7 +45,7 @@ export interface ContextParts {
 }
 
 /** Commits in flight at once: while one is written, another is decided and the last one's answers are given. */
-const COMMITS_AT_ONCE = 2;
+const COMMITS_AT_ONCE = 3;
 /** Verifications that run in one process at a time. */
 const VERIFICATIONS = 2;
 

@@ -8,7 +8,9 @@ import { COMMIT_STATEMENT } from '../src/commit/commit-statement.js';
 import type { RuntimeSchema } from '../src/context.js';
 import { migrations } from '../src/database/migrations/index.js';
 import { type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';
-import { newBatch } from '../src/lanes/batch.js';
+import { type Batch, newBatch, type TouchedInstance } from '../src/lanes/batch.js';
+import type { DeploymentState } from '../src/lanes/deployment-state.js';
+import { createInstanceMemory, type MemoryInstance } from '../src/lanes/instance-memory.js';
 import { acquire, raiseEpochs, renew } from '../src/ownership/lease-store.js';
 
 let place: TestDatabase;
@@ -131,6 +133,63 @@ describe('what a commit writes', () => {
     expect(told.rows).toEqual(
       [first, second].map(({ id, seq }) => ({ ordering_key: '0xabc', ordering_seq: seq, message_id: id })),
     );
+  });
+});
+
+describe('what a commit leaves', () => {
+  const created = new Date('2026-11-21T09:30:00.000Z');
+  const later = new Date('2026-11-21T09:30:01.250Z');
+  const hard = { [HARD]: [HARD, null, 0.5] };
+
+  /** The instance of the hard name after one more change, as the batch that makes it holds it. */
+  function batchOf(seq: number, now: Omit<MemoryInstance, 'createdAt'>, change: Partial<TouchedInstance>) {
+    const instances = createInstanceMemory();
+    instances.learn(HARD, HARD, { ...now, createdAt: created });
+    const state = {
+      id: 5005,
+      instances,
+      head: { seq, hash: 'h', totals: { [HARD]: seq } },
+    } as DeploymentState;
+    const touched = { state, entitySchema: HARD, instanceId: HARD, existedBefore: true, recreated: false };
+    const entry = entryOf(seq, {
+      input: {},
+      result: null,
+      error: null,
+      event: 'e',
+      caller: 'c',
+      paymentKey: null,
+    });
+    const changes = [{ entitySchema: HARD, instanceId: HARD }];
+    return {
+      ...newBatch(),
+      deployments: new Map([[5005, state]]),
+      entries: [{ deploymentId: 5005, entry: { ...entry, changes }, effects: { entry: draft } }],
+      touched: new Map([['one', { ...touched, ...change }]]),
+    } as unknown as Batch;
+  }
+  const left = async () => {
+    const { rows } = await database.pool.query(
+      `select i.id, i.state, i.revision, i.created_at, i.updated_at, h.seq, h.totals,
+         (select array_agg(c.seq::int order by c.seq) from instance_changes c where (c.entity_schema, c.instance_id) = ($1, $1)) seqs
+       from instances i join journal_heads h using (deployment_id)
+       where i.deployment_id = 5005 and i.entity_schema = $1 and i.instance_id = $1`,
+      [HARD],
+    );
+    return rows[0];
+  };
+
+  it('is the instances, heads and changes of the batch, whatever their names and states', async () => {
+    const commit = createCommit(database, 'me');
+    await database.pool.query(`insert into journal_heads values (5005, 0, '', '{}')`);
+    const first = { id: 7070, state: hard, revision: 1, updatedAt: created };
+    await commit(batchOf(1, first, { existedBefore: false }));
+    const shown = { id: 7070, created_at: created, updated_at: created, state: hard, revision: 1 };
+    expect(await left()).toEqual({ ...shown, seq: 1, totals: { [HARD]: 1 }, seqs: [1] });
+    await commit(batchOf(2, { ...first, state: { a: HARD }, revision: 2, updatedAt: later }, {}));
+    const updated = { ...shown, state: { a: HARD }, revision: 2, updated_at: later };
+    expect(await left()).toEqual({ ...updated, seq: 2, totals: { [HARD]: 2 }, seqs: [1, 2] });
+    await commit(batchOf(3, { ...first, id: 7171, updatedAt: later }, { recreated: true }));
+    expect(await left()).toMatchObject({ id: 7171, created_at: created, seq: 3, seqs: [1, 2, 3] });
   });
 });
 

@@ -1,11 +1,11 @@
 import { journalEntry } from '@orrery/contracts';
-import { NO_ROWS } from './batch-rows.js';
+import { hasRows } from './row-text.js';
 
 /**
  * The planner takes a range of a value that it does not know to be rare. So each row is looked up by its key, however
  * small the tables were when the plan was made: else it joins them whole, a quarter of a small batch at 1,000 rows.
  */
-const FEW = `n.d between 1 and ${Number.MAX_SAFE_INTEGER}`;
+const FEW = `n.deployment_id between 1 and ${Number.MAX_SAFE_INTEGER}`;
 
 const COLUMNS = `deployment_id, seq, id, v, kind, event, event_version, version_hash, trigger, caller, status,
     input, changes, result, error, llm_hash, attestation, payment_key, executed_at, prev_hash, hash,
@@ -36,32 +36,30 @@ with lease as materialized (
   select '${journalEntry.name}', deployment, seq, id::text from entry order by ordinality
 ), heads as (
   update journal_heads h set seq = n.seq, hash = n.hash, totals = n.totals
-  from jsonb_to_recordset($6::jsonb) as n (d bigint, seq bigint, hash text, totals jsonb)
-  where h.deployment_id = n.d and ${FEW} and (select ok from held)
+  from unnest($6::new_head[]) n
+  where h.deployment_id = n.deployment_id and ${FEW} and (select ok from held)
 ), updated as (
-  update instances i set state = n.state, revision = n.r, updated_at = n.u,
-    id = coalesce(n.id, i.id), created_at = coalesce(n.c, i.created_at)
-  from jsonb_to_recordset($7::jsonb) as n (d bigint, s text, i text, state jsonb, r integer, u timestamptz,
-    id bigint, c timestamptz)
-  where i.deployment_id = n.d and i.entity_schema = n.s and i.instance_id = n.i and ${FEW}
-    and (select ok from held)
+  update instances i set state = n.state, revision = n.revision, updated_at = n.updated_at,
+    id = coalesce(n.id, i.id), created_at = coalesce(n.created_at, i.created_at)
+  from unnest($7::new_state[]) n
+  where i.deployment_id = n.deployment_id and i.entity_schema = n.entity_schema
+    and i.instance_id = n.instance_id and ${FEW} and (select ok from held)
 ), touched as (
   insert into instance_changes (deployment_id, entity_schema, instance_id, seq)
-  select d, s, i, seq from jsonb_to_recordset($8::jsonb) as n (d bigint, s text, i text, seq bigint)
+  select deployment_id, entity_schema, instance_id, seq from unnest($8::new_change[])
   where (select ok from held)
 )`;
 
 /** What few batches have rows for: parts without rows still cost their start, a twentieth of a small batch. */
 const SOMETIMES = `, created as (
   insert into instances (id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at)
-  select id, d, s, i, state, r, c, u
-  from jsonb_to_recordset($9::jsonb) as n (id bigint, d bigint, s text, i text, state jsonb, r integer,
-    c timestamptz, u timestamptz)
-  where (select ok from held)
+  select id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at
+  from unnest($9::new_state[]) where (select ok from held)
 ), removed as (
-  delete from instances i using jsonb_to_recordset($10::jsonb) as n (d bigint, s text, i text)
-  where i.deployment_id = n.d and i.entity_schema = n.s and i.instance_id = n.i and ${FEW}
-    and (select ok from held)
+  delete from instances i
+  using jsonb_to_recordset($10::jsonb) as n (deployment_id bigint, entity_schema text, instance_id text)
+  where i.deployment_id = n.deployment_id and i.entity_schema = n.entity_schema
+    and i.instance_id = n.instance_id and ${FEW} and (select ok from held)
 ), kept as (
   insert into kept_states (deployment_id, entity_schema, instance_id, seq, revision, state)
   select d, s, i, seq, r, nullif(state, 'null')
@@ -91,7 +89,7 @@ export const COMMIT_STATEMENT = { name: 'commit-batch', text: ALWAYS + SOMETIMES
 
 /** The whole batch as one statement, so that it costs one round trip and one flush; `values` as `batchRows` made them. */
 export function commitStatement(values: readonly string[]) {
-  const isPlain = values.slice(ALWAYS_PARAMETERS).every((rows) => rows === NO_ROWS);
+  const isPlain = !values.slice(ALWAYS_PARAMETERS).some(hasRows);
   return isPlain
     ? { ...PLAIN, values: values.slice(0, ALWAYS_PARAMETERS) }
     : { ...COMMIT_STATEMENT, values: [...values] };

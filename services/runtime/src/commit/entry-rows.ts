@@ -1,5 +1,5 @@
 import type { Batch } from '../lanes/batch.js';
-import { jsonField, rowText, textField } from './row-text.js';
+import { jsonField, rowArray, rowText, textField } from './row-text.js';
 
 type NewEntry = Batch['entries'][number];
 
@@ -8,7 +8,7 @@ type NewEntry = Batch['entries'][number];
  * line breaks. PostgreSQL reads this in three fifths of the time that JSON objects take it, and lines need no quotes.
  */
 export const entryRows = ({ entries }: Batch): string[] => [
-  `{${entries.map(entryRow).join(',')}}`,
+  rowArray(entries.map(entryRow)),
   entries.map(({ entry }) => entry.inputText).join('\n'),
   entries.map(({ entry }) => entry.changesText).join('\n'),
 ];

@@ -1,3 +1,13 @@
+/** Rows of `rowText` as an array. */
+export const rowArray = (rows: readonly string[]): string => `{${rows.join(',')}}`;
+
+/** Rows that are JSON objects. */
+export const jsonRows = (rows: readonly object[]): string =>
+  rows.length === 0 ? '[]' : JSON.stringify(rows);
+
+/** Of what one of these two made. */
+export const hasRows = (rows: string): boolean => rows !== '{}' && rows !== '[]';
+
 /** A row inside an array, as PostgreSQL reads both from text; its fields were made by `textField` or need no quotes. */
 export const rowText = (fields: readonly (string | number)[]): string => `"(${fields.join(',')})"`;
 

@@ -74,7 +74,8 @@ function headAfter(
   entry: SealedEntry,
   { entry: { changes } }: Effects,
 ): JournalHead {
-  const counted: Record<string, number> = { ...totals, entries: entry.seq };
+  const counted: Record<string, number> = { ...totals };
+  counted['entries'] = entry.seq;
   if (entry.kind === 'execution') count(counted, `${entry.trigger}_${entry.status}`, 1);
   for (const { op } of changes) {
     if (op === 'create') count(counted, 'instances', 1);

@@ -7,6 +7,7 @@ import { journal } from './0004-journal.js';
 import { runs } from './0007-runs.js';
 import { accounts } from './0008-accounts.js';
 import { newEntries } from './0009-new-entries.js';
+import { newRows } from './0010-new-rows.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -19,4 +20,5 @@ export const migrations: Record<string, Migration> = {
   '0007_runs': runs,
   '0008_accounts': accounts,
   '0009_new_entries': newEntries,
+  '0010_new_rows': newRows,
 };
