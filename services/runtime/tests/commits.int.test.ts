@@ -61,7 +61,7 @@ describe('commits', () => {
     expect(await planted[0]?.counter('a')).toMatchObject({ state: { count: 2 } });
   });
 
-  it('are two at once, never with a deployment in both, and leave every journal gapless', async () => {
+  it('are a few at once, never with a deployment in both, and leave every journal gapless', async () => {
     const { aroundCommit, seen } = watchedCommits();
     await using _runtime = await house.boot({ aroundCommit });
     const planted = await plantMany(40);
@@ -69,7 +69,8 @@ describe('commits', () => {
       for (let count = 0; count < 4; count += 1) await execute({ id: 'a' });
     };
     await Promise.all([planted, planted, planted].flat().map(client));
-    expect(seen).toEqual({ most: 2, shared: [] });
+    expect(seen.shared).toEqual([]);
+    expect([2, 3]).toContain(seen.most);
     for (const { counter, verify } of planted) {
       expect(await counter('a')).toMatchObject({ state: { count: 12 }, revision: 12 });
       expect(await verify()).toMatchObject({ valid: true });
