@@ -149,7 +149,7 @@ describe('what a commit leaves', () => {
       id: 5005,
       instances,
       head: { seq, hash: 'h', totals: { [HARD]: seq } },
-    } as DeploymentState;
+    } as unknown as DeploymentState;
     const touched = { state, entitySchema: HARD, instanceId: HARD, existedBefore: true, recreated: false };
     const entry = entryOf(seq, {
       input: {},

@@ -47,7 +47,7 @@ export async function publishBatch(publisher: Publisher, rows: readonly OutboxRo
 }
 
 /** Member by member: to spread what the driver has made takes the engine's slow path. */
-const withPayload = (row: OutboxRow, payload: JsonValue): OutboxMessage => ({
+const withPayload = (row: OutboxRow, payload: OutboxMessage['payload']): OutboxMessage => ({
   id: row.id,
   name: row.name,
   orderingKey: row.orderingKey,
