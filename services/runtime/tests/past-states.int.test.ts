@@ -109,6 +109,6 @@ test('the relay loads the entry that an outbox row refers to', async () => {
   if (fact === undefined) throw new Error('no entry');
   const row = { ...outboxRowOf(fact), id: 77, payload: null, headers: {}, createdAt: new Date() };
   const loaded = await loadFacts(db, [row]);
-  expect(loaded.get(77)).toEqual(fact);
+  expect(JSON.parse(loaded.get(77)?.text ?? '')).toEqual(fact);
   expect(fact).toMatchObject({ binding, stateChanges: { 'horse:H1': { wins: 1 } } });
 });
