@@ -2,7 +2,6 @@ import { metrics } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
-import { createOwnHistograms } from './own-histograms.js';
 import { startProcessSignals, startThreadSignals } from './process-signals.js';
 import type { TelemetryOptions } from './start-telemetry.js';
 
@@ -11,13 +10,12 @@ export async function startMetrics({
   service,
   thread,
 }: Pick<TelemetryOptions, 'service' | 'thread'>): Promise<AsyncDisposable & { text: () => Promise<string> }> {
-  const histograms = createOwnHistograms();
-  const reader = new PrometheusExporter({ preventServerStart: true, metricProducers: [histograms] });
+  const reader = new PrometheusExporter({ preventServerStart: true });
   const provider = new MeterProvider({
     resource: resourceFromAttributes({ 'service.name': service }),
     readers: [reader],
   });
-  metrics.setGlobalMeterProvider(histograms.meters(provider));
+  metrics.setGlobalMeterProvider(provider);
   const processSignals = thread === undefined ? startProcessSignals() : startThreadSignals(thread);
   const serializer = new PrometheusSerializer();
   return {
