@@ -54,13 +54,14 @@ export function createApp(context: AppContext): FastifyInstance {
   acceptJsonOnly(app);
   answerProblems(app, context.logger);
   const onRequestEnd = watchRequestEnds(app);
+  // Next, so that whatever has an end has been counted.
+  addSignals(app, onRequestEnd);
   addAccessLog(onRequestEnd, context.logger);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     done();
   });
   addDraining(app);
-  addSignals(app, onRequestEnd);
   addSecurityHeaders(app);
   addCors(app, table);
   answerUnknownRoutes(app, table);

@@ -50,6 +50,7 @@ async function setUp() {
   const stream = streamDeployment({
     journal,
     heads,
+    whileListening: (work) => work(),
     keys,
     logger,
     clock: systemClock,

@@ -1,4 +1,4 @@
-import { type JsonText, journalEntry, runtimeContract } from '@orrery/contracts';
+import { type JournalFact, type JsonText, journalEntry, runtimeContract } from '@orrery/contracts';
 import { type OutboxMessage, startRelay } from '@orrery/database';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
@@ -38,7 +38,7 @@ const RELAY_REST_MS = 40;
 
 // Only entries are ever referred to from this outbox, and their facts are texts.
 const publicationOf = ({ payload, messageId, orderingKey }: OutboxMessage) => ({
-  payload: payload as JsonText,
+  payload: payload as JournalFact | JsonText,
   id: messageId,
   orderingKey,
 });

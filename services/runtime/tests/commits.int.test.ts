@@ -45,7 +45,7 @@ describe('commits', () => {
   it('are begun beside another one for what is worth it and has no part in that one', async () => {
     const { aroundCommit, counts, hold, letGo } = heldCommits();
     await using _runtime = await house.boot({ aroundCommit });
-    const planted = await plantMany(9);
+    const planted = await plantMany(25);
     const executeAll = (from: number, to: number) =>
       planted.slice(from, to).map(({ execute }) => execute({ id: 'a' }));
     hold();
@@ -56,6 +56,10 @@ describe('commits', () => {
     // An eighth.
     executions.push(...executeAll(8, 9));
     await vi.waitFor(() => expect(counts()).toEqual([1, 8]));
+    executions.push(...executeAll(9, 17));
+    await vi.waitFor(() => expect(counts()).toEqual([1, 8, 8]));
+    // For these there is no place.
+    executions.push(...executeAll(17, 25));
     letGo();
     await Promise.all(executions);
     expect(await planted[0]?.counter('a')).toMatchObject({ state: { count: 2 } });

@@ -11,18 +11,22 @@ export interface InProcessExchange extends Exchange {
 /** One service's place at the switchboard. */
 export function createInProcessExchange(switchboard: Switchboard): InProcessExchange {
   const running = createRunningCalls();
-  const leave: (() => void)[] = [];
+  const leave = new Set<() => void>();
   return {
     running,
     request: switchboard.request,
     respond: async (_group, answers) => {
-      for (const [subject, answer] of answers) leave.push(switchboard.join(subject, { answer, running }));
+      for (const [subject, answer] of answers) leave.add(switchboard.join(subject, { answer, running }));
     },
     broadcast: async (subject, frame) => switchboard.broadcast(subject, frame),
     listen: async (subject, receive, signal) => {
       const end = switchboard.listen(subject, receive);
-      leave.push(end);
-      signal.addEventListener('abort', end, { once: true });
+      leave.add(end);
+      const endNow = () => {
+        end();
+        leave.delete(end);
+      };
+      signal.addEventListener('abort', endNow, { once: true });
     },
     stop: () => {
       for (const end of leave) end();

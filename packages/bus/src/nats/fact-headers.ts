@@ -13,9 +13,9 @@ export function writeFactHeaders(subject: string, { id, key, headers }: Fact): M
   const written = toMessageHeaders(headers);
   const ownId = encodeURIComponent(id);
   // The server compares ids across subjects; ours are per kind of message.
-  written.append(MESSAGE_ID, `${encodeURIComponent(subject)}%20${ownId}`);
-  written.append(ID, ownId);
-  if (key !== undefined) written.append(KEY, encodeURIComponent(key));
+  written.set(MESSAGE_ID, `${encodeURIComponent(subject)}%20${ownId}`);
+  written.set(ID, ownId);
+  if (key !== undefined) written.set(KEY, encodeURIComponent(key));
   return written;
 }
 

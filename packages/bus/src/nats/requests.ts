@@ -26,7 +26,7 @@ export interface Requests {
 /** The asking half: what one turn of the event loop asks of one subject travels together. */
 export function createRequests(connection: Connection, inbox: Inbox, parts: Parts): Requests {
   const packer = createRequestPacker(connection, inbox);
-  const together: Exchange['request'] = async (subject, frame, { group, timeoutMs, signal }) => {
+  const inPack: Exchange['request'] = async (subject, frame, { group, timeoutMs, signal }) => {
     const { headers, body } = frame;
     const askedAt = performance.now();
     let asked: Asked | undefined;
@@ -46,7 +46,7 @@ export function createRequests(connection: Connection, inbox: Inbox, parts: Part
       if (asked !== undefined) settle(asked);
     }
   };
-  const alone: Exchange['request'] = async (subject, frame, { group, timeoutMs, signal }) => {
+  const inParts: Exchange['request'] = async (subject, frame, { group, timeoutMs, signal }) => {
     const askedAt = performance.now();
     using parcel = parts.pack(frame);
     const headers = parcel.headers && { headers: parcel.headers };
@@ -59,7 +59,7 @@ export function createRequests(connection: Connection, inbox: Inbox, parts: Part
     if (connection.up) connection.nats.publish(cancelSubject(group), address);
   };
   const request: Exchange['request'] = (subject, frame, options) =>
-    (frame.body.length > PACKED_AT_MOST ? alone : together)(subject, frame, options);
+    (frame.body.length > PACKED_AT_MOST ? inParts : inPack)(subject, frame, options);
   return { request, flush: packer.flush };
 }
 

@@ -9,11 +9,11 @@ import { journalFact } from './journal.js';
 export const journalEntry = defineMessage('runtime', 'journal-entry', journalFact);
 
 /**
- * Broadcast after a commit: the deployments whose journals grew, each with its last `seq`. Who missed it finds out by
- * asking for a `journal.range`.
+ * Broadcast after a commit: the deployments that it touched, each with its journal's last `seq`. Who missed it finds out
+ * by asking for a `journal.range`.
  */
-export const journalsGrew = defineMessage(
+export const journalHeads = defineMessage(
   'runtime',
-  'journals-grew',
+  'journal-heads',
   z.strictObject({ heads: z.array(z.tuple([z.string(), z.int()])) }),
 );

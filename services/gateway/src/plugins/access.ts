@@ -4,6 +4,7 @@ import type { KeyVerifier } from '../accounts/key-verifier.js';
 import type { Principal } from '../accounts/principal.js';
 import { setPrincipal } from '../http/request-principal.js';
 import { bearerToken } from './bearer-token.js';
+import { failClosed } from './fail-closed.js';
 
 /** The gateway's half of access: the key and its scope. The relation is checked by the service that owns the row. */
 export function requireAccess({ scope, relation }: Access, keys: KeyVerifier): onRequestHookHandler[] {
@@ -14,7 +15,7 @@ export function requireAccess({ scope, relation }: Access, keys: KeyVerifier): o
       keys.verify(bearerToken(request.raw)).then((principal) => {
         setPrincipal(request, principal);
         done(refusalOf(principal, scope));
-      }, done);
+      }, failClosed(done));
     },
   ];
 }

@@ -4,6 +4,7 @@ import { principalOf } from '../http/request-principal.js';
 import type { RoutedRpc } from '../http/routed-rpc.js';
 import { clientSubject } from '../limits/client-subject.js';
 import type { RateDecision, RateLimiter, RatePolicies, RatePolicy } from '../limits/rate-policy.js';
+import { failClosed } from './fail-closed.js';
 
 export interface RateContext {
   limiter: RateLimiter;
@@ -22,7 +23,7 @@ export function limitRate(rpc: RoutedRpc, { limiter, rates }: RateContext): onRe
       limiter.take(policy, subjectOf(request)).then((decision) => {
         reply.header('ratelimit-policy', said);
         done(applyDecision(policy, decision, reply));
-      }, done);
+      }, failClosed(done));
     },
   ];
 }

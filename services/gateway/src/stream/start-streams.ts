@@ -1,5 +1,5 @@
 import type { Bus } from '@orrery/bus';
-import { journalsGrew } from '@orrery/contracts';
+import { journalHeads } from '@orrery/contracts';
 import { type Clock, type Logger, type Resources, startPollLoop } from '@orrery/service-kit';
 import type { KeyVerifier } from '../accounts/key-verifier.js';
 import type { StreamHandler } from '../http/add-stream-route.js';
@@ -30,8 +30,9 @@ export function startStreams(context: StreamsContext): StreamHandler {
   const { bus, clock, logger, resources } = context;
   const journal = createJournalClient(bus, clock);
   const heads = createHeadWatch(journal.headOf);
-  const whileListening = createWhileUsed((signal) =>
-    bus.listen(journalsGrew, (news) => heads.grew(news.heads), signal),
+  const whileListening = createWhileUsed(
+    (signal) => bus.listen(journalHeads, (news) => heads.grew(news.heads), signal),
+    (err) => logger.warn({ err }, 'the news of journals is not heard: streams come behind by seconds'),
   );
   const runOnce = async () => {
     await heads.look();
@@ -39,6 +40,5 @@ export function startStreams(context: StreamsContext): StreamHandler {
   };
   const looking = startPollLoop({ name: 'live streams', intervalMs: LOOK_MS, runOnce, clock, logger });
   resources.add('live streams', () => looking.stop());
-  const stream = streamDeployment({ ...context, journal, heads });
-  return (request, call) => whileListening(() => stream(request, call));
+  return streamDeployment({ ...context, journal, heads, whileListening });
 }

@@ -16,6 +16,7 @@ import { followJournal } from './follow-journal.js';
 import type { HeadWatch } from './head-watch.js';
 import type { JournalClient } from './journal-client.js';
 import { watchAccess } from './watch-access.js';
+import type { WhileUsed } from './while-used.js';
 
 type StreamRequest = RequestOf<(typeof liveContract)['rpcs']['deployments.stream']>;
 
@@ -24,6 +25,8 @@ export interface StreamContext {
   keys: KeyVerifier;
   journal: JournalClient;
   heads: HeadWatch;
+  /** Hears the news of journals beside the work. */
+  whileListening: WhileUsed;
   clock: Clock;
   logger: Logger;
   deadlineMs: number;
@@ -39,9 +42,12 @@ export const streamDeployment =
   async (raw, call) => {
     const request = raw as StreamRequest;
     const { address } = await visibleDeployment(context, request, call);
-    const { head } = await context.journal.after(address, 0, call.signal);
-    const asked = request.headers['last-event-id'];
-    await serve(context, request, call, address, asked === undefined ? head : Math.min(Number(asked), head));
+    await context.whileListening(async () => {
+      const { head } = await context.journal.after(address, 0, call.signal);
+      const asked = request.headers['last-event-id'];
+      const from = asked === undefined ? head : Math.min(Number(asked), head);
+      await serve(context, request, call, address, from);
+    });
   };
 
 async function visibleDeployment(

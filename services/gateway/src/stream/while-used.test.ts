@@ -1,37 +1,60 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createWhileUsed } from './while-used.js';
 
-function setUp() {
+/** What was started, each with its signal, and work that ends when it is told to. */
+function setUp(outcome: () => Promise<void> = async () => undefined) {
   const signals: AbortSignal[] = [];
-  const whileUsed = createWhileUsed(async (signal) => void signals.push(signal));
-  return { signals, whileUsed };
+  const onFailed = vi.fn();
+  const start = (signal: AbortSignal) => {
+    signals.push(signal);
+    return outcome();
+  };
+  const whileUsed = createWhileUsed(start, onFailed);
+  const use = () => {
+    let leave = () => {};
+    const left = whileUsed(() => new Promise<void>((resolve) => (leave = resolve)));
+    return () => {
+      leave();
+      return left;
+    };
+  };
+  return { onFailed, whileUsed, use, ended: () => signals.map(({ aborted }) => aborted) };
 }
 
-it('starts for the first user, ends after the last, and starts anew for the next', async () => {
-  const { signals, whileUsed } = setUp();
-  const leave: (() => void)[] = [];
-  const users = [1, 2].map(() => whileUsed(() => new Promise<void>((resolve) => leave.push(resolve))));
-  await Promise.resolve();
-  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
-  leave[0]?.();
-  await users[0];
-  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
-  leave[1]?.();
-  await users[1];
-  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+it('begins for the first user, ends after the last, and begins anew for the next', async () => {
+  const { use, whileUsed, ended } = setUp();
+  const leave = [use(), use()];
+  expect(ended()).toEqual([false]);
+  await leave[0]?.();
+  expect(ended()).toEqual([false]);
+  await leave[1]?.();
+  expect(ended()).toEqual([true]);
   expect(await whileUsed(async () => 'work')).toBe('work');
-  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+  expect(ended()).toEqual([true, true]);
 });
 
-it('ends after work that failed, and tries to start again after a start that failed', async () => {
-  const { signals, whileUsed } = setUp();
+it('ends after work that failed', async () => {
+  const { whileUsed, ended } = setUp();
   await expect(whileUsed(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
-  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
-  let starts = 0;
-  const failing = createWhileUsed(async () => {
-    starts += 1;
-    if (starts === 1) throw new Error('away');
-  });
-  await expect(failing(async () => 'work')).rejects.toThrow('away');
-  expect(await failing(async () => 'work')).toBe('work');
+  expect(ended()).toEqual([true]);
+});
+
+it('lets work go on beside what does not begin, and gives that up after the last user', async () => {
+  const { whileUsed, use, ended } = setUp(() => new Promise(() => {}));
+  const leave = use();
+  expect(await whileUsed(async () => 'work')).toBe('work');
+  expect(ended()).toEqual([false]);
+  await leave();
+  expect(ended()).toEqual([true]);
+});
+
+it('lets work go on when it could not begin, says so, and tries again for the next user', async () => {
+  const { use, onFailed, ended } = setUp(() => Promise.reject(new Error('away')));
+  const first = use();
+  await vi.waitFor(() => expect(onFailed).toHaveBeenCalledOnce());
+  expect(ended()).toEqual([true]);
+  const second = use();
+  await vi.waitFor(() => expect(onFailed).toHaveBeenCalledTimes(2));
+  expect(ended()).toEqual([true, true]);
+  await Promise.all([first(), second()]);
 });

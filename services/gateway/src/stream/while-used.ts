@@ -1,23 +1,37 @@
-/** Runs work while `start` has begun, until the signal that it was given aborts. */
+/** Does work while something is on that helps it. */
 export type WhileUsed = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Starts something for the first who uses it and ends it after the last; who comes then starts it anew. */
-export function createWhileUsed(start: (signal: AbortSignal) => Promise<void>): WhileUsed {
+/**
+ * Begins something for the first who uses it and ends it, by the signal, after the last. Nobody waits for it: work that it
+ * helps goes on without it. When it could not begin, `onFailed` is told, and the next who comes tries again.
+ */
+export function createWhileUsed(
+  start: (signal: AbortSignal) => Promise<void>,
+  onFailed: (error: unknown) => void,
+): WhileUsed {
   let users = 0;
-  let ending = new AbortController();
-  let started = Promise.resolve();
+  let current: AbortController | undefined;
+  const end = () => {
+    current?.abort();
+    current = undefined;
+  };
+  const begin = () => {
+    const mine = new AbortController();
+    current = mine;
+    start(mine.signal).catch((error: unknown) => {
+      if (current !== mine) return;
+      end();
+      onFailed(error);
+    });
+  };
   return async (work) => {
-    if (users === 0) {
-      ending = new AbortController();
-      started = start(ending.signal);
-    }
     users += 1;
+    if (current === undefined) begin();
     try {
-      await started;
       return await work();
     } finally {
       users -= 1;
-      if (users === 0) ending.abort();
+      if (users === 0) end();
     }
   };
 }

@@ -1,5 +1,5 @@
 import type { Bus } from '@orrery/bus';
-import { journalsGrew } from '@orrery/contracts';
+import { journalHeads } from '@orrery/contracts';
 import type { Batch } from '../lanes/batch.js';
 
 /** Tells of the moment how far journals go now. At most once: who needs to be sure looks for itself now and then. */
@@ -9,5 +9,5 @@ export function announceGrowth(
 ): void {
   if (entries.length === 0) return;
   const heads = [...deployments.values()].map(({ row, head }): [string, number] => [row.address, head.seq]);
-  bus.broadcast(journalsGrew, { heads }).catch(() => undefined);
+  bus.broadcast(journalHeads, { heads }).catch(() => undefined);
 }

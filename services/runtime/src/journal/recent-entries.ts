@@ -28,7 +28,7 @@ export interface RecentLimits {
 
 const LIMITS: RecentLimits = { maxEntries: 4000, maxBytes: 16 * 1024 * 1024 };
 
-/** What an entry takes beside its JSON; each character is there as text and again in the members. */
+/** What an entry takes beside its JSON; each character is there as text, again in the members, and in their texts. */
 const ENTRY_BYTES = 1000;
 const BYTES_PER_CHARACTER = 4;
 
