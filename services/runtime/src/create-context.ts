@@ -44,7 +44,7 @@ export interface ContextParts {
   readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }
 
-/** Commits in flight at once: while one is written, others are decided and answered. Three bring a tenth over two. */
+/** Commits in flight at once: while one is written, others are decided and answered (ADR 10). */
 const COMMITS_AT_ONCE = 3;
 /** Verifications that run in one process at a time. */
 const VERIFICATIONS = 2;
