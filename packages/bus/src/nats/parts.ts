@@ -1,4 +1,4 @@
-import type { MsgHdrs } from '@nats-io/transport-node';
+import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import { type Cancellation, ServiceError } from '@orrery/contracts';
 import { MAX_CALL_BYTES } from '../body.js';
 import { startDeadline } from '../calls/late.js';
@@ -25,8 +25,8 @@ interface Parcel extends Disposable {
 export interface Parts {
   /** Dispose the parcel when nobody can want its parts any more. */
   pack(frame: Frame): Parcel;
-  /** @throws ServiceError when the parts do not come. */
-  unpack(arrival: Arrival, timeoutMs: number, signal?: Cancellation): Promise<Frame>;
+  /** At once what came in a pack. @throws ServiceError when the parts do not come. */
+  unpack(arrival: Arrival, timeoutMs: number, signal?: Cancellation): Frame | Promise<Frame>;
 }
 
 const NOTHING = new Uint8Array();
@@ -75,8 +75,14 @@ export function createParts(connection: Connection, inbox: Inbox): Parts {
     };
   };
 
-  const unpack: Parts['unpack'] = async (arrival, timeoutMs, signal) => {
-    if ('body' in arrival) return arrival;
+  const unpack: Parts['unpack'] = (arrival, timeoutMs, signal) =>
+    'body' in arrival ? arrival : readMessage(arrival, timeoutMs, signal);
+
+  const readMessage = async (
+    arrival: Msg,
+    timeoutMs: number,
+    signal: Cancellation | undefined,
+  ): Promise<Frame> => {
     const { [OFFER_HEADER]: offered, ...headers } = fromMessageHeaders(arrival.headers);
     if (offered === undefined) return { headers, body: arrival.string() };
     const [bytes = '', address = ''] = offered.split(' ');

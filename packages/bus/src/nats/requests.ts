@@ -40,7 +40,6 @@ export function createRequests(connection: Connection, inbox: Inbox, parts: Part
     };
     try {
       const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
-      if ('body' in arrival) return arrival;
       return await parts.unpack(arrival, timeoutMs - (performance.now() - askedAt), signal);
     } finally {
       if (asked !== undefined) settle(asked);

@@ -3,12 +3,12 @@ import type { MemoryInstance } from '../lanes/instance-memory.js';
 import { jsonField, rowArray, rowText, textField } from './row-text.js';
 
 /** How far the journals of the batch's deployments go, as an array of the type `new_head`. */
-export const headRows = ({ deployments }: Batch): string => {
+export function headRows({ deployments }: Batch): string {
   const rows: string[] = [];
   for (const { id, head } of deployments.values())
     rows.push(rowText([id, head.seq, head.hash, jsonField(head.totals)]));
   return rowArray(rows);
-};
+}
 
 /** Which instances each entry changes, as an array of the type `new_change`. */
 export function changeRows({ entries }: Batch): string {

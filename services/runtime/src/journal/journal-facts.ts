@@ -1,6 +1,5 @@
 import {
   canonicalHash,
-  type HashedEntry,
   type JournalFact,
   type JsonObject,
   JsonText,
@@ -32,44 +31,17 @@ type FactRow = HashedRow & Pick<Selectable<RuntimeTables['journal']>, 'pushes'>;
 /** What other services are told of an entry. */
 export function toFact(row: FactRow, { address, worldAddress }: DeploymentNames): JournalFact {
   const entry = hashedEntryOf(row, address);
-  const inputHash = canonicalHash(entry.input as JsonObject);
-  return factOf({ ...entry, hash: row.hash, inputHash }, worldAddress, row.pushes as PushPlan | null);
+  return {
+    ...entry,
+    hash: row.hash,
+    inputHash: canonicalHash(entry.input as JsonObject),
+    worldAddress,
+    stateChanges: stateChangesOf(entry.changes),
+    binding: row.pushes as PushPlan | null,
+  };
 }
 
-/** The same of an entry that is at hand. */
-export const factOf = (
-  entry: Readonly<HashedEntry> & Pick<SealedEntry, 'hash' | 'inputHash'>,
-  worldAddress: string,
-  binding: PushPlan | null,
-): JournalFact => ({
-  v: entry.v,
-  deployment: entry.deployment,
-  id: entry.id,
-  seq: entry.seq,
-  kind: entry.kind,
-  event: entry.event,
-  eventVersion: entry.eventVersion,
-  versionHash: entry.versionHash,
-  trigger: entry.trigger,
-  caller: entry.caller,
-  status: entry.status,
-  input: entry.input,
-  changes: entry.changes,
-  result: entry.result,
-  error: entry.error,
-  llmHash: entry.llmHash,
-  attestation: entry.attestation,
-  paymentKey: entry.paymentKey,
-  executedAt: entry.executedAt,
-  prevHash: entry.prevHash,
-  hash: entry.hash,
-  worldAddress,
-  inputHash: entry.inputHash,
-  stateChanges: stateChangesOf(entry.changes),
-  binding,
-});
-
-/** The JSON of the fact, put together from the text that was hashed: writing it anew takes three times as long. */
+/** The same as JSON, of an entry at hand: the text that was hashed goes on. Writing it anew takes three times as long. */
 export const factText = (entry: SealedEntry, worldAddress: string, binding: PushPlan | null): JsonText =>
   new JsonText(
     `${entry.text.slice(0, -1)},"hash":"${entry.hash}","inputHash":"${entry.inputHash}"` +
