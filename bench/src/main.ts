@@ -8,6 +8,7 @@ const { values } = parseArgs({
     'warm-up': { type: 'string', default: '15' },
     connections: { type: 'string', default: '64' },
     deployments: { type: 'string', default: '1000' },
+    draft: { type: 'boolean', default: false },
   },
 });
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -19,6 +20,7 @@ try {
     warmUpSeconds: Number(values['warm-up']),
     connections: Number(values.connections),
     deployments: Number(values.deployments),
+    isDraft: values.draft,
     write,
   });
 } catch (error) {

@@ -5,6 +5,7 @@ import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { Resources } from '@orrery/service-kit';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type System, startAllInOne, startFiveProcesses } from '@orrery/testing/system';
+import { comeToRest } from './come-to-rest.js';
 import { createDatabase } from './create-database.js';
 import { type HttpLoad, runHttpLoad } from './http-load.js';
 import { preparePgbench, runPgbench } from './pgbench.js';
@@ -19,6 +20,8 @@ export interface ComparisonOptions {
   readonly warmUpSeconds: number;
   readonly connections: number;
   readonly deployments: number;
+  /** Executions of an unlocked version instead of a locked one. */
+  readonly isDraft: boolean;
   readonly write: (line: string) => void;
 }
 
@@ -42,20 +45,32 @@ export async function runComparison(options: ComparisonOptions): Promise<void> {
   const systems = await startSystems(postgres.url, folder, resources);
   const runs = [await pgbenchRun(systems, options)];
   for (const system of systems) {
+    const version = options.isDraft ? 'draft' : 'locked version';
     options.write(
-      `${system.shape}: ${options.deployments} deployments, ${options.warmUpSeconds} s of warm-up`,
+      `${system.shape}: ${options.deployments} deployments, ${version}, ${options.warmUpSeconds} s of warm-up`,
     );
     runs.push(...(await systemRuns(system, options)));
   }
+  options.write(`\n${reportOf(await measureInTurns(runs, systems, options))}`);
+}
+
+/** Each measurement begins when all systems are at rest; how long that took says what was put off. */
+async function measureInTurns(
+  runs: readonly Run[],
+  systems: readonly System[],
+  { rounds, write }: ComparisonOptions,
+): Promise<Measurement[]> {
+  const rest = async () => Math.max(...(await Promise.all(systems.map(comeToRest))));
   const measurements: Measurement[] = runs.map(({ name }) => ({ name, values: [] }));
-  for (let round = 1; round <= options.rounds; round += 1) {
+  await rest();
+  for (let round = 1; round <= rounds; round += 1) {
     for (const [index, { name, measure }] of runs.entries()) {
       const value = await measure();
       measurements[index]?.values.push(value);
-      options.write(`round ${round}  ${name}: ${Math.round(value)}/s`);
+      write(`round ${round}  ${name}: ${Math.round(value)}/s, at rest after ${(await rest()).toFixed(1)} s`);
     }
   }
-  options.write(`\n${reportOf(measurements)}`);
+  return measurements;
 }
 
 /** Each on a database of its own; only one of them works at a time. */
@@ -78,8 +93,8 @@ async function pgbenchRun([system]: System[], options: ComparisonOptions): Promi
 }
 
 async function systemRuns(system: System, options: ComparisonOptions): Promise<Run[]> {
-  const targets = await setUpDeployments(system, options.deployments);
-  const { connections, seconds } = options;
+  const { connections, seconds, isDraft } = options;
+  const targets = await setUpDeployments(system, { count: options.deployments, isDraft });
   const load: Omit<HttpLoad, 'paths'> = { url: system.url, key: system.key, connections, seconds };
   await runHttpLoad({ ...load, paths: targets, seconds: options.warmUpSeconds });
   return [

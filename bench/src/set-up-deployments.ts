@@ -15,13 +15,23 @@ const tick = {
 };
 const AT_ONCE = 16;
 
-/** Makes a world and that many deployments with one instance each; answers the paths to execute at. */
-export async function setUpDeployments(system: System, count: number): Promise<string[]> {
+export interface DeploymentsToSetUp {
+  readonly count: number;
+  /** Left unlocked, a definition is confirmed with the catalog for each batch of executions, since it may change. */
+  readonly isDraft: boolean;
+}
+
+/** Makes a world and deployments with one instance each; answers the paths to execute at. */
+export async function setUpDeployments(
+  system: System,
+  { count, isDraft }: DeploymentsToSetUp,
+): Promise<string[]> {
   const post = poster(system);
   const { address: world } = await post('/api/worlds', { name: 'Counters' });
   const attributes = [{ name: 'value', type: 'integer', defaultValue: 0 }];
   await post(`/api/worlds/${world}/entity-schemas`, { name: 'counter', attributes });
   await post(`/api/worlds/${world}/events`, tick);
+  if (!isDraft) await post(`/api/worlds/${world}/events/tick/event-versions/1/lock`, {});
   const paths: string[] = [];
   const makeSome = async () => {
     while (paths.length < count) {
