@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { createLogger } from '@orrery/service-kit';
 import { expect, it, vi } from 'vitest';
 import { createBatches } from './batches.js';
@@ -21,32 +22,59 @@ function itemFor(state: DeploymentState): QueuedItem {
   return { item, ...rest } as unknown as QueuedItem;
 }
 
+type Dependencies = Parameters<typeof createBatches>[0];
+
+function batches(some: Partial<Dependencies>) {
+  return createBatches({
+    states: { isCurrent: () => true, forget: vi.fn(), trim: vi.fn() } as never,
+    places: createCommitPlaces(2),
+    ids: {} as never,
+    now: () => 0,
+    commit: () => Promise.resolve('committed'),
+    recover: () => Promise.resolve(false),
+    onCommitted: () => undefined,
+    onLost: () => undefined,
+    enter: () => undefined,
+    park: () => undefined,
+    onThrough: () => undefined,
+    logger: createLogger({ service: 'test', level: 'silent' }),
+    ...some,
+  });
+}
+
 it('a deployment that was read anew during its commit is forgotten after it, others are not', async () => {
   const [stays, replaced] = [stateOf(1), stateOf(2)];
   const current = new Set([stays, replaced]);
   const forget = vi.fn();
   const through = new Promise<void>((resolve) => {
-    const add = createBatches({
+    const add = batches({
       states: {
         isCurrent: (state: DeploymentState) => current.has(state),
         forget,
         trim: () => undefined,
       } as never,
-      places: createCommitPlaces(2),
-      ids: {} as never,
-      now: () => 0,
       // Its partition was lost and held again.
       commit: async () => (current.delete(replaced) ? 'committed' : 'lost'),
-      recover: () => Promise.resolve(false),
-      onCommitted: () => undefined,
-      onLost: () => undefined,
-      enter: () => undefined,
-      park: () => undefined,
       onThrough: () => resolve(),
-      logger: createLogger({ service: 'test', level: 'silent' }),
     });
     for (const state of [stays, replaced]) add(itemFor(state));
   });
   await through;
   expect(forget.mock.calls).toEqual([[2]]);
+});
+
+it('a commit begins only where there is a place, and takes it when another ends', async () => {
+  const begun: (() => void)[] = [];
+  const commit: Dependencies['commit'] = () =>
+    new Promise((resolve) => begun.push(() => resolve('committed')));
+  const add = batches({ places: createCommitPlaces(2), commit });
+  for (let round = 0; round < 4; round += 1) {
+    for (let count = 0; count < 8; count += 1) add(itemFor(stateOf(round * 8 + count)));
+    // What was added in one turn of the event loop has been looked at before this one's end.
+    await setImmediate();
+  }
+  expect(begun).toHaveLength(2);
+  begun[0]?.();
+  await vi.waitFor(() => expect(begun).toHaveLength(3));
+  for (const end of begun) end();
 });
