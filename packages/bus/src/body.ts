@@ -9,8 +9,11 @@ import {
 
 /** Largest request or reply, in bytes of JSON (decisions §8). */
 export const MAX_CALL_BYTES = 32 * 1024 * 1024;
-/** Largest published or broadcast message, in bytes of JSON: half of what NATS carries by default. */
-export const MAX_FACT_BYTES = 512 * 1024;
+/**
+ * Largest published or broadcast message, in bytes of JSON: what NATS carries by default, less room for headers. The
+ * largest legal journal entry must pass, which its fact tells twice, with a binding's filter beside it.
+ */
+export const MAX_FACT_BYTES = 960 * 1024;
 /** A request wraps what the entrance has checked in a few levels of its own. */
 const WRAPPING_LEVELS = 8;
 

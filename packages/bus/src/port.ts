@@ -84,7 +84,7 @@ export interface BusHealth {
 /**
  * How services speak with each other. All failures are `ServiceError`s.
  *
- * Requests and replies may have 32 MiB of JSON, messages 512 KiB (`body_too_large` beyond), on every adapter.
+ * Requests and replies may have 32 MiB of JSON, messages 960 KiB (`body_too_large` beyond), on every adapter.
  */
 export interface Bus {
   /**

@@ -38,5 +38,12 @@ it('deletes what every consumer has handled, and in the end everything', async (
   await age('8 days');
   await pruneMessages(db);
   expect(await left()).toEqual([]);
+
+  await database.pool.query(
+    `insert into message (subject, id, headers, body, stored_at)
+     select 'many', n, '{}', '', now() - interval '8 days' from generate_series(1, 12000) n`,
+  );
+  const steps = [await pruneMessages(db), await pruneMessages(db), await pruneMessages(db)];
+  expect(steps).toEqual([10_000, 2000, 0]);
   await bus.close();
 });

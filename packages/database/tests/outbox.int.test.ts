@@ -1,3 +1,4 @@
+import { ServiceError } from '@orrery/contracts';
 import {
   type Database,
   enqueue,
@@ -190,6 +191,25 @@ describe('enqueue and startRelay', () => {
     await clock.advance(600);
     await relay.runOnce();
     expect(ids.slice(2)).toEqual(['a:2', 'a:3']);
+  });
+
+  it('passes over a key whose messages are refused for what they are, however many wait', async () => {
+    const { database } = await openOutbox();
+    const ids: string[] = [];
+    const publish = async ({ orderingKey, messageId }: OutboxMessage) => {
+      if (orderingKey === 'large') throw new ServiceError('body_too_large');
+      ids.push(messageId);
+    };
+    const { relay } = relayOf(database, { publish, batchSize: 3 });
+    await write(
+      database,
+      [1, 2, 3, 4].map((seq) => row('large', seq)),
+    );
+    await write(database, [row('b', 1)]);
+    expect(await relay.runOnce()).toBe('more');
+    await relay.runOnce();
+    expect(ids).toEqual(['b:1']);
+    expect(await left(database)).toBe(4);
   });
 
   it('leaves everything in place while the bus is away', async () => {

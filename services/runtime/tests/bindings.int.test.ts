@@ -41,6 +41,22 @@ describe('bindings', () => {
     expect((await call('bindings.list', { params })).data).toHaveLength(2);
   });
 
+  it('are refused when the entry that tells of them would be too large', async () => {
+    const { params } = await plantDeployment(house);
+    const names = Array.from({ length: 200 }, (_, index) => `${index}`.padEnd(255, '馬'));
+    const large = { event: 'other', eventVersion: 1, onchain: { stateChanges: names, result: names } };
+    expect(await refusalOf(call('bindings.add', { params, body: [large] }))).toMatchObject({
+      code: 'change_too_large',
+      facts: { limit: 256 * 1024 },
+    });
+    const created = call('deployments.create', {
+      params: { worldAddress: params.worldAddress },
+      body: { name: 'Large', bindings: [large] },
+    });
+    expect(await codeOf(created)).toBe('change_too_large');
+    expect((await call('bindings.list', { params })).data).toHaveLength(1);
+  });
+
   it('change only what is named, and the next execution uses it', async () => {
     const { params, execute, deployment } = await plantDeployment(house);
     const chains = [{ event: 'increment', targetChains: ['base-sepolia'] }];

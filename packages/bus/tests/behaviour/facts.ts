@@ -190,7 +190,7 @@ export function describeFacts(open: () => BusWorld): void {
     const bus = await open().join();
     const wrong = bus.publish(lapRun, { horse: 'a', number: 0.5 }, { id: 'wrong' });
     await expect(wrong).rejects.toMatchObject({ code: 'validation_failed' });
-    const huge = bus.publish(lapRun, lap(1, 'x'.repeat(600_000)), { id: 'huge' });
+    const huge = bus.publish(lapRun, lap(1, 'x'.repeat(1_000_000)), { id: 'huge' });
     await expect(huge).rejects.toMatchObject({ code: 'body_too_large' });
   });
 
@@ -228,6 +228,20 @@ export function describeFacts(open: () => BusWorld): void {
     expect(await bus.publishAll(lapRun, [])).toEqual([]);
   });
 
+  it('carries what the largest entry of a journal takes', async () => {
+    const bus = await open().join();
+    const large = horseOf('large').padEnd(450_000, 'é');
+    const seen = collect<number>();
+    await using stop = disposableSignal();
+    const handle: Options['handle'] = async (run) => {
+      if (run.horse === large) seen.add(run.number);
+      return 'ack';
+    };
+    await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
+    await bus.publish(lapRun, lap(5, large), { id: 'a large one' });
+    expect([...(await seen.atLeast(1))]).toEqual([5]);
+  });
+
   it('carries a text as it is, and refuses one that is too large', async () => {
     const bus = await open().join();
     const horse = horseOf('as text');
@@ -241,7 +255,7 @@ export function describeFacts(open: () => BusWorld): void {
     const text = (horseName: string) => new JsonText(JSON.stringify(lap(7, horseName)));
     const outcomes = await bus.publishAll(lapRun, [
       { payload: text(horse), id: horse },
-      { payload: text('x'.repeat(600_000)), id: 'x' },
+      { payload: text('x'.repeat(1_000_000)), id: 'x' },
     ]);
     expect(outcomes.map((error) => error?.code)).toEqual([undefined, 'body_too_large']);
     expect([...(await seen.atLeast(1))]).toEqual([`${horse} 7`]);

@@ -117,6 +117,7 @@ export const deploymentRpcs = {
       'unknown_deployment',
       'unknown_entity_schema',
       'limit_reached',
+      'change_too_large',
       'write_conflict',
       'quota_exceeded',
       'idempotency_key_reused',

@@ -1,4 +1,4 @@
-import type { JsonText, JsonValue } from '@orrery/contracts';
+import { type JsonText, type JsonValue, ServiceError } from '@orrery/contracts';
 import { byOrderingKey, type OutboxRow } from './outbox-row.js';
 
 /** A row with its payload, ready for the bus. */
@@ -23,6 +23,15 @@ export interface LaneOutcome {
   readonly error?: unknown;
 }
 
+class MissingPayload extends Error {}
+
+/** With which the bus refuses a message for what it is. */
+const REFUSALS: readonly string[] = ['body_too_large', 'validation_failed'];
+
+/** Whether a failure is the message's own, which says nothing of the bus. */
+export const isOwnFailure = (error: unknown): boolean =>
+  error instanceof MissingPayload || (error instanceof ServiceError && REFUSALS.includes(error.code));
+
 /** Publishes rows, and tells for each key how far that went. */
 export async function publishBatch(publisher: Publisher, rows: readonly OutboxRow[]): Promise<LaneOutcome[]> {
   const payloads = await loadPayloads(publisher, rows);
@@ -33,7 +42,7 @@ export async function publishBatch(publisher: Publisher, rows: readonly OutboxRo
     for (const row of lane) {
       const payload = row.payload ?? payloads.get(row.id);
       if (payload === undefined) {
-        failures.set(row.id, new Error(`no payload was loaded for ${row.name} ${row.messageId}`));
+        failures.set(row.id, new MissingPayload(`no payload was loaded for ${row.name} ${row.messageId}`));
         break;
       }
       messages.push(withPayload(row, payload));

@@ -1,6 +1,6 @@
 import { type Clock, type Logger, type PollLoop, type PollOutcome, startPollLoop } from '@orrery/service-kit';
 import { createFailingKeys, type FailingKeys } from './failing-keys.js';
-import { type LaneOutcome, type Publisher, publishBatch } from './publish-batch.js';
+import { isOwnFailure, type LaneOutcome, type Publisher, publishBatch } from './publish-batch.js';
 import { type OutboxPlace, withRelaySession } from './relay-session.js';
 
 export interface RelayOptions extends Publisher {
@@ -30,7 +30,8 @@ const MAX_BACKOFF_MS = 5000;
  *
  * It uses one connection, and a second one while it works if `load` reads the database. Every replica runs one. A lock lets one of them work at a time, since two could not keep a key's order;
  * `wake()` after a commit makes it look at once, or after its rest. While others succeed, a key whose publication fails is
- * retried alone and ever more rarely; when all fail, the bus is taken to be away.
+ * retried alone and ever more rarely, and always one that fails for what it is; when all others fail, the bus is taken to
+ * be away.
  */
 export function startRelay(options: RelayOptions): PollLoop {
   const { database, clock, logger, signal, intervalMs = 1000, restMs = 0 } = options;
@@ -54,10 +55,10 @@ async function relayBatch(options: RelayOptions, failing: FailingKeys): Promise<
     const lanes = await publishBatch(options, rows);
     const published = lanes.flatMap((lane) => lane.published);
     await session.remove(published);
-    const failed = lanes.find(({ error }) => error !== undefined);
-    if (failed && published.length === 0)
-      throw new Error('nothing could be published', { cause: failed.error });
-    for (const lane of lanes) noteOutcome(lane, failing, logger);
+    const isOwn = ({ error }: LaneOutcome) => error === undefined || isOwnFailure(error);
+    const refused = published.length > 0 ? undefined : lanes.find((lane) => !isOwn(lane));
+    for (const lane of refused ? lanes.filter(isOwn) : lanes) noteOutcome(lane, failing, logger);
+    if (refused) throw new Error('nothing could be published', { cause: refused.error });
     return rows.length === batchSize ? 'more' : 'idle';
   });
   return outcome ?? 'idle';

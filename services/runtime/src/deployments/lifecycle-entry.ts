@@ -1,33 +1,39 @@
 import { type Caller, callerName, type JournalKind, type JsonObject } from '@orrery/contracts';
 import type { CheckedChanges } from '../execution/check-changes.js';
-import { noChanges } from '../execution/check-changes.js';
+import { checkEntrySize, noChanges } from '../execution/check-changes.js';
 import { uuidV7 } from '../ids/uuid-v7.js';
 import type { JournalEntryDraft } from '../journal/entry.js';
 
-/** An entry for what is no execution: `facts` say what was done. */
-export const lifecycleEntry = (
+/**
+ * An entry for what is no execution: `facts` say what was done. Changes have been checked by who made them.
+ * @throws `change_too_large` for facts that exceed an entry's size.
+ */
+export function lifecycleEntry(
   kind: JournalKind,
   deployment: string,
   caller: Caller,
   now: number,
   facts: JsonObject,
   changes: CheckedChanges = noChanges(),
-): JournalEntryDraft => ({
-  deployment,
-  id: uuidV7(now),
-  kind,
-  event: null,
-  eventVersion: null,
-  versionHash: null,
-  trigger: null,
-  caller: callerName(caller),
-  status: null,
-  input: facts,
-  changes,
-  result: null,
-  error: null,
-  llmHash: null,
-  attestation: null,
-  paymentKey: null,
-  executedAt: new Date(now).toISOString(),
-});
+): JournalEntryDraft {
+  checkEntrySize(facts, noChanges(), null);
+  return {
+    deployment,
+    id: uuidV7(now),
+    kind,
+    event: null,
+    eventVersion: null,
+    versionHash: null,
+    trigger: null,
+    caller: callerName(caller),
+    status: null,
+    input: facts,
+    changes,
+    result: null,
+    error: null,
+    llmHash: null,
+    attestation: null,
+    paymentKey: null,
+    executedAt: new Date(now).toISOString(),
+  };
+}

@@ -32,14 +32,11 @@ export const migrations: Migrations = {
         .execute();
     },
   },
-  /** Messages are looked for by their subject, and pruned by an age that grows with their numbers. */
+  /** Messages are read and pruned by their subject, oldest first; their age grows with their numbers. */
   '0003_fewer_indexes': {
     up: async (db) => {
       await sql`alter table message drop constraint message_pkey, add primary key (subject, seq)`.execute(db);
       await sql`drop index message_by_subject, message_by_age`.execute(db);
-      await sql`create index message_by_age on message using brin (stored_at) with (autosummarize = on)`.execute(
-        db,
-      );
     },
   },
 };

@@ -33,10 +33,7 @@ export const openFacts = ({ databaseUrl, clock, logger }: FactsOptions): Promise
     const pruning = startPollLoop({
       name: 'pruning of messages',
       intervalMs: PRUNE_INTERVAL_MS,
-      runOnce: async () => {
-        await pruneMessages(db);
-        return 'idle';
-      },
+      runOnce: async () => ((await pruneMessages(db)) > 0 ? 'more' : 'idle'),
       clock,
       logger,
     });

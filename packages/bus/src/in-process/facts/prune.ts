@@ -6,15 +6,31 @@ const DUPLICATE_WINDOW = '10 minutes';
 /** As in the NATS stream: what nobody has taken by then is fetched from its owner. */
 const LONGEST = '7 days';
 
-/** Deletes what all consumers of its subject have handled, and what is too old. @returns how many. */
+/** Of each subject so many are looked at, oldest first: what may go comes before what must stay. */
+const AT_ONCE = 10_000;
+
+/**
+ * Deletes what all consumers of its subject have handled, and what is too old; many in steps, so that none of them takes
+ * long. @returns how many; call again while it is not 0.
+ */
 export async function pruneMessages(db: Kysely<BusSchema>): Promise<number> {
   const { numAffectedRows } = await sql`
-    delete from message
-    where stored_at < now() - ${DUPLICATE_WINDOW}::interval
-      and (
-        stored_at < now() - ${LONGEST}::interval
-        or seq < (select min(floor) from consumer where consumer.subject = message.subject)
-      )
+    with recursive subjects as (
+      (select subject from message order by subject limit 1)
+      union all
+      select (select m.subject from message m where m.subject > s.subject order by m.subject limit 1)
+      from subjects s where s.subject is not null
+    ), oldest as (
+      select s.subject, o.seq, o.stored_at, (select min(floor) from consumer c where c.subject = s.subject) as floor
+      from subjects s, lateral (
+        select seq, stored_at from message m where m.subject = s.subject order by seq limit ${AT_ONCE}
+      ) o
+      where s.subject is not null
+    )
+    delete from message m using oldest o
+    where m.subject = o.subject and m.seq = o.seq
+      and o.stored_at < now() - ${DUPLICATE_WINDOW}::interval
+      and (o.stored_at < now() - ${LONGEST}::interval or o.seq < o.floor)
   `.execute(db);
   return Number(numAffectedRows ?? 0);
 }
