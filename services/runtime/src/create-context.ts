@@ -13,7 +13,7 @@ import { announceGrowth } from './journal/announce-growth.js';
 import type { RecentEntries } from './journal/recent-entries.js';
 import { createTurns } from './journal/verify/turns.js';
 import { type CommitPlaces, createCommitPlaces } from './lanes/commit-places.js';
-import { createIdBlocks } from './lanes/id-blocks.js';
+import { createIdBlocks, nextIdBlock } from './lanes/id-blocks.js';
 import { createKeyedTurns } from './lanes/keyed-turns.js';
 import { createLanes } from './lanes/lanes.js';
 import { createInstanceLoader } from './lanes/load-instances.js';
@@ -59,7 +59,7 @@ export function createRuntimeContext(
   const places = createCommitPlaces(COMMITS_AT_ONCE);
   const catalog = createCatalogClient(bus, clock, places.roomAhead);
   const claimTurns = createKeyedTurns();
-  const ids = createIdBlocks(db);
+  const ids = createIdBlocks(() => nextIdBlock(db));
   const { lanes, held, leases, runs } = createOwnership(parts, config, {
     catalog,
     claimTurns,

@@ -17,14 +17,31 @@ export interface IdBlocks {
   refill(count: number): Promise<void>;
   /** Waits for as many as are asked for. */
   take(count: number): Promise<number[]>;
-  /** Older ids than those of another owner must not follow: called when a partition is taken over. */
+  /**
+   * Older ids than those of another owner must not follow: called when a partition is taken over. Drops also the block
+   * that was asked for before.
+   */
   discard(): void;
 }
 
-export function createIdBlocks(db: Db): IdBlocks {
+/** `nextBlock` numbers a block that nobody else gets; each number is greater than those before. */
+export function createIdBlocks(nextBlock: () => Promise<number>): IdBlocks {
   let ids: number[] = [];
+  let generation = 0;
+  let asking: Promise<void> | undefined;
+  const ask = async () => {
+    const asked = generation;
+    const block = idsOf(await nextBlock());
+    if (asked === generation) ids = [...block, ...ids];
+  };
   const refill = async (count: number) => {
-    while (ids.length < count) ids = [...(await takeBlock(db)), ...ids];
+    while (ids.length < count) {
+      // One at a time: answers that overtake each other would put older ids behind newer ones.
+      asking ??= ask().finally(() => {
+        asking = undefined;
+      });
+      await asking;
+    }
   };
   return {
     has: (count) => ids.length >= count,
@@ -40,13 +57,19 @@ export function createIdBlocks(db: Db): IdBlocks {
     },
     discard: () => {
       ids = [];
+      generation += 1;
     },
   };
 }
 
 /** Largest first, since they are taken from the end. */
-async function takeBlock(db: Db): Promise<number[]> {
-  const { rows } = await sql<{ block: number }>`select nextval('id_blocks') as block`.execute(db);
-  const first = (rows[0]?.block ?? 0) * IDS_PER_BLOCK;
+function idsOf(block: number): number[] {
+  const first = block * IDS_PER_BLOCK;
   return Array.from({ length: IDS_PER_BLOCK }, (_, index) => first - index);
+}
+
+/** The next block of the sequence that all processes share. */
+export async function nextIdBlock(db: Db): Promise<number> {
+  const { rows } = await sql<{ block: number }>`select nextval('id_blocks') as block`.execute(db);
+  return rows[0]?.block ?? 0;
 }

@@ -52,12 +52,33 @@ it('what memory knows already is newer than what a read finds', () => {
   expect(memory.get('horse', 'never seen')).toBeNull();
 });
 
+const many = new Map(Array.from({ length: MAX_READ + 1 }, (_, index) => [`h${index}`, instance(index)]));
+
 it('a schema with more than one execution may read is never complete', () => {
   const memory = createInstanceMemory();
-  const many = new Map(Array.from({ length: MAX_READ + 1 }, (_, index) => [`h${index}`, instance(index)]));
   memory.learnAll('horse', many);
   expect(memory.all('horse')).toBeUndefined();
   expect(memory.tooMany('horse')).toBe(true);
   memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
   expect(memory.tooMany('horse')).toBe(false);
+});
+
+it('a read that was overtaken by a deletion does not tell that there are too many', () => {
+  const memory = createInstanceMemory();
+  memory.learn('horse', 'h1', instance(1));
+  memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
+  memory.learnAll('horse', many);
+  expect(memory.tooMany('horse')).toBe(false);
+  expect(memory.all('horse')).toBeUndefined();
+  memory.learnAll('horse', new Map([...many].filter(([instanceId]) => instanceId !== 'h1')));
+  expect(memory.all('horse')?.size).toBe(MAX_READ);
+});
+
+it('a read that was overtaken by a deletion and a creation tells that there are too many', () => {
+  const memory = createInstanceMemory();
+  memory.learn('horse', 'h1', instance(1));
+  memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
+  memory.apply(change('new', { op: 'create', revision: 1 }), at, MAX_READ + 1);
+  memory.learnAll('horse', many);
+  expect(memory.tooMany('horse')).toBe(true);
 });

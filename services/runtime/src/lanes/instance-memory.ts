@@ -78,8 +78,9 @@ export function createInstanceMemory(): InstanceMemory {
     learnAll: (entitySchema, found) => {
       const schema = schemaOf(entitySchema);
       for (const [instanceId, instance] of found) learn(schema, instanceId, instance);
-      if (found.size > MAX_READ) schema.tooMany = true;
-      else schema.complete = true;
+      if (found.size <= MAX_READ) schema.complete = true;
+      // The read may still have found what has been deleted since.
+      else schema.tooMany = present(schema.known).size > MAX_READ;
     },
     apply: (change, at, id) => {
       const schema = schemaOf(change.entitySchema);
