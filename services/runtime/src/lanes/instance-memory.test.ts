@@ -82,3 +82,21 @@ it('a read that was overtaken by a deletion and a creation tells that there are 
   memory.learnAll('horse', many);
   expect(memory.tooMany('horse')).toBe(true);
 });
+
+it('counts what it holds, not what it has held', () => {
+  const memory = createInstanceMemory();
+  const written = (length: number) => ({ text: 'x'.repeat(length) });
+  const set = (length: number) => {
+    const state = written(length);
+    memory.apply(change('h1', { op: 'update', set: state, state }), at, undefined);
+  };
+  memory.learn('horse', 'h1', { ...instance(1), state: written(8000) });
+  const before = memory.bytes();
+  for (let count = 0; count < 10; count += 1) set(8000);
+  expect(memory.bytes()).toBe(before);
+  set(0);
+  expect(memory.bytes()).toBe(before - 16_000);
+  memory.apply(change('h1', { op: 'update', set: {}, unset: ['text'], state: {} }), at, undefined);
+  memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
+  expect(memory.bytes()).toBeLessThan(1000);
+});

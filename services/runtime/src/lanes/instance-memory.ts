@@ -86,7 +86,7 @@ export function createInstanceMemory(): InstanceMemory {
       const schema = schemaOf(change.entitySchema);
       const before = schema.known.get(change.instanceId) ?? null;
       if (change.op === 'delete') schema.tooMany = false;
-      else bytes += roughSize(change.set);
+      bytes += roughSize(change.set) - replacedSize(before?.state ?? {}, change);
       put(schema, change.instanceId, changed(before, change, at, id));
     },
     schemasWith: (instanceId) =>
@@ -95,6 +95,15 @@ export function createInstanceMemory(): InstanceMemory {
       [...(schemas.get(entitySchema)?.known.values() ?? [])].some((one) => one !== null),
     bytes: () => bytes,
   };
+}
+
+/** What the state loses: all of a deleted one, else the values that others take the place of. */
+function replacedSize(state: JsonObject, { op, set, unset }: CheckedChange): number {
+  if (op === 'delete') return roughSize(state);
+  const replaced: JsonObject = {};
+  for (const name of [...Object.keys(set), ...unset])
+    if (Object.hasOwn(state, name)) replaced[name] = state[name] ?? null;
+  return roughSize(replaced);
 }
 
 function changed(
