@@ -3,8 +3,32 @@ import { attribute } from './fake-catalog.js';
 import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
 const house: House = await prepareHouse();
-await house.boot();
-const { call, catalog } = house;
+let beforeCommit = async () => {};
+const boot = () =>
+  house.boot({
+    aroundCommit: (commit) => async (batch) => {
+      await beforeCommit();
+      return commit(batch);
+    },
+  });
+const first = await boot();
+
+/** Commits wait until they are let go; `reached` resolves with the first. */
+function holdCommits() {
+  let letGo = () => {};
+  const free = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const reached = new Promise<void>((resolve) => {
+    beforeCommit = async () => {
+      resolve();
+      await free;
+    };
+  });
+  return { reached, letGo };
+}
+
+const { call, ask, catalog } = house;
 catalog.plantSchema('horse', [attribute('name', 'string', { constraints: { required: true } })]);
 
 describe('instances', () => {
@@ -87,5 +111,61 @@ describe('instances', () => {
     expect(await codeOf(at(4))).toBe('entity_instance_not_found');
     expect(await at(5)).toEqual({ count: 0 });
     expect(await verify()).toMatchObject({ valid: true, entries: 5 });
+  });
+});
+
+describe('a schema whose last instance an execution deletes', () => {
+  catalog.plantVersion({
+    event: 'retire',
+    versionId: 80,
+    inputSchema: { id: 'string' },
+    mutationSettings: { mode: 'direct', template: { 'horse:{{input.id}}': { $delete: true } } },
+  });
+  const plantStable = async (horses: string[]) => {
+    const stable = await plantDeployment(house, { bindings: [{ event: 'retire', eventVersion: 1 }] });
+    const { address } = stable.deployment;
+    const add = (instanceId: string) =>
+      call('instances.create', {
+        params: stable.params,
+        body: { entitySchema: 'horse', instanceId, state: { name: instanceId } },
+      });
+    for (const horse of horses) await add(horse);
+    return {
+      add,
+      params: stable.params,
+      claim: `${address} schema 2`,
+      retire: (id: string) => stable.execute({ id }, {}, 'retire'),
+      held: async () =>
+        (await ask('references.held', { deployment: address, versionIds: [], schemaIds: [2] })).schemaIds,
+    };
+  };
+
+  it('is let go of when the catalog asks, and claimed anew by the next instance', async () => {
+    const { add, claim, retire, held } = await plantStable(['a', 'b']);
+    await retire('a');
+    expect(await held()).toEqual([2]);
+    await retire('b');
+    expect(await held()).toEqual([]);
+    catalog.claims.delete(claim);
+    // Nor does the next owner read it as claimed.
+    await first[Symbol.asyncDispose]();
+    await boot();
+    await add('c');
+    expect(catalog.claims).toContain(claim);
+    expect(await held()).toEqual([2]);
+  });
+
+  it('is not let go of while an instance of it is being committed', async () => {
+    const { add, retire, held, params } = await plantStable(['a']);
+    await retire('a');
+    const commit = holdCommits();
+    const added = add('b');
+    await commit.reached;
+    const answer = held();
+    // Its read of the database is done.
+    await call('instances.list', { params });
+    commit.letGo();
+    await added;
+    expect(await answer).toEqual([2]);
   });
 });

@@ -6,7 +6,8 @@ import {
   type referenceRpcs,
   ServiceError,
 } from '@orrery/contracts';
-import type { RuntimeContext } from '../context.js';
+import type { Db, RuntimeContext } from '../context.js';
+import { emptySchemas, removeClaims } from '../instances/empty-claims.js';
 import type { DeploymentState } from '../lanes/deployment-state.js';
 import type { WorkItem } from '../lanes/work-item.js';
 import { partitionOf } from '../ownership/partition.js';
@@ -29,18 +30,24 @@ export function referenceHandlers(context: RuntimeContext): Handlers<typeof refe
   };
 }
 
-export type ReferenceDependencies = Pick<RuntimeContext, 'lanes' | 'directory'>;
+export type ReferenceDependencies = Pick<RuntimeContext, 'db' | 'lanes' | 'directory' | 'claimTurns'>;
 
-/** At the owner. @throws NotOwner */
+/** At the owner, in turn with what claims, so that no claim is made anew before its row is removed. @throws NotOwner */
 export async function heldHere(
-  { lanes, directory }: ReferenceDependencies,
+  { db, lanes, directory, claimTurns }: ReferenceDependencies,
   request: RequestOf<Held>,
   call: CallContext,
 ): Promise<ReplyOf<Held>> {
   const deployment = await directory.byAddress(request.deployment);
   if (deployment === undefined) return GONE;
   try {
-    return await lanes.submit(heldItem(deployment, request, call));
+    return await claimTurns(deployment.id, async () => {
+      const { held, state } = await lanes.submit(heldItem(db, deployment, request, call));
+      // Also rows that an earlier answer failed to remove: what is not held has none.
+      const free = request.schemaIds.filter((id) => !held.schemaIds.includes(id));
+      await removeClaims(db, state, free);
+      return held;
+    });
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'deployment_not_found') return GONE;
     throw error;
@@ -48,34 +55,42 @@ export async function heldHere(
 }
 
 function heldItem(
+  db: Db,
   deployment: KnownDeployment,
   { versionIds, schemaIds }: RequestOf<Held>,
   { deadline, signal }: CallContext,
-): WorkItem<ReplyOf<Held>> {
+): WorkItem<{ held: ReplyOf<Held>; state: DeploymentState }> {
+  let empty: ReadonlySet<string> = new Set();
   return {
     deploymentId: deployment.id,
     deadline,
     signal,
-    prepare: () => undefined,
+    prepare: async (state) => {
+      const asked = [...state.claimedSchemas].filter(([, { schemaId }]) => schemaIds.includes(schemaId));
+      empty = await emptySchemas(
+        db,
+        state.id,
+        asked.map(([name]) => name),
+      );
+    },
     decide: (state) => {
+      letGo(state, empty);
       const bound = new Set([...state.bindings.values()].map(({ versionId }) => versionId));
-      const claimed = claimedIds(state);
-      return {
-        kind: 'answer',
-        answer: {
-          exists: true,
-          versionIds: versionIds.filter((id) => bound.has(id)),
-          schemaIds: schemaIds.filter((id) => claimed.has(id)),
-        },
+      const claimed = new Set([...state.claimedSchemas.values()].map(({ schemaId }) => schemaId));
+      const held = {
+        exists: true,
+        versionIds: versionIds.filter((id) => bound.has(id)),
+        schemaIds: schemaIds.filter((id) => claimed.has(id)),
       };
+      return { kind: 'answer', answer: { held, state } };
     },
   };
 }
 
-/** A schema is held until `release-empty-schema` has let go of it; one that no instance followed is let go of here. */
-function claimedIds({ claimedSchemas, instances }: DeploymentState): Set<number> {
-  for (const [name, { committed }] of claimedSchemas) {
-    if (!committed && !instances.hasAny(name)) claimedSchemas.delete(name);
-  }
-  return new Set([...claimedSchemas.values()].map(({ schemaId }) => schemaId));
+/**
+ * A claim lasts as long as an instance of its schema. What was created since the database was read, or is on its way
+ * there, is in memory; a first instance that comes after this claims anew.
+ */
+function letGo({ claimedSchemas, instances }: DeploymentState, empty: ReadonlySet<string>): void {
+  for (const name of empty) if (!instances.hasAny(name)) claimedSchemas.delete(name);
 }
