@@ -56,19 +56,24 @@ async function leave(count: number): Promise<void> {
   });
 }
 
-/** What becomes of creations that have all begun before one of them is through. */
-async function together(count: number, body: object): Promise<string[]> {
-  const waiting = sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  const { begun } = await context.db.transaction().execute(async (trx) => {
+const waiting = sql<{ pid: number }>`
+  select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
+/** Begins creations, none of which gets past its quota while `meanwhile` runs. */
+const begin = <T>(count: number, body: object, meanwhile: (begun: Promise<string>[]) => Promise<T>) =>
+  context.db.transaction().execute(async (trx) => {
     await sql`select from accounts where account_id = ${OWNER} for update`.execute(trx);
-    const creations = Array.from({ length: count }, () => create(body));
+    const begun = Array.from({ length: count }, () => create(body));
     await vi.waitFor(async () => expect((await waiting.execute(context.db)).rows).toHaveLength(count), {
       timeout: 10_000,
     });
-    return { begun: creations };
+    return meanwhile(begun);
   });
-  return (await Promise.all(begun)).toSorted();
+
+/** What becomes of creations that have all begun before one of them is through. */
+async function together(count: number, body: object): Promise<string[]> {
+  const held = await begin(count, body, async (begun) => ({ begun }));
+  return (await Promise.all(held.begun)).toSorted();
 }
 
 it.each([
@@ -82,4 +87,13 @@ it.each([
   const body = what === 'clones' ? { bindings: [], sourceDeployment: deployment.address } : {};
   const created = Array.from({ length: left }, () => 'created');
   expect(await together(left + 1, body)).toEqual([...created, 'quota_exceeded']);
+});
+
+it('a creation that waits too long for another one of its account says so', async () => {
+  await leave(1);
+  const outcomes = await begin(1, {}, async (begun) => {
+    await sql`select pg_cancel_backend(pid) from (${waiting}) as waiting`.execute(context.db);
+    return Promise.all(begun);
+  });
+  expect(outcomes).toEqual(['deadline_exceeded']);
 });

@@ -7,7 +7,7 @@ import {
   type RequestOf,
   ServiceError,
 } from '@orrery/contracts';
-import { answerOnce, type TransactionOptions, transaction } from '@orrery/database';
+import { answerOnce, type TransactionOptions, toServiceError, transaction } from '@orrery/database';
 import { type NewBinding, newBindings } from '../bindings/binding-rules.js';
 import type { RuntimeContext } from '../context.js';
 import { keyedRequest } from '../idempotency/keyed-request.js';
@@ -78,7 +78,7 @@ async function untilUnchanged<T>(create: () => Promise<T>): Promise<T> {
     try {
       return await create();
     } catch (error) {
-      if (!(error instanceof SourceChanged)) throw error;
+      if (!(error instanceof SourceChanged)) throw toServiceError(error);
     }
   }
   throw new ServiceError('write_conflict', 'the source changes too fast to be copied');
