@@ -1,9 +1,10 @@
 import { accountChanged } from '@orrery/contracts';
+import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import { codeOf, type House, OWNER, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house: House = await prepareHouse();
-await house.boot();
+const { context } = await house.boot();
 
 let revision = 0;
 const tell = (news: { disabled?: boolean; quotas?: { deployments?: number } }) => {
@@ -27,15 +28,72 @@ it('a disabled account pauses its deployments, and only its being enabled resume
   expect(await verify()).toMatchObject({ valid: true });
 });
 
+/** The code of a refusal, or that it came about. */
+const create = (body: object = {}) =>
+  plantDeployment(house, body).then(
+    () => 'created',
+    ({ code }: { code: string }) => code,
+  );
+
 it('an account has no more deployments than its quota allows', async () => {
   await plantDeployment(house);
   await tell({ quotas: { deployments: 0 } });
-  const create = () =>
-    plantDeployment(house).then(
-      () => 'created',
-      ({ code }: { code: string }) => code,
-    );
   await vi.waitFor(async () => expect(await create()).toBe('quota_exceeded'), { timeout: 10_000 });
   await tell({});
   await vi.waitFor(async () => expect(await create()).toBe('created'), { timeout: 10_000 });
+});
+
+/** Leaves room for so many deployments more. */
+async function leave(count: number): Promise<void> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from deployments
+    where owner_account_id = ${OWNER} and deleted_at is null`.execute(context.db);
+  const deployments = (rows[0]?.count ?? 0) + count;
+  await tell({ quotas: { deployments } });
+  const known = sql`select from accounts where account_id = ${OWNER} and deployments = ${deployments}`;
+  await vi.waitFor(async () => expect((await known.execute(context.db)).rows).toHaveLength(1), {
+    timeout: 10_000,
+  });
+}
+
+const waiting = sql<{ pid: number }>`
+  select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
+/** Begins creations, none of which gets past its quota while `meanwhile` runs. */
+const begin = <T>(count: number, body: object, meanwhile: (begun: Promise<string>[]) => Promise<T>) =>
+  context.db.transaction().execute(async (trx) => {
+    await sql`select from accounts where account_id = ${OWNER} for update`.execute(trx);
+    const begun = Array.from({ length: count }, () => create(body));
+    await vi.waitFor(async () => expect((await waiting.execute(context.db)).rows).toHaveLength(count), {
+      timeout: 10_000,
+    });
+    return meanwhile(begun);
+  });
+
+/** What becomes of creations that have all begun before one of them is through. */
+async function together(count: number, body: object): Promise<string[]> {
+  const held = await begin(count, body, async (begun) => ({ begun }));
+  return (await Promise.all(held.begun)).toSorted();
+}
+
+it.each([
+  ['deployments', 1],
+  ['clones', 1],
+  ['clones', 4],
+])('of %s made at once no more than the %i that are left come about', async (what, left) => {
+  await leave(1);
+  const { deployment } = await plantDeployment(house);
+  await leave(left);
+  const body = what === 'clones' ? { bindings: [], sourceDeployment: deployment.address } : {};
+  const created = Array.from({ length: left }, () => 'created');
+  expect(await together(left + 1, body)).toEqual([...created, 'quota_exceeded']);
+});
+
+it('a creation that waits too long for another one of its account says so', async () => {
+  await leave(1);
+  const outcomes = await begin(1, {}, async (begun) => {
+    await sql`select pg_cancel_backend(pid) from (${waiting}) as waiting`.execute(context.db);
+    return Promise.all(begun);
+  });
+  expect(outcomes).toEqual(['deadline_exceeded']);
 });

@@ -16,14 +16,16 @@ export async function rememberAccount(
 }
 
 /**
- * In the transaction that creates one more deployment; the account's row makes creations of one account take turns.
+ * In the transaction that creates one more deployment; the account's row makes creations of one account take turns. It is
+ * written, not only locked: one that reads repeatably fails after its wait instead of counting in an old snapshot.
  * @throws `quota_exceeded`
  */
 export async function refuseOverQuota(trx: Trx, accountId: number): Promise<void> {
-  const { rows } = await sql<{ deployments: number | null }>`
-    select deployments from accounts where account_id = ${accountId} for update`.execute(trx);
-  const allowed = rows[0]?.deployments ?? null;
-  if (allowed === null) return;
+  const { rows } = await sql<{ deployments: number }>`
+    update accounts set deployments = deployments
+    where account_id = ${accountId} and deployments is not null returning deployments`.execute(trx);
+  const allowed = rows[0]?.deployments;
+  if (allowed === undefined) return;
   const counted = await sql<{ count: number }>`
     select count(*) as count from deployments
     where owner_account_id = ${accountId} and deleted_at is null`.execute(trx);

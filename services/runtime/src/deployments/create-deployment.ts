@@ -7,7 +7,7 @@ import {
   type RequestOf,
   ServiceError,
 } from '@orrery/contracts';
-import { answerOnce, transaction } from '@orrery/database';
+import { answerOnce, type TransactionOptions, toServiceError, transaction } from '@orrery/database';
 import { type NewBinding, newBindings } from '../bindings/binding-rules.js';
 import type { RuntimeContext } from '../context.js';
 import { keyedRequest } from '../idempotency/keyed-request.js';
@@ -60,12 +60,15 @@ export async function createDeployment(
         answerOnce(trx, claim, async () =>
           toRecord(await insertDeployment(trx, plan, call.caller, context.limits)),
         ),
-      { ...(plan.copies && { isolation: 'repeatable read' }), signal: call.signal },
+      { ...(plan.copies && COPYING), signal: call.signal },
     );
   });
   context.wakeRelay();
   return { data };
 }
+
+/** A clone fails once for every creation of its account, at most, that was under way together with it. */
+const COPYING: TransactionOptions = { isolation: 'repeatable read', attempts: 10 };
 
 /** Times that a clone is planned anew because its source changed between the claims and the copy. */
 const ROUNDS = 5;
@@ -75,7 +78,7 @@ async function untilUnchanged<T>(create: () => Promise<T>): Promise<T> {
     try {
       return await create();
     } catch (error) {
-      if (!(error instanceof SourceChanged)) throw error;
+      if (!(error instanceof SourceChanged)) throw toServiceError(error);
     }
   }
   throw new ServiceError('write_conflict', 'the source changes too fast to be copied');
