@@ -27,7 +27,7 @@ it('a disabled account pauses its deployments, and only its being enabled resume
   expect(await verify()).toMatchObject({ valid: true });
 });
 
-it('an account has no more deployments than its quota allows', async () => {
+it('an account has no more deployments than its quota allows, and one too many locks nothing', async () => {
   await plantDeployment(house);
   await tell({ quotas: { deployments: 0 } });
   const create = () =>
@@ -36,6 +36,8 @@ it('an account has no more deployments than its quota allows', async () => {
       ({ code }: { code: string }) => code,
     );
   await vi.waitFor(async () => expect(await create()).toBe('quota_exceeded'), { timeout: 10_000 });
+  expect(await codeOf(plantDeployment(house, { mode: 'locked' }))).toBe('quota_exceeded');
+  expect(house.catalog.calls.lock).toBe(0);
   await tell({});
   await vi.waitFor(async () => expect(await create()).toBe('created'), { timeout: 10_000 });
 });

@@ -15,18 +15,19 @@ export async function rememberAccount(
       where known.revision < excluded.revision`.execute(db);
 }
 
-/**
- * In the transaction that creates one more deployment; the account's row makes creations of one account take turns.
- * @throws `quota_exceeded`
- */
-export async function refuseOverQuota(trx: Trx, accountId: number): Promise<void> {
+/** In the transaction that creates one more deployment: the account's row makes creations of one account take turns. */
+export const takeTurn = (trx: Trx, accountId: number) =>
+  sql`select from accounts where account_id = ${accountId} for update`.execute(trx);
+
+/** Certain only in the account's turn. @throws `quota_exceeded` */
+export async function refuseOverQuota(db: Db, accountId: number): Promise<void> {
   const { rows } = await sql<{ deployments: number | null }>`
-    select deployments from accounts where account_id = ${accountId} for update`.execute(trx);
+    select deployments from accounts where account_id = ${accountId}`.execute(db);
   const allowed = rows[0]?.deployments ?? null;
   if (allowed === null) return;
   const counted = await sql<{ count: number }>`
     select count(*) as count from deployments
-    where owner_account_id = ${accountId} and deleted_at is null`.execute(trx);
+    where owner_account_id = ${accountId} and deleted_at is null`.execute(db);
   if ((counted.rows[0]?.count ?? 0) < allowed) return;
   throw new ServiceError('quota_exceeded', `The account may have at most ${allowed} deployments.`);
 }
