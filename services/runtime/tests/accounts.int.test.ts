@@ -35,10 +35,12 @@ const create = (body: object = {}) =>
     ({ code }: { code: string }) => code,
   );
 
-it('an account has no more deployments than its quota allows', async () => {
+it('an account has no more deployments than its quota allows, and one too many locks nothing', async () => {
   await plantDeployment(house);
   await tell({ quotas: { deployments: 0 } });
   await vi.waitFor(async () => expect(await create()).toBe('quota_exceeded'), { timeout: 10_000 });
+  expect(await codeOf(plantDeployment(house, { mode: 'locked' }))).toBe('quota_exceeded');
+  expect(house.catalog.calls.lock).toBe(0);
   await tell({});
   await vi.waitFor(async () => expect(await create()).toBe('created'), { timeout: 10_000 });
 });

@@ -15,7 +15,7 @@ import {
 } from './running-runtime.js';
 
 const house: House = await prepareHouse();
-await house.boot();
+let runtime = await house.boot();
 house.catalog.plantVersion({
   event: 'double',
   versionId: 70,
@@ -135,6 +135,35 @@ describe('a clone', () => {
     await house.call('deployments.delete', { params: source.params });
     expect(await codeOf(cloneOf(source.deployment.address))).toBe('unknown_deployment');
     expect(await codeOf(plantDeployment(house, { sourceSeq: 1 }))).toBe('validation_failed');
+  });
+
+  it('is answered again under its Idempotency-Key when the source is gone', async () => {
+    const source = await plantSource();
+    const body = { name: 'Copy', bindings: [], sourceDeployment: source.deployment.address };
+    const create = (change: object = {}) =>
+      house.call('deployments.create', {
+        params: { worldAddress: '1' },
+        headers: { 'idempotency-key': 'copy' },
+        body: { ...body, ...change },
+      });
+    const first = await create();
+    await house.call('deployments.delete', { params: source.params });
+    expect(await create()).toEqual(first);
+    expect(await codeOf(create({ name: 'Other' }))).toBe('idempotency_key_reused');
+  });
+
+  it('that is too large is refused before anything is locked', async () => {
+    const source = await plantSource();
+    await runtime[Symbol.asyncDispose]();
+    const small = await house.boot({ limits: { instancesPerDeployment: 4 } });
+    const before = house.catalog.calls.lock;
+    for (const from of [{}, { sourceSeq: 6 }]) {
+      const clone = cloneOf(source.deployment.address, { mode: 'locked', ...from });
+      expect(await codeOf(clone)).toBe('limit_reached');
+    }
+    expect(house.catalog.calls.lock).toBe(before);
+    await small[Symbol.asyncDispose]();
+    runtime = await house.boot();
   });
 
   it('is one moment of a source that is being written to', async () => {

@@ -86,8 +86,11 @@ describe('deployments', () => {
       call('deployments.create', request),
     ]);
     expect(two).toEqual(one);
-    const other = { ...request, body: { name: 'Other', bindings: [] } };
+    const before = catalog.calls.lock;
+    const bindings = [{ event: 'increment', eventVersion: 1 }];
+    const other = { ...request, body: { name: 'Other', mode: 'locked', bindings } };
     expect(await codeOf(call('deployments.create', other))).toBe('idempotency_key_reused');
+    expect(catalog.calls.lock).toBe(before);
   });
 
   it('refuse what names nothing, with the place', async () => {

@@ -28,7 +28,7 @@ export function createFakeCatalog() {
   const schemas = new Map<string, SchemaDefinition>();
   const versions = new Map<number, VersionDefinition>();
   const claims = new Set<string>();
-  const calls = { confirm: 0 };
+  const calls = { confirm: 0, lock: 0 };
 
   const definitionOf = (parts: VersionParts): VersionDefinition => {
     const content = {
@@ -119,6 +119,7 @@ export function createFakeCatalog() {
       };
     },
     'definitions.lock': async ({ versionIds }) => {
+      calls.lock += 1;
       const definitions = versionIds.map((id) => {
         const found = versions.get(id);
         if (found === undefined) throw new ServiceError('unknown_event_version');

@@ -42,6 +42,25 @@ export async function claimIdempotencyKey(
   return { state: 'answered', reply: first.reply };
 }
 
+/**
+ * What a repetition is answered, before anything is done for it; `undefined` when the key is free or its first request is
+ * still being answered, which only the claim decides.
+ *
+ * @throws ServiceError `idempotency_key_reused` when the key came with another request.
+ */
+export async function findAnswer(
+  db: QueryExecutorProvider,
+  request: KeyedRequest,
+): Promise<JsonValue | undefined> {
+  const { rows } = await sql<{ request_hash: string; reply: JsonValue }>`
+    select request_hash, reply from idempotency_keys
+    where ${thisKey(request)} and created_at > ${expiry(request.now)} and reply is not null`.execute(db);
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  if (first.request_hash !== canonicalHash(request.request)) throw new ServiceError('idempotency_key_reused');
+  return first.reply;
+}
+
 /** Stores what every repetition is answered. In the transaction that makes it true. */
 export async function completeIdempotencyKey(
   trx: QueryExecutorProvider,

@@ -16,19 +16,23 @@ export async function rememberAccount(
 }
 
 /**
- * In the transaction that creates one more deployment; the account's row makes creations of one account take turns. It is
- * written, not only locked: one that reads repeatably fails after its wait instead of counting in an old snapshot.
- * @throws `quota_exceeded`
+ * In the transaction that creates one more deployment: the row of an account with a quota makes its creations take turns.
+ * It is written, not only locked: one that reads repeatably fails after its wait instead of counting in an old snapshot.
  */
-export async function refuseOverQuota(trx: Trx, accountId: number): Promise<void> {
-  const { rows } = await sql<{ deployments: number }>`
+export const takeTurn = (trx: Trx, accountId: number) =>
+  sql`
     update accounts set deployments = deployments
-    where account_id = ${accountId} and deployments is not null returning deployments`.execute(trx);
-  const allowed = rows[0]?.deployments;
-  if (allowed === undefined) return;
+    where account_id = ${accountId} and deployments is not null`.execute(trx);
+
+/** Certain only in the account's turn. @throws `quota_exceeded` */
+export async function refuseOverQuota(db: Db, accountId: number): Promise<void> {
+  const { rows } = await sql<{ deployments: number | null }>`
+    select deployments from accounts where account_id = ${accountId}`.execute(db);
+  const allowed = rows[0]?.deployments ?? null;
+  if (allowed === null) return;
   const counted = await sql<{ count: number }>`
     select count(*) as count from deployments
-    where owner_account_id = ${accountId} and deleted_at is null`.execute(trx);
+    where owner_account_id = ${accountId} and deleted_at is null`.execute(db);
   if ((counted.rows[0]?.count ?? 0) < allowed) return;
   throw new ServiceError('quota_exceeded', `The account may have at most ${allowed} deployments.`);
 }

@@ -7,7 +7,14 @@ import {
   type RequestOf,
   ServiceError,
 } from '@orrery/contracts';
-import { answerOnce, type TransactionOptions, toServiceError, transaction } from '@orrery/database';
+import {
+  answerOnce,
+  findAnswer,
+  type TransactionOptions,
+  toServiceError,
+  transaction,
+} from '@orrery/database';
+import { refuseOverQuota } from '../accounts/account-store.js';
 import { type NewBinding, newBindings } from '../bindings/binding-rules.js';
 import type { RuntimeContext } from '../context.js';
 import { keyedRequest } from '../idempotency/keyed-request.js';
@@ -38,7 +45,8 @@ export interface DeploymentPlan {
 
 /**
  * Claims the world and the versions under the new address, then commits the deployment with the first entry of its
- * journal. Nobody knows the address before that, so no lane is involved. Claims of a creation that fails are swept.
+ * journal. Nobody knows the address before that, so no lane is involved. Claims of a creation that fails are swept; a
+ * lock is for ever, so the catalog is asked for it last, after all that may refuse.
  */
 export async function createDeployment(
   context: RuntimeContext,
@@ -52,6 +60,9 @@ export async function createDeployment(
     call.caller,
   );
   const claim = keyed && { ...keyed, now: context.clock.now() };
+  const answer = claim && (await findAnswer(context.db, claim));
+  // Stored by this very operation.
+  if (answer !== undefined) return { data: answer as ReplyOf<Creation>['data'] };
   const data = await untilUnchanged(async () => {
     const plan = await planDeployment(context, request, call);
     return transaction(
@@ -85,7 +96,7 @@ async function untilUnchanged<T>(create: () => Promise<T>): Promise<T> {
 }
 
 async function planDeployment(
-  { db, catalog, bus, clock, models, chains, ids }: RuntimeContext,
+  { db, catalog, bus, clock, models, chains, ids, limits }: RuntimeContext,
   { params, body }: RequestOf<Creation>,
   call: CallContext,
 ): Promise<DeploymentPlan> {
@@ -99,23 +110,25 @@ async function planDeployment(
   const home = { ...world, address, ownerAccountId };
   const source = await findCloneSource(db, home, body);
   const explicit = await newBindings({ catalog, chains, ids }, home, body.bindings, '/bindings', at);
-  const copies = source && (await claimCopies({ db, catalog, chains, ids }, source, home, explicit, at));
+  const copies =
+    source && (await claimCopies({ db, catalog, chains, ids, limits }, source, home, explicit, at));
   const bindings = [...explicit, ...(copies?.bindings ?? [])];
   const locked =
-    body.mode === 'locked'
-      ? await lockNow({ catalog, models }, world.worldId, bindings, body.aiModelId)
-      : null;
+    body.mode === 'locked' ? await lockNow({ db, catalog, models }, home, bindings, body.aiModelId) : null;
   return { ...home, given: body, bindings, locked, copies, at };
 }
 
-/** A deployment may be locked from the start: then its versions are locked as by the lock action. */
+/**
+ * A deployment may be locked from the start: then its versions are locked as by the lock action. @throws `quota_exceeded`
+ */
 async function lockNow(
-  { catalog, models }: Pick<RuntimeContext, 'catalog' | 'models'>,
-  worldId: number,
+  { db, catalog, models }: Pick<RuntimeContext, 'db' | 'catalog' | 'models'>,
+  { worldId, ownerAccountId }: { worldId: number; ownerAccountId: number },
   bindings: readonly NewBinding[],
   aiModelId: string | null | undefined,
 ): Promise<LockedDefinition> {
   const versionIds = bindings.map(({ binding }) => binding.versionId);
+  await refuseOverQuota(db, ownerAccountId);
   const { definitions, world } = await catalog.lock(worldId, versionIds);
   return lockedDefinition(definitions, world, aiModelId ?? models.default()?.modelId ?? null);
 }

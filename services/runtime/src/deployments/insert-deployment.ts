@@ -1,6 +1,6 @@
 import { type Caller, type DeploymentSource, journalEntry } from '@orrery/contracts';
 import { enqueue, jsonb } from '@orrery/database';
-import { refuseOverQuota } from '../accounts/account-store.js';
+import { refuseOverQuota, takeTurn } from '../accounts/account-store.js';
 import { putBinding } from '../commit/rare-effects.js';
 import type { Trx } from '../context.js';
 import { genesisHash, type SealedEntry, sealEntry } from '../journal/entry.js';
@@ -20,6 +20,7 @@ export async function insertDeployment(
   caller: Caller,
   limits: { readonly instancesPerDeployment: number },
 ): Promise<DeploymentRow> {
+  await takeTurn(trx, plan.ownerAccountId);
   await refuseOverQuota(trx, plan.ownerAccountId);
   const row = await trx
     .insertInto('deployments')

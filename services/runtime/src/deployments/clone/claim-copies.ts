@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import { type NewBinding, newBindings } from '../../bindings/binding-rules.js';
 import { listBindings } from '../../bindings/binding-store.js';
 import type { Db, RuntimeContext } from '../../context.js';
+import { tooManyInstances } from '../../execution/instance-limit.js';
+import { headOf } from '../../journal/history-store.js';
 import { snapshotAt } from '../../journal/snapshot.js';
 import type { Binding } from '../../lanes/deployment-state.js';
 import type { CloneSource } from './clone-source.js';
@@ -17,7 +19,7 @@ export interface ClaimedCopies {
   readonly schemas: ReadonlyMap<string, number>;
 }
 
-type Parts = Pick<RuntimeContext, 'db' | 'catalog' | 'chains' | 'ids'>;
+type Parts = Pick<RuntimeContext, 'db' | 'catalog' | 'chains' | 'ids' | 'limits'>;
 
 /** `explicit` bindings win over copied ones of the same event. @throws `limit_reached`, `unknown_entity_schema` */
 export async function claimCopies(
@@ -43,13 +45,14 @@ function refuseTooMany(count: number): void {
 }
 
 async function claimSchemas(
-  { db, catalog }: Parts,
+  { db, catalog, limits }: Parts,
   source: CloneSource,
   { address, worldId }: { address: string; worldId: number },
 ): Promise<Map<string, number>> {
-  const names = await (source.seq === undefined
-    ? schemasNow(db, source.id)
-    : schemasAt(db, source.id, source.seq));
+  const { names, instances } = await (source.seq === undefined
+    ? contentNow(db, source.id)
+    : contentAt(db, source.id, source.seq));
+  if (instances > limits.instancesPerDeployment) throw tooManyInstances(limits.instancesPerDeployment);
   if (names.length === 0) return new Map();
   const claimed = await catalog.claimSchemas({ address, world_id: worldId }, names).catch(asOfSource);
   return new Map(claimed.map(({ name, schemaId }) => [name, schemaId]));
@@ -63,6 +66,17 @@ function asOfSource(error: unknown): never {
     errors: [fieldProblem('/sourceSeq', error.code, message)],
     cause: error,
   });
+}
+
+/** Which schemas there are instances of, and how many instances in all. */
+interface Content {
+  readonly names: string[];
+  readonly instances: number;
+}
+
+async function contentNow(db: Db, deploymentId: number): Promise<Content> {
+  const { totals } = await headOf(db, deploymentId);
+  return { names: await schemasNow(db, deploymentId), instances: totals['instances'] ?? 0 };
 }
 
 /** Each schema costs one probe of the index, however many instances it has. */
@@ -79,8 +93,12 @@ async function schemasNow(db: Db, deploymentId: number): Promise<string[]> {
 }
 
 /** The past does not change, so what is found holds for the copy. */
-async function schemasAt(db: Db, deploymentId: number, seq: number): Promise<string[]> {
+async function contentAt(db: Db, deploymentId: number, seq: number): Promise<Content> {
   const names = new Set<string>();
-  for await (const { entitySchema } of snapshotAt(db, deploymentId, seq)) names.add(entitySchema);
-  return [...names];
+  let instances = 0;
+  for await (const { entitySchema } of snapshotAt(db, deploymentId, seq)) {
+    names.add(entitySchema);
+    instances += 1;
+  }
+  return { names: [...names], instances };
 }
