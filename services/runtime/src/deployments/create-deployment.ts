@@ -46,7 +46,7 @@ export interface DeploymentPlan {
 /**
  * Claims the world and the versions under the new address, then commits the deployment with the first entry of its
  * journal. Nobody knows the address before that, so no lane is involved. Claims of a creation that fails are swept; a
- * lock is for ever, so the catalog is asked for it last, after all that may refuse.
+ * lock is for ever, so the catalog is asked for it last, after the quota and the limits.
  */
 export async function createDeployment(
   context: RuntimeContext,
