@@ -34,12 +34,9 @@ export async function claimIdempotencyKey(
 ): Promise<KeyClaim> {
   const hash = canonicalHash(request.request);
   if (await insertKey(trx, request, hash)) return { state: 'claimed' };
-  const { rows } = await sql<{ request_hash: string; reply: JsonValue }>`
-    select request_hash, reply from idempotency_keys where ${thisKey(request)}`.execute(trx);
-  const [first] = rows;
+  const first = await readKey(trx, request);
   if (first === undefined || first.reply === null) throw inFlight();
-  if (first.request_hash !== hash) throw new ServiceError('idempotency_key_reused');
-  return { state: 'answered', reply: first.reply };
+  return { state: 'answered', reply: replyTo(first, hash) };
 }
 
 /**
@@ -52,13 +49,28 @@ export async function findAnswer(
   db: QueryExecutorProvider,
   request: KeyedRequest,
 ): Promise<JsonValue | undefined> {
-  const { rows } = await sql<{ request_hash: string; reply: JsonValue }>`
-    select request_hash, reply from idempotency_keys
-    where ${thisKey(request)} and created_at > ${expiry(request.now)} and reply is not null`.execute(db);
-  const [first] = rows;
-  if (first === undefined) return undefined;
-  if (first.request_hash !== canonicalHash(request.request)) throw new ServiceError('idempotency_key_reused');
-  return first.reply;
+  const first = await readKey(db, request);
+  if (first === undefined || first.reply === null || first.created_at <= expiry(request.now))
+    return undefined;
+  return replyTo(first, canonicalHash(request.request));
+}
+
+interface KeyRow {
+  request_hash: string;
+  /** Null while the first request is being answered. */
+  reply: JsonValue;
+  created_at: Date;
+}
+
+async function readKey(db: QueryExecutorProvider, request: KeyedRequest): Promise<KeyRow | undefined> {
+  const { rows } = await sql<KeyRow>`
+    select request_hash, reply, created_at from idempotency_keys where ${thisKey(request)}`.execute(db);
+  return rows[0];
+}
+
+function replyTo({ request_hash, reply }: KeyRow, hash: string): JsonValue {
+  if (request_hash !== hash) throw new ServiceError('idempotency_key_reused');
+  return reply;
 }
 
 /** Stores what every repetition is answered. In the transaction that makes it true. */

@@ -1,6 +1,5 @@
 import { type Caller, callerName, type JournalKind, type JsonObject } from '@orrery/contracts';
-import type { CheckedChanges } from '../execution/check-changes.js';
-import { checkEntrySize, noChanges } from '../execution/check-changes.js';
+import { type CheckedChanges, checkEntrySize, noChanges } from '../execution/check-changes.js';
 import { uuidV7 } from '../ids/uuid-v7.js';
 import type { JournalEntryDraft } from '../journal/entry.js';
 

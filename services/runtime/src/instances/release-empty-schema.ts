@@ -3,9 +3,11 @@ import type { Logger } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Db } from '../context.js';
 import type { KnownDeployment } from '../deployments/deployment-directory.js';
+import type { DeploymentState } from '../lanes/deployment-state.js';
 import type { KeyedTurns } from '../lanes/keyed-turns.js';
 import type { Lanes } from '../lanes/lanes.js';
 import type { WorkItem } from '../lanes/work-item.js';
+import { emptySchemas, removeClaims } from './empty-claims.js';
 
 export type ReleaseEmptySchema = (
   deployment: KnownDeployment,
@@ -30,52 +32,43 @@ export const createReleaseEmptySchema =
   ({ db, lanes, catalog, claimTurns, logger }: ReleaseDependencies): ReleaseEmptySchema =>
   (deployment, schema, call) =>
     claimTurns(deployment.id, async () => {
-      const schemaId = await lanes.submit(letGoItem(db, deployment, schema, call));
-      if (schemaId === undefined) return;
-      await db
-        .deleteFrom('claimed_schemas')
-        .where('deployment_id', '=', deployment.id)
-        .where('entity_schema', '=', schema)
-        .execute();
-      await catalog.release(deployment.address, { schemaIds: [schemaId] });
+      const letGo = await lanes.submit(letGoItem(db, deployment, schema, call));
+      if (letGo === undefined) return;
+      const schemaIds = [letGo.schemaId];
+      await removeClaims(db, letGo.state, schemaIds);
+      await catalog.release(deployment.address, { schemaIds });
     }).catch((error: unknown) => logger.info({ err: error }, 'a claim is left to the sweep'));
 
-/** Answers the id of the schema whose claim was let go of, if there are no instances of it. */
-export function letGoItem(
+interface LetGo {
+  readonly schemaId: number;
+  readonly state: DeploymentState;
+}
+
+/** Answers the schema whose claim was let go of, if there are no instances of it, and in which state of the deployment. */
+function letGoItem(
   db: Db,
   deployment: Pick<KnownDeployment, 'id'>,
   schema: string,
   { deadline, signal }: Pick<CallContext, 'deadline' | 'signal'>,
-): WorkItem<number | undefined> {
-  let seen: { seq: number; any: boolean } | undefined;
+): WorkItem<LetGo | undefined> {
+  let seen: { seq: number; isEmpty: boolean } | undefined;
   return {
     deploymentId: deployment.id,
     deadline,
     signal,
     prepare: async (state) => {
       const { seq } = state.head;
-      seen = { seq, any: await hasInstances(db, state.id, schema) };
+      seen = { seq, isEmpty: (await emptySchemas(db, state.id, [schema])).has(schema) };
     },
     decide: (state) => {
       const claim = state.claimedSchemas.get(schema);
-      if (claim === undefined || seen?.any || state.instances.hasAny(schema)) return keeps;
+      if (claim === undefined || !seen?.isEmpty || state.instances.hasAny(schema)) return keeps;
       // What was read is only certain while nothing has been committed since.
       if (seen?.seq !== state.head.seq) return { kind: 'prepare' };
       state.claimedSchemas.delete(schema);
-      return { kind: 'answer', answer: claim.schemaId };
+      return { kind: 'answer', answer: { schemaId: claim.schemaId, state } };
     },
   };
 }
 
 const keeps = { kind: 'answer', answer: undefined } as const;
-
-export async function hasInstances(db: Db, deploymentId: number, schema: string): Promise<boolean> {
-  const found = await db
-    .selectFrom('instances')
-    .select('id')
-    .where('deployment_id', '=', deploymentId)
-    .where('entity_schema', '=', schema)
-    .limit(1)
-    .executeTakeFirst();
-  return found !== undefined;
-}
