@@ -1,10 +1,8 @@
 import type { Bus } from '@orrery/bus';
-import type { OutboxSchema } from '@orrery/database';
 import type { Clock, Logger } from '@orrery/service-kit';
-import type { Kysely, Transaction } from 'kysely';
 import type { CatalogClient } from './catalog/catalog-client.js';
 import type { RuntimeLimits } from './config.js';
-import type { RuntimeTables } from './database/schema.js';
+import type { Db } from './database/db.js';
 import type { DeploymentAccess } from './deployments/deployment-access.js';
 import type { DeploymentDirectory } from './deployments/deployment-directory.js';
 import type { ReleaseEmptySchema } from './instances/release-empty-schema.js';
@@ -16,10 +14,6 @@ import type { ModelList } from './models/model-list.js';
 import type { RouteToOwner } from './ownership/route-to-owner.js';
 import type { Outside } from './runs/outside.js';
 import type { RunKeeper } from './runs/run-keeper.js';
-
-export type RuntimeSchema = RuntimeTables & OutboxSchema;
-export type Db = Kysely<RuntimeSchema>;
-export type Trx = Transaction<RuntimeSchema>;
 
 /** What the handlers work with; made by hand in `service.ts`. */
 export interface RuntimeContext {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { batchRows } from '../src/commit/batch-rows.js';
 import { createCommit } from '../src/commit/commit-batch.js';
 import { COMMIT_STATEMENT } from '../src/commit/commit-statement.js';
-import type { RuntimeSchema } from '../src/context.js';
+import type { RuntimeSchema } from '../src/database/db.js';
 import { migrations } from '../src/database/migrations/index.js';
 import { type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';
 import { type Batch, newBatch, type TouchedInstance } from '../src/lanes/batch.js';

@@ -4,7 +4,7 @@ import { connect, jsonb, migrate } from '@orrery/database';
 import { createLogger, Resources } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
 import { afterAll } from 'vitest';
-import type { RuntimeSchema } from '../src/context.js';
+import type { RuntimeSchema } from '../src/database/db.js';
 import { migrations } from '../src/database/migrations/index.js';
 import { type CheckedChanges, noChanges } from '../src/execution/check-changes.js';
 import { compileSchema } from '../src/execution/compiled-schema.js';

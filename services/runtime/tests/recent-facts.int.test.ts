@@ -9,7 +9,7 @@ import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CommitBatch } from '../src/commit/commit-batch.js';
-import type { RuntimeSchema } from '../src/context.js';
+import type { RuntimeSchema } from '../src/database/db.js';
 import { loadFacts, outboxRowOf } from '../src/journal/journal-facts.js';
 import { createRecentEntries } from '../src/journal/recent-entries.js';
 import { recentFacts } from '../src/journal/recent-facts.js';

@@ -1,6 +1,6 @@
 import { type AccountState, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
-import type { Db, Trx } from '../context.js';
+import type { Db, Trx } from '../database/db.js';
 
 /** Remembers an account unless newer news came before. */
 export async function rememberAccount(

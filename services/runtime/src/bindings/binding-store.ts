@@ -1,4 +1,4 @@
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { Binding } from '../lanes/deployment-state.js';
 
 /** A deployment's bindings as they are committed, in order of creation. */

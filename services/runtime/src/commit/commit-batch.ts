@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { Batch } from '../lanes/batch.js';
 import { batchRows } from './batch-rows.js';
 import { COMMIT_STATEMENT, commitStatement } from './commit-statement.js';

@@ -1,5 +1,5 @@
 import { jsonb } from '@orrery/database';
-import type { Trx } from '../context.js';
+import type { Trx } from '../database/db.js';
 import type { RareEffect } from '../lanes/batch.js';
 import type { Binding } from '../lanes/deployment-state.js';
 import { writeRun } from './write-run.js';

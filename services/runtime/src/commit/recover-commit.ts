@@ -1,5 +1,5 @@
 import { type Clock, retry } from '@orrery/service-kit';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { Batch } from '../lanes/batch.js';
 import type { HeldPartitions } from '../ownership/held-partitions.js';
 import { raiseEpochs } from '../ownership/lease-store.js';

@@ -1,6 +1,6 @@
 import { jsonb } from '@orrery/database';
 import type { Insertable, Updateable } from 'kysely';
-import type { Trx } from '../context.js';
+import type { Trx } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
 import type { RunEffect } from '../lanes/open-run.js';
 

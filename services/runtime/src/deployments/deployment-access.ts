@@ -1,5 +1,5 @@
 import { type Caller, parseReference, type Reference, ServiceError } from '@orrery/contracts';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { SeenDeployment } from '../journal/handlers.js';
 import type { DeploymentRow } from '../lanes/deployment-state.js';
 import {

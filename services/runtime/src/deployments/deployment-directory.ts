@@ -1,6 +1,6 @@
 import { parseReference, type Reference } from '@orrery/contracts';
 import { LRUCache } from 'lru-cache';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 
 /** What never changes about a deployment. */
 export interface KnownDeployment {

@@ -1,7 +1,7 @@
 import type { PageQuery } from '@orrery/contracts';
 import { page } from '@orrery/database';
 import { sql } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { DeploymentRow } from '../lanes/deployment-state.js';
 
 /** A world's deployments that an account can see: its own and the public ones, in order of creation. */

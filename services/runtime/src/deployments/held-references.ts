@@ -6,7 +6,8 @@ import {
   type referenceRpcs,
   ServiceError,
 } from '@orrery/contracts';
-import type { Db, RuntimeContext } from '../context.js';
+import type { RuntimeContext } from '../context.js';
+import type { Db } from '../database/db.js';
 import { emptySchemas, removeClaims } from '../instances/empty-claims.js';
 import type { DeploymentState } from '../lanes/deployment-state.js';
 import type { WorkItem } from '../lanes/work-item.js';

@@ -2,7 +2,7 @@ import { type Caller, type DeploymentSource, journalEntry } from '@orrery/contra
 import { enqueue, jsonb } from '@orrery/database';
 import { refuseOverQuota, takeTurn } from '../accounts/account-store.js';
 import { putBinding } from '../commit/rare-effects.js';
-import type { Trx } from '../context.js';
+import type { Trx } from '../database/db.js';
 import { genesisHash, type SealedEntry, sealEntry } from '../journal/entry.js';
 import type { DeploymentRow } from '../lanes/deployment-state.js';
 import { copySource } from './clone/copy-source.js';

@@ -7,7 +7,7 @@ import {
 } from '@orrery/contracts';
 import { IDEMPOTENCY_KEPT_MS } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { DeploymentState } from '../lanes/deployment-state.js';
 import type { KeyedEffect } from '../lanes/effects.js';
 import type { Decision, WorkItem } from '../lanes/work-item.js';

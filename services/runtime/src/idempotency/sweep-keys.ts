@@ -1,6 +1,6 @@
 import { deleteExpiredKeys } from '@orrery/database';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 
 const KEYS_PER_RUN = 1000;
 const INTERVAL_MS = 60_000;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import { NotOwner } from '../ownership/not-owner.js';
 
 /** Those of the schemas that have no instance in the database. */

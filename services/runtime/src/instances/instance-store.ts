@@ -1,7 +1,7 @@
 import type { InstanceRecord, PageQuery } from '@orrery/contracts';
 import { countUpTo, page } from '@orrery/database';
 import type { Selectable } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
 import { toRecord } from './instance-rules.js';
 

@@ -1,6 +1,6 @@
 import { type InstanceRecord, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import { headOf } from '../journal/history-store.js';
 import { pastStates } from '../journal/past-states.js';
 import { onlySchema } from './instance-rules.js';

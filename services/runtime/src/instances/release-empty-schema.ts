@@ -1,7 +1,7 @@
 import type { CallContext } from '@orrery/contracts';
 import type { Logger } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { KnownDeployment } from '../deployments/deployment-directory.js';
 import type { DeploymentState } from '../lanes/deployment-state.js';
 import type { KeyedTurns } from '../lanes/keyed-turns.js';

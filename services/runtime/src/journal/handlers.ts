@@ -8,7 +8,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import { entryById } from './history-store.js';
 import { toHistoryEntry } from './history-view.js';
 import { journalRange } from './journal-range.js';

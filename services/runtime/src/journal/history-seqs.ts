@@ -1,6 +1,6 @@
 import { COUNT_LIMIT } from '@orrery/database';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import { type HistoryFilter, outcomesOf } from './history-filter.js';
 
 /**

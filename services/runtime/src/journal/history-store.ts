@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
 import { HASHED_COLUMNS } from './journal-row.js';
 

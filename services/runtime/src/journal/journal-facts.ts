@@ -8,7 +8,7 @@ import {
 } from '@orrery/contracts';
 import type { OutboxRow } from '@orrery/database';
 import { type Selectable, sql } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
 import type { SealedEntry } from './entry.js';
 import { stateChangesOf } from './fold-changes.js';

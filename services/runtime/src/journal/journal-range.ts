@@ -1,5 +1,5 @@
 import { type JournalFact, ServiceError } from '@orrery/contracts';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import { headOf } from './history-store.js';
 import { toFact } from './journal-facts.js';
 import { HASHED_COLUMNS } from './journal-row.js';

@@ -6,7 +6,7 @@ import {
   refuseDeepPage,
   ServiceError,
 } from '@orrery/contracts';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import { countedTotal, filterOf, type HistoryFilter } from './history-filter.js';
 import { countMatching, pageOfSeqs } from './history-seqs.js';
 import { entriesWithoutTexts, headOf, type ShownRow } from './history-store.js';

@@ -1,6 +1,6 @@
 import type { InstanceChange, JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { InstanceName } from '../execution/instance-view.js';
 import { foldChange } from './fold-changes.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, type JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { InstanceName } from '../execution/instance-view.js';
 import { pastStates } from './past-states.js';
 

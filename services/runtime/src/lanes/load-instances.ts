@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { InstanceName } from '../execution/instance-view.js';
 import { MAX_READ } from '../execution/read-entities.js';
 import { type Batcher, createBatcher } from './batcher.js';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import { partitionOf } from '../ownership/partition.js';
 import type { Binding, DeploymentRow, DeploymentState, JournalHead } from './deployment-state.js';
 import { createInstanceMemory } from './instance-memory.js';

@@ -1,6 +1,6 @@
 import type { Clock, Logger, PollLoop } from '@orrery/service-kit';
 import { startPollLoop } from '@orrery/service-kit';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { HeldPartitions } from './held-partitions.js';
 import { acquire, announce, giveBack, leave, renew } from './lease-store.js';
 import { PARTITIONS } from './partition.js';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 
 /** A partition held by this process, and the epoch under which it is held. */
 export interface Lease {

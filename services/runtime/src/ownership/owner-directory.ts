@@ -1,5 +1,5 @@
 import type { Clock } from '@orrery/service-kit';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import { readOwners } from './lease-store.js';
 
 /** Which process owns a partition, as last read. */

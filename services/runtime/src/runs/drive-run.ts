@@ -1,6 +1,6 @@
 import { asServiceError, ServiceError } from '@orrery/contracts';
 import type { Clock, Logger } from '@orrery/service-kit';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { Lanes } from '../lanes/lanes.js';
 import { NotOwner } from '../ownership/not-owner.js';
 import { applyStep } from './apply-step.js';

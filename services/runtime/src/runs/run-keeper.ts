@@ -1,6 +1,6 @@
 import { type Clock, startPollLoop } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { HeldPartitions } from '../ownership/held-partitions.js';
 import { NotOwner } from '../ownership/not-owner.js';
 import { PARTITIONS, partitionOf } from '../ownership/partition.js';

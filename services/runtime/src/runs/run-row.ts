@@ -1,6 +1,6 @@
 import type { Caller, ExecutionTrigger, JsonObject } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
-import type { Db } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
 import type { ExecutionRequest } from '../execution/execute-item.js';
 

@@ -1,5 +1,5 @@
 import { fieldProblem, type NewDeployment, parseReference, ServiceError } from '@orrery/contracts';
-import type { Db } from '../../context.js';
+import type { Db } from '../../database/db.js';
 import { headOf } from '../../journal/history-store.js';
 
 /** The deployment that a new one begins as a copy of. */

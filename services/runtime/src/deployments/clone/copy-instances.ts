@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Trx } from '../../context.js';
+import type { Trx } from '../../database/db.js';
 import { snapshotAt } from '../../journal/snapshot.js';
 import { IDS_PER_BLOCK } from '../../lanes/id-blocks.js';
 import type { CloneSource } from './clone-source.js';

@@ -1,7 +1,7 @@
 import { type DeploymentSource, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { listBindings } from '../../bindings/binding-store.js';
-import type { Trx } from '../../context.js';
+import type { Trx } from '../../database/db.js';
 import { tooManyInstances } from '../../execution/instance-limit.js';
 import { headOf } from '../../journal/history-store.js';
 import type { ClaimedCopies } from './claim-copies.js';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@orrery/contracts';
-import type { Trx } from '../../context.js';
+import type { Trx } from '../../database/db.js';
 import { snapshotHasher } from '../../journal/snapshot.js';
 
 /** States in memory at once. */

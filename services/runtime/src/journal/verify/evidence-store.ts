@@ -1,6 +1,6 @@
 import type { JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
-import type { Db } from '../../context.js';
+import type { Db } from '../../database/db.js';
 import { changeKey, type InstanceName } from '../../execution/instance-view.js';
 import type { FoldedState } from './check-fold.js';
 

@@ -1,5 +1,5 @@
 import type { Divergence } from '@orrery/contracts';
-import type { Db } from '../../context.js';
+import type { Db } from '../../database/db.js';
 import { changeKey, type InstanceName } from '../../execution/instance-view.js';
 import { isKept } from '../kept-states.js';
 import { pastStates } from '../past-states.js';

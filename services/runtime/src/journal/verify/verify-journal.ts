@@ -6,7 +6,7 @@ import {
   type Verification,
 } from '@orrery/contracts';
 import { sql } from 'kysely';
-import type { Db } from '../../context.js';
+import type { Db } from '../../database/db.js';
 import { genesisHash } from '../entry.js';
 import { headOf } from '../history-store.js';
 import { HASHED_COLUMNS, hashedEntryOf } from '../journal-row.js';
