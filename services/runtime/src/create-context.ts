@@ -9,17 +9,14 @@ import type { RuntimeContext } from './context.js';
 import type { RuntimeSchema } from './database/db.js';
 import { createDeploymentAccess } from './deployments/deployment-access.js';
 import { createDeploymentDirectory } from './deployments/deployment-directory.js';
+import { createIdBlocks, nextIdBlock } from './ids/id-blocks.js';
 import { createReleaseEmptySchema } from './instances/release-empty-schema.js';
 import { announceGrowth } from './journal/announce-growth.js';
 import type { RecentEntries } from './journal/recent-entries.js';
 import { createTurns } from './journal/verify/turns.js';
 import { type CommitPlaces, createCommitPlaces } from './lanes/commit-places.js';
-import { createIdBlocks, nextIdBlock } from './lanes/id-blocks.js';
 import { createKeyedTurns } from './lanes/keyed-turns.js';
 import { createLanes } from './lanes/lanes.js';
-import { createInstanceLoader } from './lanes/load-instances.js';
-import { loadState } from './lanes/load-state.js';
-import { createResidentStates } from './lanes/resident-states.js';
 import { createModelList } from './models/model-list.js';
 import { createHeldPartitions } from './ownership/held-partitions.js';
 import { type LeaseKeeper, startLeaseKeeper } from './ownership/lease-keeper.js';
@@ -29,6 +26,9 @@ import { createRouter } from './ownership/route-to-owner.js';
 import type { Outside } from './runs/outside.js';
 import { startRunKeeper } from './runs/run-keeper.js';
 import { runtimeSignals } from './signals.js';
+import { createInstanceLoader } from './state/load-instances.js';
+import { loadState } from './state/load-state.js';
+import { createResidentStates } from './state/resident-states.js';
 
 export interface ContextParts {
   readonly database: Database<RuntimeSchema>;

@@ -8,10 +8,10 @@ import { COMMIT_STATEMENT } from '../src/commit/commit-statement.js';
 import type { RuntimeSchema } from '../src/database/db.js';
 import { migrations } from '../src/database/migrations/index.js';
 import { type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';
-import { type Batch, newBatch, type TouchedInstance } from '../src/lanes/batch.js';
-import type { DeploymentState } from '../src/lanes/deployment-state.js';
-import { createInstanceMemory, type MemoryInstance } from '../src/lanes/instance-memory.js';
 import { acquire, raiseEpochs, renew } from '../src/ownership/lease-store.js';
+import { type Batch, newBatch, type TouchedInstance } from '../src/state/batch.js';
+import type { DeploymentState } from '../src/state/deployment-state.js';
+import { createInstanceMemory, type MemoryInstance } from '../src/state/instance-memory.js';
 
 let place: TestDatabase;
 let database: Database<RuntimeSchema>;

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { CommitBatch } from '../src/commit/commit-batch.js';
-import type { Batch } from '../src/lanes/batch.js';
+import type { Batch } from '../src/state/batch.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house = await prepareHouse();

@@ -13,7 +13,7 @@ import type { RuntimeSchema } from '../src/database/db.js';
 import { loadFacts, outboxRowOf } from '../src/journal/journal-facts.js';
 import { createRecentEntries } from '../src/journal/recent-entries.js';
 import { recentFacts } from '../src/journal/recent-facts.js';
-import type { Batch } from '../src/lanes/batch.js';
+import type { Batch } from '../src/state/batch.js';
 import { attribute } from './fake-catalog.js';
 import { createOutsideDouble } from './outside-double.js';
 import { codeOf, type House, plantDeployment, prepareHouse } from './running-runtime.js';

@@ -7,7 +7,7 @@ import {
   type VersionDefinition,
 } from '@orrery/contracts';
 import type { RuntimeContext } from '../context.js';
-import type { Binding } from '../lanes/deployment-state.js';
+import type { Binding } from '../state/deployment-state.js';
 
 /** A binding about to be made, and what the journal says of it. */
 export interface NewBinding {

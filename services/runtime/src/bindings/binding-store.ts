@@ -1,5 +1,5 @@
 import type { Db } from '../database/db.js';
-import type { Binding } from '../lanes/deployment-state.js';
+import type { Binding } from '../state/deployment-state.js';
 
 /** A deployment's bindings as they are committed, in order of creation. */
 export async function listBindings(db: Db, deploymentId: number): Promise<Binding[]> {

@@ -11,8 +11,8 @@ import {
 import type { KnownDeployment } from '../deployments/deployment-directory.js';
 import { refuseLocked } from '../deployments/deployment-rules.js';
 import { lifecycleEntry } from '../deployments/lifecycle-entry.js';
-import type { Binding, DeploymentState } from '../lanes/deployment-state.js';
-import type { WorkItem } from '../lanes/work-item.js';
+import type { Binding, DeploymentState } from '../state/deployment-state.js';
+import type { WorkItem } from '../state/work-item.js';
 import { factsOf, type NewBinding, toRecord } from './binding-rules.js';
 
 interface BindingsChange {

@@ -1,5 +1,5 @@
-import type { Batch, TouchedInstance } from '../lanes/batch.js';
-import type { MemoryInstance } from '../lanes/instance-memory.js';
+import type { Batch, TouchedInstance } from '../state/batch.js';
+import type { MemoryInstance } from '../state/instance-memory.js';
 import { jsonField, rowArray, rowText, textField } from './row-text.js';
 
 /** How far the journals of the batch's deployments go, as an array of the type `new_head`. */

@@ -1,4 +1,4 @@
-import type { Batch, TouchedInstance } from '../lanes/batch.js';
+import type { Batch, TouchedInstance } from '../state/batch.js';
 import { changeRows, headRows, stateRow } from './always-rows.js';
 import { entryRows } from './entry-rows.js';
 import { jsonRows, rowArray } from './row-text.js';

@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
 import type { Db } from '../database/db.js';
-import type { Batch } from '../lanes/batch.js';
+import type { Batch } from '../state/batch.js';
 import { batchRows } from './batch-rows.js';
 import { COMMIT_STATEMENT, commitStatement } from './commit-statement.js';
 import { writeRareEffects } from './rare-effects.js';

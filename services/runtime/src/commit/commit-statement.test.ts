@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newBatch } from '../lanes/batch.js';
+import { newBatch } from '../state/batch.js';
 import { batchRows } from './batch-rows.js';
 import { COMMIT_STATEMENT, commitStatement } from './commit-statement.js';
 

@@ -1,4 +1,4 @@
-import type { Batch } from '../lanes/batch.js';
+import type { Batch } from '../state/batch.js';
 import { jsonField, rowArray, rowText, textField } from './row-text.js';
 
 type NewEntry = Batch['entries'][number];

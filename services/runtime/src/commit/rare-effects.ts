@@ -1,7 +1,7 @@
 import { jsonb } from '@orrery/database';
 import type { Trx } from '../database/db.js';
-import type { RareEffect } from '../lanes/batch.js';
-import type { Binding } from '../lanes/deployment-state.js';
+import type { RareEffect } from '../state/batch.js';
+import type { Binding } from '../state/deployment-state.js';
 import { writeRun } from './write-run.js';
 
 /** Writes what the batch's one statement has no place for, in the order in which it was decided. */

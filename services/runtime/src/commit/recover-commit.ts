@@ -1,8 +1,8 @@
 import { type Clock, retry } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
-import type { Batch } from '../lanes/batch.js';
 import type { HeldPartitions } from '../ownership/held-partitions.js';
 import { raiseEpochs } from '../ownership/lease-store.js';
+import type { Batch } from '../state/batch.js';
 
 /** Whether the batch was written. Asks until the database answers; rejects only when the service stops. */
 export type Recover = (batch: Batch) => Promise<boolean>;

@@ -2,7 +2,7 @@ import { jsonb } from '@orrery/database';
 import type { Insertable, Updateable } from 'kysely';
 import type { Trx } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
-import type { RunEffect } from '../lanes/open-run.js';
+import type { RunEffect } from '../state/open-run.js';
 
 type Columns = Updateable<RuntimeTables['runs']>;
 

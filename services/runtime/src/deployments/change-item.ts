@@ -1,8 +1,8 @@
 import type { CallContext, DeploymentRecord, JournalKind, JsonObject } from '@orrery/contracts';
 import type { Updateable } from 'kysely';
 import type { RuntimeTables } from '../database/schema.js';
-import type { DeploymentState } from '../lanes/deployment-state.js';
-import type { Decision, WorkItem } from '../lanes/work-item.js';
+import type { DeploymentState } from '../state/deployment-state.js';
+import type { Decision, WorkItem } from '../state/work-item.js';
 import type { KnownDeployment } from './deployment-directory.js';
 import { toRecord } from './deployment-rules.js';
 import { lifecycleEntry } from './lifecycle-entry.js';

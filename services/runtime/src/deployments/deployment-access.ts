@@ -1,7 +1,7 @@
 import { type Caller, parseReference, type Reference, ServiceError } from '@orrery/contracts';
 import type { Db } from '../database/db.js';
 import type { SeenDeployment } from '../journal/handlers.js';
-import type { DeploymentRow } from '../lanes/deployment-state.js';
+import type { DeploymentRow } from '../state/deployment-state.js';
 import {
   type DeploymentDirectory,
   type DeploymentPath,

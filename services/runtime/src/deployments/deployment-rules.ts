@@ -1,5 +1,5 @@
 import { type Caller, type DeploymentRecord, ServiceError } from '@orrery/contracts';
-import { type DeploymentRow, isPaused } from '../lanes/deployment-state.js';
+import { type DeploymentRow, isPaused } from '../state/deployment-state.js';
 
 export const accountOf = (caller: Caller): number | undefined =>
   caller.kind === 'account' ? caller.accountId : undefined;

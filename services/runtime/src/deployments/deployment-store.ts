@@ -2,7 +2,7 @@ import type { PageQuery } from '@orrery/contracts';
 import { page } from '@orrery/database';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-import type { DeploymentRow } from '../lanes/deployment-state.js';
+import type { DeploymentRow } from '../state/deployment-state.js';
 
 /** A world's deployments that an account can see: its own and the public ones, in order of creation. */
 export async function listDeployments(

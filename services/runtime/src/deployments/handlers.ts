@@ -8,9 +8,9 @@ import {
   refuseDeepPage,
 } from '@orrery/contracts';
 import type { RuntimeContext } from '../context.js';
-import type { DeploymentState } from '../lanes/deployment-state.js';
 import { refuseUnknownModel } from '../models/model-list.js';
 import type { OwnedHandler, OwnedHandlers } from '../ownership/owned-handlers.js';
+import type { DeploymentState } from '../state/deployment-state.js';
 import { changeItem, type DeploymentChange } from './change-item.js';
 import { createDeployment } from './create-deployment.js';
 import { accountOf, refuseLocked, toRecord } from './deployment-rules.js';

@@ -9,9 +9,9 @@ import {
 import type { RuntimeContext } from '../context.js';
 import type { Db } from '../database/db.js';
 import { emptySchemas, removeClaims } from '../instances/empty-claims.js';
-import type { DeploymentState } from '../lanes/deployment-state.js';
-import type { WorkItem } from '../lanes/work-item.js';
 import { partitionOf } from '../ownership/partition.js';
+import type { DeploymentState } from '../state/deployment-state.js';
+import type { WorkItem } from '../state/work-item.js';
 import type { KnownDeployment } from './deployment-directory.js';
 
 type Held = (typeof referenceRpcs)['references.held'];

@@ -4,7 +4,7 @@ import { refuseOverQuota, takeTurn } from '../accounts/account-store.js';
 import { putBinding } from '../commit/rare-effects.js';
 import type { Trx } from '../database/db.js';
 import { genesisHash, type SealedEntry, sealEntry } from '../journal/entry.js';
-import type { DeploymentRow } from '../lanes/deployment-state.js';
+import type { DeploymentRow } from '../state/deployment-state.js';
 import { copySource } from './clone/copy-source.js';
 import type { DeploymentPlan } from './create-deployment.js';
 import { lifecycleEntry } from './lifecycle-entry.js';

@@ -6,8 +6,8 @@ import {
   type WorldTexts,
 } from '@orrery/contracts';
 import type { RuntimeContext } from '../context.js';
-import type { DeploymentState } from '../lanes/deployment-state.js';
-import type { WorkItem } from '../lanes/work-item.js';
+import type { DeploymentState } from '../state/deployment-state.js';
+import type { WorkItem } from '../state/work-item.js';
 import { type Changed, changeItem } from './change-item.js';
 import type { KnownDeployment } from './deployment-directory.js';
 

@@ -9,8 +9,8 @@ import { uuidV7 } from '../ids/uuid-v7.js';
 import type { JournalEntryDraft, SealedEntry } from '../journal/entry.js';
 import { executionErrorOf } from '../journal/entry-error.js';
 import { stateChangesOf } from '../journal/fold-changes.js';
-import type { Binding, DeploymentState } from '../lanes/deployment-state.js';
-import type { Decision } from '../lanes/work-item.js';
+import type { Binding, DeploymentState } from '../state/deployment-state.js';
+import type { Decision } from '../state/work-item.js';
 import { noChanges } from './check-changes.js';
 import {
   decideExecution,

@@ -1,7 +1,7 @@
 import type { CallContext, ExecutionTrigger, JsonObject } from '@orrery/contracts';
 import { ServiceError } from '@orrery/contracts';
 import type { CatalogClient } from '../catalog/catalog-client.js';
-import type { WorkItem } from '../lanes/work-item.js';
+import type { WorkItem } from '../state/work-item.js';
 import { type Answer, decideDirectly } from './conclude-execution.js';
 import { type Confirmed, confirmVersion, resolveEvent, runOf } from './resolve-event.js';
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '@orrery/contracts';
-import type { DeploymentState } from '../lanes/deployment-state.js';
+import type { DeploymentState } from '../state/deployment-state.js';
 import type { Decision } from './execute-event.js';
 
 /** A deployment has a bounded number of instances (decisions §8): creating more fails the execution. */

@@ -1,6 +1,6 @@
 import { type CallContext, ServiceError } from '@orrery/contracts';
 import type { CatalogClient } from '../catalog/catalog-client.js';
-import { type Binding, type DeploymentState, isPaused } from '../lanes/deployment-state.js';
+import { type Binding, type DeploymentState, isPaused } from '../state/deployment-state.js';
 import type { CompiledDefinition } from './compiled-definition.js';
 import type { ExecutionRun } from './execute-event.js';
 import type { ExecutionRequest } from './execute-item.js';

@@ -8,9 +8,9 @@ import {
 import { IDEMPOTENCY_KEPT_MS } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
-import type { DeploymentState } from '../lanes/deployment-state.js';
-import type { KeyedEffect } from '../lanes/effects.js';
-import type { Decision, WorkItem } from '../lanes/work-item.js';
+import type { DeploymentState } from '../state/deployment-state.js';
+import type { KeyedEffect } from '../state/effects.js';
+import type { Decision, WorkItem } from '../state/work-item.js';
 
 /** A request with an `Idempotency-Key`; `request` is what must be the same when the key comes again. */
 export interface KeyedRequest {

@@ -1,6 +1,6 @@
 import { type InstanceRecord, ServiceError } from '@orrery/contracts';
 import type { InstanceName } from '../execution/instance-view.js';
-import type { MemoryInstance } from '../lanes/instance-memory.js';
+import type { MemoryInstance } from '../state/instance-memory.js';
 
 export const toRecord = (
   { entitySchema, instanceId }: InstanceName,

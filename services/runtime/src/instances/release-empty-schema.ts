@@ -3,10 +3,10 @@ import type { Logger } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Db } from '../database/db.js';
 import type { KnownDeployment } from '../deployments/deployment-directory.js';
-import type { DeploymentState } from '../lanes/deployment-state.js';
 import type { KeyedTurns } from '../lanes/keyed-turns.js';
 import type { Lanes } from '../lanes/lanes.js';
-import type { WorkItem } from '../lanes/work-item.js';
+import type { DeploymentState } from '../state/deployment-state.js';
+import type { WorkItem } from '../state/work-item.js';
 import { emptySchemas, removeClaims } from './empty-claims.js';
 
 export type ReleaseEmptySchema = (

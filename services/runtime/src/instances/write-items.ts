@@ -14,9 +14,9 @@ import type { CompiledSchema } from '../execution/compiled-schema.js';
 import { tooManyInstances } from '../execution/instance-limit.js';
 import type { InstanceName } from '../execution/instance-view.js';
 import { decideManualWrite } from '../execution/manual-write.js';
-import type { DeploymentState } from '../lanes/deployment-state.js';
-import type { MemoryInstance } from '../lanes/instance-memory.js';
-import type { Decision, WorkItem } from '../lanes/work-item.js';
+import type { DeploymentState } from '../state/deployment-state.js';
+import type { MemoryInstance } from '../state/instance-memory.js';
+import type { Decision, WorkItem } from '../state/work-item.js';
 import { inBody, onlySchema, refuseOtherRevision, toRecord } from './instance-rules.js';
 import { schemasWith } from './instance-store.js';
 

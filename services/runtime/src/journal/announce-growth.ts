@@ -1,6 +1,6 @@
 import type { Bus } from '@orrery/bus';
 import { journalHeads } from '@orrery/contracts';
-import type { Batch } from '../lanes/batch.js';
+import type { Batch } from '../state/batch.js';
 
 /** Tells of the moment how far journals go now. At most once: who needs to be sure looks for itself now and then. */
 export function announceGrowth(

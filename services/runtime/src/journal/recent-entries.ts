@@ -1,5 +1,5 @@
 import type { PushPlan } from '@orrery/contracts';
-import type { Batch } from '../lanes/batch.js';
+import type { Batch } from '../state/batch.js';
 import type { SealedEntry } from './entry.js';
 
 /** A committed entry with what its fact tells beside it. */

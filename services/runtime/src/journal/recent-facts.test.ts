@@ -2,7 +2,7 @@ import { JsonText } from '@orrery/contracts';
 import type { OutboxRow } from '@orrery/database';
 import { expect, test } from 'vitest';
 import { noChanges } from '../execution/check-changes.js';
-import type { Batch } from '../lanes/batch.js';
+import type { Batch } from '../state/batch.js';
 import { type JournalEntryDraft, sealEntry } from './entry.js';
 import { createRecentEntries, type RecentLimits } from './recent-entries.js';
 import { recentFacts } from './recent-facts.js';

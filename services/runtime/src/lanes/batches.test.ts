@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { createLogger } from '@orrery/service-kit';
 import { expect, it, vi } from 'vitest';
+import type { DeploymentState } from '../state/deployment-state.js';
 import { createBatches } from './batches.js';
 import { createCommitPlaces } from './commit-places.js';
-import type { DeploymentState } from './deployment-state.js';
 import type { QueuedItem } from './queued-item.js';
 
 const stateOf = (id: number) =>

@@ -1,9 +1,9 @@
-import { isEmpty } from './batch.js';
+import { isEmpty } from '../state/batch.js';
+import type { ResidentStates } from '../state/resident-states.js';
 import { type CarryOutDependencies, createCarryOut, settleAll } from './carry-out.js';
 import type { CommitPlaces } from './commit-places.js';
 import { type DecideDependencies, type DecidedBatch, decideBatch } from './decide-batch.js';
 import type { QueuedItem } from './queued-item.js';
-import type { ResidentStates } from './resident-states.js';
 
 /** Beside another one, a commit is worth its own cost from so many items on; fewer share the next. */
 const WORTH_A_COMMIT = 8;

@@ -5,10 +5,10 @@ import type { Recover } from '../commit/recover-commit.js';
 import type { Lease } from '../ownership/lease-store.js';
 import { NotOwner } from '../ownership/not-owner.js';
 import { partitionOf } from '../ownership/partition.js';
-import type { Batch } from './batch.js';
+import type { Batch } from '../state/batch.js';
+import type { ResidentStates } from '../state/resident-states.js';
 import type { DecidedBatch } from './decide-batch.js';
 import type { QueuedItem } from './queued-item.js';
-import type { ResidentStates } from './resident-states.js';
 
 export interface CarryOutDependencies {
   readonly states: Pick<ResidentStates, 'forget'>;

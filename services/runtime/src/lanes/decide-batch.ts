@@ -6,19 +6,19 @@ import {
   toErrorReply,
 } from '@orrery/contracts';
 import { placeOf } from '../idempotency/answer-once.js';
+import type { IdBlocks } from '../ids/id-blocks.js';
 import type { SealedEntry } from '../journal/entry.js';
 import { NotOwner } from '../ownership/not-owner.js';
-import { type Batch, isEmpty, newBatch } from './batch.js';
-import type { DeploymentState } from './deployment-state.js';
-import type { Effects, KeyedEffect } from './effects.js';
-import { mustWait } from './holds.js';
-import type { IdBlocks } from './id-blocks.js';
-import type { RunEffect } from './open-run.js';
+import { type Batch, isEmpty, newBatch } from '../state/batch.js';
+import type { DeploymentState } from '../state/deployment-state.js';
+import type { Effects, KeyedEffect } from '../state/effects.js';
+import { mustWait } from '../state/holds.js';
+import type { RunEffect } from '../state/open-run.js';
+import type { ResidentStates } from '../state/resident-states.js';
+import { roughSize } from '../state/rough-size.js';
+import type { Decision, ItemNeeds } from '../state/work-item.js';
 import { type QueuedItem, reasonToDrop } from './queued-item.js';
-import type { ResidentStates } from './resident-states.js';
-import { roughSize } from './rough-size.js';
 import { idsFor, stageEffects, stageRun, unclaimedBy } from './stage-effects.js';
-import type { Decision, ItemNeeds } from './work-item.js';
 
 /** Entries and bytes that one commit takes; what is left waits for the next. */
 const MAX_ENTRIES = 500;

@@ -2,7 +2,9 @@ import { toServiceError } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import { NotOwner } from '../ownership/not-owner.js';
 import { partitionOf } from '../ownership/partition.js';
-import type { Batch } from './batch.js';
+import type { Batch } from '../state/batch.js';
+import type { ResidentStates } from '../state/resident-states.js';
+import type { WorkItem } from '../state/work-item.js';
 import { createBatches } from './batches.js';
 import { createBlockedItems } from './blocked-items.js';
 import type { CarryOutDependencies } from './carry-out.js';
@@ -10,8 +12,6 @@ import { createCensus } from './census.js';
 import type { CommitPlaces } from './commit-places.js';
 import { type PrepareDependencies, prepareItem } from './prepare-item.js';
 import { type QueuedItem, refusalOf } from './queued-item.js';
-import type { ResidentStates } from './resident-states.js';
-import type { WorkItem } from './work-item.js';
 
 export interface LanesDependencies extends PrepareDependencies, CarryOutDependencies {
   readonly states: ResidentStates;

@@ -1,12 +1,12 @@
 import { ServiceError } from '@orrery/contracts';
 import type { ClaimSchemas } from '../catalog/catalog-client.js';
-import type { DeploymentState } from './deployment-state.js';
-import type { IdBlocks } from './id-blocks.js';
+import type { IdBlocks } from '../ids/id-blocks.js';
+import type { DeploymentState } from '../state/deployment-state.js';
+import type { InstanceLoader } from '../state/load-instances.js';
+import type { ResidentStates } from '../state/resident-states.js';
+import type { ItemNeeds } from '../state/work-item.js';
 import type { KeyedTurns } from './keyed-turns.js';
-import type { InstanceLoader } from './load-instances.js';
 import type { QueuedItem } from './queued-item.js';
-import type { ResidentStates } from './resident-states.js';
-import type { ItemNeeds } from './work-item.js';
 
 export interface PrepareDependencies {
   readonly states: ResidentStates;

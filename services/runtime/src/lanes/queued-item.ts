@@ -1,7 +1,7 @@
 import { asServiceError, type Cancellation, ServiceError } from '@orrery/contracts';
 import { NotOwner } from '../ownership/not-owner.js';
-import type { DeploymentState } from './deployment-state.js';
-import type { ItemNeeds, WorkItem } from './work-item.js';
+import type { DeploymentState } from '../state/deployment-state.js';
+import type { ItemNeeds, WorkItem } from '../state/work-item.js';
 
 /** An item on its way through the lane, with who waits for it. */
 export interface QueuedItem {

@@ -1,11 +1,11 @@
 import type { CheckedChange } from '../execution/check-changes.js';
+import type { IdBlocks } from '../ids/id-blocks.js';
 import { type SealedEntry, sealEntry } from '../journal/entry.js';
 import { isKept } from '../journal/kept-states.js';
-import type { Batch } from './batch.js';
-import type { DeploymentState, JournalHead } from './deployment-state.js';
-import type { Effects } from './effects.js';
-import type { IdBlocks } from './id-blocks.js';
-import type { RunEffect } from './open-run.js';
+import type { Batch } from '../state/batch.js';
+import type { DeploymentState, JournalHead } from '../state/deployment-state.js';
+import type { Effects } from '../state/effects.js';
+import type { RunEffect } from '../state/open-run.js';
 
 /** How many new ids the effects will take. */
 export const idsFor = ({ entry }: Effects): number =>

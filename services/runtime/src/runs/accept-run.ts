@@ -3,8 +3,8 @@ import type { RuntimeContext } from '../context.js';
 import type { ExecutionRequest } from '../execution/execute-item.js';
 import { resolveEvent } from '../execution/resolve-event.js';
 import { answerOnce, type KeyedRequest, placeOf } from '../idempotency/answer-once.js';
-import type { OpenRun } from '../lanes/open-run.js';
-import type { Decision, WorkItem } from '../lanes/work-item.js';
+import type { OpenRun } from '../state/open-run.js';
+import type { Decision, WorkItem } from '../state/work-item.js';
 import type { RunRequest } from './run-row.js';
 
 export interface NewRun {

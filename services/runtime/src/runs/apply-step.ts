@@ -3,8 +3,8 @@ import { concluded, type Evidence, failed } from '../execution/conclude-executio
 import { applyProposal, type Decision as Decided, readForExecution } from '../execution/execute-event.js';
 import { proposalOf } from '../execution/parse-proposal.js';
 import type { ReadSet } from '../execution/read-entities.js';
-import type { OpenRun } from '../lanes/open-run.js';
-import type { Decision, WorkItem } from '../lanes/work-item.js';
+import type { OpenRun } from '../state/open-run.js';
+import type { Decision, WorkItem } from '../state/work-item.js';
 import { basisOf } from './basis.js';
 import { endingRun } from './end-run.js';
 import type { OutsideAnswer } from './outside.js';

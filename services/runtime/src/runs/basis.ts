@@ -2,8 +2,8 @@ import { canonicalHash, type JsonObject } from '@orrery/contracts';
 import { changeKey } from '../execution/instance-view.js';
 import type { ReadSet } from '../execution/read-entities.js';
 import type { Resolved } from '../execution/resolve-event.js';
-import type { DeploymentState } from '../lanes/deployment-state.js';
-import type { Holds } from '../lanes/open-run.js';
+import type { DeploymentState } from '../state/deployment-state.js';
+import type { Holds } from '../state/open-run.js';
 
 /**
  * What a decision was made on: the binding, the definition, whether it was locked, each instance read (its revision and

@@ -1,9 +1,9 @@
 import { concluded, decideDirectly } from '../execution/conclude-execution.js';
 import { readForExecution } from '../execution/execute-event.js';
 import type { ReadSet } from '../execution/read-entities.js';
-import { canHold } from '../lanes/holds.js';
-import type { Holds, OpenRun } from '../lanes/open-run.js';
-import type { Decision, WorkItem } from '../lanes/work-item.js';
+import { canHold } from '../state/holds.js';
+import type { Holds, OpenRun } from '../state/open-run.js';
+import type { Decision, WorkItem } from '../state/work-item.js';
 import { basisOf, holdsOf } from './basis.js';
 import { endingRun } from './end-run.js';
 import type { OutsideRequest } from './outside.js';

@@ -1,7 +1,7 @@
 import { type JsonObject, type ServiceError, toErrorReply } from '@orrery/contracts';
-import type { KeyedEffect } from '../lanes/effects.js';
-import type { RunEffect } from '../lanes/open-run.js';
-import type { Decision } from '../lanes/work-item.js';
+import type { KeyedEffect } from '../state/effects.js';
+import type { RunEffect } from '../state/open-run.js';
+import type { Decision } from '../state/work-item.js';
 import { acceptedAnswer } from './run-answer.js';
 import { type RunRow, requestOf } from './run-row.js';
 

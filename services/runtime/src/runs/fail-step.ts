@@ -1,7 +1,7 @@
 import type { ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import { failed } from '../execution/conclude-execution.js';
-import type { WorkItem } from '../lanes/work-item.js';
+import type { WorkItem } from '../state/work-item.js';
 import { endingRun, refusedRun } from './end-run.js';
 import type { RunRow } from './run-row.js';
 import { runStep, type StepDependencies } from './run-step.js';

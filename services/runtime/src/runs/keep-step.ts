@@ -1,6 +1,6 @@
 import type { JsonObject } from '@orrery/contracts';
-import type { OpenRun } from '../lanes/open-run.js';
-import type { WorkItem } from '../lanes/work-item.js';
+import type { OpenRun } from '../state/open-run.js';
+import type { WorkItem } from '../state/work-item.js';
 import type { Question } from './begin-step.js';
 import type { OutsideAnswer } from './outside.js';
 import type { RunRow } from './run-row.js';

@@ -9,8 +9,8 @@ import {
   resolveEvent,
   runOf,
 } from '../execution/resolve-event.js';
-import type { DeploymentState } from '../lanes/deployment-state.js';
-import type { Decision, WorkItem } from '../lanes/work-item.js';
+import type { DeploymentState } from '../state/deployment-state.js';
+import type { Decision, WorkItem } from '../state/work-item.js';
 import { refusedRun } from './end-run.js';
 import { executionOf, type RunRow, requestOf } from './run-row.js';
 

@@ -7,7 +7,7 @@ import type { Db } from '../../database/db.js';
 import { tooManyInstances } from '../../execution/instance-limit.js';
 import { headOf } from '../../journal/history-store.js';
 import { snapshotAt } from '../../journal/snapshot.js';
-import type { Binding } from '../../lanes/deployment-state.js';
+import type { Binding } from '../../state/deployment-state.js';
 import type { CloneSource } from './clone-source.js';
 
 /** What a clone takes over, claimed from the catalog for its own address before anything is copied. */

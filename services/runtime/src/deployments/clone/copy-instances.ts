@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Trx } from '../../database/db.js';
+import { IDS_PER_BLOCK } from '../../ids/id-blocks.js';
 import { snapshotAt } from '../../journal/snapshot.js';
-import { IDS_PER_BLOCK } from '../../lanes/id-blocks.js';
 import type { CloneSource } from './clone-source.js';
 
 /** Rows of one insert when the past is copied. */

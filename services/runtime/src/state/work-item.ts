@@ -1,9 +1,9 @@
 import type { Cancellation, ServiceError } from '@orrery/contracts';
 import type { InstanceName } from '../execution/instance-view.js';
+import type { IdBlocks } from '../ids/id-blocks.js';
 import type { SealedEntry } from '../journal/entry.js';
 import type { DeploymentState } from './deployment-state.js';
 import type { Effects } from './effects.js';
-import type { IdBlocks } from './id-blocks.js';
 import type { RunEffect } from './open-run.js';
 
 /** What has to be in memory before an item can be decided. */
