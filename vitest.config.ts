@@ -25,15 +25,19 @@ export default defineConfig({
     maxWorkers: 3,
     reporters: ['default', './packages/testing/src/closing-line.ts'],
     projects: [
-      project('unit', ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts']),
-      project('int', ['packages/*/tests/**/*.int.test.ts', 'services/*/tests/**/*.int.test.ts'], backed),
+      project('unit', ['{packages,services,apps}/*/src/**/*.test.ts']),
+      project('int', ['{packages,services,apps}/*/tests/**/*.int.test.ts'], backed),
       // The long ones take 50 s; a busy machine is four times slower.
       project('e2e', ['e2e/tests/**/*.e2e.test.ts'], { ...backed, testTimeout: 240_000 }),
-      project('extended', ['{packages,services}/*/tests/**/*.ext.test.ts', 'e2e/tests/**/*.ext.test.ts'], {
-        ...backed,
-        isolate: true,
-        testTimeout: 300_000,
-      }),
+      project(
+        'extended',
+        ['{packages,services,apps}/*/tests/**/*.ext.test.ts', 'e2e/tests/**/*.ext.test.ts'],
+        {
+          ...backed,
+          isolate: true,
+          testTimeout: 300_000,
+        },
+      ),
       project('boundaries', ['e2e/boundaries/**/*.test.ts']),
     ],
   },

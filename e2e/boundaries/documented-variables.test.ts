@@ -7,7 +7,7 @@ const operations = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
 
 /** The variables that the sources read: members in capitals of an environment's schema. */
 function variablesRead(): string[] {
-  const files = ['packages', 'services'].flatMap((folder) =>
+  const files = ['packages', 'services', 'apps'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => /^[^/]+\/src\/.*(?<!\.test)\.ts$/.test(file) && !file.startsWith('testing/'))
       .map((file) => readFileSync(join(ROOT, folder, file), 'utf8')),

@@ -14,8 +14,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'packages/bus': ['contracts', 'service-kit', 'database'],
   'packages/embedded-postgres': ['service-kit'],
   'packages/service-host': ['service-kit', 'database', 'bus'],
-  'packages/standalone': ['service-kit', 'bus', 'embedded-postgres', ...SERVICES],
-  'packages/cli': ['contracts', 'service-kit', 'database', 'gateway', 'embedded-postgres'],
+  'apps/standalone': ['service-kit', 'bus', 'embedded-postgres', ...SERVICES],
+  'apps/cli': ['contracts', 'service-kit', 'gateway', 'embedded-postgres'],
   'packages/testing': ['service-kit', 'embedded-postgres'],
   ...Object.fromEntries(
     SERVICES.map((name) => [
@@ -54,7 +54,7 @@ interface Import {
 const childrenOf = (folder: string): string[] =>
   readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`);
 
-const sources = [...childrenOf('packages'), ...childrenOf('services')]
+const sources = [...childrenOf('packages'), ...childrenOf('services'), ...childrenOf('apps')]
   .map((folder) => `${folder}/src`)
   .filter((folder) => existsSync(join(ROOT, folder)))
   .flatMap((folder) =>

@@ -118,7 +118,7 @@ describe('below folders closed to others', () => {
 
 async function startInGroup(): Promise<ChildProcess> {
   const variables = { PATH: process.env.PATH, HOME: process.env.HOME, ...allInOneVariables(dataDirectory) };
-  const child = spawn(process.execPath, ['packages/standalone/dist/bundle/main.js'], {
+  const child = spawn(process.execPath, ['apps/standalone/dist/bundle/main.js'], {
     cwd: repositoryRoot,
     env: variables,
     detached: true,

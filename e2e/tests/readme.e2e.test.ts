@@ -38,7 +38,7 @@ describe('the README', () => {
   });
 
   it('has a demo that plays against the running server', () => {
-    const demo = ['packages/cli/dist/main.js', 'demo', '--url', system.url, '--key', system.key];
+    const demo = ['apps/cli/dist/main.js', 'demo', '--url', system.url, '--key', system.key];
     const shown = execFileSync(process.execPath, demo, { cwd: repositoryRoot, encoding: 'utf8' });
     expect(shown).toMatch(/HORSE_1\s+.*1\s+.*12/);
   });

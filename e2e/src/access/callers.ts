@@ -33,7 +33,7 @@ export async function makeCallers({ url, key, databaseUrl }: System): Promise<Ca
 
 async function keyOfAnother(databaseUrl: string): Promise<string> {
   const args = ['keys', 'create', '--name', 'other'];
-  await using command = startNode('packages/cli/dist/main.js', { DATABASE_URL: databaseUrl }, { args });
+  await using command = startNode('apps/cli/dist/main.js', { DATABASE_URL: databaseUrl }, { args });
   const [key] = await command.waitFor(/orrery_\w+/);
   return key;
 }

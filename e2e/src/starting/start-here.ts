@@ -15,7 +15,7 @@ export const allInOneVariables = (dataDirectory: string, env: Record<string, str
 });
 
 export const runAllInOne = (dataDirectory: string, env: Record<string, string> = {}): NodeProcess =>
-  startNode('packages/standalone/dist/bundle/main.js', allInOneVariables(dataDirectory, env));
+  startNode('apps/standalone/dist/bundle/main.js', allInOneVariables(dataDirectory, env));
 
 /** Resolves when it has said all that it says to a newcomer. */
 export async function startHere(dataDirectory: string, env: Record<string, string> = {}): Promise<Started> {

@@ -10,7 +10,7 @@ export function startAllInOne(databaseUrl?: string, env: Record<string, string> 
   return holding(async (resources) => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'orrery-'));
     resources.add('data directory', () => rm(dataDirectory, { recursive: true, force: true }));
-    const process = startNode('packages/standalone/dist/bundle/main.js', {
+    const process = startNode('apps/standalone/dist/bundle/main.js', {
       PORT: '0',
       ORRERY_DATA_DIR: dataDirectory,
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),

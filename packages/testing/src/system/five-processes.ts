@@ -93,7 +93,7 @@ const variablesOf = ({ databaseUrl, natsUrl, redisUrl }: Backends): Record<strin
 
 async function firstKey(env: Record<string, string>, resources: Resources): Promise<string> {
   const args = ['keys', 'create', '--name', 'tests'];
-  const command: NodeProcess = resources.use('keys', startNode('packages/cli/dist/main.js', env, { args }));
+  const command: NodeProcess = resources.use('keys', startNode('apps/cli/dist/main.js', env, { args }));
   const [key] = await command.waitFor(/orrery_\w+/);
   return key;
 }
