@@ -1,7 +1,6 @@
 import { type FieldProblem, fieldProblem, type JsonValue } from '@orrery/contracts';
-import { compilePattern } from '../patterns/compile-pattern.js';
-import { patternWork } from '../patterns/pattern-work.js';
-import { compileAttribute } from './compile-attribute.js';
+import { compilePattern, patternWork } from '../patterns/pattern.js';
+import { compileAttribute } from './entity-schema.js';
 
 /** An attribute's definition, whatever record carries it. Null and absent mean the same. */
 export interface AttributeShape {

@@ -1,6 +1,9 @@
 import type { ASTNode, SourceLocation } from '@marcbachmann/cel-js';
 import type { Expression } from './frame.js';
 
+/** Syntax nodes with this operator. */
+export type NodeOf<Op extends ASTNode['op']> = Extract<ASTNode, { op: Op }>;
+
 /** What compiling an expression knows at one node. Nested macros get a context with one more local. */
 export interface CompileContext {
   readonly names: ReadonlySet<string>;

@@ -1,12 +1,11 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { type CompileContext, fault } from './compile-context.js';
+import { type CompileContext, fault, type NodeOf } from './compile-context.js';
 import type { Expression } from './frame.js';
-import { compileIndex, compileMember } from './nodes/access.js';
-import { compileBinary, type NodeOf } from './nodes/binary.js';
 import { compileCall, compileMethod } from './nodes/calls.js';
 import { compileList, compileMap } from './nodes/collections.js';
 import { compileAnd, compileChoice, compileNot, compileOr } from './nodes/logic.js';
-import { compileName, compileNegation, compileValue } from './nodes/names-and-literals.js';
+import { compileBinary, compileNegation } from './nodes/operators.js';
+import { compileIndex, compileMember, compileName, compileValue } from './nodes/reading.js';
 
 /** Compiles one node of cel-js's syntax tree, its operands first. Throws `ExpressionFault`. */
 export function compileNode(node: ASTNode, context: CompileContext): Expression {

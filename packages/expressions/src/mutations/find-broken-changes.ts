@@ -6,8 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
-import { isMutationForm } from '../operators/positions.js';
-import { splitChangeKey } from './change-key.js';
+import { isMutationForm, splitChangeKey } from './mutation.js';
 
 const MAX_PROBLEMS = 20;
 

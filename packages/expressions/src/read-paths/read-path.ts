@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
-import { numberToText } from '../cel/values/numbers.js';
+import { numberToText } from '../cel/values/cel-value.js';
 
 /** instanceIds that a path selects, in order, duplicates included. */
 export type PathResult = { ok: true; ids: string[] } | { ok: false; problem: FieldProblem };

@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { checkAgainst } from './check-against.js';
 import { compileContract } from './compile-contract.js';
+import { checkAgainst } from './validation.js';
 
 /** Few names and few values, so that schemas and data meet. */
 const name = fc.constantFrom('a', 'b', 'c', 'ab');

@@ -76,3 +76,6 @@ function closeRoot(schema: JsonObject): JsonObject {
   );
   return { ...schema, [declaresElsewhere ? 'unevaluatedProperties' : 'additionalProperties']: false };
 }
+
+/** The contract as JSON Schema 2020-12, for a model's output and for documentation. Not to be changed. */
+export const toJsonSchema = ({ schema }: CompiledContract): JsonObject => schema;

@@ -1,15 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
-import { CONTRACT_LIMITS } from './contract-limits.js';
 import { combinators } from './keywords/combinators.js';
 import { lists } from './keywords/lists.js';
-import { numbers } from './keywords/numbers.js';
 import { objects } from './keywords/objects.js';
-import { texts } from './keywords/texts.js';
+import { scalars } from './keywords/scalars.js';
 import { compileUnevaluated } from './keywords/unevaluated.js';
-import { values } from './keywords/values.js';
 import type { KeywordCompiler, SchemaContext } from './schema-context.js';
 import type { Survey } from './survey-schema.js';
-import { type Check, report, spendOn, TooMuchWork, type Validation } from './validation.js';
+import { type Check, inSequence, report } from './validation.js';
 
 /**
  * JSON Schema 2020-12 compiled to closures, from a surveyed document. Ours and not ajv, because schemas come from
@@ -20,14 +17,7 @@ export function compileSchema(root: JsonValue, survey: Survey): Check {
   return compile(root, { survey, compiled: new Map(), compile });
 }
 
-const keywords: readonly KeywordCompiler[] = [
-  ...values,
-  ...numbers,
-  ...texts,
-  ...lists,
-  ...objects,
-  ...combinators,
-];
+const keywords: readonly KeywordCompiler[] = [...scalars, ...lists, ...objects, ...combinators];
 
 function compile(schema: JsonValue, context: SchemaContext): Check {
   if (!isJsonObject(schema)) return schema === false ? nothing : anything;
@@ -46,24 +36,4 @@ function compileObject(schema: JsonObject, context: SchemaContext): Check {
   const checks = keywords.map((keyword) => keyword(schema, context)).filter((check) => check !== undefined);
   const unevaluated = compileUnevaluated(schema, context);
   return unevaluated === undefined ? inSequence(checks) : unevaluated(inSequence(checks));
-}
-
-function inSequence(checks: readonly Check[]): Check {
-  const cost = 1 + checks.length;
-  return (value, run) => {
-    enter(run, cost);
-    let ok = true;
-    for (const check of checks) {
-      if (!check(value, run)) ok = false;
-      if (!ok && run.problems === null) break;
-    }
-    run.depth -= 1;
-    return ok;
-  };
-}
-
-function enter(run: Validation, cost: number): void {
-  spendOn(run, cost);
-  run.depth += 1;
-  if (run.depth > CONTRACT_LIMITS.depth) throw new TooMuchWork();
 }

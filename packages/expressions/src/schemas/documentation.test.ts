@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { JsonValue } from '@orrery/contracts';
 import { expect, it } from 'vitest';
-import { checkAgainst } from './check-against.js';
 import { compileContract } from './compile-contract.js';
+import { checkAgainst } from './validation.js';
 
 const page = readFileSync(new URL('../../../../docs/schemas.md', import.meta.url), 'utf8');
 

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../cpu-time.test-support.js';
-import { checkAgainst } from './check-against.js';
 import { compileContract } from './compile-contract.js';
 import { contractCoversPath } from './covers-path.js';
+import { checkAgainst } from './validation.js';
 
 /** Aimed at is 50 ms; a busy machine may take its time, and gets a second chance. Without bounds these take minutes. */
 const LIMIT_MS = 500;

@@ -6,10 +6,9 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
-import type { Pattern } from '../patterns/compile-pattern.js';
+import { compilePattern, type Pattern } from '../patterns/pattern.js';
 import { CONTRACT_LIMITS } from './contract-limits.js';
 import { keywordComplaint, SCHEMA_KEYWORDS, type SchemaKeyword } from './keyword-shapes.js';
-import { surveyPattern } from './survey-pattern.js';
 
 /** What there is in a document. */
 export interface Survey {
@@ -37,7 +36,7 @@ export function surveySchema(root: JsonObject): Survey {
   return survey;
 }
 
-export function complain(survey: Survey, pointer: string, message: string, code = 'invalid_schema'): void {
+function complain(survey: Survey, pointer: string, message: string, code = 'invalid_schema'): void {
   if (survey.problems.length < CONTRACT_LIMITS.problems)
     survey.problems.push(fieldProblem(pointer, code, message));
 }
@@ -99,3 +98,18 @@ function partsOf(
   if (!isFitting) return undefined;
   return new Map(Object.entries(value as JsonObject).map(([key, part]) => [childPointer(at, key), part]));
 }
+
+/** Compiles a pattern once for its document; all of them together are bounded, since compiling them takes time. */
+function surveyPattern(source: string, pointer: string, survey: Survey): void {
+  if (survey.patterns.has(source)) return;
+  const isFull = programSize(survey) > CONTRACT_LIMITS.patternSize;
+  const result =
+    isFull || survey.patterns.size >= CONTRACT_LIMITS.patterns ? TOO_MANY : compilePattern(source);
+  if (result.ok) survey.patterns.set(source, result.pattern);
+  else complain(survey, pointer, result.reason, 'invalid_pattern');
+}
+
+const TOO_MANY = { ok: false, reason: 'the patterns of the schema are too many or too large' } as const;
+
+const programSize = ({ patterns }: Survey): number =>
+  [...patterns.values()].reduce((total, { size }) => total + size, 0);

@@ -1,5 +1,6 @@
 import { type FieldProblem, fieldProblem, type JsonValue, toPointer } from '@orrery/contracts';
-import { type PatternWork, patternWork } from '../patterns/pattern-work.js';
+import { type PatternWork, patternWork } from '../patterns/pattern.js';
+import type { CompiledContract } from './compile-contract.js';
 import { CONTRACT_LIMITS } from './contract-limits.js';
 
 /** One check of a value under way. */
@@ -68,3 +69,47 @@ export function attempt(run: Validation, value: JsonValue, check: Check): boolea
   run.seen = seen;
   return ok;
 }
+
+/** Checks one after the other; without problems to collect, the first that fails ends it. */
+export function inSequence(checks: readonly Check[]): Check {
+  const cost = 1 + checks.length;
+  return (value, run) => {
+    enter(run, cost);
+    let ok = true;
+    for (const check of checks) {
+      if (!check(value, run)) ok = false;
+      if (!ok && run.problems === null) break;
+    }
+    run.depth -= 1;
+    return ok;
+  };
+}
+
+function enter(run: Validation, cost: number): void {
+  spendOn(run, cost);
+  run.depth += 1;
+  if (run.depth > CONTRACT_LIMITS.depth) throw new TooMuchWork();
+}
+
+/**
+ * What a value breaks of a contract, at most 20 problems with pointers into the value; empty when it fits. A check that
+ * would take too long is a problem too (`too_complex`). Never throws.
+ */
+export function checkAgainst({ check }: CompiledContract, value: JsonValue): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const quick = startValidation(null, CONTRACT_LIMITS.work);
+  try {
+    if (check(value, quick)) return [];
+    check(value, startValidation(problems, quick.work));
+  } catch (error) {
+    if (!(error instanceof TooMuchWork || error instanceof RangeError)) throw error;
+    if (problems.length === 0) return [TOO_COMPLEX];
+  }
+  return problems.length > 0 ? problems : [fieldProblem('', 'not_allowed', 'does not fit the contract')];
+}
+
+const TOO_COMPLEX = fieldProblem(
+  '',
+  'too_complex',
+  'checking this value against the contract takes too long',
+);

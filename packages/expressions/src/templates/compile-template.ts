@@ -6,13 +6,16 @@ import {
   type JsonValue,
 } from '@orrery/contracts';
 import { fail } from '../cel/frame.js';
-import { resultKey } from '../cel/values/to-json.js';
-import { findUnknownOperators } from '../operators/find-unknown-operators.js';
-import { childPosition, type Position, rootPosition } from '../operators/positions.js';
+import { findUnknownOperators } from '../mutations/find-unknown-operators.js';
+import { childPosition, type Position, rootPosition } from '../mutations/mutation.js';
 import { compileKey, compileText, type KeyNode } from './compile-text.js';
-import { quoteOperators } from './quote-operators.js';
+import {
+  type CompiledTemplate,
+  resultKey,
+  type TemplateNode,
+  type TemplateRun,
+} from './evaluate-template.js';
 import { type TemplateCompiler, takeTemplateRoom, templateCompiler } from './template-compiler.js';
-import type { CompiledTemplate, TemplateNode, TemplateRun } from './template-node.js';
 
 export type TemplateResult =
   | { ok: true; template: CompiledTemplate }
@@ -95,3 +98,30 @@ function writeKey(node: KeyNode, run: TemplateRun, position: Position): string {
     fail(`data may not bring the operator "${key}"`);
   return key;
 }
+
+/**
+ * Data that a placeholder brings into a mutation stays data. An object with `$…` keys is set as it is, through `$set`;
+ * without this a caller whose input is copied into an attribute could send `{ "$increment": 1000 }`.
+ */
+function quoteOperators(node: TemplateNode, position: Position): TemplateNode {
+  if (position === 'attribute') return (run, depth) => quoteAttribute(node(run, depth));
+  if (position === 'change') return (run, depth) => quoteChange(node(run, depth));
+  if (position === 'changes') return (run, depth) => mapValues(node(run, depth), quoteChange);
+  return node;
+}
+
+const bringsOperator = (value: JsonObject): boolean => Object.keys(value).some((key) => key.startsWith('$'));
+
+const quoteAttribute = (value: JsonValue): JsonValue =>
+  isJsonObject(value) && bringsOperator(value) ? { $set: value } : value;
+
+function quoteChange(change: JsonValue): JsonValue {
+  if (isJsonObject(change) && bringsOperator(change))
+    return fail('data may not bring operators into a change');
+  return mapValues(change, quoteAttribute);
+}
+
+const mapValues = (value: JsonValue, write: (value: JsonValue) => JsonValue): JsonValue =>
+  isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, child]) => [key, write(child)]))
+    : value;

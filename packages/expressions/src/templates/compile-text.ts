@@ -1,12 +1,10 @@
-import { EvaluationFailure, fail, spend } from '../cel/frame.js';
-import { type CelValue, wordFor } from '../cel/values/cel-value.js';
-import { resultText, toJson } from '../cel/values/to-json.js';
-import { keyToText, valueToText } from '../cel/values/value-to-text.js';
-import { compilePlaceholder, type Placeholder, shorten } from './compile-placeholder.js';
+import { ExpressionFault } from '../cel/compile-context.js';
+import { compileExpression } from '../cel/compile-expression.js';
+import { EvaluationFailure, type Expression, fail, spend } from '../cel/frame.js';
+import { type CelValue, keyToText, valueToText, wordFor } from '../cel/values/cel-value.js';
+import { resultText, type TemplateNode, type TemplateRun, toJson } from './evaluate-template.js';
 import { findPlaceholders, type Segment } from './find-placeholders.js';
-import { placeIn } from './place-in.js';
 import { addProblem, type TemplateCompiler } from './template-compiler.js';
-import type { TemplateNode, TemplateRun } from './template-node.js';
 
 type Piece = string | Placeholder;
 
@@ -86,4 +84,46 @@ function insideText(value: CelValue, run: TemplateRun): string {
 function insideKey(value: CelValue): string {
   const text = keyToText(value);
   return text === '' ? fail('a placeholder in a key is empty') : text;
+}
+
+/** A compiled `{{ … }}` and where it stands. */
+export interface Placeholder {
+  readonly text: string;
+  readonly pointer: string;
+  readonly run: Expression;
+}
+
+/** Compiles one placeholder of `text`; problems carry the line and column in that text. */
+function compilePlaceholder(
+  segment: Extract<Segment, { kind: 'placeholder' }>,
+  text: string,
+  pointer: string,
+  compiler: TemplateCompiler,
+): Placeholder | undefined {
+  if (!takeRoom(segment.source, pointer, compiler)) return undefined;
+  const compiled = compileExpression(segment.source, compiler.expressions);
+  if (!(compiled instanceof ExpressionFault)) return { text: segment.text, pointer, run: compiled };
+  if (compiler.expressions.nodesLeft < 0) compiler.stopped = true;
+  const place = placeIn(text, segment.start + compiled.offset);
+  addProblem(compiler, pointer, compiled.code, `${place}: ${compiled.message}, in ${shorten(segment.text)}`);
+  return undefined;
+}
+
+function takeRoom(source: string, pointer: string, compiler: TemplateCompiler): boolean {
+  if (compiler.stopped) return false;
+  compiler.left.placeholders -= 1;
+  compiler.left.expressionCharacters -= source.length;
+  if (compiler.left.placeholders >= 0 && compiler.left.expressionCharacters >= 0) return true;
+  addProblem(compiler, pointer, 'template_too_large', 'the template has too many or too long placeholders');
+  compiler.stopped = true;
+  return false;
+}
+
+const shorten = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);
+
+/** "line 2, column 7" of an offset in a text; both count from 1. */
+function placeIn(text: string, offset: number): string {
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  return `line ${line}, column ${offset - before.lastIndexOf('\n')}`;
 }

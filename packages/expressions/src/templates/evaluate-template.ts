@@ -1,7 +1,24 @@
-import type { JsonValue } from '@orrery/contracts';
-import { EvaluationFailure } from '../cel/frame.js';
+import { isCleanText, type JsonValue } from '@orrery/contracts';
+import { EvaluationFailure, type Frame, fail } from '../cel/frame.js';
+import { BeyondJson, type CelMap, type CelValue, valueToText } from '../cel/values/cel-value.js';
+import type { Placeholder } from './compile-text.js';
 import { EVALUATION_LIMITS, type EvaluationLimits, TEMPLATE_LIMITS } from './template-limits.js';
-import type { CompiledTemplate, TemplateRun } from './template-node.js';
+
+/** One evaluation of a whole template. */
+export interface TemplateRun {
+  readonly frame: Frame;
+  readonly room: ResultRoom;
+  /** The placeholder being evaluated, for the failure's report. */
+  current: Placeholder | undefined;
+}
+
+/** A compiled part of a template: writes its JSON. `depth` is its nesting in the result. */
+export type TemplateNode = (run: TemplateRun, depth: number) => JsonValue;
+
+/** A template ready to be evaluated; made by `compileTemplate`, opaque to its users. */
+export interface CompiledTemplate {
+  readonly root: TemplateNode;
+}
 
 /** Which placeholder failed, where it stands in the template, and why. */
 export interface TemplateFailure {
@@ -39,3 +56,54 @@ const failureOf = ({ current }: TemplateRun, reason: string): TemplateFailure =>
   reason,
   pointer: current?.pointer ?? '',
 });
+
+/** What a result may still hold. A result can share parts many times over, so it is counted as it is written out. */
+export interface ResultRoom {
+  values: number;
+  characters: number;
+  maxDepth: number;
+}
+
+const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Writes a value out as fresh JSON that shares nothing with what the expression read. */
+export function toJson(value: CelValue, room: ResultRoom, depth: number): JsonValue {
+  if (--room.values < 0 || depth > room.maxDepth)
+    throw new EvaluationFailure('the result is too large', true);
+  if (typeof value === 'string') return resultText(value, room);
+  if (typeof value === 'number' || typeof value === 'bigint') return toJsonNumber(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => toJson(item, room, depth + 1));
+  if (value instanceof BeyondJson) return resultText(valueToText(value), room);
+  return mapToJson(value, room, depth);
+}
+
+function mapToJson(map: CelMap, room: ResultRoom, depth: number): JsonValue {
+  const result: Record<string, JsonValue> = {};
+  for (const key of Object.keys(map)) {
+    result[resultKey(key, room)] = toJson(map[key] ?? null, room, depth + 1);
+  }
+  return result;
+}
+
+/** Text of a result: U+0000 and lone surrogates are refused as they are at every entrance (decisions §8). */
+export function resultText(text: string, room: ResultRoom): string {
+  room.characters -= text.length;
+  if (room.characters < 0) throw new EvaluationFailure('the result is too large', true);
+  return isCleanText(text) ? text : fail('the result holds U+0000 or a lone surrogate');
+}
+
+export function resultKey(key: string, room: ResultRoom): string {
+  return POLLUTING_KEYS.has(key) ? fail(`the key "${key}" is not allowed`) : resultText(key, room);
+}
+
+/** A number as a JSON result holds it: finite, and exact when whole (at most 2^53 − 1). */
+export function toJsonNumber(value: number | bigint): number {
+  const number = Number(value);
+  if (!Number.isFinite(number)) return fail('the result is not a finite number');
+  if (typeof value === 'bigint' || Number.isInteger(number)) {
+    if (Math.abs(number) > Number.MAX_SAFE_INTEGER)
+      return fail('the result is a whole number beyond 2^53 - 1');
+  }
+  return number === 0 ? 0 : number;
+}

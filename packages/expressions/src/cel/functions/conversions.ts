@@ -1,8 +1,8 @@
-import { fail } from '../frame.js';
-import { type CelValue, wordFor } from '../values/cel-value.js';
-import { NANOS_PER_SECOND, Timestamp } from '../values/moments.js';
-import { isInt64 } from '../values/numbers.js';
-import type { Native } from './native.js';
+import { fail, spend } from '../frame.js';
+import { typeOf } from '../values/cel-type.js';
+import { type CelValue, isInt64, isNumber, valueToText, wordFor } from '../values/cel-value.js';
+import { Duration, NANOS_PER_SECOND, parseDuration, parseTimestamp, Timestamp } from '../values/moments.js';
+import { asWhole, type Native } from './native.js';
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const SPECIAL: ReadonlyMap<string, number> = new Map([
@@ -54,4 +54,26 @@ export const toBool: Native = (_, [value = null]) => {
   if (typeof value === 'string' && TRUE.includes(value)) return true;
   if (typeof value === 'string' && FALSE.includes(value)) return false;
   return cannot(value, 'a boolean');
+};
+
+const PARSE_COST = 20;
+
+export const toText: Native = (_, [value = null]) => valueToText(value);
+
+export const toType: Native = (_, [value = null]) => typeOf(value);
+
+/** RFC 3339 text, or whole seconds since 1970. */
+export const toTimestamp: Native = (frame, [value = null]) => {
+  if (value instanceof Timestamp) return value;
+  if (isNumber(value)) return new Timestamp(BigInt(asWhole(value)) * NANOS_PER_SECOND);
+  if (typeof value !== 'string') return fail(`cannot turn ${wordFor(value)} into a time`);
+  spend(frame, PARSE_COST);
+  return parseTimestamp(value);
+};
+
+export const toDuration: Native = (frame, [value = null]) => {
+  if (value instanceof Duration) return value;
+  if (typeof value !== 'string') return fail(`cannot turn ${wordFor(value)} into a duration`);
+  spend(frame, PARSE_COST);
+  return parseDuration(value);
 };

@@ -1,6 +1,5 @@
 import { fail, spend } from '../frame.js';
-import type { CelValue } from '../values/cel-value.js';
-import { checkedInt } from '../values/numbers.js';
+import { type CelValue, checkedInt } from '../values/cel-value.js';
 import { asNumber, type Native } from './native.js';
 
 /** A function of one number; whole numbers written in the expression stay as they are unless `onInt` says else. */

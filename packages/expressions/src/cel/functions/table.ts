@@ -1,10 +1,20 @@
-import { toBool, toDouble, toInt } from './conversions.js';
+import { fail } from '../frame.js';
+import { isMap, keysOf, wordFor } from '../values/cel-value.js';
+import { codePointLength, spendOnText } from '../values/texts.js';
+import { toBool, toDouble, toDuration, toInt, toText, toTimestamp, toType } from './conversions.js';
 import { mathFunctions, variadicMath } from './maths.js';
 import type { Native } from './native.js';
-import { sizeOf } from './sizes.js';
 import { textMethods } from './text-methods.js';
 import { timeMethods } from './time-methods.js';
-import { toDuration, toText, toTimestamp, toType } from './values.js';
+
+/** Characters of a text, elements of a list, keys of an object. */
+const sizeOf: Native = (frame, [value = null]) => {
+  if (Array.isArray(value)) return BigInt(value.length);
+  if (isMap(value)) return BigInt(keysOf(frame, value).length);
+  if (typeof value !== 'string') return fail(`${wordFor(value)} has no size`);
+  spendOnText(frame, value.length);
+  return BigInt(codePointLength(value));
+};
 
 const functions: ReadonlyMap<string, Native> = new Map<string, Native>([
   ['bool/1', toBool],

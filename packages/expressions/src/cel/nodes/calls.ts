@@ -1,13 +1,11 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { type CompileContext, fault } from '../compile-context.js';
+import { type CompileContext, fault, type NodeOf } from '../compile-context.js';
 import type { Expression, Frame } from '../frame.js';
 import type { Native } from '../functions/native.js';
 import { functionNamed, mathFunction, methodNamed } from '../functions/table.js';
 import type { CelValue } from '../values/cel-value.js';
-import type { NodeOf } from './binary.js';
-import { compileBind } from './bind.js';
-import { compileHas } from './has.js';
 import { loopNamed } from './loops.js';
+import { compileHas } from './reading.js';
 
 /** `size(x)`, `has(x.y)` */
 export function compileCall(node: NodeOf<'call'>, context: CompileContext): Expression {
@@ -44,6 +42,20 @@ function compileMath(space: string, node: NodeOf<'rcall'>, context: CompileConte
 function namespaceOf(receiver: ASTNode, { names, locals }: CompileContext): string | undefined {
   if (receiver.op !== 'id' || names.has(receiver.args) || locals.includes(receiver.args)) return undefined;
   return receiver.args === 'math' || receiver.args === 'cel' ? receiver.args : undefined;
+}
+
+/** `cel.bind(name, value, expression)`: names a value for use in the expression. */
+function compileBind(node: NodeOf<'rcall'>, context: CompileContext): Expression {
+  const [name, value, body] = node.args[2];
+  if (name?.op !== 'id' || value === undefined || body === undefined)
+    return fault('template_syntax', 'cel.bind() takes a name, a value and an expression', node);
+  const slot = context.locals.length;
+  const bound = context.compile(value, context);
+  const result = context.compile(body, { ...context, locals: [...context.locals, name.args] });
+  return (frame) => {
+    frame.locals[slot] = bound(frame);
+    return result(frame);
+  };
 }
 
 function compileNative(native: Native, args: readonly ASTNode[], context: CompileContext): Expression {

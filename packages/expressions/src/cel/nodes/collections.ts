@@ -1,8 +1,6 @@
-import type { CompileContext } from '../compile-context.js';
+import type { CompileContext, NodeOf } from '../compile-context.js';
 import { type Expression, type Frame, fail } from '../frame.js';
-import type { CelMap } from '../values/cel-value.js';
-import { keyToText } from '../values/value-to-text.js';
-import type { NodeOf } from './binary.js';
+import { type CelMap, keyToText } from '../values/cel-value.js';
 
 /** `[a, b]` */
 export function compileList(node: NodeOf<'list'>, context: CompileContext): Expression {

@@ -1,8 +1,6 @@
-import { type CompileContext, EXPRESSION_LIMITS, fault } from '../compile-context.js';
+import { type CompileContext, EXPRESSION_LIMITS, fault, type NodeOf } from '../compile-context.js';
 import { type Expression, type Frame, fail, spend } from '../frame.js';
-import { type CelValue, isMap, wordFor } from '../values/cel-value.js';
-import { keysOf } from '../values/keys-of.js';
-import type { NodeOf } from './binary.js';
+import { type CelValue, isMap, keysOf, wordFor } from '../values/cel-value.js';
 import { attempt, type Outcome, toBoolean } from './logic.js';
 
 type LoopCompiler = (node: NodeOf<'rcall'>, context: CompileContext) => Expression;

@@ -9,6 +9,10 @@ export class CelType extends BeyondJson {
     super();
     this.name = name;
   }
+
+  toText(): undefined {
+    return undefined;
+  }
 }
 
 const NAMES: Readonly<Record<CelKind, string>> = {

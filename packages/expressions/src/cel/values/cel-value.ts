@@ -1,6 +1,10 @@
+import { type Frame, fail, spend } from '../frame.js';
+
 /** Base of the values that CEL knows and JSON does not, so that one `instanceof` tells them from JSON objects. */
 export abstract class BeyondJson {
   abstract readonly kind: 'timestamp' | 'duration' | 'type';
+  /** What `string(x)` gives; undefined where there is no text for it. */
+  abstract toText(): string | undefined;
 }
 
 /** What an expression computes with: JSON, whole numbers written in the expression (bigint), times and types. */
@@ -54,3 +58,41 @@ const WORDS: Readonly<Record<CelKind, string>> = {
 
 /** The kind in the words of error messages. */
 export const wordFor = (value: CelValue): string => WORDS[kindOf(value)];
+
+const MIN_INT = -(2n ** 63n);
+const MAX_INT = 2n ** 63n - 1n;
+
+/** CEL ints are 64-bit: an overflow is a failure, never a wrap. */
+export function checkedInt(value: bigint): bigint {
+  return value < MIN_INT || value > MAX_INT ? fail('whole number overflow') : value;
+}
+
+export const isInt64 = (value: bigint): boolean => value >= MIN_INT && value <= MAX_INT;
+
+/** Decimal text of a number, as it stands in texts, in keys and as an instanceId: `7`, `0.5`, `1e+21`. */
+export const numberToText = (value: number | bigint): string => String(Object.is(value, -0) ? 0 : value);
+
+/** `string(x)`: text, numbers, booleans, times and durations; anything else is a failure. */
+export function valueToText(value: CelValue): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'bigint') return numberToText(value);
+  if (typeof value === 'boolean') return String(value);
+  const text = value instanceof BeyondJson ? value.toText() : undefined;
+  return text ?? fail(`cannot turn ${wordFor(value)} into text`);
+}
+
+/** A key of an object: keys are text, a number stands for its digits (as in a `filter`). */
+export function keyToText(value: CelValue): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'bigint') return numberToText(value);
+  return fail(`a key must be text or a number, not ${wordFor(value)}`);
+}
+
+/** Listing the keys of a large object costs more than reading one. */
+const KEY_COST = 4;
+
+export function keysOf(frame: Frame, map: CelMap): string[] {
+  const keys = Object.keys(map);
+  spend(frame, keys.length * KEY_COST);
+  return keys;
+}

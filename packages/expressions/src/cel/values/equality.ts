@@ -1,7 +1,6 @@
 import { type Frame, spend } from '../frame.js';
 import { CelType } from './cel-type.js';
-import { BeyondJson, type CelMap, type CelValue, isMap, isNumber } from './cel-value.js';
-import { keysOf } from './keys-of.js';
+import { BeyondJson, type CelMap, type CelValue, isMap, isNumber, keysOf } from './cel-value.js';
 import { Duration, Timestamp } from './moments.js';
 import { spendOnText } from './texts.js';
 

@@ -1,7 +1,6 @@
 import type { JsonValue } from '@orrery/contracts';
 import { expect, it } from 'vitest';
-import { splitChangeKey } from './change-key.js';
-import { parseMutation } from './parse-mutation.js';
+import { parseMutation, splitChangeKey } from './mutation.js';
 
 it.each<[string, JsonValue, object]>([
   [

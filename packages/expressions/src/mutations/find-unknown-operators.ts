@@ -5,8 +5,14 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
-import { DELETE_OPERATOR, isOperatorName, OPERATOR_NAMES } from './operator-names.js';
-import { childPosition, type Position, rootPosition } from './positions.js';
+import {
+  childPosition,
+  DELETE_OPERATOR,
+  isOperatorName,
+  OPERATOR_NAMES,
+  type Position,
+  rootPosition,
+} from './mutation.js';
 
 const MAX_PROBLEMS = 20;
 

@@ -2,7 +2,7 @@ import type { JsonValue } from '@orrery/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findUnknownOperators } from './find-unknown-operators.js';
-import { isDeletion, readOperator } from './operator.js';
+import { isDeletion, readOperator } from './mutation.js';
 import { resolveOperator } from './resolve-operator.js';
 
 function resolve(current: JsonValue | undefined, value: JsonValue) {

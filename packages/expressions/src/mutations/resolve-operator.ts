@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonValue } from '@orrery/contracts';
-import type { Operator } from './operator.js';
-import type { OperatorName } from './operator-names.js';
+import type { Operator, OperatorName } from './mutation.js';
 
 /** What becomes of the attribute: a new value, or its removal. */
 export type OperatorOutcome =

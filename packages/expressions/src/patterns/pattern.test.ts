@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../cpu-time.test-support.js';
-import { compilePattern, MAX_PATTERN_LENGTH } from './compile-pattern.js';
+import { compilePattern, MAX_PATTERN_LENGTH } from './pattern.js';
 
 function tests(source: string, text: string): boolean | string {
   const compiled = compilePattern(source);

@@ -1,8 +1,61 @@
-import { type Frame, fail, spend } from '../frame.js';
-import { BeyondJson, type CelValue, isNumber, wordFor } from '../values/cel-value.js';
+import type { BinaryOperator } from '@marcbachmann/cel-js';
+import type { CompileContext, NodeOf } from '../compile-context.js';
+import { type Expression, type Frame, fail, spend } from '../frame.js';
+import {
+  BeyondJson,
+  type CelValue,
+  checkedInt,
+  isInt64,
+  isMap,
+  isNumber,
+  keyToText,
+  wordFor,
+} from '../values/cel-value.js';
+import { equals } from '../values/equality.js';
 import { Duration, Timestamp } from '../values/moments.js';
-import { checkedInt } from '../values/numbers.js';
+import { compare } from '../values/ordering.js';
 import { allowLength } from '../values/texts.js';
+
+type Operation = (frame: Frame, left: CelValue, right: CelValue) => CelValue;
+
+const operations: Readonly<Record<BinaryOperator, Operation>> = {
+  '==': equals,
+  '!=': (frame, left, right) => !equals(frame, left, right),
+  in: contains,
+  '+': add,
+  '-': (_, left, right) => subtract(left, right),
+  '*': (_, left, right) => multiply(left, right),
+  '/': (_, left, right) => divide(left, right),
+  '%': (_, left, right) => remainder(left, right),
+  '<': (frame, left, right) => compare(frame, left, right, (a, b) => a < b),
+  '<=': (frame, left, right) => compare(frame, left, right, (a, b) => a <= b),
+  '>': (frame, left, right) => compare(frame, left, right, (a, b) => a > b),
+  '>=': (frame, left, right) => compare(frame, left, right, (a, b) => a >= b),
+};
+
+export function compileBinary(node: NodeOf<BinaryOperator>, context: CompileContext): Expression {
+  const operation = operations[node.op];
+  const left = context.compile(node.args[0], context);
+  const right = context.compile(node.args[1], context);
+  return (frame) => operation(frame, left(frame), right(frame));
+}
+
+/** `-x`; the smallest int is written `-9223372036854775808`, whose digits alone would not fit. */
+export function compileNegation(node: NodeOf<'-_'>, context: CompileContext): Expression {
+  const operand = node.args;
+  if (operand.op === 'value' && typeof operand.args === 'bigint' && isInt64(-operand.args)) {
+    const value = -operand.args;
+    return () => value;
+  }
+  const read = context.compile(operand, context);
+  return (frame) => negate(read(frame));
+}
+
+function negate(value: CelValue): CelValue {
+  if (typeof value === 'number') return -value;
+  if (typeof value === 'bigint') return checkedInt(-value);
+  return fail(`cannot negate ${value instanceof BeyondJson ? value.kind : wordFor(value)}`);
+}
 
 /**
  * Numbers: two whole numbers written in the expression are 64-bit ints as in CEL; as soon as one side comes from JSON
@@ -62,4 +115,14 @@ export function remainder(left: CelValue, right: CelValue): CelValue {
     return right === 0n ? fail('division by zero') : left % right;
   if (isNumber(left) && isNumber(right)) return Number(left) % Number(right);
   return fail(`cannot take the remainder of ${wordFor(left)} by ${wordFor(right)}`);
+}
+
+/** `x in y`: an element of a list, or a key of an object (a number stands for its digits). */
+export function contains(frame: Frame, item: CelValue, container: CelValue): boolean {
+  if (Array.isArray(container)) {
+    spend(frame, container.length);
+    return container.some((element) => equals(frame, element, item));
+  }
+  if (!isMap(container)) return fail(`cannot look for something in ${wordFor(container)}`);
+  return (typeof item === 'string' || isNumber(item)) && Object.hasOwn(container, keyToText(item));
 }

@@ -1,0 +1,91 @@
+import { type CompileContext, fault, type NodeOf } from '../compile-context.js';
+import { type Expression, fail } from '../frame.js';
+import { CelType, TYPE_NAMES } from '../values/cel-type.js';
+import { type CelValue, isInt64, isMap, isNumber, keyToText, wordFor } from '../values/cel-value.js';
+
+/** A literal. `uint` and `bytes` have no place in JSON and are refused. */
+export function compileValue(node: NodeOf<'value'>): Expression {
+  const value = node.args;
+  if (typeof value === 'object' && value !== null)
+    return fault('unsupported', 'unsigned integers (1u) and bytes (b"…") are not supported', node);
+  if (typeof value === 'bigint' && !isInt64(value))
+    return fault('template_syntax', 'the whole number does not fit 64 bits', node);
+  return () => value;
+}
+
+/** A macro's variable, a declared name, or a type. */
+export function compileName(node: NodeOf<'id'>, context: CompileContext): Expression {
+  const name = node.args;
+  const slot = context.locals.lastIndexOf(name);
+  if (slot >= 0) return (frame) => frame.locals[slot] ?? null;
+  if (context.names.has(name)) return readName(name);
+  if (!TYPE_NAMES.has(name)) return fault('unknown_name', unknownName(name, context), node);
+  const type = new CelType(name);
+  return () => type;
+}
+
+function readName(name: string): Expression {
+  return ({ scope }) => {
+    const value = Object.hasOwn(scope, name) ? scope[name] : undefined;
+    if (value === undefined) return fail(`"${name}" has no value here`);
+    return value as CelValue;
+  };
+}
+
+const unknownName = (name: string, { names, locals }: CompileContext): string =>
+  `unknown name "${name}"; known here: ${[...locals, ...names].join(', ')}`;
+
+/** `a.b` */
+export function compileMember(node: NodeOf<'.'>, context: CompileContext): Expression {
+  const [target, key] = node.args;
+  const read = context.compile(target, context);
+  return (frame) => memberOf(read(frame), key);
+}
+
+/** `a["b"]`, `a[0]` */
+export function compileIndex(node: NodeOf<'[]'>, context: CompileContext): Expression {
+  const target = context.compile(node.args[0], context);
+  const index = context.compile(node.args[1], context);
+  return (frame) => elementOf(target(frame), index(frame));
+}
+
+/** Own properties only, so that no prototype can be reached. A missing key is a failure: `has()` guards. */
+function memberOf(target: CelValue, key: string): CelValue {
+  if (!isMap(target)) return fail(`cannot read "${shown(key)}" of ${wordFor(target)}`);
+  const value = Object.hasOwn(target, key) ? target[key] : undefined;
+  return value === undefined ? fail(`there is no "${shown(key)}"`) : value;
+}
+
+function elementOf(target: CelValue, index: CelValue): CelValue {
+  if (!Array.isArray(target)) return memberOf(target, isMap(target) ? keyToText(index) : shownIndex(index));
+  if (!isNumber(index) || !Number.isInteger(Number(index)))
+    return fail('a list is indexed by a whole number');
+  const element = target[Number(index)];
+  return element === undefined ? fail(`the list of ${target.length} has no element ${index}`) : element;
+}
+
+const shown = (key: string): string => (key.length > 80 ? `${key.slice(0, 80)}…` : key);
+const shownIndex = (index: CelValue): string =>
+  typeof index === 'string' || isNumber(index) ? keyToText(index) : 'an element';
+
+/**
+ * `has(a.b)`: is the last key there? What comes before it must be there. Beyond CEL, `has(a["b-c"])` works too, for
+ * names that are no identifiers. A key whose value is null is there.
+ */
+export function compileHas(node: NodeOf<'call'>, context: CompileContext): Expression {
+  const [field] = node.args[1];
+  if (field?.op !== '.' && field?.op !== '[]')
+    return fault('template_syntax', 'has() takes a field, as in has(input.name)', node);
+  const target = context.compile(field.args[0], context);
+  const key = field.op === '.' ? constant(field.args[1]) : context.compile(field.args[1], context);
+  return (frame) => {
+    const object = target(frame);
+    if (!isMap(object)) return fail(`has() looks into an object, not ${wordFor(object)}`);
+    return Object.hasOwn(object, keyToText(key(frame)));
+  };
+}
+
+const constant =
+  (text: string): Expression =>
+  () =>
+    text;

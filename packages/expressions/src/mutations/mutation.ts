@@ -1,0 +1,124 @@
+import {
+  childPointer,
+  type FieldProblem,
+  fieldProblem,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '@orrery/contracts';
+
+/**
+ * Where in a mutation a value stands:
+ *
+ *   form      { stateChanges, result }
+ *   changes   { "horse:H1": change, … }
+ *   change    { attribute: value, … } or { "$delete": true }
+ *   attribute the attribute's new value, or an operator object
+ *   nested    inside an attribute's value
+ *   free      anywhere else (the result, templates that make no mutation)
+ */
+export type Position = 'form' | 'changes' | 'change' | 'attribute' | 'nested' | 'free';
+
+const FORM_KEYS: ReadonlySet<string> = new Set(['stateChanges', 'result']);
+
+/** With no keys but `stateChanges` and `result` a mutation has the full form; otherwise it is the bare map of changes. */
+export const isMutationForm = (value: JsonValue): boolean =>
+  isJsonObject(value) && Object.keys(value).every((key) => FORM_KEYS.has(key));
+
+export const rootPosition = (mutation: JsonValue): Position =>
+  isMutationForm(mutation) ? 'form' : 'changes';
+
+/** Position of the value under `key` of an object at `position`. */
+export function childPosition(position: Position, key: string): Position {
+  if (position === 'form') return key === 'stateChanges' ? 'changes' : 'free';
+  if (position === 'changes') return 'change';
+  if (position === 'change') return 'attribute';
+  if (position === 'attribute') return key === '$set' ? 'free' : 'nested';
+  return position;
+}
+
+/** What an execution proposes: changes by `schema:instanceId`, and its public result. */
+export interface Mutation {
+  stateChanges: Record<string, JsonObject>;
+  result: JsonObject | null;
+}
+
+export type MutationResult = { ok: true; mutation: Mutation } | { ok: false; problems: FieldProblem[] };
+
+const MAX_PROBLEMS = 20;
+
+/**
+ * Reads `{ stateChanges, result }` (either may be absent or null) or the bare map of changes (decisions §4, "Changing").
+ * Problems have the codes `invalid_mutation` and `invalid_change_key`.
+ */
+export function parseMutation(value: JsonValue): MutationResult {
+  if (!isJsonObject(value)) return refuse([fieldProblem('', 'invalid_mutation', 'a mutation is an object')]);
+  const isForm = isMutationForm(value);
+  const changes = isForm ? (value['stateChanges'] ?? {}) : value;
+  const result = isForm ? (value['result'] ?? null) : null;
+  const base = isForm ? '/stateChanges' : '';
+  if (!isJsonObject(changes))
+    return refuse([fieldProblem(base, 'invalid_mutation', 'stateChanges is an object')]);
+  const problems = Object.entries(changes).flatMap(([key, change]) => checkChange(key, change, base));
+  if (result !== null && !isJsonObject(result))
+    problems.push(fieldProblem('/result', 'invalid_mutation', 'the result is an object'));
+  if (problems.length > 0) return refuse(problems);
+  return { ok: true, mutation: { stateChanges: changes, result } as Mutation };
+}
+
+function checkChange(key: string, change: JsonValue, base: string): FieldProblem[] {
+  const pointer = childPointer(base, key);
+  if (splitChangeKey(key) === undefined)
+    return [fieldProblem(pointer, 'invalid_change_key', 'a change is named "<schema>:<instanceId>"')];
+  return isJsonObject(change) ? [] : [fieldProblem(pointer, 'invalid_mutation', 'a change is an object')];
+}
+
+const refuse = (problems: FieldProblem[]): MutationResult => ({
+  ok: false,
+  problems: problems.slice(0, MAX_PROBLEMS),
+});
+
+/** The two halves of `horse:HORSE_1`. */
+export interface ChangeKey {
+  schema: string;
+  instanceId: string;
+}
+
+/** Splits at the first colon (an instanceId may hold more). Undefined: `invalid_change_key`. */
+export function splitChangeKey(key: string): ChangeKey | undefined {
+  const colon = key.indexOf(':');
+  if (colon < 1 || colon === key.length - 1) return undefined;
+  return { schema: key.slice(0, colon), instanceId: key.slice(colon + 1) };
+}
+
+/** Operators on one attribute of a direct template's change (decisions §4, "Changing"). */
+export const OPERATOR_NAMES = ['$set', '$merge', '$increment', '$append', '$unset'] as const;
+export type OperatorName = (typeof OPERATOR_NAMES)[number];
+
+/** `{ "$delete": true }` in a change's place removes the instance. */
+export const DELETE_OPERATOR = '$delete';
+
+export const isOperatorName = (key: string): key is OperatorName =>
+  (OPERATOR_NAMES as readonly string[]).includes(key);
+
+/** An operator as it stands in a change: `{ "$increment": 1 }`. */
+export interface Operator {
+  name: OperatorName;
+  operand: JsonValue;
+}
+
+/**
+ * Reads an attribute's value in an evaluated direct mutation: the operator that it is, or undefined for a plain value.
+ * `compileTemplate` with `mutation` has made sure that only the template's author can have written one; do not use it
+ * on anything else (a model's proposal has no operators).
+ */
+export function readOperator(value: JsonValue): Operator | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const [name, ...others] = Object.keys(value);
+  if (name === undefined || others.length > 0 || !isOperatorName(name)) return undefined;
+  return { name, operand: value[name] ?? null };
+}
+
+/** Is the change `{ "$delete": true }`, the removal of its instance? */
+export const isDeletion = (change: JsonObject): boolean =>
+  change[DELETE_OPERATOR] === true && Object.keys(change).length === 1;
