@@ -6,12 +6,13 @@ import { createTestDatabase } from '@orrery/testing';
 import { afterAll } from 'vitest';
 import type { RuntimeSchema } from '../src/database/db.js';
 import { migrations } from '../src/database/migrations/index.js';
-import { type CheckedChanges, noChanges } from '../src/execution/check-changes.js';
+import { noChanges } from '../src/execution/check-changes.js';
 import { compileSchema } from '../src/execution/compiled-schema.js';
-import type { InstanceState } from '../src/execution/instance-view.js';
 import { decideManualWrite } from '../src/execution/manual-write.js';
+import type { CheckedChanges } from '../src/journal/change.js';
 import { genesisHash, type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';
 import { isKept } from '../src/journal/kept-states.js';
+import type { InstanceState } from '../src/state/instance-view.js';
 
 /** A migrated database for one test file. */
 export async function openRuntimeDatabase() {

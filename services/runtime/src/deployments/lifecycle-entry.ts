@@ -1,6 +1,7 @@
 import { type Caller, callerName, type JournalKind, type JsonObject } from '@orrery/contracts';
-import { type CheckedChanges, checkEntrySize, noChanges } from '../execution/check-changes.js';
+import { checkEntrySize, noChanges } from '../execution/check-changes.js';
 import { uuidV7 } from '../ids/uuid-v7.js';
+import type { CheckedChanges } from '../journal/change.js';
 import type { JournalEntryDraft } from '../journal/entry.js';
 
 /**

@@ -4,16 +4,11 @@ import {
   type JsonObject,
   ServiceError,
 } from '@orrery/contracts';
+import { changeKey, type InstanceName } from '../journal/change.js';
+import type { InstanceState, InstanceView, Needs } from '../state/instance-view.js';
 import { mergeByMode } from './change-modes.js';
 import type { CompiledDefinition } from './compiled-definition.js';
 import type { CompiledSchema } from './compiled-schema.js';
-import {
-  changeKey,
-  type InstanceName,
-  type InstanceState,
-  type InstanceView,
-  type Needs,
-} from './instance-view.js';
 import { invalidKey } from './parse-proposal.js';
 import type { Proposal, ProposedChange } from './proposal.js';
 

@@ -7,20 +7,10 @@ import {
   ServiceError,
   toPointer,
 } from '@orrery/contracts';
+import { type CheckedChange, type CheckedChanges, changeKey, journalled } from '../journal/change.js';
+import { differenceOf } from '../journal/compare-states.js';
 import type { AppliedChange } from './apply-changes.js';
-import { differenceOf } from './compare-states.js';
-import { changeKey } from './instance-view.js';
 import { jsonBytes } from './json-bytes.js';
-
-declare const checked: unique symbol;
-
-/** A journalled change and the state that it leaves, `null` when it deletes. */
-export interface CheckedChange extends InstanceChange {
-  readonly state: JsonObject | null;
-}
-
-/** Changes that satisfy their schemas: only this file makes them, and a commit takes nothing else. */
-export type CheckedChanges = readonly CheckedChange[] & { readonly [checked]: true };
 
 /** Bytes of an instance's state as JSON (decisions §8). */
 export const MAX_STATE_BYTES = 64 * 1024;
@@ -94,13 +84,3 @@ export function checkEntrySize(input: JsonObject, changes: CheckedChanges, resul
     facts: { limit: MAX_ENTRY_BYTES, bytes },
   });
 }
-
-/** The part of a checked change that is journalled. */
-export const journalled = (change: CheckedChange): InstanceChange => ({
-  entitySchema: change.entitySchema,
-  instanceId: change.instanceId,
-  op: change.op,
-  set: change.set,
-  unset: change.unset,
-  revision: change.revision,
-});

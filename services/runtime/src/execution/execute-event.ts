@@ -7,13 +7,14 @@ import {
   type JsonObject,
   ServiceError,
 } from '@orrery/contracts';
+import type { CheckedChanges } from '../journal/change.js';
+import type { InstanceView, Needs } from '../state/instance-view.js';
 import { applyChanges } from './apply-changes.js';
-import { type CheckedChanges, checkEntrySize, checkStates } from './check-changes.js';
+import { checkEntrySize, checkStates } from './check-changes.js';
 import { checkResult } from './check-result.js';
 import type { CompiledDefinition } from './compiled-definition.js';
 import { decideDirect } from './decide-direct.js';
 import { checkGuards } from './guards.js';
-import type { InstanceView, Needs } from './instance-view.js';
 import { jsonBytes } from './json-bytes.js';
 import type { Proposal } from './proposal.js';
 import { type ReadSet, readEntities, type Selection, selectEntities } from './read-entities.js';

@@ -1,7 +1,7 @@
 import type { AttributeDefinition, JsonObject, VersionDefinition } from '@orrery/contracts';
+import type { InstanceState, InstanceView } from '../state/instance-view.js';
 import { compileDefinition } from './compiled-definition.js';
 import type { ExecutionRun } from './execute-event.js';
-import type { InstanceState, InstanceView } from './instance-view.js';
 
 type AttributeText =
   | AttributeDefinition['type']

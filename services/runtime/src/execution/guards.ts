@@ -1,7 +1,7 @@
 import { type Guards, type JsonValue, ServiceError } from '@orrery/contracts';
+import { changeKey } from '../journal/change.js';
+import { sameJson } from '../journal/compare-states.js';
 import type { AppliedChange } from './apply-changes.js';
-import { sameJson } from './compare-states.js';
-import { changeKey } from './instance-view.js';
 import type { Proposal } from './proposal.js';
 
 /**

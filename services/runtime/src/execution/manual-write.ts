@@ -1,8 +1,9 @@
 import { type JsonObject, ServiceError } from '@orrery/contracts';
+import type { CheckedChanges } from '../journal/change.js';
+import type { InstanceState } from '../state/instance-view.js';
 import type { AppliedChange } from './apply-changes.js';
-import { type CheckedChanges, checkEntrySize, checkStates } from './check-changes.js';
+import { checkEntrySize, checkStates } from './check-changes.js';
 import type { CompiledSchema } from './compiled-schema.js';
-import type { InstanceState } from './instance-view.js';
 
 /**
  * A manual write's change, checked against the live schema (decisions §4 "Instances"): creating fills in defaults,

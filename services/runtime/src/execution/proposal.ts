@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
-import type { InstanceName } from './instance-view.js';
+import type { InstanceName } from '../journal/change.js';
 
 /** What a template or a model wants done to one instance. */
 export interface ProposedChange extends InstanceName {

@@ -1,10 +1,8 @@
 import { type JsonObject, type ReadEntity, ServiceError } from '@orrery/contracts';
+import type { InstanceName } from '../journal/change.js';
+import { type InstanceState, type InstanceView, MAX_READ, type Needs } from '../state/instance-view.js';
 import type { CompiledDefinition } from './compiled-definition.js';
-import type { InstanceName, InstanceState, InstanceView, Needs } from './instance-view.js';
 import { selectInstances } from './select-instances.js';
-
-/** Instances that one execution may read, absent ones that it asks for included (decisions §4 "Reading"). */
-export const MAX_READ = 500;
 
 /** What a version reads in an execution: by schema the instanceIds that its input selects, or all of them. */
 export type Selection = ReadonlyMap<string, ReadonlySet<string> | 'all'>;

@@ -1,6 +1,6 @@
 import { ServiceError } from '@orrery/contracts';
+import { changeKey } from '../journal/change.js';
 import type { AppliedChange } from './apply-changes.js';
-import { changeKey } from './instance-view.js';
 import type { ReadSet } from './read-entities.js';
 
 /** A model changes only instances that it was shown, or new ones (decisions §4 "AI"). */

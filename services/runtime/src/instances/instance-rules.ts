@@ -1,5 +1,5 @@
 import { type InstanceRecord, ServiceError } from '@orrery/contracts';
-import type { InstanceName } from '../execution/instance-view.js';
+import type { InstanceName } from '../journal/change.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
 
 export const toRecord = (

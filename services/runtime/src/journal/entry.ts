@@ -7,7 +7,7 @@ import {
   JOURNAL_VERSION,
   type JsonObject,
 } from '@orrery/contracts';
-import { type CheckedChanges, journalled } from '../execution/check-changes.js';
+import { type CheckedChanges, journalled } from './change.js';
 import { changesTextOf, entryText } from './entry-text.js';
 
 declare const sealed: unique symbol;

@@ -1,7 +1,7 @@
 import type { InstanceChange, JsonObject, JsonValue } from '@orrery/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { differenceOf, sameJson } from '../execution/compare-states.js';
+import { differenceOf, sameJson } from './compare-states.js';
 import { foldChange, stateChangesOf } from './fold-changes.js';
 
 const change = (op: InstanceChange['op'], set: JsonObject = {}, unset: string[] = []): InstanceChange => ({

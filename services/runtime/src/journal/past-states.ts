@@ -1,7 +1,7 @@
 import type { InstanceChange, JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-import type { InstanceName } from '../execution/instance-view.js';
+import type { InstanceName } from './change.js';
 import { foldChange } from './fold-changes.js';
 
 /** An instance as it was after some entry. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-import type { InstanceName } from '../execution/instance-view.js';
+import type { InstanceName } from './change.js';
 import { pastStates } from './past-states.js';
 
 export interface SnapshotInstance extends InstanceName {

@@ -1,5 +1,5 @@
-import type { CheckedChange } from '../execution/check-changes.js';
 import type { IdBlocks } from '../ids/id-blocks.js';
+import type { CheckedChange } from '../journal/change.js';
 import { type SealedEntry, sealEntry } from '../journal/entry.js';
 import { isKept } from '../journal/kept-states.js';
 import type { Batch } from '../state/batch.js';

@@ -1,7 +1,7 @@
 import { canonicalHash, type JsonObject } from '@orrery/contracts';
-import { changeKey } from '../execution/instance-view.js';
 import type { ReadSet } from '../execution/read-entities.js';
 import type { Resolved } from '../execution/resolve-event.js';
+import { changeKey } from '../journal/change.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { Holds } from '../state/open-run.js';
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '@orrery/contracts';
-import { changeKey } from '../execution/instance-view.js';
+import { changeKey } from '../journal/change.js';
 import type { Effects } from './effects.js';
 import type { Holds, OpenRun } from './open-run.js';
 

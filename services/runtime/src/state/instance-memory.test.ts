@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { CheckedChange } from '../execution/check-changes.js';
-import { MAX_READ } from '../execution/read-entities.js';
+import type { CheckedChange } from '../journal/change.js';
 import { createInstanceMemory, type MemoryInstance } from './instance-memory.js';
+import { MAX_READ } from './instance-view.js';
 
 const at = new Date(0);
 const instance = (id: number, state = {}): MemoryInstance => ({

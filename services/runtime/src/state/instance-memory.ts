@@ -1,7 +1,7 @@
 import type { JsonObject } from '@orrery/contracts';
-import type { CheckedChange } from '../execution/check-changes.js';
-import type { InstanceState, InstanceView } from '../execution/instance-view.js';
-import { MAX_READ } from '../execution/read-entities.js';
+import type { CheckedChange } from '../journal/change.js';
+import type { InstanceState, InstanceView } from './instance-view.js';
+import { MAX_READ } from './instance-view.js';
 import { roughSize } from './rough-size.js';
 
 /** An instance as its row will stand once the batch under way is committed. Never changed in place. */

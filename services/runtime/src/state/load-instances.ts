@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-import type { InstanceName } from '../execution/instance-view.js';
-import { MAX_READ } from '../execution/read-entities.js';
+import type { InstanceName } from '../journal/change.js';
 import { type Batcher, createBatcher } from '../lanes/batcher.js';
 import type { InstanceMemory, MemoryInstance } from './instance-memory.js';
+import { MAX_READ } from './instance-view.js';
 
 interface InstanceRow {
   place: number;

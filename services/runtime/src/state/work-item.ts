@@ -1,6 +1,6 @@
 import type { Cancellation, ServiceError } from '@orrery/contracts';
-import type { InstanceName } from '../execution/instance-view.js';
 import type { IdBlocks } from '../ids/id-blocks.js';
+import type { InstanceName } from '../journal/change.js';
 import type { SealedEntry } from '../journal/entry.js';
 import type { DeploymentState } from './deployment-state.js';
 import type { Effects } from './effects.js';

@@ -1,5 +1,5 @@
 import type { Divergence, InstanceChange, JsonObject } from '@orrery/contracts';
-import { sameJson } from '../../execution/compare-states.js';
+import { sameJson } from '../compare-states.js';
 import { foldChange } from '../fold-changes.js';
 
 /** A state as the fold, a kept state or the instance's row has it; `state` null: deleted or absent. */

@@ -1,5 +1,5 @@
 import type { HashedEntry } from '@orrery/contracts';
-import { changeKey, type InstanceName } from '../../execution/instance-view.js';
+import { changeKey, type InstanceName } from '../change.js';
 
 export interface StoredEntry {
   entry: HashedEntry;

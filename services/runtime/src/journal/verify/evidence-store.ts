@@ -1,7 +1,7 @@
 import type { JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../../database/db.js';
-import { changeKey, type InstanceName } from '../../execution/instance-view.js';
+import { changeKey, type InstanceName } from '../change.js';
 import type { FoldedState } from './check-fold.js';
 
 /** An instance's row, and the entry that changed it last. */

@@ -1,6 +1,6 @@
 import type { Divergence } from '@orrery/contracts';
 import type { Db } from '../../database/db.js';
-import { changeKey, type InstanceName } from '../../execution/instance-view.js';
+import { changeKey, type InstanceName } from '../change.js';
 import { isKept } from '../kept-states.js';
 import { pastStates } from '../past-states.js';
 import { checkFold, type Evidence, type FoldedState } from './check-fold.js';

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@orrery/contracts';
+import type { InstanceName } from '../journal/change.js';
 
 /** An instance as the previous item in its deployment's lane left it. Never changed in place. */
 export interface InstanceState {
@@ -6,10 +7,8 @@ export interface InstanceState {
   readonly revision: number;
 }
 
-export interface InstanceName {
-  entitySchema: string;
-  instanceId: string;
-}
+/** One execution reads at most this many instances, including absent ones that it names. */
+export const MAX_READ = 500;
 
 /** The deployment's instances as far as they are in memory. */
 export interface InstanceView {
@@ -26,7 +25,3 @@ export interface Needs {
   instances: InstanceName[];
   schemas: string[];
 }
-
-/** How changes name an instance: `horse:HORSE_1`. Schema names hold no colon, so it is unambiguous. */
-export const changeKey = ({ entitySchema, instanceId }: InstanceName): string =>
-  `${entitySchema}:${instanceId}`;
