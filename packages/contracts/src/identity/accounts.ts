@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from '../records/text.js';
-import { scope } from '../rpc/caller.js';
+import { scope } from '../rpc/call-context.js';
 import { defineMessage } from '../rpc/message.js';
 import { operation } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';

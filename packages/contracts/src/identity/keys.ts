@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageQuery } from '../paging/pagination.js';
 import { deleted, name, timestamp } from '../records/text.js';
-import { scope } from '../rpc/caller.js';
+import { scope } from '../rpc/call-context.js';
 import { defineMessage } from '../rpc/message.js';
 import { listOperation, operation } from '../rpc/operation.js';
 

@@ -1,5 +1,5 @@
 import { type FieldProblem, fieldProblem } from '../errors/field-problem.js';
-import { childPointer } from './json-pointer.js';
+import { childPointer } from './json-value.js';
 
 /** Nesting levels that any JSON from outside may have (decisions §8). */
 export const MAX_JSON_DEPTH = 32;

@@ -1,6 +1,39 @@
+import { hash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+
 /** What JSON can say. `undefined`, functions, dates and bigints are not JSON. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
 
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A JSON value in its written form, put together from what had been checked: nobody checks or writes it again. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** RFC 8785 text of a JSON value: the one form that hashes are taken over. */
+export function canonicalJson(value: JsonValue): string {
+  const text = canonicalize(value);
+  if (text === undefined) throw new TypeError('only JSON values have a canonical form');
+  return text;
+}
+
+/** SHA-256 over the UTF-8 bytes of the RFC 8785 text, 64 lowercase hex digits. */
+export const canonicalHash = (value: JsonValue): string => hash('sha256', canonicalJson(value), 'hex');
+
+/** One step further in an RFC 6901 pointer. */
+export const childPointer = (parent: string, key: string | number): string =>
+  `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
+/** An RFC 6901 pointer from a path of keys, the empty path being the whole document. */
+export const toPointer = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (pointer, key) => childPointer(pointer, typeof key === 'symbol' ? String(key) : key),
+    '',
+  );

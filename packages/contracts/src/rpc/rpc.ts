@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../errors/error-table.js';
-import type { Caller, Scope } from './caller.js';
-import type { Cancellation } from './cancellation.js';
+import type { CallContext, Scope } from './call-context.js';
 
 /**
  * Who may call. The gateway checks `scope` against the key, the service that owns the row checks `relation`:
@@ -62,16 +61,6 @@ export function defineContract<Rpcs extends Record<string, Rpc>>(
     { ...definition, service, name, subject: `orrery.${service}.${name}` },
   ]);
   return { service, rpcs: Object.fromEntries(named) };
-}
-
-/** What a handler knows about the call it answers. */
-export interface CallContext {
-  caller: Caller;
-  requestId: string;
-  /** Ms since epoch after which nobody waits for the answer. */
-  deadline: number;
-  /** Aborted when the caller went away, the deadline passed or the service stops. */
-  signal: Cancellation;
 }
 
 export type RequestOf<R extends Rpc> = z.output<R['request']>;

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { abortSignalOf, Canceller } from './cancellation.js';
+import { abortSignalOf, Canceller } from './call-context.js';
 
 describe('Canceller', () => {
   it('tells each listener once, and none that has left', () => {

@@ -1,3 +1,45 @@
+import { z } from 'zod';
+
+/** What a handler knows about the call it answers. */
+export interface CallContext {
+  caller: Caller;
+  requestId: string;
+  /** Ms since epoch after which nobody waits for the answer. */
+  deadline: number;
+  /** Aborted when the caller went away, the deadline passed or the service stops. */
+  signal: Cancellation;
+}
+
+/** What a key may do (decisions §2). */
+export const scope = z.enum(['read', 'write', 'execute', 'keys']);
+export type Scope = z.infer<typeof scope>;
+
+/** On whose behalf a call is made; it travels in the headers of every call and is set by the gateway alone. */
+export const caller = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('account'), accountId: z.int(), scopes: z.array(scope) }),
+  z.object({ kind: z.literal('wallet'), wallet: z.string() }),
+  z.object({ kind: z.literal('schedule'), event: z.string() }),
+  z.object({ kind: z.literal('service'), service: z.string() }),
+  z.object({ kind: z.literal('anonymous') }),
+]);
+export type Caller = z.infer<typeof caller>;
+
+/** The `caller` of a journal entry: `account:7`, `wallet:<base58>`, `schedule:<event>`. */
+export function callerName(who: Caller): string {
+  switch (who.kind) {
+    case 'account':
+      return `account:${who.accountId}`;
+    case 'wallet':
+      return `wallet:${who.wallet}`;
+    case 'schedule':
+      return `schedule:${who.event}`;
+    case 'service':
+      return `service:${who.service}`;
+    case 'anonymous':
+      return 'anonymous';
+  }
+}
+
 /** What a handler needs of an AbortSignal to notice that it should stop; every AbortSignal is one. */
 export type Cancellation = Pick<AbortSignal, 'aborted' | 'reason' | 'throwIfAborted'> & {
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void;

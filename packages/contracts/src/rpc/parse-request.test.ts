@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { jsonObject } from '../json/json-schemas.js';
-import { problemsOf } from './zod-problems.js';
+import { problemsOf } from './parse-request.js';
 
 const body = z.strictObject({ name: z.string(), template: jsonObject.optional() });
 const problems = (value: unknown) => {
