@@ -9,9 +9,8 @@ import type { CatalogSchema } from './database/schema.js';
 import { catalogHandlers } from './handlers.js';
 import { followAccounts } from './quotas/follow-accounts.js';
 import { catalogSignals } from './signals.js';
-import { askRuntime } from './sweeping/ask-runtime.js';
 import { type Sweeps, startSweeps } from './sweeping/start-sweeps.js';
-import type { AskHeld } from './sweeping/sweep-claims.js';
+import { type AskHeld, askRuntime } from './sweeping/sweep-claims.js';
 
 export interface CatalogDependencies extends ServiceDependencies {
   /** Who says which claims are held; the runtime by default. */

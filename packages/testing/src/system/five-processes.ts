@@ -6,7 +6,7 @@ import { type NodeProcess, startNode } from './node-process.js';
 import type { System } from './system.js';
 import { untilReady } from './until-ready.js';
 
-export const SERVICES = ['catalog', 'runtime', 'scheduler', 'chain-pusher', 'gateway'] as const;
+const SERVICES = ['catalog', 'runtime', 'scheduler', 'chain-pusher', 'gateway'] as const;
 
 export interface Backends {
   readonly databaseUrl: string;

@@ -1,9 +1,12 @@
-import type {
-  AttributeDefinition,
-  AttributeRecord,
-  CreateAttributeBody,
-  UpdateAttributeBody,
+import {
+  type AttributeDefinition,
+  type AttributeRecord,
+  type CreateAttributeBody,
+  type FieldProblem,
+  ServiceError,
+  type UpdateAttributeBody,
 } from '@orrery/contracts';
+import { checkAttributeDefinition } from '@orrery/expressions';
 import type { AttributeRow } from '../database/schema.js';
 
 export const toAttributeRecord = (row: AttributeRow): AttributeRecord => ({
@@ -40,3 +43,42 @@ export const changedBy = (
   constraints: constraints === undefined ? current.constraints : constraints,
   defaultValue: defaultValue === undefined ? current.defaultValue : defaultValue,
 });
+
+/**
+ * Refuses an attribute that contradicts itself: a default that breaks its own constraints, min above max, a bad
+ * pattern, a constraint on the wrong type.
+ *
+ * @throws ServiceError `validation_failed` with pointers below `pointer`.
+ */
+export function checkAttribute(definition: AttributeDefinition, pointer = ''): void {
+  refuse(problemsBelow(pointer, definition));
+}
+
+/** The attributes of a new schema; a name that comes twice is `attribute_exists`. */
+export function checkAttributes(definitions: readonly AttributeDefinition[]): void {
+  refuse(definitions.flatMap((definition, index) => problemsBelow(`/attributes/${index}`, definition)));
+  const seen = new Set<string>();
+  for (const [index, { name }] of definitions.entries()) {
+    if (seen.has(name)) throw duplicate(name, `/attributes/${index}/name`);
+    seen.add(name);
+  }
+}
+
+const problemsBelow = (pointer: string, definition: AttributeDefinition): FieldProblem[] =>
+  checkAttributeDefinition(definition).map((problem) => ({
+    ...problem,
+    pointer: `${pointer}${problem.pointer}`,
+  }));
+
+function refuse(errors: FieldProblem[]): void {
+  const [first] = errors;
+  if (first === undefined) return;
+  throw new ServiceError('validation_failed', `${first.pointer}: ${first.message}`, { errors });
+}
+
+function duplicate(name: string, pointer: string): ServiceError {
+  const message = `The attribute "${name}" appears twice.`;
+  return new ServiceError('attribute_exists', message, {
+    errors: [{ pointer, code: 'attribute_exists', message }],
+  });
+}

@@ -1,7 +1,6 @@
 import type { AttributeDefinition, PageQuery } from '@orrery/contracts';
 import { page } from '@orrery/database';
-import type { CatalogDatabase, CatalogTransaction } from '../context.js';
-import { json } from '../database/json.js';
+import { type Db, json, type Trx } from '../database/db.js';
 import type { AttributeRow } from '../database/schema.js';
 
 const columnsOf = ({ name, type, constraints, defaultValue }: AttributeDefinition) => ({
@@ -13,7 +12,7 @@ const columnsOf = ({ name, type, constraints, defaultValue }: AttributeDefinitio
 
 /** In the order given, which is the order of their ids. */
 export async function insertAttributes(
-  trx: CatalogTransaction,
+  trx: Trx,
   schemaId: number,
   definitions: readonly AttributeDefinition[],
   now: Date,
@@ -34,11 +33,7 @@ export async function insertAttributes(
   return rows.sort((a, b) => a.id - b.id);
 }
 
-export const findAttribute = (
-  db: CatalogDatabase,
-  schemaId: number,
-  name: string,
-): Promise<AttributeRow | undefined> =>
+export const findAttribute = (db: Db, schemaId: number, name: string): Promise<AttributeRow | undefined> =>
   db
     .selectFrom('attributes')
     .selectAll()
@@ -47,7 +42,7 @@ export const findAttribute = (
     .executeTakeFirst();
 
 export const replaceAttribute = (
-  trx: CatalogTransaction,
+  trx: Trx,
   id: number,
   definition: AttributeDefinition,
   now: Date,
@@ -59,21 +54,18 @@ export const replaceAttribute = (
     .returningAll()
     .executeTakeFirstOrThrow();
 
-export async function deleteAttribute(trx: CatalogTransaction, id: number): Promise<void> {
+export async function deleteAttribute(trx: Trx, id: number): Promise<void> {
   await trx.deleteFrom('attributes').where('id', '=', id).execute();
 }
 
-export const listAttributes = (
-  db: CatalogDatabase,
-  schemaId: number,
-  query: PageQuery,
-): Promise<AttributeRow[]> => attributesPage(db, schemaId, query).execute();
+export const listAttributes = (db: Db, schemaId: number, query: PageQuery): Promise<AttributeRow[]> =>
+  attributesPage(db, schemaId, query).execute();
 
-const attributesPage = (db: CatalogDatabase, schemaId: number, query: PageQuery) =>
+const attributesPage = (db: Db, schemaId: number, query: PageQuery) =>
   page(db.selectFrom('attributes').selectAll().where('schema_id', '=', schemaId).orderBy('id'), query);
 
 /** All attributes of some schemas, in order of creation. */
-export const attributesOf = (db: CatalogDatabase, schemaIds: readonly number[]): Promise<AttributeRow[]> =>
+export const attributesOf = (db: Db, schemaIds: readonly number[]): Promise<AttributeRow[]> =>
   schemaIds.length === 0
     ? Promise.resolve([])
     : db

@@ -1,13 +1,24 @@
 import { type Caller, ServiceError } from '@orrery/contracts';
-import { type CatalogContext, type CatalogTransaction, nowOf } from '../context.js';
+import type { Clock } from '@orrery/service-kit';
+import type { Announce } from '../changes/announce-change.js';
+import type { CatalogLimits } from '../config.js';
+import { type Db, nowOf, type Trx } from '../database/db.js';
 import type { AttributeRow, EntitySchemaRow } from '../database/schema.js';
 import { refuseOversizedSchema } from '../entity-schemas/schema-rules.js';
 import { holdSchema, setDefinition } from '../entity-schemas/schema-store.js';
 import { contentBytes } from '../hashing/content-hash.js';
-import { countSchemaBytes } from '../worlds/schema-bytes.js';
 import { ownWorld } from '../worlds/world-access.js';
+import { countSchemaBytes } from '../worlds/world-counters.js';
 import { toAttributeDefinition } from './attribute-rules.js';
 import { attributesOf, findAttribute } from './attribute-store.js';
+
+/** What attributes work with. */
+export interface AttributeDependencies {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly limits: CatalogLimits;
+  readonly announce: Announce;
+}
 
 interface SchemaPath {
   worldAddress: string;
@@ -19,8 +30,8 @@ interface SchemaPath {
  * hash follow in the same transaction. Editors of one schema take turns.
  */
 export async function editAttributes<T>(
-  context: CatalogContext,
-  trx: CatalogTransaction,
+  context: AttributeDependencies,
+  trx: Trx,
   { worldAddress, schemaName }: SchemaPath,
   caller: Caller,
   edit: (schema: EntitySchemaRow, now: Date) => Promise<T>,

@@ -1,15 +1,20 @@
 import { attributeRpcs, type Handlers, paginationOf, refuseDeepPage } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
-import type { CatalogContext } from '../context.js';
-import { createOnce } from '../creating/create-once.js';
+import { createOnce } from '../changes/create-once.js';
 import { findSchema } from '../entity-schemas/schema-store.js';
 import { visibleWorld } from '../worlds/world-access.js';
-import { changedBy, definedBy, toAttributeDefinition, toAttributeRecord } from './attribute-rules.js';
+import {
+  changedBy,
+  checkAttribute,
+  definedBy,
+  toAttributeDefinition,
+  toAttributeRecord,
+} from './attribute-rules.js';
 import { deleteAttribute, insertAttributes, listAttributes, replaceAttribute } from './attribute-store.js';
-import { checkAttribute } from './check-attributes.js';
+import type { AttributeDependencies } from './edit-attributes.js';
 import { editAttributes, requireAttribute } from './edit-attributes.js';
 
-export function attributeHandlers(context: CatalogContext): Handlers<typeof attributeRpcs> {
+export function attributeHandlers(context: AttributeDependencies): Handlers<typeof attributeRpcs> {
   const { db } = context;
   return {
     'attributes.list': async ({ params, query }, { caller }) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type CatalogChanged, catalogChanged } from '@orrery/contracts';
 import { enqueue } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
-import type { CatalogTransaction } from '../context.js';
+import type { Trx } from '../database/db.js';
 import type { WorldRow } from '../database/schema.js';
 
 /** What changed; `id` is its own, and its row is held by the transaction. */
@@ -12,7 +12,7 @@ interface Change extends Pick<CatalogChanged, 'subject' | 'name' | 'change'> {
 }
 
 /** Puts a change into the outbox, in the transaction that makes it. */
-export type Announce = (trx: CatalogTransaction, world: WorldRow, change: Change) => Promise<void>;
+export type Announce = (trx: Trx, world: WorldRow, change: Change) => Promise<void>;
 
 /** Changes of one thing are published in their order: its row is held while they are written. */
 export const announceWith =

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { CatalogDatabase, CatalogTransaction } from '../context.js';
+import type { Db, Trx } from '../database/db.js';
 import type { ClaimKind, ClaimRow } from '../database/schema.js';
 
 /**
@@ -7,7 +7,7 @@ import type { ClaimKind, ClaimRow } from '../database/schema.js';
  * and counts as a new claim: a sweep that had asked before it releases nothing.
  */
 export async function putClaims(
-  trx: CatalogTransaction,
+  trx: Trx,
   { deployment, worldId, now }: { deployment: string; worldId: number; now: Date },
   kind: ClaimKind,
   targetIds: readonly number[],
@@ -27,7 +27,7 @@ export async function putClaims(
 }
 
 export async function isClaimed(
-  trx: CatalogTransaction,
+  trx: Trx,
   kind: Exclude<ClaimKind, 'world'>,
   targetId: number,
 ): Promise<boolean> {
@@ -42,7 +42,7 @@ export async function isClaimed(
 }
 
 /** Whether anything in the world, or the world itself, is claimed. */
-export async function isWorldClaimed(trx: CatalogTransaction, worldId: number): Promise<boolean> {
+export async function isWorldClaimed(trx: Trx, worldId: number): Promise<boolean> {
   const claim = await trx
     .selectFrom('claims')
     .select('deployment')
@@ -53,7 +53,7 @@ export async function isWorldClaimed(trx: CatalogTransaction, worldId: number): 
 }
 
 /** Whether any version of the event is claimed. */
-export async function isEventClaimed(trx: CatalogTransaction, eventId: number): Promise<boolean> {
+export async function isEventClaimed(trx: Trx, eventId: number): Promise<boolean> {
   const claim = await trx
     .selectFrom('claims')
     .innerJoin('event_versions', 'event_versions.id', 'claims.target_id')
@@ -67,7 +67,7 @@ export async function isEventClaimed(trx: CatalogTransaction, eventId: number): 
 
 /** Gives claims back; returns how many there were. */
 export async function releaseTargets(
-  db: CatalogDatabase,
+  db: Db,
   deployment: string,
   kind: ClaimKind,
   targetIds: readonly number[],
@@ -82,13 +82,13 @@ export async function releaseTargets(
   return Number(released.numDeletedRows);
 }
 
-export async function releaseAll(db: CatalogDatabase, deployment: string): Promise<number> {
+export async function releaseAll(db: Db, deployment: string): Promise<number> {
   const released = await db.deleteFrom('claims').where('deployment', '=', deployment).executeTakeFirst();
   return Number(released.numDeletedRows);
 }
 
 /** Releases a claim if it is still the one that was looked at. */
-export async function releaseSeen(db: CatalogDatabase, claim: ClaimRow): Promise<number> {
+export async function releaseSeen(db: Db, claim: ClaimRow): Promise<number> {
   const released = await db
     .deleteFrom('claims')
     .where('deployment', '=', claim.deployment)
@@ -104,7 +104,7 @@ export async function releaseSeen(db: CatalogDatabase, claim: ClaimRow): Promise
  * now, so that other replicas take others and one that cannot be asked after does not hold up the rest.
  */
 export async function takeUnchecked(
-  db: CatalogDatabase,
+  db: Db,
   before: Date,
   now: Date,
   deployments: number,

@@ -1,5 +1,5 @@
 import { type FieldProblem, fieldProblem, ServiceError } from '@orrery/contracts';
-import type { CatalogTransaction } from '../context.js';
+import type { Trx } from '../database/db.js';
 import type { EntitySchemaRow, WorldRow } from '../database/schema.js';
 
 /** The largest number that the column holds; no event gets that far. */
@@ -12,7 +12,7 @@ export interface VersionName {
 }
 
 /** A world held against deletion. Held first, as deletions do. */
-export const holdWorldById = (trx: CatalogTransaction, worldId: number): Promise<WorldRow | undefined> =>
+export const holdWorldById = (trx: Trx, worldId: number): Promise<WorldRow | undefined> =>
   trx.selectFrom('worlds').selectAll().where('id', '=', worldId).forKeyShare().executeTakeFirst();
 
 /**
@@ -21,7 +21,7 @@ export const holdWorldById = (trx: CatalogTransaction, worldId: number): Promise
  * @throws ServiceError `unknown_event` or `unknown_event_version`, with the pointer of each that is not there.
  */
 export async function holdVersionsNamed(
-  trx: CatalogTransaction,
+  trx: Trx,
   worldId: number,
   names: readonly VersionName[],
 ): Promise<number[]> {
@@ -56,7 +56,7 @@ export async function holdVersionsNamed(
 
 /** Ids by name. */
 async function holdEventsNamed(
-  trx: CatalogTransaction,
+  trx: Trx,
   worldId: number,
   names: readonly VersionName[],
 ): Promise<Map<string, number>> {
@@ -83,7 +83,7 @@ async function holdEventsNamed(
 
 /** Schemas by name, held against deletion and renaming. @throws ServiceError `unknown_entity_schema`. */
 export async function holdSchemasNamed(
-  trx: CatalogTransaction,
+  trx: Trx,
   worldId: number,
   names: readonly string[],
 ): Promise<EntitySchemaRow[]> {

@@ -1,15 +1,22 @@
 import type { definitionRpcs, Handlers } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
-import { type CatalogContext, nowOf } from '../context.js';
+import type { Clock } from '@orrery/service-kit';
+import { type Db, nowOf } from '../database/db.js';
 import { loadVersionDefinitions } from '../definitions/load-definitions.js';
 import { toSchemaDefinition } from '../entity-schemas/schema-rules.js';
 import { ownWorld } from '../worlds/world-access.js';
 import { putClaims, releaseAll, releaseTargets } from './claim-store.js';
 import { holdSchemasNamed, holdVersionsNamed, holdWorldById } from './claim-targets.js';
 
+/** What claims work with. */
+export interface ClaimDependencies {
+  readonly db: Db;
+  readonly clock: Clock;
+}
+
 type ClaimRpcs = Omit<typeof definitionRpcs, 'definitions.confirm' | 'definitions.lock'>;
 
-export function claimHandlers(context: CatalogContext): Handlers<ClaimRpcs> {
+export function claimHandlers(context: ClaimDependencies): Handlers<ClaimRpcs> {
   const { db } = context;
   return {
     'claims.world': ({ world, deployment }, { caller }) =>

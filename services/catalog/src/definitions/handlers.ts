@@ -1,12 +1,15 @@
 import type { definitionRpcs, Handlers } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
-import type { CatalogContext } from '../context.js';
+import type { ConfirmDependencies } from './confirm-definitions.js';
 import { confirmDefinitions } from './confirm-definitions.js';
+import type { LockDependencies } from './lock-definitions.js';
 import { lockDefinitions } from './lock-definitions.js';
 
 type DefinitionRpcs = Pick<typeof definitionRpcs, 'definitions.confirm' | 'definitions.lock'>;
 
-export function definitionHandlers(context: CatalogContext): Handlers<DefinitionRpcs> {
+export function definitionHandlers(
+  context: ConfirmDependencies & LockDependencies,
+): Handlers<DefinitionRpcs> {
   const { db } = context;
   return {
     'definitions.confirm': (asked) => confirmDefinitions(context, asked),

@@ -1,5 +1,5 @@
 import type { SchemaDefinition, VersionDefinition, WorldTexts } from '@orrery/contracts';
-import type { CatalogDatabase } from '../context.js';
+import type { Db } from '../database/db.js';
 import type { EntitySchemaRow } from '../database/schema.js';
 import { toSchemaDefinition } from '../entity-schemas/schema-rules.js';
 import { schemasNamed, usesAllSchemas } from '../versions/stored-version.js';
@@ -7,17 +7,14 @@ import { schemasNamed, usesAllSchemas } from '../versions/stored-version.js';
 import { type PlacedVersion, type Schemas, toVersionDefinition, toWorldTexts } from './definition-rules.js';
 
 /** The definitions of versions that exist, in the order asked for. */
-export async function loadVersionDefinitions(
-  db: CatalogDatabase,
-  ids: readonly number[],
-): Promise<VersionDefinition[]> {
+export async function loadVersionDefinitions(db: Db, ids: readonly number[]): Promise<VersionDefinition[]> {
   const found = await findVersionDefinitions(db, ids);
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
 /** Definitions by version id; versions that are gone are left out. */
 export async function findVersionDefinitions(
-  db: CatalogDatabase,
+  db: Db,
   ids: readonly number[],
 ): Promise<Map<number, VersionDefinition>> {
   if (ids.length === 0) return new Map();
@@ -34,7 +31,7 @@ export async function findVersionDefinitions(
   );
 }
 
-async function liveSchemasFor(db: CatalogDatabase, rows: PlacedVersion[]): Promise<EntitySchemaRow[]> {
+async function liveSchemasFor(db: Db, rows: PlacedVersion[]): Promise<EntitySchemaRow[]> {
   const drafts = rows.filter(({ locked_at }) => locked_at === null);
   if (drafts.length === 0) return [];
   const worlds = drafts.map(({ world_id }) => world_id);
@@ -57,12 +54,11 @@ interface SchemaName {
   name: string;
 }
 
-/** Finds a live schema among those named; `undefined` for one that is gone. */
+/** Loads the live schemas that are named (at least one). The function returned gives `undefined` for one that is gone. */
 export async function findSchemaDefinitions(
-  db: CatalogDatabase,
+  db: Db,
   names: readonly SchemaName[],
 ): Promise<(schema: SchemaName) => SchemaDefinition | undefined> {
-  if (names.length === 0) return () => undefined;
   const rows = await db
     .selectFrom('entity_schemas')
     .select(['id', 'world_id', 'name', 'definition', 'hash'])
@@ -80,12 +76,8 @@ export async function findSchemaDefinitions(
   };
 }
 
-/** Texts by world id; worlds that are gone are left out. */
-export async function findWorldTexts(
-  db: CatalogDatabase,
-  ids: readonly number[],
-): Promise<Map<number, WorldTexts>> {
-  if (ids.length === 0) return new Map();
+/** Texts by world id, of at least one world; worlds that are gone are left out. */
+export async function findWorldTexts(db: Db, ids: readonly number[]): Promise<Map<number, WorldTexts>> {
   const rows = await db
     .selectFrom('worlds')
     .selectAll()

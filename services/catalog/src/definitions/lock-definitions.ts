@@ -1,18 +1,26 @@
 import { ServiceError, type VersionDefinition, type WorldTexts } from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
+import type { Announce } from '../changes/announce-change.js';
 import { holdWorldById } from '../claims/claim-targets.js';
-import type { CatalogContext, CatalogTransaction } from '../context.js';
+import type { Trx } from '../database/db.js';
 import type { VersionRow, WorldRow } from '../database/schema.js';
 import { lockVersion } from '../versions/lock-version.js';
 import { toWorldTexts } from './definition-rules.js';
 import { loadVersionDefinitions } from './load-definitions.js';
+
+/** What a lock writes with. */
+export interface LockDependencies {
+  readonly clock: Clock;
+  readonly announce: Announce;
+}
 
 /**
  * Locks versions for a deployment's lock, all or none, and answers them as they now are for ever. Idempotent: a
  * half-done lock of a deployment is finished by repeating it.
  */
 export async function lockDefinitions(
-  context: CatalogContext,
-  trx: CatalogTransaction,
+  context: LockDependencies,
+  trx: Trx,
   worldId: number,
   versionIds: readonly number[],
 ): Promise<{ definitions: VersionDefinition[]; world: WorldTexts }> {
@@ -26,11 +34,7 @@ export async function lockDefinitions(
 type HeldVersion = VersionRow & { event: string };
 
 /** Events before versions, each lowest id first: the order of all who hold them. */
-async function holdAll(
-  trx: CatalogTransaction,
-  worldId: number,
-  versionIds: readonly number[],
-): Promise<HeldVersion[]> {
+async function holdAll(trx: Trx, worldId: number, versionIds: readonly number[]): Promise<HeldVersion[]> {
   if (versionIds.length === 0) return [];
   const ids = [...new Set(versionIds)];
   const events = await trx
@@ -57,8 +61,8 @@ async function holdAll(
 }
 
 async function lockOne(
-  context: CatalogContext,
-  trx: CatalogTransaction,
+  context: LockDependencies,
+  trx: Trx,
   world: WorldRow,
   version: HeldVersion,
 ): Promise<void> {

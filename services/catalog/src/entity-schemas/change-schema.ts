@@ -1,18 +1,58 @@
 import {
+  type CallContext,
   type Caller,
+  type CreateEntitySchemaBody,
   type EntitySchemaRecord,
   ServiceError,
   type UpdateEntitySchemaBody,
 } from '@orrery/contracts';
-import { attributesOf } from '../attributes/attribute-store.js';
+import type { Clock } from '@orrery/service-kit';
+import { checkAttributes, definedBy } from '../attributes/attribute-rules.js';
+import { attributesOf, insertAttributes } from '../attributes/attribute-store.js';
+import type { Announce } from '../changes/announce-change.js';
 import { isClaimed } from '../claims/claim-store.js';
-import { type CatalogContext, type CatalogTransaction, nowOf } from '../context.js';
+import type { CatalogLimits } from '../config.js';
+import { type Db, nowOf, type Trx } from '../database/db.js';
 import { contentBytes } from '../hashing/content-hash.js';
-import { removeMember } from '../worlds/member-counters.js';
-import { countSchemaBytes } from '../worlds/schema-bytes.js';
 import { ownWorld } from '../worlds/world-access.js';
-import { toSchemaRecord } from './schema-rules.js';
-import { deleteSchema, holdSchema, isSchemaNamed, updateSchema } from './schema-store.js';
+import { addMember, countSchemaBytes, removeMember } from '../worlds/world-counters.js';
+import { refuseOversizedSchema, toSchemaRecord } from './schema-rules.js';
+import { deleteSchema, holdSchema, insertSchema, isSchemaNamed, updateSchema } from './schema-store.js';
+
+/** What entity schemas work with. */
+export interface SchemaDependencies {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly limits: CatalogLimits;
+  readonly announce: Announce;
+}
+
+/** A schema and its attributes, all or nothing. */
+export async function createSchema(
+  context: SchemaDependencies,
+  trx: Trx,
+  worldAddress: string,
+  body: CreateEntitySchemaBody,
+  { caller }: CallContext,
+): Promise<EntitySchemaRecord> {
+  const world = await ownWorld(trx, worldAddress, caller, 'counting');
+  const definitions = (body.attributes ?? []).map(definedBy);
+  checkAttributes(definitions);
+  refuseOversizedSchema(definitions, context.limits);
+  const { schemasPerWorld, worldSchemaBytes } = context.limits;
+  await addMember(trx, world.id, 'schema_count', schemasPerWorld);
+  await countSchemaBytes(trx, world.id, contentBytes(definitions), worldSchemaBytes);
+  const now = nowOf(context);
+  const schema = await insertSchema(trx, world.id, body, definitions, now);
+  const attributes = await insertAttributes(trx, schema.id, definitions, now);
+  await context.announce(trx, world, {
+    subject: 'entity_schema',
+    id: schema.id,
+    name: schema.name,
+    change: 'created',
+  });
+  return toSchemaRecord(schema, attributes);
+}
 
 interface SchemaPath {
   worldAddress: string;
@@ -20,7 +60,7 @@ interface SchemaPath {
 }
 
 /** @throws ServiceError `entity_schema_in_use` when a version names it or a deployment has instances of it. */
-async function refuseWhileInUse(trx: CatalogTransaction, id: number, what: string): Promise<void> {
+async function refuseWhileInUse(trx: Trx, id: number, what: string): Promise<void> {
   if (await isSchemaNamed(trx, id))
     throw new ServiceError('entity_schema_in_use', `An event version uses the schema; it cannot be ${what}.`);
   if (await isClaimed(trx, 'schema', id))
@@ -28,8 +68,8 @@ async function refuseWhileInUse(trx: CatalogTransaction, id: number, what: strin
 }
 
 export async function changeSchema(
-  context: CatalogContext,
-  trx: CatalogTransaction,
+  context: SchemaDependencies,
+  trx: Trx,
   { worldAddress, schemaName }: SchemaPath,
   body: UpdateEntitySchemaBody,
   caller: Caller,
@@ -49,8 +89,8 @@ export async function changeSchema(
 }
 
 export async function removeSchema(
-  context: CatalogContext,
-  trx: CatalogTransaction,
+  context: SchemaDependencies,
+  trx: Trx,
   { worldAddress, schemaName }: SchemaPath,
   caller: Caller,
 ): Promise<void> {

@@ -1,15 +1,14 @@
 import { entitySchemaRpcs, type Handlers, paginationOf, refuseDeepPage } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import { attributesOf } from '../attributes/attribute-store.js';
-import type { CatalogContext } from '../context.js';
-import { createOnce } from '../creating/create-once.js';
+import { createOnce } from '../changes/create-once.js';
 import { visibleWorld } from '../worlds/world-access.js';
-import { changeSchema, removeSchema } from './change-schema.js';
-import { createSchema } from './create-schema.js';
+import type { SchemaDependencies } from './change-schema.js';
+import { changeSchema, createSchema, removeSchema } from './change-schema.js';
 import { toSchemaRecord } from './schema-rules.js';
 import { findSchema, schemasPage } from './schema-store.js';
 
-export function entitySchemaHandlers(context: CatalogContext): Handlers<typeof entitySchemaRpcs> {
+export function entitySchemaHandlers(context: SchemaDependencies): Handlers<typeof entitySchemaRpcs> {
   const { db } = context;
   return {
     'entitySchemas.list': async ({ params, query }, { caller }) => {

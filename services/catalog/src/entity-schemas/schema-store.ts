@@ -6,15 +6,14 @@ import {
   type UpdateEntitySchemaBody,
 } from '@orrery/contracts';
 import { page } from '@orrery/database';
-import type { CatalogDatabase, CatalogTransaction } from '../context.js';
-import { json } from '../database/json.js';
+import { type Db, json, type Trx } from '../database/db.js';
 import type { EntitySchemaRow } from '../database/schema.js';
 import { schemaHash } from './schema-rules.js';
 
 /** `alone` keeps out who would refer to the schema (deletion, renaming); `editing` only other editors. */
 export type SchemaHold = 'editing' | 'alone';
 
-const selectSchema = (db: CatalogDatabase, worldId: number, name: string) =>
+const selectSchema = (db: Db, worldId: number, name: string) =>
   db.selectFrom('entity_schemas').selectAll().where('world_id', '=', worldId).where('name', '=', name);
 
 const orNotFound = (row: EntitySchemaRow | undefined): EntitySchemaRow => {
@@ -23,15 +22,12 @@ const orNotFound = (row: EntitySchemaRow | undefined): EntitySchemaRow => {
 };
 
 /** @throws ServiceError `entity_schema_not_found`. */
-export const findSchema = async (
-  db: CatalogDatabase,
-  worldId: number,
-  name: string,
-): Promise<EntitySchemaRow> => orNotFound(await selectSchema(db, worldId, name).executeTakeFirst());
+export const findSchema = async (db: Db, worldId: number, name: string): Promise<EntitySchemaRow> =>
+  orNotFound(await selectSchema(db, worldId, name).executeTakeFirst());
 
 /** The schema, held until the transaction ends. @throws ServiceError `entity_schema_not_found`. */
 export async function holdSchema(
-  trx: CatalogTransaction,
+  trx: Trx,
   worldId: number,
   name: string,
   hold: SchemaHold,
@@ -42,7 +38,7 @@ export async function holdSchema(
 }
 
 export const insertSchema = (
-  trx: CatalogTransaction,
+  trx: Trx,
   worldId: number,
   body: CreateEntitySchemaBody,
   attributes: AttributeDefinition[],
@@ -64,7 +60,7 @@ export const insertSchema = (
     .executeTakeFirstOrThrow();
 
 export function updateSchema(
-  trx: CatalogTransaction,
+  trx: Trx,
   current: EntitySchemaRow,
   body: UpdateEntitySchemaBody,
   now: Date,
@@ -85,7 +81,7 @@ export function updateSchema(
 
 /** Brings what the schema says of its attributes in line with their rows. */
 export async function setDefinition(
-  trx: CatalogTransaction,
+  trx: Trx,
   { id, name }: EntitySchemaRow,
   attributes: AttributeDefinition[],
   now: Date,
@@ -102,12 +98,12 @@ export async function setDefinition(
     .execute();
 }
 
-export async function deleteSchema(trx: CatalogTransaction, id: number): Promise<void> {
+export async function deleteSchema(trx: Trx, id: number): Promise<void> {
   await trx.deleteFrom('entity_schemas').where('id', '=', id).execute();
 }
 
 /** Whether a version names the schema or a locked one holds a copy of it. */
-export async function isSchemaNamed(trx: CatalogTransaction, id: number): Promise<boolean> {
+export async function isSchemaNamed(trx: Trx, id: number): Promise<boolean> {
   const naming = await trx
     .selectFrom('version_schemas')
     .select('version_id')
@@ -117,5 +113,5 @@ export async function isSchemaNamed(trx: CatalogTransaction, id: number): Promis
   return naming !== undefined;
 }
 
-export const schemasPage = (db: CatalogDatabase, worldId: number, query: PageQuery) =>
+export const schemasPage = (db: Db, worldId: number, query: PageQuery) =>
   page(db.selectFrom('entity_schemas').selectAll().where('world_id', '=', worldId).orderBy('id'), query);

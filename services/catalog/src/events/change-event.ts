@@ -1,11 +1,46 @@
-import { type Caller, type EventRecord, ServiceError, type UpdateEventBody } from '@orrery/contracts';
+import {
+  type CallContext,
+  type Caller,
+  type CreateEventBody,
+  type EventRecord,
+  ServiceError,
+  type UpdateEventBody,
+} from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
+import type { Announce } from '../changes/announce-change.js';
 import { isEventClaimed } from '../claims/claim-store.js';
-import { type CatalogContext, type CatalogTransaction, nowOf } from '../context.js';
+import type { CatalogLimits } from '../config.js';
+import { type Db, nowOf, type Trx } from '../database/db.js';
+import { insertNewVersion } from '../versions/save-version.js';
 import { hasLockedVersion } from '../versions/version-store.js';
-import { removeMember } from '../worlds/member-counters.js';
 import { ownWorld } from '../worlds/world-access.js';
-import { toEventRecord } from './event-rules.js';
-import { deleteEvent, holdEvent, updateEvent } from './event-store.js';
+import { addMember, removeMember } from '../worlds/world-counters.js';
+import { deleteEvent, holdEvent, insertEvent, toEventRecord, updateEvent } from './event-store.js';
+
+/** What events work with. */
+export interface EventDependencies {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly limits: CatalogLimits;
+  readonly announce: Announce;
+}
+
+/** An event and its version 1, both or neither. */
+export async function createEvent(
+  context: EventDependencies,
+  trx: Trx,
+  worldAddress: string,
+  body: CreateEventBody,
+  { caller }: CallContext,
+): Promise<EventRecord> {
+  const world = await ownWorld(trx, worldAddress, caller, 'counting');
+  await addMember(trx, world.id, 'event_count', context.limits.eventsPerWorld);
+  const event = await insertEvent(trx, world.id, body, nowOf(context));
+  const { version } = await insertNewVersion(context, trx, event, body.firstVersion, '/firstVersion');
+  const { id, name } = event;
+  await context.announce(trx, world, { subject: 'event', id, name, change: 'created' });
+  return toEventRecord({ ...event, latest: version });
+}
 
 interface EventPath {
   worldAddress: string;
@@ -13,14 +48,14 @@ interface EventPath {
 }
 
 /** @throws ServiceError `event_in_use` when a deployment binds a version of it. */
-async function refuseWhileBound(trx: CatalogTransaction, id: number, what: string): Promise<void> {
+async function refuseWhileBound(trx: Trx, id: number, what: string): Promise<void> {
   if (await isEventClaimed(trx, id))
     throw new ServiceError('event_in_use', `A deployment binds the event; it cannot be ${what}.`);
 }
 
 export async function changeEvent(
-  context: CatalogContext,
-  trx: CatalogTransaction,
+  context: EventDependencies,
+  trx: Trx,
   { worldAddress, eventName }: EventPath,
   body: UpdateEventBody,
   caller: Caller,
@@ -36,8 +71,8 @@ export async function changeEvent(
 
 /** With its versions, when none is locked and none is bound. */
 export async function removeEvent(
-  context: CatalogContext,
-  trx: CatalogTransaction,
+  context: EventDependencies,
+  trx: Trx,
   { worldAddress, eventName }: EventPath,
   caller: Caller,
 ): Promise<void> {

@@ -1,7 +1,13 @@
-import { type CreateEventBody, type PageQuery, ServiceError, type UpdateEventBody } from '@orrery/contracts';
+import {
+  type CreateEventBody,
+  type EventRecord,
+  type PageQuery,
+  ServiceError,
+  type UpdateEventBody,
+} from '@orrery/contracts';
 import { page } from '@orrery/database';
 import { sql } from 'kysely';
-import type { CatalogDatabase, CatalogTransaction } from '../context.js';
+import type { Db, Trx } from '../database/db.js';
 import type { EventRow } from '../database/schema.js';
 
 /**
@@ -23,7 +29,7 @@ const orNotFound = <T>(row: T | undefined): T => {
 };
 
 /** @throws ServiceError `event_not_found`. */
-export const findEvent = async (db: CatalogDatabase, worldId: number, name: string): Promise<ListedEvent> =>
+export const findEvent = async (db: Db, worldId: number, name: string): Promise<ListedEvent> =>
   orNotFound(
     await db
       .selectFrom('events')
@@ -35,19 +41,14 @@ export const findEvent = async (db: CatalogDatabase, worldId: number, name: stri
   );
 
 /** The event, held until the transaction ends. @throws ServiceError `event_not_found`. */
-export async function holdEvent(
-  trx: CatalogTransaction,
-  worldId: number,
-  name: string,
-  hold: EventHold,
-): Promise<EventRow> {
+export async function holdEvent(trx: Trx, worldId: number, name: string, hold: EventHold): Promise<EventRow> {
   const query = trx.selectFrom('events').selectAll().where('world_id', '=', worldId).where('name', '=', name);
   const held = { shared: query.forKeyShare(), numbering: query.forNoKeyUpdate(), alone: query.forUpdate() };
   return orNotFound(await held[hold].executeTakeFirst());
 }
 
 export const insertEvent = (
-  trx: CatalogTransaction,
+  trx: Trx,
   worldId: number,
   { name, description }: CreateEventBody,
   now: Date,
@@ -59,7 +60,7 @@ export const insertEvent = (
     .executeTakeFirstOrThrow();
 
 export const updateEvent = (
-  trx: CatalogTransaction,
+  trx: Trx,
   id: number,
   { name, description }: UpdateEventBody,
   now: Date,
@@ -76,18 +77,18 @@ export const updateEvent = (
     .returning(latest)
     .executeTakeFirstOrThrow();
 
-export async function deleteEvent(trx: CatalogTransaction, id: number): Promise<void> {
+export async function deleteEvent(trx: Trx, id: number): Promise<void> {
   await trx.deleteFrom('events').where('id', '=', id).execute();
 }
 
-export const eventsPage = (db: CatalogDatabase, worldId: number, query: PageQuery) =>
+export const eventsPage = (db: Db, worldId: number, query: PageQuery) =>
   page(
     db.selectFrom('events').selectAll().select(latest).where('world_id', '=', worldId).orderBy('id'),
     query,
   );
 
 /** Gives out the next version number of an event that is held `numbering`: numbers never come twice. */
-export async function takeNumber(trx: CatalogTransaction, eventId: number, limit: number): Promise<number> {
+export async function takeNumber(trx: Trx, eventId: number, limit: number): Promise<number> {
   const taken = await trx
     .updateTable('events')
     .set((event) => ({
@@ -103,10 +104,21 @@ export async function takeNumber(trx: CatalogTransaction, eventId: number, limit
   return taken.last_version;
 }
 
-export async function dropNumber(trx: CatalogTransaction, eventId: number): Promise<void> {
+export async function dropNumber(trx: Trx, eventId: number): Promise<void> {
   await trx
     .updateTable('events')
     .set((event) => ({ version_count: event('version_count', '-', 1) }))
     .where('id', '=', eventId)
     .execute();
 }
+
+/** `latest`: the highest version that exists, null without any. */
+export const toEventRecord = (row: EventRow & { latest: number | null }): EventRecord => ({
+  id: row.id,
+  worldId: row.world_id,
+  name: row.name,
+  description: row.description,
+  latestVersion: row.latest,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+});

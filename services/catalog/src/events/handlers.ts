@@ -1,14 +1,12 @@
 import { eventRpcs, type Handlers, paginationOf, refuseDeepPage } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
-import type { CatalogContext } from '../context.js';
-import { createOnce } from '../creating/create-once.js';
+import { createOnce } from '../changes/create-once.js';
 import { visibleWorld } from '../worlds/world-access.js';
-import { changeEvent, removeEvent } from './change-event.js';
-import { createEvent } from './create-event.js';
-import { toEventRecord } from './event-rules.js';
-import { eventsPage, findEvent } from './event-store.js';
+import type { EventDependencies } from './change-event.js';
+import { changeEvent, createEvent, removeEvent } from './change-event.js';
+import { eventsPage, findEvent, toEventRecord } from './event-store.js';
 
-export function eventHandlers(context: CatalogContext): Handlers<typeof eventRpcs> {
+export function eventHandlers(context: EventDependencies): Handlers<typeof eventRpcs> {
   const { db } = context;
   return {
     'events.list': async ({ params, query }, { caller }) => {

@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Bus } from '@orrery/bus';
 import { accountChanged, accountContract, ServiceError } from '@orrery/contracts';
+import type { Clock, Logger } from '@orrery/service-kit';
 import { type PollLoop, startPollLoop } from '@orrery/service-kit';
-import type { CatalogContext } from '../context.js';
+import type { Db } from '../database/db.js';
 import { rememberQuota } from './quota-store.js';
+
+/** What the quotas of accounts are kept with. */
+export interface QuotaDependencies {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
 
 const STATES_PER_PAGE = 1000;
 /** News may be lost with the bus; this often all accounts are compared, in milliseconds. */
@@ -12,7 +20,7 @@ const TIMEOUT_MS = 10_000;
 
 /** Keeps the accounts' quotas as the gateway, their owner, has them: by its news, and by asking now and then. */
 export async function followAccounts(
-  context: CatalogContext,
+  context: QuotaDependencies,
   bus: Bus,
   signal: AbortSignal,
 ): Promise<PollLoop> {
@@ -44,7 +52,7 @@ export async function followAccounts(
 const isAway = (error: unknown): boolean => error instanceof ServiceError && error.code === 'unavailable';
 
 /** Asks for all accounts, page by page. */
-async function reconcile({ db, clock }: CatalogContext, bus: Bus, signal: AbortSignal): Promise<void> {
+async function reconcile({ db, clock }: QuotaDependencies, bus: Bus, signal: AbortSignal): Promise<void> {
   for (let afterId = 0; !signal.aborted; ) {
     const { states } = await bus.call(
       accountContract.rpcs['accounts.states'],

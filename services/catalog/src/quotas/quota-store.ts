@@ -1,13 +1,9 @@
 import { type AccountState, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
-import type { CatalogDatabase, CatalogTransaction } from '../context.js';
+import type { Db, Trx } from '../database/db.js';
 
 /** @throws ServiceError `quota_exceeded` when the account may not have this many worlds. */
-export async function refuseOverQuota(
-  trx: CatalogTransaction,
-  accountId: number,
-  worlds: number,
-): Promise<void> {
+export async function refuseOverQuota(trx: Trx, accountId: number, worlds: number): Promise<void> {
   const quota = await trx
     .selectFrom('account_quotas')
     .select('worlds')
@@ -19,10 +15,7 @@ export async function refuseOverQuota(
 }
 
 /** Remembers an account's quota unless newer news came before. */
-export async function rememberQuota(
-  db: CatalogDatabase,
-  { accountId, quotas, revision }: AccountState,
-): Promise<void> {
+export async function rememberQuota(db: Db, { accountId, quotas, revision }: AccountState): Promise<void> {
   await sql`
     insert into account_quotas as known (account_id, worlds, revision)
     values (${accountId}, ${quotas.worlds ?? null}, ${revision})

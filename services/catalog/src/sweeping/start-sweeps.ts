@@ -1,8 +1,8 @@
 import { deleteExpiredKeys } from '@orrery/database';
 import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import type { CatalogConfig } from '../config.js';
-import type { CatalogContext } from '../context.js';
 import type { CatalogSignals } from '../signals.js';
+import type { SweepDependencies } from './sweep-claims.js';
 import { type AskHeld, sweepClaims } from './sweep-claims.js';
 
 const KEYS_PER_RUN = 1000;
@@ -15,7 +15,7 @@ export interface Sweeps {
 }
 
 export function startSweeps(
-  context: CatalogContext,
+  context: SweepDependencies,
   { sweepIntervalMs: intervalMs, claimGraceMs: graceMs }: CatalogConfig,
   { askHeld, signals }: { askHeld: AskHeld; signals: CatalogSignals },
 ): Sweeps {

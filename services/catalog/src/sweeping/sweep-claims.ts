@@ -1,9 +1,19 @@
-import type { PollOutcome } from '@orrery/service-kit';
+import { randomUUID } from 'node:crypto';
+import type { Bus } from '@orrery/bus';
+import { runtimeContract } from '@orrery/contracts';
+import type { Clock, Logger, PollOutcome } from '@orrery/service-kit';
 import { releaseSeen, takeUnchecked } from '../claims/claim-store.js';
-import { type CatalogContext, nowOf } from '../context.js';
+import { type Db, nowOf } from '../database/db.js';
 import type { ClaimRow } from '../database/schema.js';
 import type { CatalogSignals } from '../signals.js';
 import { type Held, idsOf, notHeld } from './claims-held.js';
+
+/** What sweeps work with. */
+export interface SweepDependencies {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
 
 /** Deployments asked after in one run. */
 const DEPLOYMENTS_PER_RUN = 20;
@@ -27,7 +37,7 @@ export interface SweepOptions {
  * answered, it says it holds: both happen in the deployment's lane.
  */
 export async function sweepClaims(
-  context: CatalogContext,
+  context: SweepDependencies,
   options: SweepOptions,
   signal: AbortSignal,
 ): Promise<PollOutcome> {
@@ -43,7 +53,7 @@ export async function sweepClaims(
 }
 
 async function sweepDeployment(
-  { db, logger }: CatalogContext,
+  { db, logger }: SweepDependencies,
   { askHeld, signals }: SweepOptions,
   deployment: string,
   claims: ClaimRow[],
@@ -65,3 +75,16 @@ async function sweepDeployment(
     signals.claimsUnanswered(1);
   }
 }
+
+const TIMEOUT_MS = 10_000;
+
+/** The runtime answers for its deployments. */
+export const askRuntime =
+  (bus: Bus, clock: Clock): AskHeld =>
+  (asked, signal) =>
+    bus.call(runtimeContract.rpcs['references.held'], asked, {
+      caller: { kind: 'service', service: 'catalog' },
+      requestId: randomUUID(),
+      deadline: clock.now() + TIMEOUT_MS,
+      signal,
+    });

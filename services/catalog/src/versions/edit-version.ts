@@ -1,10 +1,40 @@
-import { type Caller, ServiceError } from '@orrery/contracts';
+import { type Caller, ServiceError, type VersionBody } from '@orrery/contracts';
+import type { Announce } from '../changes/announce-change.js';
 import { isClaimed } from '../claims/claim-store.js';
-import type { CatalogContext, CatalogTransaction } from '../context.js';
+import type { Db, Trx } from '../database/db.js';
 import type { VersionRow, WorldRow } from '../database/schema.js';
 import { dropNumber, holdEvent } from '../events/event-store.js';
 import { ownWorld } from '../worlds/world-access.js';
+import type { SaveDependencies } from './save-version.js';
+import { insertNewVersion } from './save-version.js';
 import { deleteVersion, holdVersion } from './version-store.js';
+
+/** What versions work with. */
+export interface VersionDependencies extends SaveDependencies {
+  readonly db: Db;
+  readonly announce: Announce;
+}
+
+/** The next version of an event; creations of one event take turns, so numbers come without a hole. */
+export async function createVersion(
+  context: VersionDependencies,
+  trx: Trx,
+  { worldAddress, eventName }: { worldAddress: string; eventName: string },
+  body: VersionBody,
+  caller: Caller,
+): Promise<EditedVersion> {
+  const world = await ownWorld(trx, worldAddress, caller, 'shared');
+  const event = await holdEvent(trx, world.id, eventName, 'numbering');
+  const row = await insertNewVersion(context, trx, event, body);
+  await context.announce(trx, world, {
+    subject: 'event_version',
+    id: row.id,
+    name: event.name,
+    version: row.version,
+    change: 'created',
+  });
+  return { world, row: { ...row, event: event.name } };
+}
 
 export interface VersionPath {
   worldAddress: string;
@@ -19,8 +49,8 @@ export interface EditedVersion {
 
 /** Holds an own version, lets `edit` change it and announces the outcome. */
 export async function editVersion(
-  context: CatalogContext,
-  trx: CatalogTransaction,
+  context: VersionDependencies,
+  trx: Trx,
   { worldAddress, eventName, version }: VersionPath,
   caller: Caller,
   edit: (world: WorldRow, current: VersionRow) => Promise<VersionRow>,
@@ -49,8 +79,8 @@ export function refuseLocked({ version, locked_at }: VersionRow): void {
 
 /** Its number is not given out again. */
 export async function removeVersion(
-  context: CatalogContext,
-  trx: CatalogTransaction,
+  context: VersionDependencies,
+  trx: Trx,
   { worldAddress, eventName, version }: VersionPath,
   caller: Caller,
 ): Promise<void> {

@@ -7,30 +7,32 @@ import {
   versionRpcs,
 } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
-import type { CatalogContext, CatalogDatabase } from '../context.js';
-import { createOnce } from '../creating/create-once.js';
+import { createOnce } from '../changes/create-once.js';
+import type { Db } from '../database/db.js';
 import { findEvent } from '../events/event-store.js';
 import { visibleWorld } from '../worlds/world-access.js';
-import { createVersion } from './create-version.js';
-import { type EditedVersion, editVersion, refuseLocked, removeVersion } from './edit-version.js';
-import { liveHashes } from './live-hashes.js';
+import type { VersionDependencies } from './edit-version.js';
+import {
+  createVersion,
+  type EditedVersion,
+  editVersion,
+  refuseLocked,
+  removeVersion,
+} from './edit-version.js';
 import { lockVersion } from './lock-version.js';
 import { changeVersion } from './save-version.js';
 import { toVersionRecord } from './version-rules.js';
+import { liveHashes } from './version-schemas.js';
 import { findVersion, versionsPage } from './version-store.js';
 
 /** A version as answered; a draft's hash is taken over the schemas as they are now. */
-async function recordOf(
-  db: CatalogDatabase,
-  { world, row }: EditedVersion,
-  caller: Caller,
-): Promise<VersionRecord> {
+async function recordOf(db: Db, { world, row }: EditedVersion, caller: Caller): Promise<VersionRecord> {
   const drafts = row.locked_at === null ? [row.definition] : [];
   const hashesOf = await liveHashes(db, world.id, drafts);
   return toVersionRecord(row, world, hashesOf(row.definition), caller);
 }
 
-export function versionHandlers(context: CatalogContext): Handlers<typeof versionRpcs> {
+export function versionHandlers(context: VersionDependencies): Handlers<typeof versionRpcs> {
   const { db } = context;
   return {
     'versions.list': async ({ params, query }, { caller }) => {

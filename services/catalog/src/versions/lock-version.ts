@@ -1,18 +1,17 @@
-import { type CatalogContext, type CatalogTransaction, nowOf } from '../context.js';
-import { json } from '../database/json.js';
+import type { Clock } from '@orrery/service-kit';
+import { json, nowOf, type Trx } from '../database/db.js';
 import type { VersionRow } from '../database/schema.js';
 import { toSchemaDefinition } from '../entity-schemas/schema-rules.js';
-import { holdSchemasOf } from './hold-schemas.js';
-import { addLinks } from './link-schemas.js';
 import { versionHash } from './version-rules.js';
+import { addLinks, holdSchemasOf } from './version-schemas.js';
 
 /**
  * Locks a version that is held `editing`, for ever: copies of its schemas go into it and its hash is fixed. A locked
  * one is returned as it is.
  */
 export async function lockVersion(
-  context: CatalogContext,
-  trx: CatalogTransaction,
+  { clock }: { readonly clock: Clock },
+  trx: Trx,
   worldId: number,
   version: VersionRow,
 ): Promise<VersionRow> {
@@ -20,7 +19,7 @@ export async function lockVersion(
   const schemas = await holdSchemasOf(trx, worldId, version.definition);
   const copies = Object.fromEntries(schemas.map((schema) => [schema.name, toSchemaDefinition(schema)]));
   const hashes = Object.fromEntries(schemas.map(({ name, hash }) => [name, hash]));
-  const now = nowOf(context);
+  const now = nowOf({ clock });
   await addLinks(
     trx,
     version.id,

@@ -1,18 +1,26 @@
 import type { VersionBody } from '@orrery/contracts';
-import { type CatalogContext, type CatalogTransaction, nowOf } from '../context.js';
+import type { Clock } from '@orrery/service-kit';
+import type { CatalogLimits } from '../config.js';
+import { nowOf, type Trx } from '../database/db.js';
 import type { EventRow, VersionRow } from '../database/schema.js';
 import { takeNumber } from '../events/event-store.js';
-import { checkVersion } from './checking/check-version.js';
-import { linkNamedSchemas } from './link-schemas.js';
+import { checkVersion } from './check-version.js';
 import { mergeVersion } from './merge-version.js';
 import { readSpellings } from './read-spellings.js';
 import { EMPTY_VERSION, type StoredVersion } from './stored-version.js';
+import { linkNamedSchemas } from './version-schemas.js';
 import { insertVersion, replaceDefinition } from './version-store.js';
+
+/** What it takes to check and write a version. */
+export interface SaveDependencies {
+  readonly clock: Clock;
+  readonly limits: CatalogLimits;
+}
 
 /** Reads a body over what is there, checks the outcome and holds the schemas that it names. */
 async function prepare(
-  context: CatalogContext,
-  trx: CatalogTransaction,
+  context: SaveDependencies,
+  trx: Trx,
   worldId: number,
   current: StoredVersion,
   body: VersionBody,
@@ -27,8 +35,8 @@ async function prepare(
 
 /** The next version of an event that is held `numbering` (or new). `pointer`: where the body stands in the request. */
 export async function insertNewVersion(
-  context: CatalogContext,
-  trx: CatalogTransaction,
+  context: SaveDependencies,
+  trx: Trx,
   event: EventRow,
   body: VersionBody,
   pointer = '',
@@ -42,8 +50,8 @@ export async function insertNewVersion(
 
 /** Changes a version that is held `editing` and is not locked. */
 export async function changeVersion(
-  context: CatalogContext,
-  trx: CatalogTransaction,
+  context: SaveDependencies,
+  trx: Trx,
   worldId: number,
   current: VersionRow,
   body: VersionBody,

@@ -1,14 +1,13 @@
 import { type PageQuery, ServiceError } from '@orrery/contracts';
 import { page } from '@orrery/database';
-import type { CatalogDatabase, CatalogTransaction } from '../context.js';
-import { json } from '../database/json.js';
+import { type Db, json, type Trx } from '../database/db.js';
 import type { VersionRow } from '../database/schema.js';
 import type { StoredVersion } from './stored-version.js';
 
 /** `editing` keeps out other editors; `alone` (deletion) also who would claim the version. */
 export type VersionHold = 'editing' | 'alone';
 
-const selectVersion = (db: CatalogDatabase, eventId: number, version: number) =>
+const selectVersion = (db: Db, eventId: number, version: number) =>
   db.selectFrom('event_versions').selectAll().where('event_id', '=', eventId).where('version', '=', version);
 
 const orNotFound = (row: VersionRow | undefined): VersionRow => {
@@ -17,15 +16,12 @@ const orNotFound = (row: VersionRow | undefined): VersionRow => {
 };
 
 /** @throws ServiceError `event_version_not_found`. */
-export const findVersion = async (
-  db: CatalogDatabase,
-  eventId: number,
-  version: number,
-): Promise<VersionRow> => orNotFound(await selectVersion(db, eventId, version).executeTakeFirst());
+export const findVersion = async (db: Db, eventId: number, version: number): Promise<VersionRow> =>
+  orNotFound(await selectVersion(db, eventId, version).executeTakeFirst());
 
 /** The version, held until the transaction ends. @throws ServiceError `event_version_not_found`. */
 export async function holdVersion(
-  trx: CatalogTransaction,
+  trx: Trx,
   eventId: number,
   version: number,
   hold: VersionHold,
@@ -36,7 +32,7 @@ export async function holdVersion(
 }
 
 export const insertVersion = (
-  trx: CatalogTransaction,
+  trx: Trx,
   eventId: number,
   version: number,
   definition: StoredVersion,
@@ -55,7 +51,7 @@ export const insertVersion = (
     .executeTakeFirstOrThrow();
 
 export const replaceDefinition = (
-  trx: CatalogTransaction,
+  trx: Trx,
   id: number,
   definition: StoredVersion,
   now: Date,
@@ -69,11 +65,11 @@ export const replaceDefinition = (
     .returningAll()
     .executeTakeFirstOrThrow();
 
-export async function deleteVersion(trx: CatalogTransaction, id: number): Promise<void> {
+export async function deleteVersion(trx: Trx, id: number): Promise<void> {
   await trx.deleteFrom('event_versions').where('id', '=', id).where('locked_at', 'is', null).execute();
 }
 
-export async function hasLockedVersion(trx: CatalogTransaction, eventId: number): Promise<boolean> {
+export async function hasLockedVersion(trx: Trx, eventId: number): Promise<boolean> {
   const locked = await trx
     .selectFrom('event_versions')
     .select('id')
@@ -85,7 +81,7 @@ export async function hasLockedVersion(trx: CatalogTransaction, eventId: number)
 }
 
 /** Without the frozen schemas, which a list does not show. */
-export const versionsPage = (db: CatalogDatabase, eventId: number, query: PageQuery) =>
+export const versionsPage = (db: Db, eventId: number, query: PageQuery) =>
   page(
     db
       .selectFrom('event_versions')

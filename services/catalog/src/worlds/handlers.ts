@@ -7,17 +7,16 @@ import {
   worldRpcs,
 } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
-import { type CatalogContext, nowOf } from '../context.js';
-import { createOnce } from '../creating/create-once.js';
-import { createWorld } from './create-world.js';
-import { removeWorld } from './remove-world.js';
-import { setPublic } from './set-public.js';
+import { createOnce } from '../changes/create-once.js';
+import { nowOf } from '../database/db.js';
+import type { WorldDependencies } from './change-world.js';
+import { createWorld, removeWorld, setPublic } from './change-world.js';
 import { ownWorld, visibleWorld } from './world-access.js';
 import { worldTotals } from './world-counters.js';
 import { requireAccount, toWorldRecord } from './world-rules.js';
 import { listWorlds, updateWorld } from './world-store.js';
 
-export function worldHandlers(context: CatalogContext): Handlers<typeof worldRpcs> {
+export function worldHandlers(context: WorldDependencies): Handlers<typeof worldRpcs> {
   const { db, announce } = context;
 
   const publishing =

@@ -1,5 +1,5 @@
 import { type Caller, parseReference, ServiceError } from '@orrery/contracts';
-import type { CatalogDatabase, CatalogTransaction } from '../context.js';
+import type { Db, Trx } from '../database/db.js';
 import type { WorldRow } from '../database/schema.js';
 import { isOwner, isVisible } from './world-rules.js';
 
@@ -12,7 +12,7 @@ export type WorldHold = 'shared' | 'counting' | 'alone';
 
 const notFound = () => new ServiceError('world_not_found');
 
-const selectWorld = (db: CatalogDatabase, segment: string) => {
+const selectWorld = (db: Db, segment: string) => {
   const reference = parseReference(segment);
   if (reference === undefined) throw notFound();
   const query = db.selectFrom('worlds').selectAll();
@@ -22,7 +22,7 @@ const selectWorld = (db: CatalogDatabase, segment: string) => {
 };
 
 /** The world of a path, if the caller may see it. @throws ServiceError `world_not_found`. */
-export async function visibleWorld(db: CatalogDatabase, segment: string, caller: Caller): Promise<WorldRow> {
+export async function visibleWorld(db: Db, segment: string, caller: Caller): Promise<WorldRow> {
   const world = await selectWorld(db, segment).executeTakeFirst();
   if (world === undefined || !isVisible(world, caller)) throw notFound();
   return world;
@@ -34,7 +34,7 @@ export async function visibleWorld(db: CatalogDatabase, segment: string, caller:
  * @throws ServiceError `world_not_found` when it is absent or not visible, `forbidden` when it is another's.
  */
 export async function ownWorld(
-  trx: CatalogTransaction,
+  trx: Trx,
   segment: string,
   caller: Caller,
   hold: WorldHold,

@@ -1,5 +1,6 @@
+import { ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
-import type { CatalogDatabase, CatalogTransaction } from '../context.js';
+import type { Db, Trx } from '../database/db.js';
 
 /** Whose counter counts the public worlds of all accounts. */
 const EVERYONE = 0;
@@ -11,7 +12,7 @@ export interface WorldTotals {
 }
 
 /** Changes an account's number of worlds and returns the new one; the account's creations wait for each other here. */
-export async function countWorlds(trx: CatalogTransaction, accountId: number, by: 1 | -1): Promise<number> {
+export async function countWorlds(trx: Trx, accountId: number, by: 1 | -1): Promise<number> {
   const { rows } = await sql<{ worlds: number }>`
     insert into world_counters as counted (account_id, worlds) values (${accountId}, ${Math.max(by, 0)})
     on conflict (account_id) do update set worlds = counted.worlds + ${by}
@@ -19,11 +20,7 @@ export async function countWorlds(trx: CatalogTransaction, accountId: number, by
   return rows[0]?.worlds ?? 0;
 }
 
-export async function countPublicWorlds(
-  trx: CatalogTransaction,
-  accountId: number,
-  by: 1 | -1,
-): Promise<void> {
+export async function countPublicWorlds(trx: Trx, accountId: number, by: 1 | -1): Promise<void> {
   // Everyone's first: all who take both rows take them in this order.
   for (const counted of [EVERYONE, accountId]) {
     await sql`
@@ -32,7 +29,7 @@ export async function countPublicWorlds(
   }
 }
 
-export async function worldTotals(db: CatalogDatabase, accountId: number): Promise<WorldTotals> {
+export async function worldTotals(db: Db, accountId: number): Promise<WorldTotals> {
   const rows = await db
     .selectFrom('world_counters')
     .selectAll()
@@ -42,4 +39,53 @@ export async function worldTotals(db: CatalogDatabase, accountId: number): Promi
   const everyone = rows.find(({ account_id }) => account_id === EVERYONE);
   const others = (everyone?.public_worlds ?? 0) - (own?.public_worlds ?? 0);
   return { own: own?.worlds ?? 0, visible: (own?.worlds ?? 0) + others };
+}
+
+type Members = 'schema_count' | 'event_count';
+const NAMES: Readonly<Record<Members, string>> = { schema_count: 'entity schemas', event_count: 'events' };
+
+/** Counts one more in a world that is held `counting`. @throws ServiceError `limit_reached`. */
+export async function addMember(trx: Trx, worldId: number, members: Members, limit: number): Promise<void> {
+  const counted = await trx
+    .updateTable('worlds')
+    .set((row) => ({ [members]: row(members, '+', 1) }))
+    .where('id', '=', worldId)
+    .where(members, '<', limit)
+    .executeTakeFirst();
+  if (counted.numUpdatedRows === 0n)
+    throw new ServiceError('limit_reached', `A world may have at most ${limit} ${NAMES[members]}.`);
+}
+
+export async function removeMember(trx: Trx, worldId: number, members: Members): Promise<void> {
+  await trx
+    .updateTable('worlds')
+    .set((row) => ({ [members]: row(members, '-', 1) }))
+    .where('id', '=', worldId)
+    .execute();
+}
+
+/**
+ * Counts what the schemas of a world that is held `counting` take together: a version that may change them all carries
+ * them all, over the bus and in its frozen copy.
+ *
+ * @throws ServiceError `limit_reached` when they grow beyond `limit` bytes.
+ */
+export async function countSchemaBytes(
+  trx: Trx,
+  worldId: number,
+  change: number,
+  limit: number,
+): Promise<void> {
+  if (change === 0) return;
+  const { schema_bytes } = await trx
+    .updateTable('worlds')
+    .set((world) => ({ schema_bytes: world('schema_bytes', '+', change) }))
+    .where('id', '=', worldId)
+    .returning('schema_bytes')
+    .executeTakeFirstOrThrow();
+  if (change > 0 && schema_bytes > limit)
+    throw new ServiceError(
+      'limit_reached',
+      `The schemas of a world may take at most ${limit} bytes together.`,
+    );
 }

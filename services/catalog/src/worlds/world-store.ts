@@ -1,11 +1,10 @@
 import { type CreateWorldBody, newAddress, type PageQuery, type UpdateWorldBody } from '@orrery/contracts';
 import { sql } from 'kysely';
-import type { CatalogDatabase, CatalogTransaction } from '../context.js';
-import { json } from '../database/json.js';
+import { type Db, json, type Trx } from '../database/db.js';
 import type { WorldRow } from '../database/schema.js';
 
 export const insertWorld = (
-  trx: CatalogTransaction,
+  trx: Trx,
   accountId: number,
   body: CreateWorldBody,
   now: Date,
@@ -26,12 +25,7 @@ export const insertWorld = (
     .executeTakeFirstOrThrow();
 
 /** Absent fields stay. */
-export const updateWorld = (
-  trx: CatalogTransaction,
-  id: number,
-  body: UpdateWorldBody,
-  now: Date,
-): Promise<WorldRow> =>
+export const updateWorld = (trx: Trx, id: number, body: UpdateWorldBody, now: Date): Promise<WorldRow> =>
   trx
     .updateTable('worlds')
     .set({
@@ -45,12 +39,7 @@ export const updateWorld = (
     .returningAll()
     .executeTakeFirstOrThrow();
 
-export const setWorldPublic = (
-  trx: CatalogTransaction,
-  id: number,
-  isPublic: boolean,
-  now: Date,
-): Promise<WorldRow> =>
+export const setWorldPublic = (trx: Trx, id: number, isPublic: boolean, now: Date): Promise<WorldRow> =>
   trx
     .updateTable('worlds')
     .set({ is_public: isPublic, updated_at: now })
@@ -59,7 +48,7 @@ export const setWorldPublic = (
     .executeTakeFirstOrThrow();
 
 /** With all it holds: schemas, events and versions follow by cascade. */
-export async function deleteWorld(trx: CatalogTransaction, id: number): Promise<void> {
+export async function deleteWorld(trx: Trx, id: number): Promise<void> {
   // These refer to a schema and to a version, which a cascade reaches in no given order.
   await trx
     .deleteFrom('version_schemas')
@@ -73,7 +62,7 @@ export async function deleteWorld(trx: CatalogTransaction, id: number): Promise<
  * page's end, so the cost is bounded by how deep the page lies.
  */
 export async function listWorlds(
-  db: CatalogDatabase,
+  db: Db,
   accountId: number,
   { page, limit }: PageQuery,
   mineOnly: boolean,

@@ -1,6 +1,7 @@
 import { type CallContext, type HttpBinding, type JsonValue, requestPath } from '@orrery/contracts';
 import { answerOnce, type KeyedRequest, transaction } from '@orrery/database';
-import type { CatalogContext, CatalogTransaction } from '../context.js';
+import type { Clock } from '@orrery/service-kit';
+import type { Db, Trx } from '../database/db.js';
 import { accountOf } from '../worlds/world-rules.js';
 
 interface CreateRequest {
@@ -11,14 +12,14 @@ interface CreateRequest {
 
 /** Runs a creation in one transaction; with an `Idempotency-Key` a repetition gets the first answer again. */
 export function createOnce<Reply>(
-  context: CatalogContext,
+  { db, clock }: { readonly db: Db; readonly clock: Clock },
   rpc: { http: HttpBinding },
   request: CreateRequest,
   call: CallContext,
-  create: (trx: CatalogTransaction) => Promise<Reply>,
+  create: (trx: Trx) => Promise<Reply>,
 ): Promise<Reply> {
-  const keyed = keyedRequest(rpc.http, request, call, context.clock.now());
-  return transaction(context.db, (trx) => answerOnce(trx, keyed, () => create(trx)));
+  const keyed = keyedRequest(rpc.http, request, call, clock.now());
+  return transaction(db, (trx) => answerOnce(trx, keyed, () => create(trx)));
 }
 
 function keyedRequest(

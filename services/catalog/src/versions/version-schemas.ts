@@ -1,0 +1,136 @@
+import { childPointer, type FieldProblem, fieldProblem, ServiceError } from '@orrery/contracts';
+import type { Db, Trx } from '../database/db.js';
+import type { EntitySchemaRow } from '../database/schema.js';
+import { type StoredVersion, schemasNamed, usesAllSchemas } from './stored-version.js';
+import type { SchemaHashes } from './version-rules.js';
+
+/** The rows of the schemas that a version runs with; held against deletion and renaming, lowest id first. */
+export async function holdSchemasOf(
+  trx: Trx,
+  worldId: number,
+  version: StoredVersion,
+): Promise<EntitySchemaRow[]> {
+  const all = trx
+    .selectFrom('entity_schemas')
+    .selectAll()
+    .where('world_id', '=', worldId)
+    .orderBy('id')
+    .forKeyShare();
+  if (usesAllSchemas(version)) return all.execute();
+  return holdNamed(trx, worldId, version);
+}
+
+/** Those that it names and that there are. */
+async function holdNamed(trx: Trx, worldId: number, version: StoredVersion): Promise<EntitySchemaRow[]> {
+  const names = schemasNamed(version);
+  if (names.length === 0) return [];
+  return trx
+    .selectFrom('entity_schemas')
+    .selectAll()
+    .where('world_id', '=', worldId)
+    .where('name', 'in', names)
+    .orderBy('id')
+    .forKeyShare()
+    .execute();
+}
+
+/**
+ * Links a version to the schemas that it names, so that they stay.
+ *
+ * @throws ServiceError `unknown_entity_schema` with a pointer for each name that is no schema of the world.
+ */
+export async function linkNamedSchemas(
+  trx: Trx,
+  worldId: number,
+  version: StoredVersion,
+  pointers: VersionPointers,
+): Promise<(versionId: number) => Promise<void>> {
+  const schemas = await holdNamed(trx, worldId, version);
+  const known = new Set(schemas.map(({ name }) => name));
+  const errors = namesWithPlaces(version, pointers).filter(({ name }) => !known.has(name));
+  if (errors.length > 0) throw unknownSchemas(errors);
+  return (versionId) =>
+    replaceLinks(
+      trx,
+      versionId,
+      schemas.map(({ id }) => id),
+    );
+}
+
+/** Where a version's fields stand in the request. */
+export interface VersionPointers {
+  readonly root: string;
+  /** `stateChanges` or `stateChangeSchema`, as it was spelled. */
+  readonly stateChanges: string;
+}
+
+interface NamedPlace {
+  name: string;
+  pointer: string;
+}
+
+const namesWithPlaces = (
+  { readEntities, stateChanges }: StoredVersion,
+  { root, stateChanges: spelling }: VersionPointers,
+): NamedPlace[] => [
+  ...readEntities.map(({ schema }, index) => ({
+    name: schema,
+    pointer: `${root}/readEntities/${index}/schema`,
+  })),
+  ...Object.keys(stateChanges ?? {}).map((name) => ({
+    name,
+    pointer: childPointer(`${root}/${spelling}`, name),
+  })),
+];
+
+function unknownSchemas(places: NamedPlace[]): ServiceError {
+  const errors: FieldProblem[] = places
+    .slice(0, 20)
+    .map(({ name, pointer }) =>
+      fieldProblem(
+        pointer,
+        'unknown_entity_schema',
+        `the world has no entity schema "${name.slice(0, 255)}"`,
+      ),
+    );
+  return new ServiceError('unknown_entity_schema', errors[0]?.message, { errors });
+}
+
+async function replaceLinks(trx: Trx, versionId: number, schemaIds: number[]): Promise<void> {
+  await trx.deleteFrom('version_schemas').where('version_id', '=', versionId).execute();
+  await addLinks(trx, versionId, schemaIds);
+}
+
+export async function addLinks(trx: Trx, versionId: number, schemaIds: readonly number[]): Promise<void> {
+  if (schemaIds.length === 0) return;
+  await trx
+    .insertInto('version_schemas')
+    .values(schemaIds.map((schemaId) => ({ version_id: versionId, schema_id: schemaId })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Hashes of the live schemas that some drafts of one world run with: ask once, then pick for each. */
+export async function liveHashes(
+  db: Db,
+  worldId: number,
+  drafts: readonly StoredVersion[],
+): Promise<(version: StoredVersion) => SchemaHashes> {
+  const rows = await liveSchemas(db, worldId, drafts);
+  const hashes = new Map(rows.map(({ name, hash }) => [name, hash]));
+  return (version) => {
+    const names = usesAllSchemas(version) ? [...hashes.keys()] : schemasNamed(version);
+    return Object.fromEntries(names.map((name) => [name, hashes.get(name) ?? '']));
+  };
+}
+
+async function liveSchemas(
+  db: Db,
+  worldId: number,
+  drafts: readonly StoredVersion[],
+): Promise<Pick<EntitySchemaRow, 'name' | 'hash'>[]> {
+  const query = db.selectFrom('entity_schemas').select(['name', 'hash']).where('world_id', '=', worldId);
+  if (drafts.some(usesAllSchemas)) return query.execute();
+  const names = drafts.flatMap(schemasNamed);
+  return names.length === 0 ? [] : query.where('name', 'in', names).execute();
+}
