@@ -11,8 +11,7 @@ import { createDeploymentAccess } from './deployments/deployment-access.js';
 import { createDeploymentDirectory } from './deployments/deployment-directory.js';
 import { createIdBlocks, nextIdBlock } from './ids/id-blocks.js';
 import { createReleaseEmptySchema } from './instances/release-empty-schema.js';
-import { announceGrowth } from './journal/announce-growth.js';
-import type { RecentEntries } from './journal/recent-entries.js';
+import { broadcastHeads, type RecentEntries } from './journal/publication.js';
 import { createTurns } from './journal/verify/turns.js';
 import { type CommitPlaces, createCommitPlaces } from './lanes/commit-places.js';
 import { createKeyedTurns } from './lanes/keyed-turns.js';
@@ -144,9 +143,9 @@ function createOwnership(
     recover: createRecovery(db, instance, held, clock, stopping.signal),
     onCommitted: (batch) => {
       signals.committed(batch.entries.length);
-      recent.keep(batch);
+      recent.add(batch);
       wakeRelay();
-      announceGrowth(bus, batch);
+      broadcastHeads(bus, batch);
     },
     onLost: (lost) => {
       signals.leasesLost(lost.length);

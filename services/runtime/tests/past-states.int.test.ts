@@ -1,9 +1,9 @@
 import { type JsonObject, journalFact } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { loadFacts, outboxRowOf } from '../src/journal/journal-facts.js';
 import { journalRange } from '../src/journal/journal-range.js';
 import { pastState } from '../src/journal/past-states.js';
+import { loadFacts, outboxRowOf } from '../src/journal/publication.js';
 import { snapshotAt, snapshotHasher } from '../src/journal/snapshot.js';
 import { openRuntimeDatabase, type PlantedDeployment, plantDeployment } from './journal-fixture.js';
 

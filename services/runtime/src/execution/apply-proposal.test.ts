@@ -1,8 +1,7 @@
 import type { ChangeMode, JsonObject, JsonValue } from '@orrery/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sameJson } from '../journal/compare-states.js';
-import { foldChange } from '../journal/fold-changes.js';
+import { foldChange, sameJson } from '../journal/change.js';
 import { applyProposal } from './execute-event.js';
 import { runOf, viewOf } from './execution.test-support.js';
 import { proposalOf } from './parse-proposal.js';

@@ -7,8 +7,13 @@ import {
   ServiceError,
   toPointer,
 } from '@orrery/contracts';
-import { type CheckedChange, type CheckedChanges, changeKey, journalled } from '../journal/change.js';
-import { differenceOf } from '../journal/compare-states.js';
+import {
+  type CheckedChange,
+  type CheckedChanges,
+  changeKey,
+  differenceOf,
+  journalled,
+} from '../journal/change.js';
 import type { AppliedChange } from './apply-changes.js';
 import { jsonBytes } from './json-bytes.js';
 

@@ -6,9 +6,9 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { uuidV7 } from '../ids/uuid-v7.js';
+import { stateChangesOf } from '../journal/change.js';
 import type { JournalEntryDraft, SealedEntry } from '../journal/entry.js';
 import { executionErrorOf } from '../journal/entry-error.js';
-import { stateChangesOf } from '../journal/fold-changes.js';
 import type { Binding, DeploymentState } from '../state/deployment-state.js';
 import type { Decision } from '../state/work-item.js';
 import { noChanges } from './check-changes.js';

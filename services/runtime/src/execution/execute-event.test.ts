@@ -1,6 +1,6 @@
 import type { JsonObject } from '@orrery/contracts';
 import { describe, expect, test } from 'vitest';
-import { stateChangesOf } from '../journal/fold-changes.js';
+import { stateChangesOf } from '../journal/change.js';
 import { type Decision, decideExecution } from './execute-event.js';
 import { emptyView, runOf, viewOf } from './execution.test-support.js';
 

@@ -1,6 +1,5 @@
 import { type Guards, type JsonValue, ServiceError } from '@orrery/contracts';
-import { changeKey } from '../journal/change.js';
-import { sameJson } from '../journal/compare-states.js';
+import { changeKey, sameJson } from '../journal/change.js';
 import type { AppliedChange } from './apply-changes.js';
 import type { Proposal } from './proposal.js';
 

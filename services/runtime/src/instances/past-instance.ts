@@ -1,7 +1,7 @@
 import { type InstanceRecord, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-import { headOf } from '../journal/history-store.js';
+import { headOf } from '../journal/journal-store.js';
 import { pastStates } from '../journal/past-states.js';
 import { onlySchema } from './instance-rules.js';
 import { findInstance, schemasWith } from './instance-store.js';

@@ -3,8 +3,7 @@ import { canonicalHash, canonicalJson, type HashedEntry, type JsonValue } from '
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { noChanges } from '../execution/check-changes.js';
-import { genesisHash, hashOf, type JournalEntryDraft, sealEntry } from './entry.js';
-import { entryText } from './entry-text.js';
+import { entryText, genesisHash, hashOf, type JournalEntryDraft, sealEntry } from './entry.js';
 
 const draft: JournalEntryDraft = {
   deployment: `0x${'4f'.repeat(20)}`,

@@ -9,9 +9,8 @@ import {
 } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
-import { entryById } from './history-store.js';
-import { toHistoryEntry } from './history-view.js';
 import { journalRange } from './journal-range.js';
+import { entryById, toHistoryEntry } from './journal-store.js';
 import { listHistory } from './list-history.js';
 import type { Turns } from './verify/turns.js';
 import { verifyJournal } from './verify/verify-journal.js';

@@ -5,14 +5,17 @@ import {
   executionTrigger,
   type HistoryQuery,
 } from '@orrery/contracts';
+import { COUNT_LIMIT } from '@orrery/database';
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../database/db.js';
 
-/** What a history list is narrowed to; absent: not narrowed. */
+/** What a history list is restricted to; absent: not restricted. */
 export interface HistoryFilter {
   event?: string;
   status?: ExecutionStatus;
   trigger?: ExecutionTrigger;
   instance?: { entitySchema: string; instanceId: string };
-  /** The whole journal. Only what has an event, a status or a trigger passes those, so only executions do. */
+  /** The whole journal. Only executions have an event, a status or a trigger, so with one of those it is false. */
   all: boolean;
 }
 
@@ -33,13 +36,13 @@ function splitKey(key: string): { entitySchema: string; instanceId: string } {
 }
 
 /** An outcome that an execution may have; the journal is indexed by it. */
-export interface Outcome {
+interface Outcome {
   trigger: ExecutionTrigger;
   status: ExecutionStatus;
 }
 
-/** The outcomes that a filter lets through: at most six. */
-export const outcomesOf = (filter: HistoryFilter): Outcome[] =>
+/** The outcomes that pass a filter: at most six. */
+const outcomesOf = (filter: HistoryFilter): Outcome[] =>
   (filter.trigger === undefined ? executionTrigger.options : [filter.trigger]).flatMap((trigger) =>
     (filter.status === undefined ? executionStatus.options : [filter.status]).map((status) => ({
       trigger,
@@ -47,7 +50,7 @@ export const outcomesOf = (filter: HistoryFilter): Outcome[] =>
     })),
   );
 
-/** The total that the counters know (`entries`, `<trigger>_<status>`); `undefined` where they do not reach. */
+/** The total from the counters (`entries`, `<trigger>_<status>`); `undefined` where no counter covers the filter. */
 export function countedTotal(
   filter: HistoryFilter,
   totals: Readonly<Record<string, number>>,
@@ -58,4 +61,90 @@ export function countedTotal(
     (sum, { trigger, status }) => sum + (totals[`${trigger}_${status}`] ?? 0),
     0,
   );
+}
+
+/**
+ * With another filter beside it, `instance` looks through this many of the instance's latest changes: no index covers
+ * both, and a list never reads a whole journal.
+ */
+const MAX_LOOKED_THROUGH = 100_000;
+
+type Seqs = RawBuilder<{ seq: number }>;
+
+/** The newest `depth` entries below `before`. */
+interface Reach {
+  before: number;
+  depth: number;
+}
+
+/** The `seq` of the entries that pass a filter, from an index that has them in order. */
+function matching(deploymentId: number, filter: HistoryFilter, reach: Reach): Seqs {
+  if (filter.instance !== undefined) return ofInstance(deploymentId, filter, filter.instance, reach);
+  if (!filter.all) return ofOutcomes(deploymentId, filter, reach);
+  return sql`select seq from journal where deployment_id = ${deploymentId} and seq < ${reach.before}`;
+}
+
+/** One index scan per outcome, each no deeper than the page may lie if all of it were of that outcome. */
+function ofOutcomes(deploymentId: number, filter: HistoryFilter, { before, depth }: Reach): Seqs {
+  const event = filter.event === undefined ? sql`` : sql`and event = ${filter.event}`;
+  const scans = outcomesOf(filter).map(
+    ({ trigger, status }) => sql`
+      (select seq from journal where deployment_id = ${deploymentId} and kind = 'execution'
+        and trigger = ${trigger} and status = ${status} ${event} and seq < ${before}
+        order by seq desc limit ${depth})`,
+  );
+  return sql`${sql.join(scans, sql` union all `)}`;
+}
+
+function ofInstance(
+  deploymentId: number,
+  filter: HistoryFilter,
+  { entitySchema, instanceId }: { entitySchema: string; instanceId: string },
+  { before }: Reach,
+): Seqs {
+  const changes = sql`
+    select seq from instance_changes where deployment_id = ${deploymentId}
+      and entity_schema = ${entitySchema} and instance_id = ${instanceId} and seq < ${before}`;
+  if (filter.all) return sql`${changes}`;
+  const { event, status, trigger } = filter;
+  return sql`
+    select c.seq from (${changes} order by seq desc limit ${MAX_LOOKED_THROUGH}) c
+    join journal j on j.deployment_id = ${deploymentId} and j.seq = c.seq
+    where j.kind = 'execution'
+      ${event === undefined ? sql`` : sql`and j.event = ${event}`}
+      ${status === undefined ? sql`` : sql`and j.status = ${status}`}
+      ${trigger === undefined ? sql`` : sql`and j.trigger = ${trigger}`}`;
+}
+
+/** One page of matching entries, newest first. */
+export async function pageOfSeqs(
+  db: Db,
+  deploymentId: number,
+  filter: HistoryFilter,
+  window: { before: number; offset: number; limit: number },
+): Promise<number[]> {
+  const found = matching(deploymentId, filter, {
+    before: window.before,
+    depth: window.offset + window.limit,
+  });
+  const { rows } = await sql<{ seq: number }>`
+    select seq from (${found}) found order by seq desc limit ${window.limit} offset ${window.offset}`.execute(
+    db,
+  );
+  return rows.map(({ seq }) => seq);
+}
+
+/** How many entries match, counted to 10,000 (docs/history.md). */
+export async function countMatching(
+  db: Db,
+  deploymentId: number,
+  filter: HistoryFilter,
+): Promise<{ total: number; isMinimum: boolean }> {
+  const found = matching(deploymentId, filter, { before: Number.MAX_SAFE_INTEGER, depth: COUNT_LIMIT + 1 });
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (select 1 from (${found}) found limit ${COUNT_LIMIT + 1}) counted`.execute(
+    db,
+  );
+  const count = rows[0]?.count ?? 0;
+  return { total: Math.min(count, COUNT_LIMIT), isMinimum: count > COUNT_LIMIT };
 }

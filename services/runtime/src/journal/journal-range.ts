@@ -1,8 +1,7 @@
 import { type JournalFact, ServiceError } from '@orrery/contracts';
 import type { Db } from '../database/db.js';
-import { headOf } from './history-store.js';
-import { toFact } from './journal-facts.js';
-import { HASHED_COLUMNS } from './journal-row.js';
+import { HASHED_COLUMNS, headOf } from './journal-store.js';
+import { toFact } from './publication.js';
 
 /** Bytes of one reply's entries, roughly; always at least one entry. */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;

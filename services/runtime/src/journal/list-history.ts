@@ -7,10 +7,8 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import type { Db } from '../database/db.js';
-import { countedTotal, filterOf, type HistoryFilter } from './history-filter.js';
-import { countMatching, pageOfSeqs } from './history-seqs.js';
-import { entriesWithoutTexts, headOf, type ShownRow } from './history-store.js';
-import { toHistoryEntry } from './history-view.js';
+import { countedTotal, countMatching, filterOf, type HistoryFilter, pageOfSeqs } from './history-filter.js';
+import { entriesWithoutTexts, headOf, type ShownRow, toHistoryEntry } from './journal-store.js';
 
 /** Bytes of a page's rows as JSON: the bus carries 32 MiB, and `stateChanges` repeats what is in `changes`. */
 const MAX_PAGE_BYTES = 14 * 1024 * 1024;
@@ -54,6 +52,6 @@ function refuseHeavyPage(rows: readonly ShownRow[]): void {
   if (rows.length <= ALWAYS_FITS || Buffer.byteLength(JSON.stringify(rows)) <= MAX_PAGE_BYTES) return;
   throw new ServiceError(
     'page_too_deep',
-    'these entries are too large for one page; ask for a smaller limit',
+    'The entries of this page are too large together. Use a smaller limit.',
   );
 }

@@ -1,8 +1,7 @@
 import type { InstanceChange, JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-import type { InstanceName } from './change.js';
-import { foldChange } from './fold-changes.js';
+import { foldChange, type InstanceName } from './change.js';
 
 /** An instance as it was after some entry. */
 export interface PastState {
@@ -13,14 +12,14 @@ export interface PastState {
 }
 
 interface PastRow {
-  kept: { revision: number; state: JsonObject | null } | null;
+  checkpoint: { revision: number; state: JsonObject | null } | null;
   changes: { change: InstanceChange; at: string }[] | null;
 }
 
 /**
- * The states that instances had after entry `seq`, in the order asked for; null: absent then. Starts at the nearest
- * kept state, so each folds at most 100 changes. Ask for a few dozen at a time. Throws RangeError where the journal
- * contradicts itself.
+ * The states that instances had after entry `seq`, in the order of `names`; null: absent then. Each starts at its last
+ * checkpoint, so it folds at most 100 changes. Call it with a few dozen names at a time. Throws RangeError where the
+ * journal contradicts itself.
  */
 export async function pastStates(
   db: Db,
@@ -30,7 +29,7 @@ export async function pastStates(
 ): Promise<(PastState | null)[]> {
   if (names.length === 0) return [];
   const { rows } = await sql<PastRow>`
-    select case when k.seq is not null then jsonb_build_object('revision', k.revision, 'state', k.state) end as kept,
+    select case when k.seq is not null then jsonb_build_object('revision', k.revision, 'state', k.state) end as checkpoint,
       c.changes
     from rows from (unnest(${names.map(({ entitySchema }) => entitySchema)}::text[],
       ${names.map(({ instanceId }) => instanceId)}::text[])) with ordinality n (entity_schema, instance_id, place)
@@ -62,14 +61,14 @@ export async function pastState(
   return state ?? null;
 }
 
-function foldRow({ kept, changes }: PastRow): PastState | null {
-  let state = kept?.state ?? null;
+function foldRow({ checkpoint, changes }: PastRow): PastState | null {
+  let state = checkpoint?.state ?? null;
   for (const { change } of changes ?? []) state = foldChange(state, change);
   const last = changes?.at(-1);
   if (state === null) return null;
   return {
     state,
-    revision: last?.change.revision ?? kept?.revision ?? 1,
+    revision: last?.change.revision ?? checkpoint?.revision ?? 1,
     changedAt: last === undefined ? null : new Date(last.at),
   };
 }

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { HashedEntry } from '@orrery/contracts';
 import { expect, test } from 'vitest';
-import { genesisHash, hashOf } from './entry.js';
-import { entryText } from './entry-text.js';
+import { entryText, genesisHash, hashOf } from './entry.js';
 
 const page = readFileSync(new URL('../../../../docs/history.md', import.meta.url), 'utf8');
 const texts = [...page.matchAll(/```text\n(.*)\n```/g)].map(([, text = '']) => text);

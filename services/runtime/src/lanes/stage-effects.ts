@@ -1,7 +1,6 @@
 import type { IdBlocks } from '../ids/id-blocks.js';
-import type { CheckedChange } from '../journal/change.js';
+import { type CheckedChange, hasCheckpoint } from '../journal/change.js';
 import { type SealedEntry, sealEntry } from '../journal/entry.js';
-import { isKept } from '../journal/kept-states.js';
 import type { Batch } from '../state/batch.js';
 import type { DeploymentState, JournalHead } from '../state/deployment-state.js';
 import type { Effects } from '../state/effects.js';
@@ -47,7 +46,7 @@ function stageChange(
     const touched = { state, entitySchema, instanceId, existedBefore: op !== 'create', recreated: false };
     batch.touched.set(place, touched);
   } else if (op === 'create') before.recreated = before.existedBefore;
-  if (isKept(change)) {
+  if (hasCheckpoint(change)) {
     batch.kept.push({ deploymentId: state.id, entitySchema, instanceId, seq, revision, state: change.state });
   }
   if (op === 'create') stageClaim(batch, state, entitySchema);

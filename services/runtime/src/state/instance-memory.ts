@@ -1,7 +1,6 @@
 import type { JsonObject } from '@orrery/contracts';
 import type { CheckedChange } from '../journal/change.js';
-import type { InstanceState, InstanceView } from './instance-view.js';
-import { MAX_READ } from './instance-view.js';
+import { type InstanceState, type InstanceView, MAX_READ } from './instance-view.js';
 import { roughSize } from './rough-size.js';
 
 /** An instance as its row will stand once the batch under way is committed. Never changed in place. */

@@ -5,7 +5,7 @@ import { listBindings } from '../../bindings/binding-store.js';
 import type { RuntimeContext } from '../../context.js';
 import type { Db } from '../../database/db.js';
 import { tooManyInstances } from '../../execution/instance-limit.js';
-import { headOf } from '../../journal/history-store.js';
+import { headOf } from '../../journal/journal-store.js';
 import { snapshotAt } from '../../journal/snapshot.js';
 import type { Binding } from '../../state/deployment-state.js';
 import type { CloneSource } from './clone-source.js';

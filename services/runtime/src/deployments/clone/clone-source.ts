@@ -1,6 +1,6 @@
 import { fieldProblem, type NewDeployment, parseReference, ServiceError } from '@orrery/contracts';
 import type { Db } from '../../database/db.js';
-import { headOf } from '../../journal/history-store.js';
+import { headOf } from '../../journal/journal-store.js';
 
 /** The deployment that a new one begins as a copy of. */
 export interface CloneSource {

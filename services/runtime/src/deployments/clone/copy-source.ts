@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { listBindings } from '../../bindings/binding-store.js';
 import type { Trx } from '../../database/db.js';
 import { tooManyInstances } from '../../execution/instance-limit.js';
-import { headOf } from '../../journal/history-store.js';
+import { headOf } from '../../journal/journal-store.js';
 import type { ClaimedCopies } from './claim-copies.js';
 import { copyInstances } from './copy-instances.js';
 import { hashCopies } from './hash-copies.js';

@@ -2,10 +2,15 @@ import type { JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../../database/db.js';
 import { changeKey, type InstanceName } from '../change.js';
-import type { FoldedState } from './check-fold.js';
+
+/** A state from the fold, from a checkpoint or from the instance's row; `state` null: deleted or absent. */
+export interface FoldedState {
+  state: JsonObject | null;
+  revision: number;
+}
 
 /** An instance's row, and the entry that changed it last. */
-export interface StoredInstance extends FoldedState {
+interface StoredInstance extends FoldedState {
   lastSeq: number;
 }
 
@@ -36,8 +41,8 @@ export async function storedInstances(
   );
 }
 
-/** Kept states of these instances between two entries, by change key and `seq`. */
-export async function keptStates(
+/** The checkpoints of these instances between two entries, by change key and `seq`. */
+export async function checkpointsOf(
   db: Db,
   deploymentId: number,
   names: readonly InstanceName[],
@@ -50,11 +55,11 @@ export async function keptStates(
     join kept_states k on k.deployment_id = ${deploymentId} and k.entity_schema = n.entity_schema
       and k.instance_id = n.instance_id and k.seq between ${range.from} and ${range.to}`.execute(db);
   return new Map(
-    rows.map((row) => [keptKey(keyOf(row), row.seq), { state: row.state, revision: row.revision }]),
+    rows.map((row) => [checkpointKey(keyOf(row), row.seq), { state: row.state, revision: row.revision }]),
   );
 }
 
-export const keptKey = (key: string, seq: number): string => `${seq} ${key}`;
+export const checkpointKey = (key: string, seq: number): string => `${seq} ${key}`;
 
 interface Named {
   entity_schema: string;

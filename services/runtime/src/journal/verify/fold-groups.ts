@@ -1,14 +1,12 @@
-import type { Divergence } from '@orrery/contracts';
+import type { Divergence, InstanceChange, JsonObject } from '@orrery/contracts';
 import type { Db } from '../../database/db.js';
-import { changeKey, type InstanceName } from '../change.js';
-import { isKept } from '../kept-states.js';
+import { changeKey, foldChange, hasCheckpoint, type InstanceName, sameJson } from '../change.js';
 import { pastStates } from '../past-states.js';
-import { checkFold, type Evidence, type FoldedState } from './check-fold.js';
-import type { EntryGroup } from './entry-groups.js';
-import { keptKey, keptStates, storedInstances } from './evidence-store.js';
+import type { EntryGroup } from './entry-pages.js';
+import { checkpointKey, checkpointsOf, type FoldedState, storedInstances } from './evidence-store.js';
 import type { FoldMemory } from './fold-memory.js';
 
-/** Past states that are folded by one query. */
+/** Past states that one query folds. */
 const FOLDED_AT_ONCE = 100;
 
 /** Folds a group's changes; answers the first divergence. */
@@ -30,6 +28,13 @@ export async function foldGroup(
   }
 }
 
+/** What else is stored about an instance after a change. */
+export interface Evidence {
+  /** The checkpoint of that very entry. */
+  checkpoint?: FoldedState | undefined;
+  /** The instance's row, where this was its last change. */
+  row?: FoldedState | undefined;
+}
 type EvidenceOf = (key: string, seq: number) => Evidence;
 
 async function gatherEvidence(
@@ -38,32 +43,27 @@ async function gatherEvidence(
   group: EntryGroup,
   range: { from: number; to: number },
 ): Promise<EvidenceOf> {
-  const kept = await keptStates(db, deploymentId, [...keptNamesOf(group).values()], range);
+  const checkpoints = await checkpointsOf(db, deploymentId, [...checkpointNamesOf(group).values()], range);
   const rows = await storedInstances(db, deploymentId, [...group.names.values()]);
   const lastSeqs = lastSeqsOf(group);
   return (key, seq) => {
     const row = rows.get(key);
     const isLast = lastSeqs.get(key) === seq && (row?.lastSeq ?? 0) <= seq;
-    return { kept: kept.get(keptKey(key, seq)), row: isLast ? row : undefined };
+    return { checkpoint: checkpoints.get(checkpointKey(key, seq)), row: isLast ? row : undefined };
   };
 }
 
-function foldEntries(
-  group: EntryGroup,
-  states: Map<string, FoldedState>,
-  evidenceOf: EvidenceOf,
-  memory: FoldMemory,
-): Divergence | undefined {
-  for (const { entry } of group.entries) {
-    for (const change of entry.changes) {
-      const key = changeKey(change);
-      const checked = checkFold(states.get(key) ?? null, change, evidenceOf(key, entry.seq));
-      if ('what' in checked) return { seq: entry.seq, what: checked.what, instance: key };
-      states.set(key, checked.after);
-      memory.put(key, checked.after, change.set);
-    }
-  }
-  return undefined;
+function lastSeqsOf(group: EntryGroup): Map<string, number> {
+  const last = new Map<string, number>();
+  for (const { entry } of group.entries)
+    for (const change of entry.changes) last.set(changeKey(change), entry.seq);
+  return last;
+}
+
+/** Instances that may have a checkpoint in the group. */
+function checkpointNamesOf(group: EntryGroup): Map<string, InstanceName> {
+  const changes = group.entries.flatMap(({ entry }) => entry.changes).filter(hasCheckpoint);
+  return new Map(changes.map((change) => [changeKey(change), change]));
 }
 
 /** The states from before the group. Throws RangeError where they cannot be folded. */
@@ -91,15 +91,50 @@ async function statesBefore(
 
 const nameOf = ([, name]: [string, InstanceName]): InstanceName => name;
 
-function lastSeqsOf(group: EntryGroup): Map<string, number> {
-  const last = new Map<string, number>();
-  for (const { entry } of group.entries)
-    for (const change of entry.changes) last.set(changeKey(change), entry.seq);
-  return last;
+function foldEntries(
+  group: EntryGroup,
+  states: Map<string, FoldedState>,
+  evidenceOf: EvidenceOf,
+  memory: FoldMemory,
+): Divergence | undefined {
+  for (const { entry } of group.entries) {
+    for (const change of entry.changes) {
+      const key = changeKey(change);
+      const checked = checkFold(states.get(key) ?? null, change, evidenceOf(key, entry.seq));
+      if ('what' in checked) return { seq: entry.seq, what: checked.what, instance: key };
+      states.set(key, checked.after);
+      memory.put(key, checked.after, change.set);
+    }
+  }
+  return undefined;
 }
 
-/** Instances of which the group may pass a kept state. */
-function keptNamesOf(group: EntryGroup): Map<string, InstanceName> {
-  const changes = group.entries.flatMap(({ entry }) => entry.changes).filter(isKept);
-  return new Map(changes.map((change) => [changeKey(change), change]));
+/** Folds one change onto the state before it and compares with what else is stored. */
+export function checkFold(
+  before: FoldedState | null,
+  change: InstanceChange,
+  { checkpoint, row }: Evidence,
+): { after: FoldedState } | { what: Divergence['what'] } {
+  const after = folded(before, change);
+  if (after === undefined) return { what: 'impossible_change' };
+  if (checkpoint !== undefined && !same(checkpoint, after)) return { what: 'kept_state_differs' };
+  if (row !== undefined && !same(row, after)) return { what: 'instance_differs' };
+  return { after };
 }
+
+function folded(before: FoldedState | null, change: InstanceChange): FoldedState | undefined {
+  const state: JsonObject | null = before?.state ?? null;
+  const revision = state === null ? 0 : (before?.revision ?? 0);
+  if (change.revision !== revision + 1) return undefined;
+  try {
+    return { state: foldChange(state, change), revision: change.revision };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A deleted instance has no revision any more. */
+const same = (a: FoldedState, b: FoldedState): boolean =>
+  a.state === null || b.state === null
+    ? a.state === b.state
+    : a.revision === b.revision && sameJson(a.state, b.state);

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@orrery/contracts';
 import { LRUCache } from 'lru-cache';
-import type { FoldedState } from './check-fold.js';
+import type { FoldedState } from './evidence-store.js';
 
-/** Characters of the states that are remembered between groups; others are read anew from the nearest kept state. */
+/** Characters of the states that are remembered between groups; others are read again from their last checkpoint. */
 const REMEMBERED = 48 * 1024 * 1024;
 /** What a state takes beside its JSON. */
 const OVERHEAD = 200;

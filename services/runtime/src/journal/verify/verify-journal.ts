@@ -2,19 +2,17 @@ import {
   type Cancellation,
   type DeploymentSource,
   type Divergence,
+  type HashedEntry,
   ServiceError,
   type Verification,
 } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../../database/db.js';
-import { genesisHash } from '../entry.js';
-import { headOf } from '../history-store.js';
-import { HASHED_COLUMNS, hashedEntryOf } from '../journal-row.js';
-import { checkLink, type Link } from './check-link.js';
-import { groupEntries, type StoredEntry } from './entry-groups.js';
+import { genesisHash, hashOf } from '../entry.js';
+import { headOf } from '../journal-store.js';
+import { groupEntries, nextPageSize, readPage, SMALLEST_PAGE, type StoredEntry } from './entry-pages.js';
 import { foldGroup } from './fold-groups.js';
 import { createFoldMemory } from './fold-memory.js';
-import { nextPageSize, SMALLEST_PAGE } from './page-size.js';
 
 export interface VerifiedDeployment {
   id: number;
@@ -30,8 +28,8 @@ export interface VerifyBounds {
 
 /**
  * Recomputes the chain of a range of a journal and the fold of each instance changed in it, in one snapshot of the
- * database (decisions §4 "History"). Memory is bounded whatever the range. Throws `request_in_flight` while another
- * verification of the deployment runs anywhere.
+ * database (docs/history.md "The service's own check"). Memory is bounded whatever the range. Throws
+ * `request_in_flight` while another verification of the deployment runs in any process.
  */
 export const verifyJournal = (
   db: Db,
@@ -44,17 +42,17 @@ export const verifyJournal = (
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (trx) => {
-      await takeTurn(trx, deployment.id);
+      await lockVerification(trx, deployment.id);
       return verifyRange(trx, deployment, range, bounds);
     });
 
-async function takeTurn(db: Db, deploymentId: number): Promise<void> {
+async function lockVerification(db: Db, deploymentId: number): Promise<void> {
   const { rows } = await sql<{ mine: boolean }>`
     select pg_try_advisory_xact_lock(hashtextextended('runtime.verify', ${deploymentId})) as mine`.execute(
     db,
   );
   if (rows[0]?.mine !== true) {
-    throw new ServiceError('request_in_flight', 'a verification of this deployment is under way');
+    throw new ServiceError('request_in_flight', 'A verification of this deployment is under way.');
   }
 }
 
@@ -70,7 +68,7 @@ async function verifyRange(
   let link = await linkBefore(db, deployment, from);
   for (let size = SMALLEST_PAGE; link.seq <= to; ) {
     signal.throwIfAborted();
-    const page = await entriesFrom(db, deployment, link.seq, Math.min(size, to - link.seq + 1));
+    const page = await readPage(db, deployment, link.seq, Math.min(size, to - link.seq + 1));
     const chained = checkChain(link, page);
     for (const group of groupEntries(page.slice(0, chained.count))) {
       const divergence = await foldGroup(db, deployment.id, group, memory);
@@ -79,15 +77,17 @@ async function verifyRange(
     if (chained.divergence !== undefined) return diverged(from, chained.divergence);
     link = chained.link;
     size = nextPageSize(page);
-    if (isEnough() && link.seq <= to) return held(from, link.seq);
+    if (isEnough() && link.seq <= to) return validUntil(from, link.seq);
   }
   if (to === head.seq && from <= head.seq && link.prevHash !== head.hash) {
     return diverged(from, { seq: head.seq, what: 'head_differs' });
   }
-  return to < head.seq ? held(from, to + 1) : { ...held(from, Math.max(from, to + 1)), next: null };
+  return to < head.seq
+    ? validUntil(from, to + 1)
+    : { ...validUntil(from, Math.max(from, to + 1)), next: null };
 }
 
-const held = (from: number, next: number): Verification => ({
+const validUntil = (from: number, next: number): Verification => ({
   valid: true,
   entries: next - from,
   firstDivergence: null,
@@ -101,7 +101,20 @@ const diverged = (from: number, divergence: Divergence): Verification => ({
   next: null,
 });
 
-/** Follows the chain through a page; `count` entries hold. */
+/** What an entry requires of the next one. */
+interface Link {
+  seq: number;
+  prevHash: string;
+}
+
+/** Whether an entry is the next of its chain and its hash covers it; `undefined` when it is. */
+function checkLink(link: Link, entry: HashedEntry, hash: string): Divergence['what'] | undefined {
+  if (entry.seq !== link.seq) return 'missing_entry';
+  if (entry.prevHash !== link.prevHash) return 'broken_link';
+  return hashOf(entry) === hash ? undefined : 'wrong_hash';
+}
+
+/** Follows the chain through a page; `count` entries are valid. */
 function checkChain(
   start: Link,
   page: readonly StoredEntry[],
@@ -116,7 +129,7 @@ function checkChain(
   return { link, count: 0, divergence: { seq: link.seq, what: 'missing_entry' } };
 }
 
-/** What the entry at `from` has to follow. */
+/** What the entry at `from` must continue. */
 async function linkBefore(db: Db, { id, address, source }: VerifiedDeployment, from: number): Promise<Link> {
   if (from === 1) return { seq: 1, prevHash: genesisHash({ deployment: address, source }) };
   const before = await db
@@ -126,21 +139,4 @@ async function linkBefore(db: Db, { id, address, source }: VerifiedDeployment, f
     .where('seq', '=', from - 1)
     .executeTakeFirst();
   return { seq: from, prevHash: before?.hash ?? '' };
-}
-
-async function entriesFrom(
-  db: Db,
-  { id, address }: VerifiedDeployment,
-  from: number,
-  limit: number,
-): Promise<StoredEntry[]> {
-  const rows = await db
-    .selectFrom('journal')
-    .select(HASHED_COLUMNS)
-    .where('deployment_id', '=', id)
-    .where('seq', '>=', from)
-    .orderBy('seq')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => ({ entry: hashedEntryOf(row, address), hash: row.hash }));
 }

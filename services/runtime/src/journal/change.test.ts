@@ -1,8 +1,7 @@
 import type { InstanceChange, JsonObject, JsonValue } from '@orrery/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { differenceOf, sameJson } from './compare-states.js';
-import { foldChange, stateChangesOf } from './fold-changes.js';
+import { differenceOf, foldChange, sameJson, stateChangesOf } from './change.js';
 
 const change = (op: InstanceChange['op'], set: JsonObject = {}, unset: string[] = []): InstanceChange => ({
   entitySchema: 'horse',

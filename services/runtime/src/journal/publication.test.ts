@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 import { noChanges } from '../execution/check-changes.js';
 import type { Batch } from '../state/batch.js';
 import { type JournalEntryDraft, sealEntry } from './entry.js';
-import { createRecentEntries, type RecentLimits } from './recent-entries.js';
-import { recentFacts } from './recent-facts.js';
+import { createRecentEntries, type RecentLimits, recentFacts } from './publication.js';
 
 const draftOf = (id: string, input: JournalEntryDraft['input']): JournalEntryDraft => ({
   deployment: `0x${'4f'.repeat(20)}`,
@@ -41,7 +40,7 @@ const batchOf = (ids: readonly string[], input: JournalEntryDraft['input'] = {})
 const ample: RecentLimits = { maxEntries: 100, maxBytes: 1_000_000 };
 const kept = (limits: RecentLimits, ...batches: Batch[]) => {
   const recent = createRecentEntries(limits);
-  for (const batch of batches) recent.keep(batch);
+  for (const batch of batches) recent.add(batch);
   return recent;
 };
 const taken = (recent: ReturnType<typeof kept>, ids: string) =>
@@ -69,7 +68,7 @@ test('what is taken is gone and leaves its room', () => {
   );
   expect(taken(recent, 'aa')).toBe('a');
   for (let round = 0; round < 20; round++) {
-    recent.keep(batchOf(['c'], { text: 'x'.repeat(20_000) }));
+    recent.add(batchOf(['c'], { text: 'x'.repeat(20_000) }));
     expect(taken(recent, 'c')).toBe('c');
   }
   expect(taken(recent, 'b')).toBe('b');

@@ -1,0 +1,182 @@
+import type { Bus } from '@orrery/bus';
+import {
+  canonicalHash,
+  type JournalFact,
+  type JsonObject,
+  JsonText,
+  journalEntry,
+  journalHeads,
+  type PushPlan,
+} from '@orrery/contracts';
+import type { OutboxRow } from '@orrery/database';
+import { type Selectable, sql } from 'kysely';
+import type { Db } from '../database/db.js';
+import type { RuntimeTables } from '../database/schema.js';
+import { stateChangesOf } from './change.js';
+import type { SealedEntry } from './entry.js';
+import { HASHED_COLUMNS, type HashedRow, hashedEntryOf } from './journal-store.js';
+
+/** What a publication needs to know of a committed batch. */
+export interface CommittedBatch {
+  readonly entries: readonly {
+    readonly deploymentId: number;
+    readonly entry: SealedEntry;
+    readonly effects: { readonly pushes?: PushPlan | null };
+  }[];
+  readonly deployments: ReadonlyMap<
+    number,
+    {
+      readonly row: { readonly address: string; readonly world_address: string };
+      readonly head: { readonly seq: number };
+    }
+  >;
+}
+
+/** The outbox row of an entry: it refers to the entry and does not repeat it. */
+export const outboxRowOf = (entry: Pick<SealedEntry, 'deployment' | 'seq' | 'id'>) => ({
+  name: journalEntry.name,
+  orderingKey: entry.deployment,
+  orderingSeq: entry.seq,
+  messageId: entry.id,
+});
+
+/** Broadcasts how far journals go. At most once: a consumer that needs certainty polls as well. */
+export function broadcastHeads(bus: Pick<Bus, 'broadcast'>, { entries, deployments }: CommittedBatch): void {
+  if (entries.length === 0) return;
+  const heads = [...deployments.values()].map(({ row, head }): [string, number] => [row.address, head.seq]);
+  bus.broadcast(journalHeads, { heads }).catch(() => undefined);
+}
+
+type Facts = ReadonlyMap<number, JsonText>;
+
+/**
+ * The payloads of outbox rows, by row id: what the relay's `load` answers. `load` reads from the journal what is not
+ * in memory: what another process committed, and what was committed before this start or too long ago.
+ */
+export async function recentFacts(
+  recent: Pick<RecentEntries, 'take'>,
+  rows: readonly OutboxRow[],
+  load: (rows: readonly OutboxRow[]) => Promise<Facts>,
+): Promise<Facts> {
+  const facts = new Map<number, JsonText>();
+  const others: OutboxRow[] = [];
+  for (const row of rows) {
+    const found = recent.take(row.messageId);
+    if (found === undefined) others.push(row);
+    else facts.set(row.id, factText(found.entry, found.worldAddress, found.pushes));
+  }
+  if (others.length > 0) for (const [id, fact] of await load(others)) facts.set(id, fact);
+  return facts;
+}
+
+/** A fact as JSON, from the sealed entry: it reuses the text that was hashed. Serializing anew takes three times as long. */
+const factText = (entry: SealedEntry, worldAddress: string, binding: PushPlan | null): JsonText =>
+  new JsonText(
+    `${entry.text.slice(0, -1)},"hash":"${entry.hash}","inputHash":"${entry.inputHash}"` +
+      `,"worldAddress":"${worldAddress}","stateChanges":${JSON.stringify(stateChangesOf(entry.changes))}` +
+      `,"binding":${JSON.stringify(binding)}}`,
+  );
+
+interface DeploymentNames {
+  address: string;
+  worldAddress: string;
+}
+type FactRow = HashedRow & Pick<Selectable<RuntimeTables['journal']>, 'pushes'>;
+
+/** A fact from the journal's row: an entry as other services receive it. */
+export function toFact(row: FactRow, { address, worldAddress }: DeploymentNames): JournalFact {
+  const entry = hashedEntryOf(row, address);
+  return {
+    ...entry,
+    hash: row.hash,
+    inputHash: canonicalHash(entry.input as JsonObject),
+    worldAddress,
+    stateChanges: stateChangesOf(entry.changes),
+    binding: row.pushes as PushPlan | null,
+  };
+}
+
+/** The payloads of outbox rows, by row id, from the journal. */
+export async function loadFacts(db: Db, rows: readonly OutboxRow[]): Promise<Facts> {
+  const { rows: found } = await sql<FactRow & { row_id: number; address: string; world_address: string }>`
+    select o.id as row_id, d.address, d.world_address, j.pushes, ${sql.join(columns('j'))}
+    from unnest(${rows.map(({ id }) => id)}::bigint[], ${rows.map(({ orderingKey }) => orderingKey)}::text[],
+      ${rows.map(({ orderingSeq }) => orderingSeq)}::bigint[]) o (id, address, seq)
+    join deployments d on d.address = o.address
+    join journal j on j.deployment_id = d.id and j.seq = o.seq`.execute(db);
+  return new Map(
+    found.map((row) => {
+      const fact = toFact(row, { address: row.address, worldAddress: row.world_address });
+      return [row.row_id, new JsonText(JSON.stringify(fact))];
+    }),
+  );
+}
+
+const columns = (table: string) => HASHED_COLUMNS.map((column) => sql.ref(`${table}.${column}`));
+
+/** A committed entry with what its fact holds beside it. */
+interface RecentEntry {
+  readonly entry: SealedEntry;
+  readonly worldAddress: string;
+  readonly pushes: PushPlan | null;
+}
+
+/**
+ * Entries that this process committed and its relay has not requested yet, by entry id. The database gives an id to
+ * one entry only, and only committed entries are added, so an id that is found is the entry that the journal has.
+ */
+export interface RecentEntries {
+  /** Adds the entries of a batch that is known to be committed. */
+  add(batch: CommittedBatch): void;
+  /** Answers an entry and removes it: a relay that requests it again reads the database. */
+  take(id: string): RecentEntry | undefined;
+}
+
+export interface RecentLimits {
+  readonly maxEntries: number;
+  /** Bytes that all of them take, roughly. */
+  readonly maxBytes: number;
+}
+
+const LIMITS: RecentLimits = { maxEntries: 4000, maxBytes: 16 * 1024 * 1024 };
+
+/** What an entry takes beside its JSON; each character is there as text, again in the members, and in their texts. */
+const ENTRY_BYTES = 1000;
+const BYTES_PER_CHARACTER = 4;
+
+/**
+ * Bounded, because nothing requests the entries that the relay of another process has published or that were found
+ * before the commit's answer came: the oldest are dropped.
+ */
+export function createRecentEntries({ maxEntries, maxBytes }: RecentLimits = LIMITS): RecentEntries {
+  const known = new Map<string, RecentEntry>();
+  let bytes = 0;
+  const take = (id: string) => {
+    const found = known.get(id);
+    if (found === undefined) return undefined;
+    known.delete(id);
+    bytes -= roughBytes(found);
+    return found;
+  };
+  const dropOldest = () => {
+    for (const id of known.keys()) {
+      if (known.size <= maxEntries && bytes <= maxBytes) return;
+      take(id);
+    }
+  };
+  return {
+    take,
+    add: ({ entries, deployments }) => {
+      for (const { deploymentId, entry, effects } of entries) {
+        const worldAddress = deployments.get(deploymentId)?.row.world_address;
+        if (worldAddress === undefined) continue;
+        const recent = { entry, worldAddress, pushes: effects.pushes ?? null };
+        known.set(entry.id, recent);
+        bytes += roughBytes(recent);
+      }
+      dropOldest();
+    },
+  };
+}
+
+const roughBytes = ({ entry }: RecentEntry): number => ENTRY_BYTES + BYTES_PER_CHARACTER * entry.text.length;
