@@ -12,17 +12,21 @@ const cases: SuiteCase[] = (tests.suites ?? []).flatMap((suite) =>
   ),
 );
 
-const leavesOut = ({ paths, expression }: LeftOut, { path, expr }: SuiteCase): boolean =>
+const explains = ({ paths, expression }: LeftOut, { path, expr }: SuiteCase): boolean =>
   expression?.test(expr) === true || paths?.some((start) => path.startsWith(start)) === true;
 
-const ours = cases.filter((test) => !LEFT_OUT.some((rule) => leavesOut(rule, test)));
+const failing = cases.filter((test) => !passes(test));
 
-it('passes every test of the CEL conformance suite that is not left out', () => {
-  expect(ours.filter((test) => !passes(test)).map(({ path, expr }) => `${path}: ${expr}`)).toEqual([]);
-  expect(ours.length).toBeGreaterThan(850);
+it('passes every case of the CEL conformance suite that no rule explains', () => {
+  const unexplained = failing.filter((test) => !LEFT_OUT.some((rule) => explains(rule, test)));
+  expect(unexplained.map(({ path, expr }) => `${path}: ${expr}`)).toEqual([]);
 });
 
-it.each(LEFT_OUT)('leaves out nothing that would pass as a whole: $reason', (rule) => {
-  const left = cases.filter((test) => leavesOut(rule, test));
-  expect(left.some((test) => !passes(test))).toBe(true);
+/** Also cases that a rule covers have to go on passing, so the number is exact. */
+it('passes 1,055 of the 2,344 cases', () => {
+  expect({ all: cases.length, passed: cases.length - failing.length }).toEqual({ all: 2_344, passed: 1_055 });
+});
+
+it.each(LEFT_OUT)('has no rule without a failing case: $reason', (rule) => {
+  expect(failing.some((test) => explains(rule, test))).toBe(true);
 });

@@ -1,4 +1,7 @@
-/** Tests of the CEL conformance suite that are not ours, and why. A test's path is `<suite>/<group>/<test>`. */
+/**
+ * Why a case of the CEL conformance suite may fail here. All cases run; a failing one that no rule explains is a defect.
+ * The path of a case is `<suite>/<group>/<test>`.
+ */
 export interface LeftOut {
   readonly reason: string;
   /** Beginnings of paths. */
