@@ -1,3 +1,7 @@
+export * from './concurrency/batcher.js';
+export * from './concurrency/in-flight-counter.js';
+export * from './concurrency/keyed-mutex.js';
+export * from './concurrency/semaphore.js';
 export * from './environment/read-environment.js';
 export * from './environment/variables.js';
 export * from './health/health.js';

@@ -1,5 +1,5 @@
 import type { Bus } from '@orrery/bus';
-import type { Clock, Logger } from '@orrery/service-kit';
+import type { Clock, KeyedMutex, Logger, Semaphore } from '@orrery/service-kit';
 import type { CatalogClient } from './catalog/catalog-client.js';
 import type { RuntimeLimits } from './config.js';
 import type { Db } from './database/db.js';
@@ -7,8 +7,6 @@ import type { DeploymentAccess } from './deployments/deployment-access.js';
 import type { DeploymentDirectory } from './deployments/deployment-directory.js';
 import type { IdBlocks } from './ids/id-blocks.js';
 import type { ReleaseEmptySchema } from './instances/release-empty-schema.js';
-import type { Turns } from './journal/verify/turns.js';
-import type { KeyedTurns } from './lanes/keyed-turns.js';
 import type { Lanes } from './lanes/lanes.js';
 import type { ModelList } from './models/model-list.js';
 import type { RouteToOwner } from './ownership/route-to-owner.js';
@@ -36,11 +34,11 @@ export interface RuntimeContext {
   /** Who is asked when a version does not decide by itself. */
   readonly outside: Outside | undefined;
   /** What claims from the catalog or gives back, one at a time per deployment. */
-  readonly claimTurns: KeyedTurns;
+  readonly claimMutex: KeyedMutex;
   /** After instances were deleted: gives a schema back that the deployment has no instances of any more. */
   readonly releaseEmptySchema: ReleaseEmptySchema;
   /** Bounds how many verifications run in this process. */
-  readonly verifyTurns: Turns;
+  readonly verifying: Semaphore;
   /** There is something in the outbox. */
   readonly wakeRelay: () => void;
 }

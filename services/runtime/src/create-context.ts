@@ -1,6 +1,7 @@
 import type { Bus } from '@orrery/bus';
 import type { Database } from '@orrery/database';
 import type { Clock, Logger, Resources } from '@orrery/service-kit';
+import { createKeyedMutex, createSemaphore, type Semaphore } from '@orrery/service-kit';
 import { createCatalogClient } from './catalog/catalog-client.js';
 import { type CommitBatch, createCommit } from './commit/commit-batch.js';
 import { createRecovery } from './commit/recover-commit.js';
@@ -12,9 +13,6 @@ import { createDeploymentDirectory } from './deployments/deployment-directory.js
 import { createIdBlocks, nextIdBlock } from './ids/id-blocks.js';
 import { createReleaseEmptySchema } from './instances/release-empty-schema.js';
 import { broadcastHeads, type RecentEntries } from './journal/publication.js';
-import { createTurns } from './journal/verify/turns.js';
-import { type CommitPlaces, createCommitPlaces } from './lanes/commit-places.js';
-import { createKeyedTurns } from './lanes/keyed-turns.js';
 import { createLanes } from './lanes/lanes.js';
 import { createModelList } from './models/model-list.js';
 import { createHeldPartitions } from './ownership/held-partitions.js';
@@ -56,15 +54,15 @@ export function createRuntimeContext(
 ): { context: RuntimeContext; leases: LeaseKeeper } {
   const { bus, clock, logger, wakeRelay } = parts;
   const { db } = parts.database;
-  const places = createCommitPlaces(COMMITS_AT_ONCE);
-  const catalog = createCatalogClient(bus, clock, places.roomAhead);
-  const claimTurns = createKeyedTurns();
+  const commitSlots = createSemaphore(COMMITS_AT_ONCE);
+  const catalog = createCatalogClient({ bus, clock, beforeConfirm: commitSlots.untilFree });
+  const claimMutex = createKeyedMutex();
   const ids = createIdBlocks(() => nextIdBlock(db));
   const { lanes, held, leases, runs } = createOwnership(parts, config, {
     catalog,
-    claimTurns,
+    claimMutex,
     ids,
-    places,
+    commitSlots,
   });
   const directory = createDeploymentDirectory(db);
   const owners = createOwnerDirectory(db, clock);
@@ -84,9 +82,9 @@ export function createRuntimeContext(
     ids,
     runs,
     outside: parts.outside,
-    claimTurns,
-    releaseEmptySchema: createReleaseEmptySchema({ db, lanes, catalog, claimTurns, logger }),
-    verifyTurns: createTurns(VERIFICATIONS),
+    claimMutex,
+    releaseEmptySchema: createReleaseEmptySchema({ db, lanes, catalog, claimMutex, logger }),
+    verifying: createSemaphore(VERIFICATIONS),
     wakeRelay,
   };
   return { context, leases };
@@ -109,10 +107,10 @@ function createOwnership(
   config: RuntimeConfig,
   {
     catalog,
-    claimTurns,
+    claimMutex,
     ids,
-    places,
-  }: Pick<RuntimeContext, 'catalog' | 'claimTurns' | 'ids'> & { places: CommitPlaces },
+    commitSlots,
+  }: Pick<RuntimeContext, 'catalog' | 'claimMutex' | 'ids'> & { commitSlots: Semaphore },
 ) {
   const { db } = database;
   const signals = runtimeSignals();
@@ -134,11 +132,11 @@ function createOwnership(
   const states = createResidentStates(readState, held, config.memory);
   const lanes = createLanes({
     states,
-    places,
+    commitSlots,
     instances: createInstanceLoader(db),
     ids,
     claimSchemas: catalog.claimSchemas,
-    claimTurns,
+    claimMutex,
     commit: aroundCommit === undefined ? commit : aroundCommit(commit),
     recover: createRecovery(db, instance, held, clock, stopping.signal),
     onCommitted: (batch) => {

@@ -6,11 +6,11 @@ import {
   historyRpcs,
   type JsonObject,
 } from '@orrery/contracts';
+import { createSemaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { historyHandlers, type SeenDeployment } from '../src/journal/handlers.js';
 import { listHistory } from '../src/journal/list-history.js';
-import { createTurns } from '../src/journal/verify/turns.js';
 import { openRuntimeDatabase, plantDeployment } from './journal-fixture.js';
 
 const db = await openRuntimeDatabase();
@@ -120,7 +120,7 @@ const handlers = (seen: Partial<SeenDeployment>) =>
   historyHandlers({
     db,
     see: async () => ({ ...modelled, isLLMPublic: false, isOwner: false, ...seen }),
-    verifyTurns: createTurns(1),
+    verifying: createSemaphore(1),
     clock: { now: () => 0 },
   });
 const params = { worldAddress: '1', address: modelled.address };

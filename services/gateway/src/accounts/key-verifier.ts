@@ -1,8 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Scope, ServiceError } from '@orrery/contracts';
-import type { Clock } from '@orrery/service-kit';
+import { type Clock, createBatcher } from '@orrery/service-kit';
 import { LRUCache } from 'lru-cache';
-import { createBatchLoader } from './batch-loader.js';
 import { parseToken } from './key-format.js';
 import type { Principal } from './principal.js';
 
@@ -51,18 +50,18 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   const { clock, maxAgeMs = 1000, maxKeys = 50_000 } = options;
   const checked = new LRUCache<string, CheckedKey>({ max: maxKeys });
 
-  const check = async (keyIds: string[]) => {
+  const check = async (keyIds: readonly string[]) => {
     const checkedAt = clock.now();
-    const found = await options.loadUsable(keyIds);
+    const found = await options.loadUsable([...keyIds]);
     for (const keyId of keyIds) {
       const key = found.get(keyId);
       const usedAt = checked.peek(keyId)?.usedAt ?? checkedAt;
       if (key === undefined) checked.delete(keyId);
       else checked.set(keyId, { ...key, checkedAt, usedAt });
     }
-    return found;
+    return keyIds.map((keyId) => found.get(keyId));
   };
-  const loader = createBatchLoader(check, { batch: 500, waiting: 5000 });
+  const load = createBatcher({ maxBatch: 500, maxWaiting: 5000, load: check });
 
   return {
     verify: async (token) => {
@@ -71,7 +70,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       const now = clock.now();
       const known = checked.get(claimed.keyId);
       const isFresh = known !== undefined && now - known.checkedAt <= maxAgeMs;
-      const key = isFresh ? known : await loader.load(claimed.keyId);
+      const key = isFresh ? known : await load(claimed.keyId);
       if (key === undefined || !timingSafeEqual(key.hash, claimed.hash))
         throw unauthorized('The token is not valid');
       if (key.expiresAt !== null && key.expiresAt <= now) throw unauthorized('The token has expired');

@@ -31,7 +31,7 @@ export function bindingReads({ db, access }: RuntimeContext): Handlers<Pick<Rpcs
 
 /** Claims and releases of one deployment take turns, so that no release gives back what is just being claimed. */
 export function bindingWrites(context: RuntimeContext): OwnedHandlers<BindingWrites> {
-  const { db, lanes, access, clock, claimTurns, chains, catalog, logger } = context;
+  const { db, lanes, access, clock, claimMutex, chains, catalog, logger } = context;
   const release = async ({ address }: KnownDeployment, versionIds: number[]) => {
     if (versionIds.length === 0) return;
     await catalog
@@ -40,7 +40,7 @@ export function bindingWrites(context: RuntimeContext): OwnedHandlers<BindingWri
   };
   return {
     'bindings.add': (deployment, { params, body }, call) =>
-      claimTurns(deployment.id, async () => {
+      claimMutex.run(deployment.id, async () => {
         // What has been deleted is not found, whatever the body says, and claims nothing any more.
         await access.visible(params, call.caller);
         const added = await newBindings(context, deployment, body, '', new Date(clock.now()));
@@ -48,7 +48,7 @@ export function bindingWrites(context: RuntimeContext): OwnedHandlers<BindingWri
         return { data: records };
       }),
     'bindings.update': (deployment, { params, body }, call) =>
-      claimTurns(deployment.id, async () => {
+      claimMutex.run(deployment.id, async () => {
         await access.visible(params, call.caller);
         refuseDuplicates(body, '');
         refuseUnknownChains(chains, body, '');
@@ -60,7 +60,7 @@ export function bindingWrites(context: RuntimeContext): OwnedHandlers<BindingWri
         return { data: records };
       }),
     'bindings.remove': (deployment, { query }, call) =>
-      claimTurns(deployment.id, async () => {
+      claimMutex.run(deployment.id, async () => {
         const { unbound } = await lanes.submit(removeBinding(deployment, call, query.event.normalize('NFC')));
         await release(deployment, unbound);
         return { data: { deleted: true } };

@@ -8,8 +8,7 @@ import {
 import type { Clock } from '@orrery/service-kit';
 import type { CompiledDefinition } from '../execution/compiled-definition.js';
 import type { CompiledSchema } from '../execution/compiled-schema.js';
-import { createConfirm } from './confirm.js';
-import { createDefinitions } from './definitions.js';
+import { createConfirm, createDefinitions } from './definitions.js';
 
 /** What the runtime knows of the catalog: definitions as they are now, and claims on them. */
 export interface CatalogClient {
@@ -48,16 +47,21 @@ const ownCall = (clock: Clock) => ({
   deadline: clock.now() + PATIENCE_MS,
 });
 
-/** Definitions are confirmed when `ready` says so: sooner would serve nobody. */
-export function createCatalogClient(
-  bus: Bus,
-  clock: Clock,
-  ready: () => Promise<void> | undefined,
-): CatalogClient {
+export interface CatalogClientOptions {
+  readonly bus: Bus;
+  readonly clock: Clock;
+  /**
+   * Each call that confirms definitions waits for this first. The runtime gives the wait for a free commit slot: an
+   * execution cannot commit before there is one, and until then more executions share the call (docs/adr/0010).
+   */
+  readonly beforeConfirm: () => Promise<void> | undefined;
+}
+
+export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClientOptions): CatalogClient {
   const { rpcs } = catalogContract;
   const confirm = createConfirm(
     (request) => bus.call(rpcs['definitions.confirm'], request, ownCall(clock)),
-    ready,
+    beforeConfirm,
   );
   const definitions = createDefinitions(confirm);
   return {

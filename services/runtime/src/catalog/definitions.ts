@@ -1,14 +1,55 @@
+import type { catalogContract, ReplyOf, RequestOf } from '@orrery/contracts';
+import { createBatcher } from '@orrery/service-kit';
 import { LRUCache } from 'lru-cache';
 import { type CompiledDefinition, compileDefinition } from '../execution/compiled-definition.js';
 import { type CompiledSchema, compileSchema } from '../execution/compiled-schema.js';
-import type { Confirm } from './confirm.js';
+
+type ConfirmRpc = (typeof catalogContract.rpcs)['definitions.confirm'];
+type Request = RequestOf<ConfirmRpc>;
+type Reply = ReplyOf<ConfirmRpc>;
+type Kind = 'versions' | 'schemas' | 'worlds';
+type ItemOf<K extends Kind> = Request[K][number];
+type AnswerOf<K extends Kind> = Reply[K][number];
+type Question = { [K in Kind]: { kind: K; item: ItemOf<K> } }[Kind];
+
+/** Whether the remembered definition is still the same: `same`, `changed` with what it is now, or `gone`. */
+export type Confirm = <K extends Kind>(kind: K, item: ItemOf<K>) => Promise<AnswerOf<K>>;
+
+/** Questions that share a call at most; each kind has its own bound in the contract. */
+const AT_ONCE = 1000;
+
+/** Equal for equal questions alone: a part that may be any text stands last. */
+function keyOf({ kind, item }: Question): string {
+  if (kind === 'versions') return `${kind} ${item.versionId} ${item.hash}`;
+  if (kind === 'schemas') return `${kind} ${item.worldId} ${item.hash} ${item.name}`;
+  return `${kind} ${item.worldId} ${item.hash}`;
+}
+
+/**
+ * Confirms definitions with one call per batch. A question joins the next call that has not been sent yet, so its answer
+ * is never older than the question: an execution may rely on it. Each call waits for `ready` first.
+ */
+export function createConfirm(
+  call: (request: Request) => Promise<Reply>,
+  ready: () => Promise<void> | undefined = () => undefined,
+): Confirm {
+  const load = async (questions: readonly Question[]) => {
+    const request = { versions: [], schemas: [], worlds: [] } as { [K in Kind]: ItemOf<Kind>[] };
+    const indexes = questions.map(({ kind, item }) => request[kind].push(item) - 1);
+    const reply = await call(request as Request);
+    // Answers are in item order, and there is one for every question.
+    return questions.map(({ kind }, index) => reply[kind][indexes[index] as number] as AnswerOf<Kind>);
+  };
+  const batcher = createBatcher<Question, AnswerOf<Kind>>({ maxBatch: AT_ONCE, load, keyOf, ready });
+  return ((kind: Kind, item: never) => batcher({ kind, item })) as Confirm;
+}
 
 /** Compiled definitions kept at once. */
 const KEPT = 5000;
-/** A hash that nothing has: asks for the definition itself. */
+/** A hash that no definition has: requests the definition itself. */
 const NOTHING = '';
 
-/** Definitions as they are now: what is remembered is confirmed by its hash, locked versions are believed for ever. */
+/** Definitions as they are now: remembered ones are confirmed by their hashes; locked versions never change. */
 export function createDefinitions(confirm: Confirm) {
   const versions = new LRUCache<number, CompiledDefinition>({ max: KEPT });
   const schemas = new LRUCache<string, CompiledSchema>({ max: KEPT });

@@ -31,18 +31,18 @@ export function referenceHandlers(context: RuntimeContext): Handlers<typeof refe
   };
 }
 
-export type ReferenceDependencies = Pick<RuntimeContext, 'db' | 'lanes' | 'directory' | 'claimTurns'>;
+export type ReferenceDependencies = Pick<RuntimeContext, 'db' | 'lanes' | 'directory' | 'claimMutex'>;
 
 /** At the owner, in turn with what claims, so that no claim is made anew before its row is removed. @throws NotOwner */
 export async function heldHere(
-  { db, lanes, directory, claimTurns }: ReferenceDependencies,
+  { db, lanes, directory, claimMutex }: ReferenceDependencies,
   request: RequestOf<Held>,
   call: CallContext,
 ): Promise<ReplyOf<Held>> {
   const deployment = await directory.byAddress(request.deployment);
   if (deployment === undefined) return GONE;
   try {
-    return await claimTurns(deployment.id, async () => {
+    return await claimMutex.run(deployment.id, async () => {
       const { held, state } = await lanes.submit(heldItem(db, deployment, request, call));
       // Also rows that an earlier answer failed to remove: what is not held has none.
       const free = request.schemaIds.filter((id) => !held.schemaIds.includes(id));

@@ -1,9 +1,8 @@
 import type { CallContext } from '@orrery/contracts';
-import type { Logger } from '@orrery/service-kit';
+import type { KeyedMutex, Logger } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Db } from '../database/db.js';
 import type { KnownDeployment } from '../deployments/deployment-directory.js';
-import type { KeyedTurns } from '../lanes/keyed-turns.js';
 import type { Lanes } from '../lanes/lanes.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
@@ -19,7 +18,7 @@ export interface ReleaseDependencies {
   readonly db: Db;
   readonly lanes: Lanes;
   readonly catalog: Pick<CatalogClient, 'release'>;
-  readonly claimTurns: KeyedTurns;
+  readonly claimMutex: KeyedMutex;
   readonly logger: Logger;
 }
 
@@ -29,15 +28,17 @@ export interface ReleaseDependencies {
  * its turn to do so.
  */
 export const createReleaseEmptySchema =
-  ({ db, lanes, catalog, claimTurns, logger }: ReleaseDependencies): ReleaseEmptySchema =>
+  ({ db, lanes, catalog, claimMutex, logger }: ReleaseDependencies): ReleaseEmptySchema =>
   (deployment, schema, call) =>
-    claimTurns(deployment.id, async () => {
-      const letGo = await lanes.submit(letGoItem(db, deployment, schema, call));
-      if (letGo === undefined) return;
-      const schemaIds = [letGo.schemaId];
-      await removeClaims(db, letGo.state, schemaIds);
-      await catalog.release(deployment.address, { schemaIds });
-    }).catch((error: unknown) => logger.info({ err: error }, 'a claim is left to the sweep'));
+    claimMutex
+      .run(deployment.id, async () => {
+        const letGo = await lanes.submit(letGoItem(db, deployment, schema, call));
+        if (letGo === undefined) return;
+        const schemaIds = [letGo.schemaId];
+        await removeClaims(db, letGo.state, schemaIds);
+        await catalog.release(deployment.address, { schemaIds });
+      })
+      .catch((error: unknown) => logger.info({ err: error }, 'a claim is left to the sweep'));
 
 interface LetGo {
   readonly schemaId: number;

@@ -7,12 +7,11 @@ import {
   type journalRpcs,
   ServiceError,
 } from '@orrery/contracts';
-import type { Clock } from '@orrery/service-kit';
+import type { Clock, Semaphore } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import { journalRange } from './journal-range.js';
 import { entryById, toHistoryEntry } from './journal-store.js';
 import { listHistory } from './list-history.js';
-import type { Turns } from './verify/turns.js';
 import { verifyJournal } from './verify/verify-journal.js';
 
 /** A deployment that the caller may see. */
@@ -30,7 +29,7 @@ export interface JournalContext {
   /** Resolves path parameters. Throws `deployment_not_found` for what is absent, deleted or not visible. */
   see(params: { worldAddress: string; address: string }, caller: Caller): Promise<SeenDeployment>;
   /** Bounds how many verifications run in this process. */
-  verifyTurns: Turns;
+  verifying: Semaphore;
 }
 
 /** How much of the time until the deadline a verification takes before it answers how far it came. */
@@ -38,12 +37,7 @@ const SHARE_OF_TIME = 0.6;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-export function historyHandlers({
-  db,
-  clock,
-  see,
-  verifyTurns,
-}: JournalContext): Handlers<typeof historyRpcs> {
+export function historyHandlers({ db, clock, see, verifying }: JournalContext): Handlers<typeof historyRpcs> {
   return {
     'history.list': async ({ params, query }, { caller }) =>
       listHistory(db, await see(params, caller), query),
@@ -62,7 +56,7 @@ export function historyHandlers({
       const deployment = await see(params, caller);
       const latest = clock.now() + (deadline - clock.now()) * SHARE_OF_TIME;
       const bounds = { signal, isEnough: () => clock.now() >= latest };
-      return { data: await verifyTurns.take(signal, () => verifyJournal(db, deployment, query, bounds)) };
+      return { data: await verifying.run(signal, () => verifyJournal(db, deployment, query, bounds)) };
     },
   };
 }

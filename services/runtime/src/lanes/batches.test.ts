@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { createLogger } from '@orrery/service-kit';
+import { createLogger, createSemaphore } from '@orrery/service-kit';
 import { expect, it, vi } from 'vitest';
 import type { DeploymentState } from '../state/deployment-state.js';
 import { createBatches } from './batches.js';
-import { createCommitPlaces } from './commit-places.js';
 import type { QueuedItem } from './queued-item.js';
 
 const stateOf = (id: number) =>
@@ -27,7 +26,7 @@ type Dependencies = Parameters<typeof createBatches>[0];
 function batches(some: Partial<Dependencies>) {
   return createBatches({
     states: { isCurrent: () => true, forget: vi.fn(), trim: vi.fn() } as never,
-    places: createCommitPlaces(2),
+    commitSlots: createSemaphore(2),
     ids: {} as never,
     now: () => 0,
     commit: () => Promise.resolve('committed'),
@@ -67,7 +66,7 @@ it('a commit begins only where there is a place, and takes it when another ends'
   const begun: (() => void)[] = [];
   const commit: Dependencies['commit'] = () =>
     new Promise((resolve) => begun.push(() => resolve('committed')));
-  const add = batches({ places: createCommitPlaces(2), commit });
+  const add = batches({ commitSlots: createSemaphore(2), commit });
   for (let round = 0; round < 4; round += 1) {
     for (let count = 0; count < 8; count += 1) add(itemFor(stateOf(round * 8 + count)));
     // What was added in one turn of the event loop has been looked at before this one's end.

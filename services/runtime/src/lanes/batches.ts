@@ -1,7 +1,7 @@
+import type { Semaphore } from '@orrery/service-kit';
 import { isEmpty } from '../state/batch.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import { type CarryOutDependencies, createCarryOut, settleAll } from './carry-out.js';
-import type { CommitPlaces } from './commit-places.js';
 import { type DecideDependencies, type DecidedBatch, decideBatch } from './decide-batch.js';
 import type { QueuedItem } from './queued-item.js';
 
@@ -12,7 +12,7 @@ const BATCHES_PER_TRIM = 64;
 
 export interface BatchesDependencies extends DecideDependencies, CarryOutDependencies {
   readonly states: ResidentStates;
-  readonly places: CommitPlaces;
+  readonly commitSlots: Semaphore;
   /** Prepares an item (again), then adds it. */
   readonly enter: (queued: QueuedItem) => void;
   /** Takes an item that has to wait for a run. */
@@ -28,7 +28,7 @@ export interface BatchesDependencies extends DecideDependencies, CarryOutDepende
  * @returns how to add an item.
  */
 export function createBatches(dependencies: BatchesDependencies): (queued: QueuedItem) => void {
-  const { states, places, enter, park, onThrough } = dependencies;
+  const { states, commitSlots, enter, park, onThrough } = dependencies;
   const carryOut = createCarryOut(dependencies, enter);
   const queue: QueuedItem[] = [];
   /** Deployments in batches that are being committed. */
@@ -37,7 +37,9 @@ export function createBatches(dependencies: BatchesDependencies): (queued: Queue
   let isScheduled = false;
 
   const isWorthACommit = () =>
-    places.taken === 0 ? queue.length > 0 : !places.isFull && hasFree(queue, uncommitted, WORTH_A_COMMIT);
+    commitSlots.taken === 0
+      ? queue.length > 0
+      : !commitSlots.isFull && hasFree(queue, uncommitted, WORTH_A_COMMIT);
   const begin = () => {
     while (isWorthACommit()) {
       const decided = decideBatch(dependencies, queue, uncommitted);
@@ -49,9 +51,9 @@ export function createBatches(dependencies: BatchesDependencies): (queued: Queue
   };
   const carry = async (decided: DecidedBatch) => {
     for (const id of decided.batch.deployments.keys()) uncommitted.add(id);
-    places.take();
+    commitSlots.take();
     await carryOut(decided);
-    places.giveBack();
+    commitSlots.release();
     for (const [id, state] of decided.batch.deployments) {
       // Read anew while the commit was in flight, it may have been read as it was before.
       if (!states.isCurrent(state)) states.forget(id);

@@ -1,5 +1,6 @@
 import { toServiceError } from '@orrery/database';
-import type { Clock } from '@orrery/service-kit';
+import type { Clock, Semaphore } from '@orrery/service-kit';
+import { createInFlightCounter } from '@orrery/service-kit';
 import { NotOwner } from '../ownership/not-owner.js';
 import { partitionOf } from '../ownership/partition.js';
 import type { Batch } from '../state/batch.js';
@@ -8,14 +9,12 @@ import type { WorkItem } from '../state/work-item.js';
 import { createBatches } from './batches.js';
 import { createBlockedItems } from './blocked-items.js';
 import type { CarryOutDependencies } from './carry-out.js';
-import { createCensus } from './census.js';
-import type { CommitPlaces } from './commit-places.js';
 import { type PrepareDependencies, prepareItem } from './prepare-item.js';
 import { type QueuedItem, refusalOf } from './queued-item.js';
 
 export interface LanesDependencies extends PrepareDependencies, CarryOutDependencies {
   readonly states: ResidentStates;
-  readonly places: CommitPlaces;
+  readonly commitSlots: Semaphore;
   readonly clock: Clock;
 }
 
@@ -44,7 +43,7 @@ export interface Lanes {
  */
 export function createLanes(dependencies: LanesDependencies): Lanes {
   const { clock } = dependencies;
-  const onTheirWay = createCensus();
+  const inFlight = createInFlightCounter();
   const enter = (queued: QueuedItem): void => {
     prepareItem(dependencies, queued).then(
       () => add(queued),
@@ -63,7 +62,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
   return {
     submit: <T>(item: WorkItem<T>) => {
       const partition = partitionOf(item.deploymentId);
-      onTheirWay.enter(partition);
+      inFlight.begin(partition);
       return new Promise<T>((resolve, reject) => {
         const queued: QueuedItem = {
           item,
@@ -76,11 +75,11 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
           rounds: 0,
         };
         enter(queued);
-      }).finally(() => onTheirWay.leave(partition));
+      }).finally(() => inFlight.end(partition));
     },
     drained: (partitions) => {
       blocked.releasePartitions(partitions);
-      return onTheirWay.none(partitions);
+      return inFlight.untilNone(partitions);
     },
     disowned: blocked.releasePartitions,
   };

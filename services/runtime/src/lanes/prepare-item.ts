@@ -1,11 +1,11 @@
 import { ServiceError } from '@orrery/contracts';
+import type { KeyedMutex } from '@orrery/service-kit';
 import type { ClaimSchemas } from '../catalog/catalog-client.js';
 import type { IdBlocks } from '../ids/id-blocks.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { InstanceLoader } from '../state/load-instances.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import type { ItemNeeds } from '../state/work-item.js';
-import type { KeyedTurns } from './keyed-turns.js';
 import type { QueuedItem } from './queued-item.js';
 
 export interface PrepareDependencies {
@@ -13,7 +13,7 @@ export interface PrepareDependencies {
   readonly instances: InstanceLoader;
   readonly ids: IdBlocks;
   readonly claimSchemas: ClaimSchemas;
-  readonly claimTurns: KeyedTurns;
+  readonly claimMutex: KeyedMutex;
 }
 
 /** Brings into memory what an item needs; items are prepared side by side. @throws NotOwner, `deployment_not_found` */
@@ -31,7 +31,7 @@ export async function prepareItem(dependencies: PrepareDependencies, queued: Que
 
 /** What was prepared before stays valid: only what is missing is fetched. */
 async function fetchNeeds(
-  { instances, ids, claimSchemas, claimTurns }: PrepareDependencies,
+  { instances, ids, claimSchemas, claimMutex }: PrepareDependencies,
   state: DeploymentState,
   needs: ItemNeeds,
 ): Promise<void> {
@@ -39,7 +39,7 @@ async function fetchNeeds(
     ...(needs.instances ?? []).map((name) => instances.loadOne(state.id, state.instances, name)),
     ...(needs.schemas ?? []).map((schema) => instances.loadSchema(state.id, state.instances, schema)),
     needs.ids === undefined ? undefined : ids.refill(needs.ids),
-    needs.claims && claimTurns(state.id, () => claimAll(claimSchemas, state, needs.claims ?? [])),
+    needs.claims && claimMutex.run(state.id, () => claimAll(claimSchemas, state, needs.claims ?? [])),
   ]);
 }
 

@@ -1,7 +1,7 @@
+import { type Batcher, createBatcher } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
 import type { InstanceName } from '../journal/change.js';
-import { type Batcher, createBatcher } from '../lanes/batcher.js';
 import type { InstanceMemory, MemoryInstance } from './instance-memory.js';
 import { MAX_READ } from './instance-view.js';
 
@@ -30,9 +30,10 @@ export interface InstanceLoader {
 const AT_ONCE = 500;
 
 export function createInstanceLoader(db: Db): InstanceLoader {
-  const single: Batcher<Wanted, MemoryInstance | null> = createBatcher(AT_ONCE, (wanted) =>
-    readEach(db, wanted),
-  );
+  const single: Batcher<Wanted, MemoryInstance | null> = createBatcher({
+    maxBatch: AT_ONCE,
+    load: (wanted) => readEach(db, wanted),
+  });
   return {
     loadOne: async (deploymentId, memory, { entitySchema, instanceId }) => {
       const found = await single({ deploymentId, entitySchema, instanceId });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createConfirm } from './confirm.js';
+import { createConfirm } from './definitions.js';
 
 /** Answers everything with what was asked, and remembers the calls. */
 function echoing() {

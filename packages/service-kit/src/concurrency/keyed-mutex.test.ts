@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createKeyedTurns } from './keyed-turns.js';
+import { createKeyedMutex } from './keyed-mutex.js';
 
 it('one at a time per key, in order, also after a failure; other keys do not wait', async () => {
-  const turns = createKeyedTurns();
+  const mutex = createKeyedMutex();
   const seen: string[] = [];
   const work =
     (name: string, fail = false) =>
@@ -14,9 +14,9 @@ it('one at a time per key, in order, also after a failure; other keys do not wai
       return name;
     };
   const outcomes = await Promise.allSettled([
-    turns(1, work('a', true)),
-    turns(1, work('b')),
-    turns(2, work('c')),
+    mutex.run(1, work('a', true)),
+    mutex.run(1, work('b')),
+    mutex.run(2, work('c')),
   ]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
   expect(seen.indexOf('b begins')).toBeGreaterThan(seen.indexOf('a ends'));

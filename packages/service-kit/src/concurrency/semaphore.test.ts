@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { createSemaphore } from './semaphore.js';
+
+const never = new AbortController().signal;
+function pending() {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve: () => resolve() };
+}
+
+test('runs as many at once as there are slots, the others in order', async () => {
+  const semaphore = createSemaphore(2);
+  const works = [pending(), pending(), pending(), pending()];
+  const started: number[] = [];
+  const done = works.map((work, n) =>
+    semaphore.run(never, async () => {
+      started.push(n);
+      await work.promise;
+    }),
+  );
+  await Promise.resolve();
+  expect(started).toEqual([0, 1]);
+  works[1]?.resolve();
+  await done[1];
+  await Promise.resolve();
+  expect(started).toEqual([0, 1, 2]);
+  for (const work of works) work.resolve();
+  await Promise.all(done);
+  expect(started).toEqual([0, 1, 2, 3]);
+});
+
+test('a failure releases its slot', async () => {
+  const semaphore = createSemaphore(1);
+  await expect(semaphore.run(never, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(await semaphore.run(never, async () => 'yes')).toBe('yes');
+});
+
+test('whoever stops waiting never starts and holds up nobody', async () => {
+  const semaphore = createSemaphore(1);
+  const first = pending();
+  const running = semaphore.run(never, () => first.promise);
+  const gone = new AbortController();
+  const waiting = semaphore.run(gone.signal, async () => 'late');
+  const next = semaphore.run(never, async () => 'next');
+  gone.abort(new Error('gone'));
+  await expect(waiting).rejects.toThrow('gone');
+  await expect(semaphore.run(gone.signal, async () => 'late')).rejects.toThrow('gone');
+  first.resolve();
+  await running;
+  expect(await next).toBe('next');
+});
+
+test('who waits for a free slot waits only for the next release', async () => {
+  const semaphore = createSemaphore(2);
+  semaphore.take();
+  expect(semaphore.untilFree()).toBeUndefined();
+  semaphore.take();
+  expect(semaphore.isFull).toBe(true);
+  const woken: string[] = [];
+  const waiting = semaphore.untilFree()?.then(() => woken.push('woken'));
+  await Promise.resolve();
+  expect(woken).toEqual([]);
+  semaphore.release();
+  semaphore.take();
+  await waiting;
+  expect(woken).toEqual(['woken']);
+  expect(semaphore.taken).toBe(2);
+});

@@ -1,0 +1,66 @@
+import type { Cancellation } from '@orrery/contracts';
+
+/** A number of slots: as many pieces of work run at once. */
+export interface Semaphore {
+  readonly taken: number;
+  readonly isFull: boolean;
+  /** Takes a slot at once; who calls this has looked at `isFull`. */
+  take(): void;
+  release(): void;
+  /** `undefined` while a slot is free, else resolves when the next one is released, to all who wait for it. */
+  untilFree(): Promise<void> | undefined;
+  /** Runs the work in a slot, in the order of the calls. Rejects with the signal's reason when it aborts before that. */
+  run<T>(signal: Cancellation, work: () => Promise<T>): Promise<T>;
+}
+
+/** (The queues of `p-limit` and `async-mutex` keep an entry whose caller has gone away.) */
+export function createSemaphore(slots: number): Semaphore {
+  let taken = 0;
+  let watchers: (() => void)[] = [];
+  const queue: (() => void)[] = [];
+  const take = () => {
+    taken += 1;
+  };
+  const release = () => {
+    taken -= 1;
+    const woken = watchers;
+    watchers = [];
+    for (const wake of woken) wake();
+    queue.shift()?.();
+  };
+  const acquire = (signal: Cancellation) =>
+    new Promise<void>((resolve, reject) => {
+      const start = () => {
+        signal.removeEventListener('abort', giveUp);
+        take();
+        resolve();
+      };
+      const giveUp = () => {
+        queue.splice(queue.indexOf(start), 1);
+        reject(signal.reason);
+      };
+      if (signal.aborted) return reject(signal.reason);
+      if (taken < slots) return start();
+      signal.addEventListener('abort', giveUp, { once: true });
+      queue.push(start);
+    });
+  return {
+    get taken() {
+      return taken;
+    },
+    get isFull() {
+      return taken >= slots;
+    },
+    take,
+    release,
+    untilFree: () => (taken < slots ? undefined : new Promise((resolve) => watchers.push(resolve))),
+    run: async (signal, work) => {
+      await acquire(signal);
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    },
+  };
+}
