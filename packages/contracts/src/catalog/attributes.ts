@@ -101,7 +101,7 @@ export const attributeRpcs = {
     data: attributeRecord,
   }),
   'attributes.update': operation({
-    http: http('PUT', '/:name', 'Change an attribute; it holds from the next write on'),
+    http: http('PUT', '/:name', 'Update an attribute; the change applies from the next write'),
     access: writing,
     errors: [
       'world_not_found',
@@ -115,7 +115,7 @@ export const attributeRpcs = {
     data: attributeRecord,
   }),
   'attributes.delete': operation({
-    http: http('DELETE', '/:name', 'Delete an attribute; stored state keeps its values'),
+    http: http('DELETE', '/:name', 'Delete an attribute; stored values remain'),
     access: writing,
     errors: ['world_not_found', 'entity_schema_not_found', 'attribute_not_found'],
     params,

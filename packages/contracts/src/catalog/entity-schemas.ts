@@ -57,7 +57,7 @@ export const entitySchemaRpcs = {
     item: entitySchemaRecord,
   }),
   'entitySchemas.create': operation({
-    http: http('POST', '', 'Create an entity schema, its attributes with it', {
+    http: http('POST', '', 'Create an entity schema with its attributes', {
       status: 201,
       location: ({ params: { worldAddress } }, schema) =>
         `/api/worlds/${worldAddress}/entity-schemas/${encodeURIComponent(String(schema['name']))}`,
@@ -84,7 +84,7 @@ export const entitySchemaRpcs = {
     data: entitySchemaRecord,
   }),
   'entitySchemas.update': operation({
-    http: http('PUT', '/:schemaName', 'Change an entity schema; a schema in use keeps its name'),
+    http: http('PUT', '/:schemaName', 'Update an entity schema; a schema in use cannot be renamed'),
     access: writing,
     errors: ['world_not_found', 'entity_schema_not_found', 'entity_schema_exists', 'entity_schema_in_use'],
     params,

@@ -89,14 +89,14 @@ export const versionRpcs = {
     data: versionRecord,
   }),
   'versions.get': operation({
-    http: http('GET', '/:version', 'Get a version'),
+    http: http('GET', '/:version', 'Get an event version'),
     access: reading,
     errors: absent,
     params,
     data: versionRecord,
   }),
   'versions.update': operation({
-    http: http('PUT', '/:version', 'Change a version that is not locked; absent fields stay'),
+    http: http('PUT', '/:version', 'Update an unlocked event version; absent fields keep their values'),
     access: writing,
     errors: [...absent, ...versionErrors, 'version_locked'],
     params,
@@ -104,14 +104,18 @@ export const versionRpcs = {
     data: versionRecord,
   }),
   'versions.lock': operation({
-    http: http('POST', '/:version/lock', 'Lock a version for ever, with the schemas that it names'),
+    http: http(
+      'POST',
+      '/:version/lock',
+      'Lock an event version permanently, including the schemas that it names',
+    ),
     access: writing,
     errors: absent,
     params,
     data: versionRecord,
   }),
   'versions.delete': operation({
-    http: http('DELETE', '/:version', 'Delete a version that is neither locked nor bound'),
+    http: http('DELETE', '/:version', 'Delete an event version that is neither locked nor bound'),
     access: writing,
     errors: [...absent, 'version_locked', 'event_version_in_use'],
     params,

@@ -91,7 +91,7 @@ export const eventRpcs = {
     data: eventRecord,
   }),
   'events.update': operation({
-    http: http('PUT', '/:eventName', 'Change an event; a bound event keeps its name'),
+    http: http('PUT', '/:eventName', 'Update an event; a bound event cannot be renamed'),
     access: writing,
     errors: ['world_not_found', 'event_not_found', 'event_exists', 'event_in_use'],
     params,
@@ -99,11 +99,7 @@ export const eventRpcs = {
     data: eventRecord,
   }),
   'events.delete': operation({
-    http: http(
-      'DELETE',
-      '/:eventName',
-      'Delete an event that no deployment binds, with its unlocked versions',
-    ),
+    http: http('DELETE', '/:eventName', 'Delete an event without bindings, including its unlocked versions'),
     access: writing,
     errors: ['world_not_found', 'event_not_found', 'event_in_use', 'version_locked'],
     params,

@@ -5,33 +5,48 @@ import { name } from '../records/text.js';
 const UNSAFE_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** A name that is a path segment: URL libraries resolve `.` and `..`, so things of these names could not be reached. */
-export const segmentName = name.refine((text) => text !== '.' && text !== '..', 'may not be "." or ".."');
+export const segmentName = name.refine(
+  (text) => text !== '.' && text !== '..',
+  'The name may not be "." or "..".',
+);
 
-/** Change keys are `schema:instanceId`, so a schema's name holds no colon (decisions §3); it is a key of maps, too. */
+/** Change keys are `schema:instanceId`, so a schema's name holds no colon; it is a key of maps, too. */
 export const schemaName = segmentName
-  .refine((text) => !text.includes(':'), 'a schema name may not hold ":"')
-  .refine((text) => !UNSAFE_NAMES.has(text), 'this name is reserved');
+  .refine((text) => !text.includes(':'), 'A schema name may not contain ":".')
+  .refine((text) => !UNSAFE_NAMES.has(text), 'This name is reserved.');
 
-/** Attribute names are reached by dotted paths and stand beside `$` operators and `{{…}}` (decisions §3). */
+/** Attribute names are reached by dotted paths and stand beside `$` operators and `{{…}}`. */
 export const attributeName = name
-  .refine((text) => !text.includes('.'), 'an attribute name may not hold "."')
-  .refine((text) => !text.includes('{{'), 'an attribute name may not hold "{{"')
-  .refine((text) => !text.startsWith('$'), 'an attribute name may not start with "$"')
-  .refine((text) => !UNSAFE_NAMES.has(text), 'this name is reserved');
+  .refine((text) => !text.includes('.'), 'An attribute name may not contain ".".')
+  .refine((text) => !text.includes('{{'), 'An attribute name may not contain "{{".')
+  .refine((text) => !text.startsWith('$'), 'An attribute name may not start with "$".')
+  .refine((text) => !UNSAFE_NAMES.has(text), 'This name is reserved.');
 
-/** A tag of a world: 1–64 characters after NFC, by the rules of names (decisions §8). */
-export const domainTag = name.refine((text) => [...text].length <= 64, 'at most 64 characters');
+/** A tag of a world: 1–64 characters after NFC, by the rules of names. */
+export const domainTag = name.refine(
+  (text) => [...text].length <= 64,
+  'A tag may have at most 64 characters.',
+);
 
 /** A name in a path: looked up as it would have been stored, so NFC; what no name can be is simply not found. */
 export const nameInPath = z
   .string()
   .transform((text) => text.normalize('NFC'))
-  .pipe(z.string().min(1).max(1024).refine(isCleanText, 'U+0000 and lone surrogates are not allowed'));
+  .pipe(
+    z.string().min(1).max(1024).refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.'),
+  );
 
 /** A world in a path: its numeric id or its address, in any case of letters. */
-export const worldInPath = z.string().min(1).max(64).meta({ description: 'Numeric id or hex address' });
+export const worldInPath = z
+  .string()
+  .min(1)
+  .max(64)
+  .meta({ description: 'Numeric id or hexadecimal address' });
 
 /** A version number in a path; read again by the service, so a number is accepted too. */
 export const versionInPath = z
-  .union([z.int().min(0).max(999_999_999), z.string().regex(/^\d{1,9}$/, 'a version number')])
+  .union([
+    z.int().min(0).max(999_999_999),
+    z.string().regex(/^\d{1,9}$/, 'A version number has 1 to 9 digits.'),
+  ])
   .transform(Number);

@@ -50,7 +50,7 @@ const writing = { scope: 'write', relation: 'owner' } as const;
 
 export const worldRpcs = {
   'worlds.list': listOperation({
-    http: http('GET', '', 'List the worlds that you can see: your own and the published ones'),
+    http: http('GET', '', 'List your own worlds and the published ones'),
     access: { scope: 'read', relation: 'account' },
     errors: ['page_too_deep'],
     query: pageQuery.extend({ owner: z.literal('me').optional() }),
@@ -75,7 +75,7 @@ export const worldRpcs = {
     data: worldRecord,
   }),
   'worlds.update': operation({
-    http: http('PUT', '/:idOrAddress', 'Change a world; absent fields stay'),
+    http: http('PUT', '/:idOrAddress', 'Update a world; absent fields keep their values'),
     access: writing,
     errors: ['world_not_found'],
     params,
@@ -83,21 +83,25 @@ export const worldRpcs = {
     data: worldRecord,
   }),
   'worlds.publish': operation({
-    http: http('POST', '/:idOrAddress/publish', 'Let every account read the world'),
+    http: http('POST', '/:idOrAddress/publish', 'Publish a world: every account can read it'),
     access: writing,
     errors: ['world_not_found'],
     params,
     data: worldRecord,
   }),
   'worlds.unpublish': operation({
-    http: http('POST', '/:idOrAddress/unpublish', 'Take the world back from other accounts'),
+    http: http('POST', '/:idOrAddress/unpublish', 'Unpublish a world: only its owner can read it'),
     access: writing,
     errors: ['world_not_found'],
     params,
     data: worldRecord,
   }),
   'worlds.delete': operation({
-    http: http('DELETE', '/:idOrAddress', 'Delete a world that has no deployments, with all it holds'),
+    http: http(
+      'DELETE',
+      '/:idOrAddress',
+      'Delete a world without deployments, including its schemas and events',
+    ),
     access: writing,
     errors: ['world_not_found', 'world_in_use'],
     params,

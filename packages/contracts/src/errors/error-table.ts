@@ -11,7 +11,7 @@ const meaning = (status: number, title: string, retryable = false): ErrorMeaning
   retryable,
 });
 
-/** The one table from error codes to HTTP (decisions §1). */
+/** The one table from error codes to HTTP. A title starts with a capital letter and has no full stop. */
 export const ERRORS = {
   // 400: the request is wrong
   validation_failed: meaning(400, 'The request is not valid'),
@@ -106,9 +106,9 @@ export const ERRORS = {
   rate_limited: meaning(429, 'Too many requests', true),
   headers_too_large: meaning(431, 'The headers are too large'),
   // 5xx
-  internal: meaning(500, 'Something went wrong here'),
+  internal: meaning(500, 'Internal error'),
   ai_output_invalid: meaning(502, 'The model gave no valid proposal', true),
-  unavailable: meaning(503, 'A service is away', true),
+  unavailable: meaning(503, 'A service is unavailable', true),
   overloaded: meaning(503, 'The service is overloaded', true),
   deadline_exceeded: meaning(504, 'The deadline has passed', true),
 } as const satisfies Record<string, ErrorMeaning>;

@@ -10,7 +10,10 @@ export interface ServiceErrorDetails {
   cause?: unknown;
 }
 
-/** An error that may leave the service: a code of the table and a sentence that says what to do. */
+/**
+ * An error that may leave the service: a code of the table and a full sentence that says what to do. Without a `detail`
+ * the title of the code is the sentence.
+ */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
@@ -18,7 +21,7 @@ export class ServiceError extends Error {
   readonly facts: JsonObject;
 
   constructor(code: ErrorCode, detail?: string, details: ServiceErrorDetails = {}) {
-    super(detail ?? ERRORS[code].title, { cause: details.cause });
+    super(detail ?? `${ERRORS[code].title}.`, { cause: details.cause });
     this.code = code;
     this.errors = details.errors ?? [];
     this.facts = details.facts ?? {};

@@ -43,7 +43,13 @@ export type AccountState = z.infer<typeof accountState>;
 export const accountRpcs = {
   /** Who a token is. */
   'accounts.me': operation({
-    http: { method: 'GET', path: '/api/me', status: 200, tag: 'Keys', summary: 'Who the token is' },
+    http: {
+      method: 'GET',
+      path: '/api/me',
+      status: 200,
+      tag: 'Keys',
+      summary: 'Get the account and the key of the token',
+    },
     access: { scope: 'none', relation: 'account' },
     errors: [],
     data: z

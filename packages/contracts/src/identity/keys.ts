@@ -21,7 +21,7 @@ export type KeyRecord = z.infer<typeof keyRecord>;
 
 export const createdKey = z
   .strictObject({ ...keyRecord.shape, token: z.string() })
-  .meta({ id: 'CreatedKey', description: 'The only answer that holds the token' });
+  .meta({ id: 'CreatedKey', description: 'The only response that contains the token' });
 export type CreatedKey = z.infer<typeof createdKey>;
 
 const keyParams = z.strictObject({ id: z.string().min(1).max(64) });
@@ -42,7 +42,7 @@ export const keyRpcs = {
       path: '/api/keys',
       status: 201,
       tag,
-      summary: 'Create a key; its token is shown once',
+      summary: 'Create a key; the token is shown only once',
       location: (_request, data) => `/api/keys/${encodeURIComponent(String(data['id']))}`,
     },
     access,
@@ -54,7 +54,7 @@ export const keyRpcs = {
           .array(scope)
           .min(1)
           .max(4)
-          .refine((scopes) => new Set(scopes).size === scopes.length, 'each scope once'),
+          .refine((scopes) => new Set(scopes).size === scopes.length, 'Each scope may appear only once.'),
         expiresAt: z.iso.datetime({ offset: true }).optional(),
       })
       .meta({ id: 'CreateKey' }),
@@ -76,7 +76,7 @@ export const keyRpcs = {
       /** Seconds that the old key goes on working; 0 (default) ends it at once. */
       graceSeconds: z
         .string()
-        .regex(/^\d{1,5}$/, 'a whole number of seconds')
+        .regex(/^\d{1,5}$/, 'A whole number of seconds is required.')
         .transform(Number)
         .pipe(z.int().max(86_400))
         .optional(),

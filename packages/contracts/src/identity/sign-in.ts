@@ -6,13 +6,13 @@ import { accountRecord } from './accounts.js';
 /** Base58 of an ed25519 public key; whether it is one is checked with the signature. */
 export const walletAddress = z
   .string()
-  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'a base58 public key')
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'A base58 public key is required.')
   .meta({ id: 'Wallet', description: 'Base58 of an ed25519 public key' });
 
 /** Base58 of the 64 bytes of an ed25519 signature. */
 export const walletSignature = z
   .string()
-  .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'a base58 signature')
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'A base58 signature is required.')
   .meta({ id: 'WalletSignature', description: 'Base58 of an ed25519 signature' });
 
 const access = { scope: 'none', relation: 'public' } as const;
@@ -26,7 +26,7 @@ export const signInRpcs = {
       path: '/auth/challenge',
       status: 200,
       tag,
-      summary: 'Get a text for your wallet to sign',
+      summary: 'Create a challenge for a wallet to sign',
     },
     access,
     errors: ['sign_up_closed'],
@@ -39,7 +39,7 @@ export const signInRpcs = {
       path: '/auth/token',
       status: 200,
       tag,
-      summary: 'Get a token for 24 hours in exchange for the signed text',
+      summary: 'Exchange a signed challenge for a token that is valid for 24 hours',
     },
     access,
     errors: ['sign_up_closed', 'invalid_signature', 'message_expired', 'forbidden'],

@@ -1,7 +1,7 @@
 import { type FieldProblem, fieldProblem } from '../errors/field-problem.js';
 import { childPointer } from './json-value.js';
 
-/** Nesting levels that any JSON from outside may have (decisions §8). */
+/** Nesting levels that any JSON from outside may have. */
 export const MAX_JSON_DEPTH = 32;
 
 const POLLUTING_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
@@ -50,15 +50,15 @@ interface Place {
 
 function problemAt({ value, pointer, depth, key }: Place, maxDepth: number): FieldProblem | undefined {
   if (key !== undefined && POLLUTING_KEYS.has(key))
-    return fieldProblem(pointer, 'forbidden_key', `the key "${key}" is not allowed`);
+    return fieldProblem(pointer, 'forbidden_key', `The key "${key}" is not allowed.`);
   if (key !== undefined && !isCleanText(key))
-    return fieldProblem(pointer, 'invalid_text', 'a key holds U+0000 or a lone surrogate');
+    return fieldProblem(pointer, 'invalid_text', 'A key contains U+0000 or a lone surrogate.');
   if (typeof value === 'string' && !isCleanText(value))
-    return fieldProblem(pointer, 'invalid_text', 'text holds U+0000 or a lone surrogate');
+    return fieldProblem(pointer, 'invalid_text', 'The text contains U+0000 or a lone surrogate.');
   if (typeof value === 'number' && !Number.isFinite(value))
-    return fieldProblem(pointer, 'number_out_of_range', 'the number is too large');
+    return fieldProblem(pointer, 'number_out_of_range', 'The number is too large.');
   if (depth > maxDepth)
-    return fieldProblem(pointer, 'too_deep', `JSON may be at most ${maxDepth} levels deep`);
+    return fieldProblem(pointer, 'too_deep', `JSON may be at most ${maxDepth} levels deep.`);
   return undefined;
 }
 

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { ServiceError } from '../errors/service-error.js';
 
 export const MAX_LIMIT = 100;
-/** Rows a page may lie deep; beyond it offsets cost too much (decisions §1). */
+/** Rows a page may lie deep; beyond it offsets cost too much. */
 export const MAX_DEPTH = 100_000;
 
 const wholeNumber = (fallback: number, max: number) =>
   z
-    .union([z.int(), z.string().regex(/^\d{1,9}$/, 'a whole number')])
+    .union([z.int(), z.string().regex(/^\d{1,9}$/, 'A whole number is required.')])
     .transform(Number)
     .pipe(z.int().min(1).max(max))
     .default(fallback);
@@ -33,7 +33,7 @@ export function refuseDeepPage({ page, limit }: PageQuery): void {
   if (page * limit > MAX_DEPTH) {
     throw new ServiceError(
       'page_too_deep',
-      `page × limit may be at most ${MAX_DEPTH}; narrow the list instead`,
+      `The product of page and limit may be at most ${MAX_DEPTH}. Narrow the list instead.`,
     );
   }
 }

@@ -2,14 +2,14 @@ import { z } from 'zod';
 
 const unquoted = (text: string): string => text.replace(/^"(.*)"$/, '$1');
 
-/** `Idempotency-Key`, quoted or bare: 1–255 printable ASCII characters without quotes (decisions §4). */
+/** `Idempotency-Key`, quoted or bare: 1–255 printable ASCII characters without quotes. */
 export const idempotencyKey = z
   .string()
   .regex(
     /^(?:[\x20\x21\x23-\x7e]{1,255}|"[\x20\x21\x23-\x7e]{1,255}")$/,
-    '1 to 255 printable ASCII characters without quotes',
+    'An idempotency key has 1 to 255 printable ASCII characters and no quotes.',
   )
-  .meta({ description: 'Makes a repeated request answer as the first one did, for 24 hours' })
+  .meta({ description: 'A repeated request with the same key gets the first response, for 24 hours' })
   .transform(unquoted);
 
 /** Headers of an operation that may be repeated safely. */

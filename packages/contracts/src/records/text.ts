@@ -4,7 +4,7 @@ import { isCleanText } from '../json/json-guard.js';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** A name: 1–255 characters after NFC, no control characters, no space at either end (decisions §3). */
+/** A name: 1–255 characters after NFC, no control characters, no space at either end. */
 export const name = z
   .string()
   .transform((text) => text.normalize('NFC'))
@@ -12,21 +12,21 @@ export const name = z
     z
       .string()
       .min(1)
-      .refine((text) => [...text].length <= 255, 'at most 255 characters')
-      .refine(isCleanText, 'U+0000 and lone surrogates are not allowed')
-      .refine((text) => !CONTROL.test(text), 'control characters are not allowed')
-      .refine((text) => text.trim() === text, 'no space at the start or the end'),
+      .refine((text) => [...text].length <= 255, 'A name may have at most 255 characters.')
+      .refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.')
+      .refine((text) => !CONTROL.test(text), 'Control characters are not allowed.')
+      .refine((text) => text.trim() === text, 'Spaces at the start or the end are not allowed.'),
   );
 
 const bytes = (text: string): number => Buffer.byteLength(text, 'utf8');
 const boundedText = (maxBytes: number, what: string) =>
   z
     .string()
-    .refine((text) => bytes(text) <= maxBytes, `${what} may be at most ${maxBytes / 1024} KiB`)
-    .refine(isCleanText, 'U+0000 and lone surrogates are not allowed');
+    .refine((text) => bytes(text) <= maxBytes, `${what} may have at most ${maxBytes / 1024} KiB.`)
+    .refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.');
 
-export const description = boundedText(4 * 1024, 'a description');
-export const prompt = boundedText(32 * 1024, 'a prompt');
+export const description = boundedText(4 * 1024, 'A description');
+export const prompt = boundedText(32 * 1024, 'A prompt');
 
 /** RFC 3339, UTC, milliseconds. */
 export const timestamp = z
@@ -36,7 +36,7 @@ export const timestamp = z
 /** 64 lowercase hex digits. */
 export const sha256 = z
   .string()
-  .regex(/^[0-9a-f]{64}$/)
+  .regex(/^[0-9a-f]{64}$/, 'A SHA-256 hash has 64 lowercase hex digits.')
   .meta({ id: 'Sha256' });
 
 export const deleted = z.strictObject({ deleted: z.literal(true) });

@@ -11,9 +11,9 @@ const problems = (value: unknown) => {
 
 describe('problemsOf', () => {
   it('says that a field is missing', () => {
-    const message = 'required, but missing: expected string';
+    const message = 'Required, but missing: expected string.';
     expect(problems({})).toEqual([{ pointer: '/name', code: 'invalid_type', message }]);
-    expect(problems(undefined)[0]?.message).toBe('required, but missing: expected object');
+    expect(problems(undefined)[0]?.message).toBe('Required, but missing: expected object.');
   });
 
   it('speaks of objects, as JSON does', () => {
@@ -21,16 +21,16 @@ describe('problemsOf', () => {
       {
         pointer: '/template',
         code: 'invalid_type',
-        message: 'Invalid input: expected object, received string',
+        message: 'Invalid input: expected object, received string.',
       },
     ]);
-    expect(problems({ name: null })[0]?.message).toBe('Invalid input: expected string, received null');
+    expect(problems({ name: null })[0]?.message).toBe('Invalid input: expected string, received null.');
   });
 
   it('names every property that is not known, at its place', () => {
     expect(problems({ name: 'a', 'b/c': 1, d: 2 })).toEqual([
-      { pointer: '/b~1c', code: 'unknown_property', message: 'the property "b/c" is not known' },
-      { pointer: '/d', code: 'unknown_property', message: 'the property "d" is not known' },
+      { pointer: '/b~1c', code: 'unknown_property', message: 'The property "b/c" is not known.' },
+      { pointer: '/d', code: 'unknown_property', message: 'The property "d" is not known.' },
     ]);
   });
 });

@@ -12,7 +12,7 @@ export function parseRequest<R extends Rpc>(rpc: R, request: unknown): RequestOf
   const parsed = rpc.request.safeParse(request);
   if (parsed.success) return parsed.data as RequestOf<R>;
   const problems = problemsOf(parsed.error);
-  if (rpc.http === undefined) throw refusal(problems, 'request');
+  if (rpc.http === undefined) throw refusal(problems, 'The request');
   if (bodyMustBeArray(parsed.error)) throw new ServiceError('body_must_be_array');
   throw refusedHttp(problems);
 }
@@ -21,7 +21,7 @@ export function parseRequest<R extends Rpc>(rpc: R, request: unknown): RequestOf
 export const refusedHttp = (problems: readonly FieldProblem[]): ServiceError =>
   refusal(
     problems.map((problem) => ({ ...problem, pointer: placed(problem.pointer) })),
-    'the body',
+    'The body',
   );
 
 /** `/query/page` → `#query/page`, `/body/name` → `/name`. */
@@ -40,7 +40,11 @@ export const problemsOf = (error: z.ZodError): FieldProblem[] =>
 function issueProblems(issue: z.core.$ZodIssue): FieldProblem[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) =>
-      fieldProblem(toPointer([...issue.path, key]), 'unknown_property', `the property "${key}" is not known`),
+      fieldProblem(
+        toPointer([...issue.path, key]),
+        'unknown_property',
+        `The property "${key}" is not known.`,
+      ),
     );
   }
   // What a rule of ours refuses zod calls "custom", which says nothing to a caller.
@@ -50,18 +54,21 @@ function issueProblems(issue: z.core.$ZodIssue): FieldProblem[] {
 
 /** Requests hold no `undefined`: where zod received it, something is missing. */
 function messageOf(issue: z.core.$ZodIssue): string {
-  if (issue.code !== 'invalid_type') return issue.message;
+  if (issue.code !== 'invalid_type') return sentence(issue.message);
   const wanted = issue.expected === 'record' ? 'object' : issue.expected;
   return issue.message.endsWith('received undefined')
-    ? `required, but missing: expected ${wanted}`
-    : issue.message.replace('expected record', 'expected object');
+    ? `Required, but missing: expected ${wanted}.`
+    : sentence(issue.message.replace('expected record', 'expected object'));
 }
+
+/** The messages of zod itself have no full stop. */
+const sentence = (message: string): string => (message.endsWith('.') ? message : `${message}.`);
 
 /** Parses or throws `validation_failed` with a pointer per problem. */
 export function parseOrRefuse<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw refusal(problemsOf(parsed.error), 'request');
+  throw refusal(problemsOf(parsed.error), 'The request');
 }
 
 /** `validation_failed` with these problems; `whole` names what the empty pointer points to. */
@@ -71,7 +78,7 @@ export function refusal(errors: FieldProblem[], whole: string): ServiceError {
   return new ServiceError('validation_failed', detail, { errors });
 }
 
-/** The body of a request should have been an array (interface §7). */
+/** The body of a request should have been an array. */
 export const bodyMustBeArray = ({ issues }: z.ZodError): boolean =>
   issues.some(
     ({ code, path, ...issue }) =>

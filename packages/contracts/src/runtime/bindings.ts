@@ -61,7 +61,13 @@ const tag = 'Event bindings';
 export const bindingRpcs = {
   /** With `?event=` the one binding of that event, else all of them, unpaged. */
   'bindings.list': operation({
-    http: { method: 'GET', path, status: 200, tag, summary: 'List all event bindings, or get one by event' },
+    http: {
+      method: 'GET',
+      path,
+      status: 200,
+      tag,
+      summary: 'List the event bindings, or get the binding of one event',
+    },
     access: { scope: 'read', relation: 'visible' },
     errors: ['deployment_not_found', 'event_binding_not_found'],
     params: deploymentPath,
@@ -88,7 +94,7 @@ export const bindingRpcs = {
     data: z.array(bindingRecord),
   }),
   'bindings.update': operation({
-    http: { method: 'PUT', path, status: 200, tag, summary: 'Change event bindings' },
+    http: { method: 'PUT', path, status: 200, tag, summary: 'Update event bindings' },
     access: { scope: 'write', relation: 'owner' },
     errors: [
       'deployment_not_found',

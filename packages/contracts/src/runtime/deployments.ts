@@ -17,7 +17,7 @@ export type DeploymentSource = z.infer<typeof deploymentSource>;
 
 const aiModelId = z.string().min(1).max(255);
 /** Which networks it can receive on is seen when a payment is asked for. */
-const payToAddress = z.string().regex(/^[0-9A-Za-z.:_-]{1,128}$/, 'a wallet address');
+const payToAddress = z.string().regex(/^[0-9A-Za-z.:_-]{1,128}$/, 'A wallet address is required.');
 const aiDailyBudgetUsd = z.number().min(0).max(1_000_000);
 
 export const deploymentRecord = z
@@ -89,7 +89,7 @@ const action = (verb: string, summary: string) =>
 
 export const deploymentRpcs = {
   'deployments.list': listOperation({
-    http: { method: 'GET', path: all, status: 200, tag, summary: "List a world's deployments" },
+    http: { method: 'GET', path: all, status: 200, tag, summary: 'List the deployments of a world' },
     access: { scope: 'read', relation: 'visible' },
     errors: ['world_not_found', 'page_too_deep'],
     params: worldPath,
@@ -102,7 +102,7 @@ export const deploymentRpcs = {
       path: all,
       status: 201,
       tag,
-      summary: 'Create a deployment, from nothing or from another',
+      summary: 'Create a deployment, empty or as a copy of another',
       location: ({ params }, data) =>
         `/api/worlds/${params.worldAddress}/deployments/${String(data.address)}`,
     },
@@ -135,7 +135,7 @@ export const deploymentRpcs = {
     data: deploymentRecord,
   }),
   'deployments.update': operation({
-    http: { method: 'PUT', path: one, status: 200, tag, summary: "Change a deployment's settings" },
+    http: { method: 'PUT', path: one, status: 200, tag, summary: 'Update the settings of a deployment' },
     access: { scope: 'write', relation: 'owner' },
     errors: ['deployment_not_found', 'unknown_ai_model', 'deployment_locked'],
     params: deploymentPath,
@@ -149,9 +149,9 @@ export const deploymentRpcs = {
     params: deploymentPath,
     data: deleted,
   }),
-  'deployments.lock': action('lock', 'Fix for ever what a deployment runs'),
-  'deployments.publish': action('publish', 'Open a deployment to the public'),
-  'deployments.unpublish': action('unpublish', 'Take a deployment back from the public'),
-  'deployments.pause': action('pause', 'Stop all execution'),
-  'deployments.resume': action('resume', 'Start execution again'),
+  'deployments.lock': action('lock', 'Lock what a deployment runs permanently'),
+  'deployments.publish': action('publish', 'Publish a deployment'),
+  'deployments.unpublish': action('unpublish', 'Unpublish a deployment'),
+  'deployments.pause': action('pause', 'Pause all executions of a deployment'),
+  'deployments.resume': action('resume', 'Resume the executions of a deployment'),
 };

@@ -109,7 +109,7 @@ export const executionRpcs = {
       path: `${one}/executions/:executionId`,
       status: 200,
       tag,
-      summary: 'Look after an execution that was asked for asynchronously',
+      summary: 'Get the status of an asynchronous execution',
     },
     access: { scope: 'read', relation: 'owner' },
     errors: ['deployment_not_found', 'execution_not_found'],

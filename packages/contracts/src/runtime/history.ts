@@ -36,13 +36,15 @@ export const MAX_VERIFIED = 100_000;
 
 const wholeNumber = (max: number) =>
   z
-    .union([z.int(), z.string().regex(/^\d{1,15}$/, 'a whole number')])
+    .union([z.int(), z.string().regex(/^\d{1,15}$/, 'A whole number is required.')])
     .transform(Number)
     .pipe(z.int().min(1).max(max));
 const seq = wholeNumber(Number.MAX_SAFE_INTEGER);
 
 /** `schema:instanceId`, split at the first colon. */
-const instanceKey = z.string().regex(/^[^:]+:./su, 'a schema and an instanceId, as "horse:HORSE_1"');
+const instanceKey = z
+  .string()
+  .regex(/^[^:]+:./su, 'A schema and an instanceId are required, such as "horse:HORSE_1".');
 
 export const historyQuery = z
   .strictObject({
@@ -59,7 +61,7 @@ export const historyQuery = z
   })
   .refine(({ page, after }) => page === undefined || after === undefined, {
     path: ['after'],
-    message: 'give either page or after',
+    message: 'Give either page or after, not both.',
   });
 export type HistoryQuery = z.output<typeof historyQuery>;
 
@@ -113,7 +115,7 @@ export const historyRpcs = {
     item: historyEntry,
   }),
   'history.verify': operation({
-    http: http('/verify', 'Recompute the hash chain and the fold of a range of the journal'),
+    http: http('/verify', 'Verify the hash chain and the replayed state of a range of the journal'),
     access,
     errors: ['deployment_not_found', 'request_in_flight'],
     params: deploymentPath,
@@ -121,7 +123,7 @@ export const historyRpcs = {
     data: verification,
   }),
   'history.get': operation({
-    http: http('/:historyId', 'Get one entry, with the texts of its model'),
+    http: http('/:historyId', 'Get a history entry with the prompt and the answer of its model'),
     access,
     errors: ['deployment_not_found', 'history_entry_not_found'],
     params: z.strictObject({ ...deploymentPath.shape, historyId: z.string().min(1).max(64) }),

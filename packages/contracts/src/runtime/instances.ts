@@ -31,7 +31,7 @@ const instancePath = z.strictObject({ ...deploymentPath.shape, instanceId: z.str
 /** Picks the schema where several have an instance of this key. */
 const whichSchema = z.strictObject({ entitySchema: z.string().min(1).optional() });
 const wholeNumber = z
-  .union([z.int().min(1), z.string().regex(/^[1-9]\d{0,14}$/, 'a whole number from 1')])
+  .union([z.int().min(1), z.string().regex(/^[1-9]\d{0,14}$/, 'A whole number of at least 1 is required.')])
   .transform(Number);
 
 export const instanceRpcs = {
@@ -70,7 +70,13 @@ export const instanceRpcs = {
     data: instanceRecord,
   }),
   'instances.get': operation({
-    http: { method: 'GET', path: one, status: 200, tag, summary: 'Get an entity instance, as it is or was' },
+    http: {
+      method: 'GET',
+      path: one,
+      status: 200,
+      tag,
+      summary: 'Get an entity instance, current or at an earlier position of the history',
+    },
     access: { scope: 'read', relation: 'visible' },
     errors: ['deployment_not_found', 'entity_instance_not_found', 'ambiguous_instance'],
     params: instancePath,
@@ -78,7 +84,7 @@ export const instanceRpcs = {
     data: instanceRecord,
   }),
   'instances.update': operation({
-    http: { method: 'PUT', path: one, status: 200, tag, summary: "Replace an entity instance's state" },
+    http: { method: 'PUT', path: one, status: 200, tag, summary: 'Replace the state of an entity instance' },
     access: { scope: 'write', relation: 'owner' },
     errors: [
       'deployment_not_found',

@@ -19,7 +19,7 @@ export const liveContract = defineContract('gateway', {
       path: '/api/worlds/:worldAddress/deployments/:address/stream',
       status: 200,
       tag: 'History',
-      summary: 'Follow the executions of a deployment as they commit',
+      summary: 'Stream the executions of a deployment as they commit',
       stream: true,
     },
     access: { scope: 'read', relation: 'visible' },
@@ -28,9 +28,9 @@ export const liveContract = defineContract('gateway', {
     headers: z.strictObject({
       'last-event-id': z
         .string()
-        .regex(/^\d{1,15}$/, 'the id of the last event that was received')
+        .regex(/^\d{1,15}$/, 'The id of the last received event is required.')
         .optional()
-        .meta({ description: 'Carry on after this seq, without a gap' }),
+        .meta({ description: 'Continue after this seq without a gap' }),
     }),
     data: liveExecution,
   }),

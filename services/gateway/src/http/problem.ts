@@ -2,7 +2,7 @@ import { ERRORS, type FieldProblem, type JsonObject, type ServiceError } from '@
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** RFC 9457 with the members of the envelope in it (decisions §1). */
+/** RFC 9457 with the members of the envelope in it of every answer. */
 export interface Problem {
   success: false;
   error: string;
@@ -21,7 +21,7 @@ export interface Problem {
 /** The problem document of an error. Of an `internal` one nothing but its title is told. */
 export function problemOf(error: ServiceError, where: { instance: string; requestId: string }): Problem {
   const { title, status } = ERRORS[error.code];
-  const detail = error.code === 'internal' ? title : error.message;
+  const detail = error.code === 'internal' ? `${title}.` : error.message;
   return {
     ...extensions(error, status),
     success: false,

@@ -10,39 +10,39 @@ const INFO = {
   version: '0.1.0',
   summary: 'A simulation world service',
   description:
-    'Define a world, its entities and its events; run deployments of it with a history that can be verified and replayed.',
+    'Define a world, its entities and its events. Run deployments of it with a history that can be verified and replayed.',
   license: { name: 'MIT', identifier: 'MIT' },
 };
 
 /** What each group of operations is about. */
 const TAGS: Readonly<Record<string, string>> = {
-  Worlds: 'Named simulation spaces, with the text that prompts build on',
+  Worlds: 'Named simulation spaces with the seed text of their prompts',
   'Entity schemas': 'The structure of the entities of a world',
   Attributes: 'The typed attributes of an entity schema',
   Events: 'The operations that a world defines',
-  'Event versions': 'What an event reads, changes and answers, by number',
+  'Event versions': 'Numbered definitions of what an event reads, changes and returns',
   Deployments: 'Runtime instances of a world',
   'Event bindings': 'Which version of an event a deployment runs',
   'Entity instances': 'The entities of a deployment and their state',
-  Execution: 'Running events',
-  History: 'What has happened in a deployment, as a chain that can be verified',
-  'AI models': 'The models that can produce changes',
-  'Sign-in': 'A token for a wallet, where the operator has opened it',
-  Keys: 'The keys of your account',
+  Execution: 'Execution of events',
+  History: 'The hash-chained record of everything that happened in a deployment',
+  'AI models': 'The AI models that can propose changes',
+  'Sign-in': 'Tokens for wallets, if the operator allows sign-up',
+  Keys: 'The API keys of your account',
 };
 
 const text = { schema: { type: 'string' } };
 const HEADERS = {
   RequestId: {
-    description: 'Names the request in the logs; your own X-Request-Id, if you sent one',
+    description: 'The id of the request in the logs; your own X-Request-Id if you sent one',
     ...text,
   },
-  Location: { description: 'Where what was created or accepted is found', ...text },
-  PreferenceApplied: { description: 'What was asked for in `Prefer` and done', ...text },
-  ETag: { description: 'The revision, quoted; for If-Match', ...text },
-  RetryAfter: { description: 'Seconds after which to try again', schema: { type: 'integer' } },
-  RateLimit: { description: 'What remains of the allowance', ...text },
-  RateLimitPolicy: { description: 'The allowance', ...text },
+  Location: { description: 'The path of the created resource or of the accepted execution', ...text },
+  PreferenceApplied: { description: 'The preference of the `Prefer` header that was applied', ...text },
+  ETag: { description: 'The revision in quotes, for use in If-Match', ...text },
+  RetryAfter: { description: 'Seconds to wait before the next attempt', schema: { type: 'integer' } },
+  RateLimit: { description: 'The remaining requests of the rate limit', ...text },
+  RateLimitPolicy: { description: 'The rate limit', ...text },
   WWWAuthenticate: { description: 'How to authenticate', ...text },
 };
 
@@ -61,7 +61,7 @@ export function openApiDocument(routes: readonly RoutedRpc[]): Record<string, un
   return {
     openapi: '3.1.0',
     info: INFO,
-    servers: [{ url: '/', description: 'The server that this document comes from' }],
+    servers: [{ url: '/', description: 'The server that served this document' }],
     tags: names.map((name) => ({ name, description: TAGS[name] ?? name })),
     paths: pathsOf(routes, book),
     components: {

@@ -8,8 +8,8 @@ export const problemSchema: JsonSchema = {
   description: 'RFC 9457 problem details with the members of the envelope',
   properties: {
     success: { const: false },
-    error: { type: 'string', description: 'What is wrong, for people' },
-    code: { type: 'string', description: 'What is wrong, for programs' },
+    error: { type: 'string', description: 'The error for people; the same text as detail' },
+    code: { type: 'string', description: 'The error code for programs' },
     type: { type: 'string', description: 'urn:orrery:problem:<code>' },
     title: { type: 'string' },
     status: { type: 'integer' },

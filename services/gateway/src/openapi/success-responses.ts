@@ -5,7 +5,7 @@ import type { SchemaBook } from './schema-book.js';
 
 const header = (name: string) => ({ $ref: `#/components/headers/${name}` });
 
-/** The envelope that an operation answers (decisions §1), under each status that it may have. */
+/** The envelope that an operation answers (`success`, `data`), under each status that it may have. */
 export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<string, unknown> {
   const { properties, required } = replyOf(rpc, book);
   const { etag, ...members } = properties;
@@ -26,9 +26,9 @@ export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<strin
     rpc.http.stream === true ? eventStream(members['data']) : { 'application/json': { schema } };
   const response = (description: string) => ({ description, headers, content });
   return {
-    [rpc.http.status]: response(rpc.http.status === 201 ? 'Created' : 'Done'),
+    [rpc.http.status]: response(rpc.http.status === 201 ? 'Created' : 'OK'),
     ...(rpc.http.accepted !== undefined && {
-      202: accepted(response('Taken on; Location says where to look')),
+      202: accepted(response('Accepted; Location is the path of the execution status')),
     }),
   };
 }
@@ -45,7 +45,7 @@ const eventStream = (data: JsonSchema | undefined) => ({
     schema: {
       type: 'string',
       description:
-        'Events `execution`, their id the seq; an event `end` with a code where the server ends the stream for good',
+        'Events `execution` with the seq as id. An event `end` with a code if the server ends the stream permanently',
       contentSchema: data,
     },
   },
