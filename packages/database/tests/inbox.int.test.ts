@@ -1,20 +1,20 @@
 import {
   advance,
   type Database,
-  type InboxLane,
+  firstDeadLetter,
+  type InboxStream,
   inboxMigration,
   lastSeq,
   migrate,
-  park,
-  parkedIn,
+  putDeadLetter,
+  removeDeadLetter,
   startAt,
   transaction,
-  unpark,
 } from '@orrery/database';
 import { describe, expect, it } from 'vitest';
 import { newDatabaseUrl, open, quiet } from './test-connection.js';
 
-const lane: InboxLane = { consumer: 'pushes', key: '0xab' };
+const stream: InboxStream = { consumer: 'pushes', key: '0xab' };
 
 async function openInbox(): Promise<Database<unknown>> {
   const database = await open<unknown>(await newDatabaseUrl());
@@ -22,7 +22,7 @@ async function openInbox(): Promise<Database<unknown>> {
   return database;
 }
 
-const take = ({ db }: Database<unknown>, seq: number, of: InboxLane = lane) =>
+const take = ({ db }: Database<unknown>, seq: number, of: InboxStream = stream) =>
   transaction(db, (trx) => advance(trx, of, seq));
 
 describe('advance', () => {
@@ -43,7 +43,7 @@ describe('advance', () => {
   it('does not move when the effect is rolled back', async () => {
     const database = await openInbox();
     const failing = transaction(database.db, async (trx) => {
-      await advance(trx, lane, 1);
+      await advance(trx, stream, 1);
       throw new Error('no effect');
     });
     await expect(failing).rejects.toThrow('no effect');
@@ -60,24 +60,24 @@ describe('advance', () => {
 
   it('begins after a snapshot and never goes back', async () => {
     const database = await openInbox();
-    await transaction(database.db, (trx) => startAt(trx, lane, 7));
+    await transaction(database.db, (trx) => startAt(trx, stream, 7));
     expect(await take(database, 7)).toBe('seen');
     expect(await take(database, 8)).toBe('next');
-    await transaction(database.db, (trx) => startAt(trx, lane, 7));
-    expect(await transaction(database.db, (trx) => lastSeq(trx, lane))).toBe(8);
+    await transaction(database.db, (trx) => startAt(trx, stream, 7));
+    expect(await transaction(database.db, (trx) => lastSeq(trx, stream))).toBe(8);
   });
 });
 
-describe('park', () => {
+describe('a dead letter', () => {
   it('keeps the first message and its reason until it is taken out', async () => {
     const database = await openInbox();
     const message = { seq: 4, reason: 'unknown chain', payload: [{ a: 1 }] };
-    await transaction(database.db, (trx) => park(trx, lane, message));
-    await transaction(database.db, (trx) => park(trx, lane, { ...message, reason: 'again' }));
-    expect(await parkedIn(database.db, lane)).toEqual(message);
-    expect(await parkedIn(database.db, { ...lane, key: '0xcd' })).toBeUndefined();
-    expect(await transaction(database.db, (trx) => unpark(trx, lane, 4))).toBe(true);
-    expect(await transaction(database.db, (trx) => unpark(trx, lane, 4))).toBe(false);
-    expect(await parkedIn(database.db, lane)).toBeUndefined();
+    await transaction(database.db, (trx) => putDeadLetter(trx, stream, message));
+    await transaction(database.db, (trx) => putDeadLetter(trx, stream, { ...message, reason: 'again' }));
+    expect(await firstDeadLetter(database.db, stream)).toEqual(message);
+    expect(await firstDeadLetter(database.db, { ...stream, key: '0xcd' })).toBeUndefined();
+    expect(await transaction(database.db, (trx) => removeDeadLetter(trx, stream, 4))).toBe(true);
+    expect(await transaction(database.db, (trx) => removeDeadLetter(trx, stream, 4))).toBe(false);
+    expect(await firstDeadLetter(database.db, stream)).toBeUndefined();
   });
 });

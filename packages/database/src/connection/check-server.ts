@@ -6,7 +6,7 @@ import { describeAddress } from './database-address.js';
 const OLDEST_MAJOR = 15;
 const ATTEMPTS = { attempts: 6, baseMs: 200, maxMs: 2000 };
 
-/** Mistakes of configuration: asking again gives the same answer. */
+/** Configuration errors, by SQLSTATE: a retry cannot help. */
 const ADVICE: Readonly<Record<string, string>> = {
   '28P01': 'refuses the password: correct the user and password in DATABASE_URL.',
   '28000': 'refuses the user: correct the user in DATABASE_URL or allow it in pg_hba.conf.',
@@ -21,11 +21,14 @@ export interface CheckServerOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Waits a few seconds at most for a server that can be used. @throws StartupError when there is none. */
+/** Waits up to a few seconds for a usable server. @throws StartupError when there is none. */
 export async function checkServer({ pool, url, clock, logger, signal }: CheckServerOptions): Promise<void> {
   const address = describeAddress(url);
   const onRetry = (error: unknown, attempt: number) =>
-    logger.info({ address, attempt, reason: (error as Error).message }, 'PostgreSQL does not answer yet');
+    logger.info(
+      { address, attempt, reason: (error as Error).message },
+      'PostgreSQL does not answer yet; retrying',
+    );
   const policy = { ...ATTEMPTS, retryable: (error: unknown) => adviceFor(error) === undefined };
   const version = await retry(() => serverVersion(pool), policy, {
     clock,
@@ -52,7 +55,7 @@ async function serverVersion(pool: pg.Pool): Promise<{ major: number; text: stri
 
 const adviceFor = (error: unknown) => ADVICE[String((error as { code?: unknown }).code)];
 
-/** The code says enough (`ECONNREFUSED`); a text of the driver never holds the password. */
+/** The code is enough (`ECONNREFUSED`); messages of the driver never contain the password. */
 function reasonOf(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
   return code ?? message ?? 'no answer';

@@ -2,8 +2,7 @@ import { type Clock, systemClock } from '@orrery/service-kit';
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { checkServer } from './check-server.js';
-import { guardedPool } from './guarded-pool.js';
-import { openPool, type PoolOptions } from './open-pool.js';
+import { guardedPool, openPool, type PoolOptions } from './pool.js';
 
 export interface ConnectOptions extends PoolOptions {
   readonly clock?: Clock;
@@ -14,20 +13,20 @@ export interface ConnectOptions extends PoolOptions {
 /** A service's own part of the database. `Schema` describes its tables to Kysely. */
 export interface Database<Schema> extends AsyncDisposable {
   readonly db: Kysely<Schema>;
-  /** For what Kysely has no words for; its errors are the driver's own. */
+  /** For what Kysely cannot express. Its errors are those of the driver. */
   readonly pool: pg.Pool;
   readonly schema: string;
-  /** Another pool to the same place under other limits; whoever asks for it ends it. */
+  /** Another pool to the same database under other limits. The caller ends it. */
   poolWith(limits: Partial<PoolOptions>): pg.Pool;
   /** Resolves for a server that answers. For a health check. */
   ping(): Promise<void>;
-  /** Waits for what is under way, then closes all connections. */
+  /** Waits for running statements, then closes all connections. */
   close(): Promise<void>;
 }
 
 /**
  * Connects to a service's schema (which `migrate` creates) and checks that the server can be used.
- * Statements, waits for locks and idle transactions all have limits.
+ * Statements, lock waits and idle transactions are limited (`PoolOptions`).
  *
  * @throws StartupError when the server cannot be reached within a few tries, refuses the user or is too old.
  */

@@ -1,7 +1,11 @@
 import { ServiceError } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
-import { ConnectionLost, OutcomeUnknown } from './outcome.js';
-import { classifyPostgresError, isUniqueViolation } from './postgres-errors.js';
+import {
+  ConnectionLost,
+  classifyPostgresError,
+  isUniqueViolation,
+  OutcomeUnknown,
+} from './postgres-errors.js';
 import { toServiceError } from './to-service-error.js';
 
 const withCode = (code: string, more: object = {}) => Object.assign(new Error('pg'), { code, ...more });

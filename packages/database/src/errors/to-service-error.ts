@@ -2,9 +2,9 @@ import { asServiceError, ServiceError } from '@orrery/contracts';
 import { classifyPostgresError } from './postgres-errors.js';
 
 /**
- * An error of the database as one that may leave the service: away → `unavailable` (503), too slow →
- * `deadline_exceeded` (504), still in conflict after its retries → `overloaded` (503). Where the outcome is
- * unknown the facts say so. A broken constraint is `internal`: a service maps those it expects by itself.
+ * Turns a database error into one that may leave the service: away → `unavailable` (503), too slow →
+ * `deadline_exceeded` (504), still in conflict after its retries → `overloaded` (503). The facts say if the outcome is
+ * unknown. A violated constraint is `internal`; a service maps those that it expects before.
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;

@@ -1,8 +1,8 @@
 import { type Kysely, type Migration, sql } from 'kysely';
 
 /**
- * Makes the tables of a consumer, in the schema of its service: `inbox_positions`, how far each consumer has
- * come with each ordering key, and `inbox_parked`, the messages that it could not take.
+ * Creates the tables of a consumer in the schema of its service: `inbox_positions`, the last number that each consumer
+ * has processed of each ordering key, and `inbox_parked`, the dead letters.
  */
 export const inboxMigration: Migration = {
   up: async (db: Kysely<unknown>) => {

@@ -18,11 +18,11 @@ const TABLE = 'migration';
 const LOCK_TABLE = 'migration_lock';
 
 /**
- * Brings a service's schema to the state that this build knows. Any number of replicas may call it at once:
- * one works, the others wait for it. All pending migrations are one transaction.
+ * Brings a service's schema to the state that this build knows. Any number of replicas may call it at once: one
+ * migrates, the others wait. All pending migrations run in one transaction.
  *
- * @throws StartupError naming the migration that failed (everything is rolled back), or the one that a newer
- *   build has left in the database.
+ * @throws StartupError naming the migration that failed (everything is rolled back), or the migration of a newer build
+ *   that the database already has.
  */
 export async function migrate({ database, migrations, logger }: MigrateOptions): Promise<void> {
   const limits = {

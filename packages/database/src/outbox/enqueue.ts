@@ -14,11 +14,11 @@ export interface NewOutboxRow {
 }
 
 /**
- * Writes messages into the outbox, in this order, as part of the transaction whose facts they tell.
+ * Writes messages into the outbox, in this order, as part of the transaction that makes them true.
  *
- * The ids are given out here and not at COMMIT. So transactions that write for one key must follow one
- * another: each takes a lock that stands for the key (the row of the world, the lane of the deployment)
- * before it enqueues. Otherwise a later id may be published first.
+ * Ids are assigned here and not at COMMIT, so transactions that write for one key must run one after the other: each
+ * takes a lock that stands for the key (the row of the world, the lane of the deployment) before it enqueues.
+ * Otherwise a later id may be published first.
  */
 export async function enqueue<Schema>(
   trx: Transaction<Schema>,

@@ -14,7 +14,7 @@ interface OutboxTable {
   ordering_key: string;
   /** The number of the entry that the row refers to, where the key has such numbers. */
   ordering_seq: number | null;
-  /** The same for every repetition, so that the bus and the consumers can tell them. */
+  /** The same for every repetition, so that the bus and the consumers recognise it. */
   message_id: string;
   /** Null when the row only refers to an entry that the relay loads. */
   payload: JsonValue | null;
@@ -23,8 +23,8 @@ interface OutboxTable {
 }
 
 /**
- * Makes the table `outbox`, in the schema of the service. Rows live for milliseconds and the table is read
- * from its oldest end, so dead rows must go soon: vacuum starts at a thousand, whatever the table's size.
+ * Creates the table `outbox` in the schema of the service. Rows live for milliseconds and are read from the oldest, so
+ * dead rows must be removed soon: vacuum starts at a thousand of them, whatever the size of the table.
  */
 export const outboxMigration: Migration = {
   up: async (db: Kysely<unknown>) => {

@@ -1,5 +1,15 @@
 import { type JsonText, type JsonValue, ServiceError } from '@orrery/contracts';
-import { byOrderingKey, type OutboxRow } from './outbox-row.js';
+
+/** A committed row of the outbox that waits for its publication. */
+export interface OutboxRow {
+  readonly id: number;
+  readonly name: string;
+  readonly orderingKey: string;
+  readonly orderingSeq: number | null;
+  readonly messageId: string;
+  readonly payload: JsonValue | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 /** A row with its payload, ready for the bus. */
 export interface OutboxMessage extends Omit<OutboxRow, 'payload'> {
@@ -8,16 +18,16 @@ export interface OutboxMessage extends Omit<OutboxRow, 'payload'> {
 
 export interface Publisher {
   /**
-   * Publishes messages, those of one key in their order and none after one that failed. Answers for each, in the
-   * order given: undefined when the bus has stored it, else why not.
+   * Publishes messages: those of one key in their order, and none after one that failed. Resolves to one outcome for
+   * each message, in the order given: undefined when the bus has stored it, otherwise the error.
    */
   readonly publish: (messages: readonly OutboxMessage[]) => Promise<readonly unknown[]>;
-  /** Payloads, by row id, of the rows that only refer to an entry. Needed if there are any. */
+  /** Payloads, by row id, of the rows that only refer to an entry. Required if there are such rows. */
   readonly load?: (rows: readonly OutboxRow[]) => Promise<ReadonlyMap<number, JsonValue | JsonText>>;
 }
 
-/** Which rows of a key the bus has taken, and what went wrong with the one after them. */
-export interface LaneOutcome {
+/** The rows of a key that the bus has stored, and the error of the row after them. */
+export interface KeyOutcome {
   readonly key: string;
   readonly published: readonly number[];
   readonly error?: unknown;
@@ -25,21 +35,21 @@ export interface LaneOutcome {
 
 class MissingPayload extends Error {}
 
-/** With which the bus refuses a message for what it is. */
+/** Codes with which the bus refuses a message because of its content. */
 const REFUSALS: readonly string[] = ['body_too_large', 'validation_failed'];
 
-/** Whether a failure is the message's own, which says nothing of the bus. */
+/** Whether the message itself causes the failure, which then says nothing about the bus. */
 export const isOwnFailure = (error: unknown): boolean =>
   error instanceof MissingPayload || (error instanceof ServiceError && REFUSALS.includes(error.code));
 
-/** Publishes rows, and tells for each key how far that went. */
-export async function publishBatch(publisher: Publisher, rows: readonly OutboxRow[]): Promise<LaneOutcome[]> {
+/** Publishes rows; returns how far that went for each key. */
+export async function publishBatch(publisher: Publisher, rows: readonly OutboxRow[]): Promise<KeyOutcome[]> {
   const payloads = await loadPayloads(publisher, rows);
   const failures = new Map<number, unknown>();
   const messages: OutboxMessage[] = [];
-  const lanes = [...byOrderingKey(rows)];
-  for (const [, lane] of lanes) {
-    for (const row of lane) {
+  const queues = [...byOrderingKey(rows)];
+  for (const [, queue] of queues) {
+    for (const row of queue) {
       const payload = row.payload ?? payloads.get(row.id);
       if (payload === undefined) {
         failures.set(row.id, new MissingPayload(`no payload was loaded for ${row.name} ${row.messageId}`));
@@ -49,13 +59,24 @@ export async function publishBatch(publisher: Publisher, rows: readonly OutboxRo
     }
   }
   const outcomes = messages.length === 0 ? [] : await publisher.publish(messages);
-  for (const [place, { id }] of messages.entries()) {
-    if (outcomes[place] !== undefined) failures.set(id, outcomes[place]);
+  for (const [index, { id }] of messages.entries()) {
+    if (outcomes[index] !== undefined) failures.set(id, outcomes[index]);
   }
-  return lanes.map(([key, lane]) => laneOutcome(key, lane, failures));
+  return queues.map(([key, queue]) => keyOutcome(key, queue, failures));
 }
 
-/** Member by member: to spread what the driver has made takes the engine's slow path. */
+/** The rows by ordering key, each in their order. */
+function byOrderingKey(rows: readonly OutboxRow[]): Map<string, OutboxRow[]> {
+  const queues = new Map<string, OutboxRow[]>();
+  for (const row of rows) {
+    const queue = queues.get(row.orderingKey);
+    if (queue === undefined) queues.set(row.orderingKey, [row]);
+    else queue.push(row);
+  }
+  return queues;
+}
+
+/** Member by member: spreading the objects that the driver makes takes a slow path of the engine. */
 const withPayload = (row: OutboxRow, payload: OutboxMessage['payload']): OutboxMessage => ({
   id: row.id,
   name: row.name,
@@ -66,13 +87,13 @@ const withPayload = (row: OutboxRow, payload: OutboxMessage['payload']): OutboxM
   headers: row.headers,
 });
 
-/** What follows a failure stays, so that the order is kept when it is tried again. */
-function laneOutcome(
+/** Rows after a failed one stay in the outbox, so that a retry keeps the order. */
+function keyOutcome(
   key: string,
-  lane: readonly OutboxRow[],
+  queue: readonly OutboxRow[],
   failures: ReadonlyMap<number, unknown>,
-): LaneOutcome {
-  const ids = lane.map(({ id }) => id);
+): KeyOutcome {
+  const ids = queue.map(({ id }) => id);
   const failed = ids.find((id) => failures.has(id));
   if (failed === undefined) return { key, published: ids };
   return { key, published: ids.slice(0, ids.indexOf(failed)), error: failures.get(failed) };

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import type { Database } from '../connection/connect.js';
 import { classifyPostgresError } from '../errors/postgres-errors.js';
-import type { OutboxRow } from './outbox-row.js';
+import type { OutboxRow } from './publish-batch.js';
 
-/** The schema whose outbox is meant. */
-export type OutboxPlace = Pick<Database<unknown>, 'pool' | 'schema'>;
+/** The database and the schema that hold the outbox. */
+export type OutboxDatabase = Pick<Database<unknown>, 'pool' | 'schema'>;
 
-/** What a relay may do with the outbox while no other relay of this schema can. */
+/** The operations on the outbox that need the relay lock. */
 export interface RelaySession {
   oldest(limit: number, exceptKeys: readonly string[]): Promise<OutboxRow[]>;
   remove(ids: readonly number[]): Promise<void>;
@@ -19,19 +19,20 @@ const WAIT_MS = 2000;
 const STANDSTILL_MS = 30_000;
 
 /**
- * Runs `work` while this connection holds the schema's relay lock, after the relay that holds it now; returns
- * undefined when nothing waits in the outbox or that one takes too long. The lock belongs to the session, not to a transaction, which would
- * span the network. It goes with the connection when the process dies, and the server ends a connection that
- * stands still.
+ * Runs `work` while this connection holds the schema's relay lock. Waits for the relay that holds it now; returns
+ * undefined when the outbox is empty or when that relay takes longer than `WAIT_MS`.
+ *
+ * The lock belongs to the session: a transaction would span calls over the network. The server releases it when the
+ * process dies, and ends a connection that is idle for `STANDSTILL_MS`.
  */
 export async function withRelaySession<T>(
-  place: OutboxPlace,
+  outbox: OutboxDatabase,
   work: (session: RelaySession) => Promise<T>,
 ): Promise<T | undefined> {
-  const client = await place.pool.connect();
+  const client = await outbox.pool.connect();
   let unlocked = false;
   try {
-    const locked = await lock(client, place.schema);
+    const locked = await lock(client, outbox.schema);
     if (locked === 'nothing waits') unlocked = true;
     if (locked !== 'locked') return undefined;
     const result = await work(sessionOn(client));
@@ -45,9 +46,9 @@ export async function withRelaySession<T>(
 }
 
 /**
- * Without a row in the outbox nothing is locked or set, so that an idle relay costs one cheap statement. What waits is
- * read by another one: this one sees the outbox as it was before it got the lock. `min` goes by the index, which passes
- * over what was deleted; `exists` would read the table from its start, tens of thousands of dead rows until a vacuum.
+ * With an empty outbox it locks and sets nothing, so that an idle relay costs one cheap statement. The rows are read by
+ * a later statement, since this one sees the outbox as it was before it got the lock. `min` uses the index, which skips
+ * deleted rows; `exists` would scan the table from its start, past tens of thousands of dead rows until a vacuum.
  */
 const LOCK = {
   name: 'outbox-lock',

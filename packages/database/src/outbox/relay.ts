@@ -1,37 +1,45 @@
-import { type Clock, type Logger, type PollLoop, type PollOutcome, startPollLoop } from '@orrery/service-kit';
-import { createFailingKeys, type FailingKeys } from './failing-keys.js';
-import { isOwnFailure, type LaneOutcome, type Publisher, publishBatch } from './publish-batch.js';
-import { type OutboxPlace, withRelaySession } from './relay-session.js';
+import {
+  backoffDelay,
+  type Clock,
+  type Logger,
+  type PollLoop,
+  type PollOutcome,
+  startPollLoop,
+} from '@orrery/service-kit';
+import { isOwnFailure, type KeyOutcome, type Publisher, publishBatch } from './publish-batch.js';
+import { type OutboxDatabase, withRelaySession } from './relay-session.js';
 
 export interface RelayOptions extends Publisher {
-  readonly database: OutboxPlace;
+  readonly database: OutboxDatabase;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal?: AbortSignal;
-  /** Rows taken at once. Default 500. */
+  /** Rows of one batch. Default 500. */
   readonly batchSize?: number;
-  /** How often to look without being woken, in milliseconds. Default 1,000. */
+  /** How often it looks without being woken, in milliseconds. Default 1,000. */
   readonly intervalMs?: number;
   /**
-   * After it has published what there was it rests this long, in milliseconds, also when it is woken: what is
-   * written meanwhile goes together, which is several times cheaper. So a message waits this much longer at most,
-   * and not at all after a calm time. Default 0.
+   * Pause after a batch that emptied the outbox, in milliseconds, also when it is woken. What is written meanwhile
+   * goes out in one batch, which is several times cheaper. A message waits this much longer at most, and not at all
+   * when the outbox was idle before. Default 0.
    */
   readonly restMs?: number;
 }
 
-/** With the bus away the relay asks again at least this often, in milliseconds. */
+/** While the bus is away the relay retries at least this often, in milliseconds. */
 const MAX_BACKOFF_MS = 5000;
 
 /**
- * Publishes what the outbox holds: after the commit, at least once, each ordering key in the order of its
- * rows, the keys side by side. Rows are removed once the bus has them; a relay that dies in between leaves
- * them to be published again under the same message id.
+ * Publishes the rows of the outbox: after the commit, at least once, each ordering key in the order of its rows, the
+ * keys in parallel. Rows are removed once the bus has stored them. If a relay dies in between, its successor publishes
+ * them again under the same message id.
  *
- * It uses one connection, and a second one while it works if `load` reads the database. Every replica runs one. A lock lets one of them work at a time, since two could not keep a key's order;
- * `wake()` after a commit makes it look at once, or after its rest. While others succeed, a key whose publication fails is
- * retried alone and ever more rarely, and always one that fails for what it is; when all others fail, the bus is taken to
- * be away.
+ * It uses one connection, and a second one while it works if `load` reads the database. Every replica runs a relay; a
+ * lock lets one of them work at a time, since two could not keep a key's order. `wake()` after a commit makes it look
+ * at once, or after its rest.
+ *
+ * A key whose publication fails is retried alone with growing delays, if other keys succeed or if its message itself
+ * is refused. If everything else fails, the bus counts as away and the whole relay backs off.
  */
 export function startRelay(options: RelayOptions): PollLoop {
   const { database, clock, logger, signal, intervalMs = 1000, restMs = 0 } = options;
@@ -52,23 +60,65 @@ async function relayBatch(options: RelayOptions, failing: FailingKeys): Promise<
   const { database, logger, batchSize = 500 } = options;
   const outcome = await withRelaySession(database, async (session) => {
     const rows = await session.oldest(batchSize, failing.waiting());
-    const lanes = await publishBatch(options, rows);
-    const published = lanes.flatMap((lane) => lane.published);
+    const outcomes = await publishBatch(options, rows);
+    const published = outcomes.flatMap((one) => one.published);
     await session.remove(published);
-    const isOwn = ({ error }: LaneOutcome) => error === undefined || isOwnFailure(error);
-    const refused = published.length > 0 ? undefined : lanes.find((lane) => !isOwn(lane));
-    for (const lane of refused ? lanes.filter(isOwn) : lanes) noteOutcome(lane, failing, logger);
+    const isOwn = ({ error }: KeyOutcome) => error === undefined || isOwnFailure(error);
+    const refused = published.length > 0 ? undefined : outcomes.find((one) => !isOwn(one));
+    for (const one of refused ? outcomes.filter(isOwn) : outcomes) noteOutcome(one, failing, logger);
     if (refused) throw new Error('nothing could be published', { cause: refused.error });
     return rows.length === batchSize ? 'more' : 'idle';
   });
   return outcome ?? 'idle';
 }
 
-function noteOutcome({ key, error }: LaneOutcome, failing: FailingKeys, logger: Logger): void {
+function noteOutcome({ key, error }: KeyOutcome, failing: FailingKeys, logger: Logger): void {
   if (error === undefined) {
     failing.succeeded(key);
     return;
   }
   failing.failed(key);
-  logger.warn({ err: error, orderingKey: key }, 'a message could not be published');
+  logger.warn({ err: error, orderingKey: key }, 'message could not be published');
+}
+
+/** Keys whose publication failed. They are left out for a while, so that they do not delay the others. */
+interface FailingKeys {
+  /** Keys whose delay has not passed yet. */
+  waiting(): string[];
+  failed(key: string): void;
+  succeeded(key: string): void;
+}
+
+const KEY_BACKOFF = { baseMs: 500, maxMs: 30_000 };
+
+/** Kept in memory: a relay that has just started tries every key at once. */
+function createFailingKeys(clock: Clock): FailingKeys {
+  const keys = new Map<string, { failures: number; dueAt: number }>();
+  return {
+    waiting: () => [...keys].filter(([, { dueAt }]) => dueAt > clock.now()).map(([key]) => key),
+    failed: (key) => {
+      const failures = (keys.get(key)?.failures ?? 0) + 1;
+      keys.set(key, { failures, dueAt: clock.now() + backoffDelay(failures, KEY_BACKOFF) });
+    },
+    succeeded: (key) => {
+      keys.delete(key);
+    },
+  };
+}
+
+export interface OutboxBacklog {
+  /** Waiting rows, counted up to 10,000. */
+  readonly rows: number;
+  /** Age of the oldest, in milliseconds by the database's clock; 0 when the outbox is empty. */
+  readonly oldestMs: number;
+}
+
+/** For metrics: how many rows wait for their publication, and for how long. */
+export async function outboxBacklog({ pool }: OutboxDatabase): Promise<OutboxBacklog> {
+  const { rows } = await pool.query<OutboxBacklog>(
+    `select (select count(*) from (select from outbox limit 10000) as waiting) as rows,
+       coalesce((select greatest(0, extract(epoch from now() - created_at) * 1000)::bigint
+         from outbox order by id limit 1), 0) as "oldestMs"`,
+  );
+  return rows[0] ?? { rows: 0, oldestMs: 0 };
 }

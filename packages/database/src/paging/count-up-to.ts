@@ -6,10 +6,10 @@ export interface BoundedCount {
   readonly isMinimum: boolean;
 }
 
-/** Filters without a counter are counted this far (decisions §1). */
+/** Counts that no counter keeps stop here: an exact count of a large table would cost more than the page. */
 export const COUNT_LIMIT = 10_000;
 
-/** Counts the rows of a query, and gives up at `limit`. Pass the query without order, limit and offset. */
+/** Counts the rows of a query up to `limit`. Pass the query without order, limit and offset. */
 export async function countUpTo<DB, TB extends keyof DB, O>(
   db: Kysely<DB>,
   query: SelectQueryBuilder<DB, TB, O>,

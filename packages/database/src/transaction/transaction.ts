@@ -13,9 +13,9 @@ export interface TransactionOptions {
 }
 
 /**
- * Runs `fn` in one transaction and commits, or rolls back and rejects. `fn` may run several times, so it
- * keeps no traces outside the transaction; and it never waits for the network: claim, commit, call, then
- * record the outcome in a new transaction.
+ * Runs `fn` in one transaction and commits, or rolls back and rejects. `fn` may run several times, so it has no side
+ * effects outside the transaction. It never waits for the network: claim, commit, call, then record the outcome in a
+ * new transaction.
  *
  * @throws OutcomeUnknown when the connection was lost during COMMIT.
  * @throws ConnectionLost when it was lost before: nothing was applied.

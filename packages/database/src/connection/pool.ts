@@ -1,0 +1,107 @@
+import type { Logger } from '@orrery/service-kit';
+import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import pg from 'pg';
+import {
+  CommitRefused,
+  ConnectionLost,
+  classifyPostgresError,
+  OutcomeUnknown,
+} from '../errors/postgres-errors.js';
+
+export interface PoolOptions {
+  readonly url: string;
+  /** The service's schema: unqualified names mean its tables. */
+  readonly schema: string;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName: string;
+  /** Default 10. */
+  readonly maxConnections?: number;
+  /** A statement that takes longer is cancelled, in milliseconds. Default 15,000; 0 means never. */
+  readonly statementTimeoutMs?: number;
+  /** So is one that waits longer for a lock. Default 5,000; 0 means never. */
+  readonly lockTimeoutMs?: number;
+  /** A transaction that does nothing for longer is ended by the server. Default 15,000; 0 means never. */
+  readonly idleInTransactionTimeoutMs?: number;
+  readonly logger: Logger;
+}
+
+/** The driver gives up this long after the statement's own timeout, if the server does not cancel the statement. */
+const SILENCE_MS = 5000;
+
+export function openPool(options: PoolOptions): pg.Pool {
+  const { url, schema, applicationName, maxConnections = 10, statementTimeoutMs = 15_000, logger } = options;
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: applicationName,
+    options: `-c search_path=${schema}`,
+    max: maxConnections,
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: options.lockTimeoutMs ?? 5000,
+    idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
+    ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + SILENCE_MS }),
+    connectionTimeoutMillis: 5000,
+    keepAlive: true,
+    types: valueParsers,
+  });
+  const onLost = (error: Error) => {
+    // While the pool ends, a server that stops too may close a connection first.
+    if (!pool.ending) logger.warn({ err: error }, 'database connection lost');
+  };
+  // Without a listener, a connection that dies while in use would end the process.
+  pool.on('connect', (client) => client.on('error', onLost));
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+const { builtins, getTypeParser } = pg.types;
+
+/**
+ * How column values arrive: `bigint` as number (a value above 2^53−1 is an error, never rounded),
+ * `timestamptz` as Date, `jsonb` parsed, `numeric` as text.
+ */
+const valueParsers: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === builtins.INT8 ? safeInteger : getTypeParser(oid, format)) as typeof getTypeParser,
+};
+
+function safeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`the bigint ${text} is not a safe integer`);
+  return value;
+}
+
+/**
+ * The pool as Kysely sees it. A COMMIT that PostgreSQL turns into a ROLLBACK is an error. A lost connection is
+ * `ConnectionLost` if nothing was applied and `OutcomeUnknown` if something may have been. A connection that failed
+ * is not used again.
+ */
+export function guardedPool(pool: pg.Pool): PostgresPool {
+  return { connect: async () => guardedClient(await pool.connect()), end: () => pool.end() };
+}
+
+function guardedClient(client: pg.PoolClient): PostgresPoolClient {
+  let lost = false;
+  let inTransaction = false;
+
+  const query = async (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<unknown>> => {
+    // The server has rolled back by itself, and the caller gets the first error.
+    if (text === 'rollback' && lost) return { command: 'ROLLBACK' as const, rowCount: 0, rows: [] } as never;
+    if (/^(begin|start transaction)/.test(text)) inTransaction = true;
+    try {
+      const result = await client.query(text, [...values]);
+      if (text === 'commit' && result.command === 'ROLLBACK')
+        throw new CommitRefused('a statement of this transaction had failed');
+      if (text === 'commit' || text === 'rollback') inTransaction = false;
+      return result as never;
+    } catch (error) {
+      if (classifyPostgresError(error).kind !== 'unknown_outcome') throw error;
+      lost = true;
+      const harmless = inTransaction && text !== 'commit';
+      throw harmless
+        ? new ConnectionLost('the connection was lost; the transaction was rolled back', { cause: error })
+        : new OutcomeUnknown('the connection was lost before the outcome was known', { cause: error });
+    }
+  };
+  // Kysely calls the cursor form of `query` only when it was given a cursor class, which it is not.
+  return { query: query as PostgresPoolClient['query'], release: () => client.release(lost) };
+}
