@@ -7,7 +7,7 @@ import { afterAll } from 'vitest';
 import type { RuntimeSchema } from '../src/database/db.js';
 import { migrations } from '../src/database/migrations/index.js';
 import { noChanges } from '../src/execution/check-changes.js';
-import { compileSchema } from '../src/execution/compiled-schema.js';
+import { compileSchema } from '../src/execution/compiled-definition.js';
 import { decideManualWrite } from '../src/execution/manual-write.js';
 import { type CheckedChanges, hasCheckpoint } from '../src/journal/change.js';
 import { genesisHash, type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';

@@ -6,8 +6,7 @@ import {
   type WorldTexts,
 } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import type { CompiledDefinition } from '../execution/compiled-definition.js';
-import type { CompiledSchema } from '../execution/compiled-schema.js';
+import type { CompiledDefinition, CompiledSchema } from '../execution/compiled-definition.js';
 import { createConfirm, createDefinitions } from './definitions.js';
 
 /** What the runtime knows of the catalog: definitions as they are now, and claims on them. */

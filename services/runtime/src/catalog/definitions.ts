@@ -1,8 +1,12 @@
 import type { catalogContract, ReplyOf, RequestOf } from '@orrery/contracts';
 import { createBatcher } from '@orrery/service-kit';
 import { LRUCache } from 'lru-cache';
-import { type CompiledDefinition, compileDefinition } from '../execution/compiled-definition.js';
-import { type CompiledSchema, compileSchema } from '../execution/compiled-schema.js';
+import {
+  type CompiledDefinition,
+  type CompiledSchema,
+  compileDefinition,
+  compileSchema,
+} from '../execution/compiled-definition.js';
 
 type ConfirmRpc = (typeof catalogContract.rpcs)['definitions.confirm'];
 type Request = RequestOf<ConfirmRpc>;

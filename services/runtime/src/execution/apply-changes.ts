@@ -1,18 +1,17 @@
 import {
   type ChangeMode,
   segmentName as instanceIdRule,
+  isJsonObject,
   type JsonObject,
+  type JsonValue,
   ServiceError,
 } from '@orrery/contracts';
 import { changeKey, type InstanceName } from '../journal/change.js';
 import type { InstanceState, InstanceView, Needs } from '../state/instance-view.js';
-import { mergeByMode } from './change-modes.js';
-import type { CompiledDefinition } from './compiled-definition.js';
-import type { CompiledSchema } from './compiled-schema.js';
-import { invalidKey } from './parse-proposal.js';
-import type { Proposal, ProposedChange } from './proposal.js';
+import type { CompiledDefinition, CompiledSchema } from './compiled-definition.js';
+import { invalidKey, type Proposal, type ProposedChange } from './decide-proposal.js';
 
-/** Changes that one execution may make (decisions §4 "Changing"). */
+/** Changes that one execution may make. */
 export const MAX_CHANGES = 500;
 
 /** An instance before and after what was proposed: merged and completed, not yet checked. */
@@ -21,13 +20,13 @@ export interface AppliedChange extends InstanceName {
   before: InstanceState | null;
   /** Null: removed. */
   after: JsonObject | null;
-  /** Attributes that the proposal spoke of. */
+  /** Attributes that the proposal names. */
   named: ReadonlySet<string>;
 }
 
 /**
- * Applies a proposal to copies of the instances that it names. Throws `change_too_large`, `change_not_allowed`,
- * `invalid_change_key`, `operator_type_mismatch`; answers `needs` while one of them is not in memory.
+ * Applies a proposal to copies of the instances that it names. Returns `needs` while one of them is not in memory.
+ * @throws `change_too_large`, `change_not_allowed`, `invalid_change_key`, `operator_type_mismatch`
  */
 export function applyChanges(
   definition: CompiledDefinition,
@@ -49,7 +48,7 @@ export function applyChanges(
 
 function refuseTooMany({ changes }: Proposal): void {
   if (changes.length > MAX_CHANGES) {
-    throw new ServiceError('change_too_large', `one execution changes at most ${MAX_CHANGES} instances`, {
+    throw new ServiceError('change_too_large', `One execution changes at most ${MAX_CHANGES} instances.`, {
       facts: { limit: MAX_CHANGES, changes: changes.length },
     });
   }
@@ -57,7 +56,7 @@ function refuseTooMany({ changes }: Proposal): void {
   for (const change of changes) {
     const key = changeKey(change);
     if (seen.has(key))
-      throw new ServiceError('invalid_change_key', `"${key}" is changed twice`, { facts: { key } });
+      throw new ServiceError('invalid_change_key', `"${key}" is changed twice.`, { facts: { key } });
     seen.add(key);
   }
 }
@@ -68,7 +67,7 @@ function modeOf({ definition }: CompiledDefinition, change: ProposedChange): Cha
   const modes = definition.stateChanges;
   const mode = modes === null ? 'partial' : ownValue(modes, entitySchema);
   if (mode !== undefined && Object.hasOwn(definition.schemas, entitySchema)) return mode;
-  throw new ServiceError('change_not_allowed', `this event may not change instances of "${entitySchema}"`, {
+  throw new ServiceError('change_not_allowed', `This event may not change instances of "${entitySchema}".`, {
     facts: { key: changeKey(change), reason: 'schema' },
   });
 }
@@ -93,19 +92,19 @@ function applyOne(
   return { entitySchema, instanceId, schema, before, after, named };
 }
 
-/** What is there has been checked when it was created. */
+/** The id of an existing instance was checked when it was created. */
 function refuseBadId(change: ProposedChange): void {
   if (instanceIdRule.safeParse(change.instanceId).success) return;
   const key = changeKey(change);
   throw invalidKey(
     key,
-    `"${key}" holds no valid instanceId: 1–255 characters, no control characters, not "." or ".."`,
+    `"${key}" holds no valid instanceId. It must have 1–255 characters, no control characters, and not be "." or "..".`,
   );
 }
 
 function removed(change: ProposedChange, before: InstanceState | null): null {
   if (before !== null) return null;
-  throw new ServiceError('change_not_allowed', `there is no instance ${changeKey(change)} to delete`, {
+  throw new ServiceError('change_not_allowed', `There is no instance ${changeKey(change)} to delete.`, {
     facts: { key: changeKey(change), reason: 'absent' },
   });
 }
@@ -125,4 +124,27 @@ function changed(
     else after[attribute] = outcome;
   }
   return schema.withDefaults(after);
+}
+
+/** The state after a change by the mode of its schema, before operators and defaults. */
+export function mergeByMode(
+  mode: ChangeMode,
+  before: JsonObject,
+  values: JsonObject,
+  isRequired: (attribute: string) => boolean,
+): JsonObject {
+  if (mode === 'full') return { ...values };
+  const after = { ...before };
+  for (const [attribute, value] of Object.entries(values)) {
+    if (value === null && !isRequired(attribute)) delete after[attribute];
+    else after[attribute] = mode === 'append' ? appended(before[attribute], value) : value;
+  }
+  return after;
+}
+
+/** Lists grow, objects are merged, a single value is pushed onto a list; anything else is set. */
+function appended(before: JsonValue | undefined, value: JsonValue): JsonValue {
+  if (Array.isArray(before)) return Array.isArray(value) ? [...before, ...value] : [...before, value];
+  if (isJsonObject(before) && isJsonObject(value)) return { ...before, ...value };
+  return value;
 }

@@ -2,9 +2,9 @@ import type { ChangeMode, JsonObject, JsonValue } from '@orrery/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { foldChange, sameJson } from '../journal/change.js';
+import { proposalOf } from './decide-proposal.js';
 import { applyProposal } from './execute-event.js';
-import { runOf, viewOf } from './execution.test-support.js';
-import { proposalOf } from './parse-proposal.js';
+import { executionOf, viewOf } from './execution.test-support.js';
 
 const IDS = ['H1', 'H2', 'H3'];
 const attribute = fc.constantFrom('wins', 'tags', 'free');
@@ -34,7 +34,7 @@ const SCHEMA = {
     wins: ['integer', { defaultValue: 0, constraints: { min: 0, max: 10, required: true } }],
     tags: ['json', {}],
   },
-} as NonNullable<Parameters<typeof runOf>[0]['schemas']>;
+} as NonNullable<Parameters<typeof executionOf>[0]['schemas']>;
 
 /** The rules of "Changing" once more, as plainly as they can be written; a text where the change is refused. */
 function model(
@@ -77,7 +77,7 @@ const freeze = <T>(json: T): T => {
 };
 
 test('what changes is what the rules say, its changes fold to it, and a failure changes nothing', () => {
-  const run = (how: ChangeMode) => runOf({ schemas: SCHEMA, stateChanges: { horse: how } });
+  const run = (how: ChangeMode) => executionOf({ schemas: SCHEMA, stateChanges: { horse: how } });
   const runs = { partial: run('partial'), full: run('full'), append: run('append') };
   fc.assert(
     fc.property(mode, fc.dictionary(fc.constantFrom(...IDS), state), mutation, (how, states, wanted) => {
@@ -111,7 +111,7 @@ test('what changes is what the rules say, its changes fold to it, and a failure 
 });
 
 test("a model's operators are values, and it changes nothing that it was not shown", () => {
-  const run = runOf({});
+  const run = executionOf({});
   const read = {
     entities: {},
     reads: [{ entitySchema: 'horse', instanceId: 'H1', revision: 1 }],

@@ -1,6 +1,6 @@
 import type { ChangeMode, JsonObject } from '@orrery/contracts';
 import { expect, test } from 'vitest';
-import { mergeByMode } from './change-modes.js';
+import { mergeByMode } from './apply-changes.js';
 
 const before: JsonObject = { wins: 1, tags: ['a'], stats: { x: 1 }, name: 'Bolt', empty: null };
 const isRequired = (attribute: string) => attribute === 'name';

@@ -1,6 +1,8 @@
 import {
   type FieldProblem,
   fieldProblem,
+  findUnsafeJson,
+  type Guards,
   type InstanceChange,
   type JsonObject,
   type JsonValue,
@@ -13,23 +15,29 @@ import {
   changeKey,
   differenceOf,
   journalled,
+  sameJson,
 } from '../journal/change.js';
 import type { AppliedChange } from './apply-changes.js';
-import { jsonBytes } from './json-bytes.js';
+import type { CompiledDefinition } from './compiled-definition.js';
+import type { Proposal } from './decide-proposal.js';
+import type { ReadSet } from './read-entities.js';
 
-/** Bytes of an instance's state as JSON (decisions §8). */
+/** Problems that one error names at most. */
+const MAX_PROBLEMS = 20;
+
+/** Bytes of an instance's state as JSON. */
 export const MAX_STATE_BYTES = 64 * 1024;
-/** Bytes of a journal entry's input, changes and result as JSON (decisions §8). */
+/** Bytes of a journal entry's input, changes and result as JSON. */
 export const MAX_ENTRY_BYTES = 256 * 1024;
 
 const brand = (changes: CheckedChange[]): CheckedChanges => changes as unknown as CheckedChanges;
 
-/** Of a failed execution, or of an entry that touches no instance. */
+/** The changes of a failed execution, or of an entry that touches no instance. */
 export const noChanges = (): CheckedChanges => brand([]);
 
 /**
- * Every touched instance satisfies its schema, or `invalid_state` names what does not. An update that sets and removes
- * nothing is no change, unless `keepIdle`.
+ * Checks that every touched instance satisfies its schema. An update that sets and removes nothing is dropped, unless
+ * `keepIdle`. @throws `invalid_state` with the first 20 problems
  */
 export function checkStates(applied: readonly AppliedChange[], { keepIdle = false } = {}): CheckedChanges {
   const problems: FieldProblem[] = [];
@@ -44,13 +52,12 @@ export function checkStates(applied: readonly AppliedChange[], { keepIdle = fals
   return brand(applied.map(changeOf).filter((change) => keepIdle || !isIdle(change)));
 }
 
-/** At most this many problems are named. */
-const MAX_PROBLEMS = 20;
-
 function problemsOf(change: AppliedChange): FieldProblem[] {
   if (change.after === null) return NOTHING;
   if (jsonBytes(change.after, MAX_STATE_BYTES) > MAX_STATE_BYTES) {
-    return [fieldProblem(pointerTo(change), 'too_large', `a state is at most ${MAX_STATE_BYTES / 1024} KiB`)];
+    return [
+      fieldProblem(pointerTo(change), 'too_large', `A state has at most ${MAX_STATE_BYTES / 1024} KiB.`),
+    ];
   }
   const problems = change.schema.problemsOf(change.after);
   if (problems.length === 0) return NOTHING;
@@ -81,11 +88,129 @@ function changeOf({ entitySchema, instanceId, before, after, named }: AppliedCha
 const isIdle = ({ op, set, unset }: CheckedChange): boolean =>
   op === 'update' && unset.length === 0 && Object.keys(set).length === 0;
 
-/** Refuses `change_too_large` when the entry would exceed 256 KiB. */
+/** @throws `change_too_large` when the entry would exceed 256 KiB */
 export function checkEntrySize(input: JsonObject, changes: CheckedChanges, result: JsonValue): void {
   const bytes = jsonBytes([input, changes.map(journalled) as unknown as JsonValue, result], MAX_ENTRY_BYTES);
   if (bytes <= MAX_ENTRY_BYTES) return;
-  throw new ServiceError('change_too_large', `an entry is at most ${MAX_ENTRY_BYTES / 1024} KiB`, {
+  throw new ServiceError('change_too_large', `An entry has at most ${MAX_ENTRY_BYTES / 1024} KiB.`, {
     facts: { limit: MAX_ENTRY_BYTES, bytes },
   });
+}
+
+/** A model may change instances that it was shown, and create new ones. @throws `change_not_allowed` */
+export function refuseUnloaded(changes: readonly AppliedChange[], reads: ReadSet['reads']): void {
+  const loaded = new Set(reads.map(changeKey));
+  for (const change of changes) {
+    if (change.before === null || loaded.has(changeKey(change))) continue;
+    throw new ServiceError('change_not_allowed', `${changeKey(change)} exists and was not read.`, {
+      facts: { key: changeKey(change), reason: 'not_loaded' },
+    });
+  }
+}
+
+/**
+ * Checks a version's guards. Creating is allowed unless `create` is false. A template may delete unless `delete` is
+ * false; a model may delete only where `delete` is true. @throws `change_not_allowed`
+ */
+export function checkGuards(guards: Guards, from: Proposal['from'], changes: readonly AppliedChange[]): void {
+  if (guards.maxInstances !== undefined && changes.length > guards.maxInstances) {
+    throw new ServiceError(
+      'change_not_allowed',
+      `This event may change at most ${guards.maxInstances} instances.`,
+      {
+        facts: { reason: 'maxInstances', limit: guards.maxInstances, changes: changes.length },
+      },
+    );
+  }
+  for (const change of changes) checkOne(guards, from, change);
+}
+
+function checkOne(guards: Guards, from: Proposal['from'], change: AppliedChange): void {
+  const mayDelete = guards.delete ?? from === 'template';
+  if (change.after === null && !mayDelete) throw forbidden(change, 'delete', 'may not delete');
+  if (change.before === null && guards.create === false) throw forbidden(change, 'create', 'may not create');
+  if (change.after === null) return;
+  for (const attribute of guards.deny ?? []) refuseDenied(change, attribute);
+  if (change.before === null) return;
+  for (const [attribute, limit] of Object.entries(guards.maxDelta ?? {}))
+    refuseLeap(change, attribute, limit);
+}
+
+/** A new instance's denied attribute may hold its default, nothing else. */
+function refuseDenied(change: AppliedChange, attribute: string): void {
+  const before = change.schema.withDefaults(change.before?.state ?? {});
+  if (sameJson(before[attribute], change.after?.[attribute])) return;
+  throw forbidden(change, 'deny', `may not change "${attribute}" of`, { attribute });
+}
+
+/** A value that is no number counts as 0, so that removing a number and setting it again is bounded too. */
+function refuseLeap(change: AppliedChange, attribute: string, limit: number): void {
+  const before = change.schema.withDefaults(change.before?.state ?? {})[attribute];
+  const delta = Math.abs(numberOf(change.after?.[attribute]) - numberOf(before));
+  if (delta <= limit) return;
+  throw forbidden(change, 'maxDelta', `may change "${attribute}" by at most ${limit} in`, {
+    attribute,
+    limit,
+  });
+}
+
+const numberOf = (value: JsonValue | undefined): number => (typeof value === 'number' ? value : 0);
+
+const forbidden = (
+  change: AppliedChange,
+  reason: string,
+  what: string,
+  facts: Record<string, JsonValue> = {},
+) =>
+  new ServiceError('change_not_allowed', `This event ${what} ${changeKey(change)}.`, {
+    facts: { key: changeKey(change), reason, ...facts },
+  });
+
+/** @throws `invalid_result` for a result that breaks the version's `outputSchema` or is no safe JSON */
+export function checkResult(definition: CompiledDefinition, result: JsonObject | null): void {
+  const unsafe = findUnsafeJson(result);
+  const problems = unsafe === undefined ? definition.problemsOfResult(result) : [unsafe];
+  const [first] = problems;
+  if (first === undefined) return;
+  throw new ServiceError('invalid_result', `${first.pointer || 'result'}: ${first.message}`, {
+    errors: problems,
+    facts: { problems: problems.map((problem) => ({ ...problem })) },
+  });
+}
+
+const GROWTH = { create: 1, update: 0, delete: -1 };
+
+/** @throws `limit_reached` when the changes leave a deployment with more instances than it had and than it may have */
+export function checkInstanceCount(
+  changes: CheckedChanges,
+  { now, limit }: { readonly now: number; readonly limit: number },
+): void {
+  const after = changes.reduce((sum, { op }) => sum + GROWTH[op], now);
+  if (after > limit && after > now) throw tooManyInstances(limit);
+}
+
+export const tooManyInstances = (limit: number): ServiceError =>
+  new ServiceError('limit_reached', `A deployment has at most ${limit} instances.`, { facts: { limit } });
+
+/** UTF-8 bytes of a value's JSON: exact where they come near the limit, otherwise an upper bound. */
+export function jsonBytes(value: JsonValue, limit: number): number {
+  const most = mostBytes(value);
+  return most <= limit ? most : Buffer.byteLength(JSON.stringify(value));
+}
+
+/** An escaped UTF-16 unit, as in `\\u0007`. */
+const MOST_PER_UNIT = 6;
+/** More than any number, `true`, `false` and `null`. */
+const MOST_PER_SCALAR = 25;
+
+/** An upper bound, computed in a sixth of the time that writing the JSON takes. */
+function mostBytes(value: JsonValue): number {
+  if (typeof value === 'string') return 2 + MOST_PER_UNIT * value.length;
+  if (typeof value !== 'object' || value === null) return MOST_PER_SCALAR;
+  let most = 2;
+  if (Array.isArray(value)) for (const element of value) most += 1 + mostBytes(element);
+  else
+    for (const key of Object.keys(value))
+      most += 4 + MOST_PER_UNIT * key.length + mostBytes(value[key] ?? null);
+  return most;
 }

@@ -2,31 +2,55 @@ import {
   type FieldProblem,
   type JsonObject,
   type JsonValue,
+  type SchemaDefinition,
   ServiceError,
   type VersionDefinition,
 } from '@orrery/contracts';
 import {
+  applyDefaults,
   type CompiledTemplate,
   checkAgainst,
+  checkState,
   compileContract,
+  compileEntitySchema,
   compileTemplate,
   DIRECT_TEMPLATE_NAMES,
 } from '@orrery/expressions';
-import { type CompiledSchema, compileSchema } from './compiled-schema.js';
 
-/** A version ready to run; holds nothing that a run changes, so it is kept as long as its `definition.hash` holds. */
+/** An entity schema that completes and checks states. */
+export interface CompiledSchema {
+  readonly definition: SchemaDefinition;
+  isRequired(attribute: string): boolean;
+  /** Fills in the defaults of absent attributes; the state itself where none is missing. */
+  withDefaults(state: JsonObject): JsonObject;
+  /** The rules that the state breaks; pointers are into the state. */
+  problemsOf(state: JsonObject): FieldProblem[];
+}
+
+export function compileSchema(definition: SchemaDefinition): CompiledSchema {
+  const compiled = compileEntitySchema(definition.attributes);
+  const required = new Set(compiled.attributes.filter(({ required }) => required).map(({ name }) => name));
+  return {
+    definition,
+    isRequired: (attribute) => required.has(attribute),
+    withDefaults: (state) => applyDefaults(compiled, state),
+    problemsOf: (state) => checkState(compiled, state),
+  };
+}
+
+/** A version ready to execute. Executions do not change it, so it is reused as long as `definition.hash` is the same. */
 export interface CompiledDefinition {
   readonly definition: VersionDefinition;
-  /** What makes its mutation; `none`: it saves and binds, and cannot run. */
+  /** What decides the mutation; `none`: the version can be saved and bound, and not executed. */
   readonly mutation: 'direct' | 'ai' | 'none';
   readonly template: CompiledTemplate | null;
   problemsOfInput(input: JsonObject): FieldProblem[];
   problemsOfResult(result: JsonObject | null): FieldProblem[];
-  /** A schema of the version. Throws `unknown_entity_schema`. */
+  /** A schema of the version. @throws `unknown_entity_schema` */
   schemaNamed(name: string): CompiledSchema;
 }
 
-/** Throws `invalid_template` or `validation_failed` for what no catalog would have saved. */
+/** @throws `invalid_template`, `validation_failed` for a definition that no catalog would have saved */
 export function compileDefinition(definition: VersionDefinition): CompiledDefinition {
   const schemas = new Map(
     Object.entries(definition.schemas).map(([name, schema]) => [name, compileSchema(schema)] as const),
@@ -41,12 +65,12 @@ export function compileDefinition(definition: VersionDefinition): CompiledDefini
     schemaNamed: (name) => {
       const schema = schemas.get(name);
       if (schema !== undefined) return schema;
-      throw new ServiceError('unknown_entity_schema', `there is no entity schema "${name}"`);
+      throw new ServiceError('unknown_entity_schema', `There is no entity schema "${name}".`);
     },
   };
 }
 
-/** Without settings a version with a prompt runs as `ai` (decisions §3). */
+/** Without settings a version with a prompt is decided by a model. */
 function mutationOf({ mutationSettings, behaviorPrompt }: VersionDefinition): CompiledDefinition['mutation'] {
   if (mutationSettings !== null) return mutationSettings.mode;
   return behaviorPrompt === null ? 'none' : 'ai';
@@ -66,5 +90,5 @@ function contractCheck(schema: JsonObject | null, what: string): (value: JsonVal
   if (schema === null) return () => [];
   const compiled = compileContract(schema);
   if (compiled.ok) return (value) => checkAgainst(compiled.contract, value);
-  throw new ServiceError('validation_failed', `${what} cannot be used`, { errors: compiled.problems });
+  throw new ServiceError('validation_failed', `The ${what} cannot be used.`, { errors: compiled.problems });
 }

@@ -12,13 +12,8 @@ import { executionErrorOf } from '../journal/entry-error.js';
 import type { Binding, DeploymentState } from '../state/deployment-state.js';
 import type { Decision } from '../state/work-item.js';
 import { noChanges } from './check-changes.js';
-import {
-  decideExecution,
-  type Decision as ExecutionDecision,
-  type ExecutionRun,
-  type Success,
-} from './execute-event.js';
-import { refuseTooManyInstances } from './instance-limit.js';
+import { decideExecution } from './execute-event.js';
+import type { Execution, Decision as ExecutionDecision, Success } from './execution.js';
 import type { Resolved } from './resolve-event.js';
 
 export type Answer = ExecutionAnswer | DryRunAnswer;
@@ -31,7 +26,6 @@ export interface Evidence {
 }
 
 export interface Surroundings {
-  readonly limits: { readonly instancesPerDeployment: number };
   /** Milliseconds since the execution began. */
   readonly elapsed: () => number;
   readonly evidence?: Evidence | undefined;
@@ -41,30 +35,30 @@ export interface Surroundings {
 export const decideDirectly = (
   resolved: Resolved,
   state: DeploymentState,
-  run: ExecutionRun,
+  execution: Execution,
   around: Surroundings,
-): Decision<Answer> => concluded(resolved, state, run, decideExecution(run, state.instances), around);
+): Decision<Answer> => concluded(resolved, execution, decideExecution(execution, state.instances), around);
 
 /** What is committed and answered for an execution that was decided so. */
 export function concluded(
   resolved: Resolved,
-  state: DeploymentState,
-  run: ExecutionRun,
-  decided: ExecutionDecision,
+  execution: Execution,
+  decision: ExecutionDecision,
   around: Surroundings,
 ): Decision<Answer> {
-  const decision = refuseTooManyInstances(decided, state, around.limits);
   switch (decision.kind) {
     case 'needs':
       return { kind: 'needs', needs: decision };
     case 'refused':
       return { kind: 'refuse', error: decision.error };
     case 'failed':
-      return run.dryRun
+      return execution.dryRun
         ? { kind: 'refuse', error: decision.error }
-        : failed(resolved, run, decision.error, around);
+        : failed(resolved, execution, decision.error, around);
     case 'succeeded':
-      return run.dryRun ? dryRunAnswer(resolved, run, decision) : succeeded(resolved, run, decision, around);
+      return execution.dryRun
+        ? dryRunAnswer(resolved, execution, decision)
+        : succeeded(resolved, execution, decision, around);
   }
 }
 
@@ -72,35 +66,35 @@ type Outcome = Pick<JournalEntryDraft, 'status' | 'changes' | 'result' | 'error'
 
 function draftOf(
   { binding, definition }: Resolved,
-  run: ExecutionRun,
+  execution: Execution,
   evidence: Evidence | undefined,
   { status, changes, result, error }: Outcome,
 ): JournalEntryDraft {
   return {
-    deployment: run.deployment.address,
-    id: uuidV7(run.now),
+    deployment: execution.deployment.address,
+    id: uuidV7(execution.now),
     kind: 'execution',
-    event: run.event,
+    event: execution.event,
     eventVersion: binding.eventVersion,
     versionHash: definition.definition.versionHash,
-    trigger: run.trigger,
-    caller: callerName(run.caller),
+    trigger: execution.trigger,
+    caller: callerName(execution.caller),
     status,
-    input: run.input,
+    input: execution.input,
     changes,
     result,
     error,
     llmHash: evidence?.llmHash ?? null,
     attestation: evidence?.attestation ?? null,
     paymentKey: null,
-    executedAt: new Date(run.now).toISOString(),
+    executedAt: new Date(execution.now).toISOString(),
   };
 }
 
 /** From *read* on a failure leaves an entry with its reason, and changes no instance. */
 export function failed(
   resolved: Resolved,
-  run: ExecutionRun,
+  execution: Execution,
   error: ServiceError,
   { elapsed, evidence }: Pick<Surroundings, 'elapsed' | 'evidence'>,
 ): Decision<Answer> {
@@ -110,7 +104,7 @@ export function failed(
     result: null,
     error: executionErrorOf(error),
   };
-  const entry = draftOf(resolved, run, evidence, outcome);
+  const entry = draftOf(resolved, execution, evidence, outcome);
   return {
     kind: 'commit',
     effects: { entry, durationMs: elapsed(), llm: evidence?.llm ?? null },
@@ -128,12 +122,12 @@ const withPlace = (error: ServiceError, { id, seq }: SealedEntry): ServiceError 
 
 function succeeded(
   resolved: Resolved,
-  run: ExecutionRun,
+  execution: Execution,
   { changes, result }: Success,
   { elapsed, evidence }: Pick<Surroundings, 'elapsed' | 'evidence'>,
 ): Decision<Answer> {
   const { targetChains, onchain } = resolved.binding;
-  const entry = draftOf(resolved, run, evidence, { status: 'succeeded', changes, result, error: null });
+  const entry = draftOf(resolved, execution, evidence, { status: 'succeeded', changes, result, error: null });
   const pushes = targetChains.length > 0 ? { targetChains, onchain } : null;
   return {
     kind: 'commit',
@@ -155,13 +149,13 @@ const answerOf = (entry: SealedEntry, binding: Binding): ExecutionAnswer => ({
 
 const dryRunAnswer = (
   { binding }: Resolved,
-  run: ExecutionRun,
+  execution: Execution,
   { changes, result }: Success,
 ): Decision<Answer> => ({
   kind: 'answer',
   answer: {
     dryRun: true,
-    event: run.event,
+    event: execution.event,
     eventVersion: binding.eventVersion,
     stateChanges: stateChangesOf(changes),
     result,

@@ -1,14 +1,15 @@
 import type { JsonObject } from '@orrery/contracts';
 import { describe, expect, test } from 'vitest';
 import { stateChangesOf } from '../journal/change.js';
-import { type Decision, decideExecution } from './execute-event.js';
-import { emptyView, runOf, viewOf } from './execution.test-support.js';
+import { decideExecution } from './execute-event.js';
+import type { Decision } from './execution.js';
+import { emptyView, executionOf, viewOf } from './execution.test-support.js';
 
-type Parts = Parameters<typeof runOf>[0];
+type Parts = Parameters<typeof executionOf>[0];
 type States = Parameters<typeof viewOf>[0];
 
 const decide = (parts: Parts, input: JsonObject = {}, states: States = {}): Decision =>
-  decideExecution(runOf(parts, input), viewOf(states));
+  decideExecution(executionOf(parts, input), viewOf(states));
 /** What it did, or why not. */
 function outcome(parts: Parts, input: JsonObject = {}, states: States = {}): unknown {
   const decision = decide(parts, input, states);
@@ -49,6 +50,19 @@ describe('one execution', () => {
     expect(decision).toMatchObject({
       changes: [{ op: 'create', set: { wins: 1 }, unset: [], revision: 1, state: { wins: 1 } }],
     });
+  });
+
+  test('refuses to grow beyond the instance limit, and still lets a deployment over it shrink or change', () => {
+    const at = (now: number, template: JsonObject) =>
+      decideExecution(
+        { ...executionOf({ template }), instanceCount: { now, limit: 2 } },
+        viewOf({ horse: { H1: {} } }),
+      );
+    expect(at(1, { 'horse:H2': {} })).toMatchObject({ kind: 'succeeded' });
+    expect(at(2, { 'horse:H2': {} })).toMatchObject({ kind: 'failed', error: { code: 'limit_reached' } });
+    expect(at(2, { 'horse:H1': { $delete: true }, 'horse:H2': {} })).toMatchObject({ kind: 'succeeded' });
+    expect(at(5, { 'horse:H1': { $delete: true } })).toMatchObject({ kind: 'succeeded' });
+    expect(at(5, { 'horse:H1': { name: 'x' } })).toMatchObject({ kind: 'succeeded' });
   });
 
   test('deletes with $delete what is there', () => {
@@ -99,7 +113,7 @@ describe('one execution', () => {
 });
 
 describe('what is not in memory is asked for, and nothing is decided', () => {
-  const run = (parts: Parts, input: JsonObject = {}) => decideExecution(runOf(parts, input), emptyView);
+  const run = (parts: Parts, input: JsonObject = {}) => decideExecution(executionOf(parts, input), emptyView);
   test('instances and schemas that are read', () => {
     const readEntities = [{ schema: 'horse', filter: ['id'] }, { schema: 'race' }];
     expect(run({ schemas: { horse: {}, race: {} }, readEntities, template: {} }, { id: 'H1' })).toEqual({

@@ -3,7 +3,7 @@ import { ServiceError } from '@orrery/contracts';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { WorkItem } from '../state/work-item.js';
 import { type Answer, decideDirectly } from './conclude-execution.js';
-import { type Confirmed, confirmVersion, resolveEvent, runOf } from './resolve-event.js';
+import { type Confirmed, confirmVersion, executionOf, resolveEvent } from './resolve-event.js';
 
 /** One request to execute an event. */
 export interface ExecutionRequest {
@@ -50,9 +50,9 @@ export function executeItem(
         if (outside !== undefined && !request.dryRun) return { kind: 'answer', answer: ASKS_OUTSIDE };
         throw new ServiceError('unavailable', 'no AI model can be reached');
       }
-      const run = runOf(resolved, state, request, call, now);
+      const execution = executionOf(resolved, state, request, call, limits, now);
       const elapsed = () => performance.now() - startedAt;
-      return decideDirectly(resolved, state, run, { limits, elapsed });
+      return decideDirectly(resolved, state, execution, { elapsed });
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { AttributeDefinition, JsonObject, VersionDefinition } from '@orrery/contracts';
 import type { InstanceState, InstanceView } from '../state/instance-view.js';
 import { compileDefinition } from './compiled-definition.js';
-import type { ExecutionRun } from './execute-event.js';
+import type { Execution } from './execution.js';
 
 type AttributeText =
   | AttributeDefinition['type']
@@ -52,9 +52,10 @@ export function definitionOf({
   };
 }
 
-export const runOf = (parts: DefinitionParts, input: JsonObject = {}): ExecutionRun => ({
+export const executionOf = (parts: DefinitionParts, input: JsonObject = {}): Execution => ({
   definition: compileDefinition(definitionOf(parts)),
   deployment: { address: `0x${'4f'.repeat(20)}`, worldAddress: `0x${'aa'.repeat(20)}` },
+  instanceCount: { now: 0, limit: 100 },
   event: 'race',
   input,
   caller: { kind: 'account', accountId: 7, scopes: ['execute'] },

@@ -1,10 +1,10 @@
 import type { Guards, JsonObject } from '@orrery/contracts';
 import { describe, expect, test } from 'vitest';
 import type { AppliedChange } from './apply-changes.js';
-import { compileSchema } from './compiled-schema.js';
+import { checkGuards } from './check-changes.js';
+import { compileSchema } from './compiled-definition.js';
+import type { Proposal } from './decide-proposal.js';
 import { schemaOf } from './execution.test-support.js';
-import { checkGuards } from './guards.js';
-import type { Proposal } from './proposal.js';
 
 const schema = compileSchema(schemaOf('horse', { stamina: ['integer', { defaultValue: 10 }] }));
 const change = (before: JsonObject | null, after: JsonObject | null): AppliedChange => ({

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@orrery/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonBytes } from './json-bytes.js';
+import { jsonBytes } from './check-changes.js';
 
 const text = fc.string({ unit: fc.constantFrom('a', '"', '\\', '\u0007', 'é', '\u2028', '🐎', '\ud800') });
 /** Nothing but what JSON writes at its longest. */

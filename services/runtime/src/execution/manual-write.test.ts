@@ -1,6 +1,6 @@
 import type { JsonObject } from '@orrery/contracts';
 import { expect, test } from 'vitest';
-import { compileSchema } from './compiled-schema.js';
+import { compileSchema } from './compiled-definition.js';
 import { schemaOf } from './execution.test-support.js';
 import { decideManualWrite } from './manual-write.js';
 

@@ -3,11 +3,12 @@ import type { CheckedChanges } from '../journal/change.js';
 import type { InstanceState } from '../state/instance-view.js';
 import type { AppliedChange } from './apply-changes.js';
 import { checkEntrySize, checkStates } from './check-changes.js';
-import type { CompiledSchema } from './compiled-schema.js';
+import type { CompiledSchema } from './compiled-definition.js';
 
 /**
- * A manual write's change, checked against the live schema (decisions §4 "Instances"): creating fills in defaults,
- * replacing stores exactly what is sent, `null` deletes. The name's rules are the contract's. Throws `invalid_state`.
+ * The change of a manual write, checked against the live schema: a creation fills in defaults, a replacement stores
+ * exactly what is sent, `null` deletes. The contract has checked the instanceId. @throws `invalid_state`,
+ * `entity_instance_not_found`
  */
 export function decideManualWrite(
   schema: CompiledSchema,

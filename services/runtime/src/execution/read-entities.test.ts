@@ -1,6 +1,6 @@
 import type { JsonObject, ReadEntity } from '@orrery/contracts';
 import { expect, test } from 'vitest';
-import { runOf, viewOf } from './execution.test-support.js';
+import { executionOf, viewOf } from './execution.test-support.js';
 import { readEntities, selectEntities } from './read-entities.js';
 
 const states = {
@@ -10,7 +10,7 @@ const states = {
 
 /** What templates see of the instances that an input selects. */
 function loaded(items: ReadEntity[], input: JsonObject): unknown {
-  const { definition } = runOf({ schemas: { horse: {}, race: {} }, readEntities: items });
+  const { definition } = executionOf({ schemas: { horse: {}, race: {} }, readEntities: items });
   const found = readEntities(definition, selectEntities(items, input), viewOf(states));
   return 'read' in found ? JSON.parse(JSON.stringify(found.read.entities)) : found;
 }
@@ -71,7 +71,7 @@ test('an item without a filter wins over one with', () => {
 });
 
 test('an instance may be called like a property of objects', () => {
-  const { definition } = runOf({ readEntities: horses('id') });
+  const { definition } = executionOf({ readEntities: horses('id') });
   const view = viewOf({ horse: { constructor: { x: 1 }, ['__proto__']: { x: 2 } } });
   const found = readEntities(
     definition,

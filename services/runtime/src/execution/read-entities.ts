@@ -1,23 +1,23 @@
 import { type JsonObject, type ReadEntity, ServiceError } from '@orrery/contracts';
+import { readPath } from '@orrery/expressions';
 import type { InstanceName } from '../journal/change.js';
 import { type InstanceState, type InstanceView, MAX_READ, type Needs } from '../state/instance-view.js';
 import type { CompiledDefinition } from './compiled-definition.js';
-import { selectInstances } from './select-instances.js';
 
-/** What a version reads in an execution: by schema the instanceIds that its input selects, or all of them. */
+/** What an execution reads: for each schema the instanceIds that its input selects, or all of them. */
 export type Selection = ReadonlyMap<string, ReadonlySet<string> | 'all'>;
 
-/** What was read: the states that templates and prompts see, defaults filled in, and which revisions those were. */
+/** What was read: the states that templates and prompts see, with defaults, and their revisions. */
 export interface ReadSet {
   /** Schema → instanceId → state; every schema that the version reads is there. */
   entities: JsonObject;
-  /** Revision 0: asked for and absent. */
+  /** Revision 0: selected and absent. */
   reads: (InstanceName & { revision: number })[];
   /** Schemas read without a filter. */
   wholeSchemas: string[];
 }
 
-/** Several items for one schema select together; one without a filter selects all (interface §6 rules 3, 5, 6). */
+/** Several entries for one schema select together; one without a filter selects all (docs/execution.md, "Read"). */
 export function selectEntities(readEntities: readonly ReadEntity[], input: JsonObject): Selection {
   const selection = new Map<string, ReadonlySet<string> | 'all'>();
   for (const { schema, filter } of readEntities) {
@@ -31,7 +31,23 @@ export function selectEntities(readEntities: readonly ReadEntity[], input: JsonO
 const both = (one: ReadonlySet<string> | 'all', other: ReadonlySet<string> | 'all') =>
   one === 'all' || other === 'all' ? 'all' : new Set([...one, ...other]);
 
-/** Throws `read_set_too_large`; answers `needs` while something selected is not in memory. */
+/**
+ * The instanceIds that a filter names in the input, each once, in the order of its paths. An absent or null value
+ * selects nothing. @throws `invalid_input` for a value that names no instance, such as an object
+ */
+function selectInstances(filter: readonly string[], input: JsonObject): Set<string> {
+  const selected = new Set<string>();
+  for (const path of filter) for (const id of idsAt(path, input)) selected.add(id);
+  return selected;
+}
+
+function idsAt(path: string, input: JsonObject): string[] {
+  const found = readPath(input, path);
+  if (found.ok) return found.ids;
+  throw new ServiceError('invalid_input', found.problem.message, { errors: [found.problem] });
+}
+
+/** Returns `needs` while something selected is not in memory. @throws `read_set_too_large` */
 export function readEntities(
   definition: CompiledDefinition,
   selection: Selection,
@@ -57,7 +73,7 @@ function refuseTooMany(selection: Selection, view: InstanceView): void {
 const tooLarge = () =>
   new ServiceError(
     'read_set_too_large',
-    `one execution reads at most ${MAX_READ} instances; narrow the filter`,
+    `One execution reads at most ${MAX_READ} instances. Narrow the filter.`,
     {
       facts: { limit: MAX_READ },
     },

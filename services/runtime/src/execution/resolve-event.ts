@@ -2,8 +2,8 @@ import { type CallContext, ServiceError } from '@orrery/contracts';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import { type Binding, type DeploymentState, isPaused } from '../state/deployment-state.js';
 import type { CompiledDefinition } from './compiled-definition.js';
-import type { ExecutionRun } from './execute-event.js';
 import type { ExecutionRequest } from './execute-item.js';
+import type { Execution } from './execution.js';
 
 /** What a run was decided by. */
 export interface Resolved {
@@ -40,15 +40,18 @@ export function resolveEvent(
   return { binding, definition };
 }
 
-export const runOf = (
+/** One request as the pure core executes it. */
+export const executionOf = (
   { definition }: Resolved,
-  { row }: DeploymentState,
+  { row, head }: DeploymentState,
   { event, input, trigger, walletAddress, dryRun }: ExecutionRequest,
   { caller }: Pick<CallContext, 'caller'>,
+  { instancesPerDeployment: limit }: { readonly instancesPerDeployment: number },
   now: number,
-): ExecutionRun => ({
+): Execution => ({
   definition,
   deployment: { address: row.address, worldAddress: row.world_address },
+  instanceCount: { now: head.totals['instances'] ?? 0, limit },
   event,
   input,
   caller,

@@ -1,7 +1,8 @@
 import { asServiceError, ServiceError } from '@orrery/contracts';
 import { concluded, type Evidence, failed } from '../execution/conclude-execution.js';
-import { applyProposal, type Decision as Decided, readForExecution } from '../execution/execute-event.js';
-import { proposalOf } from '../execution/parse-proposal.js';
+import { proposalOf } from '../execution/decide-proposal.js';
+import { applyProposal, readForExecution } from '../execution/execute-event.js';
+import type { Decision as Decided } from '../execution/execution.js';
 import type { ReadSet } from '../execution/read-entities.js';
 import type { OpenRun } from '../state/open-run.js';
 import type { Decision, WorkItem } from '../state/work-item.js';
@@ -22,30 +23,30 @@ export const applyStep = (
 ): WorkItem<unknown> => runStep(dependencies, row, signal, (standing) => apply(row, standing));
 
 function apply(row: RunRow, standing: Standing): Decision<unknown> {
-  const { resolved, state, run, now } = standing;
+  const { resolved, state, execution, now } = standing;
   // In this state the row has both.
   const answer = row.proposal as unknown as OutsideAnswer;
   const around = { ...standing.around, evidence: evidenceOf(answer) };
-  const found = readForExecution(run, state.instances);
+  const found = readForExecution(execution, state.instances);
   if (found.kind === 'needs') return { kind: 'needs', needs: found };
   const isFresh = found.kind === 'read' && basisOf(resolved, state, found.read).hash === row.basis?.['hash'];
   if (!isFresh) return decideAgain(row, standing);
   const decided = appliedTo(standing, found.read, answer);
-  return endingRun(row, concluded(resolved, state, run, decided, around), now);
+  return endingRun(row, concluded(resolved, execution, decided, around), now);
 }
 
-function appliedTo({ run, state }: Standing, read: ReadSet, { mutation }: OutsideAnswer): Decided {
+function appliedTo({ execution, state }: Standing, read: ReadSet, { mutation }: OutsideAnswer): Decided {
   try {
-    return applyProposal(run, read, proposalOf(mutation, 'model'), state.instances);
+    return applyProposal(execution, read, proposalOf(mutation, 'model'), state.instances);
   } catch (error) {
     return { kind: 'failed', error: asServiceError(error) };
   }
 }
 
-function decideAgain(row: RunRow, { resolved, state, run, around, now }: Standing): Decision<unknown> {
+function decideAgain(row: RunRow, { resolved, state, execution, around, now }: Standing): Decision<unknown> {
   if (row.attempts >= MAX_ATTEMPTS) {
     const error = new ServiceError('write_conflict', 'what it runs changes faster than it can be decided');
-    return endingRun(row, failed(resolved, run, error, around), now);
+    return endingRun(row, failed(resolved, execution, error, around), now);
   }
   const again = { state: 'deciding' as const, holding: true, attempts: row.attempts + 1 };
   return {

@@ -28,12 +28,12 @@ export const beginStep = (
   runStep(dependencies, row, signal, (standing) => begin(row, standing)) as WorkItem<Question | undefined>;
 
 function begin(row: RunRow, standing: Standing): Decision<unknown> {
-  const { resolved, state, run, now, around } = standing;
+  const { resolved, state, execution, now, around } = standing;
   if (resolved.definition.mutation !== 'ai') {
-    return endingRun(row, decideDirectly(resolved, state, run, around), now);
+    return endingRun(row, decideDirectly(resolved, state, execution, around), now);
   }
-  const found = readForExecution(run, state.instances);
-  if (found.kind !== 'read') return endingRun(row, concluded(resolved, state, run, found, around), now);
+  const found = readForExecution(execution, state.instances);
+  if (found.kind !== 'read') return endingRun(row, concluded(resolved, execution, found, around), now);
   const question = questionOf(row, standing, found.read);
   if (!row.holding) return { kind: 'answer', answer: question };
   return hold(row, standing, holdsOf(found.read), question);
@@ -50,13 +50,13 @@ function hold(row: RunRow, { state }: Standing, holds: Holds, question: Question
   };
 }
 
-const questionOf = (row: RunRow, { resolved, state, run }: Standing, read: ReadSet): Question => ({
+const questionOf = (row: RunRow, { resolved, state, execution }: Standing, read: ReadSet): Question => ({
   basis: basisOf(resolved, state, read),
   request: {
     executionId: row.id,
-    deployment: run.deployment,
+    deployment: execution.deployment,
     definition: resolved.definition.definition,
-    input: run.input,
+    input: execution.input,
     entities: read.entities,
     deadline: row.deadline.getTime(),
   },

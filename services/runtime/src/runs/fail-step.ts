@@ -16,9 +16,9 @@ export function failStep(
   signal: AbortSignal,
   error: ServiceError,
 ): WorkItem<unknown> {
-  const step = runStep(dependencies, row, signal, ({ resolved, run, now, around }) =>
+  const step = runStep(dependencies, row, signal, ({ resolved, execution, now, around }) =>
     resolved.definition.mutation === 'ai'
-      ? endingRun(row, failed(resolved, run, error, around), now)
+      ? endingRun(row, failed(resolved, execution, error, around), now)
       : refusedRun(row, error, new Date(now)),
   );
   let unknown = false;

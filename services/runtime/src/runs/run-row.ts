@@ -35,7 +35,7 @@ export interface RunRequest {
 export const requestOf = ({ request }: Pick<RunRow, 'request'>): RunRequest =>
   request as unknown as RunRequest;
 
-export const executionOf = (row: Pick<RunRow, 'deployment_id' | 'request'>): ExecutionRequest => {
+export const storedRequest = (row: Pick<RunRow, 'deployment_id' | 'request'>): ExecutionRequest => {
   const { event, input, trigger, walletAddress } = requestOf(row);
   return { deploymentId: row.deployment_id, event, input, trigger, walletAddress, dryRun: false };
 };

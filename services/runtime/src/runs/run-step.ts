@@ -1,29 +1,29 @@
 import { asServiceError } from '@orrery/contracts';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Surroundings } from '../execution/conclude-execution.js';
-import type { ExecutionRun } from '../execution/execute-event.js';
+import type { Execution } from '../execution/execution.js';
 import {
   type Confirmed,
   confirmVersion,
+  executionOf,
   type Resolved,
   resolveEvent,
-  runOf,
 } from '../execution/resolve-event.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { Decision, WorkItem } from '../state/work-item.js';
 import { refusedRun } from './end-run.js';
-import { executionOf, type RunRow, requestOf } from './run-row.js';
+import { type RunRow, requestOf, storedRequest } from './run-row.js';
 
 export interface StepDependencies {
   readonly catalog: Pick<CatalogClient, 'version'>;
-  readonly limits: Surroundings['limits'];
+  readonly limits: { readonly instancesPerDeployment: number };
 }
 
 /** Where a step stands: the run with what it runs now, in the deployment as it now is. */
 export interface Standing {
   readonly resolved: Resolved;
   readonly state: DeploymentState;
-  readonly run: ExecutionRun;
+  readonly execution: Execution;
   readonly now: number;
   readonly around: Surroundings;
 }
@@ -38,7 +38,7 @@ export function runStep(
   signal: AbortSignal,
   decide: (standing: Standing) => Decision<unknown>,
 ): WorkItem<unknown> {
-  const request = executionOf(row);
+  const request = storedRequest(row);
   let confirmed: Confirmed;
   return {
     deploymentId: row.deployment_id,
@@ -52,8 +52,8 @@ export function runStep(
       try {
         const resolved = resolveEvent(state, request.event, confirmed);
         if (resolved === 'prepare') return { kind: 'prepare' };
-        const run = runOf(resolved, state, request, requestOf(row), now);
-        return decide({ resolved, state, run, now, around: surroundingsOf(row, now, limits) });
+        const execution = executionOf(resolved, state, request, requestOf(row), limits, now);
+        return decide({ resolved, state, execution, now, around: surroundingsOf(row, now) });
       } catch (error) {
         return refusedRun(row, asServiceError(error), new Date(now));
       }
@@ -61,7 +61,6 @@ export function runStep(
   };
 }
 
-export const surroundingsOf = (row: RunRow, now: number, limits: Surroundings['limits']): Surroundings => ({
-  limits,
+export const surroundingsOf = (row: RunRow, now: number): Surroundings => ({
   elapsed: () => now - row.created_at.getTime(),
 });

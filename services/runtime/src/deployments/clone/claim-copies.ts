@@ -4,7 +4,7 @@ import { type NewBinding, newBindings } from '../../bindings/binding-rules.js';
 import { listBindings } from '../../bindings/binding-store.js';
 import type { RuntimeContext } from '../../context.js';
 import type { Db } from '../../database/db.js';
-import { tooManyInstances } from '../../execution/instance-limit.js';
+import { tooManyInstances } from '../../execution/check-changes.js';
 import { headOf } from '../../journal/journal-store.js';
 import { snapshotAt } from '../../journal/snapshot.js';
 import type { Binding } from '../../state/deployment-state.js';

@@ -2,7 +2,7 @@ import { type DeploymentSource, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { listBindings } from '../../bindings/binding-store.js';
 import type { Trx } from '../../database/db.js';
-import { tooManyInstances } from '../../execution/instance-limit.js';
+import { tooManyInstances } from '../../execution/check-changes.js';
 import { headOf } from '../../journal/journal-store.js';
 import type { ClaimedCopies } from './claim-copies.js';
 import { copyInstances } from './copy-instances.js';
