@@ -1,12 +1,12 @@
 import { trace } from '@opentelemetry/api';
 import { defineContract, rpc, ServiceError } from '@orrery/contracts';
-import { createLogger, startTelemetry, systemClock, withinTrace } from '@orrery/service-kit';
+import { createLogger, startTelemetry, systemClock } from '@orrery/service-kit';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createBus } from './bus.js';
-import { createInProcessExchange } from './in-process/exchange.js';
-import { createSwitchboard } from './in-process/switchboard.js';
+import { createRouter, routerExchange } from './in-process/router.js';
 import type { Bus } from './port.js';
+import { withinTrace } from './wire-format.js';
 
 const contract = defineContract('echo', {
   'echo.trace': rpc({
@@ -18,7 +18,7 @@ const contract = defineContract('echo', {
 });
 
 function openBus() {
-  const exchange = createInProcessExchange(createSwitchboard());
+  const exchange = routerExchange(createRouter());
   const facts = { append: async () => [], read: async () => undefined };
   const transport = { exchange, facts, health: () => ({ ok: true }), close: async () => undefined };
   const logger = createLogger({ service: 'echo', level: 'silent' });

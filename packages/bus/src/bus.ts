@@ -1,11 +1,9 @@
 import type { Clock, Logger } from '@orrery/service-kit';
-import { createCall } from './calls/call.js';
-import { createServe } from './calls/serve.js';
-import { createConsume } from './facts/consume.js';
-import { createListen } from './facts/listen.js';
-import { createBroadcast, createPublishAll, publishOne } from './facts/publish.js';
+import { createCall, createServe } from './calls/call-and-serve.js';
+import { createSignals } from './calls/signals.js';
+import { createConsume, createListen } from './messages/consume.js';
+import { createBroadcast, createPublishAll, publishOne } from './messages/publish.js';
 import type { Bus } from './port.js';
-import { createSignals } from './signals.js';
 import type { Transport } from './transport.js';
 
 export interface BusDependencies {
@@ -14,7 +12,7 @@ export interface BusDependencies {
   readonly logger: Logger;
 }
 
-/** The typed bus over any transport: contracts, JSON, headers and errors are settled here, once. */
+/** The typed bus over any transport: it adds contracts, JSON, headers and errors. */
 export function createBus(transport: Transport, { service, clock, logger }: BusDependencies): Bus {
   const { exchange, facts } = transport;
   const signals = createSignals(service);

@@ -17,7 +17,7 @@ import type { z } from 'zod';
 export interface CallOptions {
   caller: Caller;
   requestId: string;
-  /** Ms since epoch after which nobody waits. What travels is the time that remains, so clocks may differ. */
+  /** Ms since epoch after which the caller no longer waits. The remaining time is what travels, so clocks may differ. */
   deadline: number;
   /** Gives the call up; the handler's own signal is then aborted, best effort. */
   signal?: Cancellation;
@@ -43,8 +43,8 @@ export interface Publication<M extends Message> extends PublishOptions {
   payload: z.input<M['payload']> | JsonText;
 }
 
-/** `ack` it is done; retry it later; or set it aside for an operator, with the reason. */
-export type Verdict = 'ack' | { retryInMs: number } | { park: string };
+/** `ack`: it is done. `retryInMs`: deliver it again later. `deadLetter`: set it aside for an operator, with this reason. */
+export type Verdict = 'ack' | { retryInMs: number } | { deadLetter: string };
 
 export interface Delivery {
   /** `PublishOptions.id`. */
@@ -54,7 +54,7 @@ export interface Delivery {
 }
 
 /** A message that no further attempt will be made for. */
-export interface Parked extends Delivery {
+export interface DeadLetter extends Delivery {
   /** As it was published; it may break the message's schema. */
   payload: unknown;
   reason: string;
@@ -65,10 +65,10 @@ export interface ConsumeOptions<M extends Message> {
   consumer: string;
   /** Effects must bear repetition: a message comes at least once. Throwing means: again, after a growing pause. */
   handle: (payload: PayloadOf<M>, delivery: Delivery) => Promise<Verdict>;
-  /** Attempts before a message is parked. Default 10. */
+  /** Attempts before a message becomes a dead letter. Default 10. */
   maxAttempts?: number;
-  /** Keeps what is set aside; the message leaves the bus once this has resolved. Default: it is logged. */
-  onParked?: (parked: Parked) => Promise<void>;
+  /** Stores the dead letter. The message leaves the bus once this has resolved. Default: it is logged. */
+  onDeadLetter?: (letter: DeadLetter) => Promise<void>;
   /** Messages handled at once, across ordering keys. Default 64. */
   maxInFlight?: number;
   /** Ends the consumption; messages in work are finished. */
@@ -82,7 +82,7 @@ export interface BusHealth {
 }
 
 /**
- * How services speak with each other. All failures are `ServiceError`s.
+ * How services communicate. All failures are `ServiceError`s.
  *
  * Requests and replies may have 32 MiB of JSON, messages 960 KiB (`body_too_large` beyond), on every adapter.
  */
@@ -96,7 +96,7 @@ export interface Bus {
     handlers: Handlers<R>,
     options?: ServeOptions,
   ): Promise<void>;
-  /** @throws ServiceError what the handler threw; `unavailable` when nobody serves it; `deadline_exceeded`. */
+  /** @throws ServiceError what the handler threw; `unavailable` when no process serves the RPC; `deadline_exceeded`. */
   call<R extends NamedRpc>(rpc: R, request: z.input<R['request']>, options: CallOptions): Promise<ReplyOf<R>>;
   /** Resolves when the message is stored. @throws ServiceError `unavailable` after some seconds of trying. */
   publish<M extends Message>(
@@ -105,25 +105,25 @@ export interface Bus {
     options: PublishOptions,
   ): Promise<void>;
   /**
-   * Publishes many at a fraction of the cost: those with the same key are stored in this order, and none of them
-   * after one that was not. Never rejects: it answers for each, in the order given, with why it was not stored
-   * (as `publish` throws it), or undefined once it is.
+   * Publishes many messages at a fraction of the cost. Those with the same key are stored in this order; after one that
+   * failed, none of its key is stored. Never rejects. Resolves with one outcome for each message, in the order given: the
+   * error that `publish` would throw, or undefined once the message is stored.
    */
   publishAll<M extends Message>(
     message: M,
     publications: readonly Publication<M>[],
   ): Promise<(ServiceError | undefined)[]>;
-  /** Resolves when messages begin to come; they come until the signal aborts or the bus closes. */
+  /** Resolves when deliveries begin. They end when the signal aborts or the bus closes. */
   consume<M extends Message>(message: M, options: ConsumeOptions<M>): Promise<void>;
-  /** Tells every listener of this moment; at most once, not stored. */
+  /** Sends to every current listener; at most once, not stored. */
   broadcast<M extends Message>(message: M, payload: z.input<M['payload']>): Promise<void>;
-  /** Resolves when broadcasts begin to come. */
+  /** Resolves when deliveries begin. */
   listen<M extends Message>(
     message: M,
     handle: (payload: PayloadOf<M>) => void,
     signal: AbortSignal,
   ): Promise<void>;
   health(): Promise<BusHealth>;
-  /** Takes nothing new, lets what runs end (4 s at most, then its signal aborts), and leaves. */
+  /** Accepts no more work, waits for running work (4 s at most, then aborts its signal), and disconnects. */
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import type { Cancellation, Canceller, ServiceError } from '@orrery/contracts';
-/** Text with headers: what an adapter carries, without knowing what it says. Names are in lower case. */
+
+/** Text with headers. An adapter carries it and does not read it. Names are in lower case. */
 export interface Frame {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text. */
@@ -10,13 +11,13 @@ export interface Frame {
 export type Answer = (request: Frame, call: Canceller) => Promise<Frame>;
 
 export interface RequestOptions {
-  /** The service that is asked: it shares the subject's requests among its processes. */
+  /** The serving service: it shares the subject's requests among its processes. */
   readonly group: string;
   readonly timeoutMs: number;
   readonly signal: Cancellation | undefined;
 }
 
-/** Messages of the moment. */
+/** Requests and broadcasts: nothing of them is stored. */
 export interface Exchange {
   /** @throws ServiceError `unavailable`, `deadline_exceeded`, or the signal's reason. */
   request(subject: string, frame: Frame, options: RequestOptions): Promise<Frame>;
@@ -33,10 +34,10 @@ export interface Fact extends Frame {
 }
 
 export interface FactDelivery extends Fact {
-  /** Place in the log: grows in the order of publication. */
+  /** Position in the log: grows in the order of publication. */
   readonly seq: number;
   readonly attempt: number;
-  /** Neither this nor `sendBack` fails: what the log could not note is delivered again. */
+  /** Neither this nor `sendBack` fails. If the log could not store it, the fact is delivered again. */
   done(): void;
   /** Deliver it again after this time; `counts` says whether that is the next attempt or the same one. */
   sendBack(delayMs: number, counts: boolean): void;
@@ -53,7 +54,7 @@ export interface ReadOptions {
 
 export type AppendOutcome = ServiceError | undefined;
 
-/** Messages that last. */
+/** Stored messages. */
 export interface FactLog {
   /**
    * Stores facts: those with the same key in this order, and none after one of its key that was not stored.

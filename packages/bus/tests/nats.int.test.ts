@@ -68,6 +68,6 @@ describeWithNats('messages on the wire', (url) => {
     wire.publish(say.subject, 'no pack', { reply: 'nowhere.1', headers: marked });
     await wire.flush();
     expect(await client.call(say, { text: 'well' }, inTime())).toMatchObject({ said: 'well' });
-    expect(log.join()).toContain('a message could not be taken');
+    expect(log.join()).toContain('a message could not be received');
   });
 });

@@ -17,7 +17,6 @@ export * from './logging/log-environment.js';
 export * from './startup-error.js';
 export * from './telemetry/instruments.js';
 export * from './telemetry/start-telemetry.js';
-export * from './telemetry/trace-headers.js';
 export * from './threads/link.js';
 export * from './threads/open-thread.js';
 export * from './threads/questions.js';

@@ -1,12 +1,19 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '@orrery/service-kit';
-import type { RunningCalls } from '../calls/running-calls.js';
+import type { RunningCalls } from '../calls/in-flight.js';
 import type { Answer, Frame } from '../transport.js';
 import type { Connection } from './connection.js';
+import { toMessageHeaders } from './headers.js';
 import { type Arrival, addressIn, packsOf } from './inbox.js';
-import { toMessageHeaders } from './message-headers.js';
-import { isPack, PACKED_AT_MOST, type Packed, readPack, writePack } from './pack-text.js';
-import { createPacker, type Packer } from './packer.js';
+import {
+  createPacker,
+  isPack,
+  PACKED_AT_MOST,
+  type Packed,
+  type Packer,
+  readPack,
+  writePack,
+} from './packs.js';
 import type { Parts } from './parts.js';
 
 export interface Answers {
@@ -18,7 +25,7 @@ export interface Answers {
 /** How long the parts of a large request may take, in milliseconds each. */
 const PART_TIMEOUT_MS = 10_000;
 
-/** The answering half: what one turn of the event loop answers to one process travels together. */
+/** The answering end: the answers of one turn of the event loop to one process travel in one pack. */
 export function createAnswers(
   connection: Connection,
   parts: Parts,
@@ -33,7 +40,7 @@ export function createAnswers(
     nats.publish(id, parcel.data, parcel.headers && { headers: parcel.headers });
     await parcel.taken;
   };
-  /** `id`: the reply subject, by which the caller would also cancel. */
+  /** `id`: the reply subject, by which the caller also cancels. */
   const answerOne = async (id: string, arrival: Arrival, answer: Answer) => {
     const call = running.start(id);
     try {
@@ -52,7 +59,7 @@ export function createAnswers(
     flush: packer.flush,
     answer: (message, answer) => {
       const { reply } = message;
-      // Nobody of ours asks without a place for the answer.
+      // Orrery sends no request without a reply subject.
       if (!reply) return;
       if (!isPack(message)) return void answerOne(reply, message, answer);
       for (const packed of readPack(message.string()))

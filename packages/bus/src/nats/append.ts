@@ -2,7 +2,7 @@ import { ServiceError } from '@orrery/contracts';
 import { type Clock, retry } from '@orrery/service-kit';
 import type { AppendOutcome, Fact, FactLog } from '../transport.js';
 import { type Connection, unavailable } from './connection.js';
-import { writeFactHeaders } from './fact-headers.js';
+import { writeFactHeaders } from './headers.js';
 import type { Inbox } from './inbox.js';
 import type { Streams } from './stream.js';
 
@@ -18,16 +18,16 @@ interface AppendDependencies {
 }
 
 /**
- * Stores facts: the keys side by side, and of one key each only once the server has the one before it. Were they
- * sent ahead, one that gets lost on the way would be stored after its successors.
+ * Stores facts: different keys at once, and each fact of a key only after the server has stored the one before it.
+ * Otherwise a fact that is lost on the way would be stored after its successors.
  */
 export function createAppend({ connection, inbox, streams, clock }: AppendDependencies): FactLog['append'] {
   const store = async (subject: string, fact: Fact) => {
-    const question = { data: Buffer.from(fact.body), headers: writeFactHeaders(subject, fact) };
-    const reply = await inbox.ask(subject, question, { timeoutMs: STORE_TIMEOUT_MS, signal: undefined });
+    const message = { data: Buffer.from(fact.body), headers: writeFactHeaders(subject, fact) };
+    const reply = await inbox.request(subject, message, { timeoutMs: STORE_TIMEOUT_MS, signal: undefined });
     refuseUnstored(reply.string());
   };
-  /** Each attempt after the first expects the worst: that the stream is gone. */
+  /** Each attempt after the first assumes that the stream may be gone. */
   const storeAgain = (subject: string, fact: Fact) =>
     retry(
       async (attempt) => {
@@ -38,42 +38,42 @@ export function createAppend({ connection, inbox, streams, clock }: AppendDepend
       ATTEMPTS,
       { clock },
     );
-  const storeLane = async (
+  const storeInOrder = async (
     subject: string,
     facts: readonly Fact[],
-    lane: readonly number[],
+    indexes: readonly number[],
     outcomes: AppendOutcome[],
   ) => {
     let failure: ServiceError | undefined;
-    for (const place of lane) {
-      const fact = facts[place];
+    for (const index of indexes) {
+      const fact = facts[index];
       if (fact !== undefined && failure === undefined)
         failure = await storeAgain(subject, fact).then(() => undefined, unavailable);
-      outcomes[place] = failure;
+      outcomes[index] = failure;
     }
   };
 
   return async (subject, facts) => {
     const outcomes: AppendOutcome[] = facts.map(() => undefined);
-    await Promise.all(lanesOf(facts).map((lane) => storeLane(subject, facts, lane, outcomes)));
+    await Promise.all(indexesByKey(facts).map((indexes) => storeInOrder(subject, facts, indexes, outcomes)));
     return outcomes;
   };
 }
 
-/** The places of the facts, those of one key together. */
-function lanesOf(facts: readonly Fact[]): number[][] {
-  const lanes = new Map<string | symbol, number[]>();
-  for (const [place, { key = Symbol() }] of facts.entries()) {
-    const lane = lanes.get(key);
-    if (lane === undefined) lanes.set(key, [place]);
-    else lane.push(place);
+/** The indexes of the facts, grouped by key. A fact without a key is a group of its own. */
+function indexesByKey(facts: readonly Fact[]): number[][] {
+  const groups = new Map<string | symbol, number[]>();
+  for (const [index, { key = Symbol() }] of facts.entries()) {
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [index]);
+    else group.push(index);
   }
-  return [...lanes.values()];
+  return [...groups.values()];
 }
 
-/** The server answers with the place in the stream, or with an error. */
+/** The server answers with the position in the stream, or with an error. */
 function refuseUnstored(answer: string): void {
   const { error, seq } = JSON.parse(answer) as { error?: { description?: string }; seq?: number };
   if (error !== undefined || seq === undefined)
-    throw new ServiceError('unavailable', `The message was not stored: ${error?.description ?? answer}`);
+    throw new ServiceError('unavailable', `The message was not stored: ${error?.description ?? answer}.`);
 }

@@ -1,16 +1,21 @@
-import { connect, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
+import {
+  type ConnectionOptions,
+  connect,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from '@nats-io/transport-node';
 import { ServiceError } from '@orrery/contracts';
 import { type Logger, StartupError } from '@orrery/service-kit';
-import { readServers } from './servers.js';
 
-/** A connection that comes back by itself for as long as the process lives. */
+/** A connection that reconnects by itself for as long as the process lives. */
 export interface Connection {
   readonly nats: NatsConnection;
   readonly up: boolean;
-  /** @throws ServiceError `unavailable` while disconnected: what is sent then would silently be lost. */
+  /** @throws ServiceError `unavailable` while disconnected: a message sent then would silently be lost. */
   requireUp(): void;
-  /** Hears a subject; what goes wrong with a message is logged, since thrown to the client it would end its reading. */
-  hear(subject: string, receive: (message: Msg) => void, queue?: string): Subscription;
+  /** Subscribes to a subject. An error of `receive` is logged: thrown to the client, it would end the client's reading. */
+  subscribe(subject: string, receive: (message: Msg) => void, queue?: string): Subscription;
   /** `onDown` is called at each loss, `onUp` at each return. */
   watch(watcher: ConnectionWatcher): void;
 }
@@ -44,7 +49,9 @@ export async function openConnection(urls: string, service: string, logger: Logg
     }
     up = false;
   };
-  follow().catch((error: unknown) => logger.error({ err: error }, 'the state of NATS is not known any more'));
+  follow().catch((error: unknown) =>
+    logger.error({ err: error }, 'the connection status of NATS is no longer known'),
+  );
   return {
     nats,
     get up() {
@@ -53,13 +60,13 @@ export async function openConnection(urls: string, service: string, logger: Logg
     requireUp() {
       if (!up || nats.isClosed()) throw unavailable();
     },
-    hear: (subject, receive, queue) => {
+    subscribe: (subject, receive, queue) => {
       const callback = (failed: Error | null, message: Msg) => {
         if (failed !== null) return;
         try {
           receive(message);
         } catch (error) {
-          logger.error({ err: error, subject }, 'a message could not be taken');
+          logger.error({ err: error, subject }, 'a message could not be received');
         }
       };
       return nats.subscribe(subject, { callback, ...(queue !== undefined && { queue }) });
@@ -68,17 +75,17 @@ export async function openConnection(urls: string, service: string, logger: Logg
   };
 }
 
-/** @throws StartupError for a server that does not carry the largest message. */
+/** @throws StartupError for a server that does not accept the largest message. */
 export function requireRoom({ nats }: Connection, bytes: number): void {
   const most = nats.info?.max_payload ?? 0;
   if (most < bytes)
     throw new StartupError(
-      `NATS at ${nats.getServer()} carries ${most} bytes a message: set its max_payload to ${bytes} or more.`,
+      `NATS at ${nats.getServer()} accepts ${most} bytes a message: set its max_payload to ${bytes} or more.`,
     );
 }
 
 export const unavailable = (cause?: unknown): ServiceError =>
-  new ServiceError('unavailable', 'The message bus is away', { cause });
+  new ServiceError('unavailable', 'The message bus is away.', { cause });
 
 async function dial(urls: string, service: string): Promise<NatsConnection> {
   const servers = readServers(urls);
@@ -101,4 +108,20 @@ async function dial(urls: string, service: string): Promise<NatsConnection> {
       cause: error,
     });
   }
+}
+
+/** `nats://user:password@host:4222`, several separated by commas; the credentials of the first are used. */
+export function readServers(
+  urls: string,
+): Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls'> {
+  const parsed = urls.split(',').map((url) => new URL(url.trim()));
+  const [first] = parsed;
+  const user = decodeURIComponent(first?.username ?? '');
+  const pass = decodeURIComponent(first?.password ?? '');
+  return {
+    servers: parsed.map(({ hostname, port }) => `${hostname}:${port === '' ? 4222 : port}`),
+    ...(user !== '' && pass !== '' ? { user, pass } : {}),
+    ...(user !== '' && pass === '' ? { token: user } : {}),
+    ...(first?.protocol === 'tls:' ? { tls: {} } : {}),
+  };
 }

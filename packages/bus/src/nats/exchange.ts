@@ -1,20 +1,20 @@
 import type { Subscription } from '@nats-io/transport-node';
 import type { Logger } from '@orrery/service-kit';
-import { createRunningCalls, type RunningCalls } from '../calls/running-calls.js';
-import { cancelSubject } from '../subjects.js';
+import { createRunningCalls, type RunningCalls } from '../calls/in-flight.js';
 import type { Exchange } from '../transport.js';
+import { cancelSubject } from '../wire-format.js';
 import { createAnswers } from './answers.js';
 import type { Connection } from './connection.js';
+import { fromMessageHeaders } from './headers.js';
 import type { Inbox } from './inbox.js';
-import { fromMessageHeaders } from './message-headers.js';
 import type { Parts } from './parts.js';
 import { createRequests } from './requests.js';
 
 export interface NatsExchange extends Exchange {
   readonly running: RunningCalls;
-  /** Takes no more requests; those that the client has received already are answered. */
+  /** Accepts no more requests; those that the client has received already are answered. */
   stop(): Promise<void>;
-  /** Hands what still waits for the end of this turn to the client. */
+  /** Sends what is still collected for the end of this turn. */
   flush(): void;
 }
 
@@ -31,19 +31,19 @@ export function createNatsExchange(
   const served: Subscription[] = [];
   const cancellable = new Set<string>();
 
-  const hearCancellations = (group: string) => {
+  const subscribeToCancellations = (group: string) => {
     if (cancellable.has(group)) return;
     cancellable.add(group);
-    connection.hear(cancelSubject(group), (message) => running.cancel(message.string()));
+    connection.subscribe(cancelSubject(group), (message) => running.cancel(message.string()));
   };
 
   return {
     running,
     request: requests.request,
     respond: async (queue, answerOf) => {
-      hearCancellations(queue);
+      subscribeToCancellations(queue);
       for (const [subject, answer] of answerOf)
-        served.push(connection.hear(subject, (message) => answers.answer(message, answer), queue));
+        served.push(connection.subscribe(subject, (message) => answers.answer(message, answer), queue));
       await nats.flush();
     },
     broadcast: async (subject, frame) => {
@@ -52,7 +52,7 @@ export function createNatsExchange(
       nats.publish(subject, parcel.data, parcel.headers && { headers: parcel.headers });
     },
     listen: async (subject, receive, signal) => {
-      const subscription = connection.hear(subject, (message) =>
+      const subscription = connection.subscribe(subject, (message) =>
         receive({ headers: fromMessageHeaders(message.headers), body: message.string() }),
       );
       signal.addEventListener('abort', () => subscription.unsubscribe(), { once: true });

@@ -1,11 +1,8 @@
 import { createInbox, type Msg, type MsgHdrs } from '@nats-io/transport-node';
-import { awaitAnswer } from '../calls/await-answer.js';
-import { isLate } from '../calls/late.js';
-import { nobody } from '../calls/nobody.js';
+import { awaitAnswer, isLate, noResponders } from '../calls/in-flight.js';
 import type { RequestOptions } from '../transport.js';
 import { type Connection, unavailable } from './connection.js';
-import { type Packed, readPack } from './pack-text.js';
-import { createPacker } from './packer.js';
+import { createPacker, type Packed, readPack } from './packs.js';
 
 /** A message, or a frame that came with others in one. */
 export type Arrival = Msg | Packed;
@@ -15,38 +12,38 @@ interface Address extends Disposable {
   readonly subject: string;
 }
 
-interface Question {
+interface Outgoing {
   readonly data: Uint8Array;
   readonly headers?: MsgHdrs;
 }
 
 interface Conversation {
-  /** Sends the question; `fail` ends the waiting. */
+  /** Sends the request; `fail` ends the waiting. */
   readonly send: (address: string, fail: (error: unknown) => void) => void;
-  /** Told the reply subject when the answer is no longer waited for, unless the time is over. */
+  /** Called with the reply subject when the caller stops waiting before the deadline. */
   readonly giveUp: (address: string) => void;
 }
 
 type Patience = Pick<RequestOptions, 'timeoutMs' | 'signal'>;
 
-/** All that is sent to this process alone comes through one subscription. */
+/** All messages to this process alone arrive through one subscription. */
 export interface Inbox {
   open(receive: (arrival: Arrival) => void): Address;
-  /** One message for one. @throws ServiceError `unavailable` without a listener or connection, `deadline_exceeded`. */
-  ask(subject: string, question: Question, patience: Patience): Promise<Msg>;
-  /** However the question is sent, and though its answer comes with others. @throws as `ask`. */
+  /** One message, one answer. @throws ServiceError `unavailable` without responders or connection, `deadline_exceeded`. */
+  request(subject: string, message: Outgoing, patience: Patience): Promise<Msg>;
+  /** The caller sends the request by itself; the answer may come in a pack. @throws as `request`. */
   converse(conversation: Conversation, patience: Patience): Promise<Arrival>;
 }
 
 const NO_RESPONDERS = 503;
-/** Where answers come together: no conversation has this number, which are letters and digits. */
+/** The last token of the subject for packs of answers. Numbers of conversations are letters and digits. */
 const PACKS = '-packs';
 
 /** The address of another conversation of the same inbox. */
 export const addressIn = (address: string, id: string): string =>
   `${address.slice(0, address.lastIndexOf('.') + 1)}${id}`;
 
-/** Where answers to the inbox of this address come together. */
+/** The subject for packs of answers to the inbox of this address. */
 export const packsOf = (address: string): string => addressIn(address, PACKS);
 
 export function openInbox(connection: Connection): Inbox {
@@ -56,7 +53,7 @@ export function openInbox(connection: Connection): Inbox {
   const waiting = new Map<string, (error: unknown) => void>();
   let count = 0;
 
-  subscribe(connection, prefix, receivers);
+  receive(connection, prefix, receivers);
   connection.watch({ onDown: () => failAll(waiting) });
 
   const nextSubject = () => {
@@ -68,7 +65,7 @@ export function openInbox(connection: Connection): Inbox {
     receivers.set(subject, receive);
     return { subject, [Symbol.dispose]: () => receivers.delete(subject) };
   };
-  // Once for each call: without `using`, which is compiled to several times this work.
+  // Runs once for each call, so it avoids `using`, which is compiled to several times this work.
   const converse: Inbox['converse'] = async ({ send, giveUp }, patience) => {
     connection.requireUp();
     const subject = nextSubject();
@@ -76,7 +73,9 @@ export function openInbox(connection: Connection): Inbox {
       return await awaitAnswer<Arrival>(
         patience,
         ({ resolve, reject }) => {
-          receivers.set(subject, (arrival) => (isNobody(arrival) ? reject(nobody()) : resolve(arrival)));
+          receivers.set(subject, (arrival) =>
+            isNoResponders(arrival) ? reject(noResponders()) : resolve(arrival),
+          );
           waiting.set(subject, reject);
           send(subject, reject);
         },
@@ -89,11 +88,11 @@ export function openInbox(connection: Connection): Inbox {
       waiting.delete(subject);
     }
   };
-  /** They stay messages of their own; handed over in one go they cost one write to the socket. */
-  const questions = createPacker<() => void>((_nats, publications) => {
-    for (const publish of publications) publish();
+  /** These stay separate messages. Published together they cost one write to the socket. */
+  const publications = createPacker<() => void>((_nats, turn) => {
+    for (const publish of turn) publish();
   });
-  const ask: Inbox['ask'] = (subject, { data, headers }, patience) => {
+  const request: Inbox['request'] = (subject, { data, headers }, patience) => {
     const send = (reply: string, fail: (error: unknown) => void) => {
       const publish = () => {
         try {
@@ -102,30 +101,30 @@ export function openInbox(connection: Connection): Inbox {
           fail(unavailable(error));
         }
       };
-      questions.add('nats', publish, data.length);
+      publications.add('nats', publish, data.length);
     };
-    // Who answers such a message answers it alone.
+    // The answer to such a message never comes in a pack.
     return converse({ send, giveUp: () => undefined }, patience) as Promise<Msg>;
   };
-  return { open, ask, converse };
+  return { open, request, converse };
 }
 
-function subscribe(
-  { hear }: Connection,
+function receive(
+  { subscribe: subscribeTo }: Connection,
   prefix: string,
   receivers: Map<string, (arrival: Arrival) => void>,
 ): void {
-  hear(`${prefix}*`, (message) => {
+  subscribeTo(`${prefix}*`, (message) => {
     if (message.subject !== `${prefix}${PACKS}`) return receivers.get(message.subject)?.(message);
     for (const packed of readPack(message.string())) receivers.get(`${prefix}${packed.id}`)?.(packed);
   });
 }
 
-/** An answer sent while we were away is lost, so nobody can know what became of these. */
+/** An answer sent while the connection was down is lost, so the outcome of these calls is unknown. */
 function failAll(waiting: Map<string, (error: unknown) => void>): void {
   for (const reject of waiting.values()) reject(unavailable());
 }
 
-/** The server itself answers that nobody listens. */
-export const isNobody = (arrival: Arrival): boolean =>
+/** The server itself answers when a subject has no subscribers. */
+export const isNoResponders = (arrival: Arrival): boolean =>
   'data' in arrival && arrival.data.length === 0 && arrival.headers?.code === NO_RESPONDERS;

@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '@orrery/service-kit';
-import { MAX_FACT_BYTES } from '../body.js';
 import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../closing.js';
 import type { Transport } from '../transport.js';
+import { MAX_FACT_BYTES } from '../wire-format.js';
 import { createAppend } from './append.js';
 import { openConnection, requireRoom } from './connection.js';
 import { createNatsExchange } from './exchange.js';
@@ -60,7 +60,7 @@ function assemble(
         stops.push(await startReading(subject, options, { connection, streams, clock, logger }));
       },
     },
-    health: () => (connection.up ? { ok: true } : { ok: false, detail: 'NATS is away' }),
+    health: () => (connection.up ? { ok: true } : { ok: false, detail: 'NATS is away.' }),
     close: async () => {
       const calls = exchange.stop().then(() => exchange.running.untilIdle());
       await within(CLOSE_GRACE_MS, Promise.all([calls, ...stops.map((stop) => stop())]));

@@ -1,31 +1,31 @@
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import { type Cancellation, ServiceError } from '@orrery/contracts';
-import { MAX_CALL_BYTES } from '../body.js';
-import { startDeadline } from '../calls/late.js';
+import { startDeadline } from '../calls/in-flight.js';
 import type { Frame } from '../transport.js';
+import { MAX_CALL_BYTES } from '../wire-format.js';
 import type { Connection } from './connection.js';
+import { fromMessageHeaders, toMessageHeaders } from './headers.js';
 import type { Arrival, Inbox } from './inbox.js';
-import { fromMessageHeaders, toMessageHeaders } from './message-headers.js';
 
-/** `<bytes> <address>`: the body is not here, it is to be had part by part from that address. */
+/** `<bytes> <address>`: the body is not in this message; the receiver pulls it part by part from the address. */
 const OFFER_HEADER = 'orrery-parts';
 /** Room that a part leaves for headers, in bytes. */
 const OVERHEAD = 16 * 1024;
-/** How long an offered reply waits to be taken, in milliseconds. */
+/** How long an offered body waits to be pulled, in milliseconds. */
 const OFFER_TTL_MS = 30_000;
 
 /** A frame on its way out. */
 interface Parcel extends Disposable {
   readonly data: Uint8Array;
   readonly headers?: MsgHdrs;
-  /** Resolves when the last part was taken, or nobody came for it; at once for what is in one piece. */
+  /** Resolves when the last part was pulled or the offer has expired; at once for a body in one piece. */
   readonly taken: Promise<void>;
 }
 
 export interface Parts {
-  /** Dispose the parcel when nobody can want its parts any more. */
+  /** Dispose the parcel when its parts are no longer needed. */
   pack(frame: Frame): Parcel;
-  /** At once what came in a pack. @throws ServiceError when the parts do not come. */
+  /** A frame that came in a pack is returned at once. @throws ServiceError when the parts do not come. */
   unpack(arrival: Arrival, timeoutMs: number, signal?: Cancellation): Frame | Promise<Frame>;
 }
 
@@ -33,9 +33,9 @@ const NOTHING = new Uint8Array();
 const AT_ONCE = Promise.resolve();
 
 /**
- * NATS refuses messages above the server's `max_payload`. A larger body stays here, its receiver is told an
- * address and pulls one part after the other from it: so all parts of a request reach the one process of the
- * queue group that got the announcement, and nothing is sent faster than it is taken.
+ * NATS refuses messages above the server's `max_payload`. A larger body stays at its sender. The receiver gets an address
+ * and pulls one part after the other from it. So all parts of a request reach the one process of the queue group that got
+ * the announcement, and no part is sent before the receiver requests it. See docs/adr/0013-the-nats-wire-format.md.
  */
 export function createParts(connection: Connection, inbox: Inbox): Parts {
   const partSize = () => {
@@ -100,9 +100,9 @@ export function createParts(connection: Connection, inbox: Inbox): Parts {
     const whole = Buffer.allocUnsafe(total);
     for (let length = 0; length < total; ) {
       const data = Buffer.from(String(length));
-      const part = (await inbox.ask(address, { data }, { timeoutMs, signal })).data;
+      const part = (await inbox.request(address, { data }, { timeoutMs, signal })).data;
       if (part.length === 0 || length + part.length > total)
-        throw new ServiceError('unavailable', 'A part is missing');
+        throw new ServiceError('unavailable', 'A part of the message is missing.');
       whole.set(part, length);
       length += part.length;
     }

@@ -1,9 +1,9 @@
-import { type Consumer, type ConsumerMessages, jetstream } from '@nats-io/jetstream';
+import { type Consumer, type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type Clock, type Logger, startPollLoop } from '@orrery/service-kit';
-import { createPlaces } from '../facts/places.js';
-import type { ReadOptions } from '../transport.js';
+import { createWorkSlots } from '../messages/work-slots.js';
+import type { FactDelivery, ReadOptions } from '../transport.js';
 import type { Connection } from './connection.js';
-import { createDeliveries } from './deliveries.js';
+import { readFact } from './headers.js';
 import { ACK_WAIT_MS, STREAM, type Streams } from './stream.js';
 
 export interface ReadDependencies {
@@ -18,10 +18,10 @@ const PULL_EXPIRES_MS = 5000;
 const MAX_BACKOFF_MS = 2000;
 
 /**
- * Pulls one consumer's messages, never more than it has places for. The consumer is made anew after each
- * failure and each loss of the connection: the server may have come back empty.
+ * Pulls one consumer's messages, never more than it has free slots for. The consumer is created again after each
+ * failure and each loss of the connection, because the server may have come back empty.
  *
- * @returns how to stop, which waits for what is in work.
+ * @returns how to stop, which waits for messages in work.
  */
 export async function startReading(
   subject: string,
@@ -30,7 +30,7 @@ export async function startReading(
 ): Promise<() => Promise<void>> {
   const durable = durableName(consumer, subject);
   const client = jetstream(connection.nats);
-  const places = createPlaces(maxInFlight);
+  const slots = createWorkSlots(maxInFlight);
   const deliveries = createDeliveries();
   let source: Consumer | undefined;
   let pulling: ConsumerMessages | undefined;
@@ -43,11 +43,11 @@ export async function startReading(
   };
   const pull = async (stopping: AbortSignal) => {
     if (!connection.up) return 'idle' as const;
-    await places.untilHalfFree();
-    const messages = await (await ensure()).fetch({ max_messages: places.free, expires: PULL_EXPIRES_MS });
+    await slots.untilHalfFree();
+    const messages = await (await ensure()).fetch({ max_messages: slots.free, expires: PULL_EXPIRES_MS });
     pulling = messages;
     if (stopping.aborted) messages.stop();
-    for await (const message of messages) places.take(receive(deliveries.take(message)));
+    for await (const message of messages) slots.take(receive(deliveries.take(message)));
     return 'more' as const;
   };
   const interrupt = () => {
@@ -83,7 +83,7 @@ export async function startReading(
   const stop = async () => {
     pulling?.stop();
     await loop.stop();
-    await places.untilEmpty();
+    await slots.untilEmpty();
     await alive.stop();
   };
   if (signal.aborted) await stop();
@@ -94,3 +94,46 @@ export async function startReading(
 /** A durable's name holds no dots. */
 const durableName = (consumer: string, subject: string): string =>
   `${consumer}-${subject.replace('orrery.facts.', '')}`.replaceAll(/[^\w-]/g, '_');
+
+/** The deliveries of one consumer that are in work in this process. */
+export interface Deliveries {
+  take(message: JsMsg): FactDelivery;
+  /** Extends the server's acknowledgement deadline of the messages in work. */
+  keepAlive(): void;
+}
+
+/**
+ * The server counts every delivery, also of a message that only waited for an earlier one of its key. So attempts are
+ * counted here. After a crash the server's count stands in.
+ */
+export function createDeliveries(): Deliveries {
+  const attempts = new Map<number, number>();
+  const inWork = new Set<JsMsg>();
+
+  const take = (message: JsMsg): FactDelivery => {
+    const { streamSequence: seq, deliveryCount } = message.info;
+    const attempt = attempts.get(seq) ?? deliveryCount;
+    inWork.add(message);
+    return {
+      ...readFact(message),
+      seq,
+      attempt,
+      done: () => {
+        inWork.delete(message);
+        attempts.delete(seq);
+        message.ack();
+      },
+      sendBack: (delayMs, counts) => {
+        inWork.delete(message);
+        attempts.set(seq, counts ? attempt + 1 : attempt);
+        message.nak(Math.max(1, Math.round(delayMs)));
+      },
+    };
+  };
+  return {
+    take,
+    keepAlive: () => {
+      for (const message of inWork) message.working();
+    },
+  };
+}

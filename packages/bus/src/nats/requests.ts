@@ -1,20 +1,19 @@
-import { nobody } from '../calls/nobody.js';
-import { cancelSubject } from '../subjects.js';
+import { noResponders } from '../calls/in-flight.js';
 import type { Exchange } from '../transport.js';
+import { cancelSubject } from '../wire-format.js';
 import { type Connection, unavailable } from './connection.js';
-import { type Inbox, isNobody } from './inbox.js';
-import { toMessageHeaders } from './message-headers.js';
-import { PACK_HEADER, PACKED_AT_MOST, type Packed, writePack } from './pack-text.js';
-import { createPacker, type Packer } from './packer.js';
+import { toMessageHeaders } from './headers.js';
+import { type Inbox, isNoResponders } from './inbox.js';
+import { createPacker, PACK_HEADER, PACKED_AT_MOST, type Packed, type Packer, writePack } from './packs.js';
 import type { Parts } from './parts.js';
 
 /** A request on its way; its id is its reply subject. */
-interface Asked extends Packed {
+interface SentRequest extends Packed {
   readonly fail: (error: unknown) => void;
   isSent: boolean;
-  /** Its answer has come or is no longer waited for. */
+  /** Its answer has come, or the caller no longer waits. */
   isSettled: boolean;
-  /** Called then, once it is on its way with others. */
+  /** Called when it is settled, if it was sent in a pack. */
   onSettled: (() => void) | undefined;
 }
 
@@ -23,36 +22,36 @@ export interface Requests {
   readonly flush: () => void;
 }
 
-/** The asking half: what one turn of the event loop asks of one subject travels together. */
+/** The requesting end: the requests of one turn of the event loop to one subject travel in one pack. */
 export function createRequests(connection: Connection, inbox: Inbox, parts: Parts): Requests {
   const packer = createRequestPacker(connection, inbox);
   const inPack: Exchange['request'] = async (subject, frame, { group, timeoutMs, signal }) => {
     const { headers, body } = frame;
-    const askedAt = performance.now();
-    let asked: Asked | undefined;
-    const send = (id: string, fail: Asked['fail']) => {
-      asked = { id, headers, body, fail, isSent: false, isSettled: false, onSettled: undefined };
-      packer.add(subject, asked, body.length);
+    const sentAt = performance.now();
+    let sent: SentRequest | undefined;
+    const send = (id: string, fail: SentRequest['fail']) => {
+      sent = { id, headers, body, fail, isSent: false, isSettled: false, onSettled: undefined };
+      packer.add(subject, sent, body.length);
     };
     const giveUp = (address: string) => {
-      if (asked !== undefined) settle(asked);
-      if (asked?.isSent !== false) cancel(group, address);
+      if (sent !== undefined) settle(sent);
+      if (sent?.isSent !== false) cancel(group, address);
     };
     try {
       const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
-      return await parts.unpack(arrival, timeoutMs - (performance.now() - askedAt), signal);
+      return await parts.unpack(arrival, timeoutMs - (performance.now() - sentAt), signal);
     } finally {
-      if (asked !== undefined) settle(asked);
+      if (sent !== undefined) settle(sent);
     }
   };
   const inParts: Exchange['request'] = async (subject, frame, { group, timeoutMs, signal }) => {
-    const askedAt = performance.now();
+    const sentAt = performance.now();
     using parcel = parts.pack(frame);
     const headers = parcel.headers && { headers: parcel.headers };
     const send = (id: string) => connection.nats.publish(subject, parcel.data, { reply: id, ...headers });
     const giveUp = (address: string) => cancel(group, address);
     const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
-    return await parts.unpack(arrival, timeoutMs - (performance.now() - askedAt), signal);
+    return await parts.unpack(arrival, timeoutMs - (performance.now() - sentAt), signal);
   };
   const cancel = (group: string, address: string) => {
     if (connection.up) connection.nats.publish(cancelSubject(group), address);
@@ -62,39 +61,39 @@ export function createRequests(connection: Connection, inbox: Inbox, parts: Part
   return { request, flush: packer.flush };
 }
 
-function settle(asked: Asked): void {
-  asked.isSettled = true;
-  asked.onSettled?.();
+function settle(request: SentRequest): void {
+  request.isSettled = true;
+  request.onSettled?.();
 }
 
-function createRequestPacker({ nats, requireUp }: Connection, inbox: Inbox): Packer<Asked> {
-  const alone = (subject: string, { id, headers, body }: Asked) =>
+function createRequestPacker({ nats, requireUp }: Connection, inbox: Inbox): Packer<SentRequest> {
+  const alone = (subject: string, { id, headers, body }: SentRequest) =>
     nats.publish(subject, Buffer.from(body), { reply: id, headers: toMessageHeaders(headers) });
-  const together = (subject: string, asked: readonly Asked[]) => {
-    const waiting = new Set(asked);
+  const together = (subject: string, requests: readonly SentRequest[]) => {
+    const waiting = new Set(requests);
     const address = inbox.open((arrival) => {
-      if (isNobody(arrival)) for (const { fail } of waiting) fail(nobody());
+      if (isNoResponders(arrival)) for (const { fail } of waiting) fail(noResponders());
     });
-    for (const one of asked) {
+    for (const one of requests) {
       one.onSettled = () => {
         waiting.delete(one);
         if (waiting.size === 0) address[Symbol.dispose]();
       };
     }
-    nats.publish(subject, Buffer.from(writePack(asked)), { reply: address.subject, headers: PACK_HEADER });
+    nats.publish(subject, Buffer.from(writePack(requests)), { reply: address.subject, headers: PACK_HEADER });
   };
   return createPacker((subject, all) => {
-    // Who was given up in the same turn is not asked for at all.
-    const asked = all.filter(({ isSettled }) => !isSettled);
-    const [first, ...others] = asked;
+    // A request that was given up in the same turn is not sent at all.
+    const requests = all.filter(({ isSettled }) => !isSettled);
+    const [first, ...others] = requests;
     if (first === undefined) return;
-    for (const one of asked) one.isSent = true;
+    for (const one of requests) one.isSent = true;
     try {
       requireUp();
       if (others.length === 0) alone(subject, first);
-      else together(subject, asked);
+      else together(subject, requests);
     } catch {
-      for (const { fail } of asked) fail(unavailable());
+      for (const { fail } of requests) fail(unavailable());
     }
   });
 }

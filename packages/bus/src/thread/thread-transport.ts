@@ -1,41 +1,102 @@
 import type { MessagePort } from 'node:worker_threads';
-import { asServiceError, fromErrorReply } from '@orrery/contracts';
-import { createLink, type Link, type Logger } from '@orrery/service-kit';
-import { awaitAnswer } from '../calls/await-answer.js';
-import { isLate } from '../calls/late.js';
-import { createRunningCalls } from '../calls/running-calls.js';
+import {
+  asServiceError,
+  type Cancellation,
+  type ErrorReply,
+  fromErrorReply,
+  ServiceError,
+  toErrorReply,
+} from '@orrery/contracts';
+import { type Answers, createLink, type Link, type Logger, type Question } from '@orrery/service-kit';
+import { errorFrame } from '../calls/call-and-serve.js';
+import { awaitAnswer, createRunningCalls, isLate, type RunningCalls } from '../calls/in-flight.js';
 import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../closing.js';
-import type { Exchange, FactLog, Frame, ReadOptions, Transport } from '../transport.js';
-import { createAnswering } from './answering.js';
-import { type Begun, createBegun } from './begun.js';
-import { carryFrame, readFrame } from './carried-frame.js';
-import { handleFact } from './handle-fact.js';
-import type { GuestQuestions, HostQuestions } from './questions.js';
+import type {
+  Answer,
+  Exchange,
+  Fact,
+  FactDelivery,
+  FactLog,
+  Frame,
+  ReadOptions,
+  Transport,
+} from '../transport.js';
 
-type Host = Link<HostQuestions>;
+// A transport that one thread (the host) lends to another (the guest): what they say to each other, the guest's end
+// (`joinThread`) and the host's end (`lendTransport`).
 
-/** The transport of another thread, through the port at whose other end `lendTransport` serves it. */
+/**
+ * A frame on its way through a port: the body, then the headers' names and values. A flat array of strings is cloned in
+ * half the time of objects, because the names of an object's members travel with each object.
+ */
+type PackedFrame = readonly string[];
+
+export function packFrame({ headers, body }: Frame): PackedFrame {
+  const packed = [body];
+  for (const name in headers) packed.push(name, headers[name] ?? '');
+  return packed;
+}
+
+export function unpackFrame(packed: PackedFrame): Frame {
+  const headers: Record<string, string> = {};
+  for (let at = 1; at < packed.length; at += 2) headers[packed[at] ?? ''] = packed[at + 1] ?? '';
+  return { headers, body: packed[0] ?? '' };
+}
+
+/** What the guest requests of the host. The guest chooses the ids. */
+type HostQuestions = {
+  request: Question<
+    readonly [subject: string, group: string, timeoutMs: number, frame: PackedFrame],
+    PackedFrame
+  >;
+  respond: Question<{ group: string; subjects: readonly string[] }, void>;
+  broadcast: Question<{ subject: string; frame: PackedFrame }, void>;
+  listen: Question<{ id: number; subject: string }, void>;
+  append: Question<{ subject: string; facts: readonly Fact[] }, (ErrorReply | undefined)[]>;
+  read: Question<{ id: number; subject: string; consumer: string; maxInFlight: number }, void>;
+  /** Ends the `listen` or `read` of this id. */
+  end: Question<{ id: number }, void>;
+  leave: Question<undefined, void>;
+};
+
+/** What the host requests of the guest. */
+type GuestQuestions = {
+  answer: Question<{ subject: string; frame: PackedFrame }, PackedFrame>;
+  receive: Question<{ id: number; frame: PackedFrame }, void>;
+  handle: Question<{ id: number; fact: SentFact }, FactOutcome>;
+};
+
+/** A fact on its way to a reader in the guest. */
+type SentFact = Omit<FactDelivery, 'done' | 'sendBack'>;
+
+/** How the reader ended with it. */
+type FactOutcome = { readonly done: true } | { readonly delayMs: number; readonly counts: boolean };
+
+/** Deliver it again at once, as the same attempt: the guest no longer reads. */
+const NOT_HANDLED: FactOutcome = { delayMs: 0, counts: false };
+
+/** The guest's end of a transport that `lendTransport` serves at the other end of the port. */
 export function joinThread(port: MessagePort, logger: Logger): Transport {
   let last = 0;
   const nextId = () => ++last;
   const end = (id: number) => void host.ask('end', { id }).catch(() => undefined);
-  const listeners = createBegun<(frame: Frame) => void>(nextId, end);
-  const readers = createBegun<ReadOptions['receive']>(nextId, end);
+  const listeners = createSubscriptions<(frame: Frame) => void>(nextId, end);
+  const readers = createSubscriptions<ReadOptions['receive']>(nextId, end);
   const running = createRunningCalls();
-  const answering = createAnswering(running);
-  const host: Host = createLink<GuestQuestions, HostQuestions>({
+  const responder = createResponder(running);
+  const host: Link<HostQuestions> = createLink<GuestQuestions, HostQuestions>({
     port,
     logger,
     answers: {
-      answer: answering.answer,
-      hear: ({ id, frame }) => listeners.get(id)?.(readFrame(frame)),
+      answer: responder.answer,
+      receive: ({ id, frame }) => listeners.get(id)?.(unpackFrame(frame)),
       handle: ({ id, fact }) => handleFact(fact, readers.get(id)),
     },
   });
   return {
-    exchange: createThreadExchange(host, answering.serve, listeners),
-    facts: createThreadFacts(host, readers),
-    health: () => (host.isOpen ? { ok: true } : { ok: false, detail: 'The thread of the bus is gone' }),
+    exchange: guestExchange(host, responder, listeners),
+    facts: guestLog(host, readers),
+    health: () => (host.isOpen ? { ok: true } : { ok: false, detail: 'The thread of the bus is gone.' }),
     close: async () => {
       await within(CLOSE_GRACE_MS, host.ask('leave', undefined));
       running.abortAll();
@@ -45,10 +106,10 @@ export function joinThread(port: MessagePort, logger: Logger): Transport {
   };
 }
 
-function createThreadExchange(
-  host: Host,
-  serve: ReturnType<typeof createAnswering>['serve'],
-  listeners: Begun<(frame: Frame) => void>,
+function guestExchange(
+  host: Link<HostQuestions>,
+  responder: Responder,
+  listeners: Subscriptions<(frame: Frame) => void>,
 ): Exchange {
   return {
     request: (subject, frame, { group, timeoutMs, signal }) => {
@@ -56,8 +117,8 @@ function createThreadExchange(
       return awaitAnswer<Frame>(
         { timeoutMs, signal },
         (settle) => {
-          giveUp = host.begin('request', [subject, group, timeoutMs, carryFrame(frame)], {
-            resolve: (reply) => settle.resolve(readFrame(reply)),
+          giveUp = host.begin('request', [subject, group, timeoutMs, packFrame(frame)], {
+            resolve: (reply) => settle.resolve(unpackFrame(reply)),
             reject: settle.reject,
           });
         },
@@ -66,16 +127,16 @@ function createThreadExchange(
       );
     },
     respond: (group, answers) => {
-      serve(answers);
+      responder.serve(answers);
       return host.ask('respond', { group, subjects: [...answers.keys()] });
     },
-    broadcast: (subject, frame) => host.ask('broadcast', { subject, frame: carryFrame(frame) }),
+    broadcast: (subject, frame) => host.ask('broadcast', { subject, frame: packFrame(frame) }),
     listen: (subject, receive, signal) =>
       listeners.begin(receive, signal, (id) => host.ask('listen', { id, subject })),
   };
 }
 
-const createThreadFacts = (host: Host, readers: Begun<ReadOptions['receive']>): FactLog => ({
+const guestLog = (host: Link<HostQuestions>, readers: Subscriptions<ReadOptions['receive']>): FactLog => ({
   append: async (subject, facts) => {
     try {
       const outcomes = await host.ask('append', { subject, facts });
@@ -87,3 +148,141 @@ const createThreadFacts = (host: Host, readers: Begun<ReadOptions['receive']>): 
   read: (subject, { consumer, maxInFlight, receive, signal }) =>
     readers.begin(receive, signal, (id) => host.ask('read', { id, subject, consumer, maxInFlight })),
 });
+
+/** The guest's receivers at the host, each under an id, until a signal ends them. */
+interface Subscriptions<Receive> {
+  get(id: number): Receive | undefined;
+  /** `start` sends the new id to the host. */
+  begin(receive: Receive, signal: AbortSignal, start: (id: number) => Promise<void>): Promise<void>;
+}
+
+/** One host's subscriptions share `nextId`. `end` ends one at the host. */
+function createSubscriptions<Receive>(
+  nextId: () => number,
+  end: (id: number) => void,
+): Subscriptions<Receive> {
+  const receivers = new Map<number, Receive>();
+  return {
+    get: (id) => receivers.get(id),
+    begin: async (receive, signal, start) => {
+      const id = nextId();
+      receivers.set(id, receive);
+      await start(id);
+      const stop = () => {
+        receivers.delete(id);
+        end(id);
+      };
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop, { once: true });
+    },
+  };
+}
+
+/** The answers of the guest's service to the requests that the host passes on. */
+interface Responder {
+  serve(answers: ReadonlyMap<string, Answer>): void;
+  answer(
+    request: { readonly subject: string; readonly frame: PackedFrame },
+    caller: Cancellation,
+  ): Promise<PackedFrame>;
+}
+
+function createResponder(running: RunningCalls): Responder {
+  const answers = new Map<string, Answer>();
+  let calls = 0;
+  return {
+    serve: (added) => {
+      for (const [subject, answer] of added) answers.set(subject, answer);
+    },
+    answer: async ({ subject, frame }, caller) => {
+      const answer = answers.get(subject);
+      if (answer === undefined) throw new Error(`this thread does not serve ${subject}`);
+      const id = String(++calls);
+      const call = running.start(id);
+      caller.addEventListener('abort', () => call.abort(caller.reason), { once: true });
+      try {
+        return packFrame(await answer(unpackFrame(frame), call));
+      } finally {
+        running.end(id);
+      }
+    },
+  };
+}
+
+/** Passes a fact to its reader in the guest, and resolves with how it ended. */
+function handleFact(fact: SentFact, receive: ReadOptions['receive'] | undefined): Promise<FactOutcome> {
+  if (receive === undefined) return Promise.resolve(NOT_HANDLED);
+  return new Promise((resolve) => {
+    const delivery: FactDelivery = {
+      ...fact,
+      done: () => resolve({ done: true }),
+      sendBack: (delayMs, counts) => resolve({ delayMs, counts }),
+    };
+    void receive(delivery);
+  });
+}
+
+/** The host's end: lends the transport to another thread. It closes when the guest leaves or its thread ends. */
+export function lendTransport(transport: Transport, port: MessagePort, logger: Logger): void {
+  const begun = new Map<number, AbortController>();
+  const begin = (id: number): AbortSignal => {
+    const controller = new AbortController();
+    begun.set(id, controller);
+    return controller.signal;
+  };
+  const { exchange, facts } = transport;
+  const answers: Answers<HostQuestions> = {
+    request: ([subject, group, timeoutMs, frame], signal) =>
+      exchange.request(subject, unpackFrame(frame), { group, timeoutMs, signal }).then(packFrame),
+    respond: ({ group, subjects }) =>
+      exchange.respond(group, new Map(subjects.map((subject) => [subject, answerOf(guest, subject)]))),
+    broadcast: ({ subject, frame }) => exchange.broadcast(subject, unpackFrame(frame)),
+    listen: ({ id, subject }) =>
+      exchange.listen(
+        subject,
+        // A guest that is gone is no failure of the broadcast.
+        (frame) => void guest.ask('receive', { id, frame: packFrame(frame) }).catch(() => undefined),
+        begin(id),
+      ),
+    append: async ({ subject, facts: given }) =>
+      (await facts.append(subject, given)).map((error) => error && toErrorReply(error)),
+    read: ({ id, subject, ...options }) =>
+      facts.read(subject, { ...options, signal: begin(id), receive: (one) => deliver(guest, id, one) }),
+    end: ({ id }) => {
+      begun.get(id)?.abort();
+      begun.delete(id);
+    },
+    leave: () => transport.close(),
+  };
+  const guest: Link<GuestQuestions> = createLink<HostQuestions, GuestQuestions>({ port, answers, logger });
+  port.once('close', () => {
+    for (const controller of begun.values()) controller.abort();
+    void transport.close();
+  });
+}
+
+/** The guest answers the subject's requests. */
+const answerOf =
+  (guest: Link<GuestQuestions>, subject: string): Answer =>
+  (frame, call) =>
+    new Promise<Frame>((resolve) => {
+      const giveUp = guest.begin(
+        'answer',
+        { subject, frame: packFrame(frame) },
+        {
+          resolve: (reply) => resolve(unpackFrame(reply)),
+          reject: (error) => resolve(errorFrame(error)),
+        },
+      );
+      call.addEventListener('abort', () => {
+        // The guest keeps the deadline by itself.
+        if (!(call.reason instanceof ServiceError && isLate(call.reason))) giveUp();
+      });
+    });
+
+async function deliver(guest: Link<GuestQuestions>, id: number, delivery: FactDelivery): Promise<void> {
+  const { done, sendBack, ...fact } = delivery;
+  const outcome = await guest.ask('handle', { id, fact }).catch(() => NOT_HANDLED);
+  if ('done' in outcome) done();
+  else sendBack(outcome.delayMs, outcome.counts);
+}

@@ -1,6 +1,6 @@
 import { JsonText } from '@orrery/contracts';
 import { expect, it } from 'vitest';
-import type { ConsumeOptions, Parked } from '../../src/index.js';
+import type { ConsumeOptions, DeadLetter } from '../../src/index.js';
 import { collect, deferred } from '../collected.js';
 import type { BusWorld } from '../harness.js';
 import { lapRun, raceCalled } from '../specimens.js';
@@ -98,25 +98,25 @@ export function describeFacts(open: () => BusWorld): void {
     expect(open().log.some((line) => line.includes('stumbled'))).toBe(true);
   });
 
-  it('parks after the last attempt, on request, and what breaks its schema; then goes on', async () => {
+  it('makes dead letters after the last attempt, on request, and of what breaks its schema; then goes on', async () => {
     const bus = await open().join();
-    const horse = horseOf('parked');
-    const parked = collect<Parked>();
+    const horse = horseOf('dead');
+    const letters = collect<DeadLetter>();
     const passed = collect<number>();
     let refused = 0;
     await using stop = disposableSignal();
     const handle: Options['handle'] = async ({ horse: name, number }) => {
       if (name !== horse) return 'ack';
       if (number === 1) return { retryInMs: 5 };
-      if (number === 2) return { park: 'no such race' };
+      if (number === 2) return { deadLetter: 'no such race' };
       passed.add(number);
       return 'ack';
     };
-    const onParked = async (message: Parked) => {
+    const onDeadLetter = async (letter: DeadLetter) => {
       refused += 1;
-      // The first message cannot be kept at first, so it is tried once more.
+      // The first dead letter cannot be stored at first, so it is tried once more.
       if (refused === 1) throw new Error('no room');
-      parked.add(message);
+      letters.add(letter);
     };
     const loose = { ...lapRun, payload: raceCalled.payload.partial() };
     await bus.publish(lapRun, lap(1, horse), { id: `${horse}-1`, orderingKey: horse });
@@ -127,16 +127,16 @@ export function describeFacts(open: () => BusWorld): void {
       consumer: consumer(),
       handle,
       maxAttempts: 3,
-      onParked,
+      onDeadLetter,
       signal: stop.signal,
     });
     await passed.atLeast(1);
-    expect(parked.items.map(({ id, reason }) => [id, reason])).toEqual([
+    expect(letters.items.map(({ id, reason }) => [id, reason])).toEqual([
       [`${horse}-1`, expect.stringContaining('attempts did not succeed')],
       [`${horse}-2`, 'no such race'],
       [`${horse}-bad`, expect.stringContaining('/number')],
     ]);
-    expect(parked.items.at(-1)?.payload).toEqual({ horse });
+    expect(letters.items.at(-1)?.payload).toEqual({ horse });
   });
 
   it('goes on where it stopped after a restart of the consumer', async () => {

@@ -1,0 +1,134 @@
+import { type Context, context, propagation } from '@opentelemetry/api';
+import {
+  type CallContext,
+  type Caller,
+  caller,
+  type FieldProblem,
+  findUnsafeJson,
+  JsonText,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+  type Message,
+  type NamedRpc,
+  ServiceError,
+} from '@orrery/contracts';
+import { LRUCache } from 'lru-cache';
+import type { CallOptions } from './port.js';
+import type { Frame } from './transport.js';
+
+// What every adapter carries: subjects, headers and bodies.
+
+/** The subject on which one process of the service serves the RPC. @throws TypeError for an invalid instance name. */
+export function instanceSubject(rpc: NamedRpc, instance: string): string {
+  if (!/^[\w-]{1,64}$/.test(instance)) throw new TypeError(`not a name for an instance: ${instance}`);
+  return `${rpc.subject}@${instance}`;
+}
+
+/** Broadcasts have subjects of their own: everything below `orrery.facts` is stored. */
+export const broadcastSubject = (message: Message): string =>
+  `orrery.broadcasts.${message.service}.${message.name}`;
+
+/** The subject on which callers cancel calls that the service is answering. */
+export const cancelSubject = (service: string): string => `orrery.cancel.${service}`;
+
+/** Adds `traceparent` and `tracestate` (W3C Trace Context) of the active span, if there is one. */
+export function injectTrace(headers: Record<string, string>): Frame['headers'] {
+  propagation.inject(context.active(), headers);
+  return headers;
+}
+
+/** Runs `work` as a part of the trace that the headers name; without usable headers as a part of the active one. */
+export const withinTrace = <T>(headers: Frame['headers'], work: () => T): T =>
+  context.with(extractTrace(headers), work);
+
+const extractTrace = (headers: Frame['headers']): Context => propagation.extract(context.active(), headers);
+
+/** Set in a reply that is an error: its code. */
+export const ERROR_HEADER = 'orrery-error';
+
+/**
+ * The caller, the request that the call belongs to, and how long the caller waits: `<ms since epoch> <ms left>`. The
+ * first number is for people who watch the wire. Only the second one counts, because clocks may differ.
+ */
+export function writeCallHeaders(options: CallOptions, remainingMs: number): Frame['headers'] {
+  return injectTrace({
+    'orrery-caller': JSON.stringify(options.caller),
+    'orrery-request': options.requestId,
+    'orrery-deadline': `${options.deadline} ${remainingMs}`,
+  });
+}
+
+export type CallFacts = Omit<CallContext, 'signal'> & { remainingMs: number };
+
+/** @throws Error when the headers were not written by `writeCallHeaders`. */
+export type ReadCallHeaders = (headers: Frame['headers'], now: number) => CallFacts;
+
+export function createReadCallHeaders(): ReadCallHeaders {
+  const readCaller = createReadCaller();
+  return (headers, now) => {
+    const remainingMs = readRemaining(headers['orrery-deadline'] ?? '');
+    if (!Number.isFinite(remainingMs)) throw new Error('a request without a deadline');
+    return {
+      caller: readCaller(headers['orrery-caller']),
+      requestId: headers['orrery-request'] ?? '',
+      deadline: now + remainingMs,
+      remainingMs,
+    };
+  };
+}
+
+function readRemaining(deadline: string): number {
+  const space = deadline.indexOf(' ');
+  return space < 0 ? Number.NaN : Number(deadline.slice(space + 1));
+}
+
+/** The same few callers come again and again. */
+function createReadCaller() {
+  const known = new LRUCache<string, Caller>({ max: 1000 });
+  return (text = 'null'): Caller => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const read = Object.freeze(caller.parse(JSON.parse(text)));
+    known.set(text, read);
+    return read;
+  };
+}
+
+/** Largest request or reply, in bytes of JSON. */
+export const MAX_CALL_BYTES = 32 * 1024 * 1024;
+/**
+ * Largest published or broadcast message, in bytes of JSON: the default limit of NATS, less room for headers. The
+ * largest legal journal entry must fit. Its message holds the changes twice, and a binding's filter beside them.
+ */
+export const MAX_FACT_BYTES = 960 * 1024;
+/** A request wraps the JSON that the gateway has checked in a few levels of its own. */
+const WRAPPING_LEVELS = 8;
+
+/** @throws ServiceError `body_too_large` above `maxBytes`. */
+export function encodeBody(value: unknown, maxBytes: number): string {
+  const body = value instanceof JsonText ? value.text : (JSON.stringify(value) ?? 'null');
+  if (exceeds(body, maxBytes))
+    throw new ServiceError('body_too_large', `The bus carries at most ${maxBytes} bytes at once.`, {
+      facts: { maxBytes },
+    });
+  return body;
+}
+
+/** UTF-8 takes at most three bytes per UTF-16 unit, so short texts need no counting. */
+const exceeds = (body: string, maxBytes: number): boolean =>
+  body.length * 3 > maxBytes && Buffer.byteLength(body) > maxBytes;
+
+export const decodeBody = (body: string): JsonValue => JSON.parse(body) as JsonValue;
+
+/** The first problem of a decoded body that no service accepts. */
+export const unsafeJsonIn = (value: JsonValue): FieldProblem | undefined =>
+  findUnsafeJson(value, MAX_JSON_DEPTH + WRAPPING_LEVELS);
+
+/** @throws ServiceError `validation_failed` for JSON that no service accepts. */
+export function decodeUntrusted(body: string): JsonValue {
+  const value = decodeBody(body);
+  const problem = unsafeJsonIn(value);
+  if (problem !== undefined)
+    throw new ServiceError('validation_failed', problem.message, { errors: [problem] });
+  return value;
+}
