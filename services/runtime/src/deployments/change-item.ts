@@ -2,7 +2,7 @@ import type { CallContext, DeploymentRecord, JournalKind, JsonObject } from '@or
 import type { Updateable } from 'kysely';
 import type { RuntimeTables } from '../database/schema.js';
 import type { DeploymentState } from '../state/deployment-state.js';
-import type { Decision, WorkItem } from '../state/work-item.js';
+import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import type { KnownDeployment } from './deployment-directory.js';
 import { toRecord } from './deployment-rules.js';
 import { lifecycleEntry } from './lifecycle-entry.js';
@@ -37,7 +37,7 @@ export function changeItem(
     deadline,
     signal,
     prepare,
-    decide: (state, _ids, now): Decision<Changed> => {
+    decide: (state, _ids, now): ItemOutcome<Changed> => {
       const at = new Date(now);
       const change = decide(state, at);
       if (change === 'prepare') return { kind: 'prepare' };

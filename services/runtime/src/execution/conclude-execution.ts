@@ -10,7 +10,7 @@ import { stateChangesOf } from '../journal/change.js';
 import type { JournalEntryDraft, SealedEntry } from '../journal/entry.js';
 import { executionErrorOf } from '../journal/entry-error.js';
 import type { Binding, DeploymentState } from '../state/deployment-state.js';
-import type { Decision } from '../state/work-item.js';
+import type { ItemOutcome } from '../state/work-item.js';
 import { noChanges } from './check-changes.js';
 import { decideExecution } from './execute-event.js';
 import type { Execution, Decision as ExecutionDecision, Success } from './execution.js';
@@ -37,7 +37,7 @@ export const decideDirectly = (
   state: DeploymentState,
   execution: Execution,
   around: Surroundings,
-): Decision<Answer> => concluded(resolved, execution, decideExecution(execution, state.instances), around);
+): ItemOutcome<Answer> => concluded(resolved, execution, decideExecution(execution, state.instances), around);
 
 /** What is committed and answered for an execution that was decided so. */
 export function concluded(
@@ -45,7 +45,7 @@ export function concluded(
   execution: Execution,
   decision: ExecutionDecision,
   around: Surroundings,
-): Decision<Answer> {
+): ItemOutcome<Answer> {
   switch (decision.kind) {
     case 'needs':
       return { kind: 'needs', needs: decision };
@@ -97,7 +97,7 @@ export function failed(
   execution: Execution,
   error: ServiceError,
   { elapsed, evidence }: Pick<Surroundings, 'elapsed' | 'evidence'>,
-): Decision<Answer> {
+): ItemOutcome<Answer> {
   const outcome: Outcome = {
     status: 'failed',
     changes: noChanges(),
@@ -125,7 +125,7 @@ function succeeded(
   execution: Execution,
   { changes, result }: Success,
   { elapsed, evidence }: Pick<Surroundings, 'elapsed' | 'evidence'>,
-): Decision<Answer> {
+): ItemOutcome<Answer> {
   const { targetChains, onchain } = resolved.binding;
   const entry = draftOf(resolved, execution, evidence, { status: 'succeeded', changes, result, error: null });
   const pushes = targetChains.length > 0 ? { targetChains, onchain } : null;
@@ -151,7 +151,7 @@ const dryRunAnswer = (
   { binding }: Resolved,
   execution: Execution,
   { changes, result }: Success,
-): Decision<Answer> => ({
+): ItemOutcome<Answer> => ({
   kind: 'answer',
   answer: {
     dryRun: true,

@@ -10,7 +10,7 @@ import type { Clock } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { KeyedEffect } from '../state/effects.js';
-import type { Decision, WorkItem } from '../state/work-item.js';
+import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 
 /** A request with an `Idempotency-Key`; `request` is what must be the same when the key comes again. */
 export interface KeyedRequest {
@@ -77,7 +77,7 @@ function refuseUnderWay({ runs }: DeploymentState, effect: KeyedEffect): void {
 const knownIn = (state: DeploymentState, effect: KeyedEffect): KnownKey | undefined =>
   state.keys.get(placeOf(effect));
 
-function repeated<T>({ requestHash, reply }: KnownKey, effect: KeyedEffect): Decision<T> {
+function repeated<T>({ requestHash, reply }: KnownKey, effect: KeyedEffect): ItemOutcome<T> {
   if (requestHash !== effect.requestHash) {
     return { kind: 'refuse', error: new ServiceError('idempotency_key_reused') };
   }

@@ -16,7 +16,7 @@ import { decideManualWrite } from '../execution/manual-write.js';
 import type { InstanceName } from '../journal/change.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
-import type { Decision, WorkItem } from '../state/work-item.js';
+import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import { inBody, onlySchema, refuseOtherRevision, toRecord } from './instance-rules.js';
 import { schemasWith } from './instance-store.js';
 
@@ -43,7 +43,7 @@ function written(
   { caller }: CallContext,
   now: number,
   { kind, name, schema, before, after }: Write,
-): Decision<InstanceRecord> {
+): ItemOutcome<InstanceRecord> {
   const changes = inBody(() => decideManualWrite(schema, name.instanceId, before, after));
   const entry = lifecycleEntry(kind, state.row.address, caller, now, {}, changes);
   return {

@@ -16,7 +16,7 @@ import { mustWait } from '../state/holds.js';
 import type { RunEffect } from '../state/open-run.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import { roughSize } from '../state/rough-size.js';
-import type { Decision, ItemNeeds } from '../state/work-item.js';
+import type { ItemNeeds, ItemOutcome } from '../state/work-item.js';
 import { type QueuedItem, reasonToDrop } from './queued-item.js';
 import { idsFor, stageEffects, stageRun, unclaimedBy } from './stage-effects.js';
 
@@ -103,7 +103,7 @@ function decideOne(
 }
 
 /** A commit also needs ids and claims for the instances that it creates. */
-function readyOr<T>(decision: Decision<T>, state: DeploymentState, ids: IdBlocks): Decision<T> {
+function readyOr<T>(decision: ItemOutcome<T>, state: DeploymentState, ids: IdBlocks): ItemOutcome<T> {
   if (decision.kind !== 'commit') return decision;
   const { effects } = decision;
   if (state.runs.size > 0 && mustWait(effects, state.runs, effects.run?.id)) return { kind: 'wait' };
@@ -121,7 +121,7 @@ interface Place {
   readonly at: Date;
 }
 
-function settle(decision: Decision<unknown>, place: Place): Settlement | 'unready' | 'blocked' {
+function settle(decision: ItemOutcome<unknown>, place: Place): Settlement | 'unready' | 'blocked' {
   switch (decision.kind) {
     case 'needs':
       return unready(place.queued, decision.needs);
@@ -147,7 +147,7 @@ function unready(queued: QueuedItem, needs: ItemNeeds | undefined): 'unready' {
 }
 
 function commit(
-  { effects, answer }: Extract<Decision<unknown>, { kind: 'commit' }>,
+  { effects, answer }: Extract<ItemOutcome<unknown>, { kind: 'commit' }>,
   { state, batch, ids, at }: Place,
 ): Settlement {
   const entry = stageEffects(batch, state, effects, ids, at);

@@ -4,7 +4,7 @@ import type { ExecutionRequest } from '../execution/execute-item.js';
 import { resolveEvent } from '../execution/resolve-event.js';
 import { answerOnce, type KeyedRequest, placeOf } from '../idempotency/answer-once.js';
 import type { OpenRun } from '../state/open-run.js';
-import type { Decision, WorkItem } from '../state/work-item.js';
+import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import type { RunRequest } from './run-row.js';
 
 export interface NewRun {
@@ -49,7 +49,7 @@ export function acceptItem(
   };
 }
 
-function accepted(run: NewRun, { caller }: CallContext, at: Date): Decision<unknown> {
+function accepted(run: NewRun, { caller }: CallContext, at: Date): ItemOutcome<unknown> {
   const { id, keyed, asynchronous, deadline, request } = run;
   const { deploymentId, event, input, trigger, walletAddress } = request;
   const stored: RunRequest = { event, input, trigger, walletAddress, caller, asynchronous };

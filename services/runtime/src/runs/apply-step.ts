@@ -5,7 +5,7 @@ import { applyProposal, readForExecution } from '../execution/execute-event.js';
 import type { Decision as Decided } from '../execution/execution.js';
 import type { ReadSet } from '../execution/read-entities.js';
 import type { OpenRun } from '../state/open-run.js';
-import type { Decision, WorkItem } from '../state/work-item.js';
+import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import { basisOf } from './basis.js';
 import { endingRun } from './end-run.js';
 import type { OutsideAnswer } from './outside.js';
@@ -22,7 +22,7 @@ export const applyStep = (
   signal: AbortSignal,
 ): WorkItem<unknown> => runStep(dependencies, row, signal, (standing) => apply(row, standing));
 
-function apply(row: RunRow, standing: Standing): Decision<unknown> {
+function apply(row: RunRow, standing: Standing): ItemOutcome<unknown> {
   const { resolved, state, execution, now } = standing;
   // In this state the row has both.
   const answer = row.proposal as unknown as OutsideAnswer;
@@ -43,7 +43,10 @@ function appliedTo({ execution, state }: Standing, read: ReadSet, { mutation }: 
   }
 }
 
-function decideAgain(row: RunRow, { resolved, state, execution, around, now }: Standing): Decision<unknown> {
+function decideAgain(
+  row: RunRow,
+  { resolved, state, execution, around, now }: Standing,
+): ItemOutcome<unknown> {
   if (row.attempts >= MAX_ATTEMPTS) {
     const error = new ServiceError('write_conflict', 'what it runs changes faster than it can be decided');
     return endingRun(row, failed(resolved, execution, error, around), now);

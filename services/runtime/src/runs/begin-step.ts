@@ -3,7 +3,7 @@ import { readForExecution } from '../execution/execute-event.js';
 import type { ReadSet } from '../execution/read-entities.js';
 import { canHold } from '../state/holds.js';
 import type { Holds, OpenRun } from '../state/open-run.js';
-import type { Decision, WorkItem } from '../state/work-item.js';
+import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import { basisOf, holdsOf } from './basis.js';
 import { endingRun } from './end-run.js';
 import type { OutsideRequest } from './outside.js';
@@ -27,7 +27,7 @@ export const beginStep = (
 ): WorkItem<Question | undefined> =>
   runStep(dependencies, row, signal, (standing) => begin(row, standing)) as WorkItem<Question | undefined>;
 
-function begin(row: RunRow, standing: Standing): Decision<unknown> {
+function begin(row: RunRow, standing: Standing): ItemOutcome<unknown> {
   const { resolved, state, execution, now, around } = standing;
   if (resolved.definition.mutation !== 'ai') {
     return endingRun(row, decideDirectly(resolved, state, execution, around), now);
@@ -39,7 +39,7 @@ function begin(row: RunRow, standing: Standing): Decision<unknown> {
   return hold(row, standing, holdsOf(found.read), question);
 }
 
-function hold(row: RunRow, { state }: Standing, holds: Holds, question: Question): Decision<unknown> {
+function hold(row: RunRow, { state }: Standing, holds: Holds, question: Question): ItemOutcome<unknown> {
   if (!canHold(holds, state.runs, row.id)) return { kind: 'wait' };
   // Asked for in `runStep`.
   const open: OpenRun = { ...(state.runs.get(row.id) as OpenRun), holds };

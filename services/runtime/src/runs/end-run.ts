@@ -1,12 +1,12 @@
 import { type JsonObject, type ServiceError, toErrorReply } from '@orrery/contracts';
 import type { KeyedEffect } from '../state/effects.js';
 import type { RunEffect } from '../state/open-run.js';
-import type { Decision } from '../state/work-item.js';
+import type { ItemOutcome } from '../state/work-item.js';
 import { acceptedAnswer } from './run-answer.js';
 import { type RunRow, requestOf } from './run-row.js';
 
 /** The run ends with what is decided: with its entry in one commit, or without one where it was refused. */
-export function endingRun<T>(row: RunRow, decision: Decision<T>, now: number): Decision<unknown> {
+export function endingRun<T>(row: RunRow, decision: ItemOutcome<T>, now: number): ItemOutcome<unknown> {
   const at = new Date(now);
   if (decision.kind === 'refuse') return refusedRun(row, decision.error, at);
   if (decision.kind !== 'commit') return decision;
@@ -16,7 +16,7 @@ export function endingRun<T>(row: RunRow, decision: Decision<T>, now: number): D
 }
 
 /** Nothing was read, so nothing but the row tells of it; its key is free again. */
-export const refusedRun = (row: RunRow, error: ServiceError, at: Date): Decision<unknown> => ({
+export const refusedRun = (row: RunRow, error: ServiceError, at: Date): ItemOutcome<unknown> => ({
   kind: 'record',
   run: {
     id: row.id,

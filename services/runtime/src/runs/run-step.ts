@@ -10,7 +10,7 @@ import {
   resolveEvent,
 } from '../execution/resolve-event.js';
 import type { DeploymentState } from '../state/deployment-state.js';
-import type { Decision, WorkItem } from '../state/work-item.js';
+import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import { refusedRun } from './end-run.js';
 import { type RunRow, requestOf, storedRequest } from './run-row.js';
 
@@ -36,7 +36,7 @@ export function runStep(
   { catalog, limits }: StepDependencies,
   row: RunRow,
   signal: AbortSignal,
-  decide: (standing: Standing) => Decision<unknown>,
+  decide: (standing: Standing) => ItemOutcome<unknown>,
 ): WorkItem<unknown> {
   const request = storedRequest(row);
   let confirmed: Confirmed;

@@ -17,37 +17,37 @@ export interface ItemNeeds {
   readonly ids?: number;
 }
 
-/** What an item wants done, seen from the state that the item before it left. */
-export type Decision<T> =
-  /** Something is not in memory, or what was prepared no longer fits: prepare (again) and decide anew. */
+/** The outcome of deciding an item against the state that the item before it left. */
+export type ItemOutcome<T> =
+  /** Something is not in memory, or what was prepared no longer fits: prepare again and decide again. */
   | { readonly kind: 'needs'; readonly needs: ItemNeeds }
   | { readonly kind: 'prepare' }
-  /** What a run holds is in the way: decide anew once it lets go. */
+  /** A run holds something that the item changes: decide again once it is released. */
   | { readonly kind: 'wait' }
   /** Nothing to commit. */
   | { readonly kind: 'answer'; readonly answer: T }
   | { readonly kind: 'refuse'; readonly error: ServiceError }
-  /** A step of a run, which is no entry; decided again after a lost commit it must come to the same. */
+  /** A step of a run, without an entry. Decided again after a lost commit it must have the same outcome. */
   | {
       readonly kind: 'record';
       readonly run: RunEffect;
       readonly settlement: { readonly reply: T } | { readonly error: ServiceError };
     }
-  /** One journal entry and what goes with it; `answer` is given once it is committed. */
+  /** One journal entry with its effects; `answer` is given once it is committed. */
   | {
       readonly kind: 'commit';
       readonly effects: Effects;
       readonly answer: (entry: SealedEntry) => { reply: T } | { error: ServiceError };
     };
 
-/** One request that takes its place in a deployment's order. */
+/** One request in the order of a deployment. */
 export interface WorkItem<T> {
   readonly deploymentId: number;
-  /** Ms since epoch; past it, or once the signal aborts, an item is dropped unless it has been decided. */
+  /** Milliseconds since the epoch. Past it, or once the signal aborts, an item is dropped unless it has been decided. */
   readonly deadline: number;
   readonly signal: Cancellation;
-  /** Asks the world outside for what `decide` needs, before the item is queued; it may run several times. */
+  /** Loads what `decide` needs from outside, before the item is queued; it may be called several times. */
   prepare(state: DeploymentState): Promise<void> | void;
-  /** Pure, and without waiting: everything it looks at is in memory. `now` in ms since epoch. */
-  decide(state: DeploymentState, ids: IdBlocks, now: number): Decision<T>;
+  /** Pure and synchronous: everything it reads is in memory. `now` in milliseconds since the epoch. */
+  decide(state: DeploymentState, ids: IdBlocks, now: number): ItemOutcome<T>;
 }
