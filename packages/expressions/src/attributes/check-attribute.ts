@@ -23,7 +23,7 @@ const TEXTS: readonly AttributeShape['type'][] = ['string'];
 const FITTING_TYPES = { min: NUMBERS, max: NUMBERS, enum: TEXTS, pattern: TEXTS } as const;
 
 /**
- * What contradicts itself in an attribute (decisions §3): a constraint on a type that it does not fit, bounds that leave
+ * What contradicts itself in an attribute (docs/schemas.md): a constraint on a type that it does not fit, bounds that leave
  * no value, a pattern that cannot be read, a default that breaks the constraints. Pointers are into the attribute.
  */
 export function checkAttributeDefinition(attribute: AttributeShape): FieldProblem[] {
@@ -43,7 +43,9 @@ function misplacedConstraints(
   const names = Object.keys(FITTING_TYPES) as (keyof typeof FITTING_TYPES)[];
   return names
     .filter((name) => constraints[name] !== undefined && !FITTING_TYPES[name].includes(type))
-    .map((name) => contradiction(`/constraints/${name}`, `"${name}" does not fit the type ${type}`));
+    .map((name) =>
+      contradiction(`/constraints/${name}`, `The constraint "${name}" does not fit the type ${type}.`),
+    );
 }
 
 function boundsProblems(
@@ -51,24 +53,25 @@ function boundsProblems(
   { min, max }: AttributeConstraintsShape,
 ): FieldProblem[] {
   if (min === undefined || max === undefined) return [];
-  if (min > max) return [contradiction('/constraints/min', 'min is greater than max')];
+  if (min > max) return [contradiction('/constraints/min', 'The constraint "min" is greater than "max".')];
   const isEmpty = type === 'integer' && Math.ceil(min) > Math.floor(max);
-  return isEmpty ? [contradiction('/constraints/min', 'no whole number lies between min and max')] : [];
+  return isEmpty ? [contradiction('/constraints/min', 'No whole number lies between "min" and "max".')] : [];
 }
 
 function textProblems({ enum: allowed, pattern }: AttributeConstraintsShape): FieldProblem[] {
-  if (allowed?.length === 0) return [contradiction('/constraints/enum', 'the enum allows nothing')];
+  if (allowed?.length === 0)
+    return [contradiction('/constraints/enum', 'The enum must have at least one value.')];
   if (pattern === undefined) return [];
   const compiled = compilePattern(pattern);
   if (!compiled.ok) return [fieldProblem('/constraints/pattern', 'invalid_pattern', compiled.reason)];
   if (allowed === undefined || allowed.some((text) => compiled.pattern.test(text))) return [];
-  return [contradiction('/constraints/pattern', 'no value of the enum matches the pattern')];
+  return [contradiction('/constraints/pattern', 'No value of the enum matches the pattern.')];
 }
 
 function defaultProblems(attribute: AttributeShape): FieldProblem[] {
   const value = attribute.defaultValue ?? null;
   const problem = value === null ? undefined : compileAttribute(attribute).check(value, patternWork());
-  return problem === undefined ? [] : [contradiction('/defaultValue', `the default ${problem.message}`)];
+  return problem === undefined ? [] : [contradiction('/defaultValue', `The default ${problem.message}.`)];
 }
 
 const contradiction = (pointer: string, message: string): FieldProblem =>

@@ -54,12 +54,16 @@ function checkAttribute(
 ): FieldProblem | undefined {
   const value = Object.hasOwn(state, name) ? state[name] : undefined;
   if (value === undefined || value === null)
-    return required ? fieldProblem(childPointer('', name), 'required', `"${name}" is required`) : undefined;
+    return required
+      ? fieldProblem(childPointer('', name), 'required', `The attribute "${name}" is required.`)
+      : undefined;
   const misfit = check(value, work);
-  return misfit && fieldProblem(childPointer('', name), misfit.code, `"${name}" ${misfit.message}`);
+  return (
+    misfit && fieldProblem(childPointer('', name), misfit.code, `The attribute "${name}" ${misfit.message}.`)
+  );
 }
 
-/** Why a value does not fit; the message continues "the value …". */
+/** Why a value does not fit. The message follows a subject ("The attribute …") and gets its full stop there. */
 interface Misfit {
   readonly code: 'wrong_type' | 'out_of_range' | 'not_allowed' | 'pattern_mismatch' | 'too_complex';
   readonly message: string;

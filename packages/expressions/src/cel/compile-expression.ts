@@ -1,4 +1,5 @@
 import { Environment, ParseError } from '@marcbachmann/cel-js';
+import { asSentence } from '../error-text.js';
 import { type CompileContext, EXPRESSION_LIMITS, ExpressionFault } from './compile-context.js';
 import { compileNode } from './compile-node.js';
 import type { Expression } from './frame.js';
@@ -33,7 +34,11 @@ export function compileExpression(
 ): Expression | ExpressionFault {
   const { characters, nestedLoops, nodes } = EXPRESSION_LIMITS;
   if (source.length > characters)
-    return new ExpressionFault('template_too_large', `an expression has at most ${characters} characters`, 0);
+    return new ExpressionFault(
+      'template_too_large',
+      `An expression has at most ${characters} characters.`,
+      0,
+    );
   const usage = { nodes: 0, limit: Math.min(nodes, compiler.nodesLeft) };
   const context: CompileContext = {
     names: compiler.names,
@@ -55,7 +60,7 @@ function toFault(error: unknown): ExpressionFault {
   if (error instanceof ExpressionFault) return error;
   if (error instanceof ParseError) {
     const code = error.code === 'limit_exceeded' ? 'template_too_large' : 'template_syntax';
-    return new ExpressionFault(code, error.summary, error.range?.start ?? 0);
+    return new ExpressionFault(code, asSentence(error.summary), error.range?.start ?? 0);
   }
-  return new ExpressionFault('template_too_large', 'the expression is nested too deeply', 0);
+  return new ExpressionFault('template_too_large', 'The expression is nested too deeply.', 0);
 }

@@ -10,13 +10,13 @@ import { compileIndex, compileMember, compileName, compileValue } from './nodes/
 /** Compiles one node of cel-js's syntax tree, its operands first. Throws `ExpressionFault`. */
 export function compileNode(node: ASTNode, context: CompileContext): Expression {
   if (++context.usage.nodes > context.usage.limit)
-    fault('template_too_large', 'the expressions have too many parts', node);
+    fault('template_too_large', 'The expressions have too many parts.', node);
   return compilers[node.op](node as never, context);
 }
 
 type Compilers = { [Op in ASTNode['op']]: (node: NodeOf<Op>, context: CompileContext) => Expression };
 
-const optionals = (node: ASTNode): never => fault('unsupported', 'optional access is not supported', node);
+const optionals = (node: ASTNode): never => fault('unsupported', 'Optional access is not supported.', node);
 
 const compilers: Readonly<Compilers> = {
   value: compileValue,

@@ -47,11 +47,11 @@ describe('numbers', () => {
 
   it.each([
     ['input.n / input.zero', 'finite'],
-    ['1 / 0', 'division by zero'],
-    ['input.n + input.text', 'cannot add a number and text'],
+    ['1 / 0', 'Division by zero.'],
+    ['input.n + input.text', 'Cannot add a number and text.'],
     ['9007199254740993', '2^53'],
     ['9007199254740992.0', '2^53'],
-    ['9223372036854775807 + 1', 'overflow'],
+    ['9223372036854775807 + 1', 'The whole number does not fit 64 bits.'],
   ])('%s fails', (source, reason) => {
     expect(evaluate(source, { input })).toEqual(failed(reason));
   });
@@ -85,14 +85,14 @@ describe('reading', () => {
   });
 
   it.each([
-    ['input.missing', 'there is no "missing"'],
-    ['input.none.deeper', 'cannot read "deeper" of null'],
+    ['input.missing', 'There is no "missing".'],
+    ['input.none.deeper', 'Cannot read "deeper" of null.'],
     ['input.list[2]', 'has no element 2'],
     ['input.list[0.5]', 'whole number'],
-    ['has(input.a.b)', 'there is no "a"'],
+    ['has(input.a.b)', 'There is no "a".'],
     ['input.id ? 1 : 2', 'must be true or false'],
-    ['{"a": 1, "a": 2}', 'stands twice'],
-    ['input.list.all(x, x.y)', 'cannot read "y" of text'],
+    ['{"a": 1, "a": 2}', 'appears twice'],
+    ['input.list.all(x, x.y)', 'Cannot read "y" of text.'],
     ['unix', 'has no value here'],
   ])('%s fails', (source, reason) => {
     expect(evaluate(source, { input, entities })).toEqual(failed(reason));
@@ -127,10 +127,10 @@ describe('prototypes', () => {
   it.each(['constructor', 'toString', '__defineGetter__', 'hasOwnProperty'])(
     '%s cannot be reached',
     (key) => {
-      expect(evaluate(`input.${key}`, { input: {} })).toEqual(failed('there is no'));
-      expect(evaluate(`input["${key}"]`, { input: {} })).toEqual(failed('there is no'));
+      expect(evaluate(`input.${key}`, { input: {} })).toEqual(failed('There is no'));
+      expect(evaluate(`input["${key}"]`, { input: {} })).toEqual(failed('There is no'));
       expect(evaluate(`"${key}" in input || has(input.${key})`, { input: {} })).toBe(false);
-      expect(evaluate(`"text".${key}`, {})).toEqual(failed('cannot read'));
+      expect(evaluate(`"text".${key}`, {})).toEqual(failed('Cannot read'));
     },
   );
 

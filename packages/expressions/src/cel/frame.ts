@@ -33,5 +33,5 @@ export function fail(reason: string): never {
 /** Pays for work whose amount depends on data; one unit is about one node of an expression. */
 export function spend(frame: Frame, units: number): void {
   frame.work -= units;
-  if (frame.work < 0) throw new EvaluationFailure('the template does more work than is allowed', true);
+  if (frame.work < 0) throw new EvaluationFailure('The template does more work than is allowed.', true);
 }

@@ -33,7 +33,7 @@ describe('checkCronSchedule', () => {
   });
 
   it('says what is wrong in words of its own', () => {
-    expect(checkCronSchedule({ schedule: '60 * * * *' }, now)?.reason).toBe('Invalid value for minute: 60');
+    expect(checkCronSchedule({ schedule: '60 * * * *' }, now)?.reason).toBe('Invalid value for minute: 60.');
     expect(checkCronSchedule({ schedule: '@daily' }, now)?.reason).toMatch('five fields: minute, hour');
   });
 

@@ -1,7 +1,8 @@
 import { Cron } from 'croner';
+import { asSentence, quoted } from '../error-text.js';
 
 export interface CronSchedule {
-  /** Five fields: minute, hour, day of month, month, day of week (decisions §6). */
+  /** Five fields: minute, hour, day of month, month, day of week. */
   schedule: string;
   /** IANA name; UTC without one. */
   timezone?: string | undefined;
@@ -27,14 +28,14 @@ export function checkCronSchedule(
   if (!FIVE_FIELDS.test(schedule))
     return {
       field: 'schedule',
-      reason: 'a schedule has five fields: minute, hour, day of month, month, day of week',
+      reason: 'The schedule must have five fields: minute, hour, day of month, month, day of week.',
     };
   if (timezone !== undefined && !isTimeZone(timezone))
-    return { field: 'timezone', reason: `"${timezone.slice(0, 64)}" is not an IANA time zone` };
+    return { field: 'timezone', reason: `"${quoted(timezone, 64)}" is not an IANA time zone.` };
   try {
     const cron = new Cron(schedule.trim(), { mode: '5-part', paused: true, timezone: timezone ?? 'UTC' });
     if (cron.nextRun(new Date(now)) === null)
-      return { field: 'schedule', reason: 'the schedule never fires' };
+      return { field: 'schedule', reason: 'The schedule never fires.' };
     return undefined;
   } catch (error) {
     return { field: 'schedule', reason: reasonOf(error) };
@@ -43,7 +44,7 @@ export function checkCronSchedule(
 
 /** What croner says, without the name of its class in front. */
 const reasonOf = (error: unknown): string =>
-  error instanceof Error ? error.message.replace(/^\w+: /, '') : 'not a cron expression';
+  asSentence(error instanceof Error ? error.message.replace(/^\w+: /, '') : 'The schedule is not valid');
 
 /** Offsets such as `+05:00` are zones to `Intl` too, but no IANA names. */
 function isTimeZone(name: string): boolean {

@@ -19,7 +19,8 @@ export function findBrokenChanges(template: JsonObject): FieldProblem[] {
   const changes = isForm ? template['stateChanges'] : template;
   const base = isForm ? '/stateChanges' : '';
   if (changes === undefined || changes === null || isOpen(changes)) return [];
-  if (!isJsonObject(changes)) return [fieldProblem(base, 'invalid_mutation', 'stateChanges is an object')];
+  if (!isJsonObject(changes))
+    return [fieldProblem(base, 'invalid_mutation', 'The member "stateChanges" must be an object.')];
   return Object.entries(changes)
     .flatMap(([key, change]) => checkChange(key, change, childPointer(base, key)))
     .slice(0, MAX_PROBLEMS);
@@ -27,10 +28,12 @@ export function findBrokenChanges(template: JsonObject): FieldProblem[] {
 
 function checkChange(key: string, change: JsonValue, pointer: string): FieldProblem[] {
   if (!isOpen(key) && splitChangeKey(key) === undefined)
-    return [fieldProblem(pointer, 'invalid_change_key', 'a change is named "<schema>:<instanceId>"')];
+    return [
+      fieldProblem(pointer, 'invalid_change_key', 'The key of a change must be "<schema>:<instanceId>".'),
+    ];
   return isJsonObject(change) || isOpen(change)
     ? []
-    : [fieldProblem(pointer, 'invalid_mutation', 'a change is an object')];
+    : [fieldProblem(pointer, 'invalid_mutation', 'A change must be an object.')];
 }
 
 const isOpen = (value: JsonValue): boolean => typeof value === 'string' && value.includes('{{');

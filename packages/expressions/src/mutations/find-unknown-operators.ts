@@ -43,15 +43,17 @@ function visit(value: JsonValue, position: Position, pointer: string, problems: 
 
 function complaint(key: string, object: JsonObject, position: Position): string | undefined {
   if (position === 'change') return complainOfChange(key, object);
-  if (position !== 'attribute') return `"${key}" cannot stand here; operators stand in an attribute's place`;
-  if (!isOperatorName(key)) return `unknown operator "${key}"; known are ${OPERATOR_NAMES.join(', ')}`;
-  if (Object.keys(object).length > 1) return `"${key}" must be the only key of its object`;
-  return key === '$unset' && object[key] !== true ? '"$unset" is written { "$unset": true }' : undefined;
+  if (position !== 'attribute')
+    return `The operator "${key}" is not allowed here. Operators stand in the place of an attribute.`;
+  if (!isOperatorName(key))
+    return `The operator "${key}" is not known. Operators are ${OPERATOR_NAMES.join(', ')}.`;
+  if (Object.keys(object).length > 1) return `The operator "${key}" must be the only key of its object.`;
+  return key === '$unset' && object[key] !== true ? 'Write the operator as { "$unset": true }.' : undefined;
 }
 
 function complainOfChange(key: string, change: JsonObject): string | undefined {
   if (key !== DELETE_OPERATOR)
-    return `"${key}" cannot stand in a change's place; only ${DELETE_OPERATOR} can`;
+    return `The operator "${key}" is not allowed in the place of a change. Only ${DELETE_OPERATOR} is.`;
   const isWhole = Object.keys(change).length === 1 && change[key] === true;
-  return isWhole ? undefined : `a deletion is written { "${DELETE_OPERATOR}": true }`;
+  return isWhole ? undefined : `Write a deletion as { "${DELETE_OPERATOR}": true }.`;
 }

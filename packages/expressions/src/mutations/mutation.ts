@@ -48,20 +48,21 @@ export type MutationResult = { ok: true; mutation: Mutation } | { ok: false; pro
 const MAX_PROBLEMS = 20;
 
 /**
- * Reads `{ stateChanges, result }` (either may be absent or null) or the bare map of changes (decisions §4, "Changing").
+ * Reads `{ stateChanges, result }` (either may be absent or null) or the bare map of changes (docs/templates.md).
  * Problems have the codes `invalid_mutation` and `invalid_change_key`.
  */
 export function parseMutation(value: JsonValue): MutationResult {
-  if (!isJsonObject(value)) return refuse([fieldProblem('', 'invalid_mutation', 'a mutation is an object')]);
+  if (!isJsonObject(value))
+    return refuse([fieldProblem('', 'invalid_mutation', 'A mutation must be an object.')]);
   const isForm = isMutationForm(value);
   const changes = isForm ? (value['stateChanges'] ?? {}) : value;
   const result = isForm ? (value['result'] ?? null) : null;
   const base = isForm ? '/stateChanges' : '';
   if (!isJsonObject(changes))
-    return refuse([fieldProblem(base, 'invalid_mutation', 'stateChanges is an object')]);
+    return refuse([fieldProblem(base, 'invalid_mutation', 'The member "stateChanges" must be an object.')]);
   const problems = Object.entries(changes).flatMap(([key, change]) => checkChange(key, change, base));
   if (result !== null && !isJsonObject(result))
-    problems.push(fieldProblem('/result', 'invalid_mutation', 'the result is an object'));
+    problems.push(fieldProblem('/result', 'invalid_mutation', 'The result must be an object.'));
   if (problems.length > 0) return refuse(problems);
   return { ok: true, mutation: { stateChanges: changes, result } as Mutation };
 }
@@ -69,8 +70,12 @@ export function parseMutation(value: JsonValue): MutationResult {
 function checkChange(key: string, change: JsonValue, base: string): FieldProblem[] {
   const pointer = childPointer(base, key);
   if (splitChangeKey(key) === undefined)
-    return [fieldProblem(pointer, 'invalid_change_key', 'a change is named "<schema>:<instanceId>"')];
-  return isJsonObject(change) ? [] : [fieldProblem(pointer, 'invalid_mutation', 'a change is an object')];
+    return [
+      fieldProblem(pointer, 'invalid_change_key', 'The key of a change must be "<schema>:<instanceId>".'),
+    ];
+  return isJsonObject(change)
+    ? []
+    : [fieldProblem(pointer, 'invalid_mutation', 'A change must be an object.')];
 }
 
 const refuse = (problems: FieldProblem[]): MutationResult => ({
@@ -91,7 +96,7 @@ export function splitChangeKey(key: string): ChangeKey | undefined {
   return { schema: key.slice(0, colon), instanceId: key.slice(colon + 1) };
 }
 
-/** Operators on one attribute of a direct template's change (decisions §4, "Changing"). */
+/** Operators on one attribute of a change in a direct template (docs/templates.md). */
 export const OPERATOR_NAMES = ['$set', '$merge', '$increment', '$append', '$unset'] as const;
 export type OperatorName = (typeof OPERATOR_NAMES)[number];
 

@@ -33,33 +33,34 @@ const resolvers: Readonly<Record<OperatorName, Resolver>> = {
   $increment: increment,
   $append: append,
   $unset: (_, operand) =>
-    operand === true ? { ok: true, kind: 'unset' } : mismatch('"$unset" is written { "$unset": true }'),
+    operand === true ? { ok: true, kind: 'unset' } : mismatch('Write the operator as { "$unset": true }.'),
 };
 
 /** Shallow: the operand's keys replace those of the current object. */
 function merge(current: JsonValue | undefined, operand: JsonValue): OperatorOutcome {
-  if (!isJsonObject(operand)) return mismatch(`$merge takes an object, not ${wordFor(operand)}`);
+  if (!isJsonObject(operand))
+    return mismatch(`The operator $merge takes an object, not ${wordFor(operand)}.`);
   if (current !== undefined && !isJsonObject(current))
-    return mismatch(`$merge cannot change ${wordFor(current)}`);
+    return mismatch(`The operator $merge cannot change ${wordFor(current)}.`);
   return set({ ...current, ...operand });
 }
 
 /** `null` and `true` in the operand's place stand for 1. */
 function increment(current: JsonValue | undefined, operand: JsonValue): OperatorOutcome {
   const by = operand === null || operand === true ? 1 : operand;
-  if (typeof by !== 'number') return mismatch(`$increment takes a number, not ${wordFor(by)}`);
+  if (typeof by !== 'number') return mismatch(`The operator $increment takes a number, not ${wordFor(by)}.`);
   if (current !== undefined && typeof current !== 'number')
-    return mismatch(`$increment cannot change ${wordFor(current)}`);
+    return mismatch(`The operator $increment cannot change ${wordFor(current)}.`);
   const sum = (current ?? 0) + by;
   if (!Number.isFinite(sum) || (Number.isInteger(sum) && !Number.isSafeInteger(sum)))
-    return mismatch('$increment goes beyond 2^53 - 1');
+    return mismatch('The operator $increment goes beyond 2^53 − 1.');
   return set(sum);
 }
 
 /** A list is concatenated, anything else becomes one more element. */
 function append(current: JsonValue | undefined, operand: JsonValue): OperatorOutcome {
   if (current !== undefined && !Array.isArray(current))
-    return mismatch(`$append cannot change ${wordFor(current)}`);
+    return mismatch(`The operator $append cannot change ${wordFor(current)}.`);
   return set([...(current ?? []), ...(Array.isArray(operand) ? operand : [operand])]);
 }
 

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { asSentence } from '../error-text.js';
 
 /** A user's regular expression on a linear-time engine. */
 export interface Pattern {
@@ -24,16 +25,16 @@ const MAX_TEST_WORK = 700_000;
 /** RE2 syntax (JSON Schema's `\uXXXX` too); lookaround and backreferences do not exist there. Never throws. */
 export function compilePattern(source: string): PatternResult {
   if (source.length > MAX_PATTERN_LENGTH)
-    return refuse(`a pattern has at most ${MAX_PATTERN_LENGTH} characters`);
+    return refuse(`A pattern may have at most ${MAX_PATTERN_LENGTH} characters.`);
   try {
     const program = RE2JS.compile(RE2JS.translateRegExp(source));
     const size = Math.max(1, program.programSize());
-    if (size > MAX_SIZE) return refuse('the pattern is too complex; count to less in its {…}');
+    if (size > MAX_SIZE) return refuse('The pattern is too complex. Use smaller counts in its {…}.');
     const longest = Math.floor(MAX_TEST_WORK / size);
     const test = (text: string): boolean => text.length <= longest && program.test(text);
     return { ok: true, pattern: { source, size, test } };
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : 'the pattern cannot be read');
+    return refuse(asSentence(error instanceof Error ? error.message : 'The pattern is not valid'));
   }
 }
 

@@ -10,7 +10,7 @@ import { numberToText } from '../cel/values/cel-value.js';
 /** instanceIds that a path selects, in order, duplicates included. */
 export type PathResult = { ok: true; ids: string[] } | { ok: false; problem: FieldProblem };
 
-/** Ids that one path may select; the runtime reads at most 500 instances (decisions §4, "Reading"). */
+/** Ids that one path may select; the runtime reads at most 500 instances (docs/execution.md). */
 const MAX_IDS = 10_000;
 
 /**
@@ -22,7 +22,7 @@ export function readPath(input: JsonObject, path: string): PathResult {
   const ids: string[] = [];
   const found = select(input, path.split('.'), 0, ids);
   if (found) return { ok: true, ids };
-  const message = `"${path}" must lead to text, a number or a list of them`;
+  const message = `The filter path "${path}" must lead to text, a number or a list of them.`;
   return {
     ok: false,
     problem: fieldProblem(`/${path.replaceAll('.', '/')}`, 'invalid_filter_value', message),

@@ -32,11 +32,18 @@ export type ContractResult =
  * (`additionalProperties` or `unevaluatedProperties`); deeper down JSON Schema's own rule holds. Never throws.
  */
 export function compileContract(source: JsonValue): ContractResult {
-  if (!isJsonObject(source)) return refuse([fieldProblem('', 'invalid_schema', 'a contract is an object')]);
+  if (!isJsonObject(source))
+    return refuse([fieldProblem('', 'invalid_schema', 'A contract must be an object.')]);
   const unsafe = findUnsafeJson(source);
   if (unsafe !== undefined) return refuse([unsafe]);
   if (JSON.stringify(source).length > CONTRACT_LIMITS.characters)
-    return refuse([fieldProblem('', 'schema_too_large', `at most ${CONTRACT_LIMITS.characters} characters`)]);
+    return refuse([
+      fieldProblem(
+        '',
+        'schema_too_large',
+        `A contract may have at most ${CONTRACT_LIMITS.characters} characters.`,
+      ),
+    ]);
   return isJsonSchema(source) ? compileJsonSchema(source) : compileShortMap(source);
 }
 
@@ -58,7 +65,7 @@ function compileShortMap(map: JsonObject): ContractResult {
 function compileJsonSchema(source: JsonObject): ContractResult {
   const { $schema: dialect = DIALECT } = source;
   if (dialect !== DIALECT && dialect !== `${DIALECT}#`)
-    return refuse([fieldProblem('/$schema', 'invalid_schema', `the one dialect understood is ${DIALECT}`)]);
+    return refuse([fieldProblem('/$schema', 'invalid_schema', `The only supported dialect is ${DIALECT}.`)]);
   const schema = closeRoot({ ...source, $schema: DIALECT });
   const survey = surveySchema(schema);
   if (survey.problems.length > 0) return refuse(survey.problems);

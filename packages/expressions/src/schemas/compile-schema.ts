@@ -30,7 +30,7 @@ function compile(schema: JsonValue, context: SchemaContext): Check {
 }
 
 const anything: Check = () => true;
-const nothing: Check = (_, run) => report(run, 'not_allowed', 'nothing is allowed here');
+const nothing: Check = (_, run) => report(run, 'not_allowed', 'Nothing is allowed here.');
 
 function compileObject(schema: JsonObject, context: SchemaContext): Check {
   const checks = keywords.map((keyword) => keyword(schema, context)).filter((check) => check !== undefined);

@@ -88,7 +88,7 @@ function all<T>(names: readonly string[], shape: T): Record<string, T> {
 
 /** What is wrong with a keyword's own value, if anything. Unknown keywords are annotations. */
 export function keywordComplaint(keyword: string, value: JsonValue): string | undefined {
-  if (REFUSED_KEYWORDS.has(keyword)) return `"${keyword}" is not supported`;
+  if (REFUSED_KEYWORDS.has(keyword)) return `The keyword "${keyword}" is not supported.`;
   const shape = Object.hasOwn(shapes, keyword) ? shapes[keyword] : undefined;
-  return shape === undefined || shape[1](value) ? undefined : `"${keyword}" must be ${shape[0]}`;
+  return shape === undefined || shape[1](value) ? undefined : `The keyword "${keyword}" must be ${shape[0]}.`;
 }

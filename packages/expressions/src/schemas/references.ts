@@ -1,4 +1,5 @@
 import { type FieldProblem, fieldProblem } from '@orrery/contracts';
+import { quoted } from '../error-text.js';
 import type { Survey } from './survey-schema.js';
 
 /** Pointer of the schema that a `$ref` leads to: `#`, `#/$defs/x` or `#anchor`; undefined when there is none. */
@@ -28,14 +29,14 @@ export function referenceProblems(survey: Survey): FieldProblem[] {
   const loop = findLoop(survey);
   return loop === undefined
     ? []
-    : [fieldProblem(loop, 'reference_loop', 'the schema refers to itself without end')];
+    : [fieldProblem(loop, 'reference_loop', 'The schema refers to itself without end.')];
 }
 
 const lostReference = (pointer: string, reference: string): FieldProblem =>
   fieldProblem(
     `${pointer}/$ref`,
     'unknown_reference',
-    `"${reference.slice(0, 80)}" leads to no schema in this document`,
+    `The reference "${quoted(reference)}" leads to no schema in this document.`,
   );
 
 const inPlaceOf = (pointer: string, survey: Survey): string[] => {

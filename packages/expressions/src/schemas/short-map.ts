@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
+import { quoted } from '../error-text.js';
 
 export const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -23,7 +24,7 @@ const TYPES: Readonly<Record<string, JsonObject>> = {
   array: { type: 'array' },
 };
 
-/** JSON Schema has `$schema`, or `type: "object"` with `properties`; everything else is a short map (decisions §3). */
+/** JSON Schema has `$schema`, or `type: "object"` with `properties`; everything else is a short map (docs/schemas.md). */
 export const isJsonSchema = (schema: JsonObject): boolean =>
   Object.hasOwn(schema, '$schema') || (schema['type'] === 'object' && isJsonObject(schema['properties']));
 
@@ -56,5 +57,5 @@ function expandField(field: JsonValue, pointer: string, problems: FieldProblem[]
 }
 
 const unknownType = (field: JsonValue): string =>
-  `${JSON.stringify(field).slice(0, 60)} is no type; types are ${Object.keys(TYPES).join(', ')}, each with [] and ? ` +
-  `at its end, or a nested map (a JSON Schema is told by its "$schema", or by "type": "object" with "properties")`;
+  `The type ${quoted(JSON.stringify(field), 60)} is not known. Types are ${Object.keys(TYPES).join(', ')}, each with [] and ? ` +
+  `at its end, or a nested map. (A contract is JSON Schema when it has "$schema", or "type": "object" with "properties".)`;

@@ -45,10 +45,10 @@ function visit(schema: JsonValue, pointer: string, survey: Survey): void {
   const most = CONTRACT_LIMITS.schemas;
   survey.schemas.set(pointer, schema);
   if (survey.schemas.size > most)
-    complain(survey, pointer, `at most ${most} schemas in one document`, 'schema_too_large');
+    complain(survey, pointer, `A contract may have at most ${most} schemas.`, 'schema_too_large');
   else if (isJsonObject(schema))
     for (const key of Object.keys(schema)) visitKeyword(key, schema[key] ?? null, pointer, survey);
-  else if (typeof schema !== 'boolean') complain(survey, pointer, 'a schema is an object or a boolean');
+  else if (typeof schema !== 'boolean') complain(survey, pointer, 'A schema must be an object or a boolean.');
 }
 
 function visitKeyword(keyword: string, value: JsonValue, pointer: string, survey: Survey): void {
@@ -66,7 +66,7 @@ function note(keyword: string, text: string, pointer: string, survey: Survey): v
   if (keyword === '$anchor') survey.anchors.set(text, pointer);
   if (keyword === 'pattern') surveyPattern(text, childPointer(pointer, keyword), survey);
   if (keyword === '$schema' && pointer !== '')
-    complain(survey, childPointer(pointer, keyword), '"$schema" stands at the root');
+    complain(survey, childPointer(pointer, keyword), 'The keyword "$schema" is allowed at the root only.');
 }
 
 function visitParts(
@@ -78,10 +78,10 @@ function visitParts(
 ): void {
   const at = childPointer(pointer, keyword);
   const parts = partsOf(value, holds, at);
-  if (parts === undefined) complain(survey, at, `"${keyword}" must be ${WORDS[holds]}`);
+  if (parts === undefined) complain(survey, at, `The keyword "${keyword}" must be ${WORDS[holds]}.`);
   if (inPlace)
     survey.inPlace.set(pointer, [...(survey.inPlace.get(pointer) ?? []), ...(parts?.keys() ?? [])]);
-  for (const [place, part] of parts ?? []) visit(part, place, survey);
+  for (const [partPointer, part] of parts ?? []) visit(part, partPointer, survey);
   if (keyword !== 'patternProperties' || !isJsonObject(value)) return;
   for (const source of Object.keys(value)) surveyPattern(source, childPointer(at, source), survey);
 }
@@ -109,7 +109,7 @@ function surveyPattern(source: string, pointer: string, survey: Survey): void {
   else complain(survey, pointer, result.reason, 'invalid_pattern');
 }
 
-const TOO_MANY = { ok: false, reason: 'the patterns of the schema are too many or too large' } as const;
+const TOO_MANY = { ok: false, reason: 'The schema has too many or too large patterns.' } as const;
 
 const programSize = ({ patterns }: Survey): number =>
   [...patterns.values()].reduce((total, { size }) => total + size, 0);

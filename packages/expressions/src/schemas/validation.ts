@@ -105,11 +105,13 @@ export function checkAgainst({ check }: CompiledContract, value: JsonValue): Fie
     if (!(error instanceof TooMuchWork || error instanceof RangeError)) throw error;
     if (problems.length === 0) return [TOO_COMPLEX];
   }
-  return problems.length > 0 ? problems : [fieldProblem('', 'not_allowed', 'does not fit the contract')];
+  return problems.length > 0
+    ? problems
+    : [fieldProblem('', 'not_allowed', 'The value does not fit the contract.')];
 }
 
 const TOO_COMPLEX = fieldProblem(
   '',
   'too_complex',
-  'checking this value against the contract takes too long',
+  'Checking this value against the contract takes too long.',
 );

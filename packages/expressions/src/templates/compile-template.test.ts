@@ -14,7 +14,7 @@ describe('places of problems', () => {
     expect(problem).toEqual({
       pointer: '/horse:A/wins/1',
       code: 'unknown_name',
-      message: expect.stringContaining('line 2, column 8: unknown name "inptu"'),
+      message: expect.stringContaining('Line 2, column 8: The name "inptu" is not known.'),
     });
     expect(problem?.message).toContain('{{ inptu.x }}');
   });

@@ -41,25 +41,26 @@ export function compileTemplate(template: JsonValue, options: TemplateOptions): 
   return problems.length > 0 ? { ok: false, problems } : { ok: true, template: { root } };
 }
 
-interface Place {
+/** Where a value stands in the template. */
+interface TemplatePart {
   pointer: string;
   depth: number;
   position: Position;
 }
 
-function compileValue(value: JsonValue, place: Place, compiler: TemplateCompiler): TemplateNode {
-  const { pointer, depth, position } = place;
+function compileValue(value: JsonValue, part: TemplatePart, compiler: TemplateCompiler): TemplateNode {
+  const { pointer, depth, position } = part;
   if (!takeTemplateRoom(compiler, pointer, depth, typeof value === 'string' ? value.length : 0))
     return () => null;
   if (typeof value === 'string') return quoteOperators(compileText(value, pointer, compiler), position);
-  if (Array.isArray(value)) return compileArray(value, place, compiler);
-  if (isJsonObject(value)) return compileObject(value, place, compiler);
+  if (Array.isArray(value)) return compileArray(value, part, compiler);
+  if (isJsonObject(value)) return compileObject(value, part, compiler);
   return () => value;
 }
 
 function compileArray(
   items: JsonValue[],
-  { pointer, depth }: Place,
+  { pointer, depth }: TemplatePart,
   compiler: TemplateCompiler,
 ): TemplateNode {
   const nodes = items.map((item, index) =>
@@ -68,26 +69,26 @@ function compileArray(
   return (run, at) => nodes.map((node) => node(run, at + 1));
 }
 
-function compileObject(object: JsonObject, place: Place, compiler: TemplateCompiler): TemplateNode {
-  const entries = Object.entries(object).map(([key, value]) => compileEntry(key, value, place, compiler));
+function compileObject(object: JsonObject, part: TemplatePart, compiler: TemplateCompiler): TemplateNode {
+  const entries = Object.entries(object).map(([key, value]) => compileEntry(key, value, part, compiler));
   return (run, at) => {
     const result: JsonObject = {};
     for (const [readKey, node] of entries) {
-      const key = writeKey(readKey, run, place.position);
-      if (Object.hasOwn(result, key)) fail(`the key "${key}" stands twice in one object`);
+      const key = writeKey(readKey, run, part.position);
+      if (Object.hasOwn(result, key)) fail(`The key "${key}" appears twice in one object.`);
       result[key] = node(run, at + 1);
     }
     return result;
   };
 }
 
-function compileEntry(key: string, value: JsonValue, place: Place, compiler: TemplateCompiler) {
-  const pointer = childPointer(place.pointer, key);
-  takeTemplateRoom(compiler, pointer, place.depth, key.length);
-  const position = childPosition(place.position, key);
+function compileEntry(key: string, value: JsonValue, part: TemplatePart, compiler: TemplateCompiler) {
+  const pointer = childPointer(part.pointer, key);
+  takeTemplateRoom(compiler, pointer, part.depth, key.length);
+  const position = childPosition(part.position, key);
   return [
     compileKey(key, pointer, compiler),
-    compileValue(value, { pointer, depth: place.depth + 1, position }, compiler),
+    compileValue(value, { pointer, depth: part.depth + 1, position }, compiler),
   ] as const;
 }
 
@@ -95,7 +96,7 @@ function compileEntry(key: string, value: JsonValue, place: Place, compiler: Tem
 function writeKey(node: KeyNode, run: TemplateRun, position: Position): string {
   const key = resultKey(node.write(run), run.room);
   if (!node.fixed && position !== 'free' && key.startsWith('$'))
-    fail(`data may not bring the operator "${key}"`);
+    fail(`Data may not bring the operator "${key}".`);
   return key;
 }
 
@@ -117,7 +118,7 @@ const quoteAttribute = (value: JsonValue): JsonValue =>
 
 function quoteChange(change: JsonValue): JsonValue {
   if (isJsonObject(change) && bringsOperator(change))
-    return fail('data may not bring operators into a change');
+    return fail('Data may not bring operators into a change.');
   return mapValues(change, quoteAttribute);
 }
 

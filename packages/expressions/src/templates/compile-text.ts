@@ -2,6 +2,7 @@ import { ExpressionFault } from '../cel/compile-context.js';
 import { compileExpression } from '../cel/compile-expression.js';
 import { EvaluationFailure, type Expression, fail, spend } from '../cel/frame.js';
 import { type CelValue, keyToText, valueToText, wordFor } from '../cel/values/cel-value.js';
+import { quoted } from '../error-text.js';
 import { resultText, type TemplateNode, type TemplateRun, toJson } from './evaluate-template.js';
 import { findPlaceholders, type Segment } from './find-placeholders.js';
 import { addProblem, type TemplateCompiler } from './template-compiler.js';
@@ -12,8 +13,8 @@ type Piece = string | Placeholder;
 function compilePieces(text: string, pointer: string, compiler: TemplateCompiler): Piece[] | undefined {
   const found = findPlaceholders(text);
   if (!found.ok) {
-    const place = placeIn(text, found.start);
-    const message = `${place}: the placeholder is not closed with }}, in ${shorten(text.slice(found.start))}`;
+    const position = positionIn(text, found.start);
+    const message = `${position}: the placeholder is not closed with }}. It begins with ${quoted(text.slice(found.start), 120)}`;
     addProblem(compiler, pointer, 'template_syntax', message);
     return undefined;
   }
@@ -65,7 +66,7 @@ function joined(
       run.current = piece;
       text += write(piece.run(run.frame), run);
     }
-    if (text.length > run.room.characters) throw new EvaluationFailure('the result is too large', true);
+    if (text.length > run.room.characters) throw new EvaluationFailure('The result is too large.', true);
   }
   return resultText(text, run.room);
 }
@@ -83,7 +84,7 @@ function insideText(value: CelValue, run: TemplateRun): string {
 /** A key names something: null, lists, objects and booleans are refused rather than written out. */
 function insideKey(value: CelValue): string {
   const text = keyToText(value);
-  return text === '' ? fail('a placeholder in a key is empty') : text;
+  return text === '' ? fail('A placeholder in a key is empty.') : text;
 }
 
 /** A compiled `{{ … }}` and where it stands. */
@@ -104,8 +105,13 @@ function compilePlaceholder(
   const compiled = compileExpression(segment.source, compiler.expressions);
   if (!(compiled instanceof ExpressionFault)) return { text: segment.text, pointer, run: compiled };
   if (compiler.expressions.nodesLeft < 0) compiler.stopped = true;
-  const place = placeIn(text, segment.start + compiled.offset);
-  addProblem(compiler, pointer, compiled.code, `${place}: ${compiled.message}, in ${shorten(segment.text)}`);
+  const position = positionIn(text, segment.start + compiled.offset);
+  addProblem(
+    compiler,
+    pointer,
+    compiled.code,
+    `${position}: ${compiled.message} The placeholder is ${quoted(segment.text, 120)}`,
+  );
   return undefined;
 }
 
@@ -114,16 +120,14 @@ function takeRoom(source: string, pointer: string, compiler: TemplateCompiler): 
   compiler.left.placeholders -= 1;
   compiler.left.expressionCharacters -= source.length;
   if (compiler.left.placeholders >= 0 && compiler.left.expressionCharacters >= 0) return true;
-  addProblem(compiler, pointer, 'template_too_large', 'the template has too many or too long placeholders');
+  addProblem(compiler, pointer, 'template_too_large', 'The template has too many or too long placeholders.');
   compiler.stopped = true;
   return false;
 }
 
-const shorten = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);
-
-/** "line 2, column 7" of an offset in a text; both count from 1. */
-function placeIn(text: string, offset: number): string {
+/** "Line 2, column 7" of an offset in a text; both count from 1. */
+function positionIn(text: string, offset: number): string {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
-  return `line ${line}, column ${offset - before.lastIndexOf('\n')}`;
+  return `Line ${line}, column ${offset - before.lastIndexOf('\n')}`;
 }

@@ -56,15 +56,15 @@ describe('failures', () => {
   it('names the placeholder, its place and the reason', () => {
     expect(evaluate({ a: { b: 'x {{ input.missing }}' } })).toEqual({
       ok: false,
-      problem: { placeholder: '{{ input.missing }}', pointer: '/a/b', reason: 'there is no "missing"' },
+      problem: { placeholder: '{{ input.missing }}', pointer: '/a/b', reason: 'There is no "missing".' },
     });
   });
 
   it.each<[JsonValue, string]>([
-    [{ 'horse:{{ input.none }}': 1 }, 'a key must be text or a number'],
+    [{ 'horse:{{ input.none }}': 1 }, 'A key must be text or a number'],
     [{ 'horse:{{ input.empty }}': 1 }, 'empty'],
-    [{ 'horse:{{ input.list }}': 1 }, 'a key must be text or a number'],
-    [{ a: 1, '{{ input.a }}': 2 }, 'stands twice'],
+    [{ 'horse:{{ input.list }}': 1 }, 'A key must be text or a number'],
+    [{ a: 1, '{{ input.a }}': 2 }, 'appears twice'],
     [{ '{{ input.proto }}': 2 }, 'not allowed'],
     ['{{ 1.0 / input.zero }}', 'finite'],
   ])('%j', (template, reason) => {
@@ -75,11 +75,11 @@ describe('failures', () => {
   it('bounds the result, however little was written', () => {
     const twice = `[input.list]${'.map(x, [x, x])'.repeat(20)}`;
     expect(evaluate(`{{ ${twice} }}`, { list: [1, 2, 3] })).toEqual(
-      failed({ reason: 'the result is too large' }),
+      failed({ reason: 'The result is too large.' }),
     );
     const text = Array.from({ length: 100 }, () => '{{ input.text }}');
     expect(evaluate(text, { text: 'x'.repeat(10_000) })).toEqual(
-      failed({ reason: 'the result is too large' }),
+      failed({ reason: 'The result is too large.' }),
     );
   });
 });
@@ -109,7 +109,7 @@ describe('data cannot bring operators', () => {
     ['half an operator as a key', { 'h:1': { a: { '{{ input.key }}ment': 1 } } }, { key: '$incre' }],
   ])('%s', (_, template, input) => {
     expect(evaluate(template, input, true)).toEqual(
-      failed({ reason: expect.stringContaining('data may not bring') }),
+      failed({ reason: expect.stringContaining('Data may not bring') }),
     );
   });
 });

@@ -46,7 +46,7 @@ export function evaluateTemplate(
   try {
     return { ok: true, value: root(run, 0) };
   } catch (error) {
-    const reason = error instanceof EvaluationFailure ? error.reason : 'the expression is nested too deeply';
+    const reason = error instanceof EvaluationFailure ? error.reason : 'The expression is nested too deeply.';
     return { ok: false, problem: failureOf(run, reason) };
   }
 }
@@ -69,7 +69,7 @@ const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 /** Writes a value out as fresh JSON that shares nothing with what the expression read. */
 export function toJson(value: CelValue, room: ResultRoom, depth: number): JsonValue {
   if (--room.values < 0 || depth > room.maxDepth)
-    throw new EvaluationFailure('the result is too large', true);
+    throw new EvaluationFailure('The result is too large.', true);
   if (typeof value === 'string') return resultText(value, room);
   if (typeof value === 'number' || typeof value === 'bigint') return toJsonNumber(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -86,24 +86,24 @@ function mapToJson(map: CelMap, room: ResultRoom, depth: number): JsonValue {
   return result;
 }
 
-/** Text of a result: U+0000 and lone surrogates are refused as they are at every entrance (decisions §8). */
+/** Text of a result: U+0000 and lone surrogates are refused as they are at every entrance (docs/gateway.md). */
 export function resultText(text: string, room: ResultRoom): string {
   room.characters -= text.length;
-  if (room.characters < 0) throw new EvaluationFailure('the result is too large', true);
-  return isCleanText(text) ? text : fail('the result holds U+0000 or a lone surrogate');
+  if (room.characters < 0) throw new EvaluationFailure('The result is too large.', true);
+  return isCleanText(text) ? text : fail('The result holds U+0000 or a lone surrogate.');
 }
 
 export function resultKey(key: string, room: ResultRoom): string {
-  return POLLUTING_KEYS.has(key) ? fail(`the key "${key}" is not allowed`) : resultText(key, room);
+  return POLLUTING_KEYS.has(key) ? fail(`The key "${key}" is not allowed.`) : resultText(key, room);
 }
 
 /** A number as a JSON result holds it: finite, and exact when whole (at most 2^53 − 1). */
 export function toJsonNumber(value: number | bigint): number {
   const number = Number(value);
-  if (!Number.isFinite(number)) return fail('the result is not a finite number');
+  if (!Number.isFinite(number)) return fail('The result is not a finite number.');
   if (typeof value === 'bigint' || Number.isInteger(number)) {
     if (Math.abs(number) > Number.MAX_SAFE_INTEGER)
-      return fail('the result is a whole number beyond 2^53 - 1');
+      return fail('The result is a whole number beyond 2^53 − 1.');
   }
   return number === 0 ? 0 : number;
 }

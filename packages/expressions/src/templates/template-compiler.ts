@@ -35,7 +35,7 @@ export function takeTemplateRoom(
   if (compiler.stopped) return false;
   const fits = compiler.left.values >= 0 && compiler.left.characters >= 0 && depth <= TEMPLATE_LIMITS.depth;
   if (fits) return true;
-  addProblem(compiler, pointer, 'template_too_large', 'the template is too large or nested too deeply');
+  addProblem(compiler, pointer, 'template_too_large', 'The template is too large or nested too deeply.');
   compiler.stopped = true;
   return false;
 }

@@ -1,6 +1,6 @@
 /** Bounds of a template as a whole, checked when it is compiled. One expression's own bounds are in `cel/`. */
 export const TEMPLATE_LIMITS = {
-  /** Nesting of the template's JSON (decisions §8). */
+  /** Nesting of the template's JSON, as for all JSON from outside. */
   depth: 32,
   /** JSON values in it. */
   values: 10_000,
@@ -24,5 +24,5 @@ export interface EvaluationLimits {
   characters: number;
 }
 
-/** About 20 ms at worst; a result within one journal entry (256 KiB, decisions §8). */
+/** About 20 ms at worst; a result fits one journal entry (256 KiB). */
 export const EVALUATION_LIMITS: EvaluationLimits = { work: 250_000, values: 50_000, characters: 262_144 };

@@ -1,4 +1,4 @@
-/** Names that a direct mutation's template may use (decisions §4, "Templates"). */
+/** Names that a direct mutation's template may use (docs/templates.md). */
 export const DIRECT_TEMPLATE_NAMES = [
   'input',
   'entities',

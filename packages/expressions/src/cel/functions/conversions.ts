@@ -15,12 +15,12 @@ const SPECIAL: ReadonlyMap<string, number> = new Map([
 ]);
 
 const cannot = (value: CelValue, what: string): never =>
-  fail(`cannot turn ${typeof value === 'string' ? 'this text' : wordFor(value)} into ${what}`);
+  fail(`Cannot turn ${typeof value === 'string' ? 'this text' : wordFor(value)} into ${what}.`);
 
 /** A 64-bit whole number; decimals are cut off. */
 export const toInt: Native = (_, [value = null]) => {
   const int = readInt(value);
-  return isInt64(int) ? int : fail('the number does not fit 64 bits');
+  return isInt64(int) ? int : fail('The number does not fit 64 bits.');
 };
 
 function readInt(value: CelValue): bigint {
@@ -33,7 +33,7 @@ function readInt(value: CelValue): bigint {
 
 /** Doubles beyond ±2^63 are out of range, the bounds themselves included, as the CEL specification has it. */
 function truncated(value: number): bigint {
-  if (!(Math.abs(value) < 2 ** 63)) return fail('the number does not fit 64 bits');
+  if (!(Math.abs(value) < 2 ** 63)) return fail('The number does not fit 64 bits.');
   return BigInt(Math.trunc(value));
 }
 
@@ -66,14 +66,14 @@ export const toType: Native = (_, [value = null]) => typeOf(value);
 export const toTimestamp: Native = (frame, [value = null]) => {
   if (value instanceof Timestamp) return value;
   if (isNumber(value)) return new Timestamp(BigInt(asWhole(value)) * NANOS_PER_SECOND);
-  if (typeof value !== 'string') return fail(`cannot turn ${wordFor(value)} into a time`);
+  if (typeof value !== 'string') return fail(`Cannot turn ${wordFor(value)} into a time.`);
   spend(frame, PARSE_COST);
   return parseTimestamp(value);
 };
 
 export const toDuration: Native = (frame, [value = null]) => {
   if (value instanceof Duration) return value;
-  if (typeof value !== 'string') return fail(`cannot turn ${wordFor(value)} into a duration`);
+  if (typeof value !== 'string') return fail(`Cannot turn ${wordFor(value)} into a duration.`);
   spend(frame, PARSE_COST);
   return parseDuration(value);
 };

@@ -38,7 +38,7 @@ const extreme =
   (frame, args) => {
     const [first] = args;
     const values = args.length === 1 && Array.isArray(first) ? first : args;
-    if (values.length === 0) return fail('the list is empty');
+    if (values.length === 0) return fail('The list is empty.');
     spend(frame, values.length);
     return values.map(asNumber).reduce((best, value) => (better(value, best) ? value : best));
   };

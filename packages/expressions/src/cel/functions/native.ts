@@ -5,13 +5,13 @@ import { type CelValue, isNumber, wordFor } from '../values/cel-value.js';
 export type Native = (frame: Frame, args: readonly CelValue[]) => CelValue;
 
 export const asText = (value: CelValue | undefined): string =>
-  typeof value === 'string' ? value : fail(`expected text, not ${wordFor(value ?? null)}`);
+  typeof value === 'string' ? value : fail(`The function expects text, not ${wordFor(value ?? null)}.`);
 
 export const asNumber = (value: CelValue | undefined): number | bigint =>
-  isNumber(value) ? value : fail(`expected a number, not ${wordFor(value ?? null)}`);
+  isNumber(value) ? value : fail(`The function expects a number, not ${wordFor(value ?? null)}.`);
 
 /** A whole number argument, from a literal or from JSON. */
 export function asWhole(value: CelValue | undefined): number {
   const number = Number(asNumber(value));
-  return Number.isSafeInteger(number) ? number : fail('expected a whole number');
+  return Number.isSafeInteger(number) ? number : fail('The function expects a whole number.');
 }

@@ -11,7 +11,7 @@ import { timeMethods } from './time-methods.js';
 const sizeOf: Native = (frame, [value = null]) => {
   if (Array.isArray(value)) return BigInt(value.length);
   if (isMap(value)) return BigInt(keysOf(frame, value).length);
-  if (typeof value !== 'string') return fail(`${wordFor(value)} has no size`);
+  if (typeof value !== 'string') return fail(`The size of ${wordFor(value)} is not defined.`);
   spendOnText(frame, value.length);
   return BigInt(codePointLength(value));
 };

@@ -42,7 +42,7 @@ function part(text: string, start: number, end: number, lenientEnd: boolean): st
   const length = codePointLength(text);
   const last = lenientEnd ? length + 1 : length;
   if (start < 0 || start > end || start > length || end > last)
-    return fail('the position is outside the text');
+    return fail('The position is outside the text.');
   return slice(text, start, end);
 }
 
@@ -50,7 +50,7 @@ const indexOf: Native = (frame, [receiver, searched, from]) => {
   const text = asText(receiver);
   spendOnText(frame, text.length);
   const start = from === undefined ? 0 : asWhole(from);
-  if (start < 0 || start > codePointLength(text)) return fail('the position is outside the text');
+  if (start < 0 || start > codePointLength(text)) return fail('The position is outside the text.');
   return BigInt(codePointIndex(text, text.indexOf(asText(searched), slice(text, 0, start).length)));
 };
 
@@ -58,7 +58,7 @@ const lastIndexOf: Native = (frame, [receiver, searched, from]) => {
   const text = asText(receiver);
   spendOnText(frame, text.length);
   const start = from === undefined ? codePointLength(text) : asWhole(from);
-  if (start < 0 || start > codePointLength(text)) return fail('the position is outside the text');
+  if (start < 0 || start > codePointLength(text)) return fail('The position is outside the text.');
   return BigInt(codePointIndex(text, text.lastIndexOf(asText(searched), slice(text, 0, start).length)));
 };
 
@@ -70,7 +70,7 @@ const reverse: Native = (frame, [receiver]) => {
 
 /** `list.join(separator)`: a list of texts. */
 const joinTexts: Native = (frame, [list, separator = '']) => {
-  if (!Array.isArray(list)) return fail('join() works on a list of texts');
+  if (!Array.isArray(list)) return fail('The function join() works on a list of texts.');
   const glue = asText(separator);
   const texts = list.map(asText);
   spend(frame, texts.length);

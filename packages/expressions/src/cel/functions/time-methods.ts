@@ -1,3 +1,4 @@
+import { quoted } from '../../error-text.js';
 import { fail, spend } from '../frame.js';
 import { wordFor } from '../values/cel-value.js';
 import { Duration, NANOS_PER_SECOND, Timestamp } from '../values/moments.js';
@@ -13,7 +14,7 @@ const partOf =
   (frame, [value = null, zone]) => {
     if (value instanceof Duration && perUnit !== undefined && zone === undefined)
       return value.nanos / perUnit;
-    if (!(value instanceof Timestamp)) return fail(`expected a time, not ${wordFor(value)}`);
+    if (!(value instanceof Timestamp)) return fail(`The function expects a time, not ${wordFor(value)}.`);
     const utc = Number(floorDiv(value.nanos, MILLIS));
     if (zone === undefined) return BigInt(ofTime(new Date(utc)));
     spend(frame, ZONE_COST);
@@ -25,7 +26,7 @@ const floorDiv = (value: bigint, by: bigint): bigint =>
 
 const milliseconds: Native = (_, [value = null]) => {
   if (value instanceof Duration) return (value.nanos % NANOS_PER_SECOND) / MILLIS;
-  if (!(value instanceof Timestamp)) return fail(`expected a time, not ${wordFor(value)}`);
+  if (!(value instanceof Timestamp)) return fail(`The function expects a time, not ${wordFor(value)}.`);
   return BigInt(new Date(Number(floorDiv(value.nanos, MILLIS))).getUTCMilliseconds());
 };
 
@@ -64,7 +65,7 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
     const time = { hour: numeric, minute: numeric, second: numeric };
     return new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...date, ...time });
   } catch {
-    return fail(`"${timeZone.slice(0, 40)}" is not a time zone`);
+    return fail(`"${quoted(timeZone, 40)}" is not a time zone.`);
   }
 }
 

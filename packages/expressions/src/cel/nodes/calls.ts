@@ -48,7 +48,7 @@ function namespaceOf(receiver: ASTNode, { names, locals }: CompileContext): stri
 function compileBind(node: NodeOf<'rcall'>, context: CompileContext): Expression {
   const [name, value, body] = node.args[2];
   if (name?.op !== 'id' || value === undefined || body === undefined)
-    return fault('template_syntax', 'cel.bind() takes a name, a value and an expression', node);
+    return fault('template_syntax', 'The macro cel.bind() takes a name, a value and an expression.', node);
   const slot = context.locals.length;
   const bound = context.compile(value, context);
   const result = context.compile(body, { ...context, locals: [...context.locals, name.args] });
@@ -69,8 +69,16 @@ const readAll = (read: readonly Expression[], frame: Frame): CelValue[] => read.
 
 function refuseMatches(name: string, node: ASTNode): void {
   if (name === 'matches')
-    fault('unsupported', '"matches" is not available in templates; put a pattern on the attribute', node);
+    fault(
+      'unsupported',
+      'The function "matches" is not available in templates. Put a pattern on the attribute.',
+      node,
+    );
 }
 
 const unknownFunction = (name: string, args: readonly ASTNode[], node: ASTNode): never =>
-  fault('unknown_function', `there is no function "${name}" with ${args.length} argument(s)`, node);
+  fault(
+    'unknown_function',
+    `There is no function "${name}" with ${args.length} ${args.length === 1 ? 'argument' : 'arguments'}.`,
+    node,
+  );

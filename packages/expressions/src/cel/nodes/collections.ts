@@ -1,3 +1,4 @@
+import { quoted } from '../../error-text.js';
 import type { CompileContext, NodeOf } from '../compile-context.js';
 import { type Expression, type Frame, fail } from '../frame.js';
 import { type CelMap, keyToText } from '../values/cel-value.js';
@@ -20,7 +21,7 @@ function buildMap(entries: readonly (readonly [Expression, Expression])[], frame
   const map: CelMap = Object.create(null);
   for (const [readKey, readValue] of entries) {
     const key = keyToText(readKey(frame));
-    if (Object.hasOwn(map, key)) fail(`the key "${key}" stands twice in one object`);
+    if (Object.hasOwn(map, key)) fail(`The key "${quoted(key)}" appears twice in one object.`);
     map[key] = readValue(frame);
   }
   return map;

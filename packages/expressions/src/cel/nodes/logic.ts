@@ -19,7 +19,7 @@ export function attempt(expression: Expression, frame: Frame): Outcome {
 }
 
 export const toBoolean = (value: CelValue): boolean =>
-  typeof value === 'boolean' ? value : fail(`a condition must be true or false, not ${wordFor(value)}`);
+  typeof value === 'boolean' ? value : fail(`A condition must be true or false, not ${wordFor(value)}.`);
 
 /** `a && b` and `a || b` are symmetric in CEL: either operand may decide, even when the other one fails. */
 function compileLogic(node: NodeOf<'&&' | '||'>, context: CompileContext, deciding: boolean): Expression {

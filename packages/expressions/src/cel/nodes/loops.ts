@@ -31,9 +31,14 @@ export function loopNamed(name: string, args: number): LoopCompiler | undefined 
 
 function compileLoop(loop: Loop, node: NodeOf<'rcall'>, context: CompileContext): Expression {
   const [name, receiver, [variable, ...body]] = node.args;
-  if (variable?.op !== 'id') return fault('template_syntax', `${name}() takes a variable name first`, node);
+  if (variable?.op !== 'id')
+    return fault('template_syntax', `The macro ${name}() takes a variable name first.`, node);
   if (context.loops === 0)
-    return fault('template_too_large', `loops nest at most ${EXPRESSION_LIMITS.nestedLoops} deep`, node);
+    return fault(
+      'template_too_large',
+      `Loops may be nested at most ${EXPRESSION_LIMITS.nestedLoops} deep.`,
+      node,
+    );
   const range = context.compile(receiver, context);
   const slot = context.locals.length;
   const inner = { ...context, loops: context.loops - 1, locals: [...context.locals, variable.args] };
@@ -49,7 +54,7 @@ function compileLoop(loop: Loop, node: NodeOf<'rcall'>, context: CompileContext)
 
 function elementsOf(frame: Frame, value: CelValue): readonly CelValue[] {
   if (Array.isArray(value)) return value;
-  return isMap(value) ? keysOf(frame, value) : fail(`cannot go through ${wordFor(value)}`);
+  return isMap(value) ? keysOf(frame, value) : fail(`Cannot loop over ${wordFor(value)}.`);
 }
 
 const always: Expression = () => true;

@@ -54,7 +54,7 @@ export function compileNegation(node: NodeOf<'-_'>, context: CompileContext): Ex
 function negate(value: CelValue): CelValue {
   if (typeof value === 'number') return -value;
   if (typeof value === 'bigint') return checkedInt(-value);
-  return fail(`cannot negate ${value instanceof BeyondJson ? value.kind : wordFor(value)}`);
+  return fail(`Cannot negate ${value instanceof BeyondJson ? value.kind : wordFor(value)}.`);
 }
 
 /**
@@ -80,41 +80,41 @@ function addMoments(left: CelValue, right: CelValue): CelValue {
   if (left instanceof Timestamp && right instanceof Duration) return new Timestamp(left.nanos + right.nanos);
   if (left instanceof Duration && right instanceof Timestamp) return new Timestamp(left.nanos + right.nanos);
   if (left instanceof Duration && right instanceof Duration) return new Duration(left.nanos + right.nanos);
-  return fail(`cannot add ${wordFor(left)} and ${wordFor(right)}`);
+  return fail(`Cannot add ${wordFor(left)} and ${wordFor(right)}.`);
 }
 
 export function subtract(left: CelValue, right: CelValue): CelValue {
   if (typeof left === 'bigint' && typeof right === 'bigint') return checkedInt(left - right);
   if (isNumber(left) && isNumber(right)) return Number(left) - Number(right);
   if (left instanceof BeyondJson && right instanceof BeyondJson) return subtractMoments(left, right);
-  return fail(`cannot subtract ${wordFor(right)} from ${wordFor(left)}`);
+  return fail(`Cannot subtract ${wordFor(right)} from ${wordFor(left)}.`);
 }
 
 function subtractMoments(left: BeyondJson, right: BeyondJson): CelValue {
   if (left instanceof Timestamp && right instanceof Timestamp) return new Duration(left.nanos - right.nanos);
   if (left instanceof Timestamp && right instanceof Duration) return new Timestamp(left.nanos - right.nanos);
   if (left instanceof Duration && right instanceof Duration) return new Duration(left.nanos - right.nanos);
-  return fail(`cannot subtract ${wordFor(right)} from ${wordFor(left)}`);
+  return fail(`Cannot subtract ${wordFor(right)} from ${wordFor(left)}.`);
 }
 
 export function multiply(left: CelValue, right: CelValue): CelValue {
   if (typeof left === 'bigint' && typeof right === 'bigint') return checkedInt(left * right);
   if (isNumber(left) && isNumber(right)) return Number(left) * Number(right);
-  return fail(`cannot multiply ${wordFor(left)} and ${wordFor(right)}`);
+  return fail(`Cannot multiply ${wordFor(left)} and ${wordFor(right)}.`);
 }
 
 export function divide(left: CelValue, right: CelValue): CelValue {
   if (typeof left === 'bigint' && typeof right === 'bigint')
-    return right === 0n ? fail('division by zero') : checkedInt(left / right);
+    return right === 0n ? fail('Division by zero.') : checkedInt(left / right);
   if (isNumber(left) && isNumber(right)) return Number(left) / Number(right);
-  return fail(`cannot divide ${wordFor(left)} by ${wordFor(right)}`);
+  return fail(`Cannot divide ${wordFor(left)} by ${wordFor(right)}.`);
 }
 
 export function remainder(left: CelValue, right: CelValue): CelValue {
   if (typeof left === 'bigint' && typeof right === 'bigint')
-    return right === 0n ? fail('division by zero') : left % right;
+    return right === 0n ? fail('Division by zero.') : left % right;
   if (isNumber(left) && isNumber(right)) return Number(left) % Number(right);
-  return fail(`cannot take the remainder of ${wordFor(left)} by ${wordFor(right)}`);
+  return fail(`Cannot take the remainder of ${wordFor(left)} by ${wordFor(right)}.`);
 }
 
 /** `x in y`: an element of a list, or a key of an object (a number stands for its digits). */
@@ -123,6 +123,7 @@ export function contains(frame: Frame, item: CelValue, container: CelValue): boo
     spend(frame, container.length);
     return container.some((element) => equals(frame, element, item));
   }
-  if (!isMap(container)) return fail(`cannot look for something in ${wordFor(container)}`);
+  if (!isMap(container))
+    return fail(`The operator "in" needs a list or an object, not ${wordFor(container)}.`);
   return (typeof item === 'string' || isNumber(item)) && Object.hasOwn(container, keyToText(item));
 }

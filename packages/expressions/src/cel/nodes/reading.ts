@@ -1,3 +1,4 @@
+import { quoted } from '../../error-text.js';
 import { type CompileContext, fault, type NodeOf } from '../compile-context.js';
 import { type Expression, fail } from '../frame.js';
 import { CelType, TYPE_NAMES } from '../values/cel-type.js';
@@ -7,9 +8,9 @@ import { type CelValue, isInt64, isMap, isNumber, keyToText, wordFor } from '../
 export function compileValue(node: NodeOf<'value'>): Expression {
   const value = node.args;
   if (typeof value === 'object' && value !== null)
-    return fault('unsupported', 'unsigned integers (1u) and bytes (b"…") are not supported', node);
+    return fault('unsupported', 'Unsigned integers (1u) and bytes (b"…") are not supported.', node);
   if (typeof value === 'bigint' && !isInt64(value))
-    return fault('template_syntax', 'the whole number does not fit 64 bits', node);
+    return fault('template_syntax', 'The whole number does not fit 64 bits.', node);
   return () => value;
 }
 
@@ -27,13 +28,13 @@ export function compileName(node: NodeOf<'id'>, context: CompileContext): Expres
 function readName(name: string): Expression {
   return ({ scope }) => {
     const value = Object.hasOwn(scope, name) ? scope[name] : undefined;
-    if (value === undefined) return fail(`"${name}" has no value here`);
+    if (value === undefined) return fail(`The name "${name}" has no value here.`);
     return value as CelValue;
   };
 }
 
 const unknownName = (name: string, { names, locals }: CompileContext): string =>
-  `unknown name "${name}"; known here: ${[...locals, ...names].join(', ')}`;
+  `The name "${name}" is not known. Known here: ${[...locals, ...names].join(', ')}.`;
 
 /** `a.b` */
 export function compileMember(node: NodeOf<'.'>, context: CompileContext): Expression {
@@ -51,20 +52,19 @@ export function compileIndex(node: NodeOf<'[]'>, context: CompileContext): Expre
 
 /** Own properties only, so that no prototype can be reached. A missing key is a failure: `has()` guards. */
 function memberOf(target: CelValue, key: string): CelValue {
-  if (!isMap(target)) return fail(`cannot read "${shown(key)}" of ${wordFor(target)}`);
+  if (!isMap(target)) return fail(`Cannot read "${quoted(key)}" of ${wordFor(target)}.`);
   const value = Object.hasOwn(target, key) ? target[key] : undefined;
-  return value === undefined ? fail(`there is no "${shown(key)}"`) : value;
+  return value === undefined ? fail(`There is no "${quoted(key)}".`) : value;
 }
 
 function elementOf(target: CelValue, index: CelValue): CelValue {
   if (!Array.isArray(target)) return memberOf(target, isMap(target) ? keyToText(index) : shownIndex(index));
   if (!isNumber(index) || !Number.isInteger(Number(index)))
-    return fail('a list is indexed by a whole number');
+    return fail('A list is indexed by a whole number.');
   const element = target[Number(index)];
-  return element === undefined ? fail(`the list of ${target.length} has no element ${index}`) : element;
+  return element === undefined ? fail(`The list of ${target.length} has no element ${index}.`) : element;
 }
 
-const shown = (key: string): string => (key.length > 80 ? `${key.slice(0, 80)}…` : key);
 const shownIndex = (index: CelValue): string =>
   typeof index === 'string' || isNumber(index) ? keyToText(index) : 'an element';
 
@@ -75,12 +75,12 @@ const shownIndex = (index: CelValue): string =>
 export function compileHas(node: NodeOf<'call'>, context: CompileContext): Expression {
   const [field] = node.args[1];
   if (field?.op !== '.' && field?.op !== '[]')
-    return fault('template_syntax', 'has() takes a field, as in has(input.name)', node);
+    return fault('template_syntax', 'The macro has() takes a field, as in has(input.name).', node);
   const target = context.compile(field.args[0], context);
   const key = field.op === '.' ? constant(field.args[1]) : context.compile(field.args[1], context);
   return (frame) => {
     const object = target(frame);
-    if (!isMap(object)) return fail(`has() looks into an object, not ${wordFor(object)}`);
+    if (!isMap(object)) return fail(`The macro has() looks into an object, not ${wordFor(object)}.`);
     return Object.hasOwn(object, keyToText(key(frame)));
   };
 }

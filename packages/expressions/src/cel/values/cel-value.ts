@@ -64,7 +64,7 @@ const MAX_INT = 2n ** 63n - 1n;
 
 /** CEL ints are 64-bit: an overflow is a failure, never a wrap. */
 export function checkedInt(value: bigint): bigint {
-  return value < MIN_INT || value > MAX_INT ? fail('whole number overflow') : value;
+  return value < MIN_INT || value > MAX_INT ? fail('The whole number does not fit 64 bits.') : value;
 }
 
 export const isInt64 = (value: bigint): boolean => value >= MIN_INT && value <= MAX_INT;
@@ -78,14 +78,14 @@ export function valueToText(value: CelValue): string {
   if (typeof value === 'number' || typeof value === 'bigint') return numberToText(value);
   if (typeof value === 'boolean') return String(value);
   const text = value instanceof BeyondJson ? value.toText() : undefined;
-  return text ?? fail(`cannot turn ${wordFor(value)} into text`);
+  return text ?? fail(`Cannot turn ${wordFor(value)} into text.`);
 }
 
 /** A key of an object: keys are text, a number stands for its digits (as in a `filter`). */
 export function keyToText(value: CelValue): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'bigint') return numberToText(value);
-  return fail(`a key must be text or a number, not ${wordFor(value)}`);
+  return fail(`A key must be text or a number, not ${wordFor(value)}.`);
 }
 
 /** Listing the keys of a large object costs more than reading one. */

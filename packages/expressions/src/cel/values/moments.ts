@@ -1,3 +1,4 @@
+import { quoted } from '../../error-text.js';
 import { fail } from '../frame.js';
 import { BeyondJson } from './cel-value.js';
 
@@ -13,7 +14,7 @@ export class Timestamp extends BeyondJson {
 
   constructor(nanos: bigint) {
     super();
-    if (nanos < MIN_TIMESTAMP || nanos > MAX_TIMESTAMP) fail('a time must lie between the years 1 and 9999');
+    if (nanos < MIN_TIMESTAMP || nanos > MAX_TIMESTAMP) fail('A time must lie between the years 1 and 9999.');
     this.nanos = nanos;
   }
 
@@ -32,7 +33,7 @@ export class Duration extends BeyondJson {
 
   constructor(nanos: bigint) {
     super();
-    if (nanos > MAX_DURATION || nanos < -MAX_DURATION) fail('a duration may be at most 10,000 years');
+    if (nanos > MAX_DURATION || nanos < -MAX_DURATION) fail('A duration may be at most 10,000 years.');
     this.nanos = nanos;
   }
 
@@ -55,13 +56,13 @@ const RFC_3339 =
 /** RFC 3339 with an offset and up to nine decimals. */
 export function parseTimestamp(text: string): Timestamp {
   const parts = RFC_3339.exec(text);
-  if (parts === null) return fail(`"${text.slice(0, 40)}" is not an RFC 3339 time`);
+  if (parts === null) return fail(`"${quoted(text, 40)}" is not an RFC 3339 time.`);
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   date.setUTCHours(hour, minute, second);
   const isReal = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60;
-  if (!isReal || second > 59) return fail(`"${text}" is not a real time`);
+  if (!isReal || second > 59) return fail(`"${text}" is not a real time.`);
   const offset = (Number(parts[9] ?? 0) * 60 + Number(parts[10] ?? 0)) * (parts[8] === '-' ? -60 : 60);
   const seconds = BigInt(date.getTime() / 1000 - offset);
   return new Timestamp(seconds * NANOS_PER_SECOND + BigInt((parts[7] ?? '').padEnd(9, '0')));
@@ -81,7 +82,7 @@ const PART = /(\d+)(?:\.(\d*))?(h|ms|m|us|µs|ns|s)/g;
 
 /** `1h30m`, `-1.5s`, `250ms`: decimal numbers with units, as CEL (and Go) write durations. */
 export function parseDuration(text: string): Duration {
-  if (text.length > 64 || !WHOLE.test(text)) return fail(`"${text.slice(0, 40)}" is not a duration`);
+  if (text.length > 64 || !WHOLE.test(text)) return fail(`"${quoted(text, 40)}" is not a duration.`);
   let nanos = 0n;
   for (const [, whole = '0', fraction = '', unit = 's'] of text.matchAll(PART)) {
     const scale = UNITS[unit] ?? 1n;

@@ -33,6 +33,6 @@ export const spendOnText = (frame: Frame, length: number): void => spend(frame, 
 
 /** Refuses a text that would be too long before it is made. */
 export function allowLength(frame: Frame, length: number): void {
-  if (length > MAX_TEXT_LENGTH) fail(`a text may have at most ${MAX_TEXT_LENGTH} characters`);
+  if (length > MAX_TEXT_LENGTH) fail(`A text may have at most ${MAX_TEXT_LENGTH} characters.`);
   spendOnText(frame, length);
 }

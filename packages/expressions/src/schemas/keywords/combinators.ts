@@ -33,7 +33,7 @@ const anyOf: KeywordCompiler = ({ anyOf: schemas }, context) => {
   return (value, run) => {
     const fits = (check: Check): boolean => attempt(run, value, check);
     const ok = run.seen === undefined ? checks.some(fits) : checks.filter(fits).length > 0;
-    return ok || report(run, 'no_match', 'matches none of the alternatives (anyOf)');
+    return ok || report(run, 'no_match', 'The value matches none of the alternatives (anyOf).');
   };
 };
 
@@ -42,7 +42,14 @@ const oneOf: KeywordCompiler = ({ oneOf: schemas }, context) => {
   if (checks === undefined) return undefined;
   return (value, run) => {
     const found = checks.filter((check) => attempt(run, value, check)).length;
-    return found === 1 || report(run, 'no_match', `matches ${found} of the alternatives (oneOf), not one`);
+    return (
+      found === 1 ||
+      report(
+        run,
+        'no_match',
+        `The value matches ${found} of the alternatives (oneOf) in place of exactly one.`,
+      )
+    );
   };
 };
 
@@ -54,7 +61,7 @@ const not: KeywordCompiler = ({ not: schema }, context) => {
     run.seen = undefined;
     const ok = !attempt(run, value, check);
     run.seen = seen;
-    return ok || report(run, 'not_allowed', 'matches what is excluded (not)');
+    return ok || report(run, 'not_allowed', 'The value matches what is excluded (not).');
   };
 };
 

@@ -7,7 +7,7 @@ const count =
   (keyword: string, words: string, holds: (length: number, limit: number) => boolean): KeywordCompiler =>
   ({ [keyword]: limit }) => {
     if (typeof limit !== 'number') return undefined;
-    const message = `must have ${words} ${limit} elements`;
+    const message = `The list must have ${words} ${limit} elements.`;
     return (value, run) =>
       !Array.isArray(value) || holds(value.length, limit) || report(run, 'wrong_length', message);
   };
@@ -18,7 +18,10 @@ const uniqueItems: KeywordCompiler = ({ uniqueItems: wanted }) => {
     if (!Array.isArray(value)) return true;
     const different = new Set(value.map((item) => canonicalText(item, run)));
     spendOn(run, value.length);
-    return different.size === value.length || report(run, 'not_unique', 'must not have equal elements');
+    return (
+      different.size === value.length ||
+      report(run, 'not_unique', 'The elements of the list must be different.')
+    );
   };
 };
 
@@ -50,7 +53,7 @@ const contains: KeywordCompiler = ({ contains: wanted, minContains = 1, maxConta
   if (wanted === undefined) return undefined;
   const check = context.compile(wanted, context);
   const most = typeof maxContains === 'number' ? maxContains : Number.POSITIVE_INFINITY;
-  const message = `must have at least ${minContains}${most < Number.POSITIVE_INFINITY ? ` and at most ${most}` : ''} fitting elements`;
+  const message = `The list must have at least ${minContains}${most < Number.POSITIVE_INFINITY ? ` and at most ${most}` : ''} fitting elements.`;
   return (value, run) => {
     if (!Array.isArray(value)) return true;
     const found = value.filter((item, index) => fits(run, index, item, check)).length;

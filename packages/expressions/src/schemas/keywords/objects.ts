@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
+import { quoted } from '../../error-text.js';
 import type { Pattern } from '../../patterns/pattern.js';
 import type { KeywordCompiler, SchemaContext } from '../schema-context.js';
 import { attempt, type Check, descend, report, spendOn, type Validation } from '../validation.js';
@@ -8,7 +9,7 @@ const count =
   (keyword: string, words: string, holds: (count: number, limit: number) => boolean): KeywordCompiler =>
   ({ [keyword]: limit }) => {
     if (typeof limit !== 'number') return undefined;
-    const message = `must have ${words} ${limit} keys`;
+    const message = `The object must have ${words} ${limit} keys.`;
     return (value, run) =>
       !isJsonObject(value) || holds(Object.keys(value).length, limit) || report(run, 'wrong_length', message);
   };
@@ -19,7 +20,7 @@ function requireAll(names: readonly string[]): Check {
     if (!isJsonObject(value)) return true;
     spendOn(run, names.length);
     const missing = names.filter((name) => !Object.hasOwn(value, name));
-    for (const name of missing) report(run, 'required', `"${name}" is required`, name);
+    for (const name of missing) report(run, 'required', `The field "${name}" is required.`, name);
     return missing.length === 0;
   };
 }
@@ -53,8 +54,7 @@ const propertyNames: KeywordCompiler = ({ propertyNames: schema }, context) => {
     if (!isJsonObject(value)) return true;
     const wrong = Object.keys(value).find((key) => !attempt(run, key, check));
     return (
-      wrong === undefined ||
-      report(run, 'not_allowed', `the key "${wrong.slice(0, 80)}" is not allowed`, wrong)
+      wrong === undefined || report(run, 'not_allowed', `The key "${quoted(wrong)}" is not allowed.`, wrong)
     );
   };
 };
@@ -92,7 +92,7 @@ function withPattern(source: string, check: Check, { survey }: SchemaContext): [
   return pattern === undefined ? [] : [[pattern, check]];
 }
 
-const undeclared: Check = (_, run) => report(run, 'undeclared', 'is not declared');
+const undeclared: Check = (_, run) => report(run, 'undeclared', 'The field is not declared.');
 
 function additionalOf(schema: JsonValue | undefined, context: SchemaContext): Check | undefined {
   if (schema === undefined) return undefined;

@@ -1,5 +1,6 @@
 import { canonicalJson, type JsonValue } from '@orrery/contracts';
 import { codePointLength } from '../../cel/values/texts.js';
+import { quoted } from '../../error-text.js';
 import { type Pattern, testWithin } from '../../patterns/pattern.js';
 import type { KeywordCompiler } from '../schema-context.js';
 import { type Check, report, spendOn, TooMuchWork, type Validation } from '../validation.js';
@@ -17,7 +18,7 @@ const type: KeywordCompiler = ({ type: wanted }) => {
   if (wanted === undefined) return undefined;
   const types = [wanted].flat() as string[];
   const [only] = types;
-  const message = `must be of type ${types.join(' or ')}`;
+  const message = `The value must be of type ${types.join(' or ')}.`;
   if (only !== undefined && types.length === 1)
     return (value, run) => hasType(value, only) || report(run, 'wrong_type', message);
   return (value, run) => types.some((each) => hasType(value, each)) || report(run, 'wrong_type', message);
@@ -43,14 +44,14 @@ export function canonicalText(value: JsonValue, run: Validation): string {
 const enumeration: KeywordCompiler = ({ enum: allowed }) => {
   if (!Array.isArray(allowed)) return undefined;
   const holds = oneOf(allowed);
-  const message = `must be one of ${JSON.stringify(allowed).slice(0, 200)}`;
+  const message = `The value must be one of ${quoted(JSON.stringify(allowed), 200)}.`;
   return (value, run) => holds(value, run) || report(run, 'not_allowed', message);
 };
 
 const constant: KeywordCompiler = ({ const: wanted }): Check | undefined => {
   if (wanted === undefined) return undefined;
   const holds = oneOf([wanted]);
-  const message = `must be ${JSON.stringify(wanted).slice(0, 200)}`;
+  const message = `The value must be ${quoted(JSON.stringify(wanted), 200)}.`;
   return (value, run) => holds(value, run) || report(run, 'not_allowed', message);
 };
 
@@ -59,7 +60,7 @@ const bound =
   (keyword: string, words: string, holds: (value: number, limit: number) => boolean): KeywordCompiler =>
   ({ [keyword]: limit }) => {
     if (typeof limit !== 'number') return undefined;
-    const message = `must be ${words} ${limit}`;
+    const message = `The value must be ${words} ${limit}.`;
     return (value, run) =>
       typeof value !== 'number' || holds(value, limit) || report(run, 'out_of_range', message);
   };
@@ -74,7 +75,7 @@ const length =
   (keyword: string, words: string, holds: (length: number, limit: number) => boolean): KeywordCompiler =>
   ({ [keyword]: limit }) => {
     if (typeof limit !== 'number') return undefined;
-    const message = `must have ${words} ${limit} characters`;
+    const message = `The text must have ${words} ${limit} characters.`;
     return (value, run) => {
       if (typeof value !== 'string') return true;
       spendOn(run, value.length >> 4);
@@ -93,7 +94,7 @@ export function matches(pattern: Pattern, text: string, run: Validation): boolea
 const pattern: KeywordCompiler = ({ pattern: source }, { survey }) => {
   const compiled = survey.patterns.get(String(source));
   if (source === undefined || compiled === undefined) return undefined;
-  const message = `must match the pattern ${compiled.source.slice(0, 200)}`;
+  const message = `The text must match the pattern ${quoted(compiled.source, 200)}`;
   return (value, run) =>
     typeof value !== 'string' || matches(compiled, value, run) || report(run, 'pattern_mismatch', message);
 };

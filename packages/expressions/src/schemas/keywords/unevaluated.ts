@@ -25,7 +25,7 @@ export function compileUnevaluated(
   };
 }
 
-const undeclared: Check = (_, run) => report(run, 'undeclared', 'is not declared');
+const undeclared: Check = (_, run) => report(run, 'undeclared', 'The field is not declared.');
 
 function restCheck(schema: JsonValue | undefined, context: SchemaContext): Check | undefined {
   if (schema === undefined) return undefined;
