@@ -1,7 +1,7 @@
-export { findRunningPostgres } from './running-server.js';
+export { type Watchdog, watchProcess } from './process/watchdog.js';
+export { findRunningPostgres } from './server/existing-server.js';
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from './start-postgres.js';
-export { type Watchdog, watchProcess } from './watchdog.js';

@@ -1,7 +1,7 @@
-import { locateBinaries } from './binaries.js';
-import { makeTemplate } from './make-template.js';
+import { locateBinaries } from './binaries/binaries.js';
+import { makeTemplate } from './cluster/make-template.js';
 
-/** A part of the build: makes the template. Where it cannot be done, a first start runs initdb itself, or says why it cannot. */
+/** Part of the build: makes the template. Without one, a first start runs initdb itself, or says why it cannot. */
 try {
   await makeTemplate(await locateBinaries());
 } catch (error) {

@@ -1,37 +1,36 @@
 import { holding } from '@orrery/service-kit';
-import { locateBinaries } from './binaries.js';
-import { type Cluster, openCluster } from './cluster.js';
-import { ensureDatabase } from './ensure-database.js';
-import { linkLibraries } from './link-libraries.js';
-import { runServer } from './run-server.js';
-import { urlOf } from './server-url.js';
-import { chooseSocketDirectory } from './socket-directory.js';
-import { clearStaleServer } from './stale-server.js';
+import { Client } from 'pg';
+import { linkLibraries, locateBinaries } from './binaries/binaries.js';
+import { type Cluster, openCluster } from './cluster/cluster.js';
+import { clearStaleServer } from './server/existing-server.js';
+import { runServer } from './server/run-server.js';
+import { chooseSocketDirectory, urlOf } from './server/socket.js';
 
 export interface EmbeddedPostgresOptions {
-  /** Made on the first start, mode 0700, and reopened later. Its parents are made too. */
+  /** Created on the first start with mode 0700, parents included, and reopened later. */
   readonly dataDirectory: string;
-  /** Made when missing; `orrery` by default. */
+  /** Created if missing. Default `orrery`. */
   readonly database?: string;
-  /** Server settings, over the launcher's own (`{ fsync: 'off' }` in tests). */
+  /** Server settings; they override the launcher's own (`{ fsync: 'off' }` in tests). */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Gives up a start that is under way; a server that runs is ended by `stop`. */
+  /** Aborts a start; a server that runs already is ended by `stop`. */
   readonly signal?: AbortSignal;
 }
 
 export interface EmbeddedPostgres extends AsyncDisposable {
-  /** For `pg` and libpq; its `host` parameter is the socket's folder, no port is open. */
+  /** For `pg` and libpq. Its `host` parameter is the directory of the socket; no port is open. */
   readonly url: string;
   readonly pid: number;
-  /** Ends the server, at worst after 5 s; may be called again. */
+  /** Ends the server within 5 s; may be called again. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts PostgreSQL from the npm binaries on a data directory of its own, reachable through a Unix socket only.
- * The server ends when this process does, however that dies; what is left behind nevertheless (a pid file, an
- * orphan) is cleared by the next start.
- * @throws StartupError when it cannot: no binaries for the platform, the directory in use, of another major, …
+ * Starts PostgreSQL from the npm binaries on a data directory of its own, reachable through a Unix socket only. The
+ * server ends when this process ends, however that dies. The next start clears what is left all the same (a pid file,
+ * an orphan).
+ *
+ * @throws StartupError when the platform has no binaries, the directory is in use or holds data of another major, …
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const binaries = await locateBinaries();
@@ -51,4 +50,16 @@ function serve(cluster: Cluster, options: EmbeddedPostgresOptions): Promise<Embe
     await ensureDatabase(urlOf(socket.path, 'template1'), database);
     return { url: urlOf(socket.path, database), pid: server.pid, stop: () => resources.release() };
   });
+}
+
+/** Creates a database unless it exists. `url` names another database of the same server. */
+async function ensureDatabase(url: string, database: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const found = await client.query('SELECT FROM pg_database WHERE datname = $1', [database]);
+    if (found.rowCount === 0) await client.query(`CREATE DATABASE ${client.escapeIdentifier(database)}`);
+  } finally {
+    await client.end();
+  }
 }

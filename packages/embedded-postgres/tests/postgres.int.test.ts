@@ -7,7 +7,7 @@ import { StartupError } from '@orrery/service-kit';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type EmbeddedPostgresOptions, findRunningPostgres, startEmbeddedPostgres } from '../src/index.js';
-import { commandLine } from '../src/process-facts.js';
+import { commandLine } from '../src/process/process-facts.js';
 import { holdPostgres } from './hold-postgres.js';
 
 let seedFolder: string;

@@ -2,10 +2,9 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { locateBinaries } from '../src/binaries.js';
-import { openCluster } from '../src/cluster.js';
-import { linkLibraries } from '../src/link-libraries.js';
-import { findTemplate } from '../src/template.js';
+import { linkLibraries, locateBinaries } from '../src/binaries/binaries.js';
+import { openCluster } from '../src/cluster/cluster.js';
+import { findTemplate } from '../src/cluster/template.js';
 
 /** What a server leaves when it ends, and what it had to grow. */
 const OF_A_RUN = /^postmaster\.opts$|^pg_stat\/|_fsm$|_vm$|pg_internal\.init$/;

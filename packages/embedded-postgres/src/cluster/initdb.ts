@@ -1,10 +1,25 @@
 import { once } from 'node:events';
 import { StartupError } from '@orrery/service-kit';
+import { lastWords, notRun } from '../process/run-program.js';
+import { watchProcess } from '../process/watchdog.js';
 import type { Cluster } from './cluster.js';
-import { lastWords } from './last-words.js';
-import { watchProcess } from './watchdog.js';
 
-/** Runs initdb on the cluster's folder. @throws StartupError with its last words, or the signal's reason. */
+/** Linux has `C.UTF-8`; elsewhere PostgreSQL's built-in provider sorts and folds case in the same way. */
+const locale =
+  process.platform === 'linux'
+    ? ['--locale=C.UTF-8']
+    : ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+
+/** No password: only the owner of the folder can reach the socket. */
+export const INITDB_OPTIONS = [
+  '--username=orrery',
+  '--auth=trust',
+  '--encoding=UTF8',
+  '--no-instructions',
+  ...locale,
+];
+
+/** Runs initdb on the cluster's folder. @throws StartupError with its last output, or the signal's reason. */
 export async function runInitdb(
   { binaries, dataDirectory, run }: Cluster,
   options: readonly string[],
@@ -23,12 +38,4 @@ export async function runInitdb(
   });
   signal?.throwIfAborted();
   if (code !== 0) throw new StartupError(`PostgreSQL could not make its data directory: ${words()}`);
-}
-
-/** No such program, though it is there: its loader is missing, as on Alpine. */
-export function notRun(cause: unknown): StartupError {
-  return new StartupError(
-    'The embedded PostgreSQL does not run on this system: set DATABASE_URL to a PostgreSQL server of your own.',
-    { cause },
-  );
 }

@@ -2,18 +2,18 @@ import { hash } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { PostgresBinaries } from './binaries.js';
-import { INITDB_OPTIONS } from './initdb-options.js';
+import type { PostgresBinaries } from '../binaries/binaries.js';
+import { INITDB_OPTIONS } from './initdb.js';
 
-/** To be raised when `makeTemplate` makes something else of what initdb leaves. */
+/** Raise it when `makeTemplate` changes what it makes of initdb's output. */
 const FORMAT = 1;
 const recipe = hash('sha256', JSON.stringify([FORMAT, INITDB_OPTIONS]), 'hex').slice(0, 8);
 
 /**
- * A template is a cluster as initdb leaves it, its database named, made once by the build: copying it takes a fifth of
- * initdb's time. All copies have one system identifier, which matters to replication alone.
+ * A template is a cluster as initdb leaves it, with its database named, made once by the build. Copying it takes a
+ * fifth of initdb's time. All copies share one system identifier, which matters for replication only.
  *
- * @returns its place for these binaries; `undefined` where the package's own folder cannot be told.
+ * @returns the template's path for these binaries; `undefined` if the package's own folder is unknown.
  */
 export function templateFolder({ version }: PostgresBinaries): string | undefined {
   const name = `template-${process.platform}-${process.arch}-${version}-${recipe}`;
@@ -25,7 +25,7 @@ export function templateFolder({ version }: PostgresBinaries): string | undefine
   }
 }
 
-/** Where the template is; `undefined` when none was built for these binaries, or by a user whose files we may not read. */
+/** The path of a readable template for these binaries, or `undefined`. */
 export async function findTemplate(binaries: PostgresBinaries): Promise<string | undefined> {
   const folder = templateFolder(binaries);
   if (folder === undefined) return undefined;

@@ -1,15 +1,15 @@
 import { mkdir, readdir, readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { StartupError } from '@orrery/service-kit';
-import { type Account, adopt, chooseAccount } from './account.js';
-import type { PostgresBinaries } from './binaries.js';
+import type { PostgresBinaries } from '../binaries/binaries.js';
+import { type Account, adopt, chooseAccount } from '../process/account.js';
+import { codeOf } from '../process/error-code.js';
+import { chooseRun, type Run } from '../process/run-program.js';
 import { createCluster } from './create-cluster.js';
-import { codeOf } from './error-code.js';
-import { chooseRun, type Run } from './run-as.js';
 
 /** A data directory and the means to run PostgreSQL's programs on it. */
 export interface Cluster {
-  /** Absolute, without symbolic links: a running server is known by the path in its command line. */
+  /** Absolute, without symbolic links: a running server is recognised by this path in its command line. */
   readonly dataDirectory: string;
   readonly binaries: PostgresBinaries;
   readonly account: Account | undefined;
@@ -17,7 +17,8 @@ export interface Cluster {
 }
 
 /**
- * Sees to it that the directory holds a cluster of our major version, owned by the account that runs it.
+ * Ensures that the directory holds a cluster of our major version, owned by the account that runs it.
+ *
  * @throws StartupError for another major's data, a foreign folder, another user's folder.
  */
 export async function openCluster(

@@ -1,20 +1,22 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { StartupError } from '@orrery/service-kit';
+import type { PostgresBinaries } from '../binaries/binaries.js';
 import type { Account } from './account.js';
-import type { PostgresBinaries } from './binaries.js';
 
-/** Starts a program in a session of its own, so that a terminal's Ctrl-C reaches only the one who stops it. */
+/** Starts a program in a session of its own, so that a terminal's Ctrl-C reaches only the launcher. */
 export type Run = (file: string, args: readonly string[], stdio: StdioOptions) => ChildProcess;
 
-/** Nothing of our environment reaches PostgreSQL: `PGPORT`, `PGDATA` or a locale would change what it does. */
+/** PostgreSQL gets none of our environment: `PGPORT`, `PGDATA` or a locale would change its behaviour. */
 const bare = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * How to run PostgreSQL's programs as `account`. Root's checkout or data may lie under a folder closed to that
- * user (a 0700 home): then, on Linux, the programs keep one capability of root, to pass through folders.
- * @throws StartupError when the user can reach them neither way.
+ * How to run PostgreSQL's programs as `account`. Root's checkout or data may be inside a folder that is closed to that
+ * user (a 0700 home). Then, on Linux, the programs keep one capability of root (`CAP_DAC_OVERRIDE`, docs/operations.md).
+ *
+ * @throws StartupError when the user cannot reach them even so.
  */
 export async function chooseRun(
   account: Account | undefined,
@@ -38,14 +40,14 @@ function plainly(account?: Account): Run {
 function withCapability({ uid, gid }: Account): Run {
   const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
   const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
-  // access(2), with which PostgreSQL looks for its own programs, goes without capabilities unless told this.
+  // Without this, access(2), with which PostgreSQL looks for its own programs, ignores capabilities.
   const security = ['--securebits=+no_setuid_fixup'];
   const prefix = [...identity, ...capability, ...security, '--'];
   const run = plainly();
   return (file, args, stdio) => run('setpriv', [...prefix, file, ...args], stdio);
 }
 
-/** Asks the system by trying: modes, access lists and mount options all count. */
+/** Tries it out: modes, access lists and mount options all count. */
 async function reaches(run: Run, { postgres, root }: PostgresBinaries, parent: string): Promise<boolean> {
   const library = join(root, 'lib', 'libpq.so.5');
   const test = '[ -x "$1" ] && [ -r "$2" ] && [ -x "$3" ] && [ -x "$4" ]';
@@ -53,4 +55,26 @@ async function reaches(run: Run, { postgres, root }: PostgresBinaries, parent: s
   const child = run('/bin/sh', ['-c', test, 'sh', postgres, library, share, parent], 'ignore');
   const code = await once(child, 'exit').catch(() => [1]);
   return code[0] === 0;
+}
+
+const kept = 5;
+
+/** Reads a child's standard error, calls `onLine` for each line and keeps the last few for an error message. */
+export function lastWords(child: ChildProcess, onLine?: (line: string) => void): () => string {
+  const lines: string[] = [];
+  if (child.stderr === null) return () => '';
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    lines.push(line.trim());
+    if (lines.length > kept) lines.shift();
+    onLine?.(line);
+  });
+  return () => lines.join(' ');
+}
+
+/** The error of a program that is there and cannot be started: the loader it needs is missing, as on Alpine. */
+export function notRun(cause: unknown): StartupError {
+  return new StartupError(
+    'The embedded PostgreSQL does not run on this system: set DATABASE_URL to a PostgreSQL server of your own.',
+    { cause },
+  );
 }

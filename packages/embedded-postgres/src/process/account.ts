@@ -33,7 +33,7 @@ async function nobody(): Promise<Account> {
   return { uid: Number(fields[2]), gid: Number(fields[3]) };
 }
 
-/** A cluster that root copied into place belongs to root, under whom no server runs: hands it over. */
+/** Gives a cluster to `account`: one that root copied belongs to root, as whom no server runs. */
 export async function adopt(dataDirectory: string, { uid, gid }: Account): Promise<void> {
   if ((await stat(dataDirectory)).uid === uid) return;
   const entries = await readdir(dataDirectory, { recursive: true });

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
-import type { PostgresBinaries } from './binaries.js';
+import type { PostgresBinaries } from '../binaries/binaries.js';
+import { startEmbeddedPostgres } from '../start-postgres.js';
 import { moveIntoPlace } from './create-cluster.js';
-import { startEmbeddedPostgres } from './start-postgres.js';
 import { findTemplate, templateFolder } from './template.js';
 
-/** Makes the template unless it is there, beside its place first; of two builds at once one makes it. */
+/** Makes the template unless it exists, in a draft folder first. Of two concurrent builds one wins. */
 export async function makeTemplate(binaries: PostgresBinaries): Promise<void> {
   const folder = templateFolder(binaries);
   if (folder === undefined || (await findTemplate(binaries)) !== undefined) return;
@@ -16,14 +16,14 @@ export async function makeTemplate(binaries: PostgresBinaries): Promise<void> {
   try {
     const server = await startEmbeddedPostgres({ dataDirectory: draft, database: 'template1' });
     await nameDatabase(server.url).finally(() => server.stop());
-    await leaveHoles(join(draft, 'pg_wal'));
+    await punchHoles(join(draft, 'pg_wal'));
     await moveIntoPlace(draft, folder);
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
 }
 
-/** Those of other versions, which nothing reads any more. */
+/** Removes templates of other versions, which nothing reads any more. */
 async function removeOthers(folder: string): Promise<void> {
   const home = dirname(folder);
   for (const name of await readdir(home)) {
@@ -32,15 +32,15 @@ async function removeOthers(folder: string): Promise<void> {
   }
 }
 
-/** The database that everyone uses is there then; making it would write as much as the rest of a first start. */
+/** Renames a database to `orrery`: creating it would write as much as the rest of a first start. */
 async function nameDatabase(url: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   await client.query('alter database postgres rename to orrery').finally(() => client.end());
 }
 
-/** The empty end of a log file of 16 MiB need neither be kept nor copied. */
-async function leaveHoles(folder: string): Promise<void> {
+/** Makes the empty end of each 16 MiB log file a hole, so that it takes no space and is not copied. */
+async function punchHoles(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (!entry.isFile()) continue;
     await using file = await open(join(folder, entry.name), 'r+');

@@ -1,22 +1,22 @@
 import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Account } from './account.js';
+import type { Account } from '../process/account.js';
 
 export interface SocketDirectory {
   readonly path: string;
-  /** The folder to remove afterwards; empty when the socket lies with the data. */
+  /** The folder to remove afterwards; empty if the socket is in the data directory. */
   readonly temporary: string;
   release(): Promise<void>;
 }
 
-/** `sockaddr_un` holds 104 bytes on macOS, 108 on Linux, the closing zero among them. */
+/** `sockaddr_un` holds 104 bytes on macOS and 108 on Linux, including the final zero. */
 const longestPath = 103;
 const socketName = '.s.PGSQL.5432';
 
 /**
- * The socket lies in the data directory, which only its owner enters. Where its path would be too long, or holds
- * characters that mean something in PostgreSQL's list of directories, it gets a private folder of its own.
+ * The socket is in the data directory, which only its owner may enter. If its path would be too long, or contains
+ * characters with a meaning in PostgreSQL's list of directories, it gets a private folder of its own.
  */
 export async function chooseSocketDirectory(
   dataDirectory: string,
@@ -29,4 +29,10 @@ export async function chooseSocketDirectory(
   const path = await mkdtemp(join(tmpdir(), 'orrery-pg-'));
   if (account !== undefined) await chown(path, account.uid, account.gid);
   return { path, temporary: path, release: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A URL needs a host, hence `localhost`; the `host` parameter overrides it. */
+export function urlOf(socketDirectory: string, database: string): string {
+  const host = encodeURIComponent(socketDirectory);
+  return `postgres://orrery@localhost:5432/${encodeURIComponent(database)}?host=${host}`;
 }

@@ -1,13 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { StartupError } from '@orrery/service-kit';
-import type { Cluster } from './cluster.js';
-import { endProcess } from './end-process.js';
-import { lastWords } from './last-words.js';
-import { ownerArgument } from './owner.js';
-import { notRun } from './run-initdb.js';
-import type { SocketDirectory } from './socket-directory.js';
-import { inUse } from './stale-server.js';
-import { watchProcess } from './watchdog.js';
+import type { Cluster } from '../cluster/cluster.js';
+import { endProcess } from '../process/end-process.js';
+import { ownerArgument } from '../process/process-facts.js';
+import { lastWords, notRun } from '../process/run-program.js';
+import { watchProcess } from '../process/watchdog.js';
+import { inUse } from './existing-server.js';
+import type { SocketDirectory } from './socket.js';
 
 export interface ServerPlan {
   readonly cluster: Cluster;
@@ -26,12 +25,12 @@ const ownSettings = {
   port: '5432',
   max_connections: '200',
   shared_buffers: '128MB',
-  // In a log's order `log` ranks above `error`: clients hear errors, and their statements hold users' data.
+  // `log` ranks above `error`: errors go to clients only, since the statements logged with them contain users' data.
   log_min_messages: 'log',
   log_checkpoints: 'off',
 };
 
-/** Starts the server and resolves when it accepts connections, after crash recovery if need be. */
+/** Starts the server. Resolves when it accepts connections, after crash recovery if necessary. */
 export async function runServer({ cluster, socket, settings, signal }: ServerPlan): Promise<RunningServer> {
   signal?.throwIfAborted();
   const { binaries, dataDirectory, run } = cluster;

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 
-/** Ends a process when Node is gone without having said so. */
+/** Ends a process when this Node process dies. */
 export interface Watchdog {
-  /** From now on the process is nobody's concern: it has ended, or is being ended. */
+  /** Stops watching: the process has ended, or is being ended. */
   dismiss(): void;
 }
 
@@ -12,9 +12,9 @@ interface Watched {
 }
 
 /**
- * A shell reads from a pipe that only this Node process holds. A line means dismissal; the end of the pipe means
- * that Node died, `kill -9` included: the process is asked to stop, pressed after 1 s, killed after 5 s.
- * Then the folder, if one is given, is removed.
+ * A shell reads from a pipe whose other end only this Node process holds. A line means dismissal. The end of the pipe
+ * means that Node died, `kill -9` included: the process gets SIGINT, after 1 s SIGQUIT, after 5 s SIGKILL. Then the
+ * folder, if one is given, is removed.
  */
 const script = `
 read -r line && exit 0
@@ -29,14 +29,14 @@ done
 [ -z "$2" ] || rm -rf -- "$2"
 `;
 
-/** Watches over a process (nothing, if it could not be started); `folder`, if given, is removed after it when Node died. */
+/** Watches a process, if it could be started. `folder`, if given, is removed after it when Node died. */
 export function watchProcess({ pid }: Watched, folder = ''): Watchdog {
   const shell = spawn('/bin/sh', ['-c', script, 'orrery-watchdog', String(pid ?? ''), folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     cwd: '/',
     detached: true,
   });
-  // A watchdog that cannot be started or was killed costs safety, not service: the next start recovers.
+  // Without a watchdog everything works; an orphan would be cleared by the next start.
   shell.on('error', () => undefined);
   shell.stdin.on('error', () => undefined);
   return { dismiss: () => void shell.stdin.end('dismissed\n') };

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf } from './error-code.js';
 
-/** PostgreSQL's shutdowns, from courteous to rude, and how long each may take (ms). */
+/** PostgreSQL's shutdown signals and how long each may take, in milliseconds. */
 const steps = [
   ['SIGINT', 3000],
   ['SIGQUIT', 1200],
   ['SIGKILL', 500],
 ] as const;
 
-/** Ends a server: fast shutdown, then immediate, then killed. `lives` is asked before each signal. */
+/** Ends a server: fast shutdown, then immediate, then killed. Calls `lives` before each signal. */
 export async function endProcess(pid: number, lives: () => Promise<boolean>): Promise<void> {
   for (const [signal, patience] of steps) {
     if (!(await lives()) || !send(pid, signal)) return;

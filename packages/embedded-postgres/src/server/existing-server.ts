@@ -1,0 +1,66 @@
+import { readFile, realpath, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StartupError } from '@orrery/service-kit';
+import { endProcess } from '../process/end-process.js';
+import { commandLine, livingOwner } from '../process/process-facts.js';
+import { urlOf } from './socket.js';
+
+/** Lines of `postmaster.pid` (PostgreSQL's `pidfile.h`), counted from 0. */
+const PID_LINE = 0;
+const SOCKET_DIRECTORY_LINE = 4;
+
+/** The URL of a server that already runs on this data directory; `undefined` if none does. */
+export async function findRunningPostgres(
+  directory: string,
+  database = 'orrery',
+): Promise<string | undefined> {
+  const dataDirectory = await realpath(directory).catch(() => undefined);
+  if (dataDirectory === undefined) return undefined;
+  const file = await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8').catch(() => '');
+  const lines = file.split('\n');
+  const socketDirectory = lines[SOCKET_DIRECTORY_LINE];
+  const command = await commandLine(Number.parseInt(lines[PID_LINE] ?? '', 10));
+  const serves = `${command} `.includes(` -D ${dataDirectory} `);
+  return serves && socketDirectory ? urlOf(socketDirectory, database) : undefined;
+}
+
+/**
+ * Clears the way for a new server when the last one left its pid file behind. That pid may by now belong to any
+ * process, so the command line decides:
+ * - not a server of this directory: the pid is stale; no process is signalled;
+ * - a server whose launcher lives, or that we did not start: refused;
+ * - a server whose launcher is gone: an orphan, which is ended.
+ *
+ * @throws StartupError when the directory is in use.
+ */
+export async function clearStaleServer(dataDirectory: string): Promise<void> {
+  const file = join(dataDirectory, 'postmaster.pid');
+  const content = await readFile(file, 'utf8').catch(() => undefined);
+  if (content === undefined) return;
+  const pid = Number.parseInt(content, 10);
+  const serves = async () => isServerOf(await commandLine(pid), dataDirectory);
+  if (!(pid > 0) || !(await serves())) return disown(file, content);
+  const owner = await livingOwner(await commandLine(pid));
+  if (owner !== undefined) throw inUse(dataDirectory, owner ?? pid);
+  await endProcess(pid, serves);
+}
+
+export function inUse(dataDirectory: string, holder?: number): StartupError {
+  const who = holder === undefined ? 'another process' : `process ${holder}`;
+  return new StartupError(
+    `The data in ${dataDirectory} is in use by ${who}: stop it first, or choose another data directory.`,
+  );
+}
+
+function isServerOf(command: string, dataDirectory: string): boolean {
+  return /postgres/.test(command) && `${command} `.includes(` -D ${dataDirectory} `);
+}
+
+/**
+ * PostgreSQL would take any living process of its user for the old server, but ignores the pid of its own parent. So
+ * our pid is written there. The other lines stay: PostgreSQL uses them to look for surviving backends.
+ */
+async function disown(file: string, content: string): Promise<void> {
+  const [, ...rest] = content.split('\n');
+  await writeFile(file, [String(process.pid), ...rest].join('\n'));
+}
