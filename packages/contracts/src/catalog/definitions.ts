@@ -60,7 +60,7 @@ const changedOr = <T extends z.ZodType>(definition: T) =>
   ]);
 
 /**
- * What the runtime asks of the catalog. Claims (decisions §3) are made before the runtime commits a reference and are
+ * What the runtime asks of the catalog. Claims (docs/catalog.md) are made before the runtime commits a reference and are
  * idempotent; a claimed definition cannot be deleted, one that is being deleted cannot be claimed.
  */
 export const definitionRpcs = {

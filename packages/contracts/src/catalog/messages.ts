@@ -4,8 +4,8 @@ import { timestamp } from '../records/text.js';
 import { defineMessage } from '../rpc/message.js';
 
 /**
- * Something in the catalog changed. For subscribers' convenience: nothing depends on it (decisions §3), and it holds no
- * definition, so it tells other accounts nothing of a private world but that it changes.
+ * Something in the catalog changed. Correctness does not depend on this message. It holds no definition, so other accounts
+ * learn nothing of a private world but that it changes.
  */
 export const catalogChanged = defineMessage(
   'catalog',

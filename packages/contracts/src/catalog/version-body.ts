@@ -31,8 +31,8 @@ const executionSettingsBody = z
   .meta({ id: 'ExecutionSettingsBody' });
 
 /**
- * A version as sent, on create, on update and as `firstVersion`: every documented spelling (decisions §3). On update an
- * absent field stays and `null` removes; on create both mean none.
+ * A version as sent, on create, on update and as `firstVersion`, in every spelling (docs/catalog.md). On update an absent
+ * field stays and `null` removes; on create both mean none.
  */
 export const versionBody = z
   .strictObject({

@@ -18,7 +18,7 @@ export const walletSignature = z
 const access = { scope: 'none', relation: 'public' } as const;
 const tag = 'Sign-in';
 
-/** Self-service with a wallet, where the operator has opened it (decisions §2). */
+/** Self-service with a wallet, where the operator has opened it. */
 export const signInRpcs = {
   'auth.challenge': operation({
     http: {

@@ -10,7 +10,7 @@ export interface CallContext {
   signal: Cancellation;
 }
 
-/** What a key may do (decisions §2). */
+/** What a key may do. */
 export const scope = z.enum(['read', 'write', 'execute', 'keys']);
 export type Scope = z.infer<typeof scope>;
 

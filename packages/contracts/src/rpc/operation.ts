@@ -29,7 +29,7 @@ const requestOf = <P extends z.ZodType, Q extends z.ZodType, H extends z.ZodType
     body: (parts.body ?? nothing) as B,
   });
 
-/** An RPC that the gateway offers over HTTP. Its reply holds the members of the success envelope (decisions §1). */
+/** An RPC that the gateway offers over HTTP. Its reply holds the members of the success envelope (docs/gateway.md). */
 export function operation<
   D extends z.ZodType,
   P extends z.ZodType = Nothing,

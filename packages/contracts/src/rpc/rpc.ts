@@ -14,7 +14,7 @@ export interface Access {
 
 export interface HttpBinding {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** With `:name` parameters, as the interface document writes it. */
+  /** With `:name` parameters. */
   path: string;
   status: 200 | 201 | 202;
   tag: string;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '../rpc/operation.js';
 
-/** A model that events may be executed with (interface §2). */
+/** A model that events may be executed with. */
 export const aiModelRecord = z
   .strictObject({
     modelId: z.string(),

@@ -7,7 +7,7 @@ import { deploymentPath } from './deployment-path.js';
 const shortName = z.string().min(1).max(255);
 const targetChains = z.array(shortName.max(64)).max(16);
 
-/** Which keys of an execution go on-chain: absent or null = all, `[]` = none (decisions §7). */
+/** Which keys of an execution go on-chain: absent or null = all, `[]` = none. */
 export const onchainFilter = z
   .strictObject({
     stateChanges: z.array(shortName).max(200).nullable().optional(),
@@ -52,7 +52,7 @@ export const bindingRecord = z
   .meta({ id: 'EventBinding' });
 export type BindingRecord = z.infer<typeof bindingRecord>;
 
-/** Bindings that a deployment may have (decisions §8). */
+/** Bindings that a deployment may have. */
 export const MAX_BINDINGS = 200;
 
 const path = '/api/worlds/:worldAddress/deployments/:address/event-bindings';

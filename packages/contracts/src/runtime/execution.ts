@@ -8,7 +8,7 @@ import { deploymentPath } from './deployment-path.js';
 /** `"horse:HORSE_1"` → the values as they now stand; null for a deleted instance. */
 const stateChanges = z.record(z.string(), jsonObject.nullable());
 
-/** What a committed execution answers (decisions §4). */
+/** What a committed execution answers. */
 export const executionAnswer = z
   .strictObject({
     historyId: z.string(),

@@ -31,7 +31,7 @@ export const historyEntry = z
   .meta({ id: 'HistoryEntry' });
 export type HistoryEntry = z.infer<typeof historyEntry>;
 
-/** Entries that one call of verify reads at most (decisions §4). */
+/** Entries that one call of verify reads at most. */
 export const MAX_VERIFIED = 100_000;
 
 const wholeNumber = (max: number) =>

@@ -65,7 +65,7 @@ export type ExecutionError = z.infer<typeof executionError>;
 export const JOURNAL_VERSION = 1;
 
 /**
- * Exactly what an entry's `hash` covers, `prevHash` included (decisions §4 "Journal"). For what is no execution,
+ * Exactly what an entry's `hash` covers, `prevHash` included (docs/history.md). For what is no execution,
  * `event` to `status`, `result` and `error` are null and `input` holds the facts.
  */
 export const hashedEntry = z.strictObject({
