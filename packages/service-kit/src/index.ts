@@ -19,7 +19,6 @@ export * from './telemetry/instruments.js';
 export * from './telemetry/start-telemetry.js';
 export * from './threads/link.js';
 export * from './threads/open-thread.js';
-export * from './threads/questions.js';
 export * from './threads/run-thread.js';
 export * from './timing/clock.js';
 export * from './timing/poll-loop.js';

@@ -7,7 +7,13 @@ import {
   ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
-import { type Answers, createLink, type Link, type Logger, type Question } from '@orrery/service-kit';
+import {
+  createLink,
+  type Implementations,
+  type Link,
+  type Logger,
+  type Procedure,
+} from '@orrery/service-kit';
 import { errorFrame } from '../calls/call-and-serve.js';
 import { awaitAnswer, createRunningCalls, isLate, type RunningCalls } from '../calls/in-flight.js';
 import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../closing.js';
@@ -44,26 +50,26 @@ export function unpackFrame(packed: PackedFrame): Frame {
 }
 
 /** What the guest requests of the host. The guest chooses the ids. */
-type HostQuestions = {
-  request: Question<
+type HostProcedures = {
+  request: Procedure<
     readonly [subject: string, group: string, timeoutMs: number, frame: PackedFrame],
     PackedFrame
   >;
-  respond: Question<{ group: string; subjects: readonly string[] }, void>;
-  broadcast: Question<{ subject: string; frame: PackedFrame }, void>;
-  listen: Question<{ id: number; subject: string }, void>;
-  append: Question<{ subject: string; facts: readonly Fact[] }, (ErrorReply | undefined)[]>;
-  read: Question<{ id: number; subject: string; consumer: string; maxInFlight: number }, void>;
+  respond: Procedure<{ group: string; subjects: readonly string[] }, void>;
+  broadcast: Procedure<{ subject: string; frame: PackedFrame }, void>;
+  listen: Procedure<{ id: number; subject: string }, void>;
+  append: Procedure<{ subject: string; facts: readonly Fact[] }, (ErrorReply | undefined)[]>;
+  read: Procedure<{ id: number; subject: string; consumer: string; maxInFlight: number }, void>;
   /** Ends the `listen` or `read` of this id. */
-  end: Question<{ id: number }, void>;
-  leave: Question<undefined, void>;
+  end: Procedure<{ id: number }, void>;
+  leave: Procedure<undefined, void>;
 };
 
 /** What the host requests of the guest. */
-type GuestQuestions = {
-  answer: Question<{ subject: string; frame: PackedFrame }, PackedFrame>;
-  receive: Question<{ id: number; frame: PackedFrame }, void>;
-  handle: Question<{ id: number; fact: SentFact }, FactOutcome>;
+type GuestProcedures = {
+  answer: Procedure<{ subject: string; frame: PackedFrame }, PackedFrame>;
+  receive: Procedure<{ id: number; frame: PackedFrame }, void>;
+  handle: Procedure<{ id: number; fact: SentFact }, FactOutcome>;
 };
 
 /** A fact on its way to a reader in the guest. */
@@ -79,15 +85,15 @@ const NOT_HANDLED: FactOutcome = { delayMs: 0, counts: false };
 export function joinThread(port: MessagePort, logger: Logger): Transport {
   let last = 0;
   const nextId = () => ++last;
-  const end = (id: number) => void host.ask('end', { id }).catch(() => undefined);
+  const end = (id: number) => void host.call('end', { id }).catch(() => undefined);
   const listeners = createSubscriptions<(frame: Frame) => void>(nextId, end);
   const readers = createSubscriptions<ReadOptions['receive']>(nextId, end);
   const running = createRunningCalls();
   const responder = createResponder(running);
-  const host: Link<HostQuestions> = createLink<GuestQuestions, HostQuestions>({
+  const host: Link<HostProcedures> = createLink<GuestProcedures, HostProcedures>({
     port,
     logger,
-    answers: {
+    procedures: {
       answer: responder.answer,
       receive: ({ id, frame }) => listeners.get(id)?.(unpackFrame(frame)),
       handle: ({ id, fact }) => handleFact(fact, readers.get(id)),
@@ -98,7 +104,7 @@ export function joinThread(port: MessagePort, logger: Logger): Transport {
     facts: guestLog(host, readers),
     health: () => (host.isOpen ? { ok: true } : { ok: false, detail: 'The thread of the bus is gone.' }),
     close: async () => {
-      await within(CLOSE_GRACE_MS, host.ask('leave', undefined));
+      await within(CLOSE_GRACE_MS, host.call('leave', undefined));
       running.abortAll();
       await within(LAST_WORDS_MS, running.untilIdle());
       host.close();
@@ -107,7 +113,7 @@ export function joinThread(port: MessagePort, logger: Logger): Transport {
 }
 
 function guestExchange(
-  host: Link<HostQuestions>,
+  host: Link<HostProcedures>,
   responder: Responder,
   listeners: Subscriptions<(frame: Frame) => void>,
 ): Exchange {
@@ -128,25 +134,25 @@ function guestExchange(
     },
     respond: (group, answers) => {
       responder.serve(answers);
-      return host.ask('respond', { group, subjects: [...answers.keys()] });
+      return host.call('respond', { group, subjects: [...answers.keys()] });
     },
-    broadcast: (subject, frame) => host.ask('broadcast', { subject, frame: packFrame(frame) }),
+    broadcast: (subject, frame) => host.call('broadcast', { subject, frame: packFrame(frame) }),
     listen: (subject, receive, signal) =>
-      listeners.begin(receive, signal, (id) => host.ask('listen', { id, subject })),
+      listeners.begin(receive, signal, (id) => host.call('listen', { id, subject })),
   };
 }
 
-const guestLog = (host: Link<HostQuestions>, readers: Subscriptions<ReadOptions['receive']>): FactLog => ({
+const guestLog = (host: Link<HostProcedures>, readers: Subscriptions<ReadOptions['receive']>): FactLog => ({
   append: async (subject, facts) => {
     try {
-      const outcomes = await host.ask('append', { subject, facts });
+      const outcomes = await host.call('append', { subject, facts });
       return outcomes.map((error) => error && fromErrorReply(error));
     } catch (error) {
       return facts.map(() => asServiceError(error));
     }
   },
   read: (subject, { consumer, maxInFlight, receive, signal }) =>
-    readers.begin(receive, signal, (id) => host.ask('read', { id, subject, consumer, maxInFlight })),
+    readers.begin(receive, signal, (id) => host.call('read', { id, subject, consumer, maxInFlight })),
 });
 
 /** The guest's receivers at the host, each under an id, until a signal ends them. */
@@ -231,7 +237,7 @@ export function lendTransport(transport: Transport, port: MessagePort, logger: L
     return controller.signal;
   };
   const { exchange, facts } = transport;
-  const answers: Answers<HostQuestions> = {
+  const procedures: Implementations<HostProcedures> = {
     request: ([subject, group, timeoutMs, frame], signal) =>
       exchange.request(subject, unpackFrame(frame), { group, timeoutMs, signal }).then(packFrame),
     respond: ({ group, subjects }) =>
@@ -241,7 +247,7 @@ export function lendTransport(transport: Transport, port: MessagePort, logger: L
       exchange.listen(
         subject,
         // A guest that is gone is no failure of the broadcast.
-        (frame) => void guest.ask('receive', { id, frame: packFrame(frame) }).catch(() => undefined),
+        (frame) => void guest.call('receive', { id, frame: packFrame(frame) }).catch(() => undefined),
         begin(id),
       ),
     append: async ({ subject, facts: given }) =>
@@ -254,7 +260,11 @@ export function lendTransport(transport: Transport, port: MessagePort, logger: L
     },
     leave: () => transport.close(),
   };
-  const guest: Link<GuestQuestions> = createLink<HostQuestions, GuestQuestions>({ port, answers, logger });
+  const guest: Link<GuestProcedures> = createLink<HostProcedures, GuestProcedures>({
+    port,
+    procedures,
+    logger,
+  });
   port.once('close', () => {
     for (const controller of begun.values()) controller.abort();
     void transport.close();
@@ -263,7 +273,7 @@ export function lendTransport(transport: Transport, port: MessagePort, logger: L
 
 /** The guest answers the subject's requests. */
 const answerOf =
-  (guest: Link<GuestQuestions>, subject: string): Answer =>
+  (guest: Link<GuestProcedures>, subject: string): Answer =>
   (frame, call) =>
     new Promise<Frame>((resolve) => {
       const giveUp = guest.begin(
@@ -280,9 +290,9 @@ const answerOf =
       });
     });
 
-async function deliver(guest: Link<GuestQuestions>, id: number, delivery: FactDelivery): Promise<void> {
+async function deliver(guest: Link<GuestProcedures>, id: number, delivery: FactDelivery): Promise<void> {
   const { done, sendBack, ...fact } = delivery;
-  const outcome = await guest.ask('handle', { id, fact }).catch(() => NOT_HANDLED);
+  const outcome = await guest.call('handle', { id, fact }).catch(() => NOT_HANDLED);
   if ('done' in outcome) done();
   else sendBack(outcome.delayMs, outcome.counts);
 }

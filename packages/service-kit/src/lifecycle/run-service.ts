@@ -12,7 +12,7 @@ import type { RunningService, ServiceContext } from './service-context.js';
 export interface RunServiceOptions<Settings = undefined> {
   readonly name: string;
   readonly env: Environment;
-  /** Reads the service's variables, before anything is started; its problems are told with the process's own. */
+  /** Reads the service's variables, before anything is started; its problems are reported with the process's own. */
   readonly settings?: (env: Environment) => Settings;
   /** Builds and starts the service. A StartupError from here is printed as one line. */
   readonly start: (context: ServiceContext, settings: Settings) => Promise<RunningService>;

@@ -9,7 +9,7 @@ export interface TelemetryOptions {
   readonly tracing: boolean;
   /** Whether metrics are collected for the metrics page. */
   readonly metrics: boolean;
-  /** The thread of the process, when it is not the main one: labels what would otherwise be told twice. */
+  /** The thread of the process, when it is not the main one: labels metrics that would otherwise appear twice. */
   readonly thread?: string;
 }
 
@@ -47,6 +47,6 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
 /** How long another thread's page is waited for, in milliseconds. */
 const PATIENCE_MS = 1500;
 
-/** What is known here is told also when another thread says nothing. */
+/** The metrics of this thread are reported even when another thread does not answer. */
 const orNothing = (page: () => Promise<string>): Promise<string> =>
   answerInTime(page, { clock: systemClock, timeoutMs: PATIENCE_MS, late: () => '', failed: () => '' });

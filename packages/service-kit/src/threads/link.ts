@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import {
   asServiceError,
+  type Cancellation,
   Canceller,
   type ErrorReply,
   fromErrorReply,
@@ -8,59 +9,79 @@ import {
   toErrorReply,
 } from '@orrery/contracts';
 import type { Logger } from '../logging/create-logger.js';
-import type { Answers, Questions, Settle } from './questions.js';
-import { type Send, sendByTurns, takeItems } from './turn-port.js';
 
-/** One end of a port between two threads, each of which answers what the other asks. */
-export interface Link<Theirs extends Questions> {
+/** Arguments and result of a procedure that one thread calls in another; both are cloned. */
+export interface Procedure<Args, Result> {
+  readonly args: Args;
+  readonly result: Result;
+}
+
+/** The procedures of one end of a link, by name. */
+export type Procedures = Record<string, Procedure<unknown, unknown>>;
+
+/** The implementations at one end. `call` aborts when the other end no longer waits. */
+export type Implementations<Q> = {
+  readonly [Name in keyof Q]: Q[Name] extends Procedure<infer Args, infer Result>
+    ? (args: Args, call: Cancellation) => Result | Promise<Result>
+    : never;
+};
+
+export interface Settle<Result> {
+  resolve(result: Result): void;
+  /** What the other end threw, or `unavailable` when it is gone. */
+  reject(error: ServiceError): void;
+}
+
+/** One end of a port between two threads, each of which serves the calls of the other. */
+export interface Link<Theirs extends Procedures> {
   /** @throws ServiceError what the other end threw, or `unavailable` when it is gone. */
-  ask<Name extends keyof Theirs & string>(
+  call<Name extends keyof Theirs & string>(
     name: Name,
     args: Theirs[Name]['args'],
-  ): Promise<Theirs[Name]['answer']>;
-  /** The same without a promise. @returns how to tell the other end that nobody waits; its answer settles it still. */
+  ): Promise<Theirs[Name]['result']>;
+  /** The same without a promise. @returns how to cancel the call at the other end; its result still settles it. */
   begin<Name extends keyof Theirs & string>(
     name: Name,
     args: Theirs[Name]['args'],
-    settle: Settle<Theirs[Name]['answer']>,
+    settle: Settle<Theirs[Name]['result']>,
   ): () => void;
-  /** Whether the other end is there still. */
+  /** Whether the other end is still there. */
   readonly isOpen: boolean;
-  /** What this end waits for is refused, as is what it asks from now on. */
+  /** Rejects the calls that wait for the other end, and all later ones. */
   close(): void;
 }
 
-/** With the name and the arguments; with the answer; with the error; with nothing. */
-type Kind = 'ask' | 'done' | 'failed' | 'cancel';
+/** With the name and the arguments; with the result; with the error; with nothing. */
+type Kind = 'call' | 'done' | 'failed' | 'cancel';
 
-export interface LinkOptions<Mine extends Questions> {
+export interface LinkOptions<Mine extends Procedures> {
   readonly port: MessagePort;
-  readonly answers: Answers<Mine>;
-  /** Told of what was thrown here and is no ServiceError: the other end hears `internal`. */
+  readonly procedures: Implementations<Mine>;
+  /** Logs what was thrown here and is not a ServiceError. The other end gets `internal`. */
   readonly logger: Logger;
 }
 
-export function createLink<Mine extends Questions, Theirs extends Questions>({
+export function createLink<Mine extends Procedures, Theirs extends Procedures>({
   port,
-  answers,
+  procedures,
   logger,
 }: LinkOptions<Mine>): Link<Theirs> {
   const send = sendByTurns<Kind>(port);
   const waiting = new Map<number, Settle<never>>();
   const running = new Map<number, Canceller>();
   let isOpen = true;
-  let asked = 0;
+  let calls = 0;
 
-  const answer = async (id: number, name: string, args: unknown) => {
+  const serve = async (id: number, name: string, args: unknown) => {
     const call = new Canceller();
     running.set(id, call);
     try {
       // Both ends are built from the same types.
-      send('done', id, await answers[name as keyof Mine](args as never, call), undefined);
+      send('done', id, await procedures[name as keyof Mine](args as never, call), undefined);
     } catch (thrown) {
       const error = asServiceError(thrown);
       if (error.code === 'internal')
-        logger.error({ err: thrown, question: name }, 'another thread got no answer');
+        logger.error({ err: thrown, procedure: name }, 'a call of another thread failed');
       send('failed', id, toErrorReply(error), undefined);
     } finally {
       running.delete(id);
@@ -73,7 +94,7 @@ export function createLink<Mine extends Questions, Theirs extends Questions>({
   };
   const take: Send<Kind> = (kind, id, first, second) => {
     if (kind === 'done') settle(id, ({ resolve }) => resolve(first as never));
-    else if (kind === 'ask') void answer(id, first as string, second);
+    else if (kind === 'call') void serve(id, first as string, second);
     else if (kind === 'failed') settle(id, ({ reject }) => reject(fromErrorReply(first as ErrorReply)));
     else running.get(id)?.abort(givenUp());
   };
@@ -90,16 +111,16 @@ export function createLink<Mine extends Questions, Theirs extends Questions>({
       settled.reject(gone());
       return () => undefined;
     }
-    const id = ++asked;
+    const id = ++calls;
     waiting.set(id, settled as Settle<never>);
-    send('ask', id, name, args);
+    send('call', id, name, args);
     return () => {
       if (waiting.has(id)) send('cancel', id, undefined, undefined);
     };
   };
   return {
     begin,
-    ask: (name, args) => new Promise((resolve, reject) => begin(name, args, { resolve, reject })),
+    call: (name, args) => new Promise((resolve, reject) => begin(name, args, { resolve, reject })),
     get isOpen() {
       return isOpen;
     },
@@ -111,6 +132,49 @@ export function createLink<Mine extends Questions, Theirs extends Questions>({
 }
 
 const givenUp = (): ServiceError =>
-  new ServiceError('unavailable', 'Who asked no longer waits for the answer');
+  new ServiceError('unavailable', 'The caller no longer waits for the answer.');
 
-const gone = (): ServiceError => new ServiceError('unavailable', 'The other thread is gone');
+const gone = (): ServiceError => new ServiceError('unavailable', 'The other thread is gone.');
+
+/** So many items do not wait for the end of the turn: the other thread begins while this one still works. */
+const MANY = 16;
+
+/** Sends an item through a port: its kind, the id it belongs to, and up to two things more, by kind. */
+type Send<Kind extends string> = (kind: Kind, id: number, first: unknown, second: unknown) => void;
+
+/** The members of each item. */
+const LENGTH = 4;
+
+/**
+ * Items sent within a turn of the event loop travel as one message, because waking the other thread costs as much as
+ * cloning a dozen items. Their members form one flat array: an object around each would double the cost of cloning. An
+ * item that cannot be cloned is a mistake of the program and becomes an uncaught error.
+ */
+function sendByTurns<Kind extends string>(port: MessagePort): Send<Kind> {
+  let collected: unknown[] = [];
+  let isTurnOpen = false;
+  const flush = () => {
+    const members = collected;
+    collected = [];
+    if (members.length > 0) port.postMessage(members);
+  };
+  return (kind, id, first, second) => {
+    collected.push(kind, id, first, second);
+    if (collected.length === MANY * LENGTH) queueMicrotask(flush);
+    if (isTurnOpen) return;
+    isTurnOpen = true;
+    setImmediate(() => {
+      isTurnOpen = false;
+      flush();
+    });
+  };
+}
+
+/** Receives the items that come through a port. */
+function takeItems<Kind extends string>(port: MessagePort, take: Send<Kind>): void {
+  port.on('message', (members: readonly unknown[]) => {
+    for (let at = 0; at < members.length; at += LENGTH)
+      // Both ends are built from the same types.
+      take(members[at] as Kind, members[at + 1] as number, members[at + 2], members[at + 3]);
+  });
+}

@@ -2,7 +2,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { ServiceContext } from '../lifecycle/service-context.js';
 import { StartupError } from '../startup-error.js';
 import { createLink } from './link.js';
-import type { MainQuestions, ThreadData, ThreadQuestions } from './thread-questions.js';
+import type { MainProcedures, ThreadData, ThreadProcedures } from './thread-procedures.js';
 
 export interface OpenThreadOptions {
   /** As in logs, health and metrics. */
@@ -26,8 +26,8 @@ export interface Thread extends AsyncDisposable {
 }
 
 /**
- * Makes a thread, which loads its code at once, and starts its service when asked to. Its checks and metrics are the
- * process's. Where it ends by itself, or does not catch an error, that is thrown here for nobody to catch.
+ * Creates a thread, which loads its code at once and starts its service on `start`. Its checks and metrics are part of the
+ * process's. If it ends by itself or does not catch an error, that becomes an uncaught error of this thread.
  */
 export function openThread(options: OpenThreadOptions, context: ServiceContext): Thread {
   const { name, service, file, ports } = options;
@@ -35,10 +35,10 @@ export function openThread(options: OpenThreadOptions, context: ServiceContext):
   const { port1, port2: port } = new MessageChannel();
   const data: ThreadData = { name, service, env: { ...env }, port, ports };
   const worker = new Worker(file, { workerData: data, transferList: [port, ...Object.values(ports)] });
-  const link = createLink<MainQuestions, ThreadQuestions>({
+  const link = createLink<MainProcedures, ThreadProcedures>({
     port: port1,
     logger,
-    answers: {
+    procedures: {
       checks: health.ownChecks,
       failed: ({ message }) => throwUncaught(`in the thread ${name}: ${message}`),
     },
@@ -51,20 +51,20 @@ export function openThread(options: OpenThreadOptions, context: ServiceContext):
     // With another code its error has been thrown.
     if (!isStopping && code !== 1) throwUncaught(`the thread ${name} has ended`);
   });
-  const leaveTelemetry = telemetry.include(() => link.ask('metrics', undefined));
-  const leaveHealth = health.include(`${name} thread`, () => link.ask('checks', undefined));
+  const leaveTelemetry = telemetry.include(() => link.call('metrics', undefined));
+  const leaveHealth = health.include(`${name} thread`, () => link.call('checks', undefined));
   return {
     start: async (given) => {
-      const outcome = await link.ask('start', given);
+      const outcome = await link.call('start', given);
       if ('problem' in outcome) throw new StartupError(outcome.problem);
-      return outcome.told;
+      return outcome.result;
     },
     [Symbol.asyncDispose]: async () => {
       if (isStopping) return void (await exited);
       isStopping = true;
       leaveHealth();
       leaveTelemetry();
-      link.ask('stop', undefined).catch(() => undefined);
+      link.call('stop', undefined).catch(() => undefined);
       const overdue = setTimeout(() => void worker.terminate(), STOP_MS);
       await exited;
       clearTimeout(overdue);

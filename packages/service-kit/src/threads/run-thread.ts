@@ -8,21 +8,21 @@ import { StartupError } from '../startup-error.js';
 import { startTelemetry } from '../telemetry/start-telemetry.js';
 import { systemClock } from '../timing/clock.js';
 import { createLink } from './link.js';
-import type { MainQuestions, StartOutcome, ThreadData, ThreadQuestions } from './thread-questions.js';
+import type { MainProcedures, StartOutcome, ThreadData, ThreadProcedures } from './thread-procedures.js';
 
 export interface ThreadContext extends Omit<ServiceContext, 'telemetry'> {
   /** As given to `openThread`. */
   readonly ports: Readonly<Record<string, MessagePort>>;
 }
 
-/** Builds a service out of `context.resources`, and returns what the main thread is to know of it. */
-export type StartInThread<Given, Told> = (context: ThreadContext, given: Given) => Promise<Told>;
+/** Builds a service from `context.resources`. The main thread gets what it returns. */
+export type StartInThread<Given, Result> = (context: ThreadContext, given: Given) => Promise<Result>;
 
 /**
  * The life of a service in a thread of its own; the thread's file is this one call. It is started and stopped by the
  * main thread (`openThread`), and an error that nobody catches here stops the process.
  */
-export async function runThread<Given, Told>(start: StartInThread<Given, Told>): Promise<void> {
+export async function runThread<Given, Result>(start: StartInThread<Given, Result>): Promise<void> {
   const { name, service, env, port, ports } = workerData as ThreadData;
   const { LOG_LEVEL: level, LOG_FORMAT: format, ...settings } = readProcessEnvironment(env);
   const logger = createLogger({ service, level, format });
@@ -43,28 +43,28 @@ export async function runThread<Given, Told>(start: StartInThread<Given, Told>):
       .catch((error: unknown) => logger.error({ err: error }, 'not everything was released'));
     process.exit();
   };
-  const main = createLink<ThreadQuestions, MainQuestions>({
+  const main = createLink<ThreadProcedures, MainProcedures>({
     port,
     logger,
-    answers: {
+    procedures: {
       start: (given) => outcomeOf(start(context, given as Given)),
       checks: health.ownChecks,
       metrics: telemetry.metricsPage,
       stop,
     },
   });
-  health.include('main thread', () => main.ask('checks', undefined));
+  health.include('main thread', () => main.call('checks', undefined));
   const onUncaught = (error: unknown) => {
     logger.fatal({ err: error, thread: name }, 'an error was not caught');
     // The main thread may be gone already.
-    main.ask('failed', { message: String(error) }).catch(() => undefined);
+    main.call('failed', { message: String(error) }).catch(() => undefined);
   };
   for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, onUncaught);
 }
 
 async function outcomeOf(started: Promise<unknown>): Promise<StartOutcome> {
   try {
-    return { told: await started };
+    return { result: await started };
   } catch (error) {
     if (error instanceof StartupError) return { problem: error.message };
     throw error;

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '../logging/create-logger.js';
 import type { Clock } from './clock.js';
-import { createPause } from './pause.js';
 import { backoffDelay } from './retry.js';
 
 /** `more`: there is work left, run again at once. `idle`: wait for the interval or a wake-up. */
@@ -24,7 +23,7 @@ export interface PollLoopOptions {
 }
 
 export interface PollLoop {
-  /** Something is to be done: ends an idle pause. It does not shorten the pause after a failure. */
+  /** There is work: ends an idle pause. It does not shorten the pause after a failure. */
   wake(): void;
   /** One run now, after the one under way; rejects with its error. For tests and for orderly draining. */
   runOnce(): Promise<PollOutcome>;
@@ -92,4 +91,45 @@ function reportFailure(options: PollLoopOptions, error: unknown, failures: numbe
   const pauseMs = Math.round(backoffDelay(failures, backoff, random));
   logger.error({ err: error, loop: name, failures, pauseMs }, 'loop run failed');
   return pauseMs;
+}
+
+/** A pause between runs. `wake()` ends it early, also when it comes before the pause has begun. */
+interface Pause {
+  wake(): void;
+  /** Forgets earlier wake-ups: the run that begins now does their work. */
+  forget(): void;
+  untilWoken(ms: number): Promise<void>;
+  /** The whole time: only the signal ends it. */
+  inFull(ms: number): Promise<void>;
+}
+
+/** Pauses resolve, never reject; once `signal` aborts they all resolve at once. */
+function createPause(clock: Clock, signal: AbortSignal): Pause {
+  let woken = false;
+  let current: AbortController | undefined;
+
+  const sleep = async (ms: number, cut: AbortController) => {
+    if (signal.aborted) return;
+    const end = () => cut.abort();
+    signal.addEventListener('abort', end, { once: true });
+    await clock.sleep(ms, cut.signal).catch(() => undefined);
+    signal.removeEventListener('abort', end);
+  };
+
+  return {
+    wake: () => {
+      woken = true;
+      current?.abort();
+    },
+    forget: () => {
+      woken = false;
+    },
+    untilWoken: async (ms) => {
+      if (woken) return;
+      current = new AbortController();
+      await sleep(ms, current);
+      current = undefined;
+    },
+    inFull: (ms) => sleep(ms, new AbortController()),
+  };
 }
