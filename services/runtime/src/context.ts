@@ -1,12 +1,11 @@
 import type { Bus } from '@orrery/bus';
 import type { Clock, KeyedMutex, Logger, Semaphore } from '@orrery/service-kit';
 import type { CatalogClient } from './catalog/catalog-client.js';
+import type { ReleaseEmptySchema } from './claims/release-empty-schema.js';
 import type { RuntimeLimits } from './config.js';
 import type { Db } from './database/db.js';
-import type { DeploymentAccess } from './deployments/deployment-access.js';
-import type { DeploymentDirectory } from './deployments/deployment-directory.js';
+import type { DeploymentAccess, DeploymentDirectory } from './deployments/deployment-directory.js';
 import type { IdBlocks } from './ids/id-blocks.js';
-import type { ReleaseEmptySchema } from './instances/release-empty-schema.js';
 import type { Lanes } from './lanes/lanes.js';
 import type { ModelList } from './models/model-list.js';
 import type { RouteToOwner } from './ownership/route-to-owner.js';

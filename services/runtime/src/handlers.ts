@@ -1,8 +1,9 @@
 import type { Handlers, runtimeContract } from '@orrery/contracts';
 import { bindingReads, bindingWrites } from './bindings/handlers.js';
+import { referenceHandlers } from './claims/held-references.js';
 import type { RuntimeContext } from './context.js';
-import { createDeploymentHandlers, deploymentReads, deploymentWrites } from './deployments/handlers.js';
-import { referenceHandlers } from './deployments/held-references.js';
+import { creationHandlers } from './creation/create-deployment.js';
+import { deploymentReads, deploymentWrites } from './deployments/handlers.js';
 import { executionReads, executionWrites } from './execution/handlers.js';
 import { instanceReads, instanceWrites } from './instances/handlers.js';
 import { historyHandlers, journalHandlers } from './journal/handlers.js';
@@ -22,7 +23,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
   return {
     ...routedHandlers(context, owned),
     ...forwardHandlers(context, owned),
-    ...createDeploymentHandlers(context),
+    ...creationHandlers(context),
     ...deploymentReads(context),
     ...bindingReads(context),
     ...instanceReads(context),

@@ -2,8 +2,8 @@ import { type AccountState, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db, Trx } from '../database/db.js';
 
-/** Remembers an account unless newer news came before. */
-export async function rememberAccount(
+/** Stores an account's state unless a newer revision is stored already. */
+export async function storeAccount(
   db: Db,
   { accountId, quotas, disabled, revision }: AccountState,
 ): Promise<void> {
@@ -16,15 +16,15 @@ export async function rememberAccount(
 }
 
 /**
- * In the transaction that creates one more deployment: the row of an account with a quota makes its creations take turns.
- * It is written, not only locked: one that reads repeatably fails after its wait instead of counting in an old snapshot.
+ * In the transaction that creates a deployment: serializes the creations of an account with a quota by its row. The row
+ * is written, not only locked, so a repeatable-read transaction fails after its wait instead of counting an old snapshot.
  */
-export const takeTurn = (trx: Trx, accountId: number) =>
+export const lockQuota = (trx: Trx, accountId: number) =>
   sql`
     update accounts set deployments = deployments
     where account_id = ${accountId} and deployments is not null`.execute(trx);
 
-/** Certain only in the account's turn. @throws `quota_exceeded` */
+/** Reliable only after `lockQuota` in the same transaction. @throws `quota_exceeded` */
 export async function refuseOverQuota(db: Db, accountId: number): Promise<void> {
   const { rows } = await sql<{ deployments: number | null }>`
     select deployments from accounts where account_id = ${accountId}`.execute(db);
@@ -37,16 +37,16 @@ export async function refuseOverQuota(db: Db, accountId: number): Promise<void> 
   throw new ServiceError('quota_exceeded', `The account may have at most ${allowed} deployments.`);
 }
 
-/** A deployment whose account was disabled or enabled and that does not know it yet. */
-export interface Unaware {
+/** A deployment that has yet to follow its account's being disabled or enabled. */
+export interface PendingPause {
   readonly address: string;
   readonly id: number;
   readonly paused: boolean;
 }
 
 /** Some of the deployments that have to be paused or resumed because of their account. */
-export async function unawareDeployments(db: Db, limit: number): Promise<Unaware[]> {
-  const { rows } = await sql<Unaware>`
+export async function pendingPauses(db: Db, limit: number): Promise<PendingPause[]> {
+  const { rows } = await sql<PendingPause>`
     (select d.id, d.address, true as paused from accounts a join deployments d on d.owner_account_id = a.account_id
       where a.disabled and not d.account_paused and d.deleted_at is null limit ${limit})
     union all

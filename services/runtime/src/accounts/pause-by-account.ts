@@ -1,15 +1,27 @@
 import type { CallContext } from '@orrery/contracts';
-import type { RuntimeContext } from '../context.js';
+import type { Clock } from '@orrery/service-kit';
+import type { Db } from '../database/db.js';
 import { changeItem } from '../deployments/change-item.js';
+import type { DeploymentDirectory } from '../deployments/deployment-directory.js';
+import type { Lanes } from '../lanes/lanes.js';
 import { partitionOf } from '../ownership/partition.js';
-import { type Unaware, unawareDeployments } from './account-store.js';
+import type { RouteToOwner } from '../ownership/route-to-owner.js';
+import { type PendingPause, pendingPauses } from './account-store.js';
 
-/** Deployments told at once. */
+/** Deployments that are notified at once. */
 const AT_ONCE = 100;
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
-/** Where a call for it is passed on among the runtime's processes. */
+/** The name under which the runtime's processes forward it to the owner. */
 export const PAUSE_BY_ACCOUNT = 'accounts.pause';
+
+export interface PauseDependencies {
+  readonly db: Db;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly lanes: Pick<Lanes, 'submit'>;
+  readonly directory: Pick<DeploymentDirectory, 'byAddress'>;
+  readonly route: RouteToOwner;
+}
 
 export interface PauseByAccount {
   readonly address: string;
@@ -18,7 +30,7 @@ export interface PauseByAccount {
 
 /** At the owner: one of the three causes of `isPaused`, lifted only by the account being enabled. @throws NotOwner */
 export async function pauseHere(
-  { lanes, directory }: Pick<RuntimeContext, 'lanes' | 'directory'>,
+  { lanes, directory }: Pick<PauseDependencies, 'lanes' | 'directory'>,
   { address, paused }: PauseByAccount,
   call: CallContext,
 ): Promise<null> {
@@ -35,23 +47,27 @@ export async function pauseHere(
   return null;
 }
 
-/** Tells the owners of all deployments whose account was disabled or enabled. @throws what an owner refuses */
-export async function tellDeployments(context: RuntimeContext, signal: AbortSignal): Promise<void> {
+/** Notifies the owners of all deployments whose account was disabled or enabled. @throws the error of an owner */
+export async function notifyDeployments(dependencies: PauseDependencies, signal: AbortSignal): Promise<void> {
   for (;;) {
-    const unaware = await unawareDeployments(context.db, AT_ONCE);
-    await Promise.all(unaware.map((deployment) => tell(context, deployment, signal)));
-    if (unaware.length < AT_ONCE || signal.aborted) return;
+    const pending = await pendingPauses(dependencies.db, AT_ONCE);
+    await Promise.all(pending.map((deployment) => notify(dependencies, deployment, signal)));
+    if (pending.length < AT_ONCE || signal.aborted) return;
   }
 }
 
-function tell(context: RuntimeContext, { id, address, paused }: Unaware, signal: AbortSignal): Promise<null> {
+function notify(
+  dependencies: PauseDependencies,
+  { id, address, paused }: PendingPause,
+  signal: AbortSignal,
+): Promise<null> {
   const call: CallContext = {
     caller: { kind: 'service', service: 'gateway' },
     requestId: crypto.randomUUID(),
-    deadline: context.clock.now() + PATIENCE_MS,
+    deadline: dependencies.clock.now() + TIMEOUT_MS,
     signal,
   };
   const request: PauseByAccount = { address, paused };
-  const here = () => pauseHere(context, request, call);
-  return context.route({ name: PAUSE_BY_ACCOUNT, partition: partitionOf(id), request, here }, call);
+  const here = () => pauseHere(dependencies, request, call);
+  return dependencies.route({ name: PAUSE_BY_ACCOUNT, partition: partitionOf(id), request, here }, call);
 }

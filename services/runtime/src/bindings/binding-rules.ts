@@ -6,10 +6,11 @@ import {
   ServiceError,
   type VersionDefinition,
 } from '@orrery/contracts';
-import type { RuntimeContext } from '../context.js';
+import type { CatalogClient } from '../catalog/catalog-client.js';
+import type { IdBlocks } from '../ids/id-blocks.js';
 import type { Binding } from '../state/deployment-state.js';
 
-/** A binding about to be made, and what the journal says of it. */
+/** A binding about to be made, and its part of the journal entry. */
 export interface NewBinding {
   readonly binding: Binding;
   readonly facts: JsonObject;
@@ -25,7 +26,7 @@ export const toRecord = (binding: Binding): BindingRecord => ({
   updatedAt: binding.updatedAt.toISOString(),
 });
 
-/** What the journal says of a binding. */
+/** A binding as the journal shows it. */
 export const factsOf = ({ event, eventVersion, targetChains, onchain }: Binding): JsonObject => ({
   event,
   eventVersion,
@@ -33,7 +34,7 @@ export const factsOf = ({ event, eventVersion, targetChains, onchain }: Binding)
   onchain: onchain as JsonObject | null,
 });
 
-/** @throws `duplicate_event` naming every repetition (interface §7). */
+/** @throws `duplicate_event` naming every repetition. */
 export function refuseDuplicates(bindings: readonly { event: string }[], at: string): void {
   const seen = new Set<string>();
   const errors = bindings.flatMap(({ event }, index) => {
@@ -41,7 +42,7 @@ export function refuseDuplicates(bindings: readonly { event: string }[], at: str
       seen.add(event);
       return [];
     }
-    return [fieldProblem(`${at}/${index}/event`, 'duplicate_event', `"${event}" appears twice`)];
+    return [fieldProblem(`${at}/${index}/event`, 'duplicate_event', `The event "${event}" appears twice.`)];
   });
   if (errors.length > 0) throw new ServiceError('duplicate_event', errors[0]?.message, { errors });
 }
@@ -53,14 +54,14 @@ export function refuseUnknownChains(
   at: string,
 ): void {
   const errors = bindings.flatMap(({ targetChains = [] }, index) =>
-    targetChains.flatMap((chain, place) =>
+    targetChains.flatMap((chain, position) =>
       chains.has(chain)
         ? []
         : [
             fieldProblem(
-              `${at}/${index}/targetChains/${place}`,
+              `${at}/${index}/targetChains/${position}`,
               'unknown_chain',
-              `no chain is named "${chain}"`,
+              `No chain is named "${chain}".`,
             ),
           ],
     ),
@@ -68,9 +69,17 @@ export function refuseUnknownChains(
   if (errors.length > 0) throw new ServiceError('unknown_chain', errors[0]?.message, { errors });
 }
 
+/** What makes new bindings: claims on their versions, the names of chains, ids. */
+export interface BindingClaims {
+  readonly catalog: Pick<CatalogClient, 'claimVersions'>;
+  /** Names of the chains that bindings may name. */
+  readonly chains: ReadonlySet<string>;
+  readonly ids: Pick<IdBlocks, 'take'>;
+}
+
 /** Claims the versions and makes the bindings; pointers of errors begin with `at`. */
 export async function newBindings(
-  { catalog, chains, ids }: Pick<RuntimeContext, 'catalog' | 'chains' | 'ids'>,
+  { catalog, chains, ids }: BindingClaims,
   deployment: { address: string; worldId: number },
   given: readonly BindingInput[],
   at: string,
@@ -107,20 +116,20 @@ function bindingOf(
 }
 
 /**
- * The catalog's pointers are into the list of claimed versions; the caller's body holds that list at `at`, its items at
- * these `places` (default: the same).
+ * Runs a claim and makes the pointers of its errors point into the caller's body: the catalog's point into the list of
+ * claimed versions, which the body has at `at`, with its items at these `indexes` (default: the same).
  */
 export async function claimAt<T>(
   at: string,
   claim: () => Promise<T>,
-  places?: readonly number[],
+  indexes?: readonly number[],
 ): Promise<T> {
   try {
     return await claim();
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const moved = (pointer: string) =>
-      pointer.replace(/^\/(\d+)/, (_, index) => `/${places?.[index] ?? index}`);
+      pointer.replace(/^\/(\d+)/, (_, index) => `/${indexes?.[index] ?? index}`);
     const errors = error.errors.map((problem) => ({ ...problem, pointer: `${at}${moved(problem.pointer)}` }));
     throw new ServiceError(error.code, error.message, { errors, facts: error.facts });
   }

@@ -24,11 +24,11 @@ interface BindingsChange {
 export interface ChangedBindings {
   /** Those that were put. */
   readonly records: BindingRecord[];
-  /** Versions that were bound before and are not any more. */
+  /** Versions that were bound before and no longer are. */
   readonly unbound: number[];
 }
 
-/** All or nothing: what `change` refuses refuses the whole. */
+/** All or nothing: an error thrown by `change` refuses the whole request. */
 function bindingsItem(
   deployment: KnownDeployment,
   { caller, deadline, signal }: CallContext,
@@ -73,7 +73,7 @@ export const addBindings = (deployment: KnownDeployment, call: CallContext, adde
     const put = added.map(({ binding }) => binding);
     refuseBound(put, bindings);
     if (bindings.size + put.length > MAX_BINDINGS) {
-      throw new ServiceError('limit_reached', `a deployment has at most ${MAX_BINDINGS} bindings`, {
+      throw new ServiceError('limit_reached', `A deployment has at most ${MAX_BINDINGS} bindings.`, {
         facts: { limit: MAX_BINDINGS },
       });
     }
@@ -83,7 +83,7 @@ export const addBindings = (deployment: KnownDeployment, call: CallContext, adde
 function refuseBound(put: readonly Binding[], bound: ReadonlyMap<string, Binding>): void {
   const errors = put.flatMap(({ event }, index) =>
     bound.has(event)
-      ? [fieldProblem(`/${index}/event`, 'event_binding_exists', `"${event}" is bound already`)]
+      ? [fieldProblem(`/${index}/event`, 'event_binding_exists', `The event "${event}" is bound already.`)]
       : [],
   );
   if (errors.length > 0) throw new ServiceError('event_binding_exists', errors[0]?.message, { errors });
@@ -113,7 +113,7 @@ export function refuseUnbound(
   const errors = changes.flatMap(({ event }, index) =>
     bound.has(event)
       ? []
-      : [fieldProblem(`/${index}/event`, 'event_binding_not_found', `"${event}" is not bound`)],
+      : [fieldProblem(`/${index}/event`, 'event_binding_not_found', `The event "${event}" is not bound.`)],
   );
   if (errors.length > 0) throw new ServiceError('event_binding_not_found', errors[0]?.message, { errors });
 }

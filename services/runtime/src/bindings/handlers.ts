@@ -5,17 +5,41 @@ import {
   ServiceError,
   type VersionDefinition,
 } from '@orrery/contracts';
-import type { RuntimeContext } from '../context.js';
-import type { KnownDeployment } from '../deployments/deployment-directory.js';
+import type { Clock, KeyedMutex, Logger } from '@orrery/service-kit';
+import type { CatalogClient } from '../catalog/catalog-client.js';
+import type { Db } from '../database/db.js';
+import type { DeploymentAccess, KnownDeployment } from '../deployments/deployment-directory.js';
+import type { Lanes } from '../lanes/lanes.js';
 import type { OwnedHandlers } from '../ownership/owned-handlers.js';
-import { claimAt, newBindings, refuseDuplicates, refuseUnknownChains, toRecord } from './binding-rules.js';
+import {
+  type BindingClaims,
+  claimAt,
+  newBindings,
+  refuseDuplicates,
+  refuseUnknownChains,
+  toRecord,
+} from './binding-rules.js';
 import { listBindings } from './binding-store.js';
 import { addBindings, refuseUnbound, removeBinding, updateBindings } from './change-bindings.js';
 
 type Rpcs = typeof bindingRpcs;
 export type BindingWrites = Omit<Rpcs, 'bindings.list'>;
 
-export function bindingReads({ db, access }: RuntimeContext): Handlers<Pick<Rpcs, 'bindings.list'>> {
+export interface BindingDependencies extends BindingClaims {
+  readonly db: Db;
+  readonly access: Pick<DeploymentAccess, 'visible'>;
+  readonly lanes: Pick<Lanes, 'submit'>;
+  readonly catalog: Pick<CatalogClient, 'claimVersions' | 'release'>;
+  /** Claims and releases run one at a time per deployment. */
+  readonly claimMutex: KeyedMutex;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly logger: Logger;
+}
+
+export function bindingReads({
+  db,
+  access,
+}: Pick<BindingDependencies, 'db' | 'access'>): Handlers<Pick<Rpcs, 'bindings.list'>> {
   return {
     'bindings.list': async ({ params, query }, { caller }) => {
       const deployment = await access.visible(params, caller);
@@ -29,21 +53,26 @@ export function bindingReads({ db, access }: RuntimeContext): Handlers<Pick<Rpcs
   };
 }
 
-/** Claims and releases of one deployment take turns, so that no release gives back what is just being claimed. */
-export function bindingWrites(context: RuntimeContext): OwnedHandlers<BindingWrites> {
-  const { db, lanes, access, clock, claimMutex, chains, catalog, logger } = context;
+/** Claims and releases of one deployment run one at a time, so no release removes what is being claimed. */
+export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<BindingWrites> {
+  const { db, lanes, access, clock, claimMutex, chains, catalog, logger } = dependencies;
   const release = async ({ address }: KnownDeployment, versionIds: number[]) => {
     if (versionIds.length === 0) return;
     await catalog
       .release(address, { versionIds })
-      .catch((error: unknown) => logger.info({ err: error }, 'claims are left to the sweep'));
+      .catch((error: unknown) =>
+        logger.info(
+          { err: error },
+          'releasing the claims of unbound versions failed; the sweep releases them',
+        ),
+      );
   };
   return {
     'bindings.add': (deployment, { params, body }, call) =>
       claimMutex.run(deployment.id, async () => {
-        // What has been deleted is not found, whatever the body says, and claims nothing any more.
+        // A deleted deployment is not found, whatever the body holds, and claims nothing any more.
         await access.visible(params, call.caller);
-        const added = await newBindings(context, deployment, body, '', new Date(clock.now()));
+        const added = await newBindings(dependencies, deployment, body, '', new Date(clock.now()));
         const { records } = await lanes.submit(addBindings(deployment, call, added));
         return { data: records };
       }),
@@ -52,9 +81,9 @@ export function bindingWrites(context: RuntimeContext): OwnedHandlers<BindingWri
         await access.visible(params, call.caller);
         refuseDuplicates(body, '');
         refuseUnknownChains(chains, body, '');
-        // What is not bound is not found, also where the version that it names is none: bindings change in turns only.
+        // An unbound event is reported before an unknown version. Bindings only change under `claimMutex`.
         refuseUnbound(body, new Set((await listBindings(db, deployment.id)).map(({ event }) => event)));
-        const definitions = await claimChanged(context, deployment, body);
+        const definitions = await claimChanged(dependencies, deployment, body);
         const { records, unbound } = await lanes.submit(updateBindings(deployment, call, body, definitions));
         await release(deployment, unbound);
         return { data: records };
@@ -70,7 +99,7 @@ export function bindingWrites(context: RuntimeContext): OwnedHandlers<BindingWri
 
 /** Claims the versions that changes name, by event. */
 async function claimChanged(
-  { catalog }: Pick<RuntimeContext, 'catalog'>,
+  { catalog }: Pick<BindingClaims, 'catalog'>,
   deployment: KnownDeployment,
   changes: readonly BindingChange[],
 ): Promise<Map<string, VersionDefinition>> {
@@ -78,7 +107,7 @@ async function claimChanged(
     eventVersion === undefined ? [] : [{ event, version: eventVersion, index }],
   );
   const versions = named.map(({ event, version }) => ({ event, version }));
-  const places = named.map(({ index }) => index);
-  const definitions = await claimAt('', () => catalog.claimVersions(deployment, versions), places);
+  const indexes = named.map(({ index }) => index);
+  const definitions = await claimAt('', () => catalog.claimVersions(deployment, versions), indexes);
   return new Map(definitions.map((definition) => [definition.event, definition]));
 }

@@ -9,7 +9,7 @@ import { lifecycleEntry } from './lifecycle-entry.js';
 
 type Columns = Updateable<RuntimeTables['deployments']>;
 
-/** A change of a deployment's own row and the facts that its journal entry tells. */
+/** A change of a deployment's own row, and the facts of its journal entry. */
 export interface DeploymentChange {
   readonly kind: JournalKind;
   readonly facts: JsonObject;
@@ -23,8 +23,8 @@ export interface Changed {
 }
 
 /**
- * A change of the deployment itself. `decide` answers `undefined` when everything is as asked for already, `prepare`
- * when what was prepared no longer fits, and throws what forbids the change.
+ * A change of the deployment itself. `decide` answers `undefined` when nothing is to change, `prepare` when what was
+ * prepared no longer fits, and throws the error that forbids the change.
  */
 export function changeItem(
   deployment: KnownDeployment,

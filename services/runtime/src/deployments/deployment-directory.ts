@@ -1,6 +1,11 @@
-import { parseReference, type Reference } from '@orrery/contracts';
+import { type Caller, type PageQuery, parseReference, type Reference, ServiceError } from '@orrery/contracts';
+import { page } from '@orrery/database';
+import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../database/db.js';
+import type { SeenDeployment } from '../journal/handlers.js';
+import type { DeploymentRow } from '../state/deployment-state.js';
+import { accountOf, notFound } from './deployment-rules.js';
 
 /** What never changes about a deployment. */
 export interface KnownDeployment {
@@ -16,17 +21,18 @@ export interface DeploymentPath {
   readonly address: string;
 }
 
-/** Finds deployments by what paths say; on any process, without asking the owner. */
+/** Finds deployments by their paths, in any process, without a call to the owner. */
 export interface DeploymentDirectory {
-  /** `undefined` when there is none, or it is in another world. A deleted one is found: its owner knows. */
+  /** `undefined` when there is none, or it is in another world. A deleted one is found: the owner's process refuses it. */
   find(path: DeploymentPath): Promise<KnownDeployment | undefined>;
   byAddress(address: string): Promise<KnownDeployment | undefined>;
 }
 
-const KEPT = 50_000;
+/** Deployments remembered at once. */
+const MAX_KNOWN = 50_000;
 
 export function createDeploymentDirectory(db: Db): DeploymentDirectory {
-  const known = new LRUCache<string, KnownDeployment>({ max: KEPT });
+  const known = new LRUCache<string, KnownDeployment>({ max: MAX_KNOWN });
 
   const lookUp = async (segment: string): Promise<KnownDeployment | undefined> => {
     const remembered = known.get(segment);
@@ -69,3 +75,75 @@ const read = (db: Db, reference: Reference): Promise<KnownDeployment | undefined
       'id' in reference ? where('id', '=', reference.id) : where('address', '=', reference.address),
     )
     .executeTakeFirst();
+
+/** Who may do what with a deployment: its owner everything, others may see it while it is public. */
+export interface DeploymentAccess {
+  /** The row as it is. @throws `deployment_not_found` for what is absent, deleted or not visible: the answer does not tell which. */
+  visible(path: DeploymentPath, caller: Caller): Promise<DeploymentRow>;
+  see(path: DeploymentPath, caller: Caller): Promise<SeenDeployment>;
+  /** @throws `deployment_not_found` for what is absent or not visible, `forbidden` for what is visible. */
+  owned(path: DeploymentPath, caller: Caller): Promise<KnownDeployment>;
+}
+
+export function createDeploymentAccess(db: Db, directory: DeploymentDirectory): DeploymentAccess {
+  const visible = async (path: DeploymentPath, caller: Caller): Promise<DeploymentRow> => {
+    const reference = parseReference(path.address);
+    const row = reference && (await readRow(db, reference));
+    if (row === undefined || !isPath(row, path.worldAddress) || !maySee(row, caller)) throw notFound();
+    return row;
+  };
+  return {
+    visible,
+    see: async (path, caller) => {
+      const row = await visible(path, caller);
+      const isOwner = row.owner_account_id === accountOf(caller);
+      return {
+        id: row.id,
+        address: row.address,
+        source: row.source,
+        isLLMPublic: row.is_llm_public,
+        isOwner,
+      };
+    },
+    owned: async (path, caller) => {
+      const found = await directory.find(path);
+      if (found === undefined) throw notFound();
+      if (found.ownerAccountId === accountOf(caller)) return found;
+      await visible(path, caller);
+      throw new ServiceError('forbidden', 'Only the owner of a deployment may do this.');
+    },
+  };
+}
+
+const isPath = (row: DeploymentRow, world: string): boolean =>
+  isInWorld({ worldId: row.world_id, worldAddress: row.world_address }, world);
+
+const maySee = (row: DeploymentRow, caller: Caller): boolean =>
+  row.is_public || row.owner_account_id === accountOf(caller);
+
+const readRow = (db: Db, reference: Reference): Promise<DeploymentRow | undefined> =>
+  db
+    .selectFrom('deployments')
+    .selectAll()
+    .where((where) =>
+      'id' in reference ? where('id', '=', reference.id) : where('address', '=', reference.address),
+    )
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+
+/** A world's deployments that an account can see: its own and the public ones, in order of creation. */
+export async function listDeployments(
+  db: Db,
+  worldId: number,
+  accountId: number | undefined,
+  query: PageQuery,
+): Promise<{ rows: DeploymentRow[]; total: number }> {
+  const visible = db
+    .selectFrom('deployments')
+    .where('world_id', '=', worldId)
+    .where('deleted_at', 'is', null)
+    .where(({ or, eb }) => or([eb('is_public', '=', true), eb('owner_account_id', '=', accountId ?? -1)]));
+  const rows = await page(visible.selectAll().orderBy('id'), query).execute();
+  const counted = await visible.select(sql<number>`count(*)::int`.as('total')).executeTakeFirst();
+  return { rows, total: counted?.total ?? 0 };
+}

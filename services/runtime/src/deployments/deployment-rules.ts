@@ -6,7 +6,7 @@ export const accountOf = (caller: Caller): number | undefined =>
 
 export const notFound = (): ServiceError => new ServiceError('deployment_not_found');
 
-/** What of a locked deployment is fixed may not be changed (decisions §4 "Locked"). */
+/** Bindings, model and instances of a locked deployment are fixed (docs/execution.md). @throws `deployment_locked` */
 export function refuseLocked({ mode }: Pick<DeploymentRow, 'mode'>): void {
   if (mode === 'locked') throw new ServiceError('deployment_locked');
 }

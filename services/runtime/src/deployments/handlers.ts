@@ -1,3 +1,4 @@
+import type { Bus } from '@orrery/bus';
 import {
   catalogContract,
   type DeploymentSettings,
@@ -7,27 +8,42 @@ import {
   paginationOf,
   refuseDeepPage,
 } from '@orrery/contracts';
-import type { RuntimeContext } from '../context.js';
-import { refuseUnknownModel } from '../models/model-list.js';
+import type { Logger } from '@orrery/service-kit';
+import type { CatalogClient } from '../catalog/catalog-client.js';
+import type { Db } from '../database/db.js';
+import type { Lanes } from '../lanes/lanes.js';
+import { type ModelList, refuseUnknownModel } from '../models/model-list.js';
 import type { OwnedHandler, OwnedHandlers } from '../ownership/owned-handlers.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import { changeItem, type DeploymentChange } from './change-item.js';
-import { createDeployment } from './create-deployment.js';
+import { type DeploymentAccess, listDeployments } from './deployment-directory.js';
 import { accountOf, refuseLocked, toRecord } from './deployment-rules.js';
-import { listDeployments } from './deployment-store.js';
 import { lockItem } from './lock-deployment.js';
 
 type Rpcs = typeof deploymentRpcs;
 type Reads = Pick<Rpcs, 'deployments.list' | 'deployments.get'>;
-type Creation = Pick<Rpcs, 'deployments.create'>;
-export type DeploymentWrites = Omit<Rpcs, keyof Reads | keyof Creation>;
+export type DeploymentWrites = Omit<Rpcs, keyof Reads | 'deployments.create'>;
 
-export function deploymentReads({ db, bus, access }: RuntimeContext): Handlers<Reads> {
+export interface DeploymentDependencies {
+  readonly db: Db;
+  readonly bus: Pick<Bus, 'call'>;
+  readonly access: Pick<DeploymentAccess, 'visible'>;
+  readonly lanes: Pick<Lanes, 'submit'>;
+  readonly models: ModelList;
+  readonly catalog: Pick<CatalogClient, 'lock' | 'release'>;
+  readonly logger: Logger;
+}
+
+export function deploymentReads({
+  db,
+  bus,
+  access,
+}: Pick<DeploymentDependencies, 'db' | 'bus' | 'access'>): Handlers<Reads> {
   return {
     'deployments.list': async ({ params, query }, call) => {
       refuseDeepPage(query);
-      const asked = { params: { idOrAddress: params.worldAddress }, query: {}, headers: {}, body: {} };
-      const { data: world } = await bus.call(catalogContract.rpcs['worlds.get'], asked, call);
+      const request = { params: { idOrAddress: params.worldAddress }, query: {}, headers: {}, body: {} };
+      const { data: world } = await bus.call(catalogContract.rpcs['worlds.get'], request, call);
       const { rows, total } = await listDeployments(db, world.id, accountOf(call.caller), query);
       return { data: rows.map(toRecord), pagination: paginationOf(query, total) };
     },
@@ -37,20 +53,16 @@ export function deploymentReads({ db, bus, access }: RuntimeContext): Handlers<R
   };
 }
 
-export const createDeploymentHandlers = (context: RuntimeContext): Handlers<Creation> => ({
-  'deployments.create': (request, call) => createDeployment(context, request, call),
-});
-
-/** Turns a switch; nothing happens when it is as asked for. */
-const turn =
+/** Sets a flag; `undefined` when it has this value already. */
+const set =
   (column: 'is_public' | 'owner_paused', on: boolean, kind: DeploymentChange['kind']) =>
   (state: DeploymentState): DeploymentChange | undefined =>
     state.row[column] === on ? undefined : { kind, facts: {}, columns: { [column]: on } };
 
 type Action = OwnedHandler<DeploymentWrites['deployments.publish']>;
 
-export function deploymentWrites(context: RuntimeContext): OwnedHandlers<DeploymentWrites> {
-  const { lanes, models, catalog, logger } = context;
+export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHandlers<DeploymentWrites> {
+  const { lanes, models, catalog, logger } = dependencies;
   const action =
     (
       decide: (state: DeploymentState) => DeploymentChange | undefined,
@@ -79,30 +91,35 @@ export function deploymentWrites(context: RuntimeContext): OwnedHandlers<Deploym
       );
       await catalog
         .release(deployment.address)
-        .catch((error: unknown) => logger.info({ err: error }, 'claims are left to the sweep'));
+        .catch((error: unknown) =>
+          logger.info(
+            { err: error },
+            'releasing the claims of a deleted deployment failed; the sweep releases them',
+          ),
+        );
       return { data: { deleted: true } };
     },
     'deployments.lock': async (deployment, _request, call) => {
-      const { record, changed } = await lanes.submit(lockItem(context, deployment, call));
+      const { record, changed } = await lanes.submit(lockItem(dependencies, deployment, call));
       return { data: record, message: changed ? 'Deployment locked' : 'Deployment is already locked' };
     },
     'deployments.publish': action(
-      turn('is_public', true, 'published'),
+      set('is_public', true, 'published'),
       'Deployment published successfully',
       'Deployment is already public',
     ),
     'deployments.unpublish': action(
-      turn('is_public', false, 'unpublished'),
+      set('is_public', false, 'unpublished'),
       'Deployment is no longer public',
       'Deployment is not public',
     ),
     'deployments.pause': action(
-      turn('owner_paused', true, 'paused'),
+      set('owner_paused', true, 'paused'),
       'Deployment paused',
       'Deployment is already paused',
     ),
     'deployments.resume': action(
-      turn('owner_paused', false, 'resumed'),
+      set('owner_paused', false, 'resumed'),
       'Deployment resumed',
       'Deployment is not paused',
     ),
@@ -121,6 +138,6 @@ function settingsOf(state: DeploymentState, given: DeploymentSettings): Deployme
     ...(given.payToAddress !== undefined && { pay_to_address: given.payToAddress }),
   };
   if (Object.keys(columns).length === 0) return undefined;
-  // What is absent in parsed JSON is not there at all.
+  // Parsed JSON has no undefined members.
   return { kind: 'settings_updated', facts: given as JsonObject, columns };
 }

@@ -5,7 +5,7 @@ import type { CheckedChanges } from '../journal/change.js';
 import type { JournalEntryDraft } from '../journal/entry.js';
 
 /**
- * An entry for what is no execution: `facts` say what was done. Changes have been checked by who made them.
+ * An entry that is not an execution: `facts` say what was done. The caller has checked the changes.
  * @throws `change_too_large` for facts that exceed an entry's size.
  */
 export function lifecycleEntry(

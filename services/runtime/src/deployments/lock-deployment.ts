@@ -5,13 +5,14 @@ import {
   type VersionDefinition,
   type WorldTexts,
 } from '@orrery/contracts';
-import type { RuntimeContext } from '../context.js';
+import type { CatalogClient } from '../catalog/catalog-client.js';
+import type { ModelList } from '../models/model-list.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
 import { type Changed, changeItem } from './change-item.js';
 import type { KnownDeployment } from './deployment-directory.js';
 
-/** What a locked deployment runs, for ever; `definitionHash` is the hash of it. */
+/** What a locked deployment runs, for ever; `definitionHash` is its hash. */
 export interface LockedDefinition {
   readonly world: WorldTexts;
   readonly aiModelId: string | null;
@@ -22,9 +23,9 @@ export interface LockedDefinition {
   }[];
 }
 
-/** The versions are locked in the catalog first; repeating the lock finishes one that was cut short. */
+/** Locks the versions in the catalog first, so a repeated lock completes one that was interrupted. */
 export function lockItem(
-  { catalog, models }: Pick<RuntimeContext, 'catalog' | 'models'>,
+  { catalog, models }: { catalog: Pick<CatalogClient, 'lock'>; models: ModelList },
   deployment: KnownDeployment,
   call: CallContext,
 ): WorkItem<Changed> {

@@ -1,4 +1,5 @@
 import {
+  type CallContext,
   type Handlers,
   type InstanceRecord,
   type instanceRpcs,
@@ -6,18 +7,32 @@ import {
   refuseDeepPage,
   ServiceError,
 } from '@orrery/contracts';
-import type { RuntimeContext } from '../context.js';
+import type { Clock } from '@orrery/service-kit';
+import type { DeploymentAccess, KnownDeployment } from '../deployments/deployment-directory.js';
 import { answerOnce } from '../idempotency/answer-once.js';
 import { keyedRequest } from '../idempotency/keyed-request.js';
+import type { Lanes } from '../lanes/lanes.js';
 import type { OwnedHandlers } from '../ownership/owned-handlers.js';
 import { onlySchema } from './instance-rules.js';
 import { findInstance, listInstances, recordOf, schemasWith } from './instance-store.js';
 import { instanceAt } from './past-instance.js';
-import { changeItem, createItem, type InstancePath } from './write-items.js';
+import { changeItem, createItem, type InstancePath, type WriteDependencies } from './write-items.js';
 
 type Rpcs = typeof instanceRpcs;
 type Reads = Pick<Rpcs, 'instances.list' | 'instances.get'>;
 export type InstanceWrites = Omit<Rpcs, keyof Reads>;
+
+export interface InstanceDependencies extends WriteDependencies {
+  readonly access: Pick<DeploymentAccess, 'visible'>;
+  readonly lanes: Pick<Lanes, 'submit'>;
+  readonly clock: Clock;
+  /** After a deletion: releases the claim on a schema that has no instances left. */
+  readonly releaseEmptySchema: (
+    deployment: KnownDeployment,
+    schema: string,
+    call: CallContext,
+  ) => Promise<void>;
+}
 
 const pathOf = (
   { instanceId }: { instanceId: string },
@@ -27,7 +42,7 @@ const pathOf = (
   entitySchema: entitySchema?.normalize('NFC'),
 });
 
-export function instanceReads({ db, access }: RuntimeContext): Handlers<Reads> {
+export function instanceReads({ db, access }: Pick<InstanceDependencies, 'db' | 'access'>): Handlers<Reads> {
   return {
     'instances.list': async ({ params, query }, { caller }) => {
       refuseDeepPage(query);
@@ -60,24 +75,24 @@ export function instanceReads({ db, access }: RuntimeContext): Handlers<Reads> {
 
 const withTag = (data: InstanceRecord) => ({ data, etag: String(data.revision) });
 
-export function instanceWrites(context: RuntimeContext): OwnedHandlers<InstanceWrites> {
-  const { lanes, releaseEmptySchema } = context;
+export function instanceWrites(dependencies: InstanceDependencies): OwnedHandlers<InstanceWrites> {
+  const { lanes, releaseEmptySchema } = dependencies;
   return {
     'instances.create': async (deployment, { headers, body }, call) => {
       const operation = `create instance ${deployment.id}`;
       const keyed = keyedRequest(operation, headers['idempotency-key'], body, call.caller);
-      const item = createItem(context, deployment, call, body);
-      return withTag(await lanes.submit(answerOnce(context, item, keyed)));
+      const item = createItem(dependencies, deployment, call, body);
+      return withTag(await lanes.submit(answerOnce(dependencies, item, keyed)));
     },
     'instances.update': async (deployment, { params, query, headers, body }, call) => {
       const change = { state: body.state, ifMatch: headers['if-match'] };
       return withTag(
-        await lanes.submit(changeItem(context, deployment, call, pathOf(params, query), change)),
+        await lanes.submit(changeItem(dependencies, deployment, call, pathOf(params, query), change)),
       );
     },
     'instances.delete': async (deployment, { params, query }, call) => {
       const gone = await lanes.submit(
-        changeItem(context, deployment, call, pathOf(params, query), { state: null }),
+        changeItem(dependencies, deployment, call, pathOf(params, query), { state: null }),
       );
       await releaseEmptySchema(deployment, gone.entitySchema, call);
       return { data: { deleted: true } };

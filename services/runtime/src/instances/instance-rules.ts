@@ -22,7 +22,7 @@ export function onlySchema(schemas: readonly string[]): string {
   if (others.length === 0) return only;
   throw new ServiceError(
     'ambiguous_instance',
-    `name one of the schemas ${schemas.join(', ')} in entitySchema`,
+    `Several schemas have an instance of this key. Name one of ${schemas.join(', ')} in entitySchema.`,
     {
       facts: { entitySchemas: [...schemas] },
     },
@@ -34,12 +34,12 @@ export function refuseOtherRevision(ifMatch: string | undefined, revision: numbe
   if (ifMatch === undefined || ifMatch.trim() === '*') return;
   const given = ifMatch.split(',').map((tag) => /^(?:W\/)?"?([^"]*)"?$/.exec(tag.trim())?.[1]);
   if (given.includes(String(revision))) return;
-  throw new ServiceError('revision_mismatch', `the instance has revision ${revision}`, {
+  throw new ServiceError('revision_mismatch', `The instance has revision ${revision}.`, {
     facts: { revision },
   });
 }
 
-/** The checks speak of `/schema:instanceId/…`; in the body of a manual write that is `/state/…`. */
+/** Pointers of the checks begin with `/schema:instanceId`; in the body of a manual write that is `/state`. */
 export function inBody<T>(check: () => T): T {
   try {
     return check();

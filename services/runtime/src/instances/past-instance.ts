@@ -18,7 +18,7 @@ export async function instanceAt(
   seq: number,
 ): Promise<InstanceRecord> {
   const { seq: head } = await headOf(db, deploymentId);
-  if (seq > head) throw new ServiceError('entity_instance_not_found', `the journal ends at ${head}`);
+  if (seq > head) throw new ServiceError('entity_instance_not_found', `The journal ends at ${head}.`);
   const schemas =
     entitySchema === undefined ? await schemasEverWith(db, deploymentId, instanceId) : [entitySchema];
   const names = schemas.map((schema) => ({ entitySchema: schema, instanceId }));

@@ -6,7 +6,9 @@ import {
   type JsonObject,
   ServiceError,
 } from '@orrery/contracts';
-import type { RuntimeContext } from '../context.js';
+import type { CatalogClient } from '../catalog/catalog-client.js';
+import type { RuntimeLimits } from '../config.js';
+import type { Db } from '../database/db.js';
 import type { KnownDeployment } from '../deployments/deployment-directory.js';
 import { refuseLocked } from '../deployments/deployment-rules.js';
 import { lifecycleEntry } from '../deployments/lifecycle-entry.js';
@@ -20,9 +22,13 @@ import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import { inBody, onlySchema, refuseOtherRevision, toRecord } from './instance-rules.js';
 import { schemasWith } from './instance-store.js';
 
-type Context = Pick<RuntimeContext, 'db' | 'catalog' | 'limits'>;
+export interface WriteDependencies {
+  readonly db: Db;
+  readonly catalog: Pick<CatalogClient, 'schema'>;
+  readonly limits: RuntimeLimits;
+}
 
-/** An instance named by its key, and by its schema where that is needed to tell it from others. */
+/** An instance by its key, and by its schema where several schemas have an instance of this key. */
 export interface InstancePath {
   readonly instanceId: string;
   readonly entitySchema: string | undefined;
@@ -59,7 +65,7 @@ function written(
 
 /** @throws `unknown_entity_schema`, `entity_instance_exists`, `limit_reached`, `invalid_state`, `deployment_locked` */
 export function createItem(
-  { catalog, limits }: Context,
+  { catalog, limits }: WriteDependencies,
   deployment: KnownDeployment,
   call: CallContext,
   { state: given, ...name }: InstanceName & { state: JsonObject },
@@ -86,13 +92,13 @@ export function createItem(
 }
 
 const unknownSchema = (name: string) =>
-  new ServiceError('unknown_entity_schema', `there is no entity schema "${name}"`, {
-    errors: [fieldProblem('/entitySchema', 'unknown_entity_schema', 'no such entity schema')],
+  new ServiceError('unknown_entity_schema', `There is no entity schema "${name}".`, {
+    errors: [fieldProblem('/entitySchema', 'unknown_entity_schema', 'There is no such entity schema.')],
   });
 
 /** `state` null deletes. @throws `entity_instance_not_found`, `ambiguous_instance`, `revision_mismatch` and others */
 export function changeItem(
-  { db, catalog }: Context,
+  { db, catalog }: WriteDependencies,
   deployment: KnownDeployment,
   call: CallContext,
   path: InstancePath,
@@ -130,9 +136,9 @@ export function changeItem(
   };
 }
 
-/** Where the instance may be: what the path says, or the schemas that have the key, committed or in memory. */
+/** Schemas that may have the instance: the path's, or those that have the key, committed or in memory. */
 async function candidatesFor(
-  db: RuntimeContext['db'],
+  db: Db,
   state: DeploymentState,
   { instanceId, entitySchema }: InstancePath,
 ): Promise<string[]> {

@@ -23,7 +23,7 @@ export interface SeenDeployment {
   isOwner: boolean;
 }
 
-export interface JournalContext {
+export interface JournalDependencies {
   db: Db;
   clock: Pick<Clock, 'now'>;
   /** Resolves path parameters. Throws `deployment_not_found` for what is absent, deleted or not visible. */
@@ -37,7 +37,12 @@ const SHARE_OF_TIME = 0.6;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-export function historyHandlers({ db, clock, see, verifying }: JournalContext): Handlers<typeof historyRpcs> {
+export function historyHandlers({
+  db,
+  clock,
+  see,
+  verifying,
+}: JournalDependencies): Handlers<typeof historyRpcs> {
   return {
     'history.list': async ({ params, query }, { caller }) =>
       listHistory(db, await see(params, caller), query),
@@ -61,6 +66,6 @@ export function historyHandlers({ db, clock, see, verifying }: JournalContext): 
   };
 }
 
-export const journalHandlers = ({ db }: Pick<JournalContext, 'db'>): Handlers<typeof journalRpcs> => ({
+export const journalHandlers = ({ db }: Pick<JournalDependencies, 'db'>): Handlers<typeof journalRpcs> => ({
   'journal.range': (request) => journalRange(db, request),
 });

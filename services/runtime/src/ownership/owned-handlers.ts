@@ -11,9 +11,12 @@ import {
 } from '@orrery/contracts';
 import type { z } from 'zod';
 import { PAUSE_BY_ACCOUNT, pauseHere } from '../accounts/pause-by-account.js';
-import type { DeploymentAccess } from '../deployments/deployment-access.js';
-import type { DeploymentPath, KnownDeployment } from '../deployments/deployment-directory.js';
-import { heldHere, type ReferenceDependencies } from '../deployments/held-references.js';
+import { heldHere, type ReferenceDependencies } from '../claims/held-references.js';
+import type {
+  DeploymentAccess,
+  DeploymentPath,
+  KnownDeployment,
+} from '../deployments/deployment-directory.js';
 import { NotOwner } from './not-owner.js';
 import { partitionOf } from './partition.js';
 import type { RouteToOwner } from './route-to-owner.js';

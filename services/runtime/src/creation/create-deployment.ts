@@ -1,7 +1,9 @@
+import type { Bus } from '@orrery/bus';
 import {
   type CallContext,
   catalogContract,
   type deploymentRpcs,
+  type Handlers,
   newAddress,
   type ReplyOf,
   type RequestOf,
@@ -14,42 +16,42 @@ import {
   toServiceError,
   transaction,
 } from '@orrery/database';
+import type { Clock } from '@orrery/service-kit';
 import { refuseOverQuota } from '../accounts/account-store.js';
 import { type NewBinding, newBindings } from '../bindings/binding-rules.js';
-import type { RuntimeContext } from '../context.js';
+import type { CatalogClient } from '../catalog/catalog-client.js';
+import { accountOf, toRecord } from '../deployments/deployment-rules.js';
+import { type LockedDefinition, lockedDefinition } from '../deployments/lock-deployment.js';
 import { keyedRequest } from '../idempotency/keyed-request.js';
-import { refuseUnknownModel } from '../models/model-list.js';
-import { type ClaimedCopies, claimCopies } from './clone/claim-copies.js';
-import { findCloneSource } from './clone/clone-source.js';
-import { SourceChanged } from './clone/copy-source.js';
-import { accountOf, toRecord } from './deployment-rules.js';
-import { insertDeployment } from './insert-deployment.js';
-import { type LockedDefinition, lockedDefinition } from './lock-deployment.js';
+import { type ModelList, refuseUnknownModel } from '../models/model-list.js';
+import { type CloneDependencies, claimCopies, findCloneSource } from './clone-source.js';
+import { SourceChanged } from './copy-source.js';
+import { type DeploymentPlan, insertDeployment } from './insert-deployment.js';
 
 type Creation = (typeof deploymentRpcs)['deployments.create'];
 
-/** Everything that a new deployment begins with. */
-export interface DeploymentPlan {
-  readonly address: string;
-  readonly worldId: number;
-  readonly worldAddress: string;
-  readonly ownerAccountId: number;
-  readonly given: RequestOf<Creation>['body'];
-  readonly bindings: readonly NewBinding[];
-  /** Of a deployment that is locked from the start. */
-  readonly locked: LockedDefinition | null;
-  /** Of a clone: what it takes over from its source. */
-  readonly copies: ClaimedCopies | null;
-  readonly at: Date;
+export interface CreationDependencies extends CloneDependencies {
+  readonly bus: Pick<Bus, 'call'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly catalog: CloneDependencies['catalog'] & Pick<CatalogClient, 'lock'>;
+  readonly models: ModelList;
+  /** There is something in the outbox. */
+  readonly wakeRelay: () => void;
 }
+
+export const creationHandlers = (
+  dependencies: CreationDependencies,
+): Handlers<Pick<typeof deploymentRpcs, 'deployments.create'>> => ({
+  'deployments.create': (request, call) => createDeployment(dependencies, request, call),
+});
 
 /**
  * Claims the world and the versions under the new address, then commits the deployment with the first entry of its
- * journal. Nobody knows the address before that, so no lane is involved. Claims of a creation that fails are swept; a
- * lock is for ever, so the catalog is asked for it last, after the quota and the limits.
+ * journal. Nobody knows the address before that, so no lane is involved. The sweep removes the claims of a creation that
+ * fails. A lock is final, so it comes last, after the quota and the limits.
  */
-export async function createDeployment(
-  context: RuntimeContext,
+async function createDeployment(
+  dependencies: CreationDependencies,
   request: RequestOf<Creation>,
   call: CallContext,
 ): Promise<ReplyOf<Creation>> {
@@ -59,26 +61,26 @@ export async function createDeployment(
     request.body,
     call.caller,
   );
-  const claim = keyed && { ...keyed, now: context.clock.now() };
-  const answer = claim && (await findAnswer(context.db, claim));
+  const claim = keyed && { ...keyed, now: dependencies.clock.now() };
+  const answer = claim && (await findAnswer(dependencies.db, claim));
   // Stored by this very operation.
   if (answer !== undefined) return { data: answer as ReplyOf<Creation>['data'] };
   const data = await untilUnchanged(async () => {
-    const plan = await planDeployment(context, request, call);
+    const plan = await planDeployment(dependencies, request, call);
     return transaction(
-      context.db,
+      dependencies.db,
       (trx) =>
         answerOnce(trx, claim, async () =>
-          toRecord(await insertDeployment(trx, plan, call.caller, context.limits)),
+          toRecord(await insertDeployment(trx, plan, call.caller, dependencies.limits)),
         ),
       { ...(plan.copies && COPYING), signal: call.signal },
     );
   });
-  context.wakeRelay();
+  dependencies.wakeRelay();
   return { data };
 }
 
-/** A clone fails once for every creation of its account, at most, that was under way together with it. */
+/** A clone fails at most once for each creation of its account that runs at the same time. */
 const COPYING: TransactionOptions = { isolation: 'repeatable read', attempts: 10 };
 
 /** Times that a clone is planned anew because its source changed between the claims and the copy. */
@@ -92,11 +94,11 @@ async function untilUnchanged<T>(create: () => Promise<T>): Promise<T> {
       if (!(error instanceof SourceChanged)) throw toServiceError(error);
     }
   }
-  throw new ServiceError('write_conflict', 'the source changes too fast to be copied');
+  throw new ServiceError('write_conflict', 'The source changes too fast to be copied. Try again.');
 }
 
 async function planDeployment(
-  { db, catalog, bus, clock, models, chains, ids, limits }: RuntimeContext,
+  { db, catalog, bus, clock, models, chains, ids, limits }: CreationDependencies,
   { params, body }: RequestOf<Creation>,
   call: CallContext,
 ): Promise<DeploymentPlan> {
@@ -122,7 +124,7 @@ async function planDeployment(
  * A deployment may be locked from the start: then its versions are locked as by the lock action. @throws `quota_exceeded`
  */
 async function lockNow(
-  { db, catalog, models }: Pick<RuntimeContext, 'db' | 'catalog' | 'models'>,
+  { db, catalog, models }: Pick<CreationDependencies, 'db' | 'catalog' | 'models'>,
   { worldId, ownerAccountId }: { worldId: number; ownerAccountId: number },
   bindings: readonly NewBinding[],
   aiModelId: string | null | undefined,

@@ -18,8 +18,8 @@ export async function emptySchemas(
 }
 
 /**
- * Removes the rows of claims that the lane has let go of, under the epoch that it did so under: who takes the deployment
- * over reads it without them, or finds them all. @throws NotOwner
+ * Removes the rows of claims that the lane has released, under the same epoch: a process that takes the deployment over
+ * finds either all of them or none. @throws NotOwner
  */
 export async function removeClaims(
   db: Db,

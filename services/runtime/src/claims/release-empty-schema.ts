@@ -6,7 +6,7 @@ import type { KnownDeployment } from '../deployments/deployment-directory.js';
 import type { Lanes } from '../lanes/lanes.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
-import { emptySchemas, removeClaims } from './empty-claims.js';
+import { emptySchemas, removeClaims } from './claim-store.js';
 
 export type ReleaseEmptySchema = (
   deployment: KnownDeployment,
@@ -16,42 +16,43 @@ export type ReleaseEmptySchema = (
 
 export interface ReleaseDependencies {
   readonly db: Db;
-  readonly lanes: Lanes;
+  readonly lanes: Pick<Lanes, 'submit'>;
   readonly catalog: Pick<CatalogClient, 'release'>;
   readonly claimMutex: KeyedMutex;
   readonly logger: Logger;
 }
 
 /**
- * Gives a claim back at once, so that an unused schema can be deleted without waiting for the catalog's sweep. Never
- * fails the call that it follows. From the moment that the lane has let go, a new instance claims anew, and waits for
- * its turn to do so.
+ * Releases a claim at once, so an unused schema can be deleted without waiting for the catalog's sweep. Never fails the
+ * call that it follows. Once the lane has released the claim, a new instance claims the schema again, after this.
  */
 export const createReleaseEmptySchema =
   ({ db, lanes, catalog, claimMutex, logger }: ReleaseDependencies): ReleaseEmptySchema =>
   (deployment, schema, call) =>
     claimMutex
       .run(deployment.id, async () => {
-        const letGo = await lanes.submit(letGoItem(db, deployment, schema, call));
-        if (letGo === undefined) return;
-        const schemaIds = [letGo.schemaId];
-        await removeClaims(db, letGo.state, schemaIds);
+        const released = await lanes.submit(releaseItem(db, deployment, schema, call));
+        if (released === undefined) return;
+        const schemaIds = [released.schemaId];
+        await removeClaims(db, released.state, schemaIds);
         await catalog.release(deployment.address, { schemaIds });
       })
-      .catch((error: unknown) => logger.info({ err: error }, 'a claim is left to the sweep'));
+      .catch((error: unknown) =>
+        logger.info({ err: error }, 'releasing the claim on an empty schema failed; the sweep releases it'),
+      );
 
-interface LetGo {
+interface Released {
   readonly schemaId: number;
   readonly state: DeploymentState;
 }
 
-/** Answers the schema whose claim was let go of, if there are no instances of it, and in which state of the deployment. */
-function letGoItem(
+/** Answers the schema whose claim was released, if it has no instances, and the state of the deployment then. */
+function releaseItem(
   db: Db,
   deployment: Pick<KnownDeployment, 'id'>,
   schema: string,
   { deadline, signal }: Pick<CallContext, 'deadline' | 'signal'>,
-): WorkItem<LetGo | undefined> {
+): WorkItem<Released | undefined> {
   let seen: { seq: number; isEmpty: boolean } | undefined;
   return {
     deploymentId: deployment.id,

@@ -6,34 +6,44 @@ import {
   type referenceRpcs,
   ServiceError,
 } from '@orrery/contracts';
-import type { RuntimeContext } from '../context.js';
+import type { KeyedMutex } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
-import { emptySchemas, removeClaims } from '../instances/empty-claims.js';
+import type { DeploymentDirectory, KnownDeployment } from '../deployments/deployment-directory.js';
+import type { Lanes } from '../lanes/lanes.js';
 import { partitionOf } from '../ownership/partition.js';
+import type { RouteToOwner } from '../ownership/route-to-owner.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
-import type { KnownDeployment } from './deployment-directory.js';
+import { emptySchemas, removeClaims } from './claim-store.js';
 
 type Held = (typeof referenceRpcs)['references.held'];
 
 const GONE = { exists: false, versionIds: [], schemaIds: [] };
 
-/** What the catalog's sweep asks: answered in the deployment's lane, after everything that was committed before. */
-export function referenceHandlers(context: RuntimeContext): Handlers<typeof referenceRpcs> {
+export interface ReferenceDependencies {
+  readonly db: Db;
+  readonly directory: Pick<DeploymentDirectory, 'byAddress'>;
+  readonly lanes: Pick<Lanes, 'submit'>;
+  /** Claims and releases run one at a time per deployment. */
+  readonly claimMutex: KeyedMutex;
+}
+
+/** Answers the catalog's sweep, in the deployment's lane and so after everything that was committed before. */
+export function referenceHandlers(
+  dependencies: ReferenceDependencies & { readonly route: RouteToOwner },
+): Handlers<typeof referenceRpcs> {
   return {
     'references.held': async (request, call) => {
-      const deployment = await context.directory.byAddress(request.deployment);
+      const deployment = await dependencies.directory.byAddress(request.deployment);
       if (deployment === undefined) return GONE;
-      const here = () => heldHere(context, request, call);
+      const here = () => heldHere(dependencies, request, call);
       const name = 'references.held';
-      return context.route({ name, partition: partitionOf(deployment.id), request, here }, call);
+      return dependencies.route({ name, partition: partitionOf(deployment.id), request, here }, call);
     },
   };
 }
 
-export type ReferenceDependencies = Pick<RuntimeContext, 'db' | 'lanes' | 'directory' | 'claimMutex'>;
-
-/** At the owner, in turn with what claims, so that no claim is made anew before its row is removed. @throws NotOwner */
+/** At the owner, never at the same time as a claim, so no claim is renewed before its row is removed. @throws NotOwner */
 export async function heldHere(
   { db, lanes, directory, claimMutex }: ReferenceDependencies,
   request: RequestOf<Held>,
@@ -44,7 +54,7 @@ export async function heldHere(
   try {
     return await claimMutex.run(deployment.id, async () => {
       const { held, state } = await lanes.submit(heldItem(db, deployment, request, call));
-      // Also rows that an earlier answer failed to remove: what is not held has none.
+      // Also removes rows that an earlier answer failed to remove: a schema that is not held has no row.
       const free = request.schemaIds.filter((id) => !held.schemaIds.includes(id));
       await removeClaims(db, state, free);
       return held;
@@ -67,15 +77,15 @@ function heldItem(
     deadline,
     signal,
     prepare: async (state) => {
-      const asked = [...state.claimedSchemas].filter(([, { schemaId }]) => schemaIds.includes(schemaId));
+      const candidates = [...state.claimedSchemas].filter(([, { schemaId }]) => schemaIds.includes(schemaId));
       empty = await emptySchemas(
         db,
         state.id,
-        asked.map(([name]) => name),
+        candidates.map(([name]) => name),
       );
     },
     decide: (state) => {
-      letGo(state, empty);
+      releaseEmpty(state, empty);
       const bound = new Set([...state.bindings.values()].map(({ versionId }) => versionId));
       const claimed = new Set([...state.claimedSchemas.values()].map(({ schemaId }) => schemaId));
       const held = {
@@ -89,9 +99,9 @@ function heldItem(
 }
 
 /**
- * A claim lasts as long as an instance of its schema. What was created since the database was read, or is on its way
- * there, is in memory; a first instance that comes after this claims anew.
+ * A claim lasts as long as its schema has an instance. Instances that were created since the database was read, or that
+ * are not committed yet, are in memory; a first instance after this claims the schema again.
  */
-function letGo({ claimedSchemas, instances }: DeploymentState, empty: ReadonlySet<string>): void {
+function releaseEmpty({ claimedSchemas, instances }: DeploymentState, empty: ReadonlySet<string>): void {
   for (const name of empty) if (!instances.hasAny(name)) claimedSchemas.delete(name);
 }

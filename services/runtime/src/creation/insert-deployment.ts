@@ -1,14 +1,31 @@
-import { type Caller, type DeploymentSource, journalEntry } from '@orrery/contracts';
+import type { Caller, DeploymentSource, NewDeployment } from '@orrery/contracts';
 import { enqueue, jsonb } from '@orrery/database';
-import { refuseOverQuota, takeTurn } from '../accounts/account-store.js';
+import { lockQuota, refuseOverQuota } from '../accounts/account-store.js';
+import type { NewBinding } from '../bindings/binding-rules.js';
 import { putBinding } from '../commit/rare-effects.js';
 import type { Trx } from '../database/db.js';
+import { lifecycleEntry } from '../deployments/lifecycle-entry.js';
+import { type LockedDefinition, lockedColumns } from '../deployments/lock-deployment.js';
 import { genesisHash, type SealedEntry, sealEntry } from '../journal/entry.js';
+import { outboxRowOf } from '../journal/publication.js';
 import type { DeploymentRow } from '../state/deployment-state.js';
-import { copySource } from './clone/copy-source.js';
-import type { DeploymentPlan } from './create-deployment.js';
-import { lifecycleEntry } from './lifecycle-entry.js';
-import { lockedColumns } from './lock-deployment.js';
+import type { ClaimedCopies } from './clone-source.js';
+import { copySource } from './copy-source.js';
+
+/** Everything that a new deployment begins with. */
+export interface DeploymentPlan {
+  readonly address: string;
+  readonly worldId: number;
+  readonly worldAddress: string;
+  readonly ownerAccountId: number;
+  readonly given: NewDeployment;
+  readonly bindings: readonly NewBinding[];
+  /** Of a deployment that is locked from the start. */
+  readonly locked: LockedDefinition | null;
+  /** Of a clone: what it takes over from its source. */
+  readonly copies: ClaimedCopies | null;
+  readonly at: Date;
+}
 
 /**
  * The row, the bindings, what a clone copies and the first entry of the journal, in the transaction that makes the
@@ -20,7 +37,7 @@ export async function insertDeployment(
   caller: Caller,
   limits: { readonly instancesPerDeployment: number },
 ): Promise<DeploymentRow> {
-  await takeTurn(trx, plan.ownerAccountId);
+  await lockQuota(trx, plan.ownerAccountId);
   await refuseOverQuota(trx, plan.ownerAccountId);
   const row = await trx
     .insertInto('deployments')
@@ -108,6 +125,5 @@ async function insertFirstEntry(
     totals: jsonb<Record<string, number>>(totals),
   };
   await trx.insertInto('journal_heads').values(head).execute();
-  const { deployment, seq, id: messageId } = entry;
-  await enqueue(trx, [{ name: journalEntry.name, orderingKey: deployment, orderingSeq: seq, messageId }]);
+  await enqueue(trx, [outboxRowOf(entry)]);
 }

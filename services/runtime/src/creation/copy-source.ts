@@ -1,0 +1,167 @@
+import { type DeploymentSource, type JsonObject, ServiceError } from '@orrery/contracts';
+import { sql } from 'kysely';
+import { listBindings } from '../bindings/binding-store.js';
+import type { Trx } from '../database/db.js';
+import { tooManyInstances } from '../execution/check-changes.js';
+import { IDS_PER_BLOCK } from '../ids/id-blocks.js';
+import { headOf } from '../journal/journal-store.js';
+import { snapshotAt, snapshotHasher } from '../journal/snapshot.js';
+import type { ClaimedCopies, CloneSource } from './clone-source.js';
+
+/** What was claimed is no longer what the source has: claim and copy again. */
+export class SourceChanged extends Error {
+  override readonly name = 'SourceChanged';
+}
+
+export interface Copied {
+  readonly source: DeploymentSource;
+  readonly instances: number;
+}
+
+/**
+ * Copies into the new deployment what its source is in this transaction's one snapshot, so the transaction reads
+ * repeatably. @throws SourceChanged, `unknown_deployment`, `limit_reached`
+ */
+export async function copySource(
+  trx: Trx,
+  copies: ClaimedCopies,
+  target: { id: number; at: Date },
+  limits: { readonly instancesPerDeployment: number },
+): Promise<Copied> {
+  const { source, schemas } = copies;
+  await refuseChanged(trx, copies);
+  const { seq } = await headOf(trx, source.id);
+  const instances = await copyInstances(trx, source, target);
+  if (instances > limits.instancesPerDeployment) throw tooManyInstances(limits.instancesPerDeployment);
+  await claimCopied(trx, target.id, schemas);
+  const snapshotHash = await hashCopies(trx, target.id);
+  return { source: { address: source.address, seq: source.seq ?? seq, snapshotHash }, instances };
+}
+
+async function refuseChanged(trx: Trx, { source, sourceBindings }: ClaimedCopies): Promise<void> {
+  const still = await trx
+    .selectFrom('deployments')
+    .select('id')
+    .where('id', '=', source.id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  if (still === undefined) throw new ServiceError('unknown_deployment');
+  const bindings = await listBindings(trx, source.id);
+  if (JSON.stringify(bindings) !== JSON.stringify(sourceBindings)) throw new SourceChanged();
+}
+
+/** The catalog keeps the schemas of the copied instances for the clone too. */
+async function claimCopied(
+  trx: Trx,
+  deploymentId: number,
+  schemas: ReadonlyMap<string, number>,
+): Promise<void> {
+  const claims = [...schemas].map(([name, id]) => ({ name, id }));
+  await sql`
+    insert into claimed_schemas (deployment_id, entity_schema, schema_id)
+    select ${deploymentId}, name, id
+    from jsonb_to_recordset(cast(${JSON.stringify(claims)} as jsonb)) as claim (name text, id bigint)
+    where exists (select from instances i where i.deployment_id = ${deploymentId} and i.entity_schema = name)`.execute(
+    trx,
+  );
+  const { rows } = await sql`
+    select from instances where deployment_id = ${deploymentId} and not entity_schema = any(${[...schemas.keys()]})
+    limit 1`.execute(trx);
+  if (rows.length > 0) throw new SourceChanged();
+}
+
+/** Rows of one insert when the past is copied. */
+const ROWS_PER_INSERT = 200;
+
+/**
+ * Copies the instances of a clone's source: first as checkpoints at seq 0, where the clone's past begins, then from
+ * those as rows, each at revision 1. Answers how many.
+ */
+async function copyInstances(
+  trx: Trx,
+  source: CloneSource,
+  target: { id: number; at: Date },
+): Promise<number> {
+  if (source.seq === undefined) await checkpointCurrent(trx, source.id, target.id);
+  else await checkpointPast(trx, source.id, source.seq, target.id);
+  return insertInstances(trx, source.id, target);
+}
+
+const checkpointCurrent = (trx: Trx, sourceId: number, targetId: number) =>
+  sql`
+    insert into kept_states (deployment_id, entity_schema, instance_id, seq, revision, state)
+    select ${targetId}, entity_schema, instance_id, 0, 1, state
+    from instances where deployment_id = ${sourceId}`.execute(trx);
+
+async function checkpointPast(trx: Trx, sourceId: number, seq: number, targetId: number): Promise<void> {
+  let rows: object[] = [];
+  const flush = async () => {
+    await sql`
+      insert into kept_states (deployment_id, entity_schema, instance_id, seq, revision, state)
+      select ${targetId}, "entitySchema", "instanceId", 0, 1, state
+      from jsonb_to_recordset(cast(${JSON.stringify(rows)} as jsonb))
+        as n ("entitySchema" text, "instanceId" text, state jsonb)`.execute(trx);
+    rows = [];
+  };
+  for await (const instance of snapshotAt(trx, sourceId, seq)) {
+    if (rows.push(instance) === ROWS_PER_INSERT) await flush();
+  }
+  if (rows.length > 0) await flush();
+}
+
+/** Lists show the copies in the order of their originals. */
+async function insertInstances(
+  trx: Trx,
+  sourceId: number,
+  { id, at }: { id: number; at: Date },
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    with copies as (
+      select k.entity_schema, k.instance_id, k.state,
+        row_number() over (order by i.id, k.entity_schema, k.instance_id) - 1 as position
+      from kept_states k
+      left join instances i on i.deployment_id = ${sourceId}
+        and i.entity_schema = k.entity_schema and i.instance_id = k.instance_id
+      where k.deployment_id = ${id}
+    ), taken as materialized (
+      select nextval('id_blocks') as block
+      from generate_series(1, (select (count(*) + ${IDS_PER_BLOCK - 1}) / ${IDS_PER_BLOCK} from copies))
+    ), blocks as (
+      select (block - 1) * ${IDS_PER_BLOCK} + 1 as first, row_number() over (order by block) - 1 as position from taken
+    )
+    insert into instances (id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at)
+    select b.first + c.position % ${IDS_PER_BLOCK}, ${id}, c.entity_schema, c.instance_id, c.state, 1, ${at}, ${at}
+    from copies c join blocks b on b.position = c.position / ${IDS_PER_BLOCK}`.execute(trx);
+  return Number(numAffectedRows ?? 0);
+}
+
+/** States in memory at once while the copies are hashed. */
+const STATES_AT_ONCE = 50;
+
+/** The `snapshotHash` of a clone, over its checkpoints at seq 0. */
+async function hashCopies(trx: Trx, deploymentId: number): Promise<string> {
+  const hasher = snapshotHasher();
+  let after = { entitySchema: '', instanceId: '' };
+  for (;;) {
+    const page = await copiesAfter(trx, deploymentId, after);
+    for (const { state, ...name } of page) {
+      // What a clone begins with exists.
+      hasher.add({ ...name, state: state as JsonObject });
+      after = name;
+    }
+    if (page.length < STATES_AT_ONCE) return hasher.digest();
+  }
+}
+
+const copiesAfter = (trx: Trx, deploymentId: number, after: { entitySchema: string; instanceId: string }) =>
+  trx
+    .selectFrom('kept_states')
+    .select(['entity_schema as entitySchema', 'instance_id as instanceId', 'state'])
+    .where('deployment_id', '=', deploymentId)
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('entity_schema', 'instance_id'), '>', tuple(after.entitySchema, after.instanceId)),
+    )
+    .orderBy('entity_schema')
+    .orderBy('instance_id')
+    .limit(STATES_AT_ONCE)
+    .execute();
