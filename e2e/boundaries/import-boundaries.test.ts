@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { cyclesIn } from './import-cycles.js';
+import { type Import, imports, ROOT, sources } from './source-imports.js';
 
-const ROOT = join(import.meta.dirname, '..', '..');
 const SERVICES = ['gateway', 'catalog', 'runtime', 'scheduler', 'chain-pusher'];
 
 /** Which of our packages a folder's sources may import. Tests may also use `testing`. */
@@ -17,6 +18,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'apps/standalone': ['service-kit', 'bus', 'embedded-postgres', ...SERVICES],
   'apps/cli': ['contracts', 'service-kit', 'gateway', 'embedded-postgres'],
   'packages/testing': ['service-kit', 'embedded-postgres'],
+  e2e: ['contracts', 'service-kit', 'testing', 'embedded-postgres'],
+  bench: ['contracts', 'service-kit', 'testing', 'embedded-postgres', 'bus', 'database', ...SERVICES],
   ...Object.fromEntries(
     SERVICES.map((name) => [
       `services/${name}`,
@@ -27,7 +30,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** Packages that only some rooms may touch: the domain never meets a driver. */
 const ONLY_IN: Record<string, readonly string[]> = {
-  pg: ['packages/database', 'packages/embedded-postgres', 'packages/testing'],
+  pg: ['packages/database', 'packages/embedded-postgres'],
   '@nats-io/transport-node': ['packages/bus'],
   '@nats-io/jetstream': ['packages/bus'],
   fastify: ['services/gateway'],
@@ -41,38 +44,12 @@ const ONLY_IN: Record<string, readonly string[]> = {
 const codeOf = (file: string): string =>
   readFileSync(join(ROOT, file), 'utf8').replace(/^\s*(\*|\/\*|\/\/).*$/gm, '');
 
-const IMPORT = /(import type [^;'"]*from|from|import)\s*\(?\s*['"]([^'"]+)['"]/g;
-
-interface Import {
-  file: string;
-  folder: string;
-  target: string;
-  /** Gone at run time. */
-  typeOnly: boolean;
-}
-
-const childrenOf = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`);
-
-const sources = [...childrenOf('packages'), ...childrenOf('services'), ...childrenOf('apps')]
-  .map((folder) => `${folder}/src`)
-  .filter((folder) => existsSync(join(ROOT, folder)))
-  .flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => `${folder}/${name}`),
-  );
-const imports: Import[] = sources.flatMap((file) => {
-  const folder = file.split('/').slice(0, 2).join('/');
-  const text = readFileSync(join(ROOT, file), 'utf8');
-  return [...text.matchAll(IMPORT)].map(([, how = '', target = '']) => ({
-    file,
-    folder,
-    target,
-    typeOnly: how.startsWith('import type'),
-  }));
-});
+/** Tools for tests and measurements read the environment and the database as they like. */
+const isProduct = (file: string): boolean => !/^(e2e|bench|packages\/testing)\//.test(file);
 const isTest = ({ file }: Import): boolean => file.endsWith('.test.ts');
+
+/** Files of a service that put it together. They know every room, and no room knows them. */
+const COMPOSITION = /^services\/[^/]+\/src\/(main|index|service|app|context|create-context|handlers)\.ts$/;
 
 describe('import boundaries', () => {
   it('sees the sources', () => {
@@ -88,6 +65,40 @@ describe('import boundaries', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('has no arrow from a package up to a service or an app', () => {
+    const upper = new RegExp(`^@orrery/(${[...SERVICES, 'standalone', 'cli'].join('|')})(/|$)`);
+    const wrong = imports.filter(
+      ({ folder, target }) =>
+        /^packages\//.test(folder) && (upper.test(target) || /^(apps|services)\//.test(target)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps the rooms of a service apart from what puts the service together', () => {
+    const wrong = imports.filter((one) => {
+      const inRoom = /^services\/(?!runtime)[^/]+\/src\/[^/]+\//.test(one.file);
+      return inRoom && !isTest(one) && one.path !== undefined && COMPOSITION.test(one.path);
+    });
+    expect(wrong.map(({ file, path }) => `${file} imports ${path}`)).toEqual([]);
+  });
+
+  it('has no cycle of imports that remain at run time', () => {
+    expect(cyclesIn(imports.filter(({ typeOnly }) => !typeOnly))).toEqual([]);
+  });
+
+  it('has no cycle of more than three files in a service, types included', () => {
+    const ofServices = imports.filter(({ folder }) => folder.startsWith('services/'));
+    expect(cyclesIn(ofServices).filter((files) => files.length > 3)).toEqual([]);
+  });
+
+  it('finds a cycle when there is one', () => {
+    const chain = ['a', 'b', 'c', 'a'].map((file, index, all) => ({ file, path: all[index + 1] }));
+    expect(cyclesIn([...chain, { file: 'c', path: 'd' }, { file: 'd', path: undefined }])).toEqual([
+      ['a', 'b', 'c'],
+    ]);
+    expect(cyclesIn(chain.slice(0, 2))).toEqual([]);
+  });
+
   it('keeps relative imports inside their package', () => {
     const wrong = imports.filter(({ file, folder, target }) => {
       if (!target.startsWith('.')) return false;
@@ -98,7 +109,8 @@ describe('import boundaries', () => {
 
   it('keeps drivers in their rooms', () => {
     const wrong = imports.filter(
-      ({ folder, target, typeOnly }) => !typeOnly && ONLY_IN[target] && !ONLY_IN[target].includes(folder),
+      ({ file, folder, target, typeOnly }) =>
+        isProduct(file) && !typeOnly && ONLY_IN[target] && !ONLY_IN[target].includes(folder),
     );
     expect(wrong).toEqual([]);
   });
@@ -106,7 +118,7 @@ describe('import boundaries', () => {
   it('reads process.env only at the entrances', () => {
     const wrong = sources.filter((file) => {
       if (/\/(main|config|global-setup)\.ts$/.test(file) || file.endsWith('.test.ts')) return false;
-      return /process\.env\b/.test(codeOf(file)) && !file.startsWith('packages/testing/');
+      return /process\.env\b/.test(codeOf(file)) && isProduct(file);
     });
     expect(wrong).toEqual([]);
   });

@@ -1,7 +1,8 @@
 import { holding } from '@orrery/service-kit';
 import { Client } from 'pg';
 import { linkLibraries, locateBinaries } from './binaries/binaries.js';
-import { type Cluster, openCluster } from './cluster/cluster.js';
+import type { Cluster } from './cluster/cluster.js';
+import { openCluster } from './cluster/open-cluster.js';
 import { clearStaleServer } from './server/existing-server.js';
 import { runServer } from './server/run-server.js';
 import { chooseSocketDirectory, urlOf } from './server/socket.js';

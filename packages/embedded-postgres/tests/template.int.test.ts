@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { linkLibraries, locateBinaries } from '../src/binaries/binaries.js';
-import { openCluster } from '../src/cluster/cluster.js';
+import { openCluster } from '../src/cluster/open-cluster.js';
 import { findTemplate } from '../src/cluster/template.js';
 
 /** What a server leaves when it ends, and what it had to grow. */

@@ -1,14 +1,6 @@
-import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { readTestEnvironment } from '../environment.js';
-import { cachedProgram } from './package-cache.js';
-
-export type ProgramName = 'nats-server' | 'redis-server';
-
-export interface Program {
-  readonly file: string;
-  readonly env: NodeJS.ProcessEnv;
-}
+import { cachedProgram, isProgram, type Program, type ProgramName } from './package-cache.js';
 
 /** A server's program from the PATH or the cache; nothing is fetched. */
 export async function findProgram(name: ProgramName): Promise<Program | undefined> {
@@ -27,9 +19,3 @@ export async function requireProgram(name: ProgramName): Promise<Program> {
   if (program === undefined) throw new Error(`${name} is neither on the PATH nor in the cache`);
   return program;
 }
-
-export const isProgram = (file: string) =>
-  access(file, constants.X_OK).then(
-    () => true,
-    () => false,
-  );

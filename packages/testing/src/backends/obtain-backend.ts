@@ -2,8 +2,8 @@ import type { Resources } from '@orrery/service-kit';
 import type { Backend } from '../provided.js';
 import type { TestServer } from '../servers/server-program.js';
 import { type ContainerPlan, startContainer } from './container.js';
-import { findProgram, type ProgramName } from './find-program.js';
-import { fillCache } from './package-cache.js';
+import { findProgram } from './find-program.js';
+import { fillCache, type ProgramName } from './package-cache.js';
 
 export interface BackendPlan {
   readonly program: ProgramName;

@@ -1,9 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { access, constants, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { isProgram, type Program, type ProgramName } from './find-program.js';
+
+export type ProgramName = 'nats-server' | 'redis-server';
+
+export interface Program {
+  readonly file: string;
+  readonly env: NodeJS.ProcessEnv;
+}
 
 const run = promisify(execFile);
 const cache = fileURLToPath(new URL('../../../../.cache/', import.meta.url));
@@ -60,3 +66,10 @@ async function downloadWith(options: readonly string[], name: string, folder: st
     timeout: 120_000,
   });
 }
+
+/** Whether the file exists and may be executed. */
+export const isProgram = (file: string) =>
+  access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { requireProgram } from '../backends/find-program.js';
+import { freePort } from './free-port.js';
 import { dataFolder, runServerProgram, type TestServer } from './server-program.js';
 
 export interface RedisServerOptions {
@@ -20,15 +19,4 @@ export async function startRedisServer(options: RedisServerOptions = {}): Promis
   const readyOn = (line: string) => line.includes('Ready to accept connections');
   const server = await runServerProgram({ program, args, temporary, readyOn, signal: options.signal });
   return { ...server, port, url: `redis://127.0.0.1:${port}` };
-}
-
-/** Redis cannot choose one itself: the system is asked, and the port given back just before Redis takes it. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no TCP port');
-  return address.port;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { watchProcess } from '@orrery/embedded-postgres';
-import type { Program } from '../backends/find-program.js';
+import type { Program } from '../backends/package-cache.js';
 
 /** A server that a test started, and may treat as badly as it likes. */
 export interface TestServer extends AsyncDisposable {

@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { holding, type Resources } from '@orrery/service-kit';
+import { holding, type Resources, systemClock } from '@orrery/service-kit';
+import { freePort } from '../servers/free-port.js';
 import { type NodeProcess, startNode } from './node-process.js';
 import type { System } from './system.js';
-import { untilReady } from './until-ready.js';
 
 const SERVICES = ['catalog', 'runtime', 'scheduler', 'chain-pusher', 'gateway'] as const;
 
@@ -98,12 +96,14 @@ async function firstKey(env: Record<string, string>, resources: Resources): Prom
   return key;
 }
 
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
+/** Asks `/readyz` until all that a first request needs is there. Fails at once when a process ends. */
+async function untilReady(url: string, processes: readonly NodeProcess[]): Promise<void> {
+  let ended: string | undefined;
+  for (const process of processes) void process.exited.then(() => (ended = process.output()));
+  while (ended === undefined) {
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
+    if (answer?.ok) return;
+    await systemClock.sleep(20);
+  }
+  throw new Error(`a service ended before the system was ready:\n${ended}`);
 }
