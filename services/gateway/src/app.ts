@@ -1,30 +1,22 @@
 import type { Clock, Health, Logger } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import type { KeyVerifier } from './accounts/key-verifier.js';
-import { addRoute } from './http/add-route.js';
-import { addStreamRoute, type StreamHandler } from './http/add-stream-route.js';
-import { createHttp, type HttpLimits } from './http/create-http.js';
-import { answerProblems } from './http/error-replies.js';
-import { acceptJsonOnly } from './http/json-body.js';
-import { watchRequestEnds } from './http/request-ends.js';
-import { declarePrincipal } from './http/request-principal.js';
-import { recordRoutes } from './http/route-table.js';
-import type { CallOperation, RoutedRpc } from './http/routed-rpc.js';
-import { answerUnknownRoutes } from './http/unknown-routes.js';
+import { answerProblems } from './http/errors/error-replies.js';
+import { declarePrincipal, requireAccess } from './http/guards/access.js';
+import { limitRate } from './http/guards/rate-limit.js';
+import { addRoute } from './http/request/operation-route.js';
+import { acceptJsonOnly } from './http/request/read-request.js';
+import { addStreamRoute, type StreamHandler } from './http/request/stream-route.js';
+import { addAdmission } from './http/server/admission.js';
+import { addBrowserPolicy } from './http/server/browser-policy.js';
+import { addHealthRoutes } from './http/server/health-routes.js';
+import { createHttp, type HttpLimits } from './http/server/http-server.js';
+import { observeRequests } from './http/server/observe-requests.js';
+import { answerUnknownRoutes, recordRoutes } from './http/server/route-table.js';
 import type { RateLimiter, RatePolicies } from './limits/rate-policy.js';
 import { openApiDocument } from './openapi/document.js';
-import { requireAccess } from './plugins/access.js';
-import { addAccessLog } from './plugins/access-log.js';
-import { addAdmission } from './plugins/admission.js';
-import { addCors } from './plugins/cors.js';
-import { addDraining } from './plugins/draining.js';
-import { limitRate } from './plugins/rate-limit.js';
-import { addSecurityHeaders } from './plugins/security-headers.js';
-import { addSignals } from './plugins/signals.js';
-import { addHealthRoutes } from './routes/health.js';
-import { addOpenApiRoute } from './routes/openapi.js';
-import { addReferenceRoute } from './routes/reference.js';
-import { whenAsked } from './routes/when-asked.js';
+import type { CallOperation, RoutedRpc } from './operations/operation.js';
+import { addDocumentRoutes } from './reference/document-routes.js';
 
 export interface AppContext {
   call: CallOperation;
@@ -53,23 +45,12 @@ export function createApp(context: AppContext): FastifyInstance {
   declarePrincipal(app);
   acceptJsonOnly(app);
   answerProblems(app, context.logger);
-  const onRequestEnd = watchRequestEnds(app);
-  // Next, so that whatever has an end has been counted.
-  addSignals(app, onRequestEnd);
-  addAccessLog(onRequestEnd, context.logger);
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
-    done();
-  });
-  addDraining(app);
-  addSecurityHeaders(app);
-  addCors(app, table);
+  const onRequestEnd = observeRequests(app, context.logger);
+  addBrowserPolicy(app, table);
   answerUnknownRoutes(app, table);
   const admission = addAdmission(app, onRequestEnd, context.maxInFlight);
   addHealthRoutes(app, context.health);
-  const document = whenAsked(() => openApiDocument(context.routes));
-  addOpenApiRoute(app, document);
-  addReferenceRoute(app, document);
+  addDocumentRoutes(app, () => openApiDocument(context.routes));
   const guards = (rpc: RoutedRpc) => [...requireAccess(rpc.access, context.keys), ...limitRate(rpc, context)];
   for (const rpc of context.routes) {
     if (rpc.http.stream === true) addStreamRoute(app, rpc, { ...context, guards, admission });

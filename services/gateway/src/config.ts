@@ -8,8 +8,8 @@ import {
   wholeNumber,
 } from '@orrery/service-kit';
 import { z } from 'zod';
-import type { HttpLimits } from './http/create-http.js';
-import { isProxyList, trustedProxies } from './http/trusted-proxies.js';
+import type { HttpLimits } from './http/server/http-server.js';
+import { isProxyList, trustedProxies } from './http/server/trusted-proxies.js';
 import { perMinute, type RatePolicies } from './limits/rate-policy.js';
 import type { SignInConfig } from './sign-in/handlers.js';
 

@@ -3,17 +3,20 @@ import { openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
 import { accountHandlers } from './accounts/account-handlers.js';
-import { identityHandlers } from './accounts/handlers.js';
+import { keyHandlers } from './accounts/key-handlers.js';
+import { startKeyVerifier } from './accounts/key-verifier.js';
+import { startLastUses } from './accounts/last-uses.js';
 import { startAnnouncements } from './accounts/start-announcements.js';
-import { startKeys } from './accounts/start-keys.js';
 import { createApp } from './app.js';
 import type { GatewayConfig } from './config.js';
 import { migrations } from './database/migrations/index.js';
 import type { GatewaySchema } from './database/schema.js';
-import { createDispatch } from './http/dispatch.js';
-import { listenHttp } from './http/listen.js';
+import { listenHttp } from './http/server/http-server.js';
 import { startLimiter } from './limits/start-limiter.js';
-import { allRoutes } from './routes/index.js';
+import { createDispatch } from './operations/dispatch.js';
+import type { IdentityHandlers } from './operations/operation.js';
+import { allRoutes } from './operations/routes.js';
+import { signInHandlers } from './sign-in/handlers.js';
 import { startStreams } from './stream/start-streams.js';
 
 export interface RunningGateway extends RunningService {
@@ -24,8 +27,8 @@ export interface RunningGateway extends RunningService {
 }
 
 /**
- * Starts the gateway: its accounts and keys, then the door. Disposing it closes the door first and lets the requests
- * under way end. @throws StartupError when the database or the port cannot be used.
+ * Starts the gateway: its accounts and keys, then the HTTP server. Disposing it closes the HTTP server first and lets
+ * the requests under way end. @throws StartupError when the database or the port cannot be used.
  */
 export function startGateway(
   dependencies: ServiceDependencies,
@@ -36,13 +39,15 @@ export function startGateway(
     const backends = { ...dependencies, service: 'gateway', schema: 'gateway', migrations, resources };
     const database = await openBackends<GatewaySchema>(backends);
     const { db } = database;
-    const keys = await startKeys({ db, bus, clock, logger, resources });
+    const { note: onUse } = startLastUses({ db, clock, logger, resources });
+    const keys = await startKeyVerifier({ db, bus, clock, logger, resources, onUse });
     startAnnouncements({ database, bus, clock, logger, resources });
     await bus.serve(accountContract, accountHandlers(db));
-    const call = createDispatch(
-      bus,
-      identityHandlers({ db, bus, keys, clock, logger, signIn: config.signIn }),
-    );
+    const identity: IdentityHandlers = {
+      ...keyHandlers({ db, bus, keys, clock, logger }),
+      ...signInHandlers({ db, clock, signIn: config.signIn }),
+    };
+    const call = createDispatch(bus, identity);
     const { deadlineMs } = config;
     const stream = startStreams({ bus, call, keys, clock, logger, deadlineMs, resources });
     const limiter = await startLimiter({ ...dependencies, redisUrl: config.redisUrl, resources });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BODY_EXAMPLES, PATH_EXAMPLES } from '../src/openapi/examples.js';
-import { allRoutes } from '../src/routes/index.js';
+import { allRoutes } from '../src/operations/routes.js';
 import { fakeApp, scopes } from './support/fake-app.js';
 
 const { app, seen } = fakeApp({ routes: allRoutes });

@@ -114,7 +114,7 @@ describe('paths, queries and headers', () => {
   it('says of a repeated parameter that it is one', async () => {
     const answer = await fakeApp().app.inject({ url: '/api/things?page=1&page=2', headers: authorized });
     expect(answer.json().errors).toEqual([
-      { pointer: '#query/page', code: 'repeated', message: 'given more than once' },
+      { pointer: '#query/page', code: 'repeated', message: 'Give this parameter only once.' },
     ]);
   });
 

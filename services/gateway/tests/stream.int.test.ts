@@ -4,7 +4,7 @@ import { type JournalFact, liveContract, ServiceError } from '@orrery/contracts'
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { KeyVerifier } from '../src/accounts/key-verifier.js';
-import type { RoutedRpc } from '../src/http/routed-rpc.js';
+import type { RoutedRpc } from '../src/operations/operation.js';
 import { createHeadWatch } from '../src/stream/head-watch.js';
 import type { JournalClient } from '../src/stream/journal-client.js';
 import { streamDeployment } from '../src/stream/stream-deployment.js';

@@ -30,7 +30,7 @@ const changeAccount = (db: Kysely<GatewaySchema>, id: number, change: Change): P
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirst();
-    if (account === undefined) throw new ServiceError('account_not_found', `There is no account ${id}`);
+    if (account === undefined) throw new ServiceError('account_not_found', `There is no account ${id}.`);
     await announceAccount(trx, account);
     return account;
   });

@@ -4,8 +4,8 @@ import type { Kysely } from 'kysely';
 import type { GatewaySchema } from '../database/schema.js';
 import { type AccountRow, insertAccount, lockAccount, type NewAccount } from './account-store.js';
 import { announceAccount } from './change-account.js';
-import { newToken } from './key-format.js';
 import { countKeys, insertKey, keyRecordOf } from './key-store.js';
+import { newToken } from './key-token.js';
 
 /** Keys of one account that are not revoked. */
 export const MAX_KEYS = 100;
@@ -22,7 +22,7 @@ export const createKey = (db: Kysely<GatewaySchema>, accountId: number, key: New
   transaction(db, async (trx) => {
     await lockAccount(trx, accountId);
     if ((await countKeys(trx, accountId)) >= MAX_KEYS)
-      throw new ServiceError('limit_reached', `An account may have ${MAX_KEYS} keys: revoke one first`);
+      throw new ServiceError('limit_reached', `An account may have ${MAX_KEYS} keys. Revoke one first.`);
     return await addKey(trx, accountId, key);
   });
 

@@ -1,10 +1,19 @@
-import type { KeyRecord, PageQuery } from '@orrery/contracts';
+import type { KeyRecord, PageQuery, Scope } from '@orrery/contracts';
 import { page } from '@orrery/database';
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { GatewaySchema, KeysTable } from '../database/schema.js';
-import type { UsableKey } from './key-verifier.js';
 
 export type KeyRow = Selectable<KeysTable>;
+
+/** A key as verification needs it: neither revoked nor of a disabled account. */
+export interface UsableKey {
+  keyId: string;
+  hash: Buffer;
+  accountId: number;
+  scopes: readonly Scope[];
+  /** Ms since epoch. */
+  expiresAt: number | null;
+}
 
 export const keyRecordOf = (row: KeyRow): KeyRecord => ({
   id: row.id,
@@ -68,7 +77,7 @@ export async function expireKeyRow(db: Kysely<GatewaySchema>, keyId: string, sec
     .execute();
 }
 
-/** Those of the keys that are neither revoked nor of a disabled account; whether they expired the caller judges. */
+/** The given keys that are neither revoked nor of a disabled account. The caller checks whether they have expired. */
 export async function loadUsableKeys(
   db: Kysely<GatewaySchema>,
   keyIds: string[],
@@ -87,17 +96,4 @@ export async function loadUsableKeys(
       { keyId: id, hash, accountId: account_id, scopes, expiresAt: expires_at?.getTime() ?? null },
     ]),
   );
-}
-
-/** Records when keys were used last, all in one statement; an older time never replaces a newer one. */
-export async function recordUses(
-  db: Kysely<GatewaySchema>,
-  uses: ReadonlyMap<string, number>,
-): Promise<void> {
-  const ids = [...uses.keys()];
-  const times = [...uses.values()].map((ms) => new Date(ms).toISOString());
-  await sql`
-    update keys set last_used_at = greatest(keys.last_used_at, used.at)
-    from unnest(${ids}::text[], ${times}::timestamptz[]) as used (id, at)
-    where keys.id = used.id`.execute(db);
 }

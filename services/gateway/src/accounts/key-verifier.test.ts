@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { newToken } from './key-format.js';
-import { createKeyVerifier, type UsableKey } from './key-verifier.js';
+import type { UsableKey } from './key-store.js';
+import { newToken } from './key-token.js';
+import { createKeyVerifier } from './key-verifier.js';
 
 function setUp() {
   let now = 1_000_000;

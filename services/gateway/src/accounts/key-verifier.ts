@@ -1,26 +1,21 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type Scope, ServiceError } from '@orrery/contracts';
-import { type Clock, createBatcher } from '@orrery/service-kit';
+import type { Bus } from '@orrery/bus';
+import { keysRevoked, ServiceError } from '@orrery/contracts';
+import { toServiceError } from '@orrery/database';
+import { type Clock, createBatcher, type Logger, type Resources, startPollLoop } from '@orrery/service-kit';
+import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { parseToken } from './key-format.js';
-import type { Principal } from './principal.js';
-
-/** A key as the database has it: neither revoked nor of a disabled account. */
-export interface UsableKey {
-  keyId: string;
-  hash: Buffer;
-  accountId: number;
-  scopes: readonly Scope[];
-  /** Ms since epoch. */
-  expiresAt: number | null;
-}
+import type { GatewaySchema } from '../database/schema.js';
+import type { Principal } from '../operations/operation.js';
+import { loadUsableKeys, type UsableKey } from './key-store.js';
+import { parseToken } from './key-token.js';
 
 export interface KeyVerifier {
   /** @throws ServiceError `unauthorized`; `unavailable` or `overloaded` when the key cannot be looked up. */
   verify(token: string): Promise<Principal>;
-  /** Revoked: asks the database the next time. */
+  /** After a revocation: the next verification reads the database. */
   forget(keyIds: readonly string[]): void;
-  /** Checks again, in one batch, the keys in use; called often enough, no request ever waits for the database. */
+  /** Checks the keys in use again, in one batch. If it is called often enough, no request waits for the database. */
   refresh(): Promise<void>;
 }
 
@@ -35,7 +30,7 @@ export interface KeyVerifierOptions {
 }
 
 interface CheckedKey extends UsableKey {
-  /** When the question was asked, not when it was answered. */
+  /** When the query was sent, not when it was answered. */
   checkedAt: number;
   usedAt: number;
 }
@@ -66,14 +61,14 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   return {
     verify: async (token) => {
       const claimed = parseToken(token);
-      if (claimed === undefined) throw unauthorized('The token is not one of ours');
+      if (claimed === undefined) throw unauthorized('The token is not an Orrery API key.');
       const now = clock.now();
       const known = checked.get(claimed.keyId);
       const isFresh = known !== undefined && now - known.checkedAt <= maxAgeMs;
       const key = isFresh ? known : await load(claimed.keyId);
       if (key === undefined || !timingSafeEqual(key.hash, claimed.hash))
-        throw unauthorized('The token is not valid');
-      if (key.expiresAt !== null && key.expiresAt <= now) throw unauthorized('The token has expired');
+        throw unauthorized('The token is not valid.');
+      if (key.expiresAt !== null && key.expiresAt <= now) throw unauthorized('The token has expired.');
       const entry = checked.peek(key.keyId);
       if (entry !== undefined) entry.usedAt = now;
       options.onUse?.(key.keyId, now);
@@ -88,4 +83,46 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       for (let start = 0; start < inUse.length; start += 1000) await check(inUse.slice(start, start + 1000));
     },
   };
+}
+
+/** Well within the second for which a check holds, so that keys in use are always fresh. */
+const REFRESH_MS = 400;
+
+export interface KeysContext {
+  db: Kysely<GatewaySchema>;
+  bus: Pick<Bus, 'listen'>;
+  clock: Clock;
+  logger: Logger;
+  resources: Resources;
+  onUse: (keyId: string, at: number) => void;
+}
+
+/** Starts verification with its refresh and the revocations of other gateways; all of it ends with the resources. */
+export async function startKeyVerifier(context: KeysContext): Promise<KeyVerifier> {
+  const { db, bus, clock, logger, resources, onUse } = context;
+  const loadUsable = (keyIds: string[]) =>
+    loadUsableKeys(db, keyIds).catch((error: unknown) => Promise.reject(toServiceError(error)));
+  const keys = createKeyVerifier({ clock, onUse, loadUsable });
+  const runOnce = async () => {
+    await keys.refresh();
+    return 'idle' as const;
+  };
+  const refreshing = startPollLoop({ name: 'key refresh', intervalMs: REFRESH_MS, runOnce, clock, logger });
+  resources.add('key refresh', () => refreshing.stop());
+  const listening = new AbortController();
+  resources.add('key revocations', () => listening.abort());
+  await bus.listen(keysRevoked, ({ keyIds }) => keys.forget(keyIds), listening.signal);
+  return keys;
+}
+
+/** Whether this database accepts the token now, read straight from its rows: for start-up, not for requests. */
+export async function isUsableToken(
+  db: Kysely<GatewaySchema>,
+  token: string,
+  now = Date.now(),
+): Promise<boolean> {
+  const claimed = parseToken(token);
+  if (claimed === undefined) return false;
+  const key = (await loadUsableKeys(db, [claimed.keyId])).get(claimed.keyId);
+  return key?.hash.equals(claimed.hash) === true && (key.expiresAt === null || key.expiresAt > now);
 }

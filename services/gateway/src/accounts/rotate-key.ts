@@ -2,10 +2,10 @@ import { type CreatedKey, ServiceError } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import type { Kysely } from 'kysely';
 import type { GatewaySchema } from '../database/schema.js';
+import type { Principal } from '../operations/operation.js';
 import { addKey } from './create-key.js';
 import { refuseWiderScopes } from './key-rules.js';
 import { expireKeyRow, findKeyForUpdate, revokeKeyRow } from './key-store.js';
-import type { Principal } from './principal.js';
 
 export interface Rotation {
   keyId: string;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { clientSubject } from './client-subject.js';
 import { createLocalLimiter } from './local-limiter.js';
 import { perMinute } from './rate-policy.js';
-import { withFallback } from './shared-limiter.js';
+import { withFallback } from './start-limiter.js';
 
 const policy = { name: 'test', burst: 3, perSecond: 2 };
 

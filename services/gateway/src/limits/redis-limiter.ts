@@ -1,8 +1,9 @@
-import type { Redis } from 'ioredis';
+import type { Logger } from '@orrery/service-kit';
+import { Redis } from 'ioredis';
 import type { RateLimiter } from './rate-policy.js';
 import { decisionOf } from './token-bucket.js';
 
-/** The token bucket in one step, by Redis' own clock. A bucket that would be full again is forgotten. */
+/** The token bucket in one step, by the clock of Redis. A bucket expires when it would be full again. */
 const TAKE = `
 local burst, rate = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
@@ -34,4 +35,32 @@ export function createRedisLimiter(redis: Redis): RateLimiter {
       return decisionOf(Number(tokens), allowed === 1, policy);
     },
   };
+}
+
+/** Milliseconds after which the request is counted in the process instead. */
+const COMMAND_TIMEOUT_MS = 100;
+
+/**
+ * A connection that fails at once while Redis is unavailable, and reconnects by itself. The loss and the return are logged
+ * once each.
+ */
+export function connectRedis(url: string, logger: Logger): Redis {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    enableAutoPipelining: true,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: 2000,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+  });
+  let isAway = false;
+  redis.on('error', (error: Error) => {
+    if (!isAway) logger.warn({ err: error }, 'Redis unavailable; rate limits count per process');
+    isAway = true;
+  });
+  redis.on('ready', () => {
+    if (isAway) logger.info('Redis available again; rate limits are shared');
+    isAway = false;
+  });
+  return redis;
 }

@@ -1,8 +1,6 @@
 import type { Clock, Health, Logger, Resources } from '@orrery/service-kit';
 import { createLocalLimiter } from './local-limiter.js';
 import type { RateLimiter } from './rate-policy.js';
-import { createRedisLimiter } from './redis-limiter.js';
-import { withFallback } from './shared-limiter.js';
 
 export interface LimiterContext {
   redisUrl: string | undefined;
@@ -12,7 +10,7 @@ export interface LimiterContext {
   resources: Resources;
 }
 
-/** Shared over the replicas when there is a Redis, else (and while it is away) per process. */
+/** Shared by all replicas with Redis. Per process without it, and while it is unavailable. */
 export async function startLimiter({
   redisUrl,
   clock,
@@ -22,8 +20,8 @@ export async function startLimiter({
 }: LimiterContext): Promise<RateLimiter> {
   const local = createLocalLimiter(clock);
   if (redisUrl === undefined) return local;
-  // Loaded when it is used: without Redis a start need not wait for its client.
-  const { connectRedis } = await import('./connect-redis.js');
+  // Loaded only with Redis, so that a start without it does not wait for its client.
+  const { connectRedis, createRedisLimiter } = await import('./redis-limiter.js');
   const redis = connectRedis(redisUrl, logger);
   resources.add('redis', () => redis.disconnect());
   const isUp = () => redis.status === 'ready';
@@ -34,3 +32,8 @@ export async function startLimiter({
   );
   return withFallback(createRedisLimiter(redis), local);
 }
+
+/** Counts in the shared limiter, and in this process while that one fails: no request is lost for a counter. */
+export const withFallback = (shared: RateLimiter, local: RateLimiter): RateLimiter => ({
+  take: (policy, subject) => shared.take(policy, subject).catch(() => local.take(policy, subject)),
+});

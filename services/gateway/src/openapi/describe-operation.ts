@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { requestParts, requestSchema } from '../http/request-schema.js';
-import type { RoutedRpc } from '../http/routed-rpc.js';
+import type { RoutedRpc } from '../operations/operation.js';
+import { requestParts, requestSchema } from '../operations/request-schema.js';
 import { BODY_EXAMPLES, PATH_EXAMPLES } from './examples.js';
 import { parametersOf } from './parameters.js';
 import { problemResponses } from './problem-responses.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { requestParts } from '../http/request-schema.js';
-import type { RoutedRpc } from '../http/routed-rpc.js';
+import type { RoutedRpc } from '../operations/operation.js';
+import { requestParts } from '../operations/request-schema.js';
 import { describeOperation } from './describe-operation.js';
 import { problemSchema, sharedResponses } from './problem-responses.js';
 import { createSchemaBook, type SchemaBook } from './schema-book.js';

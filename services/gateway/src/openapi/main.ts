@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { allRoutes } from '../routes/index.js';
+import { allRoutes } from '../operations/routes.js';
 import { openApiDocument } from './document.js';
 
 /** Writes `openapi.json` at the root of the repository. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { requestParts, requestSchema } from '../http/request-schema.js';
-import { allRoutes } from '../routes/index.js';
+import { requestParts, requestSchema } from '../operations/request-schema.js';
+import { allRoutes } from '../operations/routes.js';
 import { openApiDocument } from './document.js';
 import { BODY_EXAMPLES } from './examples.js';
 

@@ -1,4 +1,4 @@
-import type { RequestParts } from '../http/request-schema.js';
+import type { RequestParts } from '../operations/request-schema.js';
 import type { JsonSchema } from './json-schema.js';
 import type { SchemaBook } from './schema-book.js';
 

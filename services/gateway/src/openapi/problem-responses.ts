@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode, ServiceError } from '@orrery/contracts';
-import { problemOf } from '../http/problem.js';
-import type { RoutedRpc } from '../http/routed-rpc.js';
+import { problemOf } from '../http/errors/problem.js';
+import type { RoutedRpc } from '../operations/operation.js';
 import type { JsonSchema } from './json-schema.js';
 
 export const problemSchema: JsonSchema = {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { RoutedRpc } from '../http/routed-rpc.js';
+import type { RoutedRpc } from '../operations/operation.js';
 import type { JsonSchema } from './json-schema.js';
 import type { SchemaBook } from './schema-book.js';
 

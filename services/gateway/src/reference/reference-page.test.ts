@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../openapi/document.js';
-import { allRoutes } from '../routes/index.js';
+import { allRoutes } from '../operations/routes.js';
 import { referencePage } from './reference-page.js';
 
 const page = referencePage(openApiDocument(allRoutes));

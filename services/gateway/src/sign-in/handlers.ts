@@ -3,8 +3,8 @@ import { ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
 import { accountRecordOf } from '../accounts/account-store.js';
-import type { IdentityHandlers } from '../accounts/identity-handlers.js';
 import type { GatewaySchema } from '../database/schema.js';
+import type { IdentityHandlers } from '../operations/operation.js';
 import { storeChallenge } from './challenge-store.js';
 import { signInText } from './sign-in-text.js';
 import { signInWallet } from './sign-in-wallet.js';
@@ -13,9 +13,9 @@ import { signInWallet } from './sign-in-wallet.js';
 const CHALLENGE_MS = 5 * 60_000;
 
 export interface SignInConfig {
-  /** Whether anyone with a wallet may have an account. */
+  /** Whether anyone with a wallet may create an account. */
   readonly isOpen: boolean;
-  /** Where callers know this service to be; it stands in the text that is signed. */
+  /** The public address of this service; part of the signed text. */
   readonly publicUrl: string;
 }
 
@@ -52,5 +52,8 @@ async function challenge({ db, clock, signIn }: SignInContext, wallet: string) {
 
 function refuseWhenClosed({ isOpen }: SignInConfig): void {
   if (!isOpen)
-    throw new ServiceError('sign_up_closed', 'The operator makes the accounts here: ask for an API key');
+    throw new ServiceError(
+      'sign_up_closed',
+      'Accounts are created by the operator. Ask the operator for an API key.',
+    );
 }

@@ -1,9 +1,9 @@
 import { type CreatedKey, ServiceError } from '@orrery/contracts';
-import { transaction } from '@orrery/database';
-import { type Kysely, sql } from 'kysely';
+import { jsonb, transaction } from '@orrery/database';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { AccountRow } from '../accounts/account-store.js';
+import { announceAccount } from '../accounts/change-account.js';
 import { ALL_SCOPES, addKey } from '../accounts/create-key.js';
-import { accountOfWallet } from '../accounts/wallet-account.js';
 import type { GatewaySchema } from '../database/schema.js';
 import { isSignedBy, type SignedMessage } from '../public/signature/verify-signature.js';
 import { takeChallenge } from './challenge-store.js';
@@ -13,8 +13,9 @@ const TOKEN_MS = 24 * 3_600_000;
 const KEY_NAME = 'wallet sign-in';
 
 /**
- * Verify, take the challenge, find or make the account, make the key. The signature comes first, so that nobody else
- * can use a wallet's challenge up; the rest is one transaction, so that a failed sign-in leaves the challenge.
+ * Verifies the signature, takes the challenge, finds or creates the account and creates the key. The signature comes
+ * first, so that nobody else can use up a wallet's challenge. The rest is one transaction: a failed sign-in keeps the
+ * challenge.
  *
  * @throws ServiceError `invalid_signature`, `message_expired`, `forbidden`.
  */
@@ -28,17 +29,32 @@ export async function signInWallet(
     if (!(await takeChallenge(trx, signed, now)))
       throw new ServiceError(
         'message_expired',
-        'The challenge is unknown, used or expired: ask for a new one',
+        'The challenge is unknown, used or expired. Ask for a new one.',
       );
     const account = await accountOfWallet(trx, signed.wallet);
-    if (account.disabled_at !== null) throw new ServiceError('forbidden', 'The account is disabled');
+    if (account.disabled_at !== null) throw new ServiceError('forbidden', 'The account is disabled.');
     await retireExpired(trx, account.id, now);
     const expiresAt = new Date(now.getTime() + TOKEN_MS);
     return { account, key: await addKey(trx, account.id, { name: KEY_NAME, scopes: ALL_SCOPES, expiresAt }) };
   });
 }
 
-/** Tokens of earlier sign-ins would pile up in the account's list. */
+/** The account of a wallet, created at its first sign-in. Two first sign-ins at once end with one account. */
+async function accountOfWallet(trx: Transaction<GatewaySchema>, wallet: string): Promise<AccountRow> {
+  const created = await trx
+    .insertInto('accounts')
+    .values({ name: wallet, wallet, quotas: jsonb({}) })
+    .onConflict((conflict) => conflict.column('wallet').doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (created !== undefined) {
+    await announceAccount(trx, created);
+    return created;
+  }
+  return await trx.selectFrom('accounts').selectAll().where('wallet', '=', wallet).executeTakeFirstOrThrow();
+}
+
+/** Expired tokens of earlier sign-ins would accumulate in the account's list. */
 async function retireExpired(db: Kysely<GatewaySchema>, accountId: number, now: Date): Promise<void> {
   await db
     .updateTable('keys')

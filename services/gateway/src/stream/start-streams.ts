@@ -2,8 +2,8 @@ import type { Bus } from '@orrery/bus';
 import { journalHeads } from '@orrery/contracts';
 import { type Clock, type Logger, type Resources, startPollLoop } from '@orrery/service-kit';
 import type { KeyVerifier } from '../accounts/key-verifier.js';
-import type { StreamHandler } from '../http/add-stream-route.js';
-import type { CallOperation } from '../http/routed-rpc.js';
+import type { StreamHandler } from '../http/request/stream-route.js';
+import type { CallOperation } from '../operations/operation.js';
 import { createHeadWatch } from './head-watch.js';
 import { createJournalClient } from './journal-client.js';
 import { streamDeployment } from './stream-deployment.js';
@@ -32,7 +32,7 @@ export function startStreams(context: StreamsContext): StreamHandler {
   const heads = createHeadWatch(journal.headOf);
   const whileListening = createWhileUsed(
     (signal) => bus.listen(journalHeads, (news) => heads.grew(news.heads), signal),
-    (err) => logger.warn({ err }, 'the news of journals is not heard: streams come behind by seconds'),
+    (err) => logger.warn({ err }, 'journal-head broadcasts unavailable; live streams poll every 2 s'),
   );
   const runOnce = async () => {
     await heads.look();

@@ -9,8 +9,8 @@ import {
 } from '@orrery/contracts';
 import type { Clock, Logger } from '@orrery/service-kit';
 import type { KeyVerifier } from '../accounts/key-verifier.js';
-import type { StreamCall, StreamHandler } from '../http/add-stream-route.js';
-import type { CallOperation } from '../http/routed-rpc.js';
+import type { StreamCall, StreamHandler } from '../http/request/stream-route.js';
+import type { CallOperation } from '../operations/operation.js';
 import { openEventStream } from './event-stream.js';
 import { followJournal } from './follow-journal.js';
 import type { HeadWatch } from './head-watch.js';

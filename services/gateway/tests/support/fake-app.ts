@@ -3,8 +3,8 @@ import { createHealth, createLogger, systemClock } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import type { KeyVerifier } from '../../src/accounts/key-verifier.js';
 import { type AppContext, createApp } from '../../src/app.js';
-import type { CallOperation, GatewayCall, RoutedRpc } from '../../src/http/routed-rpc.js';
 import { createLocalLimiter } from '../../src/limits/local-limiter.js';
+import type { CallOperation, GatewayCall, RoutedRpc } from '../../src/operations/operation.js';
 import { thingContract } from './fake-contract.js';
 
 export const scopes: readonly Scope[] = ['read', 'write', 'execute', 'keys'];

@@ -1,0 +1,85 @@
+import type { Bus } from '@orrery/bus';
+import { keysRevoked, type PageQuery, paginationOf, refuseDeepPage, ServiceError } from '@orrery/contracts';
+import type { Clock, Logger } from '@orrery/service-kit';
+import type { Kysely } from 'kysely';
+import type { GatewaySchema } from '../database/schema.js';
+import type { GatewayCall, IdentityHandlers, Principal } from '../operations/operation.js';
+import { accountRecordOf, findAccount } from './account-store.js';
+import { createKey } from './create-key.js';
+import { expiryOf, refuseWiderScopes } from './key-rules.js';
+import { countKeys, keyRecordOf, listKeyRows, revokeKeyRow } from './key-store.js';
+import type { KeyVerifier } from './key-verifier.js';
+import { rotateKey } from './rotate-key.js';
+
+export interface KeyContext {
+  db: Kysely<GatewaySchema>;
+  bus: Pick<Bus, 'broadcast'>;
+  keys: KeyVerifier;
+  clock: Clock;
+  logger: Logger;
+}
+
+type KeyHandlers = Omit<IdentityHandlers, 'auth.challenge' | 'auth.token'>;
+
+/** Answers the operations on the caller's own account and its keys. */
+export const keyHandlers = (context: KeyContext): KeyHandlers => ({
+  'accounts.me': async (_request, call) => ({ data: await whoIs(context, ownerOf(call)) }),
+  'keys.list': (request, call) => listKeys(context.db, ownerOf(call).accountId, request.query),
+  'keys.create': async ({ body }, call) => {
+    const principal = ownerOf(call);
+    refuseWiderScopes(principal, body.scopes);
+    const expiresAt = expiryOf(body.expiresAt, context.clock.now());
+    const { name, scopes } = body;
+    return { data: await createKey(context.db, principal.accountId, { name, scopes, expiresAt }) };
+  },
+  'keys.rotate': async ({ params, query }, call) => {
+    const rotation = { keyId: params.id, graceSeconds: query.graceSeconds ?? 0 };
+    const data = await rotateKey(context.db, ownerOf(call), rotation);
+    await forgetEverywhere(context, params.id);
+    return { data };
+  },
+  'keys.revoke': async ({ params }, call) => {
+    const revoked = await revokeKeyRow(context.db, ownerOf(call).accountId, params.id);
+    if (!revoked) throw new ServiceError('key_not_found');
+    await forgetEverywhere(context, params.id);
+    return { data: { deleted: true } };
+  },
+});
+
+/** The guards let the call pass only with a key. */
+function ownerOf({ principal }: GatewayCall): Principal {
+  if (principal === undefined) throw new ServiceError('unauthorized');
+  return principal;
+}
+
+/** A page of an account's keys. @throws ServiceError `page_too_deep`. */
+export async function listKeys(db: Kysely<GatewaySchema>, accountId: number, query: PageQuery) {
+  refuseDeepPage(query);
+  const [rows, total] = await Promise.all([listKeyRows(db, accountId, query), countKeys(db, accountId)]);
+  return { data: rows.map(keyRecordOf), pagination: paginationOf(query, total) };
+}
+
+async function whoIs({ db }: KeyContext, principal: Principal) {
+  const account = await findAccount(db, principal.accountId);
+  if (account === undefined) throw new ServiceError('account_not_found');
+  const key = await db
+    .selectFrom('keys')
+    .select('expires_at')
+    .where('id', '=', principal.keyId)
+    .executeTakeFirst();
+  const expiresAt = key?.expires_at?.toISOString() ?? null;
+  return {
+    account: accountRecordOf(account),
+    key: { id: principal.keyId, scopes: [...principal.scopes], expiresAt },
+  };
+}
+
+/** The revocation is committed; a broadcast that fails costs the other gateways at most a second. */
+async function forgetEverywhere({ bus, keys, logger }: KeyContext, keyId: string): Promise<void> {
+  keys.forget([keyId]);
+  await bus
+    .broadcast(keysRevoked, { keyIds: [keyId] })
+    .catch((error: unknown) =>
+      logger.warn({ err: error }, 'key revocation broadcast failed; other gateways follow within a second'),
+    );
+}

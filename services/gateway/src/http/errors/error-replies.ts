@@ -1,0 +1,56 @@
+import { asServiceError, ERRORS, type ErrorCode, ServiceError } from '@orrery/contracts';
+import type { Logger } from '@orrery/service-kit';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pathOf } from '../request/request-path.js';
+import { PROBLEM_TYPE, problemHeaders, problemOf } from './problem.js';
+
+/** Answers every error as a problem document. Faults of the service are logged with their cause. */
+export function answerProblems(app: FastifyInstance, logger: Logger): void {
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = edgeError(thrown);
+    if (ERRORS[error.code].status >= 500) logFault(logger, error, request);
+    return sendProblem(error, request, reply);
+  });
+}
+
+export function sendProblem(error: ServiceError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const problem = problemOf(error, { instance: pathOf(request.url), requestId: request.id });
+  return reply
+    .code(problem.status)
+    .headers({ ...problemHeaders(error), 'content-type': PROBLEM_TYPE, 'x-request-id': request.id })
+    .send(problem);
+}
+
+/** What the framework refuses by itself, in the words of this service. */
+const FRAMEWORK_ERRORS: Record<string, readonly [ErrorCode, string]> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'The body is larger than this server accepts.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'Send the body as Content-Type: application/json.',
+  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_json', 'The length of the body differs from Content-Length.'],
+  FST_ERR_BAD_URL: ['validation_failed', 'The path is not valid percent-encoded UTF-8.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['validation_failed', 'A path segment is too long.'],
+};
+
+/** Any error that reached the HTTP edge. A client error of the framework that is not listed stays a client error. */
+export function edgeError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  const known = typeof code === 'string' ? FRAMEWORK_ERRORS[code] : undefined;
+  if (known !== undefined) return new ServiceError(known[0], known[1], { cause: error });
+  const isClientError = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
+  return isClientError
+    ? new ServiceError('validation_failed', undefined, { cause: error })
+    : asServiceError(error);
+}
+
+/** Internal errors with their stack. Unavailability and overload in one line, since there may be many of them. */
+function logFault(logger: Logger, error: ServiceError, request: FastifyRequest): void {
+  const facts = { requestId: request.id, code: error.code, route: request.routeOptions.url };
+  if (error.code === 'internal') logger.error({ ...facts, err: error }, 'request failed');
+  else logger.warn({ ...facts, cause: causeOf(error), detail: error.message }, 'request refused');
+}
+
+const causeOf = ({ cause }: ServiceError): string | undefined =>
+  cause instanceof Error ? cause.message : undefined;

@@ -1,0 +1,92 @@
+import { type Caller, type Cancellation, Canceller } from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from '../../operations/operation.js';
+import { requestSchema } from '../../operations/request-schema.js';
+import { principalOf } from '../guards/access.js';
+import { readRequest } from './read-request.js';
+
+export interface RouteContext {
+  call: CallOperation;
+  clock: Clock;
+  /** How long a call may take, in milliseconds. */
+  deadlineMs: number;
+  /** Who may pass, before the body is read: authentication, scope and rate. */
+  guards: (rpc: RoutedRpc) => onRequestHookHandler[];
+}
+
+/** Makes an HTTP route of an RPC: guards, then request → call → envelope. */
+export function addRoute(app: FastifyInstance, rpc: RoutedRpc, context: RouteContext): void {
+  const schema = requestSchema(rpc);
+  app.route({
+    method: rpc.http.method,
+    url: rpc.http.path,
+    onRequest: context.guards(rpc),
+    config: { operation: rpc.name },
+    handler: async (http, reply) => {
+      const request = readRequest(http, schema);
+      const answer = await context.call(rpc, request, callOf(http, reply, context));
+      return answerEnvelope(rpc, http.params as Record<string, string>, answer, reply);
+    },
+  });
+}
+
+/** The call that an HTTP request makes: the caller, the deadline, and a signal for a client that leaves. */
+export function callOf(
+  http: FastifyRequest,
+  reply: FastifyReply,
+  { clock, deadlineMs }: RouteContext,
+): GatewayCall {
+  return {
+    caller: callerOf(http),
+    principal: principalOf(http),
+    requestId: http.id,
+    deadline: clock.now() + deadlineMs,
+    signal: signalOfClient(reply),
+  };
+}
+
+function callerOf(http: FastifyRequest): Caller {
+  const principal = principalOf(http);
+  if (principal === undefined) return { kind: 'anonymous' };
+  return { kind: 'account', accountId: principal.accountId, scopes: [...principal.scopes] };
+}
+
+/** Aborts when the client disconnects before its answer is written. */
+function signalOfClient(reply: FastifyReply): Cancellation {
+  const gone = new Canceller();
+  // A response closes once, so `on` needs no removal as `once` does.
+  reply.raw.on('close', () => {
+    if (!reply.raw.writableFinished) gone.abort(new Error('the client went away'));
+  });
+  return gone;
+}
+
+/** The body of a success; undefined members are not sent. */
+interface Envelope extends Omit<OperationReply, 'etag'> {
+  success: true;
+}
+
+/**
+ * Sets the operation's status, `Location` and `ETag` and returns the body, the success envelope. The handler returns
+ * that body to have it sent; a returned reply is a thenable and would be awaited again.
+ */
+function answerEnvelope(
+  rpc: RoutedRpc,
+  params: Record<string, string>,
+  { data, message, pagination, etag }: OperationReply,
+  reply: FastifyReply,
+): Envelope {
+  const record = data as Record<string, unknown>;
+  const location = rpc.http.location?.({ params }, record);
+  if (location !== undefined) reply.header('location', location);
+  if (etag !== undefined) reply.header('etag', quoted(etag));
+  const accepted = rpc.http.accepted?.(record) === true;
+  // RFC 7240 §3: only a request with `Prefer: respond-async` is accepted for later.
+  if (accepted) reply.header('preference-applied', 'respond-async');
+  reply.code(accepted ? 202 : rpc.http.status);
+  return { success: true, data, message, pagination };
+}
+
+/** RFC 9110 §8.8.3: an entity tag is quoted. */
+const quoted = (tag: string): string => (tag.startsWith('"') ? tag : `"${tag}"`);

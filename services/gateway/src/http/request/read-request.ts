@@ -1,0 +1,96 @@
+import { isUtf8 } from 'node:buffer';
+import { fieldProblem, findUnsafeJson, refusedHttp, ServiceError, toPointer } from '@orrery/contracts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { RequestSchema } from '../../operations/request-schema.js';
+
+type RawRequest = Record<'params' | 'query' | 'headers' | 'body', unknown>;
+
+/**
+ * Makes JSON the only accepted body. An empty body counts as absent, whatever its content type: DELETE requests and
+ * actions are often sent that way.
+ */
+export function acceptJsonOnly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    (_request: unknown, bytes: Buffer, done: (error: Error | null, body?: unknown) => void) => {
+      let body: unknown;
+      try {
+        body = bytes.length === 0 ? undefined : parseJsonBody(bytes);
+      } catch (error) {
+        return done(error as Error);
+      }
+      done(null, body);
+    },
+  );
+}
+
+/** @throws ServiceError `invalid_json`, or `validation_failed` for what no service accepts. */
+function parseJsonBody(bytes: Buffer): unknown {
+  const value = parse(bytes);
+  const problem = findUnsafeJson(value);
+  if (problem === undefined) return value;
+  const detail = `${problem.pointer || 'The body'}: ${problem.message}`;
+  throw new ServiceError('validation_failed', detail, { errors: [problem] });
+}
+
+/** RFC 8259 §8.1: JSON that travels is UTF-8. A byte order mark is kept, so that parsing refuses it. */
+function parse(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new ServiceError('invalid_json');
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw new ServiceError('invalid_json', undefined, { cause });
+  }
+}
+
+/**
+ * The parts of an HTTP request that the operation reads, unparsed. Only what needs no contract is refused here; the
+ * service that answers the operation checks the rest against the contract, once.
+ *
+ * @throws ServiceError `validation_failed` or `body_must_be_array`, with pointers.
+ */
+export function readRequest(http: FastifyRequest, { headers, body }: RequestSchema): RawRequest {
+  const request: RawRequest = {
+    params: http.params,
+    query: http.query,
+    headers: pick(http.headers, headers),
+    body: http.body ?? (body === 'none' && http.body === undefined ? {} : http.body),
+  };
+  refuseEmptySegments(request.params);
+  refuseUnsafeText({ params: request.params, query: request.query, headers: request.headers });
+  refuseRepeated(request.query);
+  if (body === 'array' && !Array.isArray(request.body)) throw new ServiceError('body_must_be_array');
+  return request;
+}
+
+/** `/api/worlds/` names no world, but the router matches an empty segment to a parameter. */
+function refuseEmptySegments(params: unknown): void {
+  if (Object.values(params as Record<string, string>).includes('')) throw new ServiceError('route_not_found');
+}
+
+/** Bodies are checked when they are parsed. U+0000 and lone surrogates come in paths and queries, too. */
+function refuseUnsafeText(parts: Partial<RawRequest>): void {
+  const problem = findUnsafeJson(parts);
+  if (problem !== undefined) throw refusedHttp([problem]);
+}
+
+/** No operation takes a parameter twice; the query parser makes a list of it. */
+function refuseRepeated(query: unknown): void {
+  for (const [name, value] of Object.entries(query as Record<string, unknown>)) {
+    if (Array.isArray(value)) {
+      const problem = fieldProblem(toPointer(['query', name]), 'repeated', 'Give this parameter only once.');
+      throw refusedHttp([problem]);
+    }
+  }
+}
+
+function pick(headers: FastifyRequest['headers'], names: readonly string[]): Record<string, unknown> {
+  const picked: Record<string, unknown> = {};
+  for (const name of names) {
+    const value = headers[name];
+    if (value !== undefined) picked[name] = value;
+  }
+  return picked;
+}

@@ -1,0 +1,51 @@
+import { ServiceError } from '@orrery/contracts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pathOf } from '../request/request-path.js';
+
+interface KnownRoute {
+  pattern: RegExp;
+  methods: readonly string[];
+}
+
+/** Which methods a path takes. Read only when no route fits, so it may be slow. */
+export interface RouteTable {
+  methodsOf(path: string): string[];
+}
+
+/** Collects every route that is added to the application from now on. */
+export function recordRoutes(app: FastifyInstance): RouteTable {
+  const known: KnownRoute[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    known.push({ pattern: patternOf(url), methods: [method].flat() });
+  });
+  return {
+    methodsOf: (path) => {
+      const methods = known.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods);
+      return methods.length === 0 ? [] : [...new Set([...methods, 'OPTIONS'])].sort();
+    },
+  };
+}
+
+function patternOf(url: string): RegExp {
+  const segments = url.split('/').map((segment) => {
+    if (segment.startsWith(':')) return '[^/]+';
+    return segment === '*' ? '.*' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  });
+  return new RegExp(`^${segments.join('/')}$`);
+}
+
+/** Answers 404 for unknown paths and 405 with `Allow` for known ones (RFC 9110 §15.5.6), before any body is read. */
+export function answerUnknownRoutes(app: FastifyInstance, routes: RouteTable): void {
+  const refusal = (request: FastifyRequest, reply: FastifyReply): ServiceError => {
+    const allowed = routes.methodsOf(pathOf(request.url));
+    if (allowed.length === 0) return new ServiceError('route_not_found');
+    reply.header('allow', allowed.join(', '));
+    return new ServiceError('method_not_allowed', `This path takes ${allowed.join(', ')}.`);
+  };
+  app.addHook('onRequest', (request, reply, done) =>
+    request.is404 ? done(refusal(request, reply)) : done(),
+  );
+  app.setNotFoundHandler(async (request, reply) => {
+    throw refusal(request, reply);
+  });
+}

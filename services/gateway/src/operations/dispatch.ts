@@ -1,0 +1,40 @@
+import type { Bus } from '@orrery/bus';
+import { parseRequest } from '@orrery/contracts';
+import { toServiceError } from '@orrery/database';
+import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from './operation.js';
+
+/** A handler of an operation that the gateway answers itself. */
+type LocalHandler = (request: never, call: GatewayCall) => Promise<OperationReply>;
+
+/** Handlers of the gateway's own contracts, by the name of the RPC. */
+export type LocalHandlers = Readonly<Record<string, LocalHandler>>;
+
+/** Answers an operation by the gateway's own handler where there is one, else over the bus. */
+export const createDispatch =
+  (bus: Pick<Bus, 'call'>, local: LocalHandlers): CallOperation =>
+  (rpc, request, call) => {
+    const own = local[rpc.name];
+    return own === undefined ? callOverBus(bus, rpc, request, call) : answerHere(own, rpc, request, call);
+  };
+
+async function answerHere(
+  own: LocalHandler,
+  rpc: RoutedRpc,
+  request: unknown,
+  call: GatewayCall,
+): Promise<OperationReply> {
+  try {
+    return await own(parseRequest(rpc, request) as never, call);
+  } catch (error) {
+    throw toServiceError(error);
+  }
+}
+
+/** Every operation of the contract has a reply of this shape; the serving side has checked it. */
+const callOverBus = (
+  bus: Pick<Bus, 'call'>,
+  rpc: RoutedRpc,
+  request: unknown,
+  { caller, requestId, deadline, signal }: GatewayCall,
+): Promise<OperationReply> =>
+  bus.call(rpc, request, { caller, requestId, deadline, signal }) as Promise<OperationReply>;

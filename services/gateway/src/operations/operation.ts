@@ -1,0 +1,47 @@
+import type {
+  CallContext,
+  HttpBinding,
+  identityContract,
+  NamedRpc,
+  RequestOf,
+  Scope,
+} from '@orrery/contracts';
+import type { z } from 'zod';
+
+/** An RPC that is offered over HTTP. */
+export type RoutedRpc = NamedRpc & { http: HttpBinding };
+
+/** Who a verified key is. */
+export interface Principal {
+  readonly accountId: number;
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+}
+
+/** What the gateway knows of a call beyond what travels over the bus. */
+export interface GatewayCall extends CallContext {
+  /** The key that was presented; undefined on public routes. */
+  principal: Principal | undefined;
+}
+
+/** The members of the success envelope that a handler returns. */
+export interface OperationReply {
+  data: unknown;
+  message?: string | undefined;
+  pagination?: unknown;
+  /** Revision for the `ETag`, quoted or bare. */
+  etag?: string | undefined;
+}
+
+/** Answers an RPC, over the bus or by the gateway's own handlers. */
+export type CallOperation = (rpc: RoutedRpc, request: unknown, call: GatewayCall) => Promise<OperationReply>;
+
+type IdentityRpcs = typeof identityContract.rpcs;
+
+/** Handlers of the gateway's own operations. They see the presented key, which never travels over the bus. */
+export type IdentityHandlers = {
+  [Name in keyof IdentityRpcs]: (
+    request: RequestOf<IdentityRpcs[Name]>,
+    call: GatewayCall,
+  ) => Promise<z.input<IdentityRpcs[Name]['reply']>>;
+};
