@@ -1,17 +1,23 @@
 import type { Bus } from '@orrery/bus';
 import type { Database } from '@orrery/database';
-import type { Clock, Logger, Resources } from '@orrery/service-kit';
-import { createKeyedMutex, createSemaphore, type Semaphore } from '@orrery/service-kit';
+import {
+  type Clock,
+  createKeyedMutex,
+  createSemaphore,
+  type Logger,
+  type Resources,
+  type Semaphore,
+} from '@orrery/service-kit';
 import { createCatalogClient } from './catalog/catalog-client.js';
 import { createReleaseEmptySchema } from './claims/release-empty-schema.js';
-import { type CommitBatch, createCommit } from './commit/commit-batch.js';
-import { createRecovery } from './commit/recover-commit.js';
+import { createAfterCommit } from './commit/after-commit.js';
+import { type CommitBatch, createCommit, createRecovery } from './commit/commit-batch.js';
 import type { RuntimeConfig } from './config.js';
 import type { RuntimeContext } from './context.js';
 import type { RuntimeSchema } from './database/db.js';
 import { createDeploymentAccess, createDeploymentDirectory } from './deployments/deployment-directory.js';
 import { createIdBlocks, nextIdBlock } from './ids/id-blocks.js';
-import { broadcastHeads, type RecentEntries } from './journal/publication.js';
+import type { Publication } from './journal/publication.js';
 import { createLanes } from './lanes/lanes.js';
 import { createModelList } from './models/model-list.js';
 import { createHeldPartitions } from './ownership/held-partitions.js';
@@ -21,7 +27,6 @@ import { partitionsFreed } from './ownership/partitions-freed.js';
 import { createRouter } from './ownership/route-to-owner.js';
 import type { Outside } from './runs/outside.js';
 import { startRunKeeper } from './runs/run-keeper.js';
-import { runtimeSignals } from './signals.js';
 import { createInstanceLoader } from './state/load-instances.js';
 import { loadState } from './state/load-state.js';
 import { createResidentStates } from './state/resident-states.js';
@@ -32,9 +37,7 @@ export interface ContextParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly instance: string;
-  readonly wakeRelay: () => void;
-  /** Where the relay looks first for what has been committed. */
-  readonly recent: RecentEntries;
+  readonly publication: Publication;
   readonly resources: Resources;
   readonly outside?: Outside | undefined;
   /** Stands between the lanes and the database's commit: for tests that let answers get lost. */
@@ -51,7 +54,7 @@ export function createRuntimeContext(
   parts: ContextParts,
   config: RuntimeConfig,
 ): { context: RuntimeContext; leases: LeaseKeeper } {
-  const { bus, clock, logger, wakeRelay } = parts;
+  const { bus, clock, logger, publication } = parts;
   const { db } = parts.database;
   const commitSlots = createSemaphore(COMMITS_AT_ONCE);
   const catalog = createCatalogClient({ bus, clock, beforeConfirm: commitSlots.untilFree });
@@ -84,25 +87,14 @@ export function createRuntimeContext(
     claimMutex,
     releaseEmptySchema: createReleaseEmptySchema({ db, lanes, catalog, claimMutex, logger }),
     verifying: createSemaphore(VERIFICATIONS),
-    wakeRelay,
+    wakeRelay: publication.wake,
   };
   return { context, leases };
 }
 
 /** Leases, the states that they cover, and the lanes in which those change. */
 function createOwnership(
-  {
-    database,
-    bus,
-    clock,
-    logger,
-    instance,
-    wakeRelay,
-    recent,
-    resources,
-    aroundCommit,
-    outside,
-  }: ContextParts,
+  { database, bus, clock, logger, instance, publication, resources, aroundCommit, outside }: ContextParts,
   config: RuntimeConfig,
   {
     catalog,
@@ -112,7 +104,6 @@ function createOwnership(
   }: Pick<RuntimeContext, 'catalog' | 'claimMutex' | 'ids'> & { commitSlots: Semaphore },
 ) {
   const { db } = database;
-  const signals = runtimeSignals();
   const stopping = new AbortController();
   const held = createHeldPartitions({
     onDropped: (partition) => {
@@ -138,17 +129,7 @@ function createOwnership(
     claimMutex,
     commit: aroundCommit === undefined ? commit : aroundCommit(commit),
     recover: createRecovery(db, instance, held, clock, stopping.signal),
-    onCommitted: (batch) => {
-      signals.committed(batch.entries.length);
-      recent.add(batch);
-      wakeRelay();
-      broadcastHeads(bus, batch);
-    },
-    onLost: (lost) => {
-      signals.leasesLost(lost.length);
-      held.dropLost(lost);
-      leases.wake();
-    },
+    ...createAfterCommit({ publication, held, wakeLeases: () => leases.wake() }),
     clock,
     logger,
   });

@@ -1,5 +1,4 @@
-import { type JournalFact, type JsonText, journalEntry, runtimeContract } from '@orrery/contracts';
-import { type OutboxMessage, startRelay } from '@orrery/database';
+import { runtimeContract } from '@orrery/contracts';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
 import { followAccounts } from './accounts/follow-accounts.js';
@@ -11,7 +10,7 @@ import type { RuntimeSchema } from './database/db.js';
 import { migrations } from './database/migrations/index.js';
 import { runtimeHandlers } from './handlers.js';
 import { startKeySweep } from './idempotency/sweep-keys.js';
-import { createRecentEntries, loadFacts, recentFacts } from './journal/publication.js';
+import { startPublication } from './journal/publication.js';
 import type { LeaseKeeper } from './ownership/lease-keeper.js';
 import { partitionsFreed } from './ownership/partitions-freed.js';
 import type { Outside } from './runs/outside.js';
@@ -32,16 +31,6 @@ export interface RunningRuntime extends RunningService {
   readonly leases: LeaseKeeper;
 }
 
-/** Under load the facts of this time are published together, in milliseconds: so much later than their commits. */
-const RELAY_REST_MS = 40;
-
-// Only entries are ever referred to from this outbox, and their facts are texts.
-const publicationOf = ({ payload, messageId, orderingKey }: OutboxMessage) => ({
-  payload: payload as JournalFact | JsonText,
-  id: messageId,
-  orderingKey,
-});
-
 /** Starts the runtime: its tables, its share of the deployments, then its answers. @throws StartupError. */
 export function startRuntime(
   dependencies: RuntimeDependencies,
@@ -54,17 +43,9 @@ export function startRuntime(
     const database = await openBackends<RuntimeSchema>(backends);
     // Released after the leases, so that what comes meanwhile goes to their new owners, and before the database.
     resources.add('answers', () => bus.close());
-    const recent = createRecentEntries();
-    const relay = startRelay({
-      database,
-      load: (rows) => recentFacts(recent, rows, (others) => loadFacts(database.db, others)),
-      publish: (messages) => bus.publishAll(journalEntry, messages.map(publicationOf)),
-      restMs: RELAY_REST_MS,
-      clock,
-      logger,
-    });
-    resources.add('outbox relay', () => relay.stop());
-    const parts = { ...dependencies, database, instance, wakeRelay: relay.wake, recent, resources };
+    const publication = startPublication({ database, bus, clock, logger });
+    resources.add('outbox relay', () => publication.stop());
+    const parts = { ...dependencies, database, instance, publication, resources };
     const { context, leases } = createRuntimeContext(parts, config);
     const listening = new AbortController();
     resources.add('news of partitions', () => listening.abort());

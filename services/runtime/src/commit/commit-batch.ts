@@ -1,6 +1,9 @@
+import { type Clock, retry } from '@orrery/service-kit';
 import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
 import type { Db } from '../database/db.js';
+import type { HeldPartitions } from '../ownership/held-partitions.js';
+import { raiseEpochs } from '../ownership/lease-store.js';
 import type { Batch } from '../state/batch.js';
 import { batchRows } from './batch-rows.js';
 import { COMMIT_STATEMENT, commitStatement } from './commit-statement.js';
@@ -12,8 +15,8 @@ export type CommitOutcome = 'committed' | 'lost';
 export type CommitBatch = (batch: Batch) => Promise<CommitOutcome>;
 
 /**
- * Writes a batch durably, all of it or nothing. Rejects with the database's error; whether something was written then
- * is what `classifyPostgresError` says.
+ * Writes a batch durably, all of it or nothing. Rejects with the database's error; `classifyPostgresError` says whether
+ * the batch may have been written then.
  */
 export function createCommit({ pool, db }: { pool: pg.Pool; db: Db }, instance: string): CommitBatch {
   return async (batch) => {
@@ -34,4 +37,49 @@ async function commitTogether(db: Db, batch: Batch, values: string[]): Promise<C
     await writeRareEffects(trx, batch.rare);
     return 'committed';
   });
+}
+
+/** Whether the batch was written. Retries until the database answers; rejects only when the service stops. */
+export type Recover = (batch: Batch) => Promise<boolean>;
+
+/** Until the database answers, nothing may be decided: the commit may still take effect. */
+const POLICY = { attempts: Number.POSITIVE_INFINITY, baseMs: 100, maxMs: 2000, retryable: () => true };
+
+/**
+ * Recovers from a commit whose answer was lost. It raises the epochs of the batch's partitions, which waits for the
+ * commit if it is in progress and makes it write nothing if it has not begun. Then it looks for the batch's first entry
+ * in the journal: a batch is written as a whole or not at all.
+ */
+export function createRecovery(
+  db: Db,
+  instance: string,
+  held: HeldPartitions,
+  clock: Clock,
+  signal: AbortSignal,
+): Recover {
+  return (batch) =>
+    retry(
+      async () => {
+        const mine = [...batch.leases.values()];
+        const raised = await raiseEpochs(db, instance, mine);
+        // Another batch's recovery may have raised them before.
+        held.dropLost(mine);
+        held.hold(raised);
+        return wasWritten(db, batch);
+      },
+      POLICY,
+      { clock, signal },
+    );
+}
+
+async function wasWritten(db: Db, { entries }: Batch): Promise<boolean> {
+  const [first] = entries;
+  // Only steps of runs: it does no harm to take one again.
+  if (first === undefined) return false;
+  const found = await db
+    .selectFrom('journal')
+    .select('seq')
+    .where('id', '=', first.entry.id)
+    .executeTakeFirst();
+  return found !== undefined;
 }

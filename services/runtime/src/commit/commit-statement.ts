@@ -1,9 +1,9 @@
 import { journalEntry } from '@orrery/contracts';
-import { hasRows } from './row-text.js';
+import { hasRows } from './batch-rows.js';
 
 /**
- * The planner takes a range of a value that it does not know to be rare. So each row is looked up by its key, however
- * small the tables were when the plan was made: else it joins them whole, a quarter of a small batch at 1,000 rows.
+ * The planner assumes that a range of unknown bounds selects few rows, so it looks each row up by its key, however small
+ * the tables were when it made the plan. Otherwise it joins whole tables: a quarter of a small batch's time at 1,000 rows.
  */
 const FEW = `n.deployment_id between 1 and ${Number.MAX_SAFE_INTEGER}`;
 
@@ -12,9 +12,9 @@ const COLUMNS = `deployment_id, seq, id, v, kind, event, event_version, version_
     llm, pushes, duration_ms`;
 
 /**
- * `$1` the process, `$2` its leases, then the rows. It begins with the leases: their rows are locked until the commit, so
- * that who takes a partition over waits for it, and unless all of them are still held under the same epochs nothing at all
- * is written. The lock is one that a renewal passes, and who raises epochs takes his in the same order.
+ * `$1` the process, `$2` its leases, then the rows. It first locks the lease rows (`FOR KEY SHARE`: renewals proceed,
+ * takeovers wait). Unless all leases are still held under the same epochs, it writes nothing: a process that has lost its
+ * lease changes nothing. Every statement that locks several leases locks them in the order of their ids.
  */
 const ALWAYS = `
 with lease as materialized (
@@ -50,7 +50,7 @@ with lease as materialized (
   where (select ok from held)
 )`;
 
-/** What few batches have rows for: parts without rows still cost their start, a twentieth of a small batch. */
+/** Parts that few batches have rows for. Each part without rows still costs a twentieth of a small batch's time. */
 const SOMETIMES = `, created as (
   insert into instances (id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at)
   select id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at
@@ -81,13 +81,13 @@ const SOMETIMES = `, created as (
 const RESULT = `
 select ok from held`;
 
-/** The parameters that only `SOMETIMES` has come last; before them come this many. */
+/** The number of parameters that precede those of `SOMETIMES`. */
 const ALWAYS_PARAMETERS = 8;
 
 const PLAIN = { name: 'commit-plain-batch', text: ALWAYS + RESULT };
 export const COMMIT_STATEMENT = { name: 'commit-batch', text: ALWAYS + SOMETIMES + RESULT };
 
-/** The whole batch as one statement, so that it costs one round trip and one flush; `values` as `batchRows` made them. */
+/** The whole batch as one statement: one round trip and one flush. `values` are those of `batchRows`. */
 export function commitStatement(values: readonly string[]) {
   const isPlain = !values.slice(ALWAYS_PARAMETERS).some(hasRows);
   return isPlain

@@ -8,7 +8,7 @@ import {
 import { IDEMPOTENCY_KEPT_MS } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
-import type { DeploymentState } from '../state/deployment-state.js';
+import { type DeploymentState, keyIdOf } from '../state/deployment-state.js';
 import type { KeyedEffect } from '../state/effects.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 
@@ -27,9 +27,6 @@ interface KnownKey {
   readonly requestHash: string;
   readonly reply: JsonValue;
 }
-
-export const placeOf = ({ accountId, operation, key }: Omit<KeyedEffect, 'requestHash'>): string =>
-  JSON.stringify([accountId, operation, key]);
 
 /**
  * Makes an item answer a repetition as it answered the first time. The key is claimed in the item's own commit; what
@@ -65,9 +62,9 @@ export function answerOnce<T>(
 /** @throws `request_in_flight` while a run has claimed the key, or `idempotency_key_reused` */
 function refuseUnderWay({ runs }: DeploymentState, effect: KeyedEffect): void {
   if (runs.size === 0) return;
-  const place = placeOf(effect);
+  const keyId = keyIdOf(effect);
   for (const { claim } of runs.values()) {
-    if (claim?.place !== place) continue;
+    if (claim?.keyId !== keyId) continue;
     throw new ServiceError(
       claim.requestHash === effect.requestHash ? 'request_in_flight' : 'idempotency_key_reused',
     );
@@ -75,7 +72,7 @@ function refuseUnderWay({ runs }: DeploymentState, effect: KeyedEffect): void {
 }
 
 const knownIn = (state: DeploymentState, effect: KeyedEffect): KnownKey | undefined =>
-  state.keys.get(placeOf(effect));
+  state.keys.get(keyIdOf(effect));
 
 function repeated<T>({ requestHash, reply }: KnownKey, effect: KeyedEffect): ItemOutcome<T> {
   if (requestHash !== effect.requestHash) {

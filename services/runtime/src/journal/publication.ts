@@ -8,9 +8,10 @@ import {
   journalHeads,
   type PushPlan,
 } from '@orrery/contracts';
-import type { OutboxRow } from '@orrery/database';
+import { type Database, type OutboxMessage, type OutboxRow, startRelay } from '@orrery/database';
+import type { Clock, Logger } from '@orrery/service-kit';
 import { type Selectable, sql } from 'kysely';
-import type { Db } from '../database/db.js';
+import type { Db, RuntimeSchema } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
 import { stateChangesOf } from './change.js';
 import type { SealedEntry } from './entry.js';
@@ -32,6 +33,54 @@ export interface CommittedBatch {
   >;
 }
 
+/** Publishes the entries of the journal as facts, and broadcasts how far journals go. */
+export interface Publication {
+  /** Publishes the entries of a batch that is known to be committed. */
+  committed(batch: CommittedBatch): void;
+  /** Looks at the outbox now: something was added to it. */
+  wake(): void;
+  stop(): Promise<void>;
+}
+
+export interface PublicationDependencies {
+  readonly database: Database<RuntimeSchema>;
+  readonly bus: Pick<Bus, 'broadcast' | 'publishAll'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Under load facts are published together, at most this many milliseconds after their commits. */
+const RELAY_REST_MS = 40;
+
+/** Starts the relay from the outbox to the bus. */
+export function startPublication({ database, bus, clock, logger }: PublicationDependencies): Publication {
+  const recent = createRecentEntries();
+  const relay = startRelay({
+    database,
+    load: (rows) => recentFacts(recent, rows, (others) => loadFacts(database.db, others)),
+    publish: (messages) => bus.publishAll(journalEntry, messages.map(messageOf)),
+    restMs: RELAY_REST_MS,
+    clock,
+    logger,
+  });
+  return {
+    committed: (batch) => {
+      recent.add(batch);
+      relay.wake();
+      broadcastHeads(bus, batch);
+    },
+    wake: relay.wake,
+    stop: () => relay.stop(),
+  };
+}
+
+/** The outbox of the runtime refers to entries only, so every payload is the text of a fact. */
+const messageOf = ({ payload, messageId, orderingKey }: OutboxMessage) => ({
+  payload: payload as JournalFact | JsonText,
+  id: messageId,
+  orderingKey,
+});
+
 /** The outbox row of an entry: it refers to the entry and does not repeat it. */
 export const outboxRowOf = (entry: Pick<SealedEntry, 'deployment' | 'seq' | 'id'>) => ({
   name: journalEntry.name,
@@ -41,7 +90,7 @@ export const outboxRowOf = (entry: Pick<SealedEntry, 'deployment' | 'seq' | 'id'
 });
 
 /** Broadcasts how far journals go. At most once: a consumer that needs certainty polls as well. */
-export function broadcastHeads(bus: Pick<Bus, 'broadcast'>, { entries, deployments }: CommittedBatch): void {
+function broadcastHeads(bus: Pick<Bus, 'broadcast'>, { entries, deployments }: CommittedBatch): void {
   if (entries.length === 0) return;
   const heads = [...deployments.values()].map(({ row, head }): [string, number] => [row.address, head.seq]);
   bus.broadcast(journalHeads, { heads }).catch(() => undefined);

@@ -17,7 +17,7 @@ function itemFor(state: DeploymentState): QueuedItem {
     signal: { aborted: false },
     decide: () => ({ kind: 'record', run, settlement: { reply: 'done' } }),
   };
-  const rest = { state, needs: undefined, alone: false, rounds: 1, reject: vi.fn(), resolve: vi.fn() };
+  const rest = { state, needs: undefined, isolated: false, rounds: 1, reject: vi.fn(), resolve: vi.fn() };
   return { item, ...rest } as unknown as QueuedItem;
 }
 
@@ -34,8 +34,8 @@ function batches(some: Partial<Dependencies>) {
     onCommitted: () => undefined,
     onLost: () => undefined,
     enter: () => undefined,
-    park: () => undefined,
-    onThrough: () => undefined,
+    wait: () => undefined,
+    onDone: () => undefined,
     logger: createLogger({ service: 'test', level: 'silent' }),
     ...some,
   });
@@ -54,7 +54,7 @@ it('a deployment that was read anew during its commit is forgotten after it, oth
       } as never,
       // Its partition was lost and held again.
       commit: async () => (current.delete(replaced) ? 'committed' : 'lost'),
-      onThrough: () => resolve(),
+      onDone: () => resolve(),
     });
     for (const state of [stays, replaced]) add(itemFor(state));
   });

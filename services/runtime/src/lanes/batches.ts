@@ -1,39 +1,56 @@
-import type { Semaphore } from '@orrery/service-kit';
-import { isEmpty } from '../state/batch.js';
+import { classifyPostgresError, toServiceError } from '@orrery/database';
+import type { Logger, Semaphore } from '@orrery/service-kit';
+import type { CommitBatch, Recover } from '../commit/commit-batch.js';
+import type { Lease } from '../ownership/lease-store.js';
+import { NotOwner } from '../ownership/not-owner.js';
+import { partitionOf } from '../ownership/partition.js';
+import { type Batch, isEmpty } from '../state/batch.js';
 import type { ResidentStates } from '../state/resident-states.js';
-import { type CarryOutDependencies, createCarryOut, settleAll } from './carry-out.js';
 import { type DecideDependencies, type DecidedBatch, decideBatch } from './decide-batch.js';
 import type { QueuedItem } from './queued-item.js';
 
-/** Beside another one, a commit is worth its own cost from so many items on; fewer share the next. */
+/** While another commit is in flight, a commit is worth its own cost from this many items on; fewer share the next. */
 const WORTH_A_COMMIT = 8;
-/** How often memory is looked at. */
+/** How often the states in memory are trimmed. */
 const BATCHES_PER_TRIM = 64;
 
-export interface BatchesDependencies extends DecideDependencies, CarryOutDependencies {
+export interface CommitDependencies {
+  readonly states: Pick<ResidentStates, 'forget'>;
+  readonly commit: CommitBatch;
+  /** Finds out whether a commit whose answer was lost was written. */
+  readonly recover: Recover;
+  /** Runs after each commit, once the commit is known to be durable. */
+  readonly onCommitted: (batch: Batch) => void;
+  /** A commit found that some of these leases are not held any more. */
+  readonly onLost: (leases: readonly Lease[]) => void;
+  readonly logger: Logger;
+}
+
+export interface BatchesDependencies extends DecideDependencies, CommitDependencies {
   readonly states: ResidentStates;
+  /** Bounds the commits in flight. */
   readonly commitSlots: Semaphore;
   /** Prepares an item (again), then adds it. */
   readonly enter: (queued: QueuedItem) => void;
   /** Takes an item that has to wait for a run. */
-  readonly park: (queued: QueuedItem) => void;
-  /** A batch is through, whatever came of it. */
-  readonly onThrough: (decided: DecidedBatch) => void;
+  readonly wait: (queued: QueuedItem) => void;
+  /** The commit of a batch has ended, with whatever outcome. */
+  readonly onDone: (decided: DecidedBatch) => void;
 }
 
 /**
- * Decides and commits prepared items in batches: what was added since the last one began. Few are in flight at once, and no
- * two have a deployment in common: an item whose deployment is in one waits for its end.
+ * Decides and commits prepared items in batches: those that were added since the last batch began. A few batches are in
+ * flight at once, never two of the same deployment: its items wait for the end of the batch that it is in.
  *
  * @returns how to add an item.
  */
 export function createBatches(dependencies: BatchesDependencies): (queued: QueuedItem) => void {
-  const { states, commitSlots, enter, park, onThrough } = dependencies;
-  const carryOut = createCarryOut(dependencies, enter);
+  const { states, commitSlots, enter, wait, onDone } = dependencies;
+  const commitAndReply = createCommitAndReply(dependencies, enter);
   const queue: QueuedItem[] = [];
   /** Deployments in batches that are being committed. */
   const uncommitted = new Set<number>();
-  let through = 0;
+  let done = 0;
   let isScheduled = false;
 
   const isWorthACommit = () =>
@@ -44,31 +61,31 @@ export function createBatches(dependencies: BatchesDependencies): (queued: Queue
     while (isWorthACommit()) {
       const decided = decideBatch(dependencies, queue, uncommitted);
       for (const queued of decided.unready) enter(queued);
-      for (const queued of decided.blocked) park(queued);
-      if (isEmpty(decided.batch)) settleAll(decided.settled);
+      for (const queued of decided.waiting) wait(queued);
+      if (isEmpty(decided.batch)) reply(decided.settled);
       else void carry(decided);
     }
   };
   const carry = async (decided: DecidedBatch) => {
     for (const id of decided.batch.deployments.keys()) uncommitted.add(id);
     commitSlots.take();
-    await carryOut(decided);
+    await commitAndReply(decided);
     commitSlots.release();
     for (const [id, state] of decided.batch.deployments) {
-      // Read anew while the commit was in flight, it may have been read as it was before.
+      // A state that was loaded during the commit may hold what was there before it.
       if (!states.isCurrent(state)) states.forget(id);
       uncommitted.delete(id);
     }
-    onThrough(decided);
-    through += 1;
-    if (through % BATCHES_PER_TRIM === 0) states.trim(uncommitted);
+    onDone(decided);
+    done += 1;
+    if (done % BATCHES_PER_TRIM === 0) states.trim(uncommitted);
     begin();
   };
   return (queued) => {
     queue.push(queued);
     if (isScheduled) return;
     isScheduled = true;
-    // What arrives in the same turn of the event loop shares the commit.
+    // Items of the same turn of the event loop share the commit.
     setImmediate(() => {
       isScheduled = false;
       begin();
@@ -76,7 +93,7 @@ export function createBatches(dependencies: BatchesDependencies): (queued: Queue
   };
 }
 
-/** Whether so many of the items could be decided now. */
+/** Whether `count` of the items could be decided now. */
 function hasFree(queue: readonly QueuedItem[], uncommitted: ReadonlySet<number>, count: number): boolean {
   let free = 0;
   for (const { item } of queue) {
@@ -84,4 +101,63 @@ function hasFree(queue: readonly QueuedItem[], uncommitted: ReadonlySet<number>,
     if (free === count) return true;
   }
   return false;
+}
+
+/**
+ * Commits a batch and replies to the callers of its items. Items that may be tried again go back to `enter`. The states
+ * in memory of an unwritten batch are forgotten. Never rejects.
+ */
+function createCommitAndReply(
+  { states, logger, ...dependencies }: CommitDependencies,
+  enter: (queued: QueuedItem) => void,
+): (decided: DecidedBatch) => Promise<void> {
+  /** Nothing was written, and other processes own some of the deployments now. */
+  const disown = ({ batch, settled }: DecidedBatch) => {
+    dependencies.onLost([...batch.leases.values()]);
+    for (const { queued } of settled) queued.reject(new NotOwner(partitionOf(queued.item.deploymentId)));
+  };
+  const finish = ({ batch, settled }: DecidedBatch) => {
+    dependencies.onCommitted(batch);
+    reply(settled);
+  };
+  const recoverFrom = async (error: unknown, decided: DecidedBatch) => {
+    const { batch, settled } = decided;
+    for (const id of batch.deployments.keys()) states.forget(id);
+    const { kind } = classifyPostgresError(error);
+    logger.warn({ err: error, entries: batch.entries.length, kind }, 'a commit failed');
+    if (kind === 'unknown_outcome') {
+      const written = await dependencies.recover(batch).catch(() => undefined);
+      if (written === undefined) return rejectAll(settled, toServiceError(error));
+      if (written) return finish(decided);
+      for (const { queued } of settled) enter(queued);
+      return;
+    }
+    for (const { queued } of settled) {
+      const again = kind !== 'unavailable' && !queued.isolated;
+      if (again || kind === 'unique_violation') enter(Object.assign(queued, { isolated: true }));
+      else queued.reject(toServiceError(error));
+    }
+  };
+  const commit = async (decided: DecidedBatch) => {
+    try {
+      if ((await dependencies.commit(decided.batch)) === 'lost') return disown(decided);
+      finish(decided);
+    } catch (error) {
+      await recoverFrom(error, decided);
+    }
+  };
+  return (decided) => commit(decided).catch((error: unknown) => rejectAll(decided.settled, error));
+}
+
+type Settled = DecidedBatch['settled'];
+
+function reply(settled: Settled): void {
+  for (const { queued, settlement } of settled) {
+    if ('error' in settlement) queued.reject(settlement.error);
+    else queued.resolve(settlement.reply);
+  }
+}
+
+function rejectAll(settled: Settled, error: unknown): void {
+  for (const { queued } of settled) queued.reject(error);
 }

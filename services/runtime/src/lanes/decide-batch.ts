@@ -1,39 +1,34 @@
-import {
-  asServiceError,
-  type JsonObject,
-  type JsonValue,
-  ServiceError,
-  toErrorReply,
-} from '@orrery/contracts';
-import { placeOf } from '../idempotency/answer-once.js';
+import { asServiceError, ServiceError } from '@orrery/contracts';
 import type { IdBlocks } from '../ids/id-blocks.js';
-import type { SealedEntry } from '../journal/entry.js';
 import { NotOwner } from '../ownership/not-owner.js';
-import { type Batch, isEmpty, newBatch } from '../state/batch.js';
+import {
+  type Batch,
+  idsFor,
+  isEmpty,
+  newBatch,
+  type Settlement,
+  stageEffects,
+  stageRun,
+  unclaimedBy,
+} from '../state/batch.js';
 import type { DeploymentState } from '../state/deployment-state.js';
-import type { Effects, KeyedEffect } from '../state/effects.js';
 import { mustWait } from '../state/holds.js';
-import type { RunEffect } from '../state/open-run.js';
 import type { ResidentStates } from '../state/resident-states.js';
-import { roughSize } from '../state/rough-size.js';
 import type { ItemNeeds, ItemOutcome } from '../state/work-item.js';
 import { type QueuedItem, reasonToDrop } from './queued-item.js';
-import { idsFor, stageEffects, stageRun, unclaimedBy } from './stage-effects.js';
 
 /** Entries and bytes that one commit takes; what is left waits for the next. */
 const MAX_ENTRIES = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** What became of an item: told to the one who waits once the batch is committed. */
-export type Settlement = { readonly reply: unknown } | { readonly error: unknown };
-
 export interface DecidedBatch {
   readonly batch: Batch;
+  /** Their callers are answered once the batch is committed. */
   readonly settled: readonly { readonly queued: QueuedItem; readonly settlement: Settlement }[];
   /** To be prepared again. */
   readonly unready: readonly QueuedItem[];
   /** To wait for a run that holds something. */
-  readonly blocked: readonly QueuedItem[];
+  readonly waiting: readonly QueuedItem[];
 }
 
 export interface DecideDependencies {
@@ -43,9 +38,9 @@ export interface DecideDependencies {
 }
 
 /**
- * Decides items in their order, each against what the one before it left, until the queue is empty or the batch is
- * full; takes from the queue what it decides. Items of deployments that are `uncommitted` stay: what the one before them
- * left may not come about. An item that must be alone is.
+ * Decides items in their order, each against the state that the one before it left, until the queue is empty or the
+ * batch is full. It removes the items that it decides from the queue. Items of deployments that are `uncommitted` stay:
+ * the state before them may not come about. An isolated item gets a batch of its own.
  */
 export function decideBatch(
   dependencies: DecideDependencies,
@@ -56,7 +51,7 @@ export function decideBatch(
     batch: newBatch(),
     settled: [] as { queued: QueuedItem; settlement: Settlement }[],
     unready: [] as QueuedItem[],
-    blocked: [] as QueuedItem[],
+    waiting: [] as QueuedItem[],
   };
   const staying: QueuedItem[] = [];
   let seen = 0;
@@ -64,7 +59,7 @@ export function decideBatch(
     const { batch } = decided;
     if (batch.entries.length >= MAX_ENTRIES || batch.bytes >= MAX_BYTES) break;
     const stays = uncommitted.has(queued.item.deploymentId);
-    if (queued.alone && !stays && !isEmpty(batch)) break;
+    if (queued.isolated && !stays && !isEmpty(batch)) break;
     seen += 1;
     if (stays) {
       staying.push(queued);
@@ -72,9 +67,9 @@ export function decideBatch(
     }
     const settlement = decideOne(dependencies, queued, batch);
     if (settlement === 'unready') decided.unready.push(queued);
-    else if (settlement === 'blocked') decided.blocked.push(queued);
+    else if (settlement === 'waiting') decided.waiting.push(queued);
     else decided.settled.push({ queued, settlement });
-    if (queued.alone) break;
+    if (queued.isolated) break;
   }
   const unseen = queue.splice(seen);
   queue.length = 0;
@@ -86,34 +81,34 @@ function decideOne(
   { states, ids, now }: DecideDependencies,
   queued: QueuedItem,
   batch: Batch,
-): Settlement | 'unready' | 'blocked' {
+): Settlement | 'unready' | 'waiting' {
   const { state, item } = queued;
   const at = now();
   const reason = reasonToDrop(queued, at);
   if (reason !== undefined) return { error: reason };
   if (state === undefined || !states.isCurrent(state)) return 'unready';
-  // The item that deleted it came before this one.
+  // An earlier item deleted it.
   if (state.row.deleted_at !== null) return { error: new ServiceError('deployment_not_found') };
   try {
-    const decision = readyOr(item.decide(state, ids, at), state, ids);
-    return settle(decision, { queued, state, batch, ids, at: new Date(at) });
+    const outcome = readyOr(item.decide(state, ids, at), state, ids);
+    return settle(outcome, { queued, state, batch, ids, at: new Date(at) });
   } catch (error) {
     return { error: error instanceof NotOwner ? error : asServiceError(error) };
   }
 }
 
 /** A commit also needs ids and claims for the instances that it creates. */
-function readyOr<T>(decision: ItemOutcome<T>, state: DeploymentState, ids: IdBlocks): ItemOutcome<T> {
-  if (decision.kind !== 'commit') return decision;
-  const { effects } = decision;
+function readyOr<T>(outcome: ItemOutcome<T>, state: DeploymentState, ids: IdBlocks): ItemOutcome<T> {
+  if (outcome.kind !== 'commit') return outcome;
+  const { effects } = outcome;
   if (state.runs.size > 0 && mustWait(effects, state.runs, effects.run?.id)) return { kind: 'wait' };
-  const claims = unclaimedBy(decision.effects, state);
+  const claims = unclaimedBy(outcome.effects, state);
   if (claims.length > 0) return { kind: 'needs', needs: { claims } };
-  const count = idsFor(decision.effects);
-  return ids.has(count) ? decision : { kind: 'needs', needs: { ids: count } };
+  const count = idsFor(outcome.effects);
+  return ids.has(count) ? outcome : { kind: 'needs', needs: { ids: count } };
 }
 
-interface Place {
+interface Deciding {
   readonly queued: QueuedItem;
   readonly state: DeploymentState;
   readonly batch: Batch;
@@ -121,75 +116,30 @@ interface Place {
   readonly at: Date;
 }
 
-function settle(decision: ItemOutcome<unknown>, place: Place): Settlement | 'unready' | 'blocked' {
-  switch (decision.kind) {
+function settle(
+  outcome: ItemOutcome<unknown>,
+  { queued, state, batch, ids, at }: Deciding,
+): Settlement | 'unready' | 'waiting' {
+  switch (outcome.kind) {
     case 'needs':
-      return unready(place.queued, decision.needs);
+      return unready(queued, outcome.needs);
     case 'prepare':
-      return unready(place.queued, undefined);
+      return unready(queued, undefined);
     case 'wait':
-      return 'blocked';
+      return 'waiting';
     case 'answer':
-      return { reply: decision.answer };
+      return { reply: outcome.answer };
     case 'refuse':
-      return { error: decision.error };
+      return { error: outcome.error };
     case 'record':
-      stageRun(place.batch, place.state, decision.run);
-      return decision.settlement;
+      stageRun(batch, state, outcome.run);
+      return outcome.settlement;
     case 'commit':
-      return commit(decision, place);
+      return stageEffects(batch, state, outcome, ids, at);
   }
 }
 
 function unready(queued: QueuedItem, needs: ItemNeeds | undefined): 'unready' {
   queued.needs = needs;
   return 'unready';
-}
-
-function commit(
-  { effects, answer }: Extract<ItemOutcome<unknown>, { kind: 'commit' }>,
-  { state, batch, ids, at }: Place,
-): Settlement {
-  const entry = stageEffects(batch, state, effects, ids, at);
-  batch.bytes += roughBytes(entry, effects);
-  const settlement = answer(entry);
-  if (effects.key !== undefined) stageKey(batch, state, effects.key, settlement, at);
-  if (effects.run !== undefined) stageRun(batch, state, endedWith(effects.run, settlement));
-  return settlement;
-}
-
-/** Keys whose answers are in memory per deployment; older ones are found in the database. */
-const KEYS_IN_MEMORY = 10_000;
-
-/** A repetition is answered from here on, also within the same batch. */
-function stageKey(
-  batch: Batch,
-  state: DeploymentState,
-  key: KeyedEffect,
-  settlement: Settlement,
-  at: Date,
-): void {
-  const kept = 'error' in settlement ? { error: toErrorReply(asServiceError(settlement.error)) } : settlement;
-  const reply = key.answer === undefined ? (kept as unknown as JsonValue) : { reply: key.answer };
-  batch.keys.push({ ...key, reply, at });
-  state.keys.set(placeOf(key), { requestHash: key.requestHash, reply });
-  const [oldest] = state.keys.keys();
-  if (state.keys.size > KEYS_IN_MEMORY && oldest !== undefined) state.keys.delete(oldest);
-}
-
-/** A run's row keeps what its last item answered. */
-function endedWith(run: RunEffect, settlement: Settlement): RunEffect {
-  const outcome =
-    'error' in settlement
-      ? { state: 'failed' as const, error: toErrorReply(asServiceError(settlement.error)) as JsonObject }
-      : { state: 'succeeded' as const, reply: settlement.reply as JsonValue };
-  return { ...run, write: { update: { ...('update' in run.write && run.write.update), ...outcome } } };
-}
-
-/** What an entry costs beside its JSON. */
-const ENTRY_BYTES = 1000;
-
-function roughBytes({ text }: SealedEntry, { entry }: Effects): number {
-  const states = entry.changes.reduce((sum, { state }) => sum + (state === null ? 0 : roughSize(state)), 0);
-  return ENTRY_BYTES + 2 * text.length + states;
 }

@@ -1,18 +1,15 @@
 import { toServiceError } from '@orrery/database';
-import type { Clock, Semaphore } from '@orrery/service-kit';
-import { createInFlightCounter } from '@orrery/service-kit';
+import { type Clock, createInFlightCounter, type Semaphore } from '@orrery/service-kit';
 import { NotOwner } from '../ownership/not-owner.js';
 import { partitionOf } from '../ownership/partition.js';
 import type { Batch } from '../state/batch.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import type { WorkItem } from '../state/work-item.js';
-import { createBatches } from './batches.js';
-import { createBlockedItems } from './blocked-items.js';
-import type { CarryOutDependencies } from './carry-out.js';
-import { type PrepareDependencies, prepareItem } from './prepare-item.js';
-import { type QueuedItem, refusalOf } from './queued-item.js';
+import { type CommitDependencies, createBatches } from './batches.js';
+import { type PrepareDependencies, prepareItem, type QueuedItem, refusalOf } from './queued-item.js';
+import { createWaitingItems } from './waiting-items.js';
 
-export interface LanesDependencies extends PrepareDependencies, CarryOutDependencies {
+export interface LanesDependencies extends PrepareDependencies, CommitDependencies {
   readonly states: ResidentStates;
   readonly commitSlots: Semaphore;
   readonly clock: Clock;
@@ -21,13 +18,13 @@ export interface LanesDependencies extends PrepareDependencies, CarryOutDependen
 /** The one way to change deployments that this process owns. */
 export interface Lanes {
   /**
-   * Takes an item into its deployment's order and resolves once what it decided is durable.
-   * @throws NotOwner when the deployment is not (any more) owned here; nothing has happened then.
+   * Queues an item in its deployment's lane; resolves once its effects are durable.
+   * @throws NotOwner when this process does not own the deployment (any more); nothing has happened then.
    */
   submit<T>(item: WorkItem<T>): Promise<T>;
   /** Resolves when nothing of these partitions is prepared, queued or being committed. */
   drained(partitions: readonly number[]): Promise<void>;
-  /** These are not owned here any more: what waits finds out. */
+  /** This process does not own these any more: waiting items are refused with NotOwner. */
   disowned(partitions: readonly number[]): void;
 }
 
@@ -36,10 +33,10 @@ export interface Lanes {
  *
  *   submitted → preparing (side by side) → queued → decided (in order) → committing → settled
  *                   ↑──────── something is not in memory ────┤              │
- *                   ↑──────── blocked: until a run lets go ──┘              │
- *                   ↑──────── the commit failed: each once more, alone ─────┘
+ *                   ↑──────── waiting: until a run releases ─┘              │
+ *                   ↑──────── the commit failed: once more, isolated ───────┘
  *
- * An item is dropped for its deadline or a caller that went away before it is decided, never after.
+ * An item whose deadline has passed or whose caller has gone is dropped before it is decided, never after.
  */
 export function createLanes(dependencies: LanesDependencies): Lanes {
   const { clock } = dependencies;
@@ -50,13 +47,13 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
       (error: unknown) => queued.reject(error instanceof NotOwner ? error : toServiceError(error)),
     );
   };
-  const blocked = createBlockedItems(clock, enter);
+  const waiting = createWaitingItems(clock, enter);
   const add = createBatches({
     ...dependencies,
     now: clock.now,
     enter,
-    park: blocked.park,
-    onThrough: ({ batch }) => blocked.release(letGoBy(batch)),
+    wait: waiting.add,
+    onDone: ({ batch }) => waiting.release(withRunSteps(batch)),
   });
 
   return {
@@ -71,20 +68,20 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
           reject: (error) => reject(refusalOf(error)),
           needs: undefined,
           state: undefined,
-          alone: false,
+          isolated: false,
           rounds: 0,
         };
         enter(queued);
       }).finally(() => inFlight.end(partition));
     },
     drained: (partitions) => {
-      blocked.releasePartitions(partitions);
+      waiting.releasePartitions(partitions);
       return inFlight.untilNone(partitions);
     },
-    disowned: blocked.releasePartitions,
+    disowned: waiting.releasePartitions,
   };
 }
 
-/** Deployments of which a run may have let go of something with this batch. */
-const letGoBy = ({ rare }: Batch): number[] =>
+/** Deployments of which a run may have released something with this batch. */
+const withRunSteps = ({ rare }: Batch): number[] =>
   rare.flatMap((effect) => ('run' in effect ? [effect.deploymentId] : []));

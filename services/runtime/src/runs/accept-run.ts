@@ -2,8 +2,9 @@ import { type CallContext, canonicalHash, type JsonObject, ServiceError } from '
 import type { RuntimeContext } from '../context.js';
 import type { ExecutionRequest } from '../execution/execute-item.js';
 import { resolveEvent } from '../execution/resolve-event.js';
-import { answerOnce, type KeyedRequest, placeOf } from '../idempotency/answer-once.js';
-import type { OpenRun } from '../state/open-run.js';
+import { answerOnce, type KeyedRequest } from '../idempotency/answer-once.js';
+import type { OpenRun } from '../state/deployment-state.js';
+import { keyIdOf } from '../state/deployment-state.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import type { RunRequest } from './run-row.js';
 
@@ -56,7 +57,7 @@ function accepted(run: NewRun, { caller }: CallContext, at: Date): ItemOutcome<u
   const requestHash = canonicalHash(keyed?.request ?? { event, input });
   const open: OpenRun = {
     id,
-    claim: keyed === undefined ? null : { place: placeOf(keyed), requestHash },
+    claim: keyed === undefined ? null : { keyId: keyIdOf(keyed), requestHash },
     holds: null,
     staged: false,
   };

@@ -4,7 +4,7 @@ import { proposalOf } from '../execution/decide-proposal.js';
 import { applyProposal, readForExecution } from '../execution/execute-event.js';
 import type { Decision as Decided } from '../execution/execution.js';
 import type { ReadSet } from '../execution/read-entities.js';
-import type { OpenRun } from '../state/open-run.js';
+import type { OpenRun } from '../state/deployment-state.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import { basisOf } from './basis.js';
 import { endingRun } from './end-run.js';

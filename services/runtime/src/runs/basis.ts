@@ -2,8 +2,7 @@ import { canonicalHash, type JsonObject } from '@orrery/contracts';
 import type { ReadSet } from '../execution/read-entities.js';
 import type { Resolved } from '../execution/resolve-event.js';
 import { changeKey } from '../journal/change.js';
-import type { DeploymentState } from '../state/deployment-state.js';
-import type { Holds } from '../state/open-run.js';
+import type { DeploymentState, Holds } from '../state/deployment-state.js';
 
 /**
  * What a decision was made on: the binding, the definition, whether it was locked, each instance read (its revision and

@@ -1,8 +1,8 @@
 import { concluded, decideDirectly } from '../execution/conclude-execution.js';
 import { readForExecution } from '../execution/execute-event.js';
 import type { ReadSet } from '../execution/read-entities.js';
+import type { Holds, OpenRun } from '../state/deployment-state.js';
 import { canHold } from '../state/holds.js';
-import type { Holds, OpenRun } from '../state/open-run.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import { basisOf, holdsOf } from './basis.js';
 import { endingRun } from './end-run.js';

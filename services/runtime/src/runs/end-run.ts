@@ -1,6 +1,5 @@
 import { type JsonObject, type ServiceError, toErrorReply } from '@orrery/contracts';
-import type { KeyedEffect } from '../state/effects.js';
-import type { RunEffect } from '../state/open-run.js';
+import type { KeyedEffect, RunEffect } from '../state/effects.js';
 import type { ItemOutcome } from '../state/work-item.js';
 import { acceptedAnswer } from './run-answer.js';
 import { type RunRow, requestOf } from './run-row.js';

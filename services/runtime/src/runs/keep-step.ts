@@ -1,5 +1,5 @@
 import type { JsonObject } from '@orrery/contracts';
-import type { OpenRun } from '../state/open-run.js';
+import type { OpenRun } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
 import type { Question } from './begin-step.js';
 import type { OutsideAnswer } from './outside.js';

@@ -1,8 +1,7 @@
 import type { JsonValue, OnchainFilter } from '@orrery/contracts';
-import type { Selectable } from 'kysely';
+import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { RuntimeTables } from '../database/schema.js';
 import type { InstanceMemory } from './instance-memory.js';
-import type { OpenRun } from './open-run.js';
 
 export type DeploymentRow = Selectable<RuntimeTables['deployments']>;
 
@@ -33,6 +32,10 @@ export interface ClaimedSchema {
 /** Answers of requests with an Idempotency-Key that were committed while this state was in memory, by key. */
 export type KnownKeys = Map<string, { requestHash: string; reply: JsonValue }>;
 
+/** Identifies an Idempotency-Key among those of a deployment. */
+export const keyIdOf = (key: { accountId: number; operation: string; key: string }): string =>
+  JSON.stringify([key.accountId, key.operation, key.key]);
+
 /**
  * A deployment at its owner: what its rows will be once the batch under way is committed. Items are decided against it
  * one after the other and change it at once; when a commit fails or its outcome is unknown, the whole of it is
@@ -56,3 +59,21 @@ export interface DeploymentState {
 
 export const isPaused = (row: DeploymentRow): boolean =>
   row.owner_paused || row.operator_paused || row.account_paused;
+
+/** What a run keeps from being changed by others. */
+export interface Holds {
+  /** As changes name them, `horse:HORSE_1`; also ones that do not exist. */
+  readonly instances: readonly string[];
+  /** Schemas of which no instance may be changed, created or deleted. */
+  readonly schemas: readonly string[];
+}
+
+/** A run under way, as far as the deployment's other items must know of it. */
+export interface OpenRun {
+  readonly id: string;
+  /** The Idempotency-Key that it has claimed. */
+  readonly claim: { readonly keyId: string; readonly requestHash: string } | null;
+  readonly holds: Holds | null;
+  /** Its outcome waits for a payment: what it runs may not change any more. */
+  readonly staged: boolean;
+}

@@ -1,9 +1,8 @@
 import type { JsonObject, JsonValue, PushPlan } from '@orrery/contracts';
-import type { Updateable } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
 import type { RuntimeTables } from '../database/schema.js';
 import type { JournalEntryDraft } from '../journal/entry.js';
-import type { Binding } from './deployment-state.js';
-import type { RunEffect } from './open-run.js';
+import type { Binding, OpenRun } from './deployment-state.js';
 
 /** An Idempotency-Key whose answer is stored with the commit. */
 export interface KeyedEffect {
@@ -35,4 +34,13 @@ export interface BindingEffects {
   /** New or changed ones, by event. */
   readonly put: readonly Binding[];
   readonly remove: readonly string[];
+}
+
+/** What an item does to a run: its row, and how it stands from here on; `open` null: it has ended. */
+export interface RunEffect {
+  readonly id: string;
+  readonly open: OpenRun | null;
+  readonly write:
+    | { readonly insert: Insertable<RuntimeTables['runs']> }
+    | { readonly update: Updateable<RuntimeTables['runs']> };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Holds, OpenRun } from './deployment-state.js';
 import { canHold, mustWait } from './holds.js';
-import type { Holds, OpenRun } from './open-run.js';
 
 const runs = (holds: Partial<Holds> | null, staged = false): ReadonlyMap<string, OpenRun> =>
   new Map([

@@ -1,7 +1,7 @@
 import { ServiceError } from '@orrery/contracts';
 import { changeKey } from '../journal/change.js';
+import type { Holds, OpenRun } from './deployment-state.js';
 import type { Effects } from './effects.js';
-import type { Holds, OpenRun } from './open-run.js';
 
 type Runs = ReadonlyMap<string, OpenRun>;
 

@@ -1,7 +1,6 @@
 import type { JsonObject } from '@orrery/contracts';
 import type { CheckedChange } from '../journal/change.js';
 import { type InstanceState, type InstanceView, MAX_READ } from './instance-view.js';
-import { roughSize } from './rough-size.js';
 
 /** An instance as its row will stand once the batch under way is committed. Never changed in place. */
 export interface MemoryInstance extends InstanceState {
@@ -123,4 +122,14 @@ function present(known: ReadonlyMap<string, MemoryInstance | null>): Map<string,
   const found = new Map<string, MemoryInstance>();
   for (const [instanceId, instance] of known) if (instance !== null) found.set(instanceId, instance);
   return found;
+}
+
+/** Roughly how many bytes a state takes. Cheap on purpose: texts and lists count by length, everything else by the piece. */
+export function roughSize(state: JsonObject): number {
+  let size = 0;
+  for (const value of Object.values(state)) {
+    size += 40 + (typeof value === 'string' ? 2 * value.length : 0);
+    if (typeof value === 'object' && value !== null) size += 2 * JSON.stringify(value).length;
+  }
+  return size;
 }

@@ -6,7 +6,7 @@ import type { InstanceMemory, MemoryInstance } from './instance-memory.js';
 import { MAX_READ } from './instance-view.js';
 
 interface InstanceRow {
-  place: number;
+  ordinal: number;
   instance_id: string;
   id: number;
   state: MemoryInstance['state'];
@@ -47,12 +47,12 @@ export function createInstanceLoader(db: Db): InstanceLoader {
 
 async function readEach(db: Db, wanted: readonly Wanted[]): Promise<(MemoryInstance | null)[]> {
   const { rows } = await sql<InstanceRow>`
-    select w.place::int as place, i.instance_id, i.id, i.state, i.revision, i.created_at, i.updated_at
+    select w.ordinal::int as ordinal, i.instance_id, i.id, i.state, i.revision, i.created_at, i.updated_at
     from rows from (jsonb_to_recordset(cast(${JSON.stringify(wanted)} as jsonb))
       as ("deploymentId" bigint, "entitySchema" text, "instanceId" text)) with ordinality
-      as w (deployment_id, entity_schema, instance_id, place)
+      as w (deployment_id, entity_schema, instance_id, ordinal)
     join instances i using (deployment_id, entity_schema, instance_id)`.execute(db);
-  const found = new Map(rows.map((row) => [row.place - 1, instanceOf(row)]));
+  const found = new Map(rows.map((row) => [row.ordinal - 1, instanceOf(row)]));
   return wanted.map((_, index) => found.get(index) ?? null);
 }
 
@@ -62,7 +62,7 @@ async function readSchema(
   entitySchema: string,
 ): Promise<Map<string, MemoryInstance>> {
   const { rows } = await sql<InstanceRow>`
-    select 0 as place, instance_id, id, state, revision, created_at, updated_at from instances
+    select 0 as ordinal, instance_id, id, state, revision, created_at, updated_at from instances
     where deployment_id = ${deploymentId} and entity_schema = ${entitySchema}
     order by id limit ${MAX_READ + 1}`.execute(db);
   return new Map(rows.map((row) => [row.instance_id, instanceOf(row)]));

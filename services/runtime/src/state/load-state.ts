@@ -1,9 +1,16 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
 import { partitionOf } from '../ownership/partition.js';
-import type { Binding, DeploymentRow, DeploymentState, JournalHead } from './deployment-state.js';
+import type {
+  Binding,
+  DeploymentRow,
+  DeploymentState,
+  Holds,
+  JournalHead,
+  OpenRun,
+} from './deployment-state.js';
+import { keyIdOf } from './deployment-state.js';
 import { createInstanceMemory } from './instance-memory.js';
-import { type OpenRunRow, openRunOf } from './load-run.js';
 
 interface LoadedRow extends DeploymentRow {
   head: JournalHead;
@@ -54,3 +61,30 @@ const bindingOf = (binding: NonNullable<LoadedRow['bindings']>[number]): Binding
   createdAt: new Date(binding.createdAt),
   updatedAt: new Date(binding.updatedAt),
 });
+
+/** A run under way as its deployment's state is read with it. */
+export interface OpenRunRow {
+  readonly id: string;
+  readonly state: string;
+  readonly holds: Holds | null;
+  readonly accountId: number | null;
+  readonly operation: string | null;
+  readonly key: string | null;
+  readonly requestHash: string;
+}
+
+/** A new owner knows from the first item on what the runs hold. */
+export const openRunOf = ({ id, state, holds, requestHash, ...claim }: OpenRunRow): OpenRun => ({
+  id,
+  claim: claimOf(claim, requestHash),
+  holds,
+  staged: state === 'staged',
+});
+
+function claimOf(
+  { accountId, operation, key }: Pick<OpenRunRow, 'accountId' | 'operation' | 'key'>,
+  requestHash: string,
+): OpenRun['claim'] {
+  if (accountId === null || operation === null || key === null) return null;
+  return { keyId: keyIdOf({ accountId, operation, key }), requestHash };
+}

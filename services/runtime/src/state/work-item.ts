@@ -3,8 +3,7 @@ import type { IdBlocks } from '../ids/id-blocks.js';
 import type { InstanceName } from '../journal/change.js';
 import type { SealedEntry } from '../journal/entry.js';
 import type { DeploymentState } from './deployment-state.js';
-import type { Effects } from './effects.js';
-import type { RunEffect } from './open-run.js';
+import type { Effects, RunEffect } from './effects.js';
 
 /** What has to be in memory before an item can be decided. */
 export interface ItemNeeds {
