@@ -49,7 +49,7 @@ test('ranges follow one another to the end', async () => {
   expect(seen).toEqual([5, 5, 2]);
 });
 
-test('kept states carry a range that begins far behind', async () => {
+test('checkpoints let a range begin far into the journal', async () => {
   const race = await plantDeployment(db);
   for (let lap = 1; lap <= 230; lap++) await race.write('H1', { wins: lap });
   expect(await verify(race, 1)).toEqual(valid(230));
@@ -135,7 +135,7 @@ test.each<[string, (id: number) => ReturnType<typeof sql>, object]>([
     { seq: 12, what: 'instance_differs', instance: 'horse:H2' },
   ],
   [
-    'a kept state was changed',
+    'a checkpoint was changed',
     (id) => sql`update kept_states set state = '{}' where deployment_id = ${id} and seq = 6`,
     { seq: 6, what: 'kept_state_differs', instance: 'horse:H2' },
   ],
@@ -150,7 +150,7 @@ test.each<[string, (id: number) => ReturnType<typeof sql>, object]>([
   });
 });
 
-test('the first of two divergences is told', async () => {
+test('the first of two divergences is reported', async () => {
   const race = await plantRace();
   await sql`update journal set caller = 'x' where deployment_id = ${race.id} and seq = 9`.execute(db);
   await sql`update kept_states set state = '{}' where deployment_id = ${race.id} and seq = 6`.execute(db);

@@ -60,7 +60,7 @@ const SOMETIMES = `, created as (
   using jsonb_to_recordset($10::jsonb) as n (deployment_id bigint, entity_schema text, instance_id text)
   where i.deployment_id = n.deployment_id and i.entity_schema = n.entity_schema
     and i.instance_id = n.instance_id and ${FEW} and (select ok from held)
-), kept as (
+), checkpoints as (
   insert into kept_states (deployment_id, entity_schema, instance_id, seq, revision, state)
   select d, s, i, seq, r, nullif(state, 'null')
   from jsonb_to_recordset($11::jsonb) as n (d bigint, s text, i text, seq bigint, r integer, state jsonb)

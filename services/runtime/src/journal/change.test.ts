@@ -1,7 +1,7 @@
 import type { InstanceChange, JsonObject, JsonValue } from '@orrery/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { differenceOf, foldChange, sameJson, stateChangesOf } from './change.js';
+import { differenceOf, foldChange, hasCheckpoint, sameJson, stateChangesOf } from './change.js';
 
 const change = (op: InstanceChange['op'], set: JsonObject = {}, unset: string[] = []): InstanceChange => ({
   entitySchema: 'horse',
@@ -60,4 +60,13 @@ test('state changes show values, null for what was removed, null for what was de
   const updated = stateChangesOf([change('update', { a: 1 }, ['b'])]);
   expect(updated).toEqual({ 'horse:a:b': { a: 1, b: null } });
   expect(stateChangesOf([change('delete')])).toEqual({ 'horse:a:b': null });
+});
+
+test('every hundredth revision has a checkpoint, and every deletion', () => {
+  const revisions = Array.from({ length: 305 }, (_, index) => index + 1);
+  const at = (op: InstanceChange['op']) =>
+    revisions.filter((revision) => hasCheckpoint({ ...change(op), revision }));
+  expect(at('update')).toEqual([100, 200, 300]);
+  expect(at('delete')).toEqual(revisions);
+  expect(hasCheckpoint({ ...change('create'), revision: 1 })).toBe(false);
 });

@@ -19,7 +19,7 @@ export interface TouchedInstance {
   recreated: boolean;
 }
 
-/** A full state of an instance, stored beside the journal. */
+/** An instance's full state, stored beside the journal. */
 export interface Checkpoint {
   readonly deploymentId: number;
   readonly entitySchema: string;
