@@ -64,8 +64,8 @@ function releaseItem(
     },
     decide: (state) => {
       const claim = state.claimedSchemas.get(schema);
-      if (claim === undefined || !seen?.isEmpty || state.instances.hasAny(schema)) return keeps;
-      // What was read is only certain while nothing has been committed since.
+      if (claim === undefined || !seen?.isEmpty || state.instances.hasAny(schema)) return STILL_USED;
+      // What was read is reliable only while nothing has been committed since.
       if (seen?.seq !== state.head.seq) return { kind: 'prepare' };
       state.claimedSchemas.delete(schema);
       return { kind: 'answer', answer: { schemaId: claim.schemaId, state } };
@@ -73,4 +73,4 @@ function releaseItem(
   };
 }
 
-const keeps = { kind: 'answer', answer: undefined } as const;
+const STILL_USED = { kind: 'answer', answer: undefined } as const;

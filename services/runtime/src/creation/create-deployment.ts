@@ -83,7 +83,7 @@ async function createDeployment(
 /** A clone fails at most once for each creation of its account that runs at the same time. */
 const COPYING: TransactionOptions = { isolation: 'repeatable read', attempts: 10 };
 
-/** Times that a clone is planned anew because its source changed between the claims and the copy. */
+/** How often a clone is planned again because its source changed between the claims and the copy. */
 const ROUNDS = 5;
 
 async function untilUnchanged<T>(create: () => Promise<T>): Promise<T> {

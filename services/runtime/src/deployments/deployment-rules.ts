@@ -6,7 +6,7 @@ export const accountOf = (caller: Caller): number | undefined =>
 
 export const notFound = (): ServiceError => new ServiceError('deployment_not_found');
 
-/** Bindings, model and instances of a locked deployment are fixed (docs/execution.md). @throws `deployment_locked` */
+/** What is fixed in a locked deployment (docs/execution.md, "Locked deployments"). @throws `deployment_locked` */
 export function refuseLocked({ mode }: Pick<DeploymentRow, 'mode'>): void {
   if (mode === 'locked') throw new ServiceError('deployment_locked');
 }

@@ -126,7 +126,7 @@ export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHan
   };
 }
 
-/** An absent field stays, null removes; a locked deployment keeps its model. */
+/** An absent field stays as it is, null removes it. @throws `deployment_locked` for a change of a locked model */
 function settingsOf(state: DeploymentState, given: DeploymentSettings): DeploymentChange | undefined {
   if (given.aiModelId !== undefined && given.aiModelId !== state.row.ai_model_id) refuseLocked(state.row);
   const columns = {

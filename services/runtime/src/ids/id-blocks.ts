@@ -5,42 +5,42 @@ import type { Db } from '../database/db.js';
 export const IDS_PER_BLOCK = 1000;
 
 /**
- * Ids for bindings and instances, known before the commit. They rise with every one given out; what a process leaves
- * of its blocks is lost.
+ * Ids for bindings and instances, known before the commit. Each is greater than those before; the unused rest of a
+ * process's blocks is lost.
  */
 export interface IdBlocks {
-  /** Whether this many can be taken at once, without asking the database. */
+  /** Whether this many can be taken at once, without a query. */
   has(count: number): boolean;
-  /** @throws Error when there are none left: ask `has` first. */
+  /** @throws Error when there are none left: call `has` first. */
   next(): number;
-  /** Makes it likely that this many are there. */
+  /** Fetches blocks until this many are there; a concurrent `take` may use them up. */
   refill(count: number): Promise<void>;
-  /** Waits for as many as are asked for. */
+  /** Takes this many, and waits for new blocks where needed. */
   take(count: number): Promise<number[]>;
   /**
-   * Older ids than those of another owner must not follow: called when a partition is taken over. Drops also the block
-   * that was asked for before.
+   * Drops all ids, also those of a block that is being fetched. Called when a partition is taken over, because ids
+   * must stay greater than those of the previous owner.
    */
   discard(): void;
 }
 
-/** `nextBlock` numbers a block that nobody else gets; each number is greater than those before. */
+/** `nextBlock` answers a block number that no other process gets, greater than those before. */
 export function createIdBlocks(nextBlock: () => Promise<number>): IdBlocks {
   let ids: number[] = [];
   let generation = 0;
-  let asking: Promise<void> | undefined;
-  const ask = async () => {
-    const asked = generation;
+  let fetching: Promise<void> | undefined;
+  const fetchBlock = async () => {
+    const before = generation;
     const block = idsOf(await nextBlock());
-    if (asked === generation) ids = [...block, ...ids];
+    if (before === generation) ids = [...block, ...ids];
   };
   const refill = async (count: number) => {
     while (ids.length < count) {
-      // One at a time: answers that overtake each other would put older ids behind newer ones.
-      asking ??= ask().finally(() => {
-        asking = undefined;
+      // One at a time: two answers in the wrong order would put older ids behind newer ones.
+      fetching ??= fetchBlock().finally(() => {
+        fetching = undefined;
       });
-      await asking;
+      await fetching;
     }
   };
   return {

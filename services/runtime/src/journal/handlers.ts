@@ -32,7 +32,7 @@ export interface JournalDependencies {
   verifying: Semaphore;
 }
 
-/** How much of the time until the deadline a verification takes before it answers how far it came. */
+/** The share of the time until the deadline after which a verification answers how far it came. */
 const SHARE_OF_TIME = 0.6;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -12,7 +12,7 @@ import { entriesWithoutTexts, headOf, type ShownRow, toHistoryEntry } from './jo
 
 /** Bytes of a page's rows as JSON: the bus carries 32 MiB, and `stateChanges` repeats what is in `changes`. */
 const MAX_PAGE_BYTES = 14 * 1024 * 1024;
-/** So many entries of the largest size (256 KiB) always fit. */
+/** Entries of the largest size (256 KiB) that always fit. */
 const ALWAYS_FITS = 40;
 
 /** A page of the history, or of the whole journal, newest first. Throws `page_too_deep`. */

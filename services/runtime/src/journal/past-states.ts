@@ -32,7 +32,7 @@ export async function pastStates(
     select case when k.seq is not null then jsonb_build_object('revision', k.revision, 'state', k.state) end as checkpoint,
       c.changes
     from rows from (unnest(${names.map(({ entitySchema }) => entitySchema)}::text[],
-      ${names.map(({ instanceId }) => instanceId)}::text[])) with ordinality n (entity_schema, instance_id, place)
+      ${names.map(({ instanceId }) => instanceId)}::text[])) with ordinality n (entity_schema, instance_id, position)
     left join lateral (
       select seq, revision, state from kept_states s
       where s.deployment_id = ${deploymentId} and s.entity_schema = n.entity_schema
@@ -47,7 +47,7 @@ export async function pastStates(
         where change ->> 'entitySchema' = n.entity_schema and change ->> 'instanceId' = n.instance_id) one
       where i.deployment_id = ${deploymentId} and i.entity_schema = n.entity_schema
         and i.instance_id = n.instance_id and i.seq > coalesce(k.seq, -1) and i.seq <= ${seq}) c on true
-    order by n.place`.execute(db);
+    order by n.position`.execute(db);
   return rows.map(foldRow);
 }
 

@@ -34,7 +34,7 @@ export async function* snapshotAt(
   }
 }
 
-/** The next instances that ever were: one index probe each, however many changes each had. */
+/** The next instances that exist or existed: one index probe each, however many changes each had. */
 async function namesAfter(db: Db, deploymentId: number, after: InstanceName): Promise<InstanceName[]> {
   const next = (schema: string, id: string) => sql`
     select entity_schema, instance_id from (
