@@ -1,3 +1,4 @@
+import { ServiceError } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { CommanderError } from 'commander';
 import { createProgram } from './program.js';
@@ -7,12 +8,12 @@ const write = (line: string): void => void process.stdout.write(`${line}\n`);
 try {
   await createProgram({ env: process.env, write }).parseAsync(process.argv);
 } catch (error) {
-  // Commander has said what was wrong with the words; a StartupError says what to do.
+  // Commander has already printed its message. Errors of ours say what to do; anything else is a defect.
   if (!(error instanceof CommanderError)) process.stderr.write(`${lineOf(error)}\n`);
   process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
 }
 
 function lineOf(error: unknown): string {
-  if (error instanceof StartupError) return error.message;
+  if (error instanceof StartupError || error instanceof ServiceError) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

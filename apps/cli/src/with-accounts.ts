@@ -1,12 +1,12 @@
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { findRunningPostgres, startEmbeddedPostgres } from '@orrery/embedded-postgres';
-import { type GatewaySchema, openDatabase } from '@orrery/gateway/accounts';
+import { findAccount, type GatewaySchema, openDatabase } from '@orrery/gateway/accounts';
 import { createLogger, holding, type Resources, StartupError } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
 import type { CommandContext } from './command-context.js';
 
-/** Opens the accounts for one command: at DATABASE_URL, or in the embedded database, running or not. */
+/** Opens the database of accounts for one command: at DATABASE_URL, else the embedded one, running or not. */
 export async function withAccounts(
   env: CommandContext['env'],
   work: (db: Kysely<GatewaySchema>) => Promise<void>,
@@ -34,9 +34,15 @@ async function embeddedUrl(dataDirectory: string, resources: Resources): Promise
   return resources.use('postgres', await startEmbeddedPostgres({ dataDirectory: cluster })).url;
 }
 
-/** A command about accounts has nothing to say of a database that it would make itself. */
+/** Commands about accounts never create a database: it would be empty. */
 const noDatabase = (dataDirectory: string, cause: unknown): StartupError =>
   new StartupError(
     `There is no database in ${resolve(dataDirectory)}: run this where Orrery was started, or set ORRERY_DATA_DIR or DATABASE_URL.`,
     { cause },
   );
+
+/** @throws StartupError when there is no such account. */
+export async function requireAccount(db: Kysely<GatewaySchema>, id: number): Promise<void> {
+  if ((await findAccount(db, id)) === undefined)
+    throw new StartupError(`There is no account ${id}. \`orrery accounts list\` shows those that exist.`);
+}

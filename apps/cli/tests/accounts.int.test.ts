@@ -36,12 +36,16 @@ describe('orrery accounts', () => {
   });
 
   it('says what is wrong', async () => {
-    expect(await run('accounts', 'disable', '99')).toBe(
-      'There is no account 99: see `orrery accounts list`.',
+    const noAccount = 'There is no account 999. `orrery accounts list` shows those that exist.';
+    expect(await run('accounts', 'disable', '999')).toBe(noAccount);
+    expect(await run('keys', 'create', '--account', '999')).toBe(noAccount);
+    expect(await run('keys', 'list', '--account', '999')).toBe(noAccount);
+    expect(await run('keys', 'revoke', 'abc', '--account', '1')).toBe(
+      'Account 1 has no key abc. `orrery keys list --account 1` shows its keys.',
     );
-    expect(await run('accounts', 'disable', 'ann')).toContain('a whole number.');
+    expect(await run('accounts', 'disable', 'ann')).toContain('It must be a whole number.');
     expect(await run('accounts', 'quota', '1', '--ai-usd-per-day', 'lots')).toContain(
-      'an amount such as 2.50.',
+      'It must be an amount such as 2.50.',
     );
   });
 

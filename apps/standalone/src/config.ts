@@ -6,7 +6,7 @@ import { databaseUrl, type Environment, natsUrl, readEnvironment, readTogether }
 import { z } from 'zod';
 
 const environment = z.object({
-  ORRERY_DATA_DIR: z.string().default('.orrery').describe('the folder that everything is kept in'),
+  ORRERY_DATA_DIR: z.string().default('.orrery').describe('the folder of the database and the first key'),
   DATABASE_URL: databaseUrl.optional(),
   NATS_URL: natsUrl.optional(),
 });
@@ -16,12 +16,12 @@ export interface StandaloneSettings {
   readonly dataDirectory: string;
   /** Without it PostgreSQL is embedded, in the data directory. */
   readonly databaseUrl: string | undefined;
-  /** Without it the bus stays in the process. */
+  /** Without it the bus is in-process. */
   readonly natsUrl: string | undefined;
   readonly catalog: CatalogConfig;
   readonly runtime: RuntimeConfig;
   readonly gateway: GatewayConfig;
-  /** Where the words for a newcomer go. */
+  /** Prints the welcome text. */
   readonly write: (text: string) => void;
 }
 
@@ -47,6 +47,6 @@ export function readStandaloneSettings(
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|::1)$/;
 
-/** Embedded and on loopback it serves its own user alone: rates are not limited unless asked for (decisions §8). */
+/** Embedded and on loopback it serves its own user only: rates are limited if asked for (docs/operations.md). */
 const limitsOf = ({ DATABASE_URL, HOST, RATE_LIMITS }: Environment): Environment =>
   !RATE_LIMITS && !DATABASE_URL && LOOPBACK.test(HOST || '127.0.0.1') ? { RATE_LIMITS: 'off' } : {};

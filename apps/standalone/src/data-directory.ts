@@ -1,10 +1,12 @@
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { createAccountWithKey, type GatewaySchema, isUsableToken } from '@orrery/gateway/accounts';
 import { StartupError } from '@orrery/service-kit';
+import type { Kysely } from 'kysely';
 
-/** Makes the folder that everything is kept in. @throws StartupError when it cannot be made or written. */
+/** Creates the data directory. @throws StartupError when it cannot be created or written. */
 export async function openDataDirectory(directory: string): Promise<void> {
   try {
-    // 0711: the database server may run as another user and has its own closed folder below.
+    // 0711: the database server may run as another user; its data is in a closed folder below.
     await mkdir(directory, { recursive: true });
     await chmod(directory, 0o711);
   } catch (error) {
@@ -14,4 +16,24 @@ export async function openDataDirectory(directory: string): Promise<void> {
       { cause: error },
     );
   }
+}
+
+export interface FirstKeyOptions {
+  readonly db: Kysely<GatewaySchema>;
+  /** Path of the stored key, mode 0600. */
+  readonly file: string;
+}
+
+/**
+ * The key that the all-in-one prints. A stored key that is no longer valid (another database, revoked) is replaced by
+ * the key of a new account.
+ */
+export async function firstKey({ db, file }: FirstKeyOptions): Promise<string> {
+  const stored = (await readFile(file, 'utf8').catch(() => '')).trim();
+  if (stored !== '' && (await isUsableToken(db, stored))) return stored;
+  const { key } = await createAccountWithKey(db, { name: 'first account' });
+  // Written to another file and renamed, so that a crash leaves the old file or the new one.
+  await writeFile(`${file}.new`, `${key.token}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return key.token;
 }

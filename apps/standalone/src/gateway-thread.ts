@@ -3,10 +3,10 @@ import { connectBus } from '@orrery/bus';
 import { startGateway } from '@orrery/gateway';
 import { runThread } from '@orrery/service-kit';
 import { readStandaloneSettings } from './config.js';
-import { firstKey } from './first-key.js';
+import { firstKey } from './data-directory.js';
 import type { GatewayFacts, GatewayGiven } from './open-gateway.js';
 
-/** The door has a thread to itself: reading and answering HTTP is about half of the work of an execution. */
+/** The gateway runs in a thread of its own: HTTP is about half of the work of an execution (docs/adr/0009). */
 await runThread<GatewayGiven, GatewayFacts>(async (context, { databaseUrl }) => {
   const { env, ports, clock, logger, health, resources } = context;
   const settings = readStandaloneSettings(env, () => undefined);

@@ -5,11 +5,11 @@ import type { ServiceContext } from '@orrery/service-kit';
 interface BusSettings {
   readonly databaseUrl: string;
   readonly natsUrl: string | undefined;
-  /** To the gateway's thread, which connects by itself where there is NATS. */
+  /** Leads to the gateway's thread, which connects to NATS by itself if there is an address. */
   readonly gatewayPort: MessagePort;
 }
 
-/** Gives each service a bus of its own: over NATS where there is an address, else on one hub in this process. */
+/** Opens a bus for each service: over NATS if there is an address, else on one hub in this process. */
 export async function openBuses(
   { logger, clock, resources }: ServiceContext,
   { databaseUrl, natsUrl: url, gatewayPort }: BusSettings,

@@ -1,12 +1,12 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { openThread, type ServiceContext } from '@orrery/service-kit';
 
-/** What the gateway's thread is given at its start. */
+/** What the gateway's thread needs to start. */
 export interface GatewayGiven {
   readonly databaseUrl: string;
 }
 
-/** What it tells of itself then. */
+/** What it answers when it has started. */
 export interface GatewayFacts {
   readonly url: string;
   readonly key: string;
@@ -14,11 +14,11 @@ export interface GatewayFacts {
 
 export interface OpenGateway extends AsyncDisposable {
   start(given: GatewayGiven): Promise<GatewayFacts>;
-  /** Where its bus leads to. */
+  /** The other end of its bus. */
   readonly port: MessagePort;
 }
 
-/** Begins to load the gateway's code in a thread of its own. */
+/** Starts a thread that loads the gateway's code. */
 export function openGateway(context: ServiceContext): OpenGateway {
   const { port1: port, port2: bus } = new MessageChannel();
   const file = new URL('./gateway-thread.js', import.meta.url);

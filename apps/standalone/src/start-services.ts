@@ -14,7 +14,7 @@ export interface ServicesSettings extends Omit<StandaloneSettings, 'gateway'> {
   readonly gateway: OpenGateway;
 }
 
-/** All five services in this process, side by side; the door opens when all others answer. */
+/** Starts all five services in this process. The gateway listens once the others answer. */
 export async function startServices(
   context: ServiceContext,
   settings: ServicesSettings,
@@ -23,7 +23,7 @@ export async function startServices(
   const { databaseUrl, natsUrl, dataDirectory, gateway } = settings;
   const busFor = await openBuses(context, { databaseUrl, natsUrl, gatewayPort: gateway.port });
   const shared = { databaseUrl, clock, logger, health };
-  // All buses first: while a service starts nothing else may fail, else nobody would hold it.
+  // All buses first: if one failed after a service began to start, nothing would stop that service.
   const forCatalog = { ...shared, bus: await busFor('catalog') };
   const forRuntime = { ...shared, bus: await busFor('runtime') };
   const forScheduler = { ...shared, bus: await busFor('scheduler') };
@@ -34,7 +34,7 @@ export async function startServices(
     scheduler: startScheduler(forScheduler),
     'chain-pusher': startChainPusher(forChainPusher),
   });
-  // Again, to be closed before the others.
+  // Registered a second time, so that it is closed before the others.
   resources.use('gateway thread', gateway, THREAD_RELEASE_MS);
   const { url, key } = await gateway.start({ databaseUrl });
   settings.write(welcome({ url, key, dataDirectory }));

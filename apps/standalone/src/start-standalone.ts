@@ -6,8 +6,8 @@ import { openDataDirectory } from './data-directory.js';
 import { openGateway } from './open-gateway.js';
 
 /**
- * The data directory, its database, then all services. The services' code is loaded while PostgreSQL starts: each
- * takes about as long as the other.
+ * Opens the data directory and its database, then starts all services. The services' code is loaded while PostgreSQL
+ * starts, since both take about as long.
  */
 export async function startStandalone(
   context: ServiceContext,

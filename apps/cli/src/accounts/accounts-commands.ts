@@ -1,46 +1,45 @@
-import { type AccountQuotas, ServiceError } from '@orrery/contracts';
+import type { AccountQuotas } from '@orrery/contracts';
 import {
   type AccountRow,
   listAccounts,
   setAccountDisabled,
   setAccountQuotas,
 } from '@orrery/gateway/accounts';
-import { StartupError } from '@orrery/service-kit';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../command-context.js';
 import { formatRows } from '../format-rows.js';
-import { withAccounts } from '../with-accounts.js';
+import { requireAccount, withAccounts } from '../with-accounts.js';
 
-/** `orrery accounts list|disable|enable|quota`, for operators. Running services follow within seconds. */
+/** `orrery accounts list|disable|enable|quota`, for operators. Running services apply a change within seconds. */
 export function addAccountsCommands(program: Command, context: CommandContext): void {
   const accounts = program
     .command('accounts')
-    .description('list accounts, switch them off and on, bound them');
+    .description('list, disable and enable accounts; set their quotas');
   accounts
     .command('list')
-    .description('list the accounts, a hundred a page')
-    .option('--page <number>', 'from 1', wholeNumber, 1)
+    .description('list the accounts, 100 per page')
+    .option('--page <number>', 'page number, from 1', wholeNumber, 1)
     .action(({ page }: { page: number }) => list(page, context));
   accounts
     .command('disable')
-    .description('end its tokens and pause its deployments')
+    .description('end the tokens of an account and pause its deployments')
     .argument('<id>', 'the account', wholeNumber)
-    .action((id: number) => change(context, (db) => setAccountDisabled(db, id, true)));
+    .action((id: number) => change(context, id, (db) => setAccountDisabled(db, id, true)));
   accounts
     .command('enable')
-    .description('undo what disable did')
+    .description('undo `disable`')
     .argument('<id>', 'the account', wholeNumber)
-    .action((id: number) => change(context, (db) => setAccountDisabled(db, id, false)));
+    .action((id: number) => change(context, id, (db) => setAccountDisabled(db, id, false)));
   accounts
     .command('quota')
-    .description('replace its quotas; what is not named is not limited')
+    .description('replace the quotas of an account; a quota that is not given is unlimited')
     .argument('<id>', 'the account', wholeNumber)
-    .option('--worlds <number>', 'worlds it may have', wholeNumber)
-    .option('--deployments <number>', 'deployments it may have', wholeNumber)
-    .option('--ai-usd-per-day <dollars>', 'what its models may cost in a UTC day', dollars)
-    .option('--pushes-per-day <number>', 'pushes to chains in a UTC day', wholeNumber)
+    .option('--worlds <number>', 'number of worlds', wholeNumber)
+    .option('--deployments <number>', 'number of deployments', wholeNumber)
+    .option('--ai-usd-per-day <dollars>', 'cost of AI models per UTC day', dollars)
+    .option('--pushes-per-day <number>', 'pushes to chains per UTC day', wholeNumber)
     .action((id: number, options: AccountQuotas) =>
-      change(context, (db) => setAccountQuotas(db, id, options)),
+      change(context, id, (db) => setAccountQuotas(db, id, options)),
     );
 }
 
@@ -53,13 +52,14 @@ const list = (page: number, { env, write }: CommandContext): Promise<void> =>
 type Work = Parameters<typeof withAccounts>[1];
 type Database = Parameters<Work>[0];
 
-function change({ env, write }: CommandContext, work: (db: Database) => Promise<AccountRow>): Promise<void> {
+function change(
+  { env, write }: CommandContext,
+  id: number,
+  work: (db: Database) => Promise<AccountRow>,
+): Promise<void> {
   return withAccounts(env, async (db) => {
-    const account = await work(db).catch((error: unknown) => {
-      if (error instanceof ServiceError && error.code === 'account_not_found')
-        throw new StartupError(`${error.message}: see \`orrery accounts list\`.`);
-      throw error;
-    });
+    await requireAccount(db, id);
+    const account = await work(db);
     const { state, quotas } = lineOf(account);
     write(`account ${account.id} is ${state}, quotas ${quotas}`);
   });
@@ -80,11 +80,12 @@ function textOf(quotas: AccountQuotas): string {
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('a whole number.');
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
 }
 
 function dollars(text: string): number {
-  if (!/^\d{1,9}(\.\d{1,6})?$/.test(text)) throw new InvalidArgumentError('an amount such as 2.50.');
+  if (!/^\d{1,9}(\.\d{1,6})?$/.test(text))
+    throw new InvalidArgumentError('It must be an amount such as 2.50.');
   return Number(text);
 }

@@ -10,14 +10,14 @@ export function addDemoCommand(program: Command, { env, write }: CommandContext)
   program
     .command('demo')
     .description('play the racing walk-through against a running server')
-    .option('--url <url>', 'where the server is', address)
-    .option('--key <key>', 'an API key; by default the one that the embedded server keeps')
+    .option('--url <url>', 'address of the server', address)
+    .option('--key <key>', 'an API key; by default that of the all-in-one in this folder')
     .action(async ({ url, key }: { url: string; key?: string }) =>
-      playDemo({ url, key: key ?? (await keptKey(env.ORRERY_DATA_DIR || '.orrery')), write }),
+      playDemo({ url, key: key ?? (await storedKey(env.ORRERY_DATA_DIR || '.orrery')), write }),
     );
 }
 
-async function keptKey(dataDirectory: string): Promise<string> {
+async function storedKey(dataDirectory: string): Promise<string> {
   const file = join(dataDirectory, 'api-key');
   const text = await readFile(file, 'utf8').catch(() => {
     throw new StartupError(`There is no key in ${file}: run \`npm start\` here first, or pass --key.`);

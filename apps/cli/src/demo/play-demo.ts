@@ -47,7 +47,7 @@ async function request(
     body === undefined ? init : { ...init, body: JSON.stringify(body) },
   ).catch(() => {
     throw new StartupError(
-      `Nothing answers at ${url}: run \`npm start\` in another terminal first, or pass --url.`,
+      `No server answers at ${url}: run \`npm start\` in another terminal first, or pass --url.`,
     );
   });
   const parsed = (await answer.json()) as Answer & { error?: string };
