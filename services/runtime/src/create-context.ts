@@ -20,10 +20,8 @@ import { createIdBlocks, nextIdBlock } from './ids/id-blocks.js';
 import type { Publication } from './journal/publication.js';
 import { createLanes } from './lanes/lanes.js';
 import { createModelList } from './models/model-list.js';
-import { createHeldPartitions } from './ownership/held-partitions.js';
-import { type LeaseKeeper, startLeaseKeeper } from './ownership/lease-keeper.js';
-import { createOwnerDirectory } from './ownership/owner-directory.js';
-import { partitionsFreed } from './ownership/partitions-freed.js';
+import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './ownership/lease-keeper.js';
+import { createHeldPartitions } from './ownership/partitions.js';
 import { createRouter } from './ownership/route-to-owner.js';
 import type { Outside } from './runs/outside.js';
 import { startRunKeeper } from './runs/run-keeper.js';
@@ -67,7 +65,6 @@ export function createRuntimeContext(
     commitSlots,
   });
   const directory = createDeploymentDirectory(db);
-  const owners = createOwnerDirectory(db, clock);
   const context: RuntimeContext = {
     db,
     bus,
@@ -79,7 +76,7 @@ export function createRuntimeContext(
     catalog,
     directory,
     access: createDeploymentAccess(db, directory),
-    route: createRouter({ bus, instance: parts.instance, held, owners, clock }),
+    route: createRouter({ db, bus, instance: parts.instance, held, clock }),
     lanes,
     ids,
     runs,

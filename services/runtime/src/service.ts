@@ -12,7 +12,7 @@ import { runtimeHandlers } from './handlers.js';
 import { startKeySweep } from './idempotency/sweep-keys.js';
 import { startPublication } from './journal/publication.js';
 import type { LeaseKeeper } from './ownership/lease-keeper.js';
-import { partitionsFreed } from './ownership/partitions-freed.js';
+import { partitionsFreed } from './ownership/lease-keeper.js';
 import type { Outside } from './runs/outside.js';
 
 export interface RuntimeDependencies extends ServiceDependencies {

@@ -1,14 +1,56 @@
 import { z } from 'zod';
+import { referenceRpcs } from '../catalog/definitions.js';
+import { address } from '../ids/address.js';
 import { jsonValue } from '../json/json-schemas.js';
 import { rpc } from '../rpc/rpc.js';
+import { bindingRpcs } from './bindings.js';
+import { deploymentRpcs } from './deployments.js';
+import { executionRpcs } from './execution.js';
+import { instanceRpcs } from './instances.js';
+
+const internal = { scope: 'none', relation: 'internal' } as const;
+
+/** RPCs that only the runtime process that owns the deployment answers. Any other process forwards them to it. */
+export const ownedRpcs = {
+  /** For the account that owns the deployment, which the path of the request names. */
+  account: {
+    'deployments.update': deploymentRpcs['deployments.update'],
+    'deployments.delete': deploymentRpcs['deployments.delete'],
+    'deployments.lock': deploymentRpcs['deployments.lock'],
+    'deployments.publish': deploymentRpcs['deployments.publish'],
+    'deployments.unpublish': deploymentRpcs['deployments.unpublish'],
+    'deployments.pause': deploymentRpcs['deployments.pause'],
+    'deployments.resume': deploymentRpcs['deployments.resume'],
+    'deployments.execute': executionRpcs['deployments.execute'],
+    'bindings.add': bindingRpcs['bindings.add'],
+    'bindings.update': bindingRpcs['bindings.update'],
+    'bindings.remove': bindingRpcs['bindings.remove'],
+    'instances.create': instanceRpcs['instances.create'],
+    'instances.update': instanceRpcs['instances.update'],
+    'instances.delete': instanceRpcs['instances.delete'],
+  },
+  /** For services alone, on behalf of no account. */
+  service: {
+    ...referenceRpcs,
+    /** Pauses or resumes a deployment whose account was disabled or enabled. Runtime processes call it themselves. */
+    'accounts.pause': rpc({
+      access: internal,
+      errors: [],
+      request: z.object({ address, paused: z.boolean() }),
+      reply: z.null(),
+    }),
+  },
+};
+export type OwnedRpcs = typeof ownedRpcs;
+export type OwnedRpcName = keyof OwnedRpcs['account'] | keyof OwnedRpcs['service'];
 
 /**
- * One runtime process passes a call to the one that owns the deployment. The request travels as it came; the reply is
- * that of the RPC named. `not_owner`: look the owner up anew.
+ * Forwards a call, with its request unchanged, to the runtime process that owns the deployment; the reply is that of the
+ * RPC named. `not_owner`: another process owns it by now, and the caller looks the owner up again.
  */
 export const ownershipRpcs = {
   'owner.forward': rpc({
-    access: { scope: 'none', relation: 'internal' },
+    access: internal,
     errors: [],
     request: z.object({ name: z.string(), request: jsonValue }),
     reply: z.discriminatedUnion('kind', [

@@ -1,19 +1,16 @@
-import type { CallContext } from '@orrery/contracts';
+import type { CallContext, OwnedRpcs, RequestOf } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import { changeItem } from '../deployments/change-item.js';
 import type { DeploymentDirectory } from '../deployments/deployment-directory.js';
 import type { Lanes } from '../lanes/lanes.js';
-import { partitionOf } from '../ownership/partition.js';
+import { partitionOf } from '../ownership/partitions.js';
 import type { RouteToOwner } from '../ownership/route-to-owner.js';
 import { type PendingPause, pendingPauses } from './account-store.js';
 
 /** Deployments that are notified at once. */
 const AT_ONCE = 100;
 const TIMEOUT_MS = 10_000;
-
-/** The name under which the runtime's processes forward it to the owner. */
-export const PAUSE_BY_ACCOUNT = 'accounts.pause';
 
 export interface PauseDependencies {
   readonly db: Db;
@@ -23,10 +20,7 @@ export interface PauseDependencies {
   readonly route: RouteToOwner;
 }
 
-export interface PauseByAccount {
-  readonly address: string;
-  readonly paused: boolean;
-}
+type PauseByAccount = RequestOf<OwnedRpcs['service']['accounts.pause']>;
 
 /** At the owner: one of the three causes of `isPaused`, lifted only by the account being enabled. @throws NotOwner */
 export async function pauseHere(
@@ -69,5 +63,5 @@ function notify(
   };
   const request: PauseByAccount = { address, paused };
   const here = () => pauseHere(dependencies, request, call);
-  return dependencies.route({ name: PAUSE_BY_ACCOUNT, partition: partitionOf(id), request, here }, call);
+  return dependencies.route({ name: 'accounts.pause', partition: partitionOf(id), request, here }, call);
 }

@@ -9,8 +9,8 @@ import type { Clock, KeyedMutex, Logger } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Db } from '../database/db.js';
 import type { DeploymentAccess, KnownDeployment } from '../deployments/deployment-directory.js';
+import type { OwnedHandlers } from '../deployments/owned-handlers.js';
 import type { Lanes } from '../lanes/lanes.js';
-import type { OwnedHandlers } from '../ownership/owned-handlers.js';
 import {
   type BindingClaims,
   claimAt,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-import { NotOwner } from '../ownership/not-owner.js';
+import { NotOwner } from '../ownership/partitions.js';
 
 /** Those of the schemas that have no instance in the database. */
 export async function emptySchemas(

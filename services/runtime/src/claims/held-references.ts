@@ -10,7 +10,7 @@ import type { KeyedMutex } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import type { DeploymentDirectory, KnownDeployment } from '../deployments/deployment-directory.js';
 import type { Lanes } from '../lanes/lanes.js';
-import { partitionOf } from '../ownership/partition.js';
+import { partitionOf } from '../ownership/partitions.js';
 import type { RouteToOwner } from '../ownership/route-to-owner.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
@@ -37,8 +37,8 @@ export function referenceHandlers(
       const deployment = await dependencies.directory.byAddress(request.deployment);
       if (deployment === undefined) return GONE;
       const here = () => heldHere(dependencies, request, call);
-      const name = 'references.held';
-      return dependencies.route({ name, partition: partitionOf(deployment.id), request, here }, call);
+      const partition = partitionOf(deployment.id);
+      return dependencies.route({ name: 'references.held', partition, request, here }, call);
     },
   };
 }

@@ -1,7 +1,6 @@
 import { createMeter } from '@orrery/service-kit';
 import type { Publication } from '../journal/publication.js';
-import type { HeldPartitions } from '../ownership/held-partitions.js';
-import type { Lease } from '../ownership/lease-store.js';
+import type { HeldPartitions, Lease } from '../ownership/partitions.js';
 import type { Batch } from '../state/batch.js';
 
 export interface AfterCommitDependencies {

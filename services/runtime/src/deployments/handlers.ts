@@ -13,12 +13,12 @@ import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Db } from '../database/db.js';
 import type { Lanes } from '../lanes/lanes.js';
 import { type ModelList, refuseUnknownModel } from '../models/model-list.js';
-import type { OwnedHandler, OwnedHandlers } from '../ownership/owned-handlers.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import { changeItem, type DeploymentChange } from './change-item.js';
 import { type DeploymentAccess, listDeployments } from './deployment-directory.js';
 import { accountOf, refuseLocked, toRecord } from './deployment-rules.js';
 import { lockItem } from './lock-deployment.js';
+import type { OwnedHandler, OwnedHandlers } from './owned-handlers.js';
 
 type Rpcs = typeof deploymentRpcs;
 type Reads = Pick<Rpcs, 'deployments.list' | 'deployments.get'>;

@@ -1,8 +1,8 @@
 import { type executionRpcs, type Handlers, ServiceError } from '@orrery/contracts';
 import type { RuntimeContext } from '../context.js';
+import type { OwnedHandlers } from '../deployments/owned-handlers.js';
 import { answerOnce } from '../idempotency/answer-once.js';
 import { keyedRequest } from '../idempotency/keyed-request.js';
-import type { OwnedHandlers } from '../ownership/owned-handlers.js';
 import { executeAsRun } from '../runs/execute-as-run.js';
 import { prefersAsync } from '../runs/prefers-async.js';
 import { recordOfRun } from '../runs/run-answer.js';

@@ -9,10 +9,10 @@ import {
 } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { DeploymentAccess, KnownDeployment } from '../deployments/deployment-directory.js';
+import type { OwnedHandlers } from '../deployments/owned-handlers.js';
 import { answerOnce } from '../idempotency/answer-once.js';
 import { keyedRequest } from '../idempotency/keyed-request.js';
 import type { Lanes } from '../lanes/lanes.js';
-import type { OwnedHandlers } from '../ownership/owned-handlers.js';
 import { onlySchema } from './instance-rules.js';
 import { findInstance, listInstances, recordOf, schemasWith } from './instance-store.js';
 import { instanceAt } from './past-instance.js';

@@ -1,6 +1,6 @@
 import { asServiceError, ServiceError } from '@orrery/contracts';
 import type { IdBlocks } from '../ids/id-blocks.js';
-import { NotOwner } from '../ownership/not-owner.js';
+import { NotOwner } from '../ownership/partitions.js';
 import {
   type Batch,
   idsFor,

@@ -1,7 +1,6 @@
 import { toServiceError } from '@orrery/database';
 import { type Clock, createInFlightCounter, type Semaphore } from '@orrery/service-kit';
-import { NotOwner } from '../ownership/not-owner.js';
-import { partitionOf } from '../ownership/partition.js';
+import { NotOwner, partitionOf } from '../ownership/partitions.js';
 import type { Batch } from '../state/batch.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import type { WorkItem } from '../state/work-item.js';

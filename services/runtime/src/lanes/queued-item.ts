@@ -2,7 +2,7 @@ import { asServiceError, type Cancellation, ServiceError } from '@orrery/contrac
 import type { KeyedMutex } from '@orrery/service-kit';
 import type { ClaimSchemas } from '../catalog/catalog-client.js';
 import type { IdBlocks } from '../ids/id-blocks.js';
-import { NotOwner } from '../ownership/not-owner.js';
+import { NotOwner } from '../ownership/partitions.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { InstanceLoader } from '../state/load-instances.js';
 import type { ResidentStates } from '../state/resident-states.js';

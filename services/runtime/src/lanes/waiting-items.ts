@@ -1,6 +1,6 @@
 import { abortSignalOf, ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import { partitionOf } from '../ownership/partition.js';
+import { partitionOf } from '../ownership/partitions.js';
 import { abortReason, type QueuedItem } from './queued-item.js';
 
 /** Items that wait until a run releases what it holds. */

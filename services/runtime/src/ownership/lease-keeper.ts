@@ -1,26 +1,29 @@
-import type { Clock, Logger, PollLoop } from '@orrery/service-kit';
-import { startPollLoop } from '@orrery/service-kit';
+import { defineMessage } from '@orrery/contracts';
+import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
+import { z } from 'zod';
 import type { Db } from '../database/db.js';
-import type { HeldPartitions } from './held-partitions.js';
 import { acquire, announce, giveBack, leave, renew } from './lease-store.js';
-import { PARTITIONS } from './partition.js';
+import { type HeldPartitions, PARTITIONS } from './partitions.js';
+
+/** Broadcast among the runtime's processes: there are partitions to take. A lost one delays a takeover by a third of the lease's time. */
+export const partitionsFreed = defineMessage('runtime', 'partitions-freed', z.object({ by: z.string() }));
 
 export interface LeaseKeeperOptions {
   readonly db: Db;
   readonly instance: string;
-  /** A lease that is not renewed for this long is anyone's, in milliseconds. */
+  /** A lease that is not renewed for this long may be taken by any process, in milliseconds. */
   readonly ttlMs: number;
   readonly held: HeldPartitions;
   /** Resolves when nothing of these partitions is queued or being committed. */
   readonly drained: (partitions: readonly number[]) => Promise<void>;
-  /** Tells the other processes that there are partitions to take. */
+  /** Notifies the other processes that there are partitions to take. */
   readonly announceFree: () => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 export interface LeaseKeeper {
-  /** Looks now, for instance because another process has given partitions back. */
+  /** Runs now, for instance because another process has given partitions back. */
   wake(): void;
   runOnce(): Promise<unknown>;
   /** Hands everything over: drains, gives back, leaves. */
@@ -32,7 +35,7 @@ export interface LeaseKeeper {
  *
  *   free ─ acquire (epoch + 1) ─→ held ─ renew every third of the TTL ─→ held
  *   held ─ more than the share, or stop ─→ draining ─ nothing queued ─→ given back (free)
- *   held ─ not renewed in time ─→ free for others; here: lost, everything remembered of it is forgotten
+ *   held ─ not renewed in time ─→ free for others; lost here: its states in memory are forgotten
  */
 export function startLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
   const { ttlMs, clock, logger } = options;
@@ -52,7 +55,7 @@ export function startLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
     runOnce: loop.runOnce,
     stop: async () => {
       await loop.stop();
-      // Before the partitions are free: those who take them reckon their shares without us.
+      // Before the partitions are free, so that the processes that take them do not count this one.
       await leave(options.db, options.instance);
       await handOver(
         options,
@@ -93,6 +96,6 @@ async function handOver(options: LeaseKeeperOptions, partitions: readonly number
   held.drop(partitions);
   await giveBack(db, instance, partitions);
   await announceFree().catch((error: unknown) =>
-    logger.debug({ err: error }, 'nobody heard of the handover'),
+    logger.debug({ err: error }, 'the handover could not be broadcast'),
   );
 }

@@ -1,18 +1,13 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-
-/** A partition held by this process, and the epoch under which it is held. */
-export interface Lease {
-  readonly partition: number;
-  readonly epoch: number;
-}
+import type { Lease } from './partitions.js';
 
 const leases = (rows: { id: number; epoch: number }[]): Lease[] =>
   rows.map(({ id, epoch }) => ({ partition: id, epoch }));
 
 const later = (ttlMs: number) => sql<Date>`now() + ${ttlMs} * interval '1 millisecond'`;
 
-/** Tells the others that this process is alive, and counts those that are. The database's clock rules. */
+/** Records that this process is alive, and counts the live processes. Times are those of the database's clock. */
 export async function announce(db: Db, instance: string, ttlMs: number): Promise<number> {
   await sql`
     insert into members (instance, expires_at) values (${instance}, ${later(ttlMs)})
@@ -24,8 +19,8 @@ export async function announce(db: Db, instance: string, ttlMs: number): Promise
 }
 
 /**
- * Prolongs what is held and answers it; what is missing in the answer has been lost. It waits for no commit, and locks in
- * the order in which all do that lock several.
+ * Extends the leases that are held and answers them; a lease missing from the answer has been lost. It waits for no
+ * commit, and locks rows in the order of their ids, as every statement that locks several leases does.
  */
 export async function renew(db: Db, instance: string, ttlMs: number): Promise<Lease[]> {
   const { rows } = await sql<{ id: number; epoch: number }>`
@@ -38,8 +33,8 @@ export async function renew(db: Db, instance: string, ttlMs: number): Promise<Le
 }
 
 /**
- * Takes up to `limit` partitions that nobody holds any more, each under a new epoch. `for update` passes over those that
- * a commit has locked: it is what keeps the two apart.
+ * Takes up to `limit` partitions that no process holds any more, each under a new epoch. `for update skip locked` leaves
+ * out partitions that a commit has locked, so no partition is taken during a commit.
  */
 export async function acquire(db: Db, instance: string, ttlMs: number, limit: number): Promise<Lease[]> {
   const { rows } = await sql<{ id: number; epoch: number }>`
@@ -63,9 +58,8 @@ export async function leave(db: Db, instance: string): Promise<void> {
 }
 
 /**
- * Raises the epoch of partitions that are still held: a commit of ours that may be on its way is waited for (it has locked
- * the rows, which `for update` respects and a plain update would not) or will find another epoch. Answers the leases
- * that are still ours.
+ * Raises the epochs of partitions that are still held, and answers their leases. A commit of ours that is in progress has
+ * locked the rows, and `for update` waits for it (a plain update would not); a later one finds another epoch.
  */
 export async function raiseEpochs(db: Db, instance: string, held: readonly Lease[]): Promise<Lease[]> {
   const { rows } = await sql<{ id: number; epoch: number }>`
@@ -82,7 +76,7 @@ export async function raiseEpochs(db: Db, instance: string, held: readonly Lease
   return leases(rows);
 }
 
-/** Who holds which partition now; expired leases count as held by nobody. */
+/** The process that holds each partition now; partitions whose lease has expired are absent. */
 export async function readOwners(db: Db): Promise<Map<number, string>> {
   const { rows } = await sql<{ id: number; owner: string }>`
     select id, owner from partitions where owner is not null and expires_at > now()`.execute(db);

@@ -1,13 +1,19 @@
 import type { Bus } from '@orrery/bus';
-import { type CallContext, type JsonValue, runtimeContract, ServiceError } from '@orrery/contracts';
+import {
+  type CallContext,
+  type JsonValue,
+  type OwnedRpcName,
+  runtimeContract,
+  ServiceError,
+} from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import type { HeldPartitions } from './held-partitions.js';
-import { NotOwner } from './not-owner.js';
-import type { OwnerDirectory } from './owner-directory.js';
+import type { Db } from '../database/db.js';
+import { readOwners } from './lease-store.js';
+import { type HeldPartitions, NotOwner } from './partitions.js';
 
-/** An RPC that only the owner of the deployment answers. */
+/** A call that only the owner of the deployment answers. */
 export interface OwnedCall<Request, Reply> {
-  readonly name: string;
+  readonly name: OwnedRpcName;
   readonly partition: number;
   readonly request: Request;
   /** Answers here, or throws NotOwner. */
@@ -15,10 +21,10 @@ export interface OwnedCall<Request, Reply> {
 }
 
 export interface RouterDependencies {
+  readonly db: Db;
   readonly bus: Bus;
   readonly instance: string;
   readonly held: HeldPartitions;
-  readonly owners: OwnerDirectory;
   readonly clock: Clock;
 }
 
@@ -31,11 +37,13 @@ export type RouteToOwner = <Request, Reply>(
 ) => Promise<Reply>;
 
 /**
- * Answers a call here when this process owns the deployment, else passes it to the one that does; when that one says
- * it is not the owner, or is gone before it took the call, the owner is looked up anew until the call's deadline.
+ * Answers a call here when this process owns the deployment, else forwards it to the process that does. When that
+ * process answers that it is not the owner, or is gone before it took the call, the owner is looked up again, until the
+ * call's deadline.
  */
 export function createRouter(dependencies: RouterDependencies): RouteToOwner {
-  const { held, owners, clock, instance } = dependencies;
+  const { db, held, clock, instance } = dependencies;
+  const owners = createOwnerDirectory(db, clock);
   return async (call, context) => {
     for (;;) {
       if (held.epochOf(call.partition) !== undefined) {
@@ -50,7 +58,7 @@ export function createRouter(dependencies: RouterDependencies): RouteToOwner {
         const outcome = await forward(dependencies, owner, call, context);
         if (outcome.answered) return outcome.reply;
       }
-      owners.doubt();
+      owners.invalidate();
       refuseLate(context, clock);
       await clock.sleep(RETRY_MS, context.signal);
     }
@@ -74,15 +82,54 @@ async function forward<Request, Reply>(
       ? { answered: true, reply: answer.reply as Reply }
       : { answered: false };
   } catch (error) {
-    if (isNobodyThere(error)) return { answered: false };
+    if (hadNoResponders(error)) return { answered: false };
     throw error;
   }
 }
 
-/** Nobody took the call, so nothing happened; any other `unavailable` may have been carried out. */
-const isNobodyThere = (error: unknown): boolean =>
+/** No process took the call, so nothing happened; after any other `unavailable` it may have been carried out. */
+const hadNoResponders = (error: unknown): boolean =>
   error instanceof ServiceError && error.code === 'unavailable' && error.facts.reached === false;
 
 function refuseLate({ deadline, signal }: CallContext, clock: Clock): void {
   if (signal.aborted || clock.now() >= deadline) throw new ServiceError('deadline_exceeded');
+}
+
+/** Which process owns a partition, as last read. */
+interface OwnerDirectory {
+  /** `undefined`: no process at the moment. */
+  ownerOf(partition: number): Promise<string | undefined>;
+  /** What was read has proved wrong: the next lookup reads again. */
+  invalidate(): void;
+}
+
+/** How long what was read counts as current, in milliseconds. */
+const MAX_AGE_MS = 2000;
+
+/** Lookups at the same time share one read. */
+function createOwnerDirectory(db: Db, clock: Clock): OwnerDirectory {
+  let reading: Promise<Map<number, string>> | undefined;
+  let owners = new Map<number, string>();
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  const read = async () => {
+    owners = await readOwners(db);
+    readAt = clock.now();
+    return owners;
+  };
+  const fresh = () => {
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  return {
+    ownerOf: async (partition) => {
+      const known = clock.now() - readAt < MAX_AGE_MS ? owners.get(partition) : undefined;
+      return known ?? (await fresh()).get(partition);
+    },
+    invalidate: () => {
+      readAt = Number.NEGATIVE_INFINITY;
+    },
+  };
 }

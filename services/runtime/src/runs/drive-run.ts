@@ -2,7 +2,7 @@ import { asServiceError, ServiceError } from '@orrery/contracts';
 import type { Clock, Logger } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import type { Lanes } from '../lanes/lanes.js';
-import { NotOwner } from '../ownership/not-owner.js';
+import { NotOwner } from '../ownership/partitions.js';
 import { applyStep } from './apply-step.js';
 import { beginStep } from './begin-step.js';
 import { failStep } from './fail-step.js';

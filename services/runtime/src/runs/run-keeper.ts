@@ -1,9 +1,8 @@
 import { type Clock, startPollLoop } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-import type { HeldPartitions } from '../ownership/held-partitions.js';
-import { NotOwner } from '../ownership/not-owner.js';
-import { PARTITIONS, partitionOf } from '../ownership/partition.js';
+import type { HeldPartitions } from '../ownership/partitions.js';
+import { NotOwner, PARTITIONS, partitionOf } from '../ownership/partitions.js';
 import { type DriveDependencies, driveRun } from './drive-run.js';
 
 export interface RunKeeperOptions extends DriveDependencies {

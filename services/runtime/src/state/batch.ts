@@ -4,7 +4,7 @@ import type { RuntimeTables } from '../database/schema.js';
 import type { IdBlocks } from '../ids/id-blocks.js';
 import { type CheckedChange, hasCheckpoint } from '../journal/change.js';
 import { type SealedEntry, sealEntry } from '../journal/entry.js';
-import type { Lease } from '../ownership/lease-store.js';
+import type { Lease } from '../ownership/partitions.js';
 import { type Binding, type DeploymentState, type JournalHead, keyIdOf } from './deployment-state.js';
 import type { Effects, KeyedEffect, RunEffect } from './effects.js';
 import { roughSize } from './instance-memory.js';

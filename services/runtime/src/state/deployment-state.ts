@@ -1,5 +1,5 @@
 import type { JsonValue, OnchainFilter } from '@orrery/contracts';
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { RuntimeTables } from '../database/schema.js';
 import type { InstanceMemory } from './instance-memory.js';
 

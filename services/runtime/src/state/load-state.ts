@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-import { partitionOf } from '../ownership/partition.js';
+import { partitionOf } from '../ownership/partitions.js';
 import type {
   Binding,
   DeploymentRow,

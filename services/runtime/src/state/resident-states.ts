@@ -1,6 +1,5 @@
-import type { HeldPartitions } from '../ownership/held-partitions.js';
-import { NotOwner } from '../ownership/not-owner.js';
-import { partitionOf } from '../ownership/partition.js';
+import type { HeldPartitions } from '../ownership/partitions.js';
+import { NotOwner, partitionOf } from '../ownership/partitions.js';
 import type { DeploymentState } from './deployment-state.js';
 
 /** The deployments that this process has in memory. */

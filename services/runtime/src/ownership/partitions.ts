@@ -1,6 +1,26 @@
-import type { Lease } from './lease-store.js';
+/** Deployments are owned in this many partitions; the number never changes once a database has been made. */
+export const PARTITIONS = 64;
 
-/** The partitions of this process, as it last heard; a commit asks the database, so being late here is safe. */
+export const partitionOf = (deploymentId: number): number => deploymentId % PARTITIONS;
+
+/** A partition held by this process, and the epoch under which it is held. */
+export interface Lease {
+  readonly partition: number;
+  readonly epoch: number;
+}
+
+/** This process does not own the deployment (any more): the call belongs to another. Never leaves the runtime. */
+export class NotOwner extends Error {
+  override readonly name = 'NotOwner';
+  readonly partition: number;
+
+  constructor(partition: number) {
+    super(`partition ${partition} is not owned here`);
+    this.partition = partition;
+  }
+}
+
+/** The partitions of this process as it last knew. Each commit checks the leases in the database, so a delay is safe. */
 export interface HeldPartitions {
   /** The epoch under which a partition is held and served; `undefined` when it is not, or is being handed over. */
   epochOf(partition: number): number | undefined;
@@ -14,7 +34,7 @@ export interface HeldPartitions {
 }
 
 export interface HeldPartitionsEvents {
-  /** An epoch is no longer valid: what is remembered of the partition is worthless. */
+  /** An epoch is no longer valid: the states in memory of the partition are invalid. */
   readonly onDropped: (partition: number) => void;
   readonly onTaken: (partition: number) => void;
 }
@@ -33,7 +53,7 @@ export function createHeldPartitions({ onDropped, onTaken }: HeldPartitionsEvent
     all: () => [...epochs].map(([partition, epoch]) => ({ partition, epoch })),
     hold: (leases) => {
       for (const { partition, epoch } of leases) {
-        // Epochs only grow: an older one is an answer that came late.
+        // Epochs only grow: an older one comes from a late answer.
         if ((epochs.get(partition) ?? -1) >= epoch) continue;
         drop([partition]);
         epochs.set(partition, epoch);

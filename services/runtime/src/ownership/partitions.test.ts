@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createHeldPartitions } from './held-partitions.js';
+import { createHeldPartitions } from './partitions.js';
 
 function watched() {
   const dropped: number[] = [];
