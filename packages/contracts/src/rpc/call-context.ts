@@ -24,6 +24,10 @@ export const caller = z.discriminatedUnion('kind', [
 ]);
 export type Caller = z.infer<typeof caller>;
 
+/** The account behind a call; `undefined` for wallets, schedules, services and anonymous calls. */
+export const accountOf = (who: Caller): number | undefined =>
+  who.kind === 'account' ? who.accountId : undefined;
+
 /** The `caller` of a journal entry: `account:7`, `wallet:<base58>`, `schedule:<event>`. */
 export function callerName(who: Caller): string {
   switch (who.kind) {

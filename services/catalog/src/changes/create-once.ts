@@ -1,8 +1,13 @@
-import { type CallContext, type HttpBinding, type JsonValue, requestPath } from '@orrery/contracts';
+import {
+  accountOf,
+  type CallContext,
+  type HttpBinding,
+  type JsonValue,
+  requestPath,
+} from '@orrery/contracts';
 import { answerOnce, type KeyedRequest, transaction } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import type { Db, Trx } from '../database/db.js';
-import { accountOf } from '../worlds/world-rules.js';
 
 interface CreateRequest {
   params: object;

@@ -1,9 +1,5 @@
-import { type Caller, ServiceError, type WorldRecord } from '@orrery/contracts';
+import { accountOf, type Caller, ServiceError, type WorldRecord } from '@orrery/contracts';
 import type { WorldRow } from '../database/schema.js';
-
-/** The account behind a call; undefined for wallets, schedules and services. */
-export const accountOf = (caller: Caller): number | undefined =>
-  caller.kind === 'account' ? caller.accountId : undefined;
 
 /** @throws ServiceError `unauthorized` when no account calls. */
 export function requireAccount(caller: Caller): number {

@@ -1,5 +1,6 @@
 import type { Bus } from '@orrery/bus';
 import {
+  accountOf,
   type CallContext,
   catalogContract,
   type deploymentRpcs,
@@ -20,7 +21,7 @@ import type { Clock } from '@orrery/service-kit';
 import { refuseOverQuota } from '../accounts/account-store.js';
 import { type NewBinding, newBindings } from '../bindings/binding-rules.js';
 import type { CatalogClient } from '../catalog/catalog-client.js';
-import { accountOf, toRecord } from '../deployments/deployment-rules.js';
+import { toRecord } from '../deployments/deployment-rules.js';
 import { type LockedDefinition, lockedDefinition } from '../deployments/lock-deployment.js';
 import { keyedRequest } from '../idempotency/keyed-request.js';
 import { type ModelList, refuseUnknownModel } from '../models/model-list.js';

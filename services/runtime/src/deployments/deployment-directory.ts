@@ -1,11 +1,18 @@
-import { type Caller, type PageQuery, parseReference, type Reference, ServiceError } from '@orrery/contracts';
+import {
+  accountOf,
+  type Caller,
+  type PageQuery,
+  parseReference,
+  type Reference,
+  ServiceError,
+} from '@orrery/contracts';
 import { page } from '@orrery/database';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../database/db.js';
 import type { SeenDeployment } from '../journal/handlers.js';
 import type { DeploymentRow } from '../state/deployment-state.js';
-import { accountOf, notFound } from './deployment-rules.js';
+import { notFound } from './deployment-rules.js';
 
 /** What never changes about a deployment. */
 export interface KnownDeployment {

@@ -1,8 +1,5 @@
-import { type Caller, type DeploymentRecord, ServiceError } from '@orrery/contracts';
+import { type DeploymentRecord, ServiceError } from '@orrery/contracts';
 import { type DeploymentRow, isPaused } from '../state/deployment-state.js';
-
-export const accountOf = (caller: Caller): number | undefined =>
-  caller.kind === 'account' ? caller.accountId : undefined;
 
 export const notFound = (): ServiceError => new ServiceError('deployment_not_found');
 

@@ -1,5 +1,6 @@
 import type { Bus } from '@orrery/bus';
 import {
+  accountOf,
   catalogContract,
   type DeploymentSettings,
   type deploymentRpcs,
@@ -16,7 +17,7 @@ import { type ModelList, refuseUnknownModel } from '../models/model-list.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import { changeItem, type DeploymentChange } from './change-item.js';
 import { type DeploymentAccess, listDeployments } from './deployment-directory.js';
-import { accountOf, refuseLocked, toRecord } from './deployment-rules.js';
+import { refuseLocked, toRecord } from './deployment-rules.js';
 import { lockItem } from './lock-deployment.js';
 import type { OwnedHandler, OwnedHandlers } from './owned-handlers.js';
 

@@ -1,5 +1,4 @@
-import type { Caller, JsonObject } from '@orrery/contracts';
-import { accountOf } from '../deployments/deployment-rules.js';
+import { accountOf, type Caller, type JsonObject } from '@orrery/contracts';
 import type { KeyedRequest } from './answer-once.js';
 
 /** `operation` names the method and the thing, so that a path by id and one by address are the same. */
