@@ -30,7 +30,7 @@ const notFound: Readonly<Record<string, string>> = {
 export const parametersOf = ({ http }: RoutedOperation): string[] =>
   [...http.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
 
-/** What the contract's `access` means for a caller and a target (decisions §2). */
+/** What the contract's `access` means for a caller and a target. */
 export function expectedAnswer(operation: RoutedOperation, caller: CallerName, target: Target): Expected {
   const { scope, relation } = operation.access;
   // Sign-up is closed unless the operator opens it, whoever asks.

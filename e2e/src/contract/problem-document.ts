@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** RFC 9457 with the members of the envelope in it (decisions §1): nothing else may be there. */
+/** An RFC 9457 document with the members of the envelope; no other members are allowed (docs/gateway.md). */
 const members = {
   success: z.literal(false),
   error: z.string().min(1),

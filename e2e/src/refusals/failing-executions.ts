@@ -12,7 +12,7 @@ type Known = readonly [what: string, event: RefusalEvent, input: object, status:
 
 const text = (characters: number) => 'x'.repeat(characters);
 
-/** From *read* on: each leaves one failed entry with the reason, and changes nothing (decisions §4). */
+/** Failures from *read* on: each leaves one failed entry with the reason and changes nothing (docs/execution.md). */
 export const failedInTheRun: readonly Known[] = [
   ['$increment of a text', 'incrementText', { id: 'A' }, 400, 'operator_type_mismatch'],
   ['$append to a number', 'appendNumber', { id: 'A' }, 400, 'operator_type_mismatch'],
@@ -64,7 +64,7 @@ export const failedInTheRun: readonly Known[] = [
   ],
 ];
 
-/** Before *read*: no entry (decisions §4). */
+/** Refusals before *read*: no entry (docs/execution.md). */
 export const refusedBeforeTheRun: readonly FailingExecution[] = [
   ['an event that does not exist', 'ghost', {}, 400, 'event_not_bound'],
   ['an event that is not bound', 'unbound', {}, 400, 'event_not_bound'],

@@ -54,7 +54,7 @@ const twice = [
 const named = (parts: object) => ({ name: 'D', bindings: [], ...parts });
 const horse = (state: object, instanceId = 'N') => ({ entitySchema: 'horse', instanceId, state });
 
-/** The rows of interface §7 and of decisions §1 that concern the runtime. */
+/** Requests that concern the runtime and are refused, with the answer that each must get. */
 export const refusedRequests: readonly RefusedRequest[] = [
   execute('execute without an event', { input: {} }, invalid('/event')),
   execute('execute with a list as input', { event: 'fine', input: [] }, invalid('/input')),

@@ -13,11 +13,11 @@ const environment = z.object({
   MAX_SCHEMA_KIB: limit(256, 1_024, 'KiB that the attributes of one entity schema may take'),
   MAX_VERSION_KIB: limit(256, 1_024, 'KiB that the definition of one version may take'),
   MAX_WORLD_SCHEMAS_KIB: limit(4_096, 16_384, 'KiB that the attributes of all schemas of a world may take'),
-  CLAIM_SWEEP_INTERVAL_MS: limit(60_000, 86_400_000, 'milliseconds between two looks at old claims'),
-  CLAIM_GRACE_MS: limit(600_000, 86_400_000, 'milliseconds before a claim is asked after'),
+  CLAIM_SWEEP_INTERVAL_MS: limit(60_000, 86_400_000, 'milliseconds between two sweeps of claims'),
+  CLAIM_GRACE_MS: limit(600_000, 86_400_000, 'milliseconds before the sweep checks a claim'),
 });
 
-/** Counts refuse with 409 `limit_reached`; sizes, in bytes of JSON, with 400 (decisions §8). */
+/** Counts are refused with 409 `limit_reached`, sizes (bytes of JSON) with 400 (docs/catalog.md). */
 export interface CatalogLimits {
   readonly schemasPerWorld: number;
   readonly attributesPerSchema: number;
@@ -25,15 +25,15 @@ export interface CatalogLimits {
   readonly versionsPerEvent: number;
   readonly schemaBytes: number;
   readonly versionBytes: number;
-  /** Of all schemas of a world together; beyond it `limit_reached`. */
+  /** All schemas of a world together; beyond it 409 `limit_reached`. */
   readonly worldSchemaBytes: number;
 }
 
 export interface CatalogConfig {
   readonly limits: CatalogLimits;
-  /** How often old claims are looked at, in milliseconds. */
+  /** Interval of the sweep of claims, in milliseconds. */
   readonly sweepIntervalMs: number;
-  /** A claim younger than this is not asked after: its deployment may still be committing. In milliseconds. */
+  /** The sweep skips claims younger than this, since their deployment may still commit. In milliseconds. */
   readonly claimGraceMs: number;
 }
 

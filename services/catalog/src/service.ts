@@ -13,25 +13,25 @@ import { type Sweeps, startSweeps } from './sweeping/start-sweeps.js';
 import { type AskHeld, askRuntime } from './sweeping/sweep-claims.js';
 
 export interface CatalogDependencies extends ServiceDependencies {
-  /** Who says which claims are held; the runtime by default. */
+  /** Finds out which claims are held; by default calls the runtime. */
   readonly askHeld?: AskHeld;
 }
 
-/** For tests: its database and its loops. */
+/** Exposes the database and the loops for tests. */
 export interface RunningCatalog extends RunningService {
   readonly database: Database<CatalogSchema>;
   readonly sweeps: Sweeps;
   readonly relay: PollLoop;
 }
 
-// Only changes are ever put into this outbox; the bus checks them against the contract.
+// This outbox contains only changes; the bus checks them against the contract.
 const publicationOf = ({ payload, messageId, orderingKey }: OutboxMessage) => ({
   payload: payload as PayloadOf<typeof catalogChanged>,
   id: messageId,
   orderingKey,
 });
 
-/** Starts the catalog: its tables, then its answers, then its loops. @throws StartupError. */
+/** Starts the catalog: migrations, handlers, then background loops. @throws StartupError. */
 export function startCatalog(
   dependencies: CatalogDependencies,
   config: CatalogConfig,

@@ -33,7 +33,7 @@ export const definedBy = (body: CreateAttributeBody): AttributeDefinition => ({
   defaultValue: body.defaultValue ?? null,
 });
 
-/** Absent stays, constraints are replaced whole, null removes (decisions §3). */
+/** Absent members stay, constraints are replaced as a whole, null removes (docs/catalog.md). */
 export const changedBy = (
   current: AttributeDefinition,
   { name, type, constraints, defaultValue }: UpdateAttributeBody,
@@ -45,8 +45,8 @@ export const changedBy = (
 });
 
 /**
- * Refuses an attribute that contradicts itself: a default that breaks its own constraints, min above max, a bad
- * pattern, a constraint on the wrong type.
+ * Refuses an inconsistent attribute: a default that violates its own constraints, min above max, an invalid pattern, a
+ * constraint of another type.
  *
  * @throws ServiceError `validation_failed` with pointers below `pointer`.
  */
@@ -54,7 +54,7 @@ export function checkAttribute(definition: AttributeDefinition, pointer = ''): v
   refuse(problemsBelow(pointer, definition));
 }
 
-/** The attributes of a new schema; a name that comes twice is `attribute_exists`. */
+/** Checks the attributes of a new schema; a duplicate name is `attribute_exists`. */
 export function checkAttributes(definitions: readonly AttributeDefinition[]): void {
   refuse(definitions.flatMap((definition, index) => problemsBelow(`/attributes/${index}`, definition)));
   const seen = new Set<string>();

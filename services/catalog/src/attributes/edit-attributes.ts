@@ -12,7 +12,7 @@ import { countSchemaBytes } from '../worlds/world-counters.js';
 import { toAttributeDefinition } from './attribute-rules.js';
 import { attributesOf, findAttribute } from './attribute-store.js';
 
-/** What attributes work with. */
+/** What changes of attributes need. */
 export interface AttributeDependencies {
   readonly db: Db;
   readonly clock: Clock;
@@ -26,8 +26,8 @@ interface SchemaPath {
 }
 
 /**
- * The one way in which attributes change: the schema is held, `edit` changes rows, and the schema's definition and
- * hash follow in the same transaction. Editors of one schema take turns.
+ * All changes of attributes go through here: it locks the schema, `edit` changes rows, and the schema's definition and
+ * hash are updated in the same transaction. Edits of one schema run one at a time.
  */
 export async function editAttributes<T>(
   context: AttributeDependencies,

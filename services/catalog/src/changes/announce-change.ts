@@ -5,16 +5,16 @@ import type { Clock } from '@orrery/service-kit';
 import type { Trx } from '../database/db.js';
 import type { WorldRow } from '../database/schema.js';
 
-/** What changed; `id` is its own, and its row is held by the transaction. */
+/** What changed; `id` is the id of its row, which the transaction has locked. */
 interface Change extends Pick<CatalogChanged, 'subject' | 'name' | 'change'> {
   readonly id: number;
   readonly version?: number;
 }
 
-/** Puts a change into the outbox, in the transaction that makes it. */
+/** Writes a change to the outbox, in the transaction that makes it. */
 export type Announce = (trx: Trx, world: WorldRow, change: Change) => Promise<void>;
 
-/** Changes of one thing are published in their order: its row is held while they are written. */
+/** Changes of one row are published in order, since it is locked while they are written. */
 export const announceWith =
   (clock: Clock): Announce =>
   async (trx, world, { id, subject, name, version, change }) => {

@@ -15,7 +15,7 @@ interface CreateRequest {
   body: unknown;
 }
 
-/** Runs a creation in one transaction; with an `Idempotency-Key` a repetition gets the first answer again. */
+/** Runs a creation in one transaction. With an `Idempotency-Key`, a repetition gets the first answer. */
 export function createOnce<Reply>(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   rpc: { http: HttpBinding },

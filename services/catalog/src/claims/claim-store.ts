@@ -3,8 +3,8 @@ import type { Db, Trx } from '../database/db.js';
 import type { ClaimKind, ClaimRow } from '../database/schema.js';
 
 /**
- * Claims targets for a deployment; the caller holds their rows, which a deletion waits for. Claiming again is allowed
- * and counts as a new claim: a sweep that had asked before it releases nothing.
+ * Claims targets for a deployment. The caller has locked their rows, so deletions wait. Claiming again makes a new claim
+ * (a higher revision), which a sweep that started before does not release.
  */
 export async function putClaims(
   trx: Trx,
@@ -65,7 +65,7 @@ export async function isEventClaimed(trx: Trx, eventId: number): Promise<boolean
   return claim !== undefined;
 }
 
-/** Gives claims back; returns how many there were. */
+/** Releases claims and returns their number. */
 export async function releaseTargets(
   db: Db,
   deployment: string,
@@ -87,7 +87,7 @@ export async function releaseAll(db: Db, deployment: string): Promise<number> {
   return Number(released.numDeletedRows);
 }
 
-/** Releases a claim if it is still the one that was looked at. */
+/** Releases a claim if its revision is still the one that the sweep saw. */
 export async function releaseSeen(db: Db, claim: ClaimRow): Promise<number> {
   const released = await db
     .deleteFrom('claims')
@@ -100,8 +100,8 @@ export async function releaseSeen(db: Db, claim: ClaimRow): Promise<number> {
 }
 
 /**
- * The claims of some deployments with claims not looked at since `before`, oldest first. They are marked as looked at
- * now, so that other replicas take others and one that cannot be asked after does not hold up the rest.
+ * The claims of some deployments that were last checked before `before`, oldest first. They are marked as checked now, so
+ * that other replicas take others and a deployment whose owner does not answer does not delay the rest.
  */
 export async function takeUnchecked(
   db: Db,

@@ -2,7 +2,7 @@ import { type FieldProblem, fieldProblem, ServiceError } from '@orrery/contracts
 import type { Trx } from '../database/db.js';
 import type { EntitySchemaRow, WorldRow } from '../database/schema.js';
 
-/** The largest number that the column holds; no event gets that far. */
+/** The largest value of the column, which no event reaches. */
 const NO_VERSION = 2_147_483_647;
 
 /** An event's version as a binding names it. */
@@ -11,14 +11,14 @@ export interface VersionName {
   version: number;
 }
 
-/** A world held against deletion. Held first, as deletions do. */
+/** Locks a world against deletion. It is locked first, as deletions do. */
 export const holdWorldById = (trx: Trx, worldId: number): Promise<WorldRow | undefined> =>
   trx.selectFrom('worlds').selectAll().where('id', '=', worldId).forKeyShare().executeTakeFirst();
 
 /**
- * Ids of the versions named, in their order, all held against deletion and their events against renaming.
+ * Ids of the named versions, in order, locked against deletion; their events are locked against renaming.
  *
- * @throws ServiceError `unknown_event` or `unknown_event_version`, with the pointer of each that is not there.
+ * @throws ServiceError `unknown_event` or `unknown_event_version`, with a pointer for each that does not exist.
  */
 export async function holdVersionsNamed(
   trx: Trx,
@@ -48,7 +48,7 @@ export async function holdVersionsNamed(
   );
   refuse('unknown_event_version', ids, (index) => {
     const { event, version } = names[index] ?? { event: '', version: 0 };
-    const message = `the event "${event}" has no version ${version}`;
+    const message = `The event "${event}" has no version ${version}.`;
     return fieldProblem(`/${index}/eventVersion`, 'unknown_event_version', message);
   });
   return ids.filter((id) => id !== undefined);
@@ -75,13 +75,13 @@ async function holdEventsNamed(
   const ids = new Map(rows.map(({ id, name }) => [name, id]));
   const found = names.map(({ event }) => ids.get(event));
   refuse('unknown_event', found, (index) => {
-    const message = `the world has no event "${names[index]?.event}"`;
+    const message = `The world has no event "${names[index]?.event}".`;
     return fieldProblem(`/${index}/event`, 'unknown_event', message);
   });
   return ids;
 }
 
-/** Schemas by name, held against deletion and renaming. @throws ServiceError `unknown_entity_schema`. */
+/** Schemas by name, locked against deletion and renaming. @throws ServiceError `unknown_entity_schema`. */
 export async function holdSchemasNamed(
   trx: Trx,
   worldId: number,
@@ -98,7 +98,7 @@ export async function holdSchemasNamed(
     .execute();
   const found = names.map((name) => rows.find((row) => row.name === name));
   refuse('unknown_entity_schema', found, (index) => {
-    const message = `the world has no entity schema "${names[index]}"`;
+    const message = `The world has no entity schema "${names[index]}".`;
     return fieldProblem(`/${index}`, 'unknown_entity_schema', message);
   });
   return found.filter((row) => row !== undefined);

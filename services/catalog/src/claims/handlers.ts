@@ -8,7 +8,7 @@ import { ownWorld } from '../worlds/world-access.js';
 import { putClaims, releaseAll, releaseTargets } from './claim-store.js';
 import { holdSchemasNamed, holdVersionsNamed, holdWorldById } from './claim-targets.js';
 
-/** What claims work with. */
+/** What claims need. */
 export interface ClaimDependencies {
   readonly db: Db;
   readonly clock: Clock;

@@ -10,7 +10,7 @@ import type { StoredVersion } from '../versions/stored-version.js';
 
 type Derived<T> = ColumnType<T, never, never>;
 type Id = Derived<number>;
-/** Written as Dates made from the clock. */
+/** Written as `Date`, from the process's clock. */
 interface Times {
   created_at: ColumnType<Date, Date, never>;
   updated_at: Date;
@@ -27,18 +27,18 @@ interface WorldsTable extends Times {
   is_public: Generated<boolean>;
   schema_count: Generated<number>;
   event_count: Generated<number>;
-  /** Bytes of the definitions of all its schemas: what a version without a map of changes carries. */
+  /** Bytes of the definitions of all its schemas, all of which a version without a mode map contains. */
   schema_bytes: Generated<number>;
 }
 
-/** `account_id` 0 counts for all accounts together; only its `public_worlds` is kept. */
+/** The row with `account_id` 0 counts the public worlds of all accounts; its other counters are unused. */
 interface WorldCountersTable {
   account_id: number;
   worlds: Generated<number>;
   public_worlds: Generated<number>;
 }
 
-/** `definition` and `hash` say what the rows in `attributes` say, for those who need a schema whole. */
+/** `definition` and `hash` repeat the rows of `attributes`, for readers of whole schemas. */
 interface EntitySchemasTable extends Times {
   id: Id;
   world_id: number;
@@ -58,7 +58,7 @@ interface AttributesTable extends Times {
   default_value: JsonValue;
 }
 
-/** `last_version` is the highest number ever given, `version_count` how many versions there are. */
+/** `last_version` is the highest number ever assigned, `version_count` the number of versions that exist. */
 interface EventsTable extends Times {
   id: Id;
   world_id: number;
@@ -69,8 +69,8 @@ interface EventsTable extends Times {
 }
 
 /**
- * `frozen_schemas` and `version_hash` are there when, and only when, the version is locked. `definition_hash` and
- * `uses_all_schemas` are made by the database from `definition`.
+ * `frozen_schemas` and `version_hash` are set if and only if the version is locked. The database generates
+ * `definition_hash` and `uses_all_schemas` from `definition`.
  */
 interface EventVersionsTable extends Times {
   id: Id;
@@ -84,7 +84,7 @@ interface EventVersionsTable extends Times {
   uses_all_schemas: Derived<boolean>;
 }
 
-/** The schemas that a version names and, when it is locked, all those frozen in it. */
+/** The schemas that a version names and, if it is locked, all those frozen in it. */
 interface VersionSchemasTable {
   version_id: number;
   schema_id: number;

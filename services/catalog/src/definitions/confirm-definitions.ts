@@ -3,7 +3,7 @@ import { ConnectionLost, classifyPostgresError, transaction } from '@orrery/data
 import type { Db, Pool } from '../database/db.js';
 import { findSchemaDefinitions, findVersionDefinitions, findWorldTexts } from './load-definitions.js';
 
-/** What a confirmation reads with. */
+/** What a confirmation needs. */
 export interface ConfirmDependencies {
   readonly db: Db;
   readonly pool: Pool;
@@ -72,8 +72,8 @@ function answer<T>(state: State | undefined, definition?: T) {
 }
 
 /**
- * One row for each question in `$1`, in their order: `same`, `changed` or `gone`. The text is constant and rows made
- * from JSON are estimated alike whatever is in them, so it is planned once; `now` is one look-up for each question.
+ * One row for each question in `$1`, in order: `same`, `changed` or `gone`. The text is constant, and the planner's
+ * estimate of rows made from JSON does not depend on them, so it is planned once. `now` is one look-up per question.
  */
 const answering = (columns: string, now: string) => `
 with question as materialized (
@@ -84,9 +84,9 @@ select case when now is null then 'gone' when now = hash then 'same' else 'chang
 from question order by ordinality`;
 
 /**
- * `now` is `definitionHash` over the rows in the statement's one snapshot, taken after the question came. A draft is
- * linked to exactly the schemas that it names by the transaction that writes it, and what is linked is neither renamed
- * nor deleted: so whatever changes a definition changes `now`. (`coalesce`: `concat_ws` leaves nulls out.)
+ * `now` is `definitionHash` over the rows in the statement's snapshot, which is taken after the question arrived. The
+ * transaction that writes a draft links it to exactly the schemas that it names, and a linked schema is neither renamed
+ * nor deleted. So every change of a definition changes `now`. (`coalesce`, because `concat_ws` omits nulls.)
  */
 const CONFIRM_VERSIONS = {
   name: 'confirm-versions',
@@ -108,7 +108,7 @@ const CONFIRM_VERSIONS = {
   ),
 };
 
-/** A schema's hash is written with its name and attributes. */
+/** A schema's hash is stored together with its name and attributes. */
 const CONFIRM_SCHEMAS = {
   name: 'confirm-schemas',
   text: answering(

@@ -4,11 +4,11 @@ import type { VersionRow, WorldRow } from '../database/schema.js';
 import { contentHash } from '../hashing/content-hash.js';
 import { type SchemaHashes, toDefinition, versionHash } from '../versions/version-rules.js';
 
-/** A version with the names around it. */
+/** A version with the name of its event and the id of its world. */
 export type PlacedVersion = VersionRow & { event: string; world_id: number };
 export type Schemas = Record<string, SchemaDefinition>;
 
-/** All that running a version takes. `schemas` are the copies in a locked one, else the live ones. */
+/** All that running a version needs. `schemas` are the frozen copies of a locked version, otherwise the live ones. */
 export function toVersionDefinition(row: PlacedVersion, schemas: Schemas): VersionDefinition {
   const hashes = hashesOf(schemas);
   return {
@@ -29,8 +29,8 @@ const hashesOf = (schemas: Schemas): SchemaHashes =>
   Object.fromEntries(Object.entries(schemas).map(([name, { hash }]) => [name, hash]));
 
 /**
- * The hash of a `VersionDefinition`, which CONFIRM_VERSIONS makes the same way. A version's id stands for its number,
- * event and world, which never change; a schema's hash for its name and attributes, the lock's for the copies.
+ * The hash of a `VersionDefinition`; CONFIRM_VERSIONS computes the same. A version's id implies its number, event and
+ * world, which never change; a schema's hash covers its name and attributes, the version hash of a lock the copies.
  */
 function definitionHash(row: PlacedVersion, schemas: Schemas): string {
   const live = Object.values(schemas)

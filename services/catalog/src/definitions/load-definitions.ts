@@ -6,7 +6,7 @@ import { schemasNamed, usesAllSchemas } from '../versions/stored-version.js';
 
 import { type PlacedVersion, type Schemas, toVersionDefinition, toWorldTexts } from './definition-rules.js';
 
-/** The definitions of versions that exist, in the order asked for. */
+/** The definitions of the versions that exist, in the given order. */
 export async function loadVersionDefinitions(db: Db, ids: readonly number[]): Promise<VersionDefinition[]> {
   const found = await findVersionDefinitions(db, ids);
   return ids.flatMap((id) => found.get(id) ?? []);

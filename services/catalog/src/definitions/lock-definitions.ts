@@ -8,15 +8,15 @@ import { lockVersion } from '../versions/lock-version.js';
 import { toWorldTexts } from './definition-rules.js';
 import { loadVersionDefinitions } from './load-definitions.js';
 
-/** What a lock writes with. */
+/** What locking needs. */
 export interface LockDependencies {
   readonly clock: Clock;
   readonly announce: Announce;
 }
 
 /**
- * Locks versions for a deployment's lock, all or none, and answers them as they now are for ever. Idempotent: a
- * half-done lock of a deployment is finished by repeating it.
+ * Locks versions for the lock of a deployment, all or none, and returns them. Idempotent: repeating it completes a lock
+ * of a deployment that was interrupted.
  */
 export async function lockDefinitions(
   context: LockDependencies,
@@ -33,7 +33,7 @@ export async function lockDefinitions(
 
 type HeldVersion = VersionRow & { event: string };
 
-/** Events before versions, each lowest id first: the order of all who hold them. */
+/** Locks events before versions, each in order of id, as all transactions do (docs/catalog.md). */
 async function holdAll(trx: Trx, worldId: number, versionIds: readonly number[]): Promise<HeldVersion[]> {
   if (versionIds.length === 0) return [];
   const ids = [...new Set(versionIds)];

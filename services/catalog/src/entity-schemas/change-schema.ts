@@ -19,7 +19,7 @@ import { addMember, countSchemaBytes, removeMember } from '../worlds/world-count
 import { refuseOversizedSchema, toSchemaRecord } from './schema-rules.js';
 import { deleteSchema, holdSchema, insertSchema, isSchemaNamed, updateSchema } from './schema-store.js';
 
-/** What entity schemas work with. */
+/** What changes of entity schemas need. */
 export interface SchemaDependencies {
   readonly db: Db;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export interface SchemaDependencies {
   readonly announce: Announce;
 }
 
-/** A schema and its attributes, all or nothing. */
+/** Creates a schema and its attributes, all or nothing. */
 export async function createSchema(
   context: SchemaDependencies,
   trx: Trx,

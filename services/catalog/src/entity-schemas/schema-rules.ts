@@ -9,7 +9,7 @@ import type { CatalogLimits } from '../config.js';
 import type { AttributeRow, EntitySchemaRow } from '../database/schema.js';
 import { contentBytes, contentHash } from '../hashing/content-hash.js';
 
-/** SHA-256 over what a schema means to a write: its name and its attributes in order of creation. */
+/** SHA-256 over the name of a schema and its attributes in order of creation. */
 export const schemaHash = (name: string, attributes: AttributeDefinition[]): string =>
   contentHash({ name, attributes });
 

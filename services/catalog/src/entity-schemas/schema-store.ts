@@ -10,7 +10,7 @@ import { type Db, json, type Trx } from '../database/db.js';
 import type { EntitySchemaRow } from '../database/schema.js';
 import { schemaHash } from './schema-rules.js';
 
-/** `alone` keeps out who would refer to the schema (deletion, renaming); `editing` only other editors. */
+/** `alone` (deletion, renaming) excludes all who refer to the schema; `editing` excludes other editors. */
 export type SchemaHold = 'editing' | 'alone';
 
 const selectSchema = (db: Db, worldId: number, name: string) =>
@@ -25,7 +25,7 @@ const orNotFound = (row: EntitySchemaRow | undefined): EntitySchemaRow => {
 export const findSchema = async (db: Db, worldId: number, name: string): Promise<EntitySchemaRow> =>
   orNotFound(await selectSchema(db, worldId, name).executeTakeFirst());
 
-/** The schema, held until the transaction ends. @throws ServiceError `entity_schema_not_found`. */
+/** The schema, locked until the transaction ends. @throws ServiceError `entity_schema_not_found`. */
 export async function holdSchema(
   trx: Trx,
   worldId: number,
@@ -79,7 +79,7 @@ export function updateSchema(
     .executeTakeFirstOrThrow();
 }
 
-/** Brings what the schema says of its attributes in line with their rows. */
+/** Updates the schema's definition and hash from its attributes. */
 export async function setDefinition(
   trx: Trx,
   { id, name }: EntitySchemaRow,

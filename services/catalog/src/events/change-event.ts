@@ -17,7 +17,7 @@ import { ownWorld } from '../worlds/world-access.js';
 import { addMember, removeMember } from '../worlds/world-counters.js';
 import { deleteEvent, holdEvent, insertEvent, toEventRecord, updateEvent } from './event-store.js';
 
-/** What events work with. */
+/** What changes of events need. */
 export interface EventDependencies {
   readonly db: Db;
   readonly clock: Clock;
@@ -25,7 +25,7 @@ export interface EventDependencies {
   readonly announce: Announce;
 }
 
-/** An event and its version 1, both or neither. */
+/** Creates an event and its version 1, both or neither. */
 export async function createEvent(
   context: EventDependencies,
   trx: Trx,
@@ -69,7 +69,7 @@ export async function changeEvent(
   return toEventRecord(event);
 }
 
-/** With its versions, when none is locked and none is bound. */
+/** Deletes an event with its versions, if none is locked and none is bound. */
 export async function removeEvent(
   context: EventDependencies,
   trx: Trx,
@@ -79,7 +79,7 @@ export async function removeEvent(
   const world = await ownWorld(trx, worldAddress, caller, 'counting');
   const { id, name } = await holdEvent(trx, world.id, eventName, 'alone');
   if (await hasLockedVersion(trx, id))
-    throw new ServiceError('version_locked', 'The event has a locked version; those are for ever.');
+    throw new ServiceError('version_locked', 'The event has a locked version, which cannot be deleted.');
   await refuseWhileBound(trx, id, 'deleted');
   await deleteEvent(trx, id);
   await removeMember(trx, world.id, 'event_count');

@@ -11,12 +11,12 @@ import type { Db, Trx } from '../database/db.js';
 import type { EventRow } from '../database/schema.js';
 
 /**
- * How a write holds the event's row: `shared` it must stay there, under its name; `numbering` while a version gets its
- * number or goes; `alone` for deletion and renaming, which wait for all others.
+ * How a write locks the event's row: `shared` keeps it there under its name; `numbering` while a version gets its number
+ * or is deleted; `alone` for deletion and renaming, which wait for all others.
  */
 export type EventHold = 'shared' | 'numbering' | 'alone';
 
-/** The highest version that exists; the unique index on (event_id, version) answers it. */
+/** The highest version that exists, read from the unique index on (event_id, version). */
 const latest = sql<
   number | null
 >`(select version from event_versions where event_id = events.id order by version desc limit 1)`.as('latest');
@@ -40,7 +40,7 @@ export const findEvent = async (db: Db, worldId: number, name: string): Promise<
       .executeTakeFirst(),
   );
 
-/** The event, held until the transaction ends. @throws ServiceError `event_not_found`. */
+/** The event, locked until the transaction ends. @throws ServiceError `event_not_found`. */
 export async function holdEvent(trx: Trx, worldId: number, name: string, hold: EventHold): Promise<EventRow> {
   const query = trx.selectFrom('events').selectAll().where('world_id', '=', worldId).where('name', '=', name);
   const held = { shared: query.forKeyShare(), numbering: query.forNoKeyUpdate(), alone: query.forUpdate() };
@@ -87,7 +87,7 @@ export const eventsPage = (db: Db, worldId: number, query: PageQuery) =>
     query,
   );
 
-/** Gives out the next version number of an event that is held `numbering`: numbers never come twice. */
+/** Assigns the next version number of an event that is held `numbering`. A number is never assigned twice. */
 export async function takeNumber(trx: Trx, eventId: number, limit: number): Promise<number> {
   const taken = await trx
     .updateTable('events')

@@ -1,6 +1,6 @@
 import { canonicalHash, canonicalJson, type JsonValue } from '@orrery/contracts';
 
-/** Records that came from JSON; their interfaces only lack the index signature that `JsonValue` asks for. */
+/** For records that came from JSON: their interfaces lack the index signature that `JsonValue` requires. */
 const asJson = (content: object): JsonValue => content as unknown as JsonValue;
 
 /** SHA-256 over the RFC 8785 JSON of a record. */

@@ -14,7 +14,7 @@ export async function refuseOverQuota(trx: Trx, accountId: number, worlds: numbe
     throw new ServiceError('quota_exceeded', `The account may have at most ${allowed} worlds.`);
 }
 
-/** Remembers an account's quota unless newer news came before. */
+/** Stores an account's quota unless a newer one is stored. */
 export async function rememberQuota(db: Db, { accountId, quotas, revision }: AccountState): Promise<void> {
   await sql`
     insert into account_quotas as known (account_id, worlds, revision)

@@ -1,6 +1,6 @@
 import type { ClaimRow } from '../database/schema.js';
 
-/** What the owner of a deployment says it still refers to. */
+/** The references that a deployment still holds, as its owner answers. */
 export interface Held {
   exists: boolean;
   versionIds: number[];
@@ -10,7 +10,7 @@ export interface Held {
 export const idsOf = (claims: readonly ClaimRow[], kind: ClaimRow['kind']): number[] =>
   claims.filter((claim) => claim.kind === kind).map(({ target_id }) => target_id);
 
-/** Those of a deployment's claims that nothing holds: all of them when it is gone. Its world lasts as long as it. */
+/** The claims of a deployment that it does not hold: all if it is gone. It holds its world as long as it exists. */
 export function notHeld(claims: readonly ClaimRow[], { exists, versionIds, schemaIds }: Held): ClaimRow[] {
   if (!exists) return [...claims];
   const held = { world: idsOf(claims, 'world'), version: versionIds, schema: schemaIds };

@@ -10,7 +10,7 @@ const KEYS_PER_RUN = 1000;
 export interface Sweeps {
   /** Releases claims that nothing holds. */
   readonly claims: PollLoop;
-  /** Forgets idempotency keys that no longer answer. */
+  /** Deletes expired idempotency keys. */
   readonly keys: PollLoop;
 }
 

@@ -8,17 +8,17 @@ import type { ClaimRow } from '../database/schema.js';
 import type { CatalogSignals } from '../signals.js';
 import { type Held, idsOf, notHeld } from './claims-held.js';
 
-/** What sweeps work with. */
+/** What sweeps need. */
 export interface SweepDependencies {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Deployments asked after in one run. */
+/** Deployments checked by one sweep. */
 const DEPLOYMENTS_PER_RUN = 20;
 
-/** Asks the deployment's owner, in its lane, which of these it still refers to. */
+/** Asks the deployment's owner which of these it still refers to; the owner answers in the deployment's lane. */
 export type AskHeld = (
   asked: { deployment: string; versionIds: number[]; schemaIds: number[] },
   signal: AbortSignal,
@@ -31,10 +31,10 @@ export interface SweepOptions {
 }
 
 /**
- * Releases what is claimed and not held: a binding that was never committed, an unbound version, a deleted deployment.
+ * Releases claims that nothing holds: of a binding that was never committed, an unbound version, a deleted deployment.
  *
- * A claim made anew while its owner is asked has another revision and stays. Whatever the owner committed before it
- * answered, it says it holds: both happen in the deployment's lane.
+ * A claim made again while the owner is asked has another revision and stays. The owner's answer includes everything
+ * that it committed before, since both happen in the deployment's lane (docs/adr/0014).
  */
 export async function sweepClaims(
   context: SweepDependencies,
@@ -70,15 +70,18 @@ async function sweepDeployment(
     signals.claimsReleased(released.filter((count) => count > 0).length);
   } catch (error) {
     if (signal.aborted) return;
-    // It comes up again after the grace; meanwhile the claims keep what they protect.
-    logger.warn({ err: error, deployment }, 'could not ask which claims are held');
+    // The next sweep after the grace period retries; until then the claims stay.
+    logger.warn(
+      { err: error, deployment },
+      'owner did not answer which claims it holds; the next sweep retries',
+    );
     signals.claimsUnanswered(1);
   }
 }
 
 const TIMEOUT_MS = 10_000;
 
-/** The runtime answers for its deployments. */
+/** Calls the runtime, which owns the deployments. */
 export const askRuntime =
   (bus: Bus, clock: Clock): AskHeld =>
   (asked, signal) =>

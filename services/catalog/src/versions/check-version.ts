@@ -19,17 +19,17 @@ import { contentBytes } from '../hashing/content-hash.js';
 import type { StoredVersion } from './stored-version.js';
 
 interface CheckOptions {
-  /** Where the definition stands in the request: '' or '/firstVersion'. */
+  /** Pointer to the definition in the request: '' or '/firstVersion'. */
   pointer: string;
   /** Milliseconds since the epoch: a schedule must fire after it. */
   now: number;
-  /** Bytes of JSON that a definition may take. */
+  /** Maximum size of a definition in bytes of JSON. */
   maxBytes: number;
 }
 
 /**
- * Finds when it is saved what would fail at the first run; what depends on the world's schemas is checked where they
- * are held (`save-version.ts`).
+ * Finds on saving what would fail on the first execution. What depends on the world's schemas is checked where they are
+ * locked (`save-version.ts`).
  *
  * @throws ServiceError with all problems of the first kind found: `template_required`, `behavior_prompt_required`,
  *   `invalid_cron_schedule`, `validation_failed`, `invalid_template`.
@@ -52,38 +52,38 @@ function throwProblems(errors: FieldProblem[], code: ErrorCode): void {
 function oversize(version: StoredVersion, maxBytes: number): FieldProblem[] {
   const bytes = contentBytes(version);
   if (bytes <= maxBytes) return [];
-  const message = `a definition may take at most ${maxBytes} bytes, this one takes ${bytes}`;
+  const message = `A definition may take at most ${maxBytes} bytes; this one takes ${bytes}.`;
   return [fieldProblem('', 'too_large', message)];
 }
 
 function missingTemplate({ mutationSettings }: StoredVersion): FieldProblem[] {
   return mutationSettings?.mode === 'direct' && mutationSettings.template === undefined
-    ? [fieldProblem('/mutationSettings/template', 'template_required', 'mode "direct" needs a template')]
+    ? [fieldProblem('/mutationSettings/template', 'template_required', 'Mode "direct" requires a template.')]
     : [];
 }
 
 function missingPrompt({ mutationSettings, behaviorPrompt }: StoredVersion): FieldProblem[] {
   return mutationSettings?.mode === 'ai' && (behaviorPrompt ?? '').trim() === ''
-    ? [fieldProblem('/behaviorPrompt', 'behavior_prompt_required', 'mode "ai" needs a behaviorPrompt')]
+    ? [fieldProblem('/behaviorPrompt', 'behavior_prompt_required', 'Mode "ai" requires a behaviorPrompt.')]
     : [];
 }
 
-/** A schedule that is given must be right, whatever the visibility; visibility `cron` needs one. */
+/** A given schedule must be valid, whatever the visibility; visibility `cron` requires one. */
 function wrongSchedule({ executionSettings }: StoredVersion, now: number): FieldProblem[] {
-  const place = '/executionSettings/cron';
+  const pointer = '/executionSettings/cron';
   const problem = (field: string, reason: string) => [
-    fieldProblem(`${place}/${field}`, 'invalid_cron_schedule', reason),
+    fieldProblem(`${pointer}/${field}`, 'invalid_cron_schedule', reason),
   ];
   const cron = executionSettings?.cron;
   if (cron === undefined)
     return executionSettings?.visibility === 'cron'
-      ? problem('schedule', 'visibility "cron" needs a schedule')
+      ? problem('schedule', 'Visibility "cron" requires a schedule.')
       : [];
   const found = checkCronSchedule(cron, now);
   return found === undefined ? [] : problem(found.field, found.reason);
 }
 
-/** Input and output must compile, and what a filter reads must be in the input. */
+/** Input and output must compile, and the paths of filters must be in the input. */
 function wrongContracts({ inputSchema, outputSchema, readEntities }: StoredVersion): FieldProblem[] {
   const input = inputSchema === null ? undefined : compileContract(inputSchema);
   const output = outputSchema === null ? undefined : compileContract(outputSchema);
@@ -102,9 +102,9 @@ function wrongContracts({ inputSchema, outputSchema, readEntities }: StoredVersi
 }
 
 const notCovered = (pointer: string, path: string): FieldProblem =>
-  fieldProblem(pointer, 'path_not_in_input', `the inputSchema has no "${path.slice(0, 100)}"`);
+  fieldProblem(pointer, 'path_not_in_input', `The inputSchema has no "${path.slice(0, 100)}".`);
 
-/** Guards speak of attributes by name; one that can never be an attribute's is a mistake. */
+/** Guards name attributes; a name that no attribute can have is a mistake. */
 function wrongGuards({ guards }: StoredVersion): FieldProblem[] {
   const deltas = Object.keys(guards?.maxDelta ?? {}).map((name) => ({
     name,
@@ -113,10 +113,12 @@ function wrongGuards({ guards }: StoredVersion): FieldProblem[] {
   const denied = (guards?.deny ?? []).map((name, index) => ({ name, pointer: `/guards/deny/${index}` }));
   return [...deltas, ...denied]
     .filter(({ name }) => !attributeName.safeParse(name).success)
-    .map(({ pointer }) => fieldProblem(pointer, 'invalid_attribute_name', 'no attribute can have this name'));
+    .map(({ pointer }) =>
+      fieldProblem(pointer, 'invalid_attribute_name', 'No attribute can have this name.'),
+    );
 }
 
-/** Every placeholder parses and names only what there will be; every operator is known, every change has its key. */
+/** Placeholders must parse and use known names only; operators must be known; every change must have a key. */
 function wrongTemplates({ mutationSettings, executionSettings }: StoredVersion): FieldProblem[] {
   const { template } = mutationSettings ?? {};
   const input = executionSettings?.cron?.input;
@@ -132,6 +134,6 @@ function wrongTemplates({ mutationSettings, executionSettings }: StoredVersion):
   ];
 }
 
-/** Problems of a part, with pointers into the whole. */
+/** Prefixes the pointers of problems. */
 const below = (pointer: string, problems: readonly FieldProblem[]): FieldProblem[] =>
   problems.map((problem) => ({ ...problem, pointer: `${pointer}${problem.pointer}` }));

@@ -9,13 +9,13 @@ import type { SaveDependencies } from './save-version.js';
 import { insertNewVersion } from './save-version.js';
 import { deleteVersion, holdVersion } from './version-store.js';
 
-/** What versions work with. */
+/** What changes of versions need. */
 export interface VersionDependencies extends SaveDependencies {
   readonly db: Db;
   readonly announce: Announce;
 }
 
-/** The next version of an event; creations of one event take turns, so numbers come without a hole. */
+/** Creates the next version of an event. Creations of one event run one at a time, so numbers have no gaps. */
 export async function createVersion(
   context: VersionDependencies,
   trx: Trx,
@@ -47,7 +47,7 @@ export interface EditedVersion {
   row: VersionRow & { event: string };
 }
 
-/** Holds an own version, lets `edit` change it and announces the outcome. */
+/** Locks an own version, lets `edit` change it and announces the outcome. */
 export async function editVersion(
   context: VersionDependencies,
   trx: Trx,
@@ -74,10 +74,13 @@ export async function editVersion(
 /** @throws ServiceError `version_locked`. */
 export function refuseLocked({ version, locked_at }: VersionRow): void {
   if (locked_at !== null)
-    throw new ServiceError('version_locked', `Version ${version} is locked for ever; create a new version.`);
+    throw new ServiceError(
+      'version_locked',
+      `Version ${version} is locked and cannot change. Create a new version.`,
+    );
 }
 
-/** Its number is not given out again. */
+/** Deletes a version. Its number is not assigned again. */
 export async function removeVersion(
   context: VersionDependencies,
   trx: Trx,
@@ -89,7 +92,7 @@ export async function removeVersion(
   const row = await holdVersion(trx, event.id, version, 'alone');
   refuseLocked(row);
   if (await isClaimed(trx, 'version', row.id))
-    throw new ServiceError('event_version_in_use', 'A deployment binds the version; unbind it first.');
+    throw new ServiceError('event_version_in_use', 'A deployment binds the version. Unbind it first.');
   await deleteVersion(trx, row.id);
   await dropNumber(trx, event.id);
   const { id } = row;

@@ -25,7 +25,7 @@ import { toVersionRecord } from './version-rules.js';
 import { liveHashes } from './version-schemas.js';
 import { findVersion, versionsPage } from './version-store.js';
 
-/** A version as answered; a draft's hash is taken over the schemas as they are now. */
+/** A version as the API returns it. A draft's hash covers the current schemas. */
 async function recordOf(db: Db, { world, row }: EditedVersion, caller: Caller): Promise<VersionRecord> {
   const drafts = row.locked_at === null ? [row.definition] : [];
   const hashesOf = await liveHashes(db, world.id, drafts);

@@ -6,8 +6,8 @@ import { versionHash } from './version-rules.js';
 import { addLinks, holdSchemasOf } from './version-schemas.js';
 
 /**
- * Locks a version that is held `editing`, for ever: copies of its schemas go into it and its hash is fixed. A locked
- * one is returned as it is.
+ * Locks a version that is held `editing`, for ever: it gets copies of its schemas, and its hash is fixed. A locked version
+ * is returned unchanged.
  */
 export async function lockVersion(
   { clock }: { readonly clock: Clock },

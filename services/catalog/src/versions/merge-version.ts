@@ -7,7 +7,7 @@ const NO_SCHEDULE = '';
 
 /**
  * A version with a patch applied: absent stays, null removes, the two settings objects merge one level, everything else
- * is replaced whole (decisions §3). A creation is a patch of the empty version.
+ * is replaced as a whole (docs/catalog.md). A creation is a patch of the empty version.
  */
 export function mergeVersion(current: StoredVersion, patch: VersionPatch): StoredVersion {
   return {

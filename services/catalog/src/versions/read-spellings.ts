@@ -9,12 +9,12 @@ import {
   type VersionBody,
 } from '@orrery/contracts';
 
-/** A version's body with one place for what may be spelled in two. */
+/** A version's body with one spelling for each field. */
 export type VersionPatch = Omit<VersionBody, 'stateChangeSchema'>;
 
 /**
- * Brings the spellings together: `stateChangeSchema` is `stateChanges`, and the prompt in `mutationSettings` is the one
- * at the top; schemas are named in NFC, as they are stored (decisions §3).
+ * Unifies spellings: `stateChangeSchema` means `stateChanges`, and the prompt in `mutationSettings` means the one
+ * at the top level. Schema names become NFC, as they are stored (docs/catalog.md).
  *
  * @throws ServiceError `conflicting_fields` when two spellings of one thing are given and differ.
  */
@@ -29,8 +29,8 @@ export function readSpellings({ stateChangeSchema, ...body }: VersionBody, point
   );
   if (changes !== undefined) patch.stateChanges = changes;
   const inner = body.mutationSettings?.behaviorPrompt;
-  const place = `${pointer}/mutationSettings/behaviorPrompt`;
-  const prompt = agreed(body.behaviorPrompt, inner, place, 'behaviorPrompt');
+  const innerPointer = `${pointer}/mutationSettings/behaviorPrompt`;
+  const prompt = agreed(body.behaviorPrompt, inner, innerPointer, 'behaviorPrompt');
   if (prompt !== undefined) patch.behaviorPrompt = prompt;
   return patch;
 }

@@ -11,13 +11,13 @@ import { EMPTY_VERSION, type StoredVersion } from './stored-version.js';
 import { linkNamedSchemas } from './version-schemas.js';
 import { insertVersion, replaceDefinition } from './version-store.js';
 
-/** What it takes to check and write a version. */
+/** What checking and writing a version needs. */
 export interface SaveDependencies {
   readonly clock: Clock;
   readonly limits: CatalogLimits;
 }
 
-/** Reads a body over what is there, checks the outcome and holds the schemas that it names. */
+/** Merges a body into the current version, checks the result and locks the schemas that it names. */
 async function prepare(
   context: SaveDependencies,
   trx: Trx,
@@ -33,7 +33,7 @@ async function prepare(
   return { definition, link: await linkNamedSchemas(trx, worldId, definition, pointers) };
 }
 
-/** The next version of an event that is held `numbering` (or new). `pointer`: where the body stands in the request. */
+/** The next version of an event that is held `numbering` (or new). `pointer`: pointer to the body in the request. */
 export async function insertNewVersion(
   context: SaveDependencies,
   trx: Trx,

@@ -7,7 +7,7 @@ import type {
   ReadEntity,
 } from '@orrery/contracts';
 
-/** A version as it is stored: one spelling, the behaviour prompt in one place, null for what is not there. */
+/** A version as it is stored: one spelling, one behaviour prompt, null for absent members. */
 export interface StoredVersion {
   inputSchema: JsonObject | null;
   outputSchema: JsonObject | null;

@@ -7,7 +7,7 @@ import type { StoredVersion } from './stored-version.js';
 /** Name → hash of the schemas that a version runs with. */
 export type SchemaHashes = Record<string, string>;
 
-/** A definition as its owner reads it, and as it is hashed: the prompt stands at the top and in the settings. */
+/** A definition as its owner reads it and as it is hashed: the prompt appears at the top level and in the settings. */
 export function toDefinition({ mutationSettings, ...version }: StoredVersion) {
   const { behaviorPrompt } = version;
   const settings: MutationSettings | null = mutationSettings && {
@@ -24,7 +24,7 @@ export function toDefinition({ mutationSettings, ...version }: StoredVersion) {
 export const versionHash = (version: StoredVersion, schemas: SchemaHashes): string =>
   contentHash({ ...toDefinition(version), schemas });
 
-/** Prompts and templates are the owner's (decisions §2). */
+/** The version as the caller may see it: prompts and templates are shown only to the owner (docs/catalog.md). */
 export function toVersionRecord(
   row: Omit<VersionRow, 'frozen_schemas' | 'definition_hash' | 'uses_all_schemas'> & { event: string },
   world: WorldRow,

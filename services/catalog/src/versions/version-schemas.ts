@@ -4,7 +4,7 @@ import type { EntitySchemaRow } from '../database/schema.js';
 import { type StoredVersion, schemasNamed, usesAllSchemas } from './stored-version.js';
 import type { SchemaHashes } from './version-rules.js';
 
-/** The rows of the schemas that a version runs with; held against deletion and renaming, lowest id first. */
+/** Locks the schemas that a version runs with against deletion and renaming, in order of id. */
 export async function holdSchemasOf(
   trx: Trx,
   worldId: number,
@@ -20,7 +20,7 @@ export async function holdSchemasOf(
   return holdNamed(trx, worldId, version);
 }
 
-/** Those that it names and that there are. */
+/** Locks the existing schemas among those that it names. */
 async function holdNamed(trx: Trx, worldId: number, version: StoredVersion): Promise<EntitySchemaRow[]> {
   const names = schemasNamed(version);
   if (names.length === 0) return [];
@@ -35,7 +35,7 @@ async function holdNamed(trx: Trx, worldId: number, version: StoredVersion): Pro
 }
 
 /**
- * Links a version to the schemas that it names, so that they stay.
+ * Links a version to the schemas that it names, which then cannot be deleted.
  *
  * @throws ServiceError `unknown_entity_schema` with a pointer for each name that is no schema of the world.
  */
@@ -47,7 +47,7 @@ export async function linkNamedSchemas(
 ): Promise<(versionId: number) => Promise<void>> {
   const schemas = await holdNamed(trx, worldId, version);
   const known = new Set(schemas.map(({ name }) => name));
-  const errors = namesWithPlaces(version, pointers).filter(({ name }) => !known.has(name));
+  const errors = namesWithPointers(version, pointers).filter(({ name }) => !known.has(name));
   if (errors.length > 0) throw unknownSchemas(errors);
   return (versionId) =>
     replaceLinks(
@@ -57,22 +57,22 @@ export async function linkNamedSchemas(
     );
 }
 
-/** Where a version's fields stand in the request. */
+/** Pointers to a version's fields in the request. */
 export interface VersionPointers {
   readonly root: string;
   /** `stateChanges` or `stateChangeSchema`, as it was spelled. */
   readonly stateChanges: string;
 }
 
-interface NamedPlace {
+interface NamedPointer {
   name: string;
   pointer: string;
 }
 
-const namesWithPlaces = (
+const namesWithPointers = (
   { readEntities, stateChanges }: StoredVersion,
   { root, stateChanges: spelling }: VersionPointers,
-): NamedPlace[] => [
+): NamedPointer[] => [
   ...readEntities.map(({ schema }, index) => ({
     name: schema,
     pointer: `${root}/readEntities/${index}/schema`,
@@ -83,14 +83,14 @@ const namesWithPlaces = (
   })),
 ];
 
-function unknownSchemas(places: NamedPlace[]): ServiceError {
-  const errors: FieldProblem[] = places
+function unknownSchemas(unknown: NamedPointer[]): ServiceError {
+  const errors: FieldProblem[] = unknown
     .slice(0, 20)
     .map(({ name, pointer }) =>
       fieldProblem(
         pointer,
         'unknown_entity_schema',
-        `the world has no entity schema "${name.slice(0, 255)}"`,
+        `The world has no entity schema "${name.slice(0, 255)}".`,
       ),
     );
   return new ServiceError('unknown_entity_schema', errors[0]?.message, { errors });
@@ -110,7 +110,7 @@ export async function addLinks(trx: Trx, versionId: number, schemaIds: readonly 
     .execute();
 }
 
-/** Hashes of the live schemas that some drafts of one world run with: ask once, then pick for each. */
+/** Loads the hashes of the live schemas that some drafts of one world run with; the function picks those of one draft. */
 export async function liveHashes(
   db: Db,
   worldId: number,

@@ -4,7 +4,7 @@ import { type Db, json, type Trx } from '../database/db.js';
 import type { VersionRow } from '../database/schema.js';
 import type { StoredVersion } from './stored-version.js';
 
-/** `editing` keeps out other editors; `alone` (deletion) also who would claim the version. */
+/** `editing` excludes other editors; `alone` (deletion) also those who claim the version. */
 export type VersionHold = 'editing' | 'alone';
 
 const selectVersion = (db: Db, eventId: number, version: number) =>
@@ -19,7 +19,7 @@ const orNotFound = (row: VersionRow | undefined): VersionRow => {
 export const findVersion = async (db: Db, eventId: number, version: number): Promise<VersionRow> =>
   orNotFound(await selectVersion(db, eventId, version).executeTakeFirst());
 
-/** The version, held until the transaction ends. @throws ServiceError `event_version_not_found`. */
+/** The version, locked until the transaction ends. @throws ServiceError `event_version_not_found`. */
 export async function holdVersion(
   trx: Trx,
   eventId: number,
@@ -60,7 +60,7 @@ export const replaceDefinition = (
     .updateTable('event_versions')
     .set({ definition: json(definition), updated_at: now })
     .where('id', '=', id)
-    // The row is held and was seen unlocked; said again, so that no path can change what is locked.
+    // The caller has locked the row and seen that the version is not locked; a second check in the database.
     .where('locked_at', 'is', null)
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -80,7 +80,7 @@ export async function hasLockedVersion(trx: Trx, eventId: number): Promise<boole
   return locked !== undefined;
 }
 
-/** Without the frozen schemas, which a list does not show. */
+/** Without the frozen schemas, which lists do not show. */
 export const versionsPage = (db: Db, eventId: number, query: PageQuery) =>
   page(
     db

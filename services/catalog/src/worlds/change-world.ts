@@ -9,7 +9,7 @@ import { ownWorld } from './world-access.js';
 import { countPublicWorlds, countWorlds } from './world-counters.js';
 import { deleteWorld, insertWorld, setWorldPublic } from './world-store.js';
 
-/** What worlds work with. */
+/** What changes of worlds need. */
 export interface WorldDependencies {
   readonly db: Db;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ export async function createWorld(
   return world;
 }
 
-/** Says who can read the world; starts and stops nothing. Idempotent. */
+/** Publishes or unpublishes a world, which affects only who may read it. Idempotent. */
 export async function setPublic(
   context: WorldDependencies,
   trx: Trx,
@@ -56,7 +56,7 @@ export async function removeWorld(
 ): Promise<void> {
   const world = await ownWorld(trx, segment, caller, 'alone');
   if (await isWorldClaimed(trx, world.id))
-    throw new ServiceError('world_in_use', 'The world has deployments; delete them first.');
+    throw new ServiceError('world_in_use', 'The world has deployments. Delete them first.');
   if (world.is_public) await countPublicWorlds(trx, world.owner_account_id, -1);
   await countWorlds(trx, world.owner_account_id, -1);
   await deleteWorld(trx, world.id);

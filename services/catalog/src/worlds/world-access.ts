@@ -4,9 +4,9 @@ import type { WorldRow } from '../database/schema.js';
 import { isOwner, isVisible } from './world-rules.js';
 
 /**
- * How a write holds the world's row until it commits:
- * `shared` whatever needs the world to stay there; `counting` what changes its row or counters; `alone` its deletion,
- * which waits for all others and makes later ones find nothing.
+ * How a write locks the world's row until it commits:
+ * `shared` for writes that need the world to exist; `counting` for changes of the row or its counters; `alone` for its
+ * deletion, which waits for all others; later ones then find no row.
  */
 export type WorldHold = 'shared' | 'counting' | 'alone';
 
@@ -29,7 +29,7 @@ export async function visibleWorld(db: Db, segment: string, caller: Caller): Pro
 }
 
 /**
- * The caller's own world, held until the transaction ends.
+ * The caller's own world, locked until the transaction ends.
  *
  * @throws ServiceError `world_not_found` when it is absent or not visible, `forbidden` when it is another's.
  */
@@ -39,7 +39,7 @@ export async function ownWorld(
   caller: Caller,
   hold: WorldHold,
 ): Promise<WorldRow> {
-  // Others' rows are never locked: a stranger must not be able to hold up an owner.
+  // Rows of other accounts are never locked: a stranger must not be able to delay an owner.
   const seen = await visibleWorld(trx, segment, caller);
   if (!isOwner(seen, caller)) throw new ServiceError('forbidden', 'Only its owner may change the world.');
   const query = trx.selectFrom('worlds').selectAll().where('id', '=', seen.id);

@@ -2,16 +2,16 @@ import { ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db, Trx } from '../database/db.js';
 
-/** Whose counter counts the public worlds of all accounts. */
+/** The row that counts the public worlds of all accounts. */
 const EVERYONE = 0;
 
 export interface WorldTotals {
   own: number;
-  /** Own worlds and others' published ones. */
+  /** The account's own worlds and published worlds of others. */
   visible: number;
 }
 
-/** Changes an account's number of worlds and returns the new one; the account's creations wait for each other here. */
+/** Changes an account's number of worlds and returns it. Concurrent creations of one account wait for each other here. */
 export async function countWorlds(trx: Trx, accountId: number, by: 1 | -1): Promise<number> {
   const { rows } = await sql<{ worlds: number }>`
     insert into world_counters as counted (account_id, worlds) values (${accountId}, ${Math.max(by, 0)})
@@ -21,7 +21,7 @@ export async function countWorlds(trx: Trx, accountId: number, by: 1 | -1): Prom
 }
 
 export async function countPublicWorlds(trx: Trx, accountId: number, by: 1 | -1): Promise<void> {
-  // Everyone's first: all who take both rows take them in this order.
+  // Every transaction that locks both rows locks the row of all accounts first.
   for (const counted of [EVERYONE, accountId]) {
     await sql`
       insert into world_counters as counted (account_id, public_worlds) values (${counted}, ${Math.max(by, 0)})
@@ -44,7 +44,7 @@ export async function worldTotals(db: Db, accountId: number): Promise<WorldTotal
 type Members = 'schema_count' | 'event_count';
 const NAMES: Readonly<Record<Members, string>> = { schema_count: 'entity schemas', event_count: 'events' };
 
-/** Counts one more in a world that is held `counting`. @throws ServiceError `limit_reached`. */
+/** Counts one more member of a world that is held `counting`. @throws ServiceError `limit_reached`. */
 export async function addMember(trx: Trx, worldId: number, members: Members, limit: number): Promise<void> {
   const counted = await trx
     .updateTable('worlds')
@@ -65,8 +65,8 @@ export async function removeMember(trx: Trx, worldId: number, members: Members):
 }
 
 /**
- * Counts what the schemas of a world that is held `counting` take together: a version that may change them all carries
- * them all, over the bus and in its frozen copy.
+ * Counts the bytes of all schemas of a world that is held `counting`. A version that may change all schemas contains them
+ * all, on the bus and in its frozen copy.
  *
  * @throws ServiceError `limit_reached` when they grow beyond `limit` bytes.
  */

@@ -13,11 +13,11 @@ type Owned = Pick<WorldRow, 'owner_account_id' | 'is_public'>;
 export const isOwner = (world: Owned, caller: Caller): boolean =>
   world.owner_account_id === accountOf(caller);
 
-/** Its owner sees a world, and every account sees a published one. */
+/** A world is visible to its owner, and to every account if it is published. */
 export const isVisible = (world: Owned, caller: Caller): boolean =>
   isOwner(world, caller) || (world.is_public && caller.kind !== 'anonymous');
 
-/** The world as its owner sees it; others do not get `promptSeed`. */
+/** The world as the caller may see it: only its owner gets `promptSeed`. */
 export function toWorldRecord(row: WorldRow, caller: Caller): WorldRecord {
   return {
     id: row.id,

@@ -47,9 +47,9 @@ export const setWorldPublic = (trx: Trx, id: number, isPublic: boolean, now: Dat
     .returningAll()
     .executeTakeFirstOrThrow();
 
-/** With all it holds: schemas, events and versions follow by cascade. */
+/** Deletes the world; schemas, events and versions follow by cascade. */
 export async function deleteWorld(trx: Trx, id: number): Promise<void> {
-  // These refer to a schema and to a version, which a cascade reaches in no given order.
+  // They refer to schemas and versions, which the cascade deletes in no defined order.
   await trx
     .deleteFrom('version_schemas')
     .where('schema_id', 'in', trx.selectFrom('entity_schemas').select('id').where('world_id', '=', id))
@@ -58,8 +58,8 @@ export async function deleteWorld(trx: Trx, id: number): Promise<void> {
 }
 
 /**
- * One page of what an account sees, in order of creation. Each branch reads an index in id order and stops at the
- * page's end, so the cost is bounded by how deep the page lies.
+ * One page of the worlds that an account may see, in order of creation. Each branch reads an index in order of id and
+ * stops at the end of the page, so the cost depends only on the position of the page.
  */
 export async function listWorlds(
   db: Db,

@@ -1,8 +1,8 @@
 import { type Migration, sql } from 'kysely';
 
 /**
- * Worlds and what they hold. Counters stand beside the rows that they count, kept in the same transaction. JSON that
- * users wrote is `json`, not `jsonb`: it is answered with its keys in the order in which they were sent.
+ * Worlds and their contents. Counters are columns of the parent row, updated in the transaction of the change. JSON of
+ * users is `json`, not `jsonb`: answers keep the order of keys in which they were sent.
  */
 export const definitions: Migration = {
   up: async (db) => {

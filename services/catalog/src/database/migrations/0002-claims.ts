@@ -1,6 +1,6 @@
 import { type Migration, sql } from 'kysely';
 
-/** Who outside the catalog refers to what is in it. `revision` grows with every claim, so a sweep sees a new one. */
+/** References to definitions from outside the catalog. `revision` grows with every claim, so a sweep recognises a new one. */
 export const claims: Migration = {
   up: async (db) => {
     await sql`

@@ -1,6 +1,6 @@
 import { type Migration, sql } from 'kysely';
 
-/** What the gateway said of accounts; `worlds` null is no quota. */
+/** The quotas of accounts as the gateway published them; `worlds` null is no quota. */
 export const quotas: Migration = {
   up: async (db) => {
     await sql`

@@ -1,9 +1,9 @@
 import { type Migration, sql } from 'kysely';
 
 /**
- * What decides cheaply whether a version is still what somebody remembers. The columns are generated, so existing rows
- * have them too and no writer can forget them. The function is immutable although the conversions in it are not marked
- * so: they depend on nothing but the database's encoding, which never changes.
+ * A cheap answer to whether a cached version is still current. The columns are generated, so existing rows have them and
+ * no writer can forget them. The function is declared immutable although the conversions in it are not: they depend only
+ * on the database's encoding, which never changes.
  */
 export const definitionHash: Migration = {
   up: async (db) => {

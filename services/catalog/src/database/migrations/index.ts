@@ -4,7 +4,7 @@ import { claims } from './0002-claims.js';
 import { quotas } from './0003-quotas.js';
 import { definitionHash } from './0006-definition-hash.js';
 
-/** In order; a released one is never changed. */
+/** In order. A released migration never changes. */
 export const migrations: Migrations = {
   '0001_definitions': definitions,
   '0002_claims': claims,
