@@ -4,7 +4,7 @@ import { type Environment, readEnvironment, StartupError, wholeNumber } from '@o
 import { z } from 'zod';
 
 const MIB = 1024 * 1024;
-/** The chains that documents speak of (decisions §7); an operator may name others. */
+/** The chains that bindings may name by default (docs/operations.md). */
 const WELL_KNOWN_CHAINS = 'solana-mainnet,solana-devnet,near-mainnet,near-testnet,base-mainnet,base-sepolia';
 const limit = (fallback: number, min: number, max: number, what: string) =>
   wholeNumber({ min, max, what: `${what}, ${min} to ${max}` }).default(fallback);

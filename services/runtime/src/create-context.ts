@@ -38,11 +38,11 @@ export interface ContextParts {
   readonly publication: Publication;
   readonly resources: Resources;
   readonly outside?: Outside | undefined;
-  /** Stands between the lanes and the database's commit: for tests that let answers get lost. */
+  /** Wraps the commit, for tests that lose its answers. */
   readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }
 
-/** Commits in flight at once: while one is written, others are decided and answered (ADR 10). */
+/** Commits in flight at once: while one is written, others are decided and answered (docs/adr/0010). */
 const COMMITS_AT_ONCE = 3;
 /** Verifications that run in one process at a time. */
 const VERIFICATIONS = 2;
@@ -89,7 +89,7 @@ export function createRuntimeContext(
   return { context, leases };
 }
 
-/** Leases, the states that they cover, and the lanes in which those change. */
+/** The leases, the states of the deployments that they cover, and the lanes that change these states. */
 function createOwnership(
   { database, bus, clock, logger, instance, publication, resources, aroundCommit, outside }: ContextParts,
   config: RuntimeConfig,
@@ -106,7 +106,7 @@ function createOwnership(
     onDropped: (partition) => {
       states.forgetPartition(partition);
       lanes.disowned([partition]);
-      // Under another epoch of our own the runs go on: what they have asked for is worth keeping.
+      // When this process still owns the partition under another epoch, its runs continue with the answers they wait for.
       queueMicrotask(() => held.epochOf(partition) === undefined && runs.abandon(partition));
     },
     onTaken: () => {

@@ -48,7 +48,7 @@ export function startRuntime(
     const parts = { ...dependencies, database, instance, publication, resources };
     const { context, leases } = createRuntimeContext(parts, config);
     const listening = new AbortController();
-    resources.add('news of partitions', () => listening.abort());
+    resources.add('partition broadcasts', () => listening.abort());
     await bus.listen(partitionsFreed, ({ by }) => by !== instance && leases.wake(), listening.signal);
     await leases.runOnce();
     await bus.serve(runtimeContract, runtimeHandlers(context), { instance });

@@ -37,7 +37,7 @@ test('a failure releases its slot', async () => {
   expect(await semaphore.run(never, async () => 'yes')).toBe('yes');
 });
 
-test('whoever stops waiting never starts and holds up nobody', async () => {
+test('a caller that stops waiting never starts and holds up no other', async () => {
   const semaphore = createSemaphore(1);
   const first = pending();
   const running = semaphore.run(never, () => first.promise);
@@ -52,7 +52,7 @@ test('whoever stops waiting never starts and holds up nobody', async () => {
   expect(await next).toBe('next');
 });
 
-test('who waits for a free slot waits only for the next release', async () => {
+test('waiting for a free slot ends with the next release', async () => {
   const semaphore = createSemaphore(2);
   semaphore.take();
   expect(semaphore.untilFree()).toBeUndefined();

@@ -1,19 +1,19 @@
 import type { Cancellation } from '@orrery/contracts';
 
-/** A number of slots: as many pieces of work run at once. */
+/** A counting semaphore: at most as many pieces of work run at once as it has slots. */
 export interface Semaphore {
   readonly taken: number;
   readonly isFull: boolean;
-  /** Takes a slot at once; who calls this has looked at `isFull`. */
+  /** Takes a slot at once; the caller has checked `isFull`. */
   take(): void;
   release(): void;
-  /** `undefined` while a slot is free, else resolves when the next one is released, to all who wait for it. */
+  /** `undefined` while a slot is free; else resolves for all callers when the next slot is released. */
   untilFree(): Promise<void> | undefined;
   /** Runs the work in a slot, in the order of the calls. Rejects with the signal's reason when it aborts before that. */
   run<T>(signal: Cancellation, work: () => Promise<T>): Promise<T>;
 }
 
-/** (The queues of `p-limit` and `async-mutex` keep an entry whose caller has gone away.) */
+/** Unlike in `p-limit` and `async-mutex`, a caller that goes away leaves the queue. */
 export function createSemaphore(slots: number): Semaphore {
   let taken = 0;
   let watchers: (() => void)[] = [];

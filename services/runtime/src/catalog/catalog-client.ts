@@ -11,7 +11,7 @@ import { createConfirm, createDefinitions } from './definitions.js';
 
 /** What the runtime knows of the catalog: definitions as they are now, and claims on them. */
 export interface CatalogClient {
-  /** A version as it is now, or for ever if it is locked; `undefined` when it is gone. */
+  /** A version as it is now; a locked one never changes. `undefined` when it is gone. */
   version(versionId: number): Promise<CompiledDefinition | undefined>;
   /** A live schema as it is now; `undefined` when there is none of this name. */
   schema(worldId: number, name: string): Promise<CompiledSchema | undefined>;
@@ -26,7 +26,7 @@ export interface CatalogClient {
     worldId: number,
     versionIds: readonly number[],
   ): Promise<{ definitions: VersionDefinition[]; world: WorldTexts }>;
-  /** Gives back these claims, or without any named all of the deployment's. */
+  /** Releases these claims; without any named, all of the deployment's. */
   release(address: string, some?: { versionIds?: number[]; schemaIds?: number[] }): Promise<void>;
 }
 
@@ -37,13 +37,13 @@ export type ClaimSchemas = (
 ) => Promise<SchemaDefinition[]>;
 
 /** How long the catalog has to answer, in milliseconds. */
-const PATIENCE_MS = 5000;
+const TIMEOUT_MS = 5000;
 
-/** Calls of the runtime itself, on nobody's behalf. */
+/** For calls of the runtime itself, on behalf of no account. */
 const ownCall = (clock: Clock) => ({
   caller: { kind: 'service', service: 'runtime' } as const,
   requestId: crypto.randomUUID(),
-  deadline: clock.now() + PATIENCE_MS,
+  deadline: clock.now() + TIMEOUT_MS,
 });
 
 export interface CatalogClientOptions {

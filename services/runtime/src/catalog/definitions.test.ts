@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createConfirm } from './definitions.js';
 
-/** Answers everything with what was asked, and remembers the calls. */
+/** Answers each item with itself, and records the calls. */
 function echoing() {
   const calls: unknown[] = [];
   const echo = <T>(items: T[]) => items.map((item) => ({ state: 'changed', definition: item }));
@@ -12,7 +12,7 @@ function echoing() {
   return { confirm, calls };
 }
 
-it('asks equal questions once, others apart, and gives each its own answer', async () => {
+it('sends equal questions once and gives each question its own answer', async () => {
   const { confirm, calls } = echoing();
   const versions = [
     { versionId: 1, hash: 'a' },
@@ -26,11 +26,12 @@ it('asks equal questions once, others apart, and gives each its own answer', asy
     { worldId: 2, name: 'b', hash: '' },
   ];
   const worlds = [{ worldId: 1, hash: 'a' }];
-  const asked = [
+  const questions = [
     ...[...versions, ...versions].map((item) => ({ item, answer: confirm('versions', item) })),
     ...[...schemas, ...schemas].map((item) => ({ item, answer: confirm('schemas', { ...item }) })),
     ...[...worlds, ...worlds].map((item) => ({ item, answer: confirm('worlds', item) })),
   ];
-  for (const { item, answer } of asked) expect(await answer).toEqual({ state: 'changed', definition: item });
+  for (const { item, answer } of questions)
+    expect(await answer).toEqual({ state: 'changed', definition: item });
   expect(calls).toEqual([{ versions, schemas, worlds }]);
 });

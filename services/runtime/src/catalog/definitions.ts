@@ -48,21 +48,21 @@ export function createConfirm(
   return ((kind: Kind, item: never) => batcher({ kind, item })) as Confirm;
 }
 
-/** Compiled definitions kept at once. */
-const KEPT = 5000;
+/** Compiled definitions in memory at once, of versions and of schemas. */
+const MAX_COMPILED = 5000;
 /** A hash that no definition has: requests the definition itself. */
-const NOTHING = '';
+const NO_HASH = '';
 
 /** Definitions as they are now: remembered ones are confirmed by their hashes; locked versions never change. */
 export function createDefinitions(confirm: Confirm) {
-  const versions = new LRUCache<number, CompiledDefinition>({ max: KEPT });
-  const schemas = new LRUCache<string, CompiledSchema>({ max: KEPT });
+  const versions = new LRUCache<number, CompiledDefinition>({ max: MAX_COMPILED });
+  const schemas = new LRUCache<string, CompiledSchema>({ max: MAX_COMPILED });
 
   return {
     version: async (versionId: number): Promise<CompiledDefinition | undefined> => {
       const known = versions.get(versionId);
       if (known?.definition.isLocked) return known;
-      const answer = await confirm('versions', { versionId, hash: known?.definition.hash ?? NOTHING });
+      const answer = await confirm('versions', { versionId, hash: known?.definition.hash ?? NO_HASH });
       if (answer.state === 'same') return known;
       versions.delete(versionId);
       if (answer.state === 'gone') return undefined;
@@ -73,7 +73,7 @@ export function createDefinitions(confirm: Confirm) {
     schema: async (worldId: number, name: string): Promise<CompiledSchema | undefined> => {
       const key = `${worldId}:${name}`;
       const known = schemas.get(key);
-      const answer = await confirm('schemas', { worldId, name, hash: known?.definition.hash ?? NOTHING });
+      const answer = await confirm('schemas', { worldId, name, hash: known?.definition.hash ?? NO_HASH });
       if (answer.state === 'same') return known;
       schemas.delete(key);
       if (answer.state === 'gone') return undefined;

@@ -12,7 +12,7 @@ describe('a row as text', () => {
     expect(textField('a\\b')).toBe('\\"a\\\\\\\\b\\"');
   });
 
-  it('tells nothing from an empty text', () => {
+  it('distinguishes null from an empty text', () => {
     expect(textField(null)).toBe('');
     expect(textField('')).toBe('\\"\\"');
     expect([jsonField(null), jsonField(undefined)]).toEqual(['', '']);

@@ -114,7 +114,7 @@ function changeRows({ entries }: Batch): string {
   return rowArray(rows);
 }
 
-/** An instance as it is now, for an array of the type `new_state`. Without id and time of creation a row keeps its own. */
+/** An instance as it is now, for an array of the type `new_state`. An empty id or time of creation leaves the row's own. */
 function stateRow(
   { state, entitySchema, instanceId, existedBefore, recreated }: TouchedInstance,
   now: MemoryInstance,

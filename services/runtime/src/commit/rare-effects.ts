@@ -56,7 +56,7 @@ type Columns = Updateable<RuntimeTables['runs']>;
 
 const JSON_COLUMNS = ['request', 'holds', 'basis', 'proposal', 'reply', 'error'] as const;
 
-/** Inserting again does nothing: an item whose commit was lost is decided anew. A run that has ended never changes. */
+/** Inserting again does nothing, because an item whose commit was lost is decided again. A run that has ended never changes. */
 export async function writeRun(trx: Trx, { id, write }: RunEffect): Promise<void> {
   if ('insert' in write) {
     // Every column that the row needs is still there.

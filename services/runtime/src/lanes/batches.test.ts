@@ -41,7 +41,7 @@ function batches(some: Partial<Dependencies>) {
   });
 }
 
-it('a deployment that was read anew during its commit is forgotten after it, others are not', async () => {
+it('a deployment that was read again during its commit is forgotten after it, others are not', async () => {
   const [stays, replaced] = [stateOf(1), stateOf(2)];
   const current = new Set([stays, replaced]);
   const forget = vi.fn();
@@ -62,7 +62,7 @@ it('a deployment that was read anew during its commit is forgotten after it, oth
   expect(forget.mock.calls).toEqual([[2]]);
 });
 
-it('a commit begins only where there is a place, and takes it when another ends', async () => {
+it('a commit begins only when a slot is free, and takes one as soon as it is released', async () => {
   const begun: (() => void)[] = [];
   const commit: Dependencies['commit'] = () =>
     new Promise((resolve) => begun.push(() => resolve('committed')));

@@ -17,7 +17,7 @@ export interface Binding {
   readonly updatedAt: Date;
 }
 
-/** Where a deployment's journal stands; `totals` are the counters that lists show. */
+/** The last entry of a deployment's journal; `totals` are the counters that lists show. */
 export interface JournalHead {
   readonly seq: number;
   readonly hash: string;
@@ -37,43 +37,43 @@ export const keyIdOf = (key: { accountId: number; operation: string; key: string
   JSON.stringify([key.accountId, key.operation, key.key]);
 
 /**
- * A deployment at its owner: what its rows will be once the batch under way is committed. Items are decided against it
- * one after the other and change it at once; when a commit fails or its outcome is unknown, the whole of it is
- * forgotten and read anew.
+ * A deployment at its owner, as its rows will be once the batch in flight is committed. Items are decided against it one
+ * after the other and change it at once. When a commit fails or its outcome is unknown, the state is forgotten and read
+ * again.
  */
 export interface DeploymentState {
   readonly id: number;
   readonly partition: number;
-  /** The lease's epoch when this was read; a commit under another one is refused by the database. */
+  /** The lease's epoch when this was read; the database refuses a commit under another one. */
   readonly epoch: number;
   row: DeploymentRow;
   head: JournalHead;
   bindings: ReadonlyMap<string, Binding>;
   readonly instances: InstanceMemory;
-  /** Schemas that the catalog keeps for this deployment, by name; `committed` once its first instance is. */
+  /** Schemas that the deployment has claimed from the catalog, by name; `committed` once the first instance is. */
   readonly claimedSchemas: Map<string, ClaimedSchema>;
   readonly keys: KnownKeys;
-  /** Runs that wait for the world outside, by id, with what they hold. */
+  /** Runs that have not ended, by id, with what they hold. */
   readonly runs: Map<string, OpenRun>;
 }
 
 export const isPaused = (row: DeploymentRow): boolean =>
   row.owner_paused || row.operator_paused || row.account_paused;
 
-/** What a run keeps from being changed by others. */
+/** What no other item may change while a run holds it. */
 export interface Holds {
-  /** As changes name them, `horse:HORSE_1`; also ones that do not exist. */
+  /** By their keys in changes (`horse:HORSE_1`), including instances that do not exist. */
   readonly instances: readonly string[];
   /** Schemas of which no instance may be changed, created or deleted. */
   readonly schemas: readonly string[];
 }
 
-/** A run under way, as far as the deployment's other items must know of it. */
+/** What the deployment's other items must know of a run that has not ended. */
 export interface OpenRun {
   readonly id: string;
   /** The Idempotency-Key that it has claimed. */
   readonly claim: { readonly keyId: string; readonly requestHash: string } | null;
   readonly holds: Holds | null;
-  /** Its outcome waits for a payment: what it runs may not change any more. */
+  /** Its outcome waits for a payment: until then neither bindings nor mode and pauses may change. */
   readonly staged: boolean;
 }

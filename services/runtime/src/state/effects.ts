@@ -10,15 +10,15 @@ export interface KeyedEffect {
   readonly operation: string;
   readonly key: string;
   readonly requestHash: string;
-  /** What a repetition is answered, where that is not what the item answers. */
+  /** The answer to a repetition, where it differs from the item's own. */
   readonly answer?: JsonValue;
 }
 
-/** Everything that one item commits: an entry of the journal, and what follows from it. */
+/** Everything that one item commits: a journal entry and the rows that follow from it. */
 export interface Effects {
-  /** With the checked changes of instances. */
+  /** Includes the checked changes of instances. */
   readonly entry: JournalEntryDraft;
-  /** Beside the hash: how long the decision took, what the binding says about pushes, the model's texts. */
+  /** Not covered by the entry's hash: the duration of the decision, the binding's push plan, the model's texts. */
   readonly durationMs?: number;
   readonly pushes?: PushPlan | null;
   readonly llm?: JsonObject | null;
@@ -36,7 +36,7 @@ export interface BindingEffects {
   readonly remove: readonly string[];
 }
 
-/** What an item does to a run: its row, and how it stands from here on; `open` null: it has ended. */
+/** What an item does to a run: the write to its row, and its state in memory from then on (`null`: it has ended). */
 export interface RunEffect {
   readonly id: string;
   readonly open: OpenRun | null;

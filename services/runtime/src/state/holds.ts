@@ -6,9 +6,10 @@ import type { Effects } from './effects.js';
 type Runs = ReadonlyMap<string, OpenRun>;
 
 /**
- * Whether an item has to wait for a run under way: it changes an instance that the run holds, or what the deployment
- * runs while the run waits for its payment (decisions §4 "Freshness", "Locked"). `own` is the run that the item is a
- * step of. @throws `deployment_busy` for a deletion while a payment settles
+ * Whether an item has to wait for a run: it changes an instance that the run holds, or it changes bindings, mode or
+ * pauses while the run waits for its payment (docs/execution.md). `own` is the run that the item is a step of.
+ *
+ * @throws `deployment_busy` for a deletion while a payment settles
  */
 export function mustWait(effects: Effects, runs: Runs, own: string | undefined): boolean {
   const { changes } = effects.entry;
@@ -23,7 +24,7 @@ export function mustWait(effects: Effects, runs: Runs, own: string | undefined):
   return false;
 }
 
-/** Whether a run can hold this: nothing of it is held by another. */
+/** Whether a run can hold this: no other run holds any of it. */
 export function canHold(wanted: Holds, runs: Runs, own: string): boolean {
   for (const { id, holds } of runs.values()) {
     if (id !== own && holds !== null && collide(wanted, holds)) return false;
@@ -42,10 +43,10 @@ function collide(one: Holds, other: Holds): boolean {
   );
 }
 
-/** Columns that say what runs, and whether it does. */
+/** Columns that decide what the deployment executes, and whether it does. */
 const RUNNING = ['mode', 'owner_paused', 'operator_paused', 'account_paused'] as const;
 
 function changesWhatRuns({ row, bindings }: Effects): boolean {
-  if (row?.deleted_at != null) throw new ServiceError('deployment_busy', 'a payment is being settled');
+  if (row?.deleted_at != null) throw new ServiceError('deployment_busy', 'A payment is being settled.');
   return bindings !== undefined || (row !== undefined && RUNNING.some((column) => row[column] !== undefined));
 }

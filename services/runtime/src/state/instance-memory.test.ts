@@ -63,7 +63,7 @@ it('a schema with more than one execution may read is never complete', () => {
   expect(memory.tooMany('horse')).toBe(false);
 });
 
-it('a read that was overtaken by a deletion does not tell that there are too many', () => {
+it('a read that was overtaken by a deletion does not report too many', () => {
   const memory = createInstanceMemory();
   memory.learn('horse', 'h1', instance(1));
   memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
@@ -74,7 +74,7 @@ it('a read that was overtaken by a deletion does not tell that there are too man
   expect(memory.all('horse')?.size).toBe(MAX_READ);
 });
 
-it('a read that was overtaken by a deletion and a creation tells that there are too many', () => {
+it('a read that was overtaken by a deletion and a creation reports too many', () => {
   const memory = createInstanceMemory();
   memory.learn('horse', 'h1', instance(1));
   memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);

@@ -2,7 +2,7 @@ import type { JsonObject } from '@orrery/contracts';
 import type { CheckedChange } from '../journal/change.js';
 import { type InstanceState, type InstanceView, MAX_READ } from './instance-view.js';
 
-/** An instance as its row will stand once the batch under way is committed. Never changed in place. */
+/** An instance as its row will be once the batch in flight is committed. Never changed in place. */
 export interface MemoryInstance extends InstanceState {
   readonly id: number;
   readonly state: JsonObject;
@@ -15,18 +15,18 @@ interface SchemaMemory {
   readonly known: Map<string, MemoryInstance | null>;
   /** Everything that exists is in `known`. */
   complete: boolean;
-  /** More exist than one execution may read, as long as none has been deleted since. */
+  /** More exist than one execution may read; a deletion makes this unknown again. */
   tooMany: boolean;
 }
 
-/** The instances of one deployment as far as its owner has them in memory. */
+/** Those instances of one deployment that its owner has in memory. */
 export interface InstanceMemory extends InstanceView {
   get(entitySchema: string, instanceId: string): MemoryInstance | null | undefined;
-  /** What a read of the database found, null for nothing. What memory knows already is newer and stays. */
+  /** Adds what a read of the database found, `null` for nothing. An instance that is known already is newer and stays. */
   learn(entitySchema: string, instanceId: string, found: MemoryInstance | null): void;
-  /** A whole schema was read, up to one more than an execution may read. */
+  /** Adds all instances of a schema that a read found, up to one more than an execution may read. */
   learnAll(entitySchema: string, found: ReadonlyMap<string, MemoryInstance>): void;
-  /** A checked change takes effect; `id` is that of a created instance. */
+  /** Applies a checked change; `id` is that of a created instance. */
   apply(change: CheckedChange, at: Date, id: number | undefined): void;
   /** Schemas that are known to have an instance of this key. */
   schemasWith(instanceId: string): string[];
@@ -77,7 +77,7 @@ export function createInstanceMemory(): InstanceMemory {
       const schema = schemaOf(entitySchema);
       for (const [instanceId, instance] of found) learn(schema, instanceId, instance);
       if (found.size <= MAX_READ) schema.complete = true;
-      // The read may still have found what has been deleted since.
+      // The read may have found instances that have been deleted since.
       else schema.tooMany = present(schema.known).size > MAX_READ;
     },
     apply: (change, at, id) => {
@@ -95,7 +95,7 @@ export function createInstanceMemory(): InstanceMemory {
   };
 }
 
-/** What the state loses: all of a deleted one, else the values that others take the place of. */
+/** Bytes that a change frees: all of a deleted state, else the replaced values. */
 function replacedSize(state: JsonObject, { op, set, unset }: CheckedChange): number {
   if (op === 'delete') return roughSize(state);
   const replaced: JsonObject = {};
@@ -124,7 +124,7 @@ function present(known: ReadonlyMap<string, MemoryInstance | null>): Map<string,
   return found;
 }
 
-/** Roughly how many bytes a state takes. Cheap on purpose: texts and lists count by length, everything else by the piece. */
+/** Roughly how many bytes a state takes. It is cheap: texts and lists count by length, other values at a flat rate. */
 export function roughSize(state: JsonObject): number {
   let size = 0;
   for (const value of Object.values(state)) {

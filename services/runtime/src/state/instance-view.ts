@@ -1,7 +1,7 @@
 import type { JsonObject } from '@orrery/contracts';
 import type { InstanceName } from '../journal/change.js';
 
-/** An instance as the previous item in its deployment's lane left it. Never changed in place. */
+/** An instance in the state that the previous item in its deployment's lane left. Never changed in place. */
 export interface InstanceState {
   readonly state: JsonObject;
   readonly revision: number;
@@ -10,7 +10,7 @@ export interface InstanceState {
 /** One execution reads at most this many instances, including absent ones that it names. */
 export const MAX_READ = 500;
 
-/** The deployment's instances as far as they are in memory. */
+/** Those instances of the deployment that are in memory. */
 export interface InstanceView {
   /** `undefined`: not in memory yet; `null`: known to be absent. */
   get(entitySchema: string, instanceId: string): InstanceState | null | undefined;
@@ -20,7 +20,7 @@ export interface InstanceView {
   tooMany(entitySchema: string): boolean;
 }
 
-/** What has to be brought into memory before a decision is possible. */
+/** What has to be loaded into memory before a decision is possible. */
 export interface Needs {
   instances: InstanceName[];
   schemas: string[];

@@ -19,10 +19,10 @@ interface Wanted extends InstanceName {
   deploymentId: number;
 }
 
-/** Reads instances into memory; what many items want at the same time is one statement. */
+/** Reads instances into memory; the requests of many items at the same time share one statement. */
 export interface InstanceLoader {
   loadOne(deploymentId: number, memory: InstanceMemory, name: InstanceName): Promise<void>;
-  /** All instances of a schema, unless one execution may not read that many anyway. */
+  /** All instances of a schema, unless there are more than one execution may read. */
   loadSchema(deploymentId: number, memory: InstanceMemory, entitySchema: string): Promise<void>;
 }
 

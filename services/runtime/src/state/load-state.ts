@@ -19,7 +19,7 @@ interface LoadedRow extends DeploymentRow {
   runs: OpenRunRow[] | null;
 }
 
-/** Reads a deployment in one statement, without its instances; `undefined` when there is none, or none any more. */
+/** Reads a deployment in one statement, without its instances; `undefined` when it does not exist or was deleted. */
 export async function loadState(db: Db, id: number, epoch: number): Promise<DeploymentState | undefined> {
   const { rows } = await sql<LoadedRow>`
     select d.*,
@@ -62,7 +62,7 @@ const bindingOf = (binding: NonNullable<LoadedRow['bindings']>[number]): Binding
   updatedAt: new Date(binding.updatedAt),
 });
 
-/** A run under way as its deployment's state is read with it. */
+/** A run that has not ended, as it is read with its deployment's state. */
 export interface OpenRunRow {
   readonly id: string;
   readonly state: string;
@@ -73,7 +73,7 @@ export interface OpenRunRow {
   readonly requestHash: string;
 }
 
-/** A new owner knows from the first item on what the runs hold. */
+/** Runs are read with the state, so a new owner knows what they hold before it decides its first item. */
 export const openRunOf = ({ id, state, holds, requestHash, ...claim }: OpenRunRow): OpenRun => ({
   id,
   claim: claimOf(claim, requestHash),

@@ -5,7 +5,7 @@ import { createResidentStates } from './resident-states.js';
 const LIMITS = { maxBytes: 1000, maxDeployments: 2 };
 const held = { epochOf: () => 1 };
 
-/** Reads that end when they are told to, each with a state of its own. */
+/** Reads that the test ends one by one, each with a state of its own. */
 function slowReads() {
   const reads: (() => void)[] = [];
   const read = (id: number, epoch: number) =>
@@ -17,7 +17,7 @@ function slowReads() {
   return { read, reads };
 }
 
-it('what was forgotten while it was read is read again, for all who wait', async () => {
+it('reads a state again that was forgotten while it was read, for all callers that wait', async () => {
   const { read, reads } = slowReads();
   const states = createResidentStates(read, held, LIMITS);
   const early = states.get(7);

@@ -4,14 +4,14 @@ import type { DeploymentState } from './deployment-state.js';
 
 /** The deployments that this process has in memory. */
 export interface ResidentStates {
-  /** The state, read if need be; `undefined` for a deployment that is not there. @throws NotOwner */
+  /** The state, from memory or the database; `undefined` for a deployment that does not exist. @throws NotOwner */
   get(deploymentId: number): Promise<DeploymentState | undefined> | DeploymentState | undefined;
   /** Whether this is still the state to decide against. */
   isCurrent(state: DeploymentState): boolean;
-  /** What is in memory or on its way there is worthless; who waits for it gets what is read anew. */
+  /** The state in memory, or being read, is invalid; callers that wait for it get one that is read again. */
   forget(deploymentId: number): void;
   forgetPartition(partition: number): void;
-  /** Lets go of what has not been used for longest, until memory is within its bounds again; never of `needed`. */
+  /** Removes the least recently used states until memory is within its bounds again, but none of `needed`. */
   trim(needed: ReadonlySet<number>): void;
 }
 
@@ -37,7 +37,7 @@ export function createResidentStates(
     const epoch = epochFor(id);
     const state = await read(id, epoch);
     if (held.epochOf(partitionOf(id)) !== epoch) throw new NotOwner(partitionOf(id));
-    // Forgotten meanwhile: it may have been read before a commit that has been made since.
+    // It was forgotten meanwhile: it may have been read before a commit that is durable by now.
     if (!isWanted()) return loadOnce(id);
     if (state !== undefined) states.set(id, state);
     return state;
