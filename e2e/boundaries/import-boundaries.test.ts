@@ -14,7 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'packages/database': ['contracts', 'service-kit'],
   'packages/bus': ['contracts', 'service-kit', 'database'],
   'packages/embedded-postgres': ['service-kit'],
-  'packages/service-host': ['service-kit', 'database', 'bus'],
+  'packages/service-host': ['contracts', 'service-kit', 'database', 'bus'],
   'apps/standalone': ['service-kit', 'bus', 'embedded-postgres', ...SERVICES],
   'apps/cli': ['contracts', 'service-kit', 'gateway', 'embedded-postgres'],
   'packages/testing': ['service-kit', 'embedded-postgres'],

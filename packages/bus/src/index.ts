@@ -1,3 +1,4 @@
+export { serviceCall } from './calls/call-and-serve.js';
 export { type ConnectBusOptions, connectBus } from './connect.js';
 export { createInProcessHub, type InProcessHub, lendHub } from './in-process/hub.js';
 export type { StreamLimits } from './nats/stream.js';

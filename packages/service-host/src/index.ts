@@ -1,3 +1,5 @@
+export { followAccounts } from './follow-accounts.js';
+export { type FollowJournalOptions, followJournal, type JournalFollower } from './follow-journal.js';
 export { openBackends } from './open-backends.js';
 export { runServiceProcess, type ServiceProcess } from './run-service-process.js';
 export type { ServiceDependencies } from './service-dependencies.js';

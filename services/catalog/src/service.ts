@@ -1,13 +1,13 @@
 import { catalogChanged, catalogContract, type PayloadOf } from '@orrery/contracts';
 import { type Database, type OutboxMessage, startRelay } from '@orrery/database';
-import { openBackends, type ServiceDependencies } from '@orrery/service-host';
+import { followAccounts, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type PollLoop, type RunningService } from '@orrery/service-kit';
 import { announceWith } from './changes/announce-change.js';
 import type { CatalogConfig } from './config.js';
 import { migrations } from './database/migrations/index.js';
 import type { CatalogSchema } from './database/schema.js';
 import { catalogHandlers } from './handlers.js';
-import { followAccounts } from './quotas/follow-accounts.js';
+import { rememberQuota } from './quotas/quota-store.js';
 import { catalogSignals } from './signals.js';
 import { type Sweeps, startSweeps } from './sweeping/start-sweeps.js';
 import { type AskHeld, askRuntime } from './sweeping/sweep-claims.js';
@@ -46,7 +46,15 @@ export function startCatalog(
 
     const stopping = new AbortController();
     resources.add('consumers', () => stopping.abort());
-    const accounts = await followAccounts(context, bus, stopping.signal);
+    const accounts = await followAccounts({
+      service: 'catalog',
+      consumer: 'catalog-account-quotas',
+      bus,
+      clock,
+      logger,
+      store: (state) => rememberQuota(db, state),
+      signal: stopping.signal,
+    });
     resources.add('account reconciliation', () => accounts.stop());
     const publish = (messages: readonly OutboxMessage[]) =>
       bus.publishAll(catalogChanged, messages.map(publicationOf));

@@ -1,7 +1,8 @@
 import { runtimeContract } from '@orrery/contracts';
-import { openBackends, type ServiceDependencies } from '@orrery/service-host';
+import { followAccounts, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
-import { followAccounts } from './accounts/follow-accounts.js';
+import { storeAccount } from './accounts/account-store.js';
+import { notifyDeployments } from './accounts/pause-by-account.js';
 import type { CommitBatch } from './commit/commit-batch.js';
 import type { RuntimeConfig } from './config.js';
 import type { RuntimeContext } from './context.js';
@@ -52,7 +53,16 @@ export function startRuntime(
     await bus.listen(partitionsFreed, ({ by }) => by !== instance && leases.wake(), listening.signal);
     await leases.runOnce();
     await bus.serve(runtimeContract, runtimeHandlers(context), { instance });
-    const accounts = await followAccounts(context, listening.signal);
+    const accounts = await followAccounts({
+      service: 'runtime',
+      consumer: 'runtime-accounts',
+      bus,
+      clock,
+      logger,
+      store: (state) => storeAccount(database.db, state),
+      onStored: (signal) => notifyDeployments(context, signal),
+      signal: listening.signal,
+    });
     resources.add('account reconciliation', () => accounts.stop());
     const keys = startKeySweep(context);
     resources.add('idempotency key sweep', () => keys.stop());

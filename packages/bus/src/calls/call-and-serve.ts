@@ -1,6 +1,7 @@
 import {
   asServiceError,
   type CallContext,
+  type Cancellation,
   type Canceller,
   type Contract,
   errorReply,
@@ -69,6 +70,19 @@ function readReply<T>({ headers, body }: Frame): T {
     ? fromErrorReply(parsed.data)
     : new ServiceError('internal', 'The answer is not readable.');
 }
+
+/** Options of a call that a service makes on its own behalf; it waits `timeoutMs` milliseconds for the answer. */
+export const serviceCall = (
+  service: string,
+  clock: Pick<Clock, 'now'>,
+  timeoutMs: number,
+  signal?: Cancellation,
+): CallOptions => ({
+  caller: { kind: 'service', service },
+  requestId: crypto.randomUUID(),
+  deadline: clock.now() + timeoutMs,
+  ...(signal && { signal }),
+});
 
 export interface ServeDependencies {
   readonly exchange: Exchange;

@@ -103,7 +103,8 @@ function deliveryOf(
     done: () => progress.done(seq),
     sendBack: (delayMs, counts) => {
       progress.sendBack(seq, { attempt: counts ? attempt + 1 : attempt, dueAt: clock.now() + delayMs });
-      wakeIn(delayMs);
+      // A timer drops fractions: a millisecond too early it would find nothing due, and wait for the next poll.
+      wakeIn(Math.ceil(delayMs) + 1);
     },
   };
 }

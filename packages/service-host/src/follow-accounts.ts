@@ -1,0 +1,77 @@
+import { type Bus, serviceCall } from '@orrery/bus';
+import { type AccountState, accountChanged, accountContract, ServiceError } from '@orrery/contracts';
+import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
+
+export interface FollowAccountsOptions {
+  /** The following service, as in the calls that it makes. */
+  readonly service: string;
+  /** Durable name of its consumer. */
+  readonly consumer: string;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Stores a state, unless a later one (by `revision`) is stored already. Must bear repetition. */
+  readonly store: (state: AccountState) => Promise<void>;
+  /** Runs after states were stored: one that was published, or all of them. */
+  readonly onStored?: (signal: AbortSignal) => Promise<void>;
+  /** Ends the following. */
+  readonly signal: AbortSignal;
+}
+
+const STATES_PER_PAGE = 1000;
+/** A message may be lost with the bus, so all accounts are compared at this interval, in milliseconds. */
+const RECONCILE_MS = 60_000;
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Keeps a service's copy of the accounts' states (quotas, disabled or not) equal to the gateway's, which owns them: it
+ * consumes the messages about changes, and reads all states from the gateway once a minute.
+ */
+export async function followAccounts(options: FollowAccountsOptions): Promise<PollLoop> {
+  const { consumer, bus, clock, logger, store, onStored, signal } = options;
+  await bus.consume(accountChanged, {
+    consumer,
+    handle: async (state) => {
+      await store(state);
+      await onStored?.(signal);
+      return 'ack';
+    },
+    signal,
+  });
+  return startPollLoop({
+    name: 'account reconciliation',
+    intervalMs: RECONCILE_MS,
+    clock,
+    logger,
+    signal,
+    runOnce: async (stopping) => {
+      await reconcile(options, stopping).catch((error: unknown) => {
+        // A gateway that starts or restarts is no failure: it publishes changes anyway, and the next run compares again.
+        if (!isAway(error)) throw error;
+        logger.debug('the gateway does not answer about accounts yet');
+      });
+      return 'idle';
+    },
+  });
+}
+
+const isAway = (error: unknown): boolean => error instanceof ServiceError && error.code === 'unavailable';
+
+/** Reads all states, page by page. */
+async function reconcile(
+  { service, bus, clock, store, onStored }: FollowAccountsOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let afterId = 0; !signal.aborted; ) {
+    const { states } = await bus.call(
+      accountContract.rpcs['accounts.states'],
+      { afterId, limit: STATES_PER_PAGE },
+      serviceCall(service, clock, TIMEOUT_MS, signal),
+    );
+    for (const state of states) await store(state);
+    const last = states.at(-1);
+    if (states.length < STATES_PER_PAGE || last === undefined) break;
+    afterId = last.accountId;
+  }
+  await onStored?.(signal);
+}

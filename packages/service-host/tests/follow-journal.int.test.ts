@@ -1,0 +1,277 @@
+import { type Bus, connectBus, createInProcessHub } from '@orrery/bus';
+import {
+  defineContract,
+  type JournalFact,
+  journalEntry,
+  journalRpcs,
+  newAddress,
+  ServiceError,
+} from '@orrery/contracts';
+import { connect, type Database, inboxMigration, migrate } from '@orrery/database';
+import { createLogger, systemClock } from '@orrery/service-kit';
+import { createTestDatabase, describeWithNats } from '@orrery/testing';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type FollowJournalOptions, followJournal } from '../src/index.js';
+
+const logger = createLogger({ service: 'test', level: 'silent' });
+const clock = systemClock;
+const common = { service: 'test', logger, clock };
+
+interface Effects {
+  effects: { deployment: string; seq: number };
+}
+
+/** The runtime's part: journals of this test file, and `journal.range` over them. */
+const journals = new Map<string, JournalFact[]>();
+const runtime = defineContract('runtime', { 'journal.range': journalRpcs['journal.range'] });
+
+function entryOf(deployment: string, seq: number): JournalFact {
+  const hash = 'a'.repeat(64);
+  return {
+    v: 1,
+    deployment,
+    id: crypto.randomUUID(),
+    seq,
+    kind: 'execution',
+    event: 'race',
+    eventVersion: 1,
+    versionHash: hash,
+    trigger: 'admin',
+    caller: 'account:1',
+    status: 'succeeded',
+    input: {},
+    changes: [],
+    result: null,
+    error: null,
+    llmHash: null,
+    attestation: null,
+    paymentKey: null,
+    executedAt: '2026-11-22T00:00:00.000Z',
+    prevHash: hash,
+    hash,
+    worldAddress: newAddress(),
+    inputHash: hash,
+    stateChanges: {},
+    binding: null,
+  };
+}
+
+/** A journal of this length. */
+function journal(length: number) {
+  const deployment = newAddress();
+  const entries = Array.from({ length }, (_, index) => entryOf(deployment, index + 1));
+  journals.set(deployment, entries);
+  return { deployment, entries };
+}
+
+async function openDatabase(): Promise<Database<Effects>> {
+  const testDatabase = await createTestDatabase();
+  onTestFinished(() => testDatabase.drop());
+  const address = { url: testDatabase.url, schema: 'pushes', applicationName: 'test' };
+  const database = await connect<Effects>({ ...address, logger });
+  onTestFinished(() => database.close());
+  await migrate({ database, migrations: { '0001_inbox': inboxMigration }, logger });
+  await sql`create table effects (deployment text not null, seq bigint not null)`.execute(database.db);
+  return database;
+}
+
+/** Joins the bus as a service, until the test ends. */
+type Join = () => Promise<Bus>;
+
+const suite = (openBus: () => Promise<Join>) => {
+  /** A bus with a runtime and a follower that records each entry; `refuse` may throw for one. */
+  const following = async (
+    refuse: (entry: JournalFact) => void = () => undefined,
+    more: Partial<FollowJournalOptions<Effects>> = {},
+  ) => {
+    const join = await openBus();
+    const [publisher, bus] = [await join(), await join()];
+    const ranges = vi.fn();
+    await publisher.serve(runtime, {
+      'journal.range': async ({ deployment, after, limit }) => {
+        ranges(deployment, after);
+        const entries = journals.get(deployment);
+        if (entries === undefined) throw new ServiceError('deployment_not_found');
+        // Pages of two show that the follower reads on.
+        return { entries: entries.slice(after, after + Math.min(limit, 2)), head: entries.length };
+      },
+    });
+    const database = await openDatabase();
+    const attempts = vi.fn();
+    const stop = new AbortController();
+    onTestFinished(() => stop.abort());
+    const follower = await followJournal<Effects>({
+      ...common,
+      consumer: `follower-${crypto.randomUUID()}`,
+      database,
+      bus,
+      handle: async (trx, entry) => {
+        attempts(entry.deployment, entry.seq);
+        await trx.insertInto('effects').values({ deployment: entry.deployment, seq: entry.seq }).execute();
+        refuse(entry);
+      },
+      maxAttempts: 3,
+      retryBaseMs: 5,
+      signal: stop.signal,
+      ...more,
+    });
+    const publish = (entry: JournalFact, id: string = entry.id) =>
+      publisher.publish(journalEntry, entry, { id, orderingKey: entry.deployment });
+    const effects = async (deployment: string) => {
+      const rows = await database.db
+        .selectFrom('effects')
+        .select('seq')
+        .where('deployment', '=', deployment)
+        .execute();
+      return rows.map(({ seq }) => seq);
+    };
+    const untilEffects = (deployment: string, seqs: readonly number[]) =>
+      vi.waitFor(async () => expect(await effects(deployment)).toEqual(seqs), { timeout: 10_000 });
+    const attemptsOf = (entry: JournalFact | undefined) =>
+      attempts.mock.calls.filter(
+        ([deployment, seq]) => deployment === entry?.deployment && seq === entry?.seq,
+      ).length;
+    return { follower, publish, effects, untilEffects, ranges, attemptsOf, database };
+  };
+
+  it('handles the entries of a deployment in order, without asking the runtime', async () => {
+    const { publish, untilEffects, ranges } = await following();
+    const { deployment, entries } = journal(20);
+    for (const entry of entries) await publish(entry);
+    await untilEffects(
+      deployment,
+      [...Array(20).keys()].map((index) => index + 1),
+    );
+    expect(ranges).not.toHaveBeenCalledWith(deployment, expect.anything());
+  });
+
+  it('reads entries that did not come from the runtime, page by page, before it goes on', async () => {
+    const { publish, untilEffects, ranges } = await following();
+    const { deployment, entries } = journal(8);
+    for (const index of [0, 1, 7]) if (entries[index]) await publish(entries[index]);
+    await untilEffects(deployment, [1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(ranges.mock.calls.filter(([of]) => of === deployment)).toEqual(
+      [2, 4, 6].map((after) => [deployment, after]),
+    );
+  });
+
+  it('sends an entry back while the runtime cannot give the ones before it', async () => {
+    const { publish, untilEffects, effects, ranges } = await following();
+    const { deployment, entries } = journal(3);
+    journals.delete(deployment);
+    for (const entry of entries.slice(1)) await publish(entry);
+    await vi.waitFor(() =>
+      expect(ranges.mock.calls.filter(([of]) => of === deployment).length).toBeGreaterThan(4),
+    );
+    expect(await effects(deployment)).toEqual([]);
+    journals.set(deployment, entries);
+    await untilEffects(deployment, [1, 2, 3]);
+  });
+
+  it('has one effect of an entry that is delivered repeatedly', async () => {
+    const { publish, untilEffects, attemptsOf } = await following();
+    const { deployment, entries } = journal(4);
+    for (const entry of entries.slice(0, 3)) {
+      await publish(entry);
+      await publish(entry, `${entry.id} again`);
+    }
+    if (entries[3]) await publish(entries[3]);
+    await untilEffects(deployment, [1, 2, 3, 4]);
+    expect(entries.map(attemptsOf)).toEqual([1, 1, 1, 1]);
+  });
+
+  it('retries an entry whose handling failed, and leaves no effect of the failed attempts', async () => {
+    let failures = 2;
+    const { publish, untilEffects } = await following(({ seq }) => {
+      if (seq === 2 && failures-- > 0) throw new Error('not now');
+    });
+    const { deployment, entries } = journal(4);
+    for (const entry of entries) await publish(entry);
+    await untilEffects(deployment, [1, 2, 3, 4]);
+  });
+
+  it('makes a dead letter after the last attempt, which stops only its own deployment', async () => {
+    const poisoned = journal(4);
+    const well = journal(4);
+    const { follower, publish, untilEffects, effects, attemptsOf } = await following((entry) => {
+      if (entry.deployment === poisoned.deployment && entry.seq === 2) throw new Error('unknown chain');
+    });
+    for (const index of [0, 1, 2])
+      for (const { entries } of [poisoned, well]) if (entries[index]) await publish(entries[index]);
+    await vi.waitFor(
+      async () =>
+        expect(await follower.deadLetter(poisoned.deployment)).toMatchObject({
+          seq: 2,
+          reason: 'unknown chain',
+          payload: { id: poisoned.entries[1]?.id },
+        }),
+      { timeout: 10_000 },
+    );
+    for (const { entries } of [poisoned, well]) if (entries[3]) await publish(entries[3]);
+    if (poisoned.entries[1]) await publish(poisoned.entries[1], 'delivered again');
+    await untilEffects(well.deployment, [1, 2, 3, 4]);
+    expect(await follower.deadLetter(well.deployment)).toBeUndefined();
+    expect(attemptsOf(poisoned.entries[1])).toBe(3);
+    expect(await effects(poisoned.deployment)).toEqual([1]);
+  });
+
+  it('goes on when an operator has the dead letter retried, or skipped', async () => {
+    let isPoison = true;
+    const retried = journal(4);
+    const skipped = journal(4);
+    const { follower, publish, untilEffects } = await following(({ seq }) => {
+      if (isPoison && seq === 2) throw new Error('unknown chain');
+    });
+    const untilStopped = (deployment: string) =>
+      vi.waitFor(async () => expect(await follower.deadLetter(deployment)).toBeDefined(), {
+        timeout: 10_000,
+      });
+    for (const { deployment, entries } of [retried, skipped]) {
+      for (const entry of entries) await publish(entry);
+      await untilStopped(deployment);
+    }
+    expect(await follower.skip(skipped.deployment)).toBe(true);
+    await untilEffects(skipped.deployment, [1, 3, 4]);
+    expect(await follower.skip(skipped.deployment)).toBe(false);
+
+    await expect(follower.retry(retried.deployment)).rejects.toThrow('unknown chain');
+    await untilStopped(retried.deployment);
+    isPoison = false;
+    expect(await follower.retry(retried.deployment)).toBe(true);
+    await untilEffects(retried.deployment, [1, 2, 3, 4]);
+    expect(await follower.deadLetter(retried.deployment)).toBeUndefined();
+  });
+
+  it('makes no dead letter while the database is away', async () => {
+    const { deployment, entries } = journal(1);
+    let failures = 5;
+    const { follower, publish, untilEffects, attemptsOf } = await following((entry) => {
+      if (entry.deployment === deployment && failures-- > 0)
+        throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+    });
+    if (entries[0]) await publish(entries[0]);
+    await untilEffects(deployment, [1]);
+    expect(attemptsOf(entries[0])).toBe(6);
+    expect(await follower.deadLetter(deployment)).toBeUndefined();
+  });
+};
+
+describe('following journals on the in-process bus', () =>
+  suite(async () => {
+    const database = await createTestDatabase();
+    onTestFinished(() => database.drop());
+    const hub = await createInProcessHub({ ...common, databaseUrl: database.url });
+    onTestFinished(() => hub[Symbol.asyncDispose]());
+    return () => joined(connectBus({ ...common, url: undefined, hub }));
+  }));
+
+describeWithNats('following journals over NATS', (url) =>
+  suite(async () => () => joined(connectBus({ ...common, url }))),
+);
+
+async function joined(connecting: Promise<Bus>): Promise<Bus> {
+  const bus = await connecting;
+  onTestFinished(() => bus.close());
+  return bus;
+}
