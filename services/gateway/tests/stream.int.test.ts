@@ -36,7 +36,7 @@ async function setUp() {
       binding: null,
       worldAddress: 'w',
     } as never);
-    await heads.look();
+    await heads.poll();
   };
   const keys: KeyVerifier = {
     verify: async () => {

@@ -6,7 +6,7 @@ import { accountStateOf, accountsAfter } from './account-store.js';
 
 type Rpcs = typeof accountContract extends Contract<infer R> ? R : never;
 
-/** What the other services may ask about accounts. */
+/** Answers the other services' calls about accounts. */
 export const accountHandlers = (db: Kysely<GatewaySchema>): Handlers<Rpcs> => ({
   'accounts.states': async ({ afterId, limit }) => {
     const rows = await accountsAfter(db, afterId, limit).catch((error: unknown) =>

@@ -54,7 +54,7 @@ export const accountsAfter = (
 ): Promise<AccountRow[]> =>
   db.selectFrom('accounts').selectAll().where('id', '>', afterId).orderBy('id').limit(limit).execute();
 
-/** Holds the account until the transaction ends, so that what is counted under it stays counted. */
+/** Locks the account until the transaction ends, so that a count of its rows stays correct. */
 export async function lockAccount(db: Kysely<GatewaySchema>, id: number): Promise<void> {
   await sql`select from accounts where id = ${id} for update`.execute(db);
 }

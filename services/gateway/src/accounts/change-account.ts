@@ -35,7 +35,7 @@ const changeAccount = (db: Kysely<GatewaySchema>, id: number, change: Change): P
     return account;
   });
 
-/** Puts an account's state into the outbox; its row is held by the transaction, so states go out in order. */
+/** Writes an account's state to the outbox. The transaction locks the account's row, so states are published in order. */
 export async function announceAccount(trx: Transaction<GatewaySchema>, account: AccountRow): Promise<void> {
   const { id, revision } = account;
   // Comes from `jsonb`, so there is no `undefined` in it.

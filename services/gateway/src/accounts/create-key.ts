@@ -17,7 +17,7 @@ export interface NewKey {
   expiresAt?: Date | null;
 }
 
-/** Creates a key; the answer is the only place where its token ever appears. @throws ServiceError `limit_reached`. */
+/** Creates a key; only this answer contains its token. @throws ServiceError `limit_reached`. */
 export const createKey = (db: Kysely<GatewaySchema>, accountId: number, key: NewKey): Promise<CreatedKey> =>
   transaction(db, async (trx) => {
     await lockAccount(trx, accountId);
@@ -26,7 +26,7 @@ export const createKey = (db: Kysely<GatewaySchema>, accountId: number, key: New
     return await addKey(trx, accountId, key);
   });
 
-/** The insertion alone, for transactions that have checked the limit or start from nothing. */
+/** Inserts a key without a check of the limit, for transactions that have checked it or create the account. */
 export async function addKey(db: Kysely<GatewaySchema>, accountId: number, key: NewKey): Promise<CreatedKey> {
   const { keyId, token, hash } = newToken();
   const { name, scopes, expiresAt = null } = key;

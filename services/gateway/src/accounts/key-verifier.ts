@@ -24,7 +24,7 @@ export interface KeyVerifierOptions {
   loadUsable: (keyIds: string[]) => Promise<Map<string, UsableKey>>;
   clock: Clock;
   onUse?: (keyId: string, at: number) => void;
-  /** How old a check may be, in milliseconds: the time within which a revocation holds everywhere. */
+  /** How old a check may be, in milliseconds: the time after which a revocation applies everywhere. */
   maxAgeMs?: number;
   maxKeys?: number;
 }
@@ -38,8 +38,8 @@ interface CheckedKey extends UsableKey {
 const unauthorized = (detail: string) => new ServiceError('unauthorized', detail);
 
 /**
- * Verifies tokens from memory. A check holds for `maxAgeMs`; keys that are in use are checked again in the background,
- * so a lost revocation message costs at most that time, and a database that is away ends access instead of freezing it.
+ * Verifies tokens in memory. A check is valid for `maxAgeMs`. Keys in use are checked again in the background, so a lost
+ * revocation message delays the revocation by at most that time, and access ends when the database is unavailable.
  */
 export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   const { clock, maxAgeMs = 1000, maxKeys = 50_000 } = options;

@@ -19,7 +19,7 @@ const publicationOf = ({ payload, messageId: id, orderingKey }: OutboxMessage) =
   orderingKey,
 });
 
-/** Publishes what changes of accounts the outbox holds, also those that the operator's commands have written. */
+/** Publishes the account changes in the outbox, including those written by the operator's commands. */
 export function startAnnouncements({ database, bus, clock, logger, resources }: AnnouncementsContext): void {
   const relay = startRelay({
     database,

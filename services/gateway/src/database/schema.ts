@@ -11,7 +11,7 @@ export interface AccountsTable {
   wallet: string | null;
   quotas: ColumnType<AccountQuotas, unknown, unknown>;
   disabled_at: Date | null;
-  /** Grows with every change of quotas or state, so that late news of it is recognised. */
+  /** Grows with every change of quotas or state, so that late messages about it are recognised. */
   revision: Generated<number>;
   created_at: Written;
   updated_at: Written;

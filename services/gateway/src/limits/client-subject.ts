@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** Whom a client address counts as: an IPv6 customer has a whole /64, an IPv4 one may come in its IPv6 form. */
+/** The subject that a client address counts as. An IPv6 client has a whole /64; an IPv4 address may have its IPv6 form. */
 export function clientSubject(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

@@ -36,7 +36,7 @@ describe('the token bucket', () => {
     expect([await take('a'), await take('b')]).toEqual([false, true]);
   });
 
-  it('tells what is left and when to come again', async () => {
+  it('returns the remaining tokens and the waiting time', async () => {
     const { limiter } = limited();
     expect(await limiter.take(policy, 'a')).toEqual({
       allowed: true,
@@ -62,7 +62,7 @@ describe('the token bucket', () => {
 });
 
 describe('the fallback', () => {
-  it('counts locally while the shared counter is away', async () => {
+  it('counts locally while the shared counter is unavailable', async () => {
     const { limiter } = limited();
     const away = { take: () => Promise.reject(new Error('away')) };
     const both = withFallback(away, limiter);

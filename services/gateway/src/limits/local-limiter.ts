@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { RateLimiter } from './rate-policy.js';
 import { type Bucket, takeToken } from './token-bucket.js';
 
-/** Subjects that are remembered; the one not seen for longest is forgotten first. */
+/** Subjects that are remembered; the least recently seen is forgotten first. */
 const MAX_SUBJECTS = 50_000;
 
 /** Counts in this process alone. */

@@ -17,7 +17,7 @@ export interface RatePolicies {
   readonly signIn: RatePolicy;
 }
 
-/** So many a minute, all of them at once if need be. */
+/** `count` requests a minute, all of which may come at once. */
 export const perMinute = (name: string, count: number): RatePolicy => ({
   name,
   burst: count,
@@ -26,15 +26,15 @@ export const perMinute = (name: string, count: number): RatePolicy => ({
 
 export interface RateDecision {
   readonly allowed: boolean;
-  /** Requests that may follow at once. */
+  /** Requests that may follow immediately. */
   readonly remaining: number;
-  /** Seconds until the next one may come; 0 when one may come now. */
+  /** Seconds until the next request is allowed; 0 if it is allowed now. */
   readonly waitSeconds: number;
   /** Seconds until the bucket is full again. */
   readonly fullSeconds: number;
 }
 
 export interface RateLimiter {
-  /** Takes one from the subject's bucket, if there is one. */
+  /** Takes a token from the subject's bucket, if it has one. */
   take(policy: RatePolicy, subject: string): Promise<RateDecision>;
 }

@@ -2,7 +2,7 @@ import type { RateDecision, RatePolicy } from './rate-policy.js';
 
 export interface Bucket {
   tokens: number;
-  /** Ms since epoch of the last look. */
+  /** Ms since epoch of the last request. */
   at: number;
 }
 
@@ -19,7 +19,7 @@ export function takeToken(
   return { bucket: { tokens, at: now }, decision: decisionOf(tokens, allowed, { burst, perSecond }) };
 }
 
-/** What the tokens that are left mean to a caller. */
+/** The decision that follows from the remaining tokens. */
 export const decisionOf = (
   tokens: number,
   allowed: boolean,

@@ -23,7 +23,7 @@ export function describeOperation(rpc: RoutedRpc, book: SchemaBook): Record<stri
   };
 }
 
-/** OpenAPI 3.1 lets a bearer scheme list what the token must be good for. */
+/** OpenAPI 3.1 allows a bearer scheme to list the scopes that the token needs. */
 function securityOf({ access }: RoutedRpc): unknown[] {
   if (access.relation === 'public') return [];
   return [{ apiKey: access.scope === 'none' ? [] : [access.scope] }];
@@ -31,6 +31,6 @@ function securityOf({ access }: RoutedRpc): unknown[] {
 
 function requestBody(name: string, body: z.ZodType, book: SchemaBook): unknown {
   const example = BODY_EXAMPLES[name];
-  const content = { schema: book.inPlace(body, 'input'), ...(example !== undefined && { example }) };
+  const content = { schema: book.inline(body, 'input'), ...(example !== undefined && { example }) };
   return { required: true, content: { 'application/json': content } };
 }

@@ -13,7 +13,7 @@ const direct = {
 const wins = { name: 'wins', type: 'integer', constraints: { min: 0 }, defaultValue: 0 };
 const bindings = [{ event: 'race-result', eventVersion: 1 }];
 
-/** Bodies that work one after the other, by operation: a racing world. Tests check them against the contract. */
+/** Bodies by operation that work in sequence and build a racing world. Tests check them against the contract. */
 export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'worlds.create': {
     name: 'Race track',

@@ -21,7 +21,7 @@ export function toJsonSchema(schema: z.ZodType, io: Side): Converted {
   return { schema: rest, definitions: $defs };
 }
 
-/** That whole numbers are safe ones goes without saying; as bounds they only hide the ones that matter. */
+/** Removes the bounds of safe integers: they apply everywhere and hide the bounds that matter. */
 function dropMachineBounds({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   if (jsonSchema['minimum'] === Number.MIN_SAFE_INTEGER) delete jsonSchema['minimum'];
   if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum'];

@@ -2,10 +2,10 @@ import type { RequestParts } from '../operations/request-schema.js';
 import type { JsonSchema } from './json-schema.js';
 import type { SchemaBook } from './schema-book.js';
 
-type Place = 'path' | 'query' | 'header';
+type Location = 'path' | 'query' | 'header';
 export interface Parameter {
   name: string;
-  in: Place;
+  in: Location;
   required: boolean;
   schema: JsonSchema;
   description?: string;
@@ -18,42 +18,42 @@ export function parametersOf(
   book: SchemaBook,
   examples: Record<string, unknown>,
 ): Parameter[] {
-  const places: [Place, RequestParts[keyof RequestParts]][] = [
+  const located: [Location, RequestParts[keyof RequestParts]][] = [
     ['path', parts.params],
     ['query', parts.query],
     ['header', parts.headers],
   ];
-  return places.flatMap(([place, schema]) => {
-    const sent = book.inPlace(schema, 'input');
-    const read = book.inPlace(schema, 'output');
+  return located.flatMap(([location, schema]) => {
+    const sent = book.inline(schema, 'input');
+    const read = book.inline(schema, 'output');
     return Object.entries(membersOf(sent)).map(([name, asSent]) =>
-      parameter(name, place, isRequired(sent, name), telling(asSent, membersOf(read)[name]), examples[name]),
+      parameter(name, location, isRequired(sent, name), shown(asSent, membersOf(read)[name]), examples[name]),
     );
   });
 }
 
 /**
- * Queries arrive as text: what they are read as tells more than that they are text. A transform has no schema of its
- * result, then what is sent must do.
+ * Queries arrive as text, so the schema of the parsed value says more. A transform has no schema of its result; then the
+ * schema of the text is shown.
  */
-const telling = (sent: JsonSchema, read: JsonSchema = {}): JsonSchema =>
+const shown = (sent: JsonSchema, read: JsonSchema = {}): JsonSchema =>
   Object.keys(read).length === 0 ? sent : read;
 
 function parameter(
   name: string,
-  place: Place,
+  location: Location,
   required: boolean,
   schema: JsonSchema,
   example: unknown,
 ): Parameter {
   const { description, ...rest } = schema;
   return {
-    name: place === 'header' ? headerName(name) : name,
-    in: place,
+    name: location === 'header' ? headerName(name) : name,
+    in: location,
     required,
     schema: rest,
     ...(typeof description === 'string' && { description }),
-    ...(place === 'path' && example !== undefined && { example }),
+    ...(location === 'path' && example !== undefined && { example }),
   };
 }
 

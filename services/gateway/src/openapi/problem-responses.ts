@@ -33,8 +33,8 @@ export const problemSchema: JsonSchema = {
   required: ['success', 'error', 'code', 'type', 'title', 'status', 'detail', 'instance', 'requestId'],
 };
 
-/** What the door itself answers, whatever the operation. */
-function doorCodes({ access, http }: RoutedRpc): ErrorCode[] {
+/** The codes that the gateway itself answers for any operation. */
+function gatewayCodes({ access, http }: RoutedRpc): ErrorCode[] {
   const codes: ErrorCode[] = [...EVERYWHERE];
   if (access.relation !== 'public') codes.push('unauthorized');
   if (access.scope !== 'none') codes.push('forbidden');
@@ -76,7 +76,7 @@ export const sharedResponses = (): Record<string, unknown> =>
 /** One response per status, with the codes that it may carry. */
 export function problemResponses(rpc: RoutedRpc): Record<string, unknown> {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of new Set([...doorCodes(rpc), ...rpc.errors])) {
+  for (const code of new Set([...gatewayCodes(rpc), ...rpc.errors])) {
     const { status } = ERRORS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

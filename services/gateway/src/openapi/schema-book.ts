@@ -2,12 +2,12 @@ import type { z } from 'zod';
 import { type JsonSchema, referencesIn, type Side, toJsonSchema, withReferences } from './json-schema.js';
 
 /**
- * Collects the named schemas of all operations as OpenAPI components. One that reads differently from the two sides
- * (defaults make members optional for who sends) becomes two: `Name` as it is answered, `NameInput` as it is sent.
+ * Collects the named schemas of all operations as OpenAPI components. A schema that differs between sender and receiver
+ * (defaults make members optional for the sender) becomes two: `Name` for answers, `NameInput` for requests.
  */
 export interface SchemaBook {
-  /** The schema in place, its named parts as references to components. Only after all were collected. */
-  inPlace(schema: z.ZodType, side: Side): JsonSchema;
+  /** The schema with references to components for its named parts. */
+  inline(schema: z.ZodType, side: Side): JsonSchema;
   components(): Record<string, JsonSchema>;
 }
 
@@ -19,14 +19,15 @@ export function createSchemaBook(schemas: readonly { schema: z.ZodType; side: Si
     Object.assign(definitions[side], toJsonSchema(schema, side).definitions);
   const differing = differingIds(definitions);
   const nameOn = (side: Side) => (id: string) => (side === 'input' && differing.has(id) ? `${id}Input` : id);
-  const place = (schema: JsonSchema, side: Side) => withReferences(schema, nameOn(side)) as JsonSchema;
+  const withComponents = (schema: JsonSchema, side: Side) =>
+    withReferences(schema, nameOn(side)) as JsonSchema;
 
   return {
-    inPlace: (schema, side) => place(toJsonSchema(schema, side).schema, side),
+    inline: (schema, side) => withComponents(toJsonSchema(schema, side).schema, side),
     components: () => {
       const named = (['input', 'output'] as const).flatMap((side) =>
         Object.entries(definitions[side]).map(
-          ([id, schema]) => [nameOn(side)(id), place(schema, side)] as const,
+          ([id, schema]) => [nameOn(side)(id), withComponents(schema, side)] as const,
         ),
       );
       return Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1)));

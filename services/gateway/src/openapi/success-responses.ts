@@ -33,13 +33,13 @@ export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<strin
   };
 }
 
-/** RFC 7240 §3: the answer says that it did as `Prefer` asked. */
+/** RFC 7240 §3: the answer names the preference that was applied. */
 const accepted = <R extends { headers: object }>(response: R) => ({
   ...response,
   headers: { ...response.headers, 'Preference-Applied': header('PreferenceApplied') },
 });
 
-/** OpenAPI 3.1 has no words for the parts of a stream: `contentSchema` is that of one event's data. */
+/** OpenAPI 3.1 cannot describe the events of a stream: `contentSchema` describes the data of one event. */
 const eventStream = (data: JsonSchema | undefined) => ({
   'text/event-stream': {
     schema: {
@@ -52,7 +52,7 @@ const eventStream = (data: JsonSchema | undefined) => ({
 });
 
 function replyOf(rpc: RoutedRpc, book: SchemaBook) {
-  const reply = book.inPlace(rpc.reply as z.ZodType, 'output');
+  const reply = book.inline(rpc.reply as z.ZodType, 'output');
   return {
     properties: reply['properties'] as Record<string, JsonSchema>,
     required: (reply['required'] ?? []) as string[],

@@ -1,11 +1,11 @@
 import type { Rpc } from '@orrery/contracts';
 import { z } from 'zod';
 
-/** What the gateway must know of an operation's request before it can read one. */
+/** What the gateway needs to know about an operation in order to read its requests. */
 export interface RequestSchema {
   /** Lower-case names of the headers that the operation reads. */
   headers: readonly string[];
-  /** `none`: an absent body is as good as an empty object. */
+  /** `none`: an absent body counts as an empty object. */
   body: 'none' | 'array' | 'object';
 }
 
@@ -38,7 +38,7 @@ function bodyKind(body: z.ZodType): RequestSchema['body'] {
   return body instanceof z.ZodObject && Object.keys(body.shape).length === 0 ? 'none' : 'object';
 }
 
-/** The schema that looks at the value first, below transforms, pipes and wrappers. */
+/** The schema that receives the value first, below transforms, pipes and wrappers. */
 function innermost(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodPipe) return innermost(schema.in as z.ZodType);
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)

@@ -24,7 +24,7 @@ export interface PlacedOperation {
   operation: DescribedOperation;
 }
 
-/** One operation: closed it shows method, path and summary; open, all that a caller needs. */
+/** One operation: closed it shows method, path and summary, open all details. */
 export function operationSection({ method, path, operation }: PlacedOperation): Html {
   const body = operation.requestBody?.content['application/json'];
   return html`<details id="${operation.operationId}"><summary><b class="${method}">${method.toUpperCase()}</b>
@@ -41,8 +41,8 @@ function accessText({ security }: DescribedOperation): string {
   return scopes.length === 0 ? 'Needs an API key.' : `Needs an API key with the scope ${scopes.join(', ')}.`;
 }
 
-const parameterRow = ({ name, in: place, required, schema, description }: Parameter): Html =>
-  html`<tr><td><code>${name}</code><td>${place}<td>${schemaText(schema)}<td>${required ? 'required' : ''} ${description}`;
+const parameterRow = ({ name, in: location, required, schema, description }: Parameter): Html =>
+  html`<tr><td><code>${name}</code><td>${location}<td>${schemaText(schema)}<td>${required ? 'required' : ''} ${description}`;
 
 function membersTable(schema: JsonSchema): Html {
   const rows = memberRows(schema);

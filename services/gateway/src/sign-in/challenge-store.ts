@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { ChallengesTable, GatewaySchema } from '../database/schema.js';
 
-/** Stores a challenge and lets some of those go that nobody answered in time. */
+/** Stores a challenge and deletes up to 100 expired ones. */
 export async function storeChallenge(db: Kysely<GatewaySchema>, challenge: ChallengesTable): Promise<void> {
   await sql`
     delete from challenges where (wallet, message) in (
@@ -10,7 +10,7 @@ export async function storeChallenge(db: Kysely<GatewaySchema>, challenge: Chall
   await db.insertInto('challenges').values(challenge).execute();
 }
 
-/** Takes a challenge away: true for one caller alone, on whichever replica. */
+/** Deletes a challenge: true for exactly one caller over all replicas. */
 export async function takeChallenge(
   db: Kysely<GatewaySchema>,
   { wallet, message }: Pick<ChallengesTable, 'wallet' | 'message'>,

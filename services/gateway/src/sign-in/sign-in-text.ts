@@ -1,5 +1,5 @@
 export interface SignInText {
-  /** Host that asks, as a browser shows it; from the configuration, never from a request's Host header. */
+  /** Host of this service as a browser shows it; from the configuration, never from a request's Host header. */
   domain: string;
   uri: string;
   wallet: string;

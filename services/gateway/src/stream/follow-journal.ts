@@ -9,7 +9,7 @@ export interface Follower {
   heads: HeadWatch;
   stream: EventStream;
   signal: AbortSignal;
-  /** Told how far the client has come. */
+  /** Called with the seq of each entry that was sent or skipped. */
   onProgress: (seq: number) => void;
 }
 
@@ -32,7 +32,7 @@ export async function followJournal(from: number, follower: Follower): Promise<'
   return 'aborted';
 }
 
-/** What readers of the history see; the rest of the fact is for services. */
+/** The members that readers of the history see; the others are for services. */
 function liveExecutionOf(fact: JournalFact): LiveExecution {
   const { worldAddress: _world, inputHash: _input, binding: _binding, ...execution } = fact;
   return execution;

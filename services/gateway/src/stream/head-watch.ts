@@ -1,13 +1,16 @@
 import { LRUCache } from 'lru-cache';
 
-/** Tells when journals grow: as it is told, and with one question per deployment however many streams wait. */
+/**
+ * Wakes streams when journals grow: at once by broadcasts of journal heads, otherwise by polling, with one call per
+ * deployment for any number of streams.
+ */
 export interface HeadWatch {
-  /** The journals of these deployments go so far now. */
-  grew(heads: readonly (readonly [deployment: string, seq: number])[]): void;
-  /** Resolves when the deployment's journal goes beyond `seq`, or the signal aborts. */
+  /** Takes the broadcast heads of growing journals. */
+  onHeads(heads: readonly (readonly [deployment: string, seq: number])[]): void;
+  /** Resolves when the deployment's journal has an entry after `seq`, or the signal aborts. */
   beyond(deployment: string, seq: number, signal: AbortSignal): Promise<void>;
-  /** Asks once for every deployment that is waited for. */
-  look(): Promise<void>;
+  /** Reads the head of every deployment that a stream waits for. */
+  poll(): Promise<void>;
 }
 
 interface Waiter {
@@ -15,32 +18,32 @@ interface Waiter {
   wake: () => void;
 }
 
-/** Deployments asked for at once. */
+/** Deployments that are polled at once. */
 const AT_ONCE = 32;
-/** Deployments of which the last news is remembered: it may come while a stream still sends what was before. */
+/** Deployments whose last broadcast head is remembered: it may arrive while a stream still sends earlier entries. */
 const REMEMBERED = 10_000;
 
 export function createHeadWatch(headOf: (deployment: string, known: number) => Promise<number>): HeadWatch {
   const waiting = new Map<string, Set<Waiter>>();
-  const news = new LRUCache<string, number>({ max: REMEMBERED });
+  const heads = new LRUCache<string, number>({ max: REMEMBERED });
 
   const forget = (deployment: string, waiter: Waiter) => {
     const waiters = waiting.get(deployment);
     waiters?.delete(waiter);
     if (waiters?.size === 0) waiting.delete(deployment);
   };
-  /** Once: were the news wrong, as after a restored database, a stream would ask for ever. */
-  const isTold = (deployment: string, seq: number) =>
-    (news.get(deployment) ?? 0) > seq && news.delete(deployment);
-  const lookAt = async ([deployment, waiters]: [string, Set<Waiter>]) => {
+  /** Each head is used once: a wrong one, such as after a restored database, would make a stream read for ever. */
+  const takeHeadAfter = (deployment: string, seq: number) =>
+    (heads.get(deployment) ?? 0) > seq && heads.delete(deployment);
+  const pollOne = async ([deployment, waiters]: [string, Set<Waiter>]) => {
     const known = Math.min(...[...waiters].map(({ seq }) => seq));
     wakeBehind(waiters, await headOf(deployment, known));
   };
 
   return {
-    grew: (heads) => {
-      for (const [deployment, head] of heads) {
-        news.set(deployment, head);
+    onHeads: (grown) => {
+      for (const [deployment, head] of grown) {
+        heads.set(deployment, head);
         wakeBehind(waiting.get(deployment) ?? [], head);
       }
     },
@@ -52,14 +55,14 @@ export function createHeadWatch(headOf: (deployment: string, known: number) => P
           resolve();
         };
         const waiter = { seq, wake };
-        if (signal.aborted || isTold(deployment, seq)) return resolve();
+        if (signal.aborted || takeHeadAfter(deployment, seq)) return resolve();
         signal.addEventListener('abort', wake, { once: true });
         waiting.set(deployment, (waiting.get(deployment) ?? new Set()).add(waiter));
       }),
-    look: async () => {
+    poll: async () => {
       const all = [...waiting];
       for (let start = 0; start < all.length; start += AT_ONCE) {
-        const outcomes = await Promise.allSettled(all.slice(start, start + AT_ONCE).map(lookAt));
+        const outcomes = await Promise.allSettled(all.slice(start, start + AT_ONCE).map(pollOne));
         const failed = outcomes.find((outcome) => outcome.status === 'rejected');
         if (failed !== undefined) throw failed.reason;
       }

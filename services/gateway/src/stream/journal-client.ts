@@ -3,14 +3,14 @@ import type { Bus } from '@orrery/bus';
 import { type Cancellation, type JournalFact, runtimeContract } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 
-/** The journal of a deployment, read on the gateway's own behalf: whoever reads on was allowed to before. */
+/** The journal of a deployment, read as the gateway itself: the caller's access was checked when the stream opened. */
 export interface JournalClient {
   after(
     deployment: string,
     seq: number,
     signal?: Cancellation,
   ): Promise<{ entries: JournalFact[]; head: number }>;
-  /** How far the journal goes; `known` is a seq that is surely in it. */
+  /** The last seq of the journal; `known` is a seq that the journal contains. */
   headOf(deployment: string, known: number): Promise<number>;
 }
 

@@ -9,8 +9,8 @@ import { createJournalClient } from './journal-client.js';
 import { streamDeployment } from './stream-deployment.js';
 import { createWhileUsed } from './while-used.js';
 
-/** How long after its commit an execution is seen at the latest, in milliseconds, should the news of it get lost. */
-const LOOK_MS = 2000;
+/** Milliseconds after its commit at which an execution is seen at the latest if its broadcast is lost. */
+const POLL_MS = 2000;
 
 export interface StreamsContext {
   bus: Pick<Bus, 'call' | 'listen'>;
@@ -23,22 +23,22 @@ export interface StreamsContext {
 }
 
 /**
- * Starts what live streams share: the news of journals, heard while somebody streams, and one look at each followed
- * journal, however many follow it.
+ * Starts what live streams share: the subscription to journal heads while any stream is open, and one poll of each
+ * followed journal for any number of streams.
  */
 export function startStreams(context: StreamsContext): StreamHandler {
   const { bus, clock, logger, resources } = context;
   const journal = createJournalClient(bus, clock);
   const heads = createHeadWatch(journal.headOf);
   const whileListening = createWhileUsed(
-    (signal) => bus.listen(journalHeads, (news) => heads.grew(news.heads), signal),
+    (signal) => bus.listen(journalHeads, (grown) => heads.onHeads(grown.heads), signal),
     (err) => logger.warn({ err }, 'journal-head broadcasts unavailable; live streams poll every 2 s'),
   );
   const runOnce = async () => {
-    await heads.look();
+    await heads.poll();
     return 'idle' as const;
   };
-  const looking = startPollLoop({ name: 'live streams', intervalMs: LOOK_MS, runOnce, clock, logger });
-  resources.add('live streams', () => looking.stop());
+  const polling = startPollLoop({ name: 'live streams', intervalMs: POLL_MS, runOnce, clock, logger });
+  resources.add('live streams', () => polling.stop());
   return streamDeployment({ ...context, journal, heads, whileListening });
 }

@@ -25,7 +25,7 @@ export interface StreamContext {
   keys: KeyVerifier;
   journal: JournalClient;
   heads: HeadWatch;
-  /** Hears the news of journals beside the work. */
+  /** Subscribes to journal heads during the work. */
   whileListening: WhileUsed;
   clock: Clock;
   logger: Logger;
@@ -34,8 +34,8 @@ export interface StreamContext {
 
 /**
  * The live stream of a deployment: executions as they commit, after `Last-Event-ID` or from now on. It ends with an
- * event `end` that names the reason when access is lost or the deployment is deleted; clients that are cut off
- * otherwise come again and miss nothing.
+ * event `end` that names the reason when access is lost or the deployment is deleted. Clients that are cut off otherwise
+ * reconnect and miss nothing.
  */
 export const streamDeployment =
   (context: StreamContext): StreamHandler =>
@@ -44,8 +44,8 @@ export const streamDeployment =
     const { address } = await visibleDeployment(context, request, call);
     await context.whileListening(async () => {
       const { head } = await context.journal.after(address, 0, call.signal);
-      const asked = request.headers['last-event-id'];
-      const from = asked === undefined ? head : Math.min(Number(asked), head);
+      const lastEventId = request.headers['last-event-id'];
+      const from = lastEventId === undefined ? head : Math.min(Number(lastEventId), head);
       await serve(context, request, call, address, from);
     });
   };
@@ -77,7 +77,7 @@ async function serve(
     signal,
     checkKey: () => context.keys.verify(call.token),
     checkVisibility: () => visibleDeployment(context, request, call),
-    beat: () => stream.beat(seq),
+    heartbeat: () => stream.heartbeat(seq),
     onLost: (error) => lost.abort(error),
   });
   const onProgress = (reached: number) => {

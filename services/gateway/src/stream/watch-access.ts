@@ -5,19 +5,19 @@ export interface AccessWatch {
   clock: Clock;
   logger: Logger;
   signal: AbortSignal;
-  /** Whether the key still holds; asked every second, from memory. */
+  /** Rejects when the key is no longer valid. Called every second; reads memory only. */
   checkKey: () => Promise<unknown>;
-  /** Whether the deployment can still be seen; asked every five seconds. */
+  /** Rejects when the deployment is no longer visible. Called every five seconds. */
   checkVisibility: () => Promise<unknown>;
-  beat: () => void;
+  heartbeat: () => void;
   onLost: (error: ServiceError) => void;
 }
 
 const SECOND = 1000;
 const VISIBILITY_TICKS = 5;
-const BEAT_TICKS = 15;
+const HEARTBEAT_TICKS = 15;
 
-/** While a stream is open: ends it when access is lost (a revocation holds within seconds), and keeps it alive. */
+/** Ends an open stream when access is lost (within seconds after a revocation), and sends its heartbeats. */
 export function watchAccess(watch: AccessWatch): PollLoop {
   let tick = 0;
   const runOnce = async () => {
@@ -25,7 +25,7 @@ export function watchAccess(watch: AccessWatch): PollLoop {
     try {
       await watch.checkKey();
       if (tick % VISIBILITY_TICKS === 0) await watch.checkVisibility();
-      if (tick % BEAT_TICKS === 0) watch.beat();
+      if (tick % HEARTBEAT_TICKS === 0) watch.heartbeat();
     } catch (error) {
       watch.onLost(asServiceError(error));
     }

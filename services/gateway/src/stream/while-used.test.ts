@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createWhileUsed } from './while-used.js';
 
-/** What was started, each with its signal, and work that ends when it is told to. */
+/** Records the signal of each start; `use` begins work and returns a function that ends it. */
 function setUp(outcome: () => Promise<void> = async () => undefined) {
   const signals: AbortSignal[] = [];
   const onFailed = vi.fn();
@@ -21,7 +21,7 @@ function setUp(outcome: () => Promise<void> = async () => undefined) {
   return { onFailed, whileUsed, use, ended: () => signals.map(({ aborted }) => aborted) };
 }
 
-it('begins for the first user, ends after the last, and begins anew for the next', async () => {
+it('starts for the first user, ends after the last, and starts again for the next', async () => {
   const { use, whileUsed, ended } = setUp();
   const leave = [use(), use()];
   expect(ended()).toEqual([false]);
@@ -39,7 +39,7 @@ it('ends after work that failed', async () => {
   expect(ended()).toEqual([true]);
 });
 
-it('lets work go on beside what does not begin, and gives that up after the last user', async () => {
+it('does not wait for a start that hangs, and aborts it after the last user', async () => {
   const { whileUsed, use, ended } = setUp(() => new Promise(() => {}));
   const leave = use();
   expect(await whileUsed(async () => 'work')).toBe('work');
@@ -48,7 +48,7 @@ it('lets work go on beside what does not begin, and gives that up after the last
   expect(ended()).toEqual([true]);
 });
 
-it('lets work go on when it could not begin, says so, and tries again for the next user', async () => {
+it('continues work after a failed start, reports it, and tries again for the next user', async () => {
   const { use, onFailed, ended } = setUp(() => Promise.reject(new Error('away')));
   const first = use();
   await vi.waitFor(() => expect(onFailed).toHaveBeenCalledOnce());

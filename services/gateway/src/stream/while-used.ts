@@ -1,9 +1,9 @@
-/** Does work while something is on that helps it. */
+/** Does work while a shared resource is started. */
 export type WhileUsed = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Begins something for the first who uses it and ends it, by the signal, after the last. Nobody waits for it: work that it
- * helps goes on without it. When it could not begin, `onFailed` is told, and the next who comes tries again.
+ * Starts a resource for its first user and ends it, by the signal, after the last one. The work does not wait for the
+ * start and continues without the resource. A failed start is reported to `onFailed`; the next user tries again.
  */
 export function createWhileUsed(
   start: (signal: AbortSignal) => Promise<void>,

@@ -18,7 +18,7 @@ export interface Problem {
   facts?: JsonObject;
 }
 
-/** The problem document of an error. Of an `internal` one nothing but its title is told. */
+/** The problem document of an error. An `internal` error reveals only its title. */
 export function problemOf(error: ServiceError, where: { instance: string; requestId: string }): Problem {
   const { title, status } = ERRORS[error.code];
   const detail = error.code === 'internal' ? `${title}.` : error.message;
@@ -36,13 +36,13 @@ export function problemOf(error: ServiceError, where: { instance: string; reques
   };
 }
 
-/** x402 clients look for `x402Version` and `accepts` at the top of a 402 body; other facts keep to themselves. */
+/** x402 clients read `x402Version` and `accepts` at the top of a 402 body; other facts are in `facts`. */
 function extensions({ code, facts }: ServiceError, status: number): object {
   if (code === 'internal' || Object.keys(facts).length === 0) return {};
   return status === 402 ? facts : { facts };
 }
 
-/** Headers that belong to an error: when to come again, how to authenticate. */
+/** Headers of an error: when to retry, how to authenticate. */
 export function problemHeaders(error: ServiceError): Record<string, string> {
   if (error.code === 'unauthorized') return { 'www-authenticate': 'Bearer realm="orrery"' };
   const seconds = error.facts['retryAfterSeconds'];

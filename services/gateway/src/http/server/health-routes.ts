@@ -1,7 +1,7 @@
 import type { Health } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 
-/** `/healthz`: the process runs. `/readyz`: what it needs answers; 503 tells a balancer to send requests elsewhere. */
+/** `/healthz`: the process runs. `/readyz`: its dependencies answer; with 503 a load balancer sends requests elsewhere. */
 export function addHealthRoutes(app: FastifyInstance, health: Health): void {
   app.get('/healthz', async () => health.liveness());
   app.get('/readyz', async (_request, reply) => {

@@ -4,7 +4,7 @@ import type { HttpLimits } from './http-server.js';
 const HOPS = /^\d{1,2}$/;
 const NETWORKS = new Set(['loopback', 'linklocal', 'uniquelocal']);
 
-/** Whether `TRUST_PROXY` says something: `true`, `false`, a number of hops, or addresses and networks by commas. */
+/** Whether `TRUST_PROXY` is valid: `true`, `false`, a number of hops, or addresses and networks by commas. */
 export const isProxyList = (text: string): boolean =>
   text === 'true' ||
   text === 'false' ||
