@@ -1,4 +1,10 @@
-import { type FieldProblem, fieldProblem, type JsonValue, toPointer } from '@orrery/contracts';
+import {
+  type FieldProblem,
+  fieldProblem,
+  type JsonObject,
+  type JsonValue,
+  toPointer,
+} from '@orrery/contracts';
 import { type PatternWork, patternWork } from '../patterns/pattern.js';
 import type { CompiledContract } from './compile-contract.js';
 import { CONTRACT_LIMITS } from './contract-limits.js';
@@ -36,6 +42,30 @@ export function spendOn(run: Validation, units: number): void {
   if (run.work < 0) throw new TooMuchWork();
 }
 
+/** Listing the keys of a large object takes longer than most keywords. */
+const KEY_COST = 3;
+
+/** The keys of an object, charged for. */
+export function keysOf(run: Validation, object: JsonObject): string[] {
+  const keys = Object.keys(object);
+  spendOn(run, keys.length * KEY_COST);
+  return keys;
+}
+
+/** Keeping what was looked at, for each key or index. */
+const SEEN_COST = 2;
+
+/** Adds what one schema looked at to what another one did. */
+export function addSeen(
+  run: Validation,
+  seen: ReadonlySet<string | number>,
+  to: Set<string | number> | undefined,
+): void {
+  if (to === undefined) return;
+  spendOn(run, seen.size * SEEN_COST);
+  for (const key of seen) to.add(key);
+}
+
 /** Reports a problem with the current value; always false, so that a check can return it. */
 export function report(run: Validation, code: string, message: string, key?: string): false {
   if (run.problems !== null && run.problems.length < CONTRACT_LIMITS.problems) {
@@ -48,7 +78,10 @@ export function report(run: Validation, code: string, message: string, key?: str
 /** Checks a part of the current value, which has keys and indexes of its own. */
 export function descend(run: Validation, key: string | number, value: JsonValue, check: Check): boolean {
   const { seen, problems } = run;
-  seen?.add(key);
+  if (seen !== undefined) {
+    spendOn(run, SEEN_COST);
+    seen.add(key);
+  }
   run.seen = undefined;
   if (problems !== null) run.path.push(key);
   const ok = check(value, run);
@@ -64,7 +97,7 @@ export function attempt(run: Validation, value: JsonValue, check: Check): boolea
   run.problems = null;
   if (seen !== undefined) run.seen = new Set();
   const ok = check(value, run);
-  if (ok && seen !== undefined) for (const key of run.seen ?? []) seen.add(key);
+  if (ok && run.seen !== undefined) addSeen(run, run.seen, seen);
   run.problems = problems;
   run.seen = seen;
   return ok;

@@ -52,6 +52,7 @@ function endOfString(text: string, start: number): number {
 
 /** A comment runs to the end of its line, or to the `}}` that closes the placeholder. */
 function endOfComment(text: string, start: number): number {
-  const ends = [text.indexOf('\n', start), text.indexOf('}}', start)].filter((end) => end >= 0);
-  return ends.length === 0 ? text.length : Math.min(...ends) - 1;
+  const end = /\n|\}\}/g;
+  end.lastIndex = start;
+  return (end.exec(text)?.index ?? text.length + 1) - 1;
 }

@@ -1,6 +1,6 @@
 import { fail, spend } from '../frame.js';
 import { typeOf } from '../values/cel-type.js';
-import { type CelValue, isInt64, isNumber, valueToText, wordFor } from '../values/cel-value.js';
+import { BeyondJson, type CelValue, isInt64, isNumber, valueToText, wordFor } from '../values/cel-value.js';
 import { Duration, NANOS_PER_SECOND, parseDuration, parseTimestamp, Timestamp } from '../values/moments.js';
 import { asWhole, type Native } from './native.js';
 
@@ -56,9 +56,12 @@ export const toBool: Native = (_, [value = null]) => {
   return cannot(value, 'a boolean');
 };
 
-const PARSE_COST = 20;
+const MOMENT_COST = 20;
 
-export const toText: Native = (_, [value = null]) => valueToText(value);
+export const toText: Native = (frame, [value = null]) => {
+  if (value instanceof BeyondJson) spend(frame, MOMENT_COST);
+  return valueToText(value);
+};
 
 export const toType: Native = (_, [value = null]) => typeOf(value);
 
@@ -67,13 +70,13 @@ export const toTimestamp: Native = (frame, [value = null]) => {
   if (value instanceof Timestamp) return value;
   if (isNumber(value)) return new Timestamp(BigInt(asWhole(value)) * NANOS_PER_SECOND);
   if (typeof value !== 'string') return fail(`Cannot turn ${wordFor(value)} into a time.`);
-  spend(frame, PARSE_COST);
+  spend(frame, MOMENT_COST);
   return parseTimestamp(value);
 };
 
 export const toDuration: Native = (frame, [value = null]) => {
   if (value instanceof Duration) return value;
   if (typeof value !== 'string') return fail(`Cannot turn ${wordFor(value)} into a duration.`);
-  spend(frame, PARSE_COST);
+  spend(frame, MOMENT_COST);
   return parseDuration(value);
 };

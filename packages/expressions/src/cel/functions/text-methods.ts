@@ -1,4 +1,5 @@
-import { fail, spend } from '../frame.js';
+import { type Frame, fail, spend } from '../frame.js';
+import { TextSearch } from '../values/text-search.js';
 import { allowLength, codePointIndex, codePointLength, slice, spendOnText } from '../values/texts.js';
 import { asText, asWhole, type Native } from './native.js';
 
@@ -11,18 +12,34 @@ const overText =
     return method(text, asText(argument));
   };
 
-const lower = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-const upper = (text: string): string => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+const CASE_BIT = 0x20;
 
-const SPACES =
-  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000';
-const isSpace = (char: string): boolean => SPACES.includes(char);
+/** Switches the case of the ASCII letters between `first` and `last`; all other characters stay. */
+function switchCase(text: string, first: string, last: string): string {
+  const [from, to] = [first.charCodeAt(0), last.charCodeAt(0)];
+  const bytes = Buffer.from(text, 'utf16le');
+  for (let at = 0; at < bytes.length; at += 2) {
+    const low = bytes[at] ?? 0;
+    if (bytes[at + 1] === 0 && low >= from && low <= to) bytes[at] = low ^ CASE_BIT;
+  }
+  return bytes.toString('utf16le');
+}
+
+const lower = (text: string): string => switchCase(text, 'A', 'Z');
+const upper = (text: string): string => switchCase(text, 'a', 'z');
+
+const SPACES: ReadonlySet<number> = new Set(
+  Array.from(
+    '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
+    (char) => char.charCodeAt(0),
+  ),
+);
 
 /** Unicode's White_Space, which is not quite what JavaScript trims. */
 function trim(text: string): string {
   let [start, end] = [0, text.length];
-  while (start < end && isSpace(text.charAt(start))) start++;
-  while (end > start && isSpace(text.charAt(end - 1))) end--;
+  while (start < end && SPACES.has(text.charCodeAt(start))) start++;
+  while (end > start && SPACES.has(text.charCodeAt(end - 1))) end--;
   return text.slice(start, end);
 }
 
@@ -46,34 +63,56 @@ function part(text: string, start: number, end: number, lenientEnd: boolean): st
   return slice(text, start, end);
 }
 
+/** Charges for going through both texts before they are searched. */
+function searchIn(frame: Frame, text: string, searched: string): TextSearch {
+  spendOnText(frame, text.length + searched.length);
+  return new TextSearch(text, searched);
+}
+
+const contains: Native = (frame, [receiver, searched]) =>
+  searchIn(frame, asText(receiver), asText(searched)).first(0) >= 0;
+
 const indexOf: Native = (frame, [receiver, searched, from]) => {
   const text = asText(receiver);
-  spendOnText(frame, text.length);
+  const search = searchIn(frame, text, asText(searched));
   const start = from === undefined ? 0 : asWhole(from);
   if (start < 0 || start > codePointLength(text)) return fail('The position is outside the text.');
-  return BigInt(codePointIndex(text, text.indexOf(asText(searched), slice(text, 0, start).length)));
+  return BigInt(codePointIndex(text, search.first(slice(text, 0, start).length)));
 };
 
 const lastIndexOf: Native = (frame, [receiver, searched, from]) => {
   const text = asText(receiver);
-  spendOnText(frame, text.length);
+  const search = searchIn(frame, text, asText(searched));
   const start = from === undefined ? codePointLength(text) : asWhole(from);
   if (start < 0 || start > codePointLength(text)) return fail('The position is outside the text.');
-  return BigInt(codePointIndex(text, text.lastIndexOf(asText(searched), slice(text, 0, start).length)));
+  return BigInt(codePointIndex(text, search.last(slice(text, 0, start).length)));
 };
 
 const reverse: Native = (frame, [receiver]) => {
   const text = asText(receiver);
   allowLength(frame, text.length);
-  return [...text].reverse().join('');
+  return reversed(text);
 };
+
+/** Reverses the UTF-16 units, and puts the halves of each pair back in their order. */
+function reversed(text: string): string {
+  const bytes = Buffer.from(text, 'utf16le').reverse().swap16();
+  const units = new Uint16Array(bytes.buffer, bytes.byteOffset, text.length);
+  for (let at = 0; at + 1 < units.length; at++) {
+    const [low = 0, high = 0] = [units[at], units[at + 1]];
+    if (low >>> 10 !== 0x37 || high >>> 10 !== 0x36) continue;
+    units[at++] = high;
+    units[at] = low;
+  }
+  return bytes.toString('utf16le');
+}
 
 /** `list.join(separator)`: a list of texts. */
 const joinTexts: Native = (frame, [list, separator = '']) => {
   if (!Array.isArray(list)) return fail('The function join() works on a list of texts.');
   const glue = asText(separator);
+  spend(frame, list.length);
   const texts = list.map(asText);
-  spend(frame, texts.length);
   allowLength(
     frame,
     texts.reduce((length, text) => length + text.length + glue.length, 0),
@@ -86,31 +125,55 @@ const splitText: Native = (frame, [receiver, separator, limit]) => {
   const text = asText(receiver);
   const by = asText(separator);
   const most = limit === undefined ? -1 : asWhole(limit);
-  spendOnText(frame, text.length);
   if (most === 0) return [];
-  const parts = by === '' ? [...text] : text.split(by);
-  spend(frame, parts.length);
-  if (most < 0 || parts.length <= most) return parts;
-  return [...parts.slice(0, most - 1), parts.slice(most - 1).join(by)];
+  if (by !== '') return cut(frame, text, by, most);
+  const characters = charactersOf(frame, text);
+  if (most < 0 || characters.length <= most) return characters;
+  return [...characters.slice(0, most - 1), characters.slice(most - 1).join('')];
 };
+
+/** The parts of a text between the occurrences of another: at most `most`, the last one being the rest; -1 = all. */
+function cut(frame: Frame, text: string, by: string, most: number): string[] {
+  const search = searchIn(frame, text, by);
+  const parts: string[] = [];
+  let from = 0;
+  while (parts.length !== most - 1) {
+    const at = search.first(from);
+    if (at < 0) break;
+    spend(frame, 1);
+    parts.push(text.slice(from, at));
+    from = at + by.length;
+  }
+  parts.push(text.slice(from));
+  return parts;
+}
+
+function charactersOf(frame: Frame, text: string): string[] {
+  spend(frame, text.length);
+  return [...text];
+}
 
 /** `text.replace(old, new, limit)`: the first `limit` occurrences; -1 = all. */
 const replaceText: Native = (frame, [receiver, searched, replacement, limit]) => {
   const text = asText(receiver);
   const glue = asText(replacement);
   const by = asText(searched);
-  spend(frame, text.length);
-  const parts = by === '' ? ['', ...text, ''] : text.split(by);
   const times = limit === undefined ? -1 : asWhole(limit);
-  const count = times < 0 ? parts.length - 1 : Math.min(times, parts.length - 1);
-  allowLength(frame, text.length + count * glue.length);
-  return parts.slice(0, count + 1).join(glue) + rest(parts.slice(count + 1), by);
+  const parts =
+    by === '' ? aroundCharacters(frame, text, times) : cut(frame, text, by, times < 0 ? -1 : times + 1);
+  allowLength(frame, text.length + (parts.length - 1) * glue.length);
+  return parts.join(glue);
 };
 
-const rest = (parts: readonly string[], by: string): string => parts.map((part) => by + part).join('');
+/** The empty text occurs before each character and at the end. */
+function aroundCharacters(frame: Frame, text: string, times: number): string[] {
+  const parts = ['', ...charactersOf(frame, text), ''];
+  if (times < 0 || times >= parts.length - 1) return parts;
+  return [...parts.slice(0, times), parts.slice(times).join('')];
+}
 
 export const textMethods: readonly (readonly [string, Native])[] = [
-  ['contains/1', overText((text, other) => text.includes(other))],
+  ['contains/1', contains],
   ['startsWith/1', overText((text, other) => text.startsWith(other))],
   ['endsWith/1', overText((text, other) => text.endsWith(other))],
   ['lowerAscii/0', overText(lower)],

@@ -12,12 +12,15 @@ const count =
       !Array.isArray(value) || holds(value.length, limit) || report(run, 'wrong_length', message);
   };
 
+/** Writing an element canonically and finding it among the others, its length apart. */
+const DISTINCT_COST = 4;
+
 const uniqueItems: KeywordCompiler = ({ uniqueItems: wanted }) => {
   if (wanted !== true) return undefined;
   return (value, run) => {
     if (!Array.isArray(value)) return true;
+    spendOn(run, value.length * DISTINCT_COST);
     const different = new Set(value.map((item) => canonicalText(item, run)));
-    spendOn(run, value.length);
     return (
       different.size === value.length ||
       report(run, 'not_unique', 'The elements of the list must be different.')
@@ -39,6 +42,7 @@ function checkItems(
   other: Check | undefined,
   run: Validation,
 ): boolean {
+  spendOn(run, other === undefined ? first.length : list.length);
   let ok = true;
   for (const [index, item] of list.entries()) {
     const check = first[index] ?? other;

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts
 import { quoted } from '../../error-text.js';
 import type { Pattern } from '../../patterns/pattern.js';
 import type { KeywordCompiler, SchemaContext } from '../schema-context.js';
-import { attempt, type Check, descend, report, spendOn, type Validation } from '../validation.js';
+import { attempt, type Check, descend, keysOf, report, spendOn, type Validation } from '../validation.js';
 import { matches } from './scalars.js';
 
 const count =
@@ -11,14 +11,14 @@ const count =
     if (typeof limit !== 'number') return undefined;
     const message = `The object must have ${words} ${limit} keys.`;
     return (value, run) =>
-      !isJsonObject(value) || holds(Object.keys(value).length, limit) || report(run, 'wrong_length', message);
+      !isJsonObject(value) || holds(keysOf(run, value).length, limit) || report(run, 'wrong_length', message);
   };
 
 /** All of `names` must be there; reports each that is not. */
 function requireAll(names: readonly string[]): Check {
   return (value, run) => {
     if (!isJsonObject(value)) return true;
-    spendOn(run, names.length);
+    spendOn(run, names.length * 2);
     const missing = names.filter((name) => !Object.hasOwn(value, name));
     for (const name of missing) report(run, 'required', `The field "${name}" is required.`, name);
     return missing.length === 0;
@@ -52,7 +52,7 @@ const propertyNames: KeywordCompiler = ({ propertyNames: schema }, context) => {
   const check = context.compile(schema, context);
   return (value, run) => {
     if (!isJsonObject(value)) return true;
-    const wrong = Object.keys(value).find((key) => !attempt(run, key, check));
+    const wrong = keysOf(run, value).find((key) => !attempt(run, key, check));
     return (
       wrong === undefined || report(run, 'not_allowed', `The key "${quoted(wrong)}" is not allowed.`, wrong)
     );
@@ -99,9 +99,12 @@ function additionalOf(schema: JsonValue | undefined, context: SchemaContext): Ch
   return schema === false ? undeclared : context.compile(schema, context);
 }
 
+/** Reading a property and finding the schemas for it. */
+const PROPERTY_COST = 2;
+
 function checkProperties(object: JsonObject, parts: Properties, run: Validation): boolean {
-  const keys = Object.keys(object);
-  spendOn(run, keys.length);
+  const keys = keysOf(run, object);
+  spendOn(run, keys.length * PROPERTY_COST);
   let ok = true;
   for (const key of keys) {
     if (!checkProperty(key, object[key] ?? null, parts, run)) ok = false;

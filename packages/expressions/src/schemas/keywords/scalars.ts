@@ -34,10 +34,10 @@ function oneOf(allowed: readonly JsonValue[]): (value: JsonValue, run: Validatio
   };
 }
 
-/** RFC 8785 text of a part of the value, paid by its length. */
+/** RFC 8785 text of a part of the value, charged by its length. */
 export function canonicalText(value: JsonValue, run: Validation): string {
   const text = canonicalJson(value);
-  spendOn(run, text.length >> 2);
+  spendOn(run, text.length * 2);
   return text;
 }
 

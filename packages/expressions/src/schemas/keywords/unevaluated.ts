@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
 import type { SchemaContext } from '../schema-context.js';
-import { type Check, descend, report, type Validation } from '../validation.js';
+import { addSeen, type Check, descend, keysOf, report, spendOn, type Validation } from '../validation.js';
 
 /**
  * `unevaluatedProperties` and `unevaluatedItems`: what no other keyword of this schema, nor of those applied to the
@@ -20,7 +20,7 @@ export function compileUnevaluated(
     let ok = others(value, run);
     if (ok || run.problems !== null) ok = checkRest(value, { keys, items }, seen, run) && ok;
     run.seen = outer;
-    if (outer !== undefined) for (const key of seen) outer.add(key);
+    addSeen(run, seen, outer);
     return ok;
   };
 }
@@ -37,14 +37,28 @@ interface RestChecks {
   items: Check | undefined;
 }
 
+/** Finding out whether a key or index was looked at. */
+const PART_COST = 3;
+
 function checkRest(
   value: JsonValue,
   { keys, items }: RestChecks,
   seen: Set<string | number>,
   run: Validation,
 ) {
-  if (Array.isArray(value)) return items === undefined || checkParts(value.entries(), items, seen, run);
-  return keys === undefined || !isJsonObject(value) || checkParts(Object.entries(value), keys, seen, run);
+  if (Array.isArray(value)) {
+    if (items !== undefined) spendOn(run, value.length * PART_COST);
+    return items === undefined || checkParts(value.entries(), items, seen, run);
+  }
+  if (keys === undefined || !isJsonObject(value)) return true;
+  const names = keysOf(run, value);
+  spendOn(run, names.length * PART_COST);
+  return checkParts(
+    names.map((name) => [name, value[name] ?? null]),
+    keys,
+    seen,
+    run,
+  );
 }
 
 function checkParts(
