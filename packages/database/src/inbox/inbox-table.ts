@@ -27,3 +27,10 @@ export const inboxMigration: Migration = {
     `.execute(db);
   },
 };
+
+/** Adds the hash of the last entry that a consumer has processed, so that it notices a journal that lost its tail. */
+export const inboxHashes: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await sql`alter table inbox_positions add column last_hash text`.execute(db);
+  },
+};

@@ -19,6 +19,8 @@ interface OutboxTable {
   /** Null when the row only refers to an entry that the relay loads. */
   payload: JsonValue | null;
   headers: Record<string, string>;
+  /** The share of the keys that this one belongs to, where several relays divide the work; else null. */
+  shard: Generated<number | null>;
   created_at: Generated<Date>;
 }
 
@@ -40,5 +42,15 @@ export const outboxMigration: Migration = {
         created_at timestamptz not null default now()
       ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)
     `.execute(db);
+  },
+};
+
+/**
+ * Adds the share that an ordering key belongs to: relays that each own some shares publish side by side. Rows without one
+ * are published by one relay at a time.
+ */
+export const outboxShards: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await sql`alter table outbox add column shard smallint`.execute(db);
   },
 };

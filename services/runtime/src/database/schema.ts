@@ -15,6 +15,7 @@ export interface RuntimeTables {
   instance_changes: InstanceChangesTable;
   idempotency_keys: IdempotencyKeysTable;
   runs: RunsTable;
+  once_keys: OnceKeysTable;
 }
 
 /** Written through `jsonb()`, so that arrays and JSON's null are not mistaken for SQL's. */
@@ -69,6 +70,7 @@ interface BindingsTable {
   event_version: number;
   target_chains: Json<string[]>;
   onchain: NullableJson<OnchainFilter>;
+  claim_revision: Generated<number | null>;
   created_at: Time;
   updated_at: Time;
 }
@@ -77,6 +79,7 @@ interface ClaimedSchemasTable {
   deployment_id: number;
   entity_schema: string;
   schema_id: number;
+  claim_revision: Generated<number | null>;
 }
 
 interface InstancesTable {
@@ -132,6 +135,7 @@ interface JournalHeadsTable {
   seq: number;
   hash: string;
   totals: Json<Record<string, number>>;
+  active_minute: Generated<number>;
 }
 
 interface InstanceChangesTable {
@@ -167,6 +171,21 @@ interface RunsTable {
   proposal: NullableJson<JsonObject>;
   reply: NullableJson<JsonValue>;
   error: NullableJson<JsonObject>;
+  /** Counted up by each commit that changes the row. */
+  step: Generated<number>;
+  evidence: Generated<NullableJson<JsonValue>>;
+  call_id: Generated<string | null>;
   created_at: Time;
   ended_at: NullableTime;
+}
+
+interface OnceKeysTable {
+  scope: string;
+  key: string;
+  request_hash: string;
+  deployment_id: number;
+  run_id: string | null;
+  reply: NullableJson<JsonValue>;
+  created_at: Time;
+  expires_at: NullableTime;
 }

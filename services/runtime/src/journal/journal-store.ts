@@ -118,10 +118,10 @@ export const entryById = (
 export async function headOf(
   db: Db,
   deploymentId: number,
-): Promise<Selectable<RuntimeTables['journal_heads']>> {
+): Promise<Omit<Selectable<RuntimeTables['journal_heads']>, 'active_minute'>> {
   const head = await db
     .selectFrom('journal_heads')
-    .selectAll()
+    .select(['deployment_id', 'seq', 'hash', 'totals'])
     .where('deployment_id', '=', deploymentId)
     .executeTakeFirst();
   return head ?? { deployment_id: deploymentId, seq: 0, hash: '', totals: {} };

@@ -1,4 +1,4 @@
-import { idempotencyTable, type Migrations, outboxMigration } from '@orrery/database';
+import { idempotencyTable, type Migrations, outboxMigration, outboxShards } from '@orrery/database';
 import { definitions } from './0001-definitions.js';
 import { claims } from './0002-claims.js';
 import { quotas } from './0003-quotas.js';
@@ -12,4 +12,5 @@ export const migrations: Migrations = {
   '0004_idempotency': idempotencyTable,
   '0005_outbox': outboxMigration,
   '0006_definition_hash': definitionHash,
+  '0007_outbox_shards': outboxShards,
 };

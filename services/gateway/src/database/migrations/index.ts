@@ -1,4 +1,4 @@
-import { type Migrations, outboxMigration } from '@orrery/database';
+import { type Migrations, outboxMigration, outboxShards } from '@orrery/database';
 import { accounts } from './0001-accounts.js';
 import { signIn } from './0002-sign-in.js';
 
@@ -7,4 +7,5 @@ export const migrations: Migrations = {
   '0001_accounts': accounts,
   '0002_sign_in': signIn,
   '0003_outbox': outboxMigration,
+  '0004_outbox_shards': outboxShards,
 };

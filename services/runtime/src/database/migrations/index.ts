@@ -1,4 +1,4 @@
-import { idempotencyTable, outboxMigration } from '@orrery/database';
+import { idempotencyTable, outboxMigration, outboxShards } from '@orrery/database';
 import type { Migration } from 'kysely';
 import { ownership } from './0001-ownership.js';
 import { deployments } from './0002-deployments.js';
@@ -8,6 +8,9 @@ import { runs } from './0007-runs.js';
 import { accounts } from './0008-accounts.js';
 import { newEntries } from './0009-new-entries.js';
 import { newRows } from './0010-new-rows.js';
+import { commitRows } from './0011-commit-rows.js';
+import { onceKeys } from './0012-once-keys.js';
+import { claimRevisions } from './0013-claim-revisions.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -21,4 +24,8 @@ export const migrations: Record<string, Migration> = {
   '0008_accounts': accounts,
   '0009_new_entries': newEntries,
   '0010_new_rows': newRows,
+  '0011_commit_rows': commitRows,
+  '0012_once_keys': onceKeys,
+  '0013_claim_revisions': claimRevisions,
+  '0014_outbox_shards': outboxShards,
 };

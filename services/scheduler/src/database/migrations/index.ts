@@ -1,4 +1,4 @@
-import { inboxMigration, type Migrations } from '@orrery/database';
+import { inboxHashes, inboxMigration, type Migrations } from '@orrery/database';
 
 /** Once released, a migration is never changed. */
-export const migrations: Migrations = { '0001_inbox': inboxMigration };
+export const migrations: Migrations = { '0001_inbox': inboxMigration, '0002_inbox_hashes': inboxHashes };
