@@ -1,10 +1,11 @@
+import type { MessagePort } from 'node:worker_threads';
+import { type Bus, connectBus, createInProcessHub, lendHub } from '@orrery/bus';
 import { startCatalog } from '@orrery/catalog';
 import { startChainPusher } from '@orrery/chain-pusher';
 import { startRuntime } from '@orrery/runtime';
 import { startScheduler } from '@orrery/scheduler';
 import { type RunningService, type ServiceContext, THREAD_RELEASE_MS } from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
-import { openBuses } from './open-buses.js';
 import type { OpenGateway } from './open-gateway.js';
 import { useAll } from './use-all.js';
 import { welcome } from './welcome.js';
@@ -39,4 +40,29 @@ export async function startServices(
   const { url, key } = await gateway.start({ databaseUrl });
   settings.write(welcome({ url, key, dataDirectory }));
   return { [Symbol.asyncDispose]: async () => undefined };
+}
+
+interface BusSettings {
+  readonly databaseUrl: string;
+  readonly natsUrl: string | undefined;
+  /** Leads to the gateway's thread, which connects to NATS by itself if there is an address. */
+  readonly gatewayPort: MessagePort;
+}
+
+/** Opens a bus for each service: over NATS if there is an address, else on one hub in this process. */
+async function openBuses(
+  { logger, clock, resources }: ServiceContext,
+  { databaseUrl, natsUrl: url, gatewayPort }: BusSettings,
+): Promise<(service: string) => Promise<Bus>> {
+  const hub =
+    url === undefined
+      ? resources.use('bus hub', await createInProcessHub({ databaseUrl, logger, clock }))
+      : undefined;
+  if (hub === undefined) gatewayPort.close();
+  else lendHub(hub, gatewayPort, logger);
+  return async (service) => {
+    const bus = await connectBus({ url, service, logger, clock, ...(hub && { hub }) });
+    resources.add(`${service} bus`, () => bus.close());
+    return bus;
+  };
 }

@@ -5,15 +5,15 @@ import './provided.js';
 
 export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
-  /** Removes the database, whoever is still connected to it. */
+  /** Drops the database and disconnects its clients. */
   drop(): Promise<void>;
 }
 
-/** A database that others are copied from, made once per run by the first test that asks for it. */
+/** A database that others are copied from. The first test that needs it creates it, once per test run. */
 export interface DatabaseTemplate {
-  /** Names what `prepare` makes: two with one name are one template. Lower-case letters, digits, `_`. */
+  /** Identifies what `prepare` makes: the same name means the same template. Lower-case letters, digits, `_`. */
   readonly name: string;
-  /** Fills an empty database, and closes its connections. */
+  /** Fills an empty database and closes its connections. */
   prepare(url: string): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export interface TestDatabaseOptions {
   readonly template?: DatabaseTemplate;
 }
 
-/** Makes a database of its own for a test file; about 20 ms. Needs the global setup. */
+/** Creates a database for a test file in about 20 ms. Needs the global setup. */
 export async function createTestDatabase({ template }: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await asAdministrator(async (client) => {
@@ -35,7 +35,7 @@ export async function createTestDatabase({ template }: TestDatabaseOptions = {})
   return { url: urlOf(name), drop, [Symbol.asyncDispose]: drop };
 }
 
-/** Prepared under another name and renamed when it is whole; test files that come meanwhile wait. */
+/** Prepares the template under another name and renames it when it is complete; other test files wait. */
 async function templateDatabase(client: Client, { name, prepare }: DatabaseTemplate): Promise<string> {
   const ready = client.escapeIdentifier(`template_${name}`);
   const draft = client.escapeIdentifier(`draft_${name}`);
@@ -49,7 +49,7 @@ async function templateDatabase(client: Client, { name, prepare }: DatabaseTempl
   return ready;
 }
 
-/** Session locks taken on the way end with the connection. */
+/** Session locks end with the connection. */
 async function asAdministrator(work: (client: Client) => Promise<void>): Promise<void> {
   const client = new Client({ connectionString: inject('postgresUrl') });
   await client.connect();

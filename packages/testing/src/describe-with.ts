@@ -2,13 +2,13 @@ import { describe, inject, test } from 'vitest';
 import type { Backend } from './provided.js';
 
 export interface SuiteNeeds {
-  /** The suite starts, kills and restarts servers itself: one that somebody else runs is not enough. */
+  /** The suite starts, kills and restarts servers itself, so a URL is not enough. */
   readonly own?: boolean;
 }
 
 type Suite = (url: string) => void;
 
-/** A suite that needs NATS with JetStream. Where it cannot be had, its name says so and why. */
+/** A suite that needs NATS with JetStream. If there is none, it is skipped and its name says why. */
 export function describeWithNats(name: string, suite: Suite, needs?: SuiteNeeds): void {
   describeWith('NATS', inject('nats'), name, suite, needs);
 }

@@ -1,10 +1,10 @@
-/** What the person who runs the tests may set. */
+/** Variables for whoever runs the tests. */
 export interface TestEnvironment {
-  /** `TEST_NATS_URL`: a running server with JetStream, in place of one of our own. */
+  /** `TEST_NATS_URL`: a running server with JetStream to use. */
   readonly natsUrl: string | undefined;
   /** `TEST_REDIS_URL`. */
   readonly redisUrl: string | undefined;
-  /** `REQUIRE_BACKENDS=1`: a backend that cannot be had is a failure, not a skip. */
+  /** `REQUIRE_BACKENDS=1`: a missing backend is a failure, not a skip. */
   readonly requireBackends: boolean;
   readonly path: string;
 }

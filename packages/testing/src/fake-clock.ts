@@ -22,7 +22,7 @@ export class FakeClock implements Clock {
     return this.#now;
   }
 
-  /** How many wait for the time to pass. */
+  /** Number of pending sleeps. */
   get sleeping(): number {
     return this.#sleepers.length;
   }

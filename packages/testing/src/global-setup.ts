@@ -7,7 +7,7 @@ import type { Backend } from './provided.js';
 import { startNatsServer } from './servers/nats-server.js';
 import { startRedisServer } from './servers/redis-server.js';
 
-/** Vitest's global setup: one PostgreSQL, NATS and Redis for the run, gone when it ends or dies. */
+/** Vitest's global setup: one PostgreSQL, NATS and Redis for the test run, which end with it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const environment = readTestEnvironment();
   const backends = await holding(async (resources) => ({

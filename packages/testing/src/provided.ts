@@ -1,6 +1,6 @@
-/** A backend as the global setup hands it to the tests. */
+/** A backend as the global setup provides it to tests. */
 export interface Backend {
-  /** Where it is; empty when there is none. */
+  /** Its URL; empty if there is none. */
   readonly url: string;
   /** Why there is none. */
   readonly missing?: string;

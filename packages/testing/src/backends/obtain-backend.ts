@@ -1,19 +1,18 @@
 import type { Resources } from '@orrery/service-kit';
 import type { Backend } from '../provided.js';
 import type { TestServer } from '../servers/server-program.js';
-import { type ContainerPlan, startContainer } from './container.js';
 import { findProgram } from './find-program.js';
 import { fillCache, type ProgramName } from './package-cache.js';
 
 export interface BackendPlan {
   readonly program: ProgramName;
-  /** Of a server that somebody else runs; it comes before all other ways. */
+  /** URL of a running server, which is then used. */
   readonly url: string | undefined;
   readonly start: () => Promise<TestServer>;
   readonly container: ContainerPlan;
 }
 
-/** Runs a backend from where it can be had: a given URL, the PATH, the cache, Debian's packages, Docker. */
+/** Finds or starts a backend: a given URL, the PATH, the cache, Debian's packages, Docker. */
 export async function obtainBackend(plan: BackendPlan, resources: Resources): Promise<Backend> {
   const noOwn = await whyNoProgram(plan.program);
   if (plan.url !== undefined) return { url: plan.url, ...noOwn };
@@ -42,9 +41,27 @@ async function whyNoProgram(name: ProgramName): Promise<{ noOwn: string } | unde
   }
 }
 
-/** One line: what a program complained of last, or what the error says first. */
+/** One line: the last line on standard error of a program, otherwise the first of the error's message. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const complaints = 'stderr' in error ? String(error.stderr).trim().split('\n') : [];
   return complaints.at(-1) || error.message.split('\n', 1).join();
+}
+
+interface ContainerPlan {
+  readonly image: string;
+  readonly command: string[];
+  readonly port: number;
+  readonly scheme: string;
+}
+
+/** Starts a container. testcontainers is large, so it is loaded only here. */
+async function startContainer(plan: ContainerPlan): Promise<{ url: string; stop: () => Promise<void> }> {
+  const { GenericContainer } = await import('testcontainers');
+  const container = await new GenericContainer(plan.image)
+    .withCommand(plan.command)
+    .withExposedPorts(plan.port)
+    .start();
+  const url = `${plan.scheme}://${container.getHost()}:${container.getMappedPort(plan.port)}`;
+  return { url, stop: async () => void (await container.stop()) };
 }

@@ -24,13 +24,13 @@ export async function cachedProgram(name: ProgramName): Promise<Program | undefi
   return undefined;
 }
 
-/** Debian keeps libraries in a folder named after the machine: `usr/lib/x86_64-linux-gnu`. */
+/** Debian has libraries in a folder named after the machine: `usr/lib/x86_64-linux-gnu`. */
 async function libraryPath(root: string): Promise<string> {
   const folders = await readdir(join(root, 'usr', 'lib')).catch(() => []);
   return folders.map((folder) => join(root, 'usr', 'lib', folder)).join(':');
 }
 
-/** Unpacks Debian's package, and those it needs that the machine lacks, into the cache. Needs no root. */
+/** Unpacks Debian's package, and its missing dependencies, into the cache. Needs no root. */
 export async function fillCache(name: ProgramName): Promise<Program | undefined> {
   await mkdir(cache, { recursive: true });
   const draft = await mkdtemp(join(cache, `${name}-`));
@@ -39,7 +39,7 @@ export async function fillCache(name: ProgramName): Promise<Program | undefined>
     for (const file of await readdir(draft)) {
       if (file.endsWith('.deb')) await run('dpkg-deb', ['-x', join(draft, file), join(draft, 'root')]);
     }
-    // Another run may have been faster.
+    // A concurrent test run may have filled the cache first.
     await rename(join(draft, 'root'), join(cache, name)).catch(() => undefined);
     return await cachedProgram(name);
   } finally {
@@ -47,7 +47,7 @@ export async function fillCache(name: ProgramName): Promise<Program | undefined>
   }
 }
 
-/** With the machine's package lists, else with lists of our own: root is not needed to have those. */
+/** Uses the machine's package lists, otherwise lists of our own, which need no root. */
 async function download(name: ProgramName, folder: string): Promise<void> {
   await downloadWith([], name, folder).catch(async () => {
     const lists = join(cache, 'apt');

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { startEmbeddedPostgres, watchProcess } from '@orrery/embedded-postgres';
 import type { Resources } from '@orrery/service-kit';
 
-/** A server whose data nobody misses: it need not survive a power cut. */
+/** Test data need not survive a power cut. */
 const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
-/** Starts the run's PostgreSQL on a folder that goes with it and answers the URL of its `postgres` database. */
+/** Starts PostgreSQL for the test run on a temporary folder; returns the URL of its `postgres` database. */
 export async function startRunPostgres(resources: Resources): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'orrery-test-'));
   resources.add('postgres folder', () => rm(folder, { recursive: true, force: true }));
-  // Started by root, the server runs as another user, who has to pass through here.
+  // Started by root, the server runs as another user, which must be able to enter this folder.
   await chmod(folder, 0o711);
   const dataDirectory = join(folder, 'postgres');
   const server = await startEmbeddedPostgres({ dataDirectory, database: 'postgres', settings });

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { recordExchanges } from './record-exchanges.js';
 
 /**
- * Loaded into a program before its own code (`node --import`): writes what it answers over HTTP, an exchange a line, to a
- * file of its own in the folder `RECORD_EXCHANGES`. At once, so that what was answered is there after a SIGKILL too.
+ * Loaded into a program before its own code (`node --import`). Writes its HTTP exchanges, one per line, to a file of its
+ * own in the folder `RECORD_EXCHANGES`. Writes are synchronous, so that they are complete after SIGKILL too.
  */
 const folder = process.env['RECORD_EXCHANGES'];
 if (folder !== undefined) {

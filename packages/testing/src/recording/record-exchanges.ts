@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Exchange } from './exchange.js';
 
 /**
- * Tells of every exchange of every HTTP server in this process, whoever the client is, before the end of the answer is
- * sent. An answer that never ends (a stream) is not told of, nor one that no `ServerResponse` gave (bytes that are no
- * HTTP are refused on the socket).
+ * Reports every exchange of all HTTP servers in this process, before the end of the answer is sent. It does not report
+ * answers that never end (streams), nor those that no `ServerResponse` gave (bytes that are not HTTP are refused on the
+ * socket).
  */
 export function recordExchanges(tell: (exchange: Exchange) => void): void {
   subscribe('http.server.request.start', (message) => {
@@ -43,7 +43,7 @@ function record(
   });
 }
 
-/** Has a method's arguments seen each time before it is called. */
+/** Calls a function with the arguments of each call of a method, before it. */
 function before(target: object, method: string, see: (args: readonly unknown[]) => void): void {
   const original: (...args: unknown[]) => unknown = Reflect.get(target, method);
   Reflect.set(target, method, (...args: unknown[]) => {
@@ -52,7 +52,7 @@ function before(target: object, method: string, see: (args: readonly unknown[]) 
   });
 }
 
-/** The parser may use the memory of a part again. */
+/** Copies the bytes: the parser may reuse the memory of a chunk. */
 function keep(parts: Buffer[], part: unknown): void {
   if (typeof part === 'string' || part instanceof Uint8Array) parts.push(Buffer.from(part));
 }

@@ -2,17 +2,17 @@ import { requireProgram } from '../backends/find-program.js';
 import { dataFolder, runServerProgram, type TestServer } from './server-program.js';
 
 export interface NatsServerOptions {
-  /** Where JetStream keeps its data; a folder of its own that goes with the server by default. */
+  /** Folder of JetStream's data. By default a temporary one, removed with the server. */
   readonly storeDir?: string;
-  /** The port of the server that this one replaces; any free one by default. */
+  /** Port of the server that this one replaces. Default: any free port. */
   readonly port?: number;
   /** Ends the server. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Starts a nats-server with JetStream on 127.0.0.1. A restart after `kill()` is a start with the same `storeDir`
- * and `port`; with the same `port` alone it is a server that has lost everything.
+ * Starts a nats-server with JetStream on 127.0.0.1. To restart it after `kill()`, pass the same `storeDir` and `port`;
+ * with the same `port` alone it is a server that has lost its data.
  */
 export async function startNatsServer(options: NatsServerOptions = {}): Promise<TestServer> {
   const program = await requireProgram('nats-server');

@@ -3,13 +3,13 @@ import { freePort } from './free-port.js';
 import { dataFolder, runServerProgram, type TestServer } from './server-program.js';
 
 export interface RedisServerOptions {
-  /** The port of the server that this one replaces; any free one by default. */
+  /** Port of the server that this one replaces. Default: any free port. */
   readonly port?: number;
   /** Ends the server. */
   readonly signal?: AbortSignal;
 }
 
-/** Starts a Redis that keeps nothing on disk, on 127.0.0.1. */
+/** Starts Redis on 127.0.0.1 without persistence. */
 export async function startRedisServer(options: RedisServerOptions = {}): Promise<TestServer> {
   const program = await requireProgram('redis-server');
   const port = options.port ?? (await freePort());

@@ -7,35 +7,35 @@ import { createInterface } from 'node:readline';
 import { watchProcess } from '@orrery/embedded-postgres';
 import type { Program } from '../backends/package-cache.js';
 
-/** A server that a test started, and may treat as badly as it likes. */
+/** A server that a test has started and may kill. */
 export interface TestServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Asks it to end and waits. A folder that was made for it is removed, one that was given stays. */
+  /** Stops it with SIGTERM and waits. A temporary folder is removed, a given one stays. */
   stop(): Promise<void>;
-  /** `kill -9`, waits until it is gone; folders as in `stop`. */
+  /** Kills it with SIGKILL and waits; folders as in `stop`. */
   kill(): Promise<void>;
 }
 
 export interface ServerPlan {
   readonly program: Program;
   readonly args: readonly string[];
-  /** Removed at the end, whichever way it comes; empty: nothing is. */
+  /** Folder to remove when the server has ended; empty for none. */
   readonly temporary: string;
-  /** Says by a line of the server's log whether it is ready. */
+  /** Whether a line of the server's log says that it is ready. */
   readonly readyOn: (line: string) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A folder for a server's data: the given one, or one that goes with the server. */
+/** A folder for a server's data: the given one, or a temporary one. */
 export async function dataFolder(given: string | undefined): Promise<{ path: string; temporary: string }> {
   if (given !== undefined) return { path: given, temporary: '' };
   const path = await mkdtemp(join(tmpdir(), 'orrery-test-'));
   return { path, temporary: path };
 }
 
-/** Starts a server and resolves when its log says that it is ready. It dies with this process. */
+/** Starts a server and resolves when its log says that it is ready. It ends with this process. */
 export async function runServerProgram(plan: ServerPlan): Promise<Omit<TestServer, 'url' | 'port'>> {
   const { program, args, temporary, signal } = plan;
   signal?.throwIfAborted();
@@ -61,12 +61,12 @@ export async function runServerProgram(plan: ServerPlan): Promise<Omit<TestServe
 function untilReady(child: ChildProcess, { program, readyOn }: ServerPlan): Promise<void> {
   return new Promise((resolve, reject) => {
     const said: string[] = [];
-    const hear = (line: string) => {
+    const onLine = (line: string) => {
       if (said.length < 50) said.push(line);
       if (readyOn(line)) resolve();
     };
     for (const stream of [child.stdout, child.stderr])
-      if (stream) createInterface({ input: stream }).on('line', hear);
+      if (stream) createInterface({ input: stream }).on('line', onLine);
     child.once('error', reject);
     child.once('close', () =>
       reject(new Error(`${program.file} ended before it was ready: ${said.join('\n')}`)),

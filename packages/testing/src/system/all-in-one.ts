@@ -5,7 +5,7 @@ import { holding } from '@orrery/service-kit';
 import { startNode } from './node-process.js';
 import type { System } from './system.js';
 
-/** Starts the built all-in-one, on a database of the test's or on an embedded one in a folder that goes with it. */
+/** Starts the built all-in-one on a given database, or on an embedded one in a temporary folder. */
 export function startAllInOne(databaseUrl?: string, env: Record<string, string> = {}): Promise<System> {
   return holding(async (resources) => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'orrery-'));

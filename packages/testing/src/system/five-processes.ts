@@ -8,27 +8,27 @@ const SERVICES = ['catalog', 'runtime', 'scheduler', 'chain-pusher', 'gateway'] 
 
 export interface Backends {
   readonly databaseUrl: string;
-  /** A server of its own: two systems on one NATS would answer each other's calls. */
+  /** A server for this system alone: two systems on one NATS would answer each other's calls. */
   readonly natsUrl: string;
   readonly redisUrl?: string | undefined;
-  /** Where each process writes to a file of its own, instead of into this process's memory. */
+  /** Folder for one log file per process, instead of keeping output in memory. */
   readonly logFolder?: string | undefined;
 }
 
 export type ServiceName = (typeof SERVICES)[number];
 
-/** The five processes, one by one within a test's reach. */
+/** The five processes, each of which a test can control. */
 export interface FiveProcesses extends System {
   process(name: ServiceName): NodeProcess;
-  /** Ends a process with SIGKILL, whatever it is doing. */
+  /** Kills a process with SIGKILL. */
   kill(name: ServiceName): Promise<void>;
-  /** Starts a service anew in place of the one that ended; resolves before it is ready. */
+  /** Starts a service again after its process has ended; resolves before it is ready. */
   restart(name: ServiceName): NodeProcess;
-  /** Starts one more process of a service, not the gateway; it ends with the system. */
+  /** Starts another process of a service (not the gateway); it ends with the system. */
   add(name: Exclude<ServiceName, 'gateway'>): NodeProcess;
 }
 
-/** Starts the five built services, each a process, and makes a first key with the operator's command. */
+/** Starts the five built services as processes and creates a first key with the command `orrery`. */
 export function startFiveProcesses(
   backends: Backends,
   env: Record<string, string> = {},
@@ -96,7 +96,7 @@ async function firstKey(env: Record<string, string>, resources: Resources): Prom
   return key;
 }
 
-/** Asks `/readyz` until all that a first request needs is there. Fails at once when a process ends. */
+/** Polls `/readyz` until the system is ready. Fails at once when a process ends. */
 async function untilReady(url: string, processes: readonly NodeProcess[]): Promise<void> {
   let ended: string | undefined;
   for (const process of processes) void process.exited.then(() => (ended = process.output()));

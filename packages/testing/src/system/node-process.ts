@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The repository's root, from where built programs are found. */
+/** The repository's root, to which paths of built programs are relative. */
 export const repositoryRoot = fileURLToPath(new URL('../../../../', import.meta.url));
 
 export interface NodeProcess extends AsyncDisposable {
   readonly pid: number;
-  /** Everything written so far, stdout and stderr as they came. */
+  /** All output so far, stdout and stderr interleaved. */
   output(): string;
-  /** Resolves with the match once the output holds it; rejects when the process ends first. */
+  /** Resolves with the match once the output contains it; rejects when the process ends first. */
   waitFor(pattern: RegExp): Promise<RegExpMatchArray>;
   /** Sends a signal and resolves with the exit code (null when a signal ended it). */
   end(signal?: NodeJS.Signals): Promise<number | null>;
@@ -20,15 +20,15 @@ export interface NodeProcess extends AsyncDisposable {
 export interface StartOptions {
   readonly args?: readonly string[];
   /**
-   * Where it writes instead of into this process's memory: to read along costs a busy program's neighbours a part of
-   * their time. `waitFor` then sees what is there at its call, or waits for the end.
+   * File for its output, which is otherwise read into memory; reading takes time from the programs under test.
+   * `waitFor` then checks the file when it is called and when the program ends.
    */
   readonly outputFile?: string | undefined;
 }
 
 /**
- * Starts a built program of the repository with exactly these variables (and PATH, HOME, TMPDIR). What it answers over
- * HTTP is recorded where the run asks for that.
+ * Starts a built program of the repository with exactly these variables (and PATH, HOME, TMPDIR). Its HTTP exchanges
+ * are recorded if `RECORD_EXCHANGES` is set.
  */
 export function startNode(
   entry: string,
@@ -52,7 +52,7 @@ export function startNode(
     });
   }
   const output = () => (outputFile === undefined ? read : readFileSync(outputFile, 'utf8'));
-  // A test that ran out of time has disposed of nothing: what it started goes with its worker.
+  // A test that timed out has disposed of nothing: its processes are killed with the test worker.
   const killed = () => void child.kill('SIGKILL');
   process.once('exit', killed);
   const exited = once(child, 'close').then(([code]) => {
