@@ -146,7 +146,7 @@ function sum(left: JsonValue, right: JsonValue | undefined): JsonValue {
   if (Array.isArray(left) && Array.isArray(right)) return [...left, ...right];
   if (typeof left !== 'number' || typeof right !== 'number') return fail('template_failed');
   const total = left + right;
-  return Number.isInteger(total) && !Number.isSafeInteger(total) ? fail('template_failed') : total;
+  return Number.isFinite(total) ? total : fail('template_failed');
 }
 
 interface Proposed {
@@ -233,7 +233,7 @@ function increment(current: JsonValue, operand: JsonValue): number {
   const by = operand === null || operand === true ? 1 : operand;
   if (typeof by !== 'number' || typeof current !== 'number') return fail('operator_type_mismatch');
   const total = current + by;
-  return Number.isInteger(total) && !Number.isSafeInteger(total) ? fail('operator_type_mismatch') : total;
+  return Number.isFinite(total) ? total : fail('operator_type_mismatch');
 }
 
 const append = (current: JsonValue, operand: JsonValue): JsonValue =>

@@ -52,8 +52,7 @@ function increment(current: JsonValue | undefined, operand: JsonValue): Operator
   if (current !== undefined && typeof current !== 'number')
     return mismatch(`The operator $increment cannot change ${wordFor(current)}.`);
   const sum = (current ?? 0) + by;
-  if (!Number.isFinite(sum) || (Number.isInteger(sum) && !Number.isSafeInteger(sum)))
-    return mismatch('The operator $increment goes beyond 2^53 − 1.');
+  if (!Number.isFinite(sum)) return mismatch('The operator $increment goes beyond the finite numbers.');
   return set(sum);
 }
 

@@ -97,13 +97,11 @@ export function resultKey(key: string, room: ResultRoom): string {
   return POLLUTING_KEYS.has(key) ? fail(`The key "${key}" is not allowed.`) : resultText(key, room);
 }
 
-/** A number as a JSON result holds it: finite, and exact when whole (at most 2^53 − 1). */
+/** A number of a result: JSON numbers are finite IEEE doubles (docs/schemas.md). A 64-bit integer is never rounded. */
 export function toJsonNumber(value: number | bigint): number {
   const number = Number(value);
   if (!Number.isFinite(number)) return fail('The result is not a finite number.');
-  if (typeof value === 'bigint' || Number.isInteger(number)) {
-    if (Math.abs(number) > Number.MAX_SAFE_INTEGER)
-      return fail('The result is a whole number beyond 2^53 − 1.');
-  }
+  if (typeof value === 'bigint' && BigInt(number) !== value)
+    return fail(`The whole number ${value} is not exact as a JSON number. Write it as text, with string().`);
   return number === 0 ? 0 : number;
 }

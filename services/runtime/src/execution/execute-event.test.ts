@@ -23,6 +23,24 @@ const WINS = { horse: { wins: ['integer', { defaultValue: 0, constraints: { min:
 const win = { 'horse:{{input.id}}': { wins: { $increment: 1 } } };
 const schemas = { horse: { wins: [...WINS.horse.wins] } } as unknown as NonNullable<Parts['schemas']>;
 
+/** The rule of docs/schemas.md, "Numbers", for executions; `manual-write.test.ts` has it for manual writes. */
+test.each([
+  ['float', 1e300, { x: 2e300 }],
+  ['float', 1e16, { x: 2e16 }],
+  ['json', 2 ** 53, { x: 2 ** 54 }],
+  ['integer', 2 ** 51, { x: 2 ** 52 }],
+  ['integer', 2 ** 52, 'failed invalid_state'],
+] as const)('the number of a %s: twice %d', (type, n, expected) => {
+  const numbers = { horse: { x: type } };
+  const doubled = { 'horse:H1': { x: '{{ input.n + input.n }}' } };
+  const incremented = { 'horse:H1': { x: { $increment: '{{ input.n }}' } } };
+  const changed = typeof expected === 'string' ? expected : { 'horse:H1': expected };
+  expect(outcome({ schemas: numbers, template: doubled }, { n })).toEqual(changed);
+  expect(outcome({ schemas: numbers, template: incremented }, { n }, { horse: { H1: { x: n } } })).toEqual(
+    changed,
+  );
+});
+
 describe('one execution', () => {
   test('reads, decides, applies and checks', () => {
     const decision = decide(
@@ -174,9 +192,9 @@ describe('failed from read on', () => {
     ],
     ['a missing key', { template: { 'horse:H1': { x: '{{input.none}}' } } }, {}, {}, 'template_failed'],
     [
-      'a sum beyond 2^53 - 1',
-      { template: { 'horse:H1': { x: '{{input.n + 1}}' } } },
-      { n: Number.MAX_SAFE_INTEGER },
+      'a sum beyond the finite numbers',
+      { template: { 'horse:H1': { x: '{{input.n + input.n}}' } } },
+      { n: 1e308 },
       {},
       'template_failed',
     ],

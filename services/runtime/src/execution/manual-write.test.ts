@@ -27,6 +27,14 @@ test('replacing fills in nothing, so what is required must be sent', () => {
   expect(() => write({ wins: 1 }, {})).toThrow(expect.objectContaining({ code: 'invalid_state' }));
 });
 
+/** The rule of docs/schemas.md, "Numbers". */
+test('a float takes any finite number, an integer only those that are exact', () => {
+  const numbers = compileSchema(schemaOf('horse', { f: 'float', j: 'json', i: 'integer' }));
+  const create = (state: JsonObject) => decideManualWrite(numbers, 'H1', null, state);
+  expect(create({ f: 1e300, j: 2 ** 54 })).toMatchObject([{ state: { f: 1e300, j: 2 ** 54 } }]);
+  expect(() => create({ i: 2 ** 53 })).toThrow(expect.objectContaining({ code: 'invalid_state' }));
+});
+
 test('deleting', () => {
   expect(write({ wins: 1 }, null)).toMatchObject([
     { op: 'delete', set: {}, unset: [], revision: 5, state: null },
