@@ -5,12 +5,12 @@ import type { ReleaseEmptySchema } from './claims/release-empty-schema.js';
 import type { RuntimeLimits } from './config.js';
 import type { Db } from './database/db.js';
 import type { DeploymentAccess, DeploymentDirectory } from './deployments/deployment-directory.js';
+import type { Decider } from './executions/decider.js';
+import type { RunKeeper } from './executions/run-keeper.js';
 import type { IdBlocks } from './ids/id-blocks.js';
 import type { Lanes } from './lanes/lanes.js';
 import type { ModelList } from './models/model-list.js';
 import type { RouteToOwner } from './ownership/route-to-owner.js';
-import type { Outside } from './runs/outside.js';
-import type { RunKeeper } from './runs/run-keeper.js';
 
 /** What the handlers work with; made by hand in `service.ts`. */
 export interface RuntimeContext {
@@ -28,10 +28,10 @@ export interface RuntimeContext {
   readonly route: RouteToOwner;
   readonly lanes: Lanes;
   readonly ids: IdBlocks;
-  /** Executions that wait for the world outside. */
+  /** Stored executions under way. */
   readonly runs: RunKeeper;
-  /** Who is asked when a version does not decide by itself. */
-  readonly outside: Outside | undefined;
+  /** Decides the executions of versions that have no template. */
+  readonly decider: Decider | undefined;
   /** What claims from the catalog or gives back, one at a time per deployment. */
   readonly claimMutex: KeyedMutex;
   /** After instances were deleted: gives a schema back that the deployment has no instances of any more. */

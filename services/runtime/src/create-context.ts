@@ -16,6 +16,8 @@ import type { RuntimeConfig } from './config.js';
 import type { RuntimeContext } from './context.js';
 import type { RuntimeSchema } from './database/db.js';
 import { createDeploymentAccess, createDeploymentDirectory } from './deployments/deployment-directory.js';
+import type { Decider } from './executions/decider.js';
+import { startRunKeeper } from './executions/run-keeper.js';
 import { createIdBlocks, nextIdBlock } from './ids/id-blocks.js';
 import type { Publication } from './journal/publication.js';
 import { createLanes } from './lanes/lanes.js';
@@ -23,8 +25,6 @@ import { createModelList } from './models/model-list.js';
 import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './ownership/lease-keeper.js';
 import { createHeldPartitions } from './ownership/partitions.js';
 import { createRouter } from './ownership/route-to-owner.js';
-import type { Outside } from './runs/outside.js';
-import { startRunKeeper } from './runs/run-keeper.js';
 import { createInstanceLoader } from './state/load-instances.js';
 import { loadState } from './state/load-state.js';
 import { createResidentStates } from './state/resident-states.js';
@@ -37,7 +37,7 @@ export interface ContextParts {
   readonly instance: string;
   readonly publication: Publication;
   readonly resources: Resources;
-  readonly outside?: Outside | undefined;
+  readonly decider?: Decider | undefined;
   /** Wraps the commit, for tests that lose its answers. */
   readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }
@@ -80,7 +80,7 @@ export function createRuntimeContext(
     lanes,
     ids,
     runs,
-    outside: parts.outside,
+    decider: parts.decider,
     claimMutex,
     releaseEmptySchema: createReleaseEmptySchema({ db, lanes, catalog, claimMutex, logger }),
     verifying: createSemaphore(VERIFICATIONS),
@@ -91,7 +91,7 @@ export function createRuntimeContext(
 
 /** The leases, the states of the deployments that they cover, and the lanes that change these states. */
 function createOwnership(
-  { database, bus, clock, logger, instance, publication, resources, aroundCommit, outside }: ContextParts,
+  { database, bus, clock, logger, instance, publication, resources, aroundCommit, decider }: ContextParts,
   config: RuntimeConfig,
   {
     catalog,
@@ -131,7 +131,7 @@ function createOwnership(
     logger,
   });
   const { limits } = config;
-  const runs = startRunKeeper({ db, lanes, catalog, limits, outside, held, clock, logger });
+  const runs = startRunKeeper({ db, lanes, catalog, limits, decider, held, clock, logger });
   const announceFree = () => bus.broadcast(partitionsFreed, { by: instance });
   const leases = startLeaseKeeper({
     db,

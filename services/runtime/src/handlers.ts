@@ -6,7 +6,7 @@ import type { RuntimeContext } from './context.js';
 import { creationHandlers } from './creation/create-deployment.js';
 import { deploymentReads, deploymentWrites } from './deployments/handlers.js';
 import { forwardHandlers, type OwnedHandlers, routedHandlers } from './deployments/owned-handlers.js';
-import { executionReads, executionWrites } from './execution/handlers.js';
+import { executionReads, executionWrites } from './executions/handlers.js';
 import { instanceReads, instanceWrites } from './instances/handlers.js';
 import { historyHandlers, journalHandlers } from './journal/handlers.js';
 import { modelHandlers } from './models/handlers.js';

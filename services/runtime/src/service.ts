@@ -9,18 +9,18 @@ import type { RuntimeContext } from './context.js';
 import { createRuntimeContext } from './create-context.js';
 import type { RuntimeSchema } from './database/db.js';
 import { migrations } from './database/migrations/index.js';
+import type { Decider } from './executions/decider.js';
 import { runtimeHandlers } from './handlers.js';
 import { startKeySweep } from './idempotency/sweep-keys.js';
 import { startPublication } from './journal/publication.js';
 import type { LeaseKeeper } from './ownership/lease-keeper.js';
 import { partitionsFreed } from './ownership/lease-keeper.js';
-import type { Outside } from './runs/outside.js';
 
 export interface RuntimeDependencies extends ServiceDependencies {
   /** Names this process among the runtimes; by default something random. */
   readonly instance?: string;
-  /** Who decides where a version does not; without it such events are refused. */
-  readonly outside?: Outside;
+  /** Decides the executions of versions that have no template; without it they are refused. */
+  readonly decider?: Decider;
   /** For tests: see `ContextParts`. */
   readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { createOutsideDouble } from './outside-double.js';
+import { createDeciderDouble } from './decider-double.js';
 import { codeOf, type House, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house: House = await prepareHouse();
-const decider = createOutsideDouble();
-await house.boot({ limits: { instancesPerDeployment: 2 }, outside: decider.outside });
+const decider = createDeciderDouble();
+await house.boot({ limits: { instancesPerDeployment: 2 }, decider: decider.decider });
 
 it('bounds the instances that executions, answers of a decider and manual writes create', async () => {
   house.catalog.plantVersion({
@@ -20,7 +20,7 @@ it('bounds the instances that executions, answers of a decider and manual writes
   await execute({ id: 'b' });
   expect(await codeOf(execute({ id: 'c' }))).toBe('limit_reached');
   const judged = codeOf(execute({}, {}, 'judge'));
-  (await decider.asked()).answer({ 'counter:d': { count: 1 } });
+  (await decider.called()).answer({ 'counter:d': { count: 1 } });
   expect(await judged).toBe('limit_reached');
   expect(await codeOf(createCounter('e'))).toBe('limit_reached');
   const refused = { status: 'failed', error: { code: 'limit_reached' }, changes: [] };

@@ -12,18 +12,18 @@ import type { CommitBatch } from '../src/commit/commit-batch.js';
 import type { RuntimeSchema } from '../src/database/db.js';
 import { createRecentEntries, loadFacts, outboxRowOf, recentFacts } from '../src/journal/publication.js';
 import type { Batch } from '../src/state/batch.js';
+import { createDeciderDouble } from './decider-double.js';
 import { attribute } from './fake-catalog.js';
-import { createOutsideDouble } from './outside-double.js';
 import { codeOf, type House, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house: House = await prepareHouse();
-const world = createOutsideDouble();
+const decider = createDeciderDouble();
 let database: Database<RuntimeSchema>;
 const running: AsyncDisposable[] = [];
 let told: JournalFact[] = [];
 const toldOf = (address: string) => told.filter(({ deployment }) => deployment === address);
 const boot = async (around: (commit: CommitBatch) => CommitBatch) => {
-  running.push(await house.boot({ outside: world.outside, aroundCommit: around }));
+  running.push(await house.boot({ decider: decider.decider, aroundCommit: around }));
 };
 
 beforeAll(async () => {
@@ -84,7 +84,7 @@ async function leaveEveryKind(): Promise<void> {
   await call('instances.delete', instance);
   const answer = execute({ any: PECULIAR }, {}, 'judge');
   const evidence = { llm: { model: 'double' }, llmHash: 'c'.repeat(64), attestation: PECULIAR };
-  (await world.asked()).answer({ stateChanges: { 'thing:x': state }, result: PECULIAR }, evidence);
+  (await decider.called()).answer({ stateChanges: { 'thing:x': state }, result: PECULIAR }, evidence);
   await answer;
   expect(await codeOf(execute({}, {}, 'breaks'))).toBe('template_failed');
   const added = [{ event: 'increment', eventVersion: 1, targetChains: ['base-sepolia'] }];

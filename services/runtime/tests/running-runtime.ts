@@ -32,7 +32,7 @@ export interface Sent {
 export const OWNER = 1;
 export const OTHER = 2;
 
-type BootOptions = Partial<RuntimeConfig> & Pick<RuntimeDependencies, 'aroundCommit' | 'outside'>;
+type BootOptions = Partial<RuntimeConfig> & Pick<RuntimeDependencies, 'aroundCommit' | 'decider'>;
 
 /** A database, a bus and a catalog in memory, for one test file; runtimes are booted on them. */
 export async function prepareHouse() {
@@ -57,7 +57,7 @@ export async function prepareHouse() {
   const client = await busOf('client');
 
   const standBy = oneReader();
-  const boot = async ({ aroundCommit, outside, ...overrides }: BootOptions = {}) => {
+  const boot = async ({ aroundCommit, decider, ...overrides }: BootOptions = {}) => {
     const config = { ...readRuntimeConfig({}), ...overrides };
     const dependencies = {
       databaseUrl,
@@ -66,7 +66,7 @@ export async function prepareHouse() {
       logger,
       health: createHealth({ clock }),
       ...(aroundCommit && { aroundCommit }),
-      ...(outside && { outside }),
+      ...(decider && { decider }),
     };
     return resources.use('runtime', await startRuntime(dependencies, config));
   };

@@ -2,18 +2,18 @@ import { ServiceError } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createOutsideDouble } from './outside-double.js';
+import { createDeciderDouble } from './decider-double.js';
 import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
 const house: House = await prepareHouse();
-const world = createOutsideDouble();
+const decider = createDeciderDouble();
 let database: Database<unknown>;
 const query = async <Row>(sql: string, values: unknown[] = []) =>
   (await database.pool.query(sql, values)).rows as Row[];
 
 const running: AsyncDisposable[] = [];
 const boot = async (...[options]: Parameters<House['boot']>) => {
-  const runtime = await house.boot({ outside: world.outside, ...options });
+  const runtime = await house.boot({ decider: decider.decider, ...options });
   running.push(runtime);
   return runtime;
 };
@@ -68,12 +68,12 @@ async function plantJudged() {
 const setTo = (id: string, count: number) => ({ [`counter:${id}`]: { count } });
 
 describe('a run', () => {
-  it('asks with what it read, applies the answer and leaves one entry', async () => {
+  it('calls the decider with what it read, applies the answer and leaves one entry', async () => {
     await boot();
     const { judge, createCounter, counter, history, verify, look } = await plantJudged();
     await createCounter('a', { label: 'a' });
     const answer = judge('a');
-    const { request, answer: say } = await world.asked();
+    const { request, answer: say } = await decider.called();
     expect(request).toMatchObject({
       input: { id: 'a' },
       entities: { counter: { a: { count: 0, label: 'a' } } },
@@ -97,7 +97,7 @@ describe('a run', () => {
     await boot();
     const { judge, increment, counter } = await plantJudged();
     const answer = judge('a');
-    const asked = await world.asked();
+    const asked = await decider.called();
     await increment('b');
     asked.answer(setTo('a', 1));
     await answer;
@@ -109,10 +109,10 @@ describe('a run', () => {
     const { judge, increment, counter, verify } = await plantJudged();
     await increment('a');
     const answer = judge('a');
-    const first = await world.asked();
+    const first = await decider.called();
     await increment('a');
     first.answer(setTo('a', 100));
-    const second = await world.asked();
+    const second = await decider.calledBefore(answer);
     expect(second.request).toMatchObject({
       executionId: first.request.executionId,
       entities: { counter: { a: { count: 2 } } },
@@ -137,10 +137,10 @@ describe('a run', () => {
     const { survey, increment, createCounter, counter, params } = await plantJudged();
     await createCounter('a');
     const answer = survey();
-    const first = await world.asked();
+    const first = await decider.called();
     await createCounter('b');
     first.answer({});
-    const second = await world.asked();
+    const second = await decider.calledBefore(answer);
     expect(Object.keys(second.request.entities['counter'] as object)).toEqual(['a', 'b']);
     const created = createCounter('c');
     const removed = house.call('instances.delete', { params: { ...params, instanceId: 'b' } });
@@ -156,10 +156,10 @@ describe('a run', () => {
     await boot();
     const { judge, params, history, counter } = await plantJudged();
     const answer = judge('a');
-    const first = await world.asked();
+    const first = await decider.called();
     await house.call('deployments.lock', { params });
     first.answer(setTo('a', 1));
-    const second = await world.asked();
+    const second = await decider.calledBefore(answer);
     await house.call('deployments.pause', { params });
     second.answer(setTo('a', 2));
     expect(await codeOf(answer)).toBe('deployment_paused');
@@ -167,14 +167,14 @@ describe('a run', () => {
     expect(await codeOf(counter('a'))).toBe('entity_instance_not_found');
   });
 
-  it('fails with what the world outside says, or with an answer that may not be applied', async () => {
+  it('fails with the error of the decider, or with an answer that may not be applied', async () => {
     await boot();
     const { judge, history } = await plantJudged();
     const refused = judge('a');
-    (await world.asked()).fail(new ServiceError('ai_output_invalid', 'twice'));
+    (await decider.called()).fail(new ServiceError('ai_output_invalid', 'twice'));
     expect(await codeOf(refused)).toBe('ai_output_invalid');
     const invalid = judge('a');
-    (await world.asked()).answer({ 'counter:a': { label: 'zzz' } });
+    (await decider.called()).answer({ 'counter:a': { label: 'zzz' } });
     const error = await refusalOf(invalid);
     expect(error.code).toBe('invalid_state');
     expect(error.facts).toMatchObject({ seq: 3 });
@@ -188,7 +188,7 @@ describe('a run', () => {
     await boot();
     const { judge, params } = await plantJudged();
     const answer = judge('a');
-    const { request, answer: say } = await world.asked();
+    const { request, answer: say } = await decider.called();
     await house.call('deployments.delete', { params });
     say(setTo('a', 1));
     expect(await codeOf(answer)).toBe('deployment_not_found');
@@ -213,7 +213,7 @@ describe('a run', () => {
     for (const when of ['before', 'after'] as const) {
       losing = when;
       const answer = judge('a', undefined, { 'idempotency-key': when });
-      const asked = await world.asked();
+      const asked = await decider.called();
       losing = when;
       asked.answer(setTo('a', 1));
       await answer;
@@ -227,13 +227,13 @@ describe('a run', () => {
     await boot();
     const { judge, increment, counter } = await plantJudged();
     const answer = judge('a');
-    const first = await world.asked();
+    const first = await decider.called();
     await increment('a');
     first.answer({});
-    const second = await world.asked();
+    const second = await decider.calledBefore(answer);
     expect(await codeOf(increment('a', 1000))).toBe('write_conflict');
     const rival = judge('a', 2500);
-    (await world.asked()).answer(setTo('a', 9));
+    (await decider.called()).answer(setTo('a', 9));
     expect(await codeOf(rival)).toBe('write_conflict');
     second.answer(setTo('a', 3));
     await answer;
@@ -244,7 +244,7 @@ describe('a run', () => {
     const first = await boot();
     const { judge, history, look, deployment } = await plantJudged();
     const late = judge('a', 1000);
-    const { request, signal } = await world.asked();
+    const { request, signal } = await decider.called();
     expect(await codeOf(late)).toBe('deadline_exceeded');
     await vi.waitFor(async () => {
       expect((await look(request.executionId)).data).toMatchObject({
@@ -285,20 +285,20 @@ describe('an owner that dies', () => {
     });
     const { judge, counter, verify, history } = await plantJudged();
     const answer = judge('a');
-    const asked = await world.asked();
+    const asked = await decider.called();
     dying = true;
     asked.answer(setTo('a', 4));
     const rows = () =>
       query<{ state: string }>('select state from runtime.runs where id = $1', [asked.request.executionId]);
     await vi.waitFor(async () => expect(await rows()).toEqual([{ state: 'decided' }]));
-    const before = world.questions();
+    const before = decider.calls();
     await query('delete from runtime.members where instance = $1', [first.instance]);
     await query('update runtime.partitions set owner = null, expires_at = null');
     await boot();
     await vi.waitFor(async () => expect(await rows()).toEqual([{ state: 'succeeded' }]));
     bury();
     expect((await answer).data).toMatchObject({ stateChanges: { 'counter:a': { count: 4 } } });
-    expect(world.questions()).toBe(before);
+    expect(decider.calls()).toBe(before);
     expect(await counter('a')).toMatchObject({ state: { count: 4 }, revision: 1 });
     expect(await history()).toHaveLength(1);
     expect(await verify()).toMatchObject({ valid: true });
@@ -309,16 +309,16 @@ describe('an owner that dies', () => {
     const { judge, increment, counter } = await plantJudged();
     // Its process ends before it is answered, and may do so while this waits for something else.
     const answer = judge('a').catch(() => undefined);
-    const question = await world.asked();
+    const question = await decider.called();
     await increment('a');
     question.answer({});
-    await world.asked();
+    await decider.called();
     await first[Symbol.asyncDispose]();
     running.length = 0;
     await answer;
     await boot();
     expect(await codeOf(increment('a', 1000))).toBe('write_conflict');
-    const again = await world.asked();
+    const again = await decider.called();
     expect(again.request.executionId).toBe(question.request.executionId);
     const waiting = increment('a');
     again.answer(setTo('a', 50));
@@ -350,7 +350,7 @@ describe('a run that waits for its payment', () => {
     await house.call('deployments.publish', { params }, soon);
     await increment('b');
     const answer = judge('b');
-    (await world.asked()).answer(setTo('b', 5));
+    (await decider.called()).answer(setTo('b', 5));
     await answer;
     await query(`update runtime.runs set ended_at = now(), state = 'failed' where id = $1`, [staged]);
   });
@@ -362,7 +362,7 @@ describe('an Idempotency-Key', () => {
     const { judge, history } = await plantJudged();
     const key = { 'idempotency-key': 'k1' };
     const answer = judge('a', undefined, key);
-    const asked = await world.asked();
+    const asked = await decider.called();
     expect(await codeOf(judge('a', undefined, key))).toBe('request_in_flight');
     expect(await codeOf(judge('b', undefined, key))).toBe('idempotency_key_reused');
     asked.answer(setTo('a', 1));

@@ -9,3 +9,8 @@ export function uuidV7(now: number): string {
   const random = randomUUID();
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether a text can be compared with a column of type uuid. */
+export const isUuid = (text: string): boolean => UUID.test(text);

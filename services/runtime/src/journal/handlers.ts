@@ -9,6 +9,7 @@ import {
 } from '@orrery/contracts';
 import type { Clock, Semaphore } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
+import { isUuid } from '../ids/uuid-v7.js';
 import { journalRange } from './journal-range.js';
 import { entryById, toHistoryEntry } from './journal-store.js';
 import { listHistory } from './list-history.js';
@@ -35,8 +36,6 @@ export interface JournalDependencies {
 /** The share of the time until the deadline after which a verification answers how far it came. */
 const SHARE_OF_TIME = 0.6;
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 export function historyHandlers({
   db,
   clock,
@@ -50,7 +49,7 @@ export function historyHandlers({
     'history.get': async ({ params }, { caller }) => {
       const deployment = await see(params, caller);
       const withTexts = deployment.isOwner || deployment.isLLMPublic;
-      const row = UUID.test(params.historyId)
+      const row = isUuid(params.historyId)
         ? await entryById(db, deployment.id, params.historyId, { withTexts })
         : undefined;
       if (row === undefined) throw new ServiceError('history_entry_not_found');

@@ -1,19 +1,25 @@
 import { canonicalHash, type JsonObject } from '@orrery/contracts';
 import type { ReadSet } from '../execution/read-entities.js';
-import type { Resolved } from '../execution/resolve-event.js';
 import { changeKey } from '../journal/change.js';
 import type { DeploymentState, Holds } from '../state/deployment-state.js';
+import type { Resolved } from './execution-request.js';
+
+/** Stored in the column `basis` of a run, beside the decider's answer. */
+export type ReadFingerprint = JsonObject & { readonly hash: string };
 
 /**
- * What a decision was made on: the binding, the definition, whether it was locked, each instance read (its revision and
- * its row, since a re-created one starts anew), and for a schema read whole that there was no other. One hash tells
- * whether any of it has changed.
+ * A hash over everything that a decision was made on: the binding, the definition, the deployment's mode, each instance
+ * read (its revision and its row's id, since a re-created instance starts again at revision 1), and the schemas read
+ * whole. When it is the same again, nothing of that has changed.
  */
-export function basisOf(
+export function fingerprintOf(
   { binding, definition }: Resolved,
-  { row, instances }: DeploymentState,
-  { reads, wholeSchemas }: ReadSet,
-): JsonObject {
+  {
+    row,
+    instances,
+  }: Pick<DeploymentState, 'instances'> & { readonly row: Pick<DeploymentState['row'], 'mode'> },
+  { reads, wholeSchemas }: Pick<ReadSet, 'reads' | 'wholeSchemas'>,
+): ReadFingerprint {
   const read = reads.map(({ entitySchema, instanceId, revision }) => [
     changeKey({ entitySchema, instanceId }),
     revision,
@@ -29,8 +35,8 @@ export function basisOf(
   return { hash };
 }
 
-/** What has to stay as it is so that a decision on it cannot go stale. */
-export const holdsOf = ({ reads, wholeSchemas }: ReadSet): Holds => ({
+/** What must not change so that a decision on it stays fresh. */
+export const holdsOf = ({ reads, wholeSchemas }: Pick<ReadSet, 'reads' | 'wholeSchemas'>): Holds => ({
   instances: reads.filter(({ entitySchema }) => !wholeSchemas.includes(entitySchema)).map(changeKey),
   schemas: [...wholeSchemas],
 });

@@ -5,46 +5,38 @@ import {
   type JsonObject,
   ServiceError,
 } from '@orrery/contracts';
+import { noChanges } from '../execution/check-changes.js';
+import type { Decision, Execution, Success } from '../execution/execution.js';
 import { uuidV7 } from '../ids/uuid-v7.js';
 import { stateChangesOf } from '../journal/change.js';
 import type { JournalEntryDraft, SealedEntry } from '../journal/entry.js';
 import { executionErrorOf } from '../journal/entry-error.js';
-import type { Binding, DeploymentState } from '../state/deployment-state.js';
+import type { Binding } from '../state/deployment-state.js';
 import type { ItemOutcome } from '../state/work-item.js';
-import { noChanges } from './check-changes.js';
-import { decideExecution } from './execute-event.js';
-import type { Execution, Decision as ExecutionDecision, Success } from './execution.js';
-import type { Resolved } from './resolve-event.js';
+import type { Resolved } from './execution-request.js';
 
 export type Answer = ExecutionAnswer | DryRunAnswer;
 
-/** What a model left to be kept with the entry. */
+/** What the entry records of the model that decided. */
 export interface Evidence {
   readonly llm: JsonObject | null;
   readonly llmHash: string | null;
   readonly attestation: JsonObject | null;
 }
 
-export interface Surroundings {
+/** What an entry records beside the decision. */
+export interface EntryDetails {
   /** Milliseconds since the execution began. */
   readonly elapsed: () => number;
   readonly evidence?: Evidence | undefined;
 }
 
-/** The whole of it, for a version that decides by itself. */
-export const decideDirectly = (
-  resolved: Resolved,
-  state: DeploymentState,
-  execution: Execution,
-  around: Surroundings,
-): ItemOutcome<Answer> => concluded(resolved, execution, decideExecution(execution, state.instances), around);
-
-/** What is committed and answered for an execution that was decided so. */
-export function concluded(
+/** What is committed and answered for a decision: the one place where an execution becomes a journal entry. */
+export function conclude(
   resolved: Resolved,
   execution: Execution,
-  decision: ExecutionDecision,
-  around: Surroundings,
+  decision: Decision,
+  details: EntryDetails,
 ): ItemOutcome<Answer> {
   switch (decision.kind) {
     case 'needs':
@@ -54,11 +46,11 @@ export function concluded(
     case 'failed':
       return execution.dryRun
         ? { kind: 'refuse', error: decision.error }
-        : failed(resolved, execution, decision.error, around);
+        : failedOutcome(resolved, execution, decision.error, details);
     case 'succeeded':
       return execution.dryRun
         ? dryRunAnswer(resolved, execution, decision)
-        : succeeded(resolved, execution, decision, around);
+        : succeededOutcome(resolved, execution, decision, details);
   }
 }
 
@@ -91,12 +83,12 @@ function draftOf(
   };
 }
 
-/** From *read* on a failure leaves an entry with its reason, and changes no instance. */
-export function failed(
+/** A failure from *read* on leaves an entry with its reason and changes no instance. */
+export function failedOutcome(
   resolved: Resolved,
   execution: Execution,
   error: ServiceError,
-  { elapsed, evidence }: Pick<Surroundings, 'elapsed' | 'evidence'>,
+  { elapsed, evidence }: EntryDetails,
 ): ItemOutcome<Answer> {
   const outcome: Outcome = {
     status: 'failed',
@@ -108,23 +100,23 @@ export function failed(
   return {
     kind: 'commit',
     effects: { entry, durationMs: elapsed(), llm: evidence?.llm ?? null },
-    answer: (sealed) => ({ error: withPlace(error, sealed) }),
+    answer: (sealed) => ({ error: withEntry(error, sealed) }),
   };
 }
 
-/** Tells the caller which entry says what went wrong. */
-const withPlace = (error: ServiceError, { id, seq }: SealedEntry): ServiceError =>
+/** Adds the id and seq of the failed entry to the caller's error. */
+const withEntry = (error: ServiceError, { id, seq }: SealedEntry): ServiceError =>
   new ServiceError(error.code, error.message, {
     errors: error.errors,
     facts: { ...error.facts, historyId: id, seq },
     cause: error.cause,
   });
 
-function succeeded(
+function succeededOutcome(
   resolved: Resolved,
   execution: Execution,
   { changes, result }: Success,
-  { elapsed, evidence }: Pick<Surroundings, 'elapsed' | 'evidence'>,
+  { elapsed, evidence }: EntryDetails,
 ): ItemOutcome<Answer> {
   const { targetChains, onchain } = resolved.binding;
   const entry = draftOf(resolved, execution, evidence, { status: 'succeeded', changes, result, error: null });

@@ -1,0 +1,51 @@
+import {
+  type AcceptedExecution,
+  type Caller,
+  canonicalHash,
+  type JsonObject,
+  ServiceError,
+} from '@orrery/contracts';
+import type { KeyedRequest } from '../idempotency/answer-once.js';
+import { type DeploymentState, keyIdOf, type OpenRun } from '../state/deployment-state.js';
+import type { ItemOutcome } from '../state/work-item.js';
+import type { ExecutionRequest } from './execution-request.js';
+import { acceptedAnswer, type RunRequest } from './run-row.js';
+
+export interface NewRun {
+  readonly id: string;
+  readonly request: ExecutionRequest;
+  readonly caller: Caller;
+  readonly keyed: KeyedRequest | undefined;
+  readonly asynchronous: boolean;
+  /** Milliseconds since the epoch. */
+  readonly deadline: number;
+}
+
+/** Runs of one deployment that may be open at the same time. */
+const MAX_OPEN_RUNS = 1000;
+
+/** Commits the row of a new run, which claims the Idempotency-Key. @throws `overloaded` */
+export function acceptRun(state: DeploymentState, run: NewRun, now: number): ItemOutcome<AcceptedExecution> {
+  if (state.runs.size >= MAX_OPEN_RUNS) {
+    throw new ServiceError('overloaded', 'Too many executions of this deployment are waiting.');
+  }
+  const { id, keyed, asynchronous, deadline, caller, request } = run;
+  const { deploymentId, event, input, trigger, walletAddress } = request;
+  const stored: RunRequest = { event, input, trigger, walletAddress, caller, asynchronous };
+  const requestHash = canonicalHash(keyed?.request ?? { event, input });
+  const claim = keyed === undefined ? null : { keyId: keyIdOf(keyed), requestHash };
+  const open: OpenRun = { id, claim, holds: null, staged: false };
+  const insert = {
+    id,
+    deployment_id: deploymentId,
+    state: 'deciding' as const,
+    request: { ...stored } as unknown as JsonObject,
+    request_hash: requestHash,
+    account_id: keyed?.accountId ?? null,
+    operation: keyed?.operation ?? null,
+    key: keyed?.key ?? null,
+    deadline: new Date(deadline),
+    created_at: new Date(now),
+  };
+  return { kind: 'record', run: { id, open, write: { insert } }, settlement: { reply: acceptedAnswer(id) } };
+}

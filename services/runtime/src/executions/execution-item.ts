@@ -1,0 +1,134 @@
+import { type AcceptedExecution, type CallContext, ServiceError } from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
+import type { CatalogClient } from '../catalog/catalog-client.js';
+import type { Db } from '../database/db.js';
+import { decideExecution } from '../execution/execute-event.js';
+import type { Execution } from '../execution/execution.js';
+import { answerOnce, type KeyedRequest } from '../idempotency/answer-once.js';
+import { type DeploymentState, isPaused } from '../state/deployment-state.js';
+import type { WorkItem } from '../state/work-item.js';
+import { acceptRun } from './accept-run.js';
+import { type Answer, conclude } from './conclude.js';
+import type { Decider } from './decider.js';
+import type { Confirmed, ExecutionRequest, Resolved } from './execution-request.js';
+import { acceptedAnswer } from './run-row.js';
+
+export interface ResolveDependencies {
+  readonly catalog: Pick<CatalogClient, 'version'>;
+  readonly limits: { readonly instancesPerDeployment: number };
+}
+
+export interface ExecutionItemDependencies extends ResolveDependencies {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** Decides the executions of versions that have no template; without it they are refused. */
+  readonly decider: Decider | undefined;
+}
+
+export interface ExecutionOptions {
+  /** The id of the run, should the execution become one. */
+  readonly runId: string;
+  readonly keyed: KeyedRequest | undefined;
+  /** The caller does not wait: the execution becomes a run, whatever decides it. */
+  readonly asynchronous: boolean;
+}
+
+/** How long an execution may take that its caller does not wait for, in milliseconds. */
+const ASYNC_TIMEOUT_MS = 10 * 60_000;
+
+/**
+ * One execution as an item of its deployment's lane. The definition is confirmed while the item is prepared; read →
+ * decide → apply → check happen in the lane, against the state that the previous item left. An execution that needs a
+ * decider, or that its caller does not wait for, becomes a run: the item then commits the run's row, which claims the
+ * Idempotency-Key, and answers with the run's id.
+ */
+export function executionItem(
+  dependencies: ExecutionItemDependencies,
+  request: ExecutionRequest,
+  { runId, keyed, asynchronous }: ExecutionOptions,
+  call: CallContext,
+): WorkItem<Answer | AcceptedExecution> {
+  const { catalog, clock, decider, limits } = dependencies;
+  const startedAt = performance.now();
+  let confirmed: Confirmed;
+  const deadline = asynchronous ? clock.now() + ASYNC_TIMEOUT_MS : call.deadline;
+  const accept = (state: DeploymentState, now: number) =>
+    acceptRun(state, { id: runId, request, caller: call.caller, keyed, asynchronous, deadline }, now);
+  const item: WorkItem<Answer | AcceptedExecution> = {
+    deploymentId: request.deploymentId,
+    deadline: call.deadline,
+    signal: call.signal,
+    prepare: async (state) => {
+      if (!asynchronous) confirmed = await confirmVersion(catalog, state, request.event);
+    },
+    decide: (state, _ids, now) => {
+      const resolved = resolveEvent(state, request.event, confirmed);
+      if (asynchronous) return accept(state, now);
+      if (resolved === 'prepare') return { kind: 'prepare' };
+      if (resolved.definition.mutation === 'ai') {
+        if (decider !== undefined && !request.dryRun) return accept(state, now);
+        throw new ServiceError('unavailable', 'No AI model can be reached.');
+      }
+      const execution = executionOf(resolved, state, request, call, limits, now);
+      const decision = decideExecution(execution, state.instances);
+      return conclude(resolved, execution, decision, { elapsed: () => performance.now() - startedAt });
+    },
+  };
+  const once = answerOnce(dependencies, item, keyed);
+  return {
+    ...once,
+    // The answer of its commit was lost although the run was written: the claim that would be found is its own.
+    decide: (state, ids, now) =>
+      state.runs.has(runId)
+        ? { kind: 'answer', answer: acceptedAnswer(runId) }
+        : once.decide(state, ids, now),
+  };
+}
+
+export async function confirmVersion(
+  catalog: Pick<CatalogClient, 'version'>,
+  state: DeploymentState,
+  event: string,
+): Promise<Confirmed> {
+  const versionId = state.bindings.get(event)?.versionId;
+  return versionId === undefined ? undefined : { versionId, definition: await catalog.version(versionId) };
+}
+
+/**
+ * What an event executes now; 'prepare' when another version than the confirmed one is bound.
+ * @throws `deployment_paused`, `event_not_bound`, `unknown_event_version`
+ */
+export function resolveEvent(
+  state: DeploymentState,
+  event: string,
+  confirmed: Confirmed,
+): Resolved | 'prepare' {
+  if (isPaused(state.row)) throw new ServiceError('deployment_paused');
+  const binding = state.bindings.get(event);
+  if (binding === undefined) throw new ServiceError('event_not_bound', `"${event}" is not bound here.`);
+  if (confirmed?.versionId !== binding.versionId) return 'prepare';
+  const { definition } = confirmed;
+  if (definition === undefined) throw new ServiceError('unknown_event_version', 'The bound version is gone.');
+  return { binding, definition };
+}
+
+/** A resolved request as `execution/` decides it. */
+export const executionOf = (
+  { definition }: Resolved,
+  { row, head }: DeploymentState,
+  { event, input, trigger, walletAddress, dryRun }: ExecutionRequest,
+  { caller }: Pick<CallContext, 'caller'>,
+  { instancesPerDeployment: limit }: ResolveDependencies['limits'],
+  now: number,
+): Execution => ({
+  definition,
+  deployment: { address: row.address, worldAddress: row.world_address },
+  instanceCount: { now: head.totals['instances'] ?? 0, limit },
+  event,
+  input,
+  caller,
+  trigger,
+  walletAddress,
+  now,
+  dryRun,
+});

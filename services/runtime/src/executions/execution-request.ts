@@ -1,0 +1,25 @@
+import type { ExecutionTrigger, JsonObject } from '@orrery/contracts';
+import type { CompiledDefinition } from '../execution/compiled-definition.js';
+import type { Binding } from '../state/deployment-state.js';
+
+/** One request to execute an event, whoever makes it. */
+export interface ExecutionRequest {
+  readonly deploymentId: number;
+  readonly event: string;
+  readonly input: JsonObject;
+  readonly trigger: ExecutionTrigger;
+  /** The wallet that signed the request; null outside `/app`. */
+  readonly walletAddress: string | null;
+  readonly dryRun: boolean;
+}
+
+/** What a request executes: the event's binding and the definition of the bound version. */
+export interface Resolved {
+  readonly binding: Binding;
+  readonly definition: CompiledDefinition;
+}
+
+/** The definition that the catalog confirmed for a bound version; `undefined`: the catalog has none. */
+export type Confirmed =
+  | { readonly versionId: number; readonly definition: CompiledDefinition | undefined }
+  | undefined;

@@ -1,0 +1,102 @@
+import {
+  type AcceptedExecution,
+  type CallContext,
+  type ExecutionAnswer,
+  type executionRpcs,
+  type Handlers,
+  ServiceError,
+} from '@orrery/contracts';
+import type { Db } from '../database/db.js';
+import type { DeploymentAccess } from '../deployments/deployment-directory.js';
+import type { OwnedHandlers } from '../deployments/owned-handlers.js';
+import { keyedRequest } from '../idempotency/keyed-request.js';
+import { isUuid, uuidV7 } from '../ids/uuid-v7.js';
+import type { Lanes } from '../lanes/lanes.js';
+import type { Answer } from './conclude.js';
+import { type ExecutionItemDependencies, executionItem } from './execution-item.js';
+import type { ExecutionRequest } from './execution-request.js';
+import type { RunKeeper } from './run-keeper.js';
+import { answerOfRun, hasEnded, readRun, recordOfRun } from './run-row.js';
+
+type Reads = Pick<typeof executionRpcs, 'executions.get'>;
+type Writes = Pick<typeof executionRpcs, 'deployments.execute'>;
+
+export interface ExecuteDependencies extends ExecutionItemDependencies {
+  readonly lanes: Pick<Lanes, 'submit'>;
+  readonly runs: Pick<RunKeeper, 'drive'>;
+}
+
+export function executionWrites(dependencies: ExecuteDependencies): OwnedHandlers<Writes> {
+  return {
+    'deployments.execute': async (deployment, { query, headers, body }, call) => {
+      const dryRun = query.dryRun ?? false;
+      const request: ExecutionRequest = {
+        deploymentId: deployment.id,
+        event: body.event,
+        input: body.input,
+        trigger: 'admin',
+        walletAddress: null,
+        dryRun,
+      };
+      const asynchronous = !dryRun && prefersAsync(headers.prefer);
+      const key = dryRun ? undefined : headers['idempotency-key'];
+      const keyed = keyedRequest(`execute ${deployment.id}`, key, body, call.caller);
+      return { data: await execute(dependencies, request, { keyed, asynchronous }, call) };
+    },
+  };
+}
+
+export const executionReads = ({
+  db,
+  access,
+}: {
+  readonly db: Db;
+  readonly access: Pick<DeploymentAccess, 'owned'>;
+}): Handlers<Reads> => ({
+  'executions.get': async ({ params }, { caller }) => {
+    const deployment = await access.owned(params, caller);
+    const row = isUuid(params.executionId) ? await readRun(db, params.executionId) : undefined;
+    if (row?.deployment_id !== deployment.id) throw new ServiceError('execution_not_found');
+    return { data: recordOfRun(row) };
+  },
+});
+
+/** Whether a `Prefer` header asks for an answer before the work is done (RFC 7240 §4.1). */
+export const prefersAsync = (prefer: string | undefined): boolean =>
+  prefer?.split(/[,;]/).some((preference) => preference.trim().toLowerCase() === 'respond-async') ?? false;
+
+/** Answers once the execution has ended; an asynchronous one once its run is committed. */
+async function execute(
+  dependencies: ExecuteDependencies,
+  request: ExecutionRequest,
+  { keyed, asynchronous }: Omit<Parameters<typeof executionItem>[2], 'runId'>,
+  call: CallContext,
+): Promise<Answer | AcceptedExecution> {
+  const { lanes, runs, clock } = dependencies;
+  const runId = uuidV7(clock.now());
+  const item = executionItem(dependencies, request, { runId, keyed, asynchronous }, call);
+  const answer = await lanes.submit(item);
+  // With another id it is the stored answer to the same Idempotency-Key.
+  if (!('executionId' in answer) || answer.executionId !== runId) return answer;
+  const ended = runs.drive(runId, request.deploymentId).catch(() => undefined);
+  return asynchronous ? answer : awaitRun(dependencies, runId, ended, call);
+}
+
+/** How often the row of a run is read that another owner continues, in milliseconds. */
+const POLL_MS = 100;
+
+/** Waits for the end of a run. When another process becomes the deployment's owner, its row is polled. */
+async function awaitRun(
+  { db, clock }: Pick<ExecuteDependencies, 'db' | 'clock'>,
+  id: string,
+  ended: Promise<void>,
+  { deadline, signal }: CallContext,
+): Promise<ExecutionAnswer> {
+  await ended;
+  for (;;) {
+    const row = await readRun(db, id);
+    if (row !== undefined && hasEnded(row)) return answerOfRun(row);
+    if (signal.aborted || clock.now() >= deadline) throw new ServiceError('deadline_exceeded');
+    await clock.sleep(POLL_MS, signal);
+  }
+}

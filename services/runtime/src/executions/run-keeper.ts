@@ -1,0 +1,96 @@
+import { type Clock, startPollLoop } from '@orrery/service-kit';
+import { sql } from 'kysely';
+import type { Db } from '../database/db.js';
+import type { HeldPartitions } from '../ownership/partitions.js';
+import { NotOwner, PARTITIONS, partitionOf } from '../ownership/partitions.js';
+import { type DriveDependencies, driveRun } from './drive-run.js';
+import { STATES_WITH_STEP } from './run-steps.js';
+
+export interface RunKeeperOptions extends DriveDependencies {
+  readonly held: Pick<HeldPartitions, 'all' | 'epochOf'>;
+}
+
+/** Drives every run of the deployments owned here to its end. */
+export interface RunKeeper {
+  /** Resolves when the run has ended; rejects when another owner continues it. */
+  drive(id: string, deploymentId: number): Promise<void>;
+  /** Stops driving the runs of a partition that is not owned here any more. */
+  abandon(partition: number): void;
+  wake(): void;
+  runOnce(): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/** How often the database is searched for runs that nobody drives, for instance since their owner died. */
+const INTERVAL_MS = 1000;
+/** Runs that one search takes up, and ended rows that it deletes. */
+const RUNS_AT_ONCE = 200;
+/** How long the status of an ended run can be read, in milliseconds. */
+const RETENTION_MS = 25 * 60 * 60 * 1000;
+
+interface Driven {
+  readonly partition: number;
+  readonly stopping: AbortController;
+  readonly ended: Promise<void>;
+}
+
+export function startRunKeeper(options: RunKeeperOptions): RunKeeper {
+  const { db, held, clock, logger } = options;
+  const driven = new Map<string, Driven>();
+
+  const drive = (id: string, deploymentId: number): Promise<void> => {
+    const known = driven.get(id);
+    if (known !== undefined) return known.ended;
+    const stopping = new AbortController();
+    const ended = driveRun(options, id, stopping.signal).finally(() => driven.delete(id));
+    driven.set(id, { partition: partitionOf(deploymentId), stopping, ended });
+    return ended;
+  };
+  const runOnce = async () => {
+    const partitions = held.all().map(({ partition }) => partition);
+    const mine = partitions.filter((partition) => held.epochOf(partition) !== undefined);
+    const found = await undriven(db, mine, [...driven.keys()]);
+    for (const { id, deployment_id } of found) void drive(id, deployment_id).catch(report);
+    await deleteOld(db, clock);
+    return found.length === RUNS_AT_ONCE ? ('more' as const) : ('idle' as const);
+  };
+  const report = (error: unknown) => {
+    const isExpected = error instanceof NotOwner || (error as { name?: unknown }).name === 'AbortError';
+    if (!isExpected) logger.warn({ err: error }, 'a run could not be driven; the next search takes it up');
+  };
+  const loop = startPollLoop({ name: 'open runs', intervalMs: INTERVAL_MS, runOnce, clock, logger });
+
+  const release = (released: readonly Driven[]) => {
+    for (const { stopping } of released) stopping.abort();
+    return Promise.allSettled(released.map(({ ended }) => ended));
+  };
+  return {
+    drive,
+    abandon: (partition) => void release([...driven.values()].filter((one) => one.partition === partition)),
+    wake: loop.wake,
+    runOnce: loop.runOnce,
+    stop: async () => {
+      await loop.stop();
+      await release([...driven.values()]);
+    },
+  };
+}
+
+/** Open runs that a step leads on from, the most urgent first. */
+const undriven = (db: Db, partitions: readonly number[], driven: readonly string[]) =>
+  db
+    .selectFrom('runs')
+    .select(['id', 'deployment_id'])
+    .where('ended_at', 'is', null)
+    .where('state', 'in', STATES_WITH_STEP)
+    .where(sql<boolean>`deployment_id % ${PARTITIONS} = any(${[...partitions]})`)
+    .where(sql<boolean>`not id = any(${[...driven]}::uuid[])`)
+    .orderBy('deadline')
+    .limit(RUNS_AT_ONCE)
+    .execute();
+
+const deleteOld = (db: Db, clock: Clock) =>
+  sql`delete from runs where ctid in (
+    select ctid from runs where ended_at < ${new Date(clock.now() - RETENTION_MS)} limit ${RUNS_AT_ONCE})`.execute(
+    db,
+  );

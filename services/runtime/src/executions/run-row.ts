@@ -1,0 +1,70 @@
+import {
+  type AcceptedExecution,
+  type Caller,
+  type ErrorReply,
+  type ExecutionAnswer,
+  type ExecutionRecord,
+  type ExecutionTrigger,
+  fromErrorReply,
+  type JsonObject,
+} from '@orrery/contracts';
+import type { Selectable } from 'kysely';
+import type { Db } from '../database/db.js';
+import type { RuntimeTables } from '../database/schema.js';
+import { executionErrorOf } from '../journal/entry-error.js';
+import type { ExecutionRequest } from './execution-request.js';
+
+/**
+ * A run: a stored execution that waits for a decider, or that its caller does not wait for. Its row is committed before
+ * anything is done and claims the Idempotency-Key. Each step is committed in the deployment's lane, so only the owner
+ * takes steps, and a new owner continues from the row. The steps are in `run-steps.ts`. A row that has ended never
+ * changes and is kept for more than a day.
+ */
+export type RunRow = Selectable<RuntimeTables['runs']>;
+
+/** The request as the row stores it. */
+export interface RunRequest {
+  readonly event: string;
+  readonly input: JsonObject;
+  readonly trigger: ExecutionTrigger;
+  readonly walletAddress: string | null;
+  readonly caller: Caller;
+  /** The caller does not wait: it looks up the answer. */
+  readonly asynchronous: boolean;
+}
+
+/** Written by `accept-run.ts`. */
+export const requestOf = ({ request }: Pick<RunRow, 'request'>): RunRequest =>
+  request as unknown as RunRequest;
+
+export const executionRequestOf = (row: Pick<RunRow, 'deployment_id' | 'request'>): ExecutionRequest => {
+  const { event, input, trigger, walletAddress } = requestOf(row);
+  return { deploymentId: row.deployment_id, event, input, trigger, walletAddress, dryRun: false };
+};
+
+export const readRun = (db: Db, id: string): Promise<RunRow | undefined> =>
+  db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst();
+
+export const hasEnded = ({ ended_at }: Pick<RunRow, 'ended_at'>): boolean => ended_at !== null;
+
+/** The answer to a caller that does not wait, the same each time. */
+export const acceptedAnswer = (executionId: string): AcceptedExecution => ({
+  executionId,
+  state: 'running',
+});
+
+/** The answer of a run that has ended. @throws ServiceError that it failed with */
+export function answerOfRun({ reply, error }: RunRow): ExecutionAnswer {
+  if (error !== null) throw fromErrorReply(error as unknown as ErrorReply);
+  // Stored as the execution answered it.
+  return reply as unknown as ExecutionAnswer;
+}
+
+/** The status of a run, as `executions.get` answers it. */
+export function recordOfRun(row: RunRow): ExecutionRecord {
+  const executionId = row.id;
+  if (!hasEnded(row)) return acceptedAnswer(executionId);
+  if (row.error === null) return { executionId, state: 'succeeded', answer: answerOfRun(row) };
+  const { facts, ...error } = executionErrorOf(fromErrorReply(row.error as unknown as ErrorReply));
+  return { executionId, state: 'failed', error: { ...error, ...(facts && { facts: facts as JsonObject }) } };
+}

@@ -1,0 +1,53 @@
+import type { JsonObject } from '@orrery/contracts';
+import type { RuntimeDependencies } from '@orrery/runtime';
+
+type Decider = NonNullable<RuntimeDependencies['decider']>;
+type Answer = Awaited<ReturnType<Decider>>;
+
+/** One call of the decider, as a test sees it. */
+export interface DeciderCall {
+  readonly request: Parameters<Decider>[0];
+  readonly signal: AbortSignal;
+  answer(mutation: JsonObject, evidence?: Omit<Answer, 'mutation'>): void;
+  fail(error: Error): void;
+}
+
+/** A decider that answers when and as a test says. */
+export function createDeciderDouble() {
+  const unseen: DeciderCall[] = [];
+  const waiting: ((call: DeciderCall) => void)[] = [];
+  let calls = 0;
+  const decider: Decider = (request, signal) =>
+    new Promise((resolve, reject) => {
+      calls += 1;
+      const call: DeciderCall = {
+        request,
+        signal,
+        answer: (mutation, evidence = {}) => resolve({ mutation, ...evidence }),
+        fail: reject,
+      };
+      const next = waiting.shift();
+      if (next === undefined) unseen.push(call);
+      else next(call);
+    });
+  const called = () =>
+    new Promise<DeciderCall>((resolve) => {
+      const first = unseen.shift();
+      if (first === undefined) waiting.push(resolve);
+      else resolve(first);
+    });
+  return {
+    decider,
+    calls: () => calls,
+    /** The next call, once it is made. */
+    called,
+    /** The next call; rejects when the execution ends without one. */
+    calledBefore: (end: Promise<unknown>): Promise<DeciderCall> =>
+      Promise.race([
+        called(),
+        end.then((answer) => {
+          throw new Error(`ended without another call of the decider: ${JSON.stringify(answer)}`);
+        }),
+      ]),
+  };
+}
