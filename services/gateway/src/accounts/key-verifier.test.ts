@@ -24,7 +24,7 @@ function setUp() {
 }
 
 describe('key verifier', () => {
-  it('asks the database once for many requests', async () => {
+  it('reads the database once for many requests', async () => {
     const { verifier, queries, add } = setUp();
     const { token, keyId } = add();
     for (let i = 0; i < 5; i += 1)
@@ -41,7 +41,7 @@ describe('key verifier', () => {
     await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  it('forgets at once what it is told to forget', async () => {
+  it('forgets revoked keys at once', async () => {
     const { verifier, stored, add } = setUp();
     const { token, keyId } = add();
     await verifier.verify(token);
@@ -50,7 +50,7 @@ describe('key verifier', () => {
     await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  it('never makes a request wait while the background keeps its key fresh', async () => {
+  it('makes no request wait while its key is refreshed in the background', async () => {
     const { verifier, queries, add, pass } = setUp();
     const { token } = add();
     await verifier.verify(token);
@@ -62,7 +62,7 @@ describe('key verifier', () => {
     expect(queries).toHaveLength(1 + 5);
   });
 
-  it('stops refreshing a key that nobody uses', async () => {
+  it('stops refreshing an unused key', async () => {
     const { verifier, queries, add, pass } = setUp();
     const { token } = add();
     await verifier.verify(token);
@@ -87,7 +87,7 @@ describe('key verifier', () => {
     await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  it('asks nobody about what cannot be a token', async () => {
+  it('does not look up what cannot be a token', async () => {
     const { verifier, queries } = setUp();
     await expect(verifier.verify('orrery_guess')).rejects.toMatchObject({ code: 'unauthorized' });
     expect(queries).toEqual([]);

@@ -11,7 +11,7 @@ const document = openApiDocument(allRoutes) as any;
 const file = join(import.meta.dirname, '../../../../openapi.json');
 
 describe('the OpenAPI document', () => {
-  it('is the committed one; `npm run openapi` writes it anew', () => {
+  it('equals the committed copy, which `npm run openapi` writes', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
@@ -27,13 +27,13 @@ describe('the OpenAPI document', () => {
     for (const reference of new Set(references)) {
       const steps = reference.slice(3, -1).split('/');
       expect(
-        steps.reduce((place, step) => place?.[step], document),
+        steps.reduce((node, step) => node?.[step], document),
         reference,
       ).toBeDefined();
     }
   });
 
-  it('says what a query is read as', () => {
+  it('describes a query parameter by its parsed type', () => {
     const { parameters } = document.paths['/api/worlds'].get;
     expect(parameters).toContainEqual({
       name: 'limit',
