@@ -42,6 +42,17 @@ test('it comes with the revision and the time of that change', async () => {
   });
 });
 
+test('at a checkpoint it comes with the revision and the time of the change that the checkpoint follows', async () => {
+  const long = await plantDeployment(db);
+  for (let wins = 1; wins <= 101; wins++) await long.write('H1', { wins });
+  expect(await pastState(db, long.id, horse('H1'), 100)).toEqual({
+    state: { wins: 100 },
+    revision: 100,
+    changedAt: new Date(1_800_000_000_099),
+  });
+  expect(await pastState(db, long.id, horse('H1'), 101)).toMatchObject({ revision: 101 });
+});
+
 const snapshot = async (of: PlantedDeployment, seq: number) => {
   const found: Record<string, JsonObject> = {};
   for await (const { instanceId, state } of snapshotAt(db, of.id, seq)) found[instanceId] = state;
@@ -60,6 +71,7 @@ test('a snapshot goes through more instances than it folds at once, in the order
   await big.begin('copied', { wins: 1 });
   const ids = Array.from({ length: 120 }, (_, n) => `${n % 2 === 0 ? 'h' : 'É'}${n}`);
   for (const id of ids) await big.write(id, { wins: 1 });
+  expect(await pastState(db, big.id, horse('copied'), 0)).toMatchObject({ revision: 1, changedAt: null });
   const order: string[] = [];
   for await (const { instanceId } of snapshotAt(db, big.id, 1000)) order.push(instanceId);
   expect(order).toEqual(['copied', ...ids].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));

@@ -58,5 +58,6 @@ test('maxDelta bounds how far a number goes, both ways, from its default where i
   expect(() => check(guards, [change({ stamina: 20 }, { stamina: 26 })])).toThrow(refused('maxDelta'));
   expect(() => check(guards, [change({}, { stamina: 15 })])).not.toThrow();
   expect(() => check(guards, [change({ stamina: 20 }, {})])).toThrow(refused('maxDelta'));
+  expect(() => check(guards, [change({ stamina: 5 }, {})])).not.toThrow();
   expect(() => check(guards, [change(null, { stamina: 99 })])).not.toThrow();
 });

@@ -12,7 +12,8 @@ export interface PastState {
 }
 
 interface PastRow {
-  checkpoint: { revision: number; state: JsonObject | null } | null;
+  /** `at` is null for a state that a clone began with. */
+  checkpoint: { revision: number; state: JsonObject | null; at: string | null } | null;
   changes: { change: InstanceChange; at: string }[] | null;
 }
 
@@ -29,7 +30,8 @@ export async function pastStates(
 ): Promise<(PastState | null)[]> {
   if (names.length === 0) return [];
   const { rows } = await sql<PastRow>`
-    select case when k.seq is not null then jsonb_build_object('revision', k.revision, 'state', k.state) end as checkpoint,
+    select case when k.seq is not null then jsonb_build_object('revision', k.revision, 'state', k.state, 'at',
+        (select executed_at from journal where deployment_id = ${deploymentId} and seq = k.seq)) end as checkpoint,
       c.changes
     from rows from (unnest(${names.map(({ entitySchema }) => entitySchema)}::text[],
       ${names.map(({ instanceId }) => instanceId)}::text[])) with ordinality n (entity_schema, instance_id, position)
@@ -65,10 +67,11 @@ function foldRow({ checkpoint, changes }: PastRow): PastState | null {
   let state = checkpoint?.state ?? null;
   for (const { change } of changes ?? []) state = foldChange(state, change);
   const last = changes?.at(-1);
+  const at = last?.at ?? checkpoint?.at ?? null;
   if (state === null) return null;
   return {
     state,
     revision: last?.change.revision ?? checkpoint?.revision ?? 1,
-    changedAt: last === undefined ? null : new Date(last.at),
+    changedAt: at === null ? null : new Date(at),
   };
 }
