@@ -79,6 +79,9 @@ describe('names', () => {
   it.each(['0', '1', '999999999', 12])('version %j can be looked up', (version) => {
     expect(accepts(versionInPath, version)).toBe(true);
   });
+  it.each(['01', '007', '00', '0'])('version %j is found by nobody', (version) => {
+    expect(versionInPath.parse(version)).toBe(0);
+  });
   it.each(['-1', '1.5', '1e3', 'latest', '', ' 1', '9999999999', 1.5])('version %j cannot', (version) => {
     expect(accepts(versionInPath, version)).toBe(false);
   });

@@ -43,10 +43,16 @@ export const worldInPath = z
   .max(64)
   .meta({ description: 'Numeric id or hexadecimal address' });
 
-/** A version number in a path; read again by the service, so a number is accepted too. */
+/** No version has this number: numbers begin at 1. */
+const NO_VERSION = 0;
+
+/**
+ * A version number in a path; read again by the service, so a number is accepted too. A number has one spelling: `01`
+ * names no version, so it is not found like any other unknown one.
+ */
 export const versionInPath = z
   .union([
     z.int().min(0).max(999_999_999),
     z.string().regex(/^\d{1,9}$/, 'A version number has 1 to 9 digits.'),
   ])
-  .transform(Number);
+  .transform((text) => (/^0./.test(String(text)) ? NO_VERSION : Number(text)));

@@ -5,7 +5,11 @@ import { deploymentPath } from './deployment-path.js';
 
 /** A name of a chain or a key that pushes are filtered by. */
 const shortName = z.string().min(1).max(255);
-const targetChains = z.array(shortName.max(64)).max(16);
+/** A set: a chain that is named twice is pushed to once. */
+const targetChains = z
+  .array(shortName.max(64))
+  .max(16)
+  .transform((chains) => [...new Set(chains)]);
 
 /** Which keys of an execution go on-chain: absent or null = all, `[]` = none. */
 export const onchainFilter = z
