@@ -2,7 +2,7 @@ import { canonicalHash, type JsonValue, ServiceError } from '@orrery/contracts';
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { classifyPostgresError } from '../errors/postgres-errors.js';
 
-/** A key answers the same for this long, in milliseconds (decisions §4). */
+/** How long a repetition gets the stored answer, in milliseconds. */
 export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** One request that carries an `Idempotency-Key`. */
