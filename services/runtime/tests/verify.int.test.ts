@@ -150,6 +150,39 @@ test.each<[string, (id: number) => ReturnType<typeof sql>, object]>([
   });
 });
 
+/** An entry that the chain covers, with one change that the checks of an execution would not make. */
+const addChange = (race: PlantedDeployment, op: 'create' | 'update' | 'delete', revision: number) => {
+  const set = { wins: revision };
+  const change = { entitySchema: 'horse', instanceId: 'H1', op, set, unset: [], revision, state: set };
+  return race.add({ changes: [change] as never });
+};
+
+test.each<['create' | 'update', number]>([
+  ['update', 3],
+  ['update', 1],
+  ['create', 1],
+  ['create', 2],
+])('%s with revision %i cannot follow revision 1, whatever its hash', async (op, revision) => {
+  const race = await plantDeployment(db);
+  await race.write('H1', { wins: 1 });
+  await addChange(race, op, revision);
+  expect(await verify(race)).toMatchObject({
+    valid: false,
+    firstDivergence: { seq: 2, what: 'impossible_change', instance: 'horse:H1' },
+  });
+});
+
+test('a change that cannot follow is found also by a range that begins after it', async () => {
+  const race = await plantDeployment(db);
+  await race.write('H1', { wins: 1 });
+  await addChange(race, 'create', 1);
+  await race.write('H1', { wins: 2 });
+  expect(await verify(race, 3)).toMatchObject({
+    valid: false,
+    firstDivergence: { seq: 3, what: 'impossible_change' },
+  });
+});
+
 test('the first of two divergences is reported', async () => {
   const race = await plantRace();
   await sql`update journal set caller = 'x' where deployment_id = ${race.id} and seq = 9`.execute(db);
