@@ -1,6 +1,6 @@
-/** What is under way when the bus closes may take this long, in milliseconds. */
+/** Work under way when the bus closes may take this long, in milliseconds. */
 export const CLOSE_GRACE_MS = 4000;
-/** And what then was told to stop, this long. */
+/** Work that was then aborted may take this long. */
 export const LAST_WORDS_MS = 500;
 
 /** Waits for `work`, but no longer than `ms`, and for its success or failure alike. */

@@ -20,7 +20,7 @@ function openWorld(url: string): Promise<BusWorld> {
 describeWithNats('the bus over NATS', (url) => busContract(() => openWorld(url)));
 
 describeWithNats('messages on the wire', (url) => {
-  /** A process that serves, one that calls, and a connection that hears them. */
+  /** A process that serves, one that calls, and a connection that sees their messages. */
   const serving = async (handlers = echoHandlers()) => {
     const { join, log } = await openWorld(url);
     const [server, client, wire] = [await join(), await join(), await connect({ servers: url })];

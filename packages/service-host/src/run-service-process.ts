@@ -14,7 +14,7 @@ import type { ServiceDependencies } from './service-dependencies.js';
 export interface ServiceProcess<Config> {
   readonly name: string;
   readonly env: Environment;
-  /** The service's own variables; their problems are told together with those of the backends. */
+  /** The service's own variables; their problems are reported together with those of the backends. */
   readonly readConfig: (env: Environment) => Config;
   readonly start: (dependencies: ServiceDependencies, config: Config) => Promise<RunningService>;
   readonly defaultHealthPort: number;

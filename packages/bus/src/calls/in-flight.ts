@@ -3,7 +3,7 @@ import type { RequestOptions } from '../transport.js';
 
 // A call in flight, at both ends: the caller's wait for the answer, and the calls that this process is answering.
 
-/** Nobody serves the subject. `reached: false` tells the caller that nothing can have happened. */
+/** No process serves the subject. `reached: false` tells the caller that nothing can have happened. */
 export const noResponders = (): ServiceError =>
   new ServiceError('unavailable', 'The service is away.', { facts: { reached: false } });
 

@@ -35,7 +35,7 @@ it('sends the items of one turn for one subject together, in their order, and no
   expect(send).toHaveBeenCalledTimes(2);
 });
 
-it('does not wait when a pack is full, nor when it is told to send', async () => {
+it('does not wait when a pack is full, nor when it is flushed', async () => {
   const send = vi.fn();
   const packer = createPacker<number>(send);
   packer.add('a', 1, 100 * 1024);

@@ -100,11 +100,11 @@ export function describeCalls(open: () => BusWorld): void {
     await expect(client.call(say, { text: '' }, inTime())).rejects.toMatchObject({ code: 'internal' });
   });
 
-  it('is unavailable when nobody serves', async () => {
+  it('is unavailable without responders', async () => {
     const client = await open().join();
     const unknown = rpc({ ...say });
     const call = client.call(
-      { ...unknown, service: 'nobody', name: 'a.b', subject: 'orrery.nobody.a.b' },
+      { ...unknown, service: 'absent', name: 'a.b', subject: 'orrery.absent.a.b' },
       { text: '' },
       inTime(),
     );
@@ -133,7 +133,7 @@ export function describeCalls(open: () => BusWorld): void {
     await expect(late).rejects.toMatchObject({ code: 'deadline_exceeded' });
   });
 
-  it('tells the handler when the caller goes away', async () => {
+  it('aborts the handler when the caller goes away', async () => {
     const started = deferred();
     const aborted = deferred();
     await (await open().join()).serve(
@@ -204,7 +204,7 @@ export function describeCalls(open: () => BusWorld): void {
     await waiting.promise;
   });
 
-  it('tells each of the calls of one moment that nobody serves', async () => {
+  it('rejects each of the calls of one moment without responders', async () => {
     const client = await open().join();
     const calls = Array.from({ length: 40 }, () => client.call(say, { text: '' }, inTime()));
     for (const outcome of await Promise.allSettled(calls))

@@ -9,7 +9,7 @@ export interface HostProcess {
 }
 
 export interface ProcessLife {
-  /** Aborts on the first SIGINT or SIGTERM and on an error that nobody caught. */
+  /** Aborts on the first SIGINT or SIGTERM and on an uncaught error. */
   readonly signal: AbortSignal;
   /** Resolves when the signal aborts. */
   readonly ended: Promise<void>;

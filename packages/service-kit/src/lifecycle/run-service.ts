@@ -29,7 +29,7 @@ const START_GRACE_MS = 5000;
  * The whole life of a process; `main.ts` is this one call. It never rejects: the process exits with
  *
  *   0    after SIGINT or SIGTERM, everything released
- *   1    after a failed start (nothing is left half-started) or an error that nobody caught
+ *   1    after a failed start (nothing is left half-started) or an uncaught error
  *   130  at once on a second signal
  */
 export async function runService<Settings = undefined>(options: RunServiceOptions<Settings>): Promise<void> {

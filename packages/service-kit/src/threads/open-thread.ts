@@ -73,7 +73,7 @@ export function openThread(options: OpenThreadOptions, context: ServiceContext):
   };
 }
 
-/** As an error of this thread's own that nobody caught. */
+/** As an uncaught error of this thread. */
 function throwUncaught(message: string): void {
   setImmediate(() => {
     throw new Error(message);

@@ -20,7 +20,7 @@ export type StartInThread<Given, Result> = (context: ThreadContext, given: Given
 
 /**
  * The life of a service in a thread of its own; the thread's file is this one call. It is started and stopped by the
- * main thread (`openThread`), and an error that nobody catches here stops the process.
+ * main thread (`openThread`), and an uncaught error here stops the process.
  */
 export async function runThread<Given, Result>(start: StartInThread<Given, Result>): Promise<void> {
   const { name, service, env, port, ports } = workerData as ThreadData;

@@ -5,8 +5,12 @@ import type { AppendOutcome, Fact, FactLog } from '../../transport.js';
 export interface AppendDependencies {
   readonly pool: Database<unknown>['pool'];
   readonly clock: Clock;
-  /** Called with the subject of the facts that have been stored. */
-  readonly onStored: (subject: string) => void;
+}
+
+export interface Appender {
+  readonly append: FactLog['append'];
+  /** Calls `wake` after facts were stored under the subject. @returns how to unsubscribe. */
+  onStored(subject: string, wake: () => void): () => void;
 }
 
 interface Pending {
@@ -23,8 +27,9 @@ const MAX_BATCH = 200;
  * Stores facts, one statement at a time. Facts that arrive meanwhile are stored by the next statement. With a single
  * writer the sequence numbers become visible in their order, so a reader who has seen one never misses a smaller one.
  */
-export function createAppend({ pool, clock, onStored }: AppendDependencies): FactLog['append'] {
+export function createAppender({ pool, clock }: AppendDependencies): Appender {
   const pending: Pending[] = [];
+  const waiting = new Map<string, Set<() => void>>();
   let writing = false;
 
   const writeAll = async () => {
@@ -37,16 +42,24 @@ export function createAppend({ pool, clock, onStored }: AppendDependencies): Fac
       );
       for (const { settle } of batch) settle(outcome);
       if (outcome === undefined)
-        for (const subject of new Set(batch.map((one) => one.subject))) onStored(subject);
+        for (const subject of new Set(batch.map((one) => one.subject)))
+          for (const wake of waiting.get(subject) ?? []) wake();
     }
     writing = false;
   };
 
-  return (subject, facts) =>
-    new Promise((resolve) => {
-      pending.push({ subject, facts, settle: (outcome) => resolve(facts.map(() => outcome)) });
-      if (!writing) void writeAll();
-    });
+  return {
+    append: (subject, facts) =>
+      new Promise((resolve) => {
+        pending.push({ subject, facts, settle: (outcome) => resolve(facts.map(() => outcome)) });
+        if (!writing) void writeAll();
+      }),
+    onStored: (subject, wake) => {
+      const wakes = waiting.get(subject) ?? new Set();
+      waiting.set(subject, wakes.add(wake));
+      return () => void wakes.delete(wake);
+    },
+  };
 }
 
 function takeBatch(pending: Pending[]): Pending[] {

@@ -1,7 +1,7 @@
 import { connect, migrate } from '@orrery/database';
 import { type Clock, holding, type Logger, startPollLoop } from '@orrery/service-kit';
 import type { FactLog, ReadOptions } from '../../transport.js';
-import { createAppend } from './append.js';
+import { createAppender } from './append.js';
 import { oneReaderEach } from './one-reader.js';
 import { pruneMessages } from './prune.js';
 import { startReading } from './read.js';
@@ -28,7 +28,7 @@ export const openLog = ({ databaseUrl, clock, logger }: LogOptions): Promise<Sto
     const database = resources.use('messages', await connect<BusSchema>({ ...address, clock, logger }));
     await migrate({ database, migrations, logger });
     const { db, pool } = database;
-    const readers = createReaders();
+    const { append, onStored } = createAppender({ pool, clock });
     const pruning = startPollLoop({
       name: 'pruning of messages',
       intervalMs: PRUNE_INTERVAL_MS,
@@ -37,26 +37,10 @@ export const openLog = ({ databaseUrl, clock, logger }: LogOptions): Promise<Sto
       logger,
     });
     resources.add('pruning', pruning.stop);
-    const { wake, onStored } = readers;
     return {
-      append: createAppend({ pool, clock, onStored: wake }),
+      append,
       read: oneReaderEach((subject, options) =>
         startReading(subject, options, { db, clock, logger, onStored }),
       ),
     };
   }, logger);
-
-/** The readers that wait for messages of a subject. */
-function createReaders() {
-  const waiting = new Map<string, Set<() => void>>();
-  return {
-    wake: (subject: string) => {
-      for (const wake of waiting.get(subject) ?? []) wake();
-    },
-    onStored: (subject: string, wake: () => void) => {
-      const wakes = waiting.get(subject) ?? new Set();
-      waiting.set(subject, wakes.add(wake));
-      return () => void wakes.delete(wake);
-    },
-  };
-}
