@@ -1,4 +1,5 @@
 import { runtimeContract } from '@orrery/contracts';
+import { startKeySweep } from '@orrery/database';
 import { followAccounts, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
 import { storeAccount } from './accounts/account-store.js';
@@ -11,7 +12,6 @@ import type { RuntimeSchema } from './database/db.js';
 import { migrations } from './database/migrations/index.js';
 import type { Decider } from './executions/decider.js';
 import { runtimeHandlers } from './handlers.js';
-import { startKeySweep } from './idempotency/sweep-keys.js';
 import { startPublication } from './journal/publication.js';
 import type { LeaseKeeper } from './ownership/lease-keeper.js';
 import { partitionsFreed } from './ownership/lease-keeper.js';
@@ -31,6 +31,9 @@ export interface RunningRuntime extends RunningService {
   readonly instance: string;
   readonly leases: LeaseKeeper;
 }
+
+/** How often expired idempotency keys are removed, in milliseconds. */
+const KEY_SWEEP_MS = 60_000;
 
 /** Starts the runtime: its tables, its share of the deployments, then its answers. @throws StartupError. */
 export function startRuntime(
@@ -64,7 +67,7 @@ export function startRuntime(
       signal: listening.signal,
     });
     resources.add('account reconciliation', () => accounts.stop());
-    const keys = startKeySweep(context);
+    const keys = startKeySweep(database.db, { clock, logger, intervalMs: KEY_SWEEP_MS });
     resources.add('idempotency key sweep', () => keys.stop());
     return { context, instance, leases };
   }, logger);

@@ -1,9 +1,10 @@
-import { canonicalHash, type JsonValue, ServiceError } from '@orrery/contracts';
+import { accountOf, type Caller, canonicalHash, type JsonValue, ServiceError } from '@orrery/contracts';
+import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { classifyPostgresError } from '../errors/postgres-errors.js';
 
-/** How long a repetition gets the stored answer, in milliseconds. */
-export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
+/** How long a key answers the same, in milliseconds. */
+const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** One request that carries an `Idempotency-Key`. */
 export interface KeyedRequest {
@@ -17,9 +18,24 @@ export interface KeyedRequest {
   readonly now: number;
 }
 
-export type KeyClaim =
-  | { readonly state: 'claimed' }
-  | { readonly state: 'answered'; readonly reply: JsonValue };
+/**
+ * The keyed request of a caller with an account; `undefined` without a key or an account. `operation` names the method
+ * and the thing, so that a path by id and one by address are the same operation. `now` in milliseconds since the epoch.
+ */
+export function keyedRequest(
+  operation: string,
+  key: string | undefined,
+  request: object,
+  caller: Caller,
+  now: number,
+): KeyedRequest | undefined {
+  const accountId = accountOf(caller);
+  if (key === undefined || accountId === undefined) return undefined;
+  // A parsed body is JSON.
+  return { accountId, operation, key, request: request as JsonValue, now };
+}
+
+type KeyClaim = { readonly state: 'claimed' } | { readonly state: 'answered'; readonly reply: JsonValue };
 
 /**
  * Claims a key inside the transaction that does its work. While another transaction holds the same key this waits for
@@ -28,10 +44,7 @@ export type KeyClaim =
  * @throws ServiceError `idempotency_key_reused` when the key came with another request; `request_in_flight` when the
  *   first request is not answered yet.
  */
-export async function claimIdempotencyKey(
-  trx: QueryExecutorProvider,
-  request: KeyedRequest,
-): Promise<KeyClaim> {
+async function claimIdempotencyKey(trx: QueryExecutorProvider, request: KeyedRequest): Promise<KeyClaim> {
   const hash = canonicalHash(request.request);
   if (await insertKey(trx, request, hash)) return { state: 'claimed' };
   const first = await readKey(trx, request);
@@ -40,8 +53,8 @@ export async function claimIdempotencyKey(
 }
 
 /**
- * What a repetition is answered, before anything is done for it; `undefined` when the key is free or its first request is
- * still being answered, which only the claim decides.
+ * The stored answer to a repetition, before any work; `undefined` when the key is free, or while its first request is in
+ * flight, which only the claim decides. An expired key is removed, so that a plain insert finds it free.
  *
  * @throws ServiceError `idempotency_key_reused` when the key came with another request.
  */
@@ -50,9 +63,15 @@ export async function findAnswer(
   request: KeyedRequest,
 ): Promise<JsonValue | undefined> {
   const first = await readKey(db, request);
-  if (first === undefined || first.reply === null || first.created_at <= expiry(request.now))
+  if (first === undefined) return undefined;
+  if (first.created_at <= expiry(request.now)) {
+    await sql`
+      delete from idempotency_keys where ${thisKey(request)} and created_at <= ${expiry(request.now)}`.execute(
+      db,
+    );
     return undefined;
-  return replyTo(first, canonicalHash(request.request));
+  }
+  return first.reply === null ? undefined : replyTo(first, canonicalHash(request.request));
 }
 
 interface KeyRow {
@@ -73,8 +92,8 @@ function replyTo({ request_hash, reply }: KeyRow, hash: string): JsonValue {
   return reply;
 }
 
-/** Stores what every repetition is answered. In the transaction that makes it true. */
-export async function completeIdempotencyKey(
+/** Stores the answer to repetitions, in the transaction that makes it true. */
+async function completeIdempotencyKey(
   trx: QueryExecutorProvider,
   request: KeyedRequest,
   reply: JsonValue,
@@ -84,7 +103,7 @@ export async function completeIdempotencyKey(
     where ${thisKey(request)}`.execute(trx);
 }
 
-/** Runs `work` the first time and answers its reply ever after. Without a request (no key was sent) it just runs. */
+/** Runs `work` the first time and returns its stored reply afterwards. Without a request (no key was sent) it just runs. */
 export async function answerOnce<Reply>(
   trx: QueryExecutorProvider,
   request: KeyedRequest | undefined,
@@ -99,12 +118,8 @@ export async function answerOnce<Reply>(
   return reply;
 }
 
-/** Removes keys that no longer answer, at most `limit` of them; returns how many. `now` in milliseconds. */
-export async function deleteExpiredKeys(
-  db: QueryExecutorProvider,
-  now: number,
-  limit: number,
-): Promise<number> {
+/** Removes expired keys, at most `limit` of them; returns how many. `now` in milliseconds. */
+async function deleteExpiredKeys(db: QueryExecutorProvider, now: number, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from idempotency_keys where ctid in (
       select ctid from idempotency_keys where created_at <= ${expiry(now)} limit ${limit} for update skip locked
@@ -134,3 +149,19 @@ async function insertKey(trx: QueryExecutorProvider, request: KeyedRequest, hash
   });
   return rows.length === 1;
 }
+
+const KEYS_PER_RUN = 1000;
+
+/** Starts the loop that removes expired keys. `intervalMs` in milliseconds. */
+export const startKeySweep = (
+  db: QueryExecutorProvider,
+  { clock, logger, intervalMs }: { clock: Clock; logger: Logger; intervalMs: number },
+): PollLoop =>
+  startPollLoop({
+    name: 'idempotency key sweep',
+    intervalMs,
+    clock,
+    logger,
+    runOnce: async () =>
+      (await deleteExpiredKeys(db, clock.now(), KEYS_PER_RUN)) === KEYS_PER_RUN ? 'more' : 'idle',
+  });

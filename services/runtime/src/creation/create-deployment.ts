@@ -13,6 +13,7 @@ import {
 import {
   answerOnce,
   findAnswer,
+  keyedRequest,
   type TransactionOptions,
   toServiceError,
   transaction,
@@ -23,7 +24,6 @@ import { type NewBinding, newBindings } from '../bindings/binding-rules.js';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import { toRecord } from '../deployments/deployment-rules.js';
 import { type LockedDefinition, lockedDefinition } from '../deployments/lock-deployment.js';
-import { keyedRequest } from '../idempotency/keyed-request.js';
 import { type ModelList, refuseUnknownModel } from '../models/model-list.js';
 import { type CloneDependencies, claimCopies, findCloneSource } from './clone-source.js';
 import { SourceChanged } from './copy-source.js';
@@ -61,9 +61,9 @@ async function createDeployment(
     request.headers['idempotency-key'],
     request.body,
     call.caller,
+    dependencies.clock.now(),
   );
-  const claim = keyed && { ...keyed, now: dependencies.clock.now() };
-  const answer = claim && (await findAnswer(dependencies.db, claim));
+  const answer = keyed && (await findAnswer(dependencies.db, keyed));
   // Stored by this very operation.
   if (answer !== undefined) return { data: answer as ReplyOf<Creation>['data'] };
   const data = await untilUnchanged(async () => {
@@ -71,7 +71,7 @@ async function createDeployment(
     return transaction(
       dependencies.db,
       (trx) =>
-        answerOnce(trx, claim, async () =>
+        answerOnce(trx, keyed, async () =>
           toRecord(await insertDeployment(trx, plan, call.caller, dependencies.limits)),
         ),
       { ...(plan.copies && COPYING), signal: call.signal },

@@ -5,7 +5,7 @@ import {
   type JsonObject,
   ServiceError,
 } from '@orrery/contracts';
-import type { KeyedRequest } from '../idempotency/answer-once.js';
+import type { KeyedRequest } from '@orrery/database';
 import { type DeploymentState, keyIdOf, type OpenRun } from '../state/deployment-state.js';
 import type { ItemOutcome } from '../state/work-item.js';
 import type { ExecutionRequest } from './execution-request.js';

@@ -1,10 +1,11 @@
 import { type AcceptedExecution, type CallContext, ServiceError } from '@orrery/contracts';
+import type { KeyedRequest } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Db } from '../database/db.js';
 import { decideExecution } from '../execution/execute-event.js';
 import type { Execution } from '../execution/execution.js';
-import { answerOnce, type KeyedRequest } from '../idempotency/answer-once.js';
+import { keyedItem } from '../idempotency/keyed-item.js';
 import { type DeploymentState, isPaused } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
 import { acceptRun } from './accept-run.js';
@@ -74,7 +75,7 @@ export function executionItem(
       return conclude(resolved, execution, decision, { elapsed: () => performance.now() - startedAt });
     },
   };
-  const once = answerOnce(dependencies, item, keyed);
+  const once = keyedItem(dependencies.db, item, keyed);
   return {
     ...once,
     // The answer of its commit was lost although the run was written: the claim that would be found is its own.

@@ -6,10 +6,10 @@ import {
   type Handlers,
   ServiceError,
 } from '@orrery/contracts';
+import { keyedRequest } from '@orrery/database';
 import type { Db } from '../database/db.js';
 import type { DeploymentAccess } from '../deployments/deployment-directory.js';
 import type { OwnedHandlers } from '../deployments/owned-handlers.js';
-import { keyedRequest } from '../idempotency/keyed-request.js';
 import { isUuid, uuidV7 } from '../ids/uuid-v7.js';
 import type { Lanes } from '../lanes/lanes.js';
 import type { Answer } from './conclude.js';
@@ -40,7 +40,13 @@ export function executionWrites(dependencies: ExecuteDependencies): OwnedHandler
       };
       const asynchronous = !dryRun && prefersAsync(headers.prefer);
       const key = dryRun ? undefined : headers['idempotency-key'];
-      const keyed = keyedRequest(`execute ${deployment.id}`, key, body, call.caller);
+      const keyed = keyedRequest(
+        `execute ${deployment.id}`,
+        key,
+        body,
+        call.caller,
+        dependencies.clock.now(),
+      );
       return { data: await execute(dependencies, request, { keyed, asynchronous }, call) };
     },
   };

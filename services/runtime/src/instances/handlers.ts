@@ -7,11 +7,11 @@ import {
   refuseDeepPage,
   ServiceError,
 } from '@orrery/contracts';
+import { keyedRequest } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import type { DeploymentAccess, KnownDeployment } from '../deployments/deployment-directory.js';
 import type { OwnedHandlers } from '../deployments/owned-handlers.js';
-import { answerOnce } from '../idempotency/answer-once.js';
-import { keyedRequest } from '../idempotency/keyed-request.js';
+import { keyedItem } from '../idempotency/keyed-item.js';
 import type { Lanes } from '../lanes/lanes.js';
 import { onlySchema } from './instance-rules.js';
 import { findInstance, listInstances, recordOf, schemasWith } from './instance-store.js';
@@ -80,9 +80,15 @@ export function instanceWrites(dependencies: InstanceDependencies): OwnedHandler
   return {
     'instances.create': async (deployment, { headers, body }, call) => {
       const operation = `create instance ${deployment.id}`;
-      const keyed = keyedRequest(operation, headers['idempotency-key'], body, call.caller);
+      const keyed = keyedRequest(
+        operation,
+        headers['idempotency-key'],
+        body,
+        call.caller,
+        dependencies.clock.now(),
+      );
       const item = createItem(dependencies, deployment, call, body);
-      return withTag(await lanes.submit(answerOnce(dependencies, item, keyed)));
+      return withTag(await lanes.submit(keyedItem(dependencies.db, item, keyed)));
     },
     'instances.update': async (deployment, { params, query, headers, body }, call) => {
       const change = { state: body.state, ifMatch: headers['if-match'] };

@@ -1,0 +1,68 @@
+import {
+  canonicalHash,
+  type ErrorReply,
+  fromErrorReply,
+  type JsonValue,
+  ServiceError,
+} from '@orrery/contracts';
+import { findAnswer, type KeyedRequest } from '@orrery/database';
+import type { Db } from '../database/db.js';
+import { type DeploymentState, keyIdOf } from '../state/deployment-state.js';
+import type { KeyedEffect } from '../state/effects.js';
+import type { ItemOutcome, WorkItem } from '../state/work-item.js';
+
+/** What an item stores under its key: its answer, or the error of a failed execution. */
+type StoredAnswer = { readonly reply: JsonValue } | { readonly error: ErrorReply };
+
+/**
+ * Makes an item answer a repetition of its request with the first answer. The item's own commit claims the key and
+ * stores the answer; a request that is refused before anything is committed leaves the key free.
+ * @throws `idempotency_key_reused`, or `request_in_flight` while a run has claimed the key
+ */
+export function keyedItem<T>(db: Db, item: WorkItem<T>, keyed: KeyedRequest | undefined): WorkItem<T> {
+  if (keyed === undefined) return item;
+  const { accountId, operation, key, request } = keyed;
+  const effect: KeyedEffect = { accountId, operation, key, requestHash: canonicalHash(request) };
+  let stored: JsonValue | undefined;
+  return {
+    ...item,
+    prepare: async (state) => {
+      stored = await findAnswer(db, keyed);
+      if (stored === undefined) await item.prepare(state);
+    },
+    decide: (state, ids, now) => {
+      const known = answerInMemory(state, effect) ?? stored;
+      if (known !== undefined) return repeated(known);
+      refuseInFlight(state, effect);
+      const outcome = item.decide(state, ids, now);
+      return outcome.kind === 'commit'
+        ? { ...outcome, effects: { ...outcome.effects, key: effect } }
+        : outcome;
+    },
+  };
+}
+
+/** The answer of a request that this process has committed, also earlier in the same batch. */
+function answerInMemory({ keys }: DeploymentState, effect: KeyedEffect): JsonValue | undefined {
+  const known = keys.get(keyIdOf(effect));
+  if (known === undefined || known.requestHash === effect.requestHash) return known?.reply;
+  throw new ServiceError('idempotency_key_reused');
+}
+
+function repeated<T>(stored: JsonValue): ItemOutcome<T> {
+  // Stored by this very operation.
+  const answer = stored as unknown as StoredAnswer;
+  if ('error' in answer) return { kind: 'refuse', error: fromErrorReply(answer.error) };
+  return { kind: 'answer', answer: answer.reply as T };
+}
+
+function refuseInFlight({ runs }: DeploymentState, effect: KeyedEffect): void {
+  if (runs.size === 0) return;
+  const keyId = keyIdOf(effect);
+  for (const { claim } of runs.values()) {
+    if (claim?.keyId !== keyId) continue;
+    throw new ServiceError(
+      claim.requestHash === effect.requestHash ? 'request_in_flight' : 'idempotency_key_reused',
+    );
+  }
+}
