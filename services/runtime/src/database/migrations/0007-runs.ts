@@ -1,8 +1,8 @@
 import { type Kysely, type Migration, sql } from 'kysely';
 
 /**
- * `runs`: executions that wait for the world outside, or that were asked for asynchronously. A row claims its
- * Idempotency-Key from its first commit on; what happens to it is told in `runs/run-row.ts`.
+ * `runs`: executions that wait for a decider, or that were requested asynchronously. A row claims its
+ * Idempotency-Key from its first commit on; its steps are in `executions/run-steps.ts`.
  */
 export const runs: Migration = {
   up: async (db: Kysely<unknown>) => {
