@@ -4,30 +4,65 @@ import {
   type Clock,
   createKeyedMutex,
   createSemaphore,
+  type KeyedMutex,
   type Logger,
   type Resources,
   type Semaphore,
 } from '@orrery/service-kit';
-import { createCatalogClient } from './catalog/catalog-client.js';
-import { createReleaseEmptySchema } from './claims/release-empty-schema.js';
+import { type CatalogClient, createCatalogClient } from './catalog/catalog-client.js';
+import { createReleaseEmptySchema, type ReleaseEmptySchema } from './claims/release-empty-schema.js';
 import { createAfterCommit } from './commit/after-commit.js';
 import { type CommitBatch, createCommit, createRecovery } from './commit/commit-batch.js';
-import type { RuntimeConfig } from './config.js';
-import type { RuntimeContext } from './context.js';
-import type { RuntimeSchema } from './database/db.js';
-import { createDeploymentAccess, createDeploymentDirectory } from './deployments/deployment-directory.js';
+import type { RuntimeConfig, RuntimeLimits } from './config.js';
+import type { Db, RuntimeSchema } from './database/db.js';
+import {
+  createDeploymentAccess,
+  createDeploymentDirectory,
+  type DeploymentAccess,
+  type DeploymentDirectory,
+} from './deployments/deployment-directory.js';
 import type { Decider } from './executions/decider.js';
-import { startRunKeeper } from './executions/run-keeper.js';
-import { createIdBlocks, nextIdBlock } from './ids/id-blocks.js';
+import { type RunKeeper, startRunKeeper } from './executions/run-keeper.js';
+import { createIdBlocks, type IdBlocks, nextIdBlock } from './ids/id-blocks.js';
 import type { Publication } from './journal/publication.js';
-import { createLanes } from './lanes/lanes.js';
-import { createModelList } from './models/model-list.js';
+import { createLanes, type Lanes } from './lanes/lanes.js';
+import { createModelList, type ModelList } from './models/model-list.js';
 import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './ownership/lease-keeper.js';
 import { createHeldPartitions } from './ownership/partitions.js';
-import { createRouter } from './ownership/route-to-owner.js';
+import { createRouter, type RouteToOwner } from './ownership/route-to-owner.js';
 import { createInstanceLoader } from './state/load-instances.js';
 import { loadState } from './state/load-state.js';
 import { createResidentStates } from './state/resident-states.js';
+
+/** What the handlers work with. Rooms do not import it: each declares the dependencies that it takes. */
+export interface RuntimeContext {
+  readonly db: Db;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: RuntimeLimits;
+  /** Names of the chains that bindings may name. */
+  readonly chains: ReadonlySet<string>;
+  readonly models: ModelList;
+  readonly catalog: CatalogClient;
+  readonly directory: DeploymentDirectory;
+  readonly access: DeploymentAccess;
+  readonly route: RouteToOwner;
+  readonly lanes: Lanes;
+  readonly ids: IdBlocks;
+  /** Stored executions under way. */
+  readonly runs: RunKeeper;
+  /** Decides the executions of versions that have no template. */
+  readonly decider: Decider | undefined;
+  /** Claims and releases run one at a time per deployment. */
+  readonly claimMutex: KeyedMutex;
+  /** Releases the claim on a schema after the deployment's last instance of it was deleted. */
+  readonly releaseEmptySchema: ReleaseEmptySchema;
+  /** Bounds how many verifications run in this process. */
+  readonly verifying: Semaphore;
+  /** Publishes at once what was added to the outbox. */
+  readonly wakeRelay: () => void;
+}
 
 export interface ContextParts {
   readonly database: Database<RuntimeSchema>;

@@ -2,7 +2,7 @@ import type { Handlers, OwnedRpcs, runtimeContract } from '@orrery/contracts';
 import { pauseHere } from './accounts/pause-by-account.js';
 import { bindingReads, bindingWrites } from './bindings/handlers.js';
 import { heldHere, referenceHandlers } from './claims/held-references.js';
-import type { RuntimeContext } from './context.js';
+import type { RuntimeContext } from './create-context.js';
 import { creationHandlers } from './creation/create-deployment.js';
 import { deploymentReads, deploymentWrites } from './deployments/handlers.js';
 import { forwardHandlers, type OwnedHandlers, routedHandlers } from './deployments/owned-handlers.js';

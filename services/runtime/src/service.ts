@@ -6,18 +6,16 @@ import { storeAccount } from './accounts/account-store.js';
 import { notifyDeployments } from './accounts/pause-by-account.js';
 import type { CommitBatch } from './commit/commit-batch.js';
 import type { RuntimeConfig } from './config.js';
-import type { RuntimeContext } from './context.js';
-import { createRuntimeContext } from './create-context.js';
+import { createRuntimeContext, type RuntimeContext } from './create-context.js';
 import type { RuntimeSchema } from './database/db.js';
 import { migrations } from './database/migrations/index.js';
 import type { Decider } from './executions/decider.js';
 import { runtimeHandlers } from './handlers.js';
 import { startPublication } from './journal/publication.js';
-import type { LeaseKeeper } from './ownership/lease-keeper.js';
-import { partitionsFreed } from './ownership/lease-keeper.js';
+import { type LeaseKeeper, partitionsFreed } from './ownership/lease-keeper.js';
 
 export interface RuntimeDependencies extends ServiceDependencies {
-  /** Names this process among the runtimes; by default something random. */
+  /** Names this process among the runtime's processes; random by default. */
   readonly instance?: string;
   /** Decides the executions of versions that have no template; without it they are refused. */
   readonly decider?: Decider;
@@ -27,7 +25,7 @@ export interface RuntimeDependencies extends ServiceDependencies {
 
 export interface RunningRuntime extends RunningService {
   readonly context: RuntimeContext;
-  /** This process among the runtimes. */
+  /** Names this process among the runtime's processes. */
   readonly instance: string;
   readonly leases: LeaseKeeper;
 }
@@ -45,7 +43,7 @@ export function startRuntime(
   return holding(async (resources) => {
     const backends = { ...dependencies, service: 'runtime', schema: 'runtime', migrations, resources };
     const database = await openBackends<RuntimeSchema>(backends);
-    // Released after the leases, so that what comes meanwhile goes to their new owners, and before the database.
+    // Released after the leases, so that calls meanwhile are forwarded to the new owners, and before the database.
     resources.add('answers', () => bus.close());
     const publication = startPublication({ database, bus, clock, logger });
     resources.add('outbox relay', () => publication.stop());

@@ -1,4 +1,4 @@
-import type { Bus } from '@orrery/bus';
+import { type Bus, serviceCall } from '@orrery/bus';
 import {
   catalogContract,
   type SchemaDefinition,
@@ -39,13 +39,6 @@ export type ClaimSchemas = (
 /** How long the catalog has to answer, in milliseconds. */
 const TIMEOUT_MS = 5000;
 
-/** For calls of the runtime itself, on behalf of no account. */
-const ownCall = (clock: Clock) => ({
-  caller: { kind: 'service', service: 'runtime' } as const,
-  requestId: crypto.randomUUID(),
-  deadline: clock.now() + TIMEOUT_MS,
-});
-
 export interface CatalogClientOptions {
   readonly bus: Bus;
   readonly clock: Clock;
@@ -58,8 +51,9 @@ export interface CatalogClientOptions {
 
 export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClientOptions): CatalogClient {
   const { rpcs } = catalogContract;
+  const options = () => serviceCall('runtime', clock, TIMEOUT_MS);
   const confirm = createConfirm(
-    (request) => bus.call(rpcs['definitions.confirm'], request, ownCall(clock)),
+    (request) => bus.call(rpcs['definitions.confirm'], request, options()),
     beforeConfirm,
   );
   const definitions = createDefinitions(confirm);
@@ -68,17 +62,17 @@ export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClient
     schema: definitions.schema,
     claimSchemas: async ({ address, world_id }, schemas) => {
       const request = { worldId: world_id, deployment: address, schemas: [...schemas] };
-      return (await bus.call(rpcs['claims.schemas'], request, ownCall(clock))).definitions;
+      return (await bus.call(rpcs['claims.schemas'], request, options())).definitions;
     },
     claimVersions: async ({ address, worldId }, versions) => {
       if (versions.length === 0) return [];
       const request = { worldId, deployment: address, versions: [...versions] };
-      return (await bus.call(rpcs['claims.versions'], request, ownCall(clock))).definitions;
+      return (await bus.call(rpcs['claims.versions'], request, options())).definitions;
     },
     lock: (worldId, versionIds) =>
-      bus.call(rpcs['definitions.lock'], { worldId, versionIds: [...versionIds] }, ownCall(clock)),
+      bus.call(rpcs['definitions.lock'], { worldId, versionIds: [...versionIds] }, options()),
     release: async (address, some) => {
-      await bus.call(rpcs['claims.release'], { deployment: address, ...some }, ownCall(clock));
+      await bus.call(rpcs['claims.release'], { deployment: address, ...some }, options());
     },
   };
 }

@@ -1,8 +1,7 @@
 import { type Clock, startPollLoop } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-import type { HeldPartitions } from '../ownership/partitions.js';
-import { NotOwner, PARTITIONS, partitionOf } from '../ownership/partitions.js';
+import { type HeldPartitions, NotOwner, PARTITIONS, partitionOf } from '../ownership/partitions.js';
 import { type DriveDependencies, driveRun } from './drive-run.js';
 import { STATES_WITH_STEP } from './run-steps.js';
 

@@ -1,8 +1,7 @@
 import { classifyPostgresError, toServiceError } from '@orrery/database';
 import type { Logger, Semaphore } from '@orrery/service-kit';
 import type { CommitBatch, Recover } from '../commit/commit-batch.js';
-import type { Lease } from '../ownership/partitions.js';
-import { NotOwner, partitionOf } from '../ownership/partitions.js';
+import { type Lease, NotOwner, partitionOf } from '../ownership/partitions.js';
 import { type Batch, isEmpty } from '../state/batch.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import { type DecideDependencies, type DecidedBatch, decideBatch } from './decide-batch.js';

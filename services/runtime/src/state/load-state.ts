@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
 import { partitionOf } from '../ownership/partitions.js';
-import type {
-  Binding,
-  DeploymentRow,
-  DeploymentState,
-  Holds,
-  JournalHead,
-  OpenRun,
+import {
+  type Binding,
+  type DeploymentRow,
+  type DeploymentState,
+  type Holds,
+  type JournalHead,
+  keyIdOf,
+  type OpenRun,
 } from './deployment-state.js';
-import { keyIdOf } from './deployment-state.js';
 import { createInstanceMemory } from './instance-memory.js';
 
 interface LoadedRow extends DeploymentRow {

@@ -1,5 +1,4 @@
-import type { HeldPartitions } from '../ownership/partitions.js';
-import { NotOwner, partitionOf } from '../ownership/partitions.js';
+import { type HeldPartitions, NotOwner, partitionOf } from '../ownership/partitions.js';
 import type { DeploymentState } from './deployment-state.js';
 
 /** The deployments that this process has in memory. */
