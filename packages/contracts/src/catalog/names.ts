@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { isCleanText } from '../json/json-guard.js';
-import { name } from '../records/text.js';
-
-const UNSAFE_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
+import { isCleanText, isPollutingKey } from '../json/json-guard.js';
+import { name, toNfc } from '../records/text.js';
 
 /** A name that is a path segment: URL libraries resolve `.` and `..`, so things of these names could not be reached. */
 export const segmentName = name.refine(
@@ -13,14 +11,17 @@ export const segmentName = name.refine(
 /** Change keys are `schema:instanceId`, so a schema's name holds no colon; it is a key of maps, too. */
 export const schemaName = segmentName
   .refine((text) => !text.includes(':'), 'A schema name may not contain ":".')
-  .refine((text) => !UNSAFE_NAMES.has(text), 'This name is reserved.');
+  .refine((text) => !isPollutingKey(text), 'This name is reserved.');
+
+/** An instanceId stands in paths, and is a key of the maps that templates read. */
+export const instanceId = segmentName.refine((text) => !isPollutingKey(text), 'This name is reserved.');
 
 /** Attribute names are reached by dotted paths and stand beside `$` operators and `{{…}}`. */
 export const attributeName = name
   .refine((text) => !text.includes('.'), 'An attribute name may not contain ".".')
   .refine((text) => !text.includes('{{'), 'An attribute name may not contain "{{".')
   .refine((text) => !text.startsWith('$'), 'An attribute name may not start with "$".')
-  .refine((text) => !UNSAFE_NAMES.has(text), 'This name is reserved.');
+  .refine((text) => !isPollutingKey(text), 'This name is reserved.');
 
 /** A tag of a world: 1–64 characters after NFC, by the rules of names. */
 export const domainTag = name.refine(
@@ -31,7 +32,7 @@ export const domainTag = name.refine(
 /** A name in a path: looked up as it would have been stored, so NFC; what no name can be is simply not found. */
 export const nameInPath = z
   .string()
-  .transform((text) => text.normalize('NFC'))
+  .transform(toNfc)
   .pipe(
     z.string().min(1).max(1024).refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.'),
   );

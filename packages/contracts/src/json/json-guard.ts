@@ -4,7 +4,10 @@ import { childPointer } from './json-value.js';
 /** Nesting levels that any JSON from outside may have. */
 export const MAX_JSON_DEPTH = 32;
 
-const POLLUTING_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Names that reach an object's prototype: no key of JSON from outside, no attribute, schema or instance has one. */
+export const isPollutingKey = (key: string): boolean => POLLUTING_KEYS.has(key);
 
 /** U+0000 (PostgreSQL cannot store it) or half of a surrogate pair (not UTF-8). */
 export const isCleanText = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed();

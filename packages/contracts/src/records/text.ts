@@ -1,13 +1,31 @@
 import { z } from 'zod';
 import { isCleanText } from '../json/json-guard.js';
+import type { JsonObject, JsonValue } from '../json/json-value.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
+/** From here on characters may have another form in NFC; below it (ASCII, Latin) none has. */
+const MAY_CHANGE = /[^ -\u02ff]/;
+
+/** A text in Unicode normal form NFC: the form in which names are stored and compared. */
+export const toNfc = (text: string): string => (MAY_CHANGE.test(text) ? text.normalize('NFC') : text);
+
+/**
+ * An object with its own keys (not those inside its values) in NFC: the same one where they are. Undefined where two
+ * keys become one.
+ */
+export function withNfcKeys(object: JsonObject): JsonObject | undefined {
+  const keys = Object.keys(object);
+  if (!keys.some((key) => toNfc(key) !== key)) return object;
+  const entries = new Map<string, JsonValue>(keys.map((key) => [toNfc(key), object[key] ?? null]));
+  return entries.size === keys.length ? Object.fromEntries(entries) : undefined;
+}
+
 /** A name: 1–255 characters after NFC, no control characters, no space at either end. */
 export const name = z
   .string()
-  .transform((text) => text.normalize('NFC'))
+  .transform(toNfc)
   .pipe(
     z
       .string()

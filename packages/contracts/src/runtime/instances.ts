@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { segmentName } from '../catalog/names.js';
+import { instanceId } from '../catalog/names.js';
 import { jsonObject } from '../json/json-schemas.js';
+import type { JsonObject } from '../json/json-value.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, name, timestamp } from '../records/text.js';
+import { deleted, name, timestamp, withNfcKeys } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import { deploymentPath } from './deployment-path.js';
 
@@ -20,8 +21,19 @@ export const instanceRecord = z
   .meta({ id: 'EntityInstance' });
 export type InstanceRecord = z.infer<typeof instanceRecord>;
 
+/** A state as sent: the names of its attributes are in NFC from here on. */
+function inNfc(sent: JsonObject, context: z.RefinementCtx): JsonObject {
+  const named = withNfcKeys(sent);
+  if (named !== undefined) return named;
+  context.addIssue({
+    code: 'custom',
+    message: 'Two attributes have the same name in Unicode normal form NFC.',
+  });
+  return z.NEVER;
+}
+
 export const newInstance = z
-  .strictObject({ entitySchema: name, instanceId: segmentName, state: jsonObject.default({}) })
+  .strictObject({ entitySchema: name, instanceId, state: jsonObject.default({}).transform(inNfc) })
   .meta({ id: 'NewEntityInstance' });
 
 const all = '/api/worlds/:worldAddress/deployments/:address/entity-instances';
@@ -98,7 +110,7 @@ export const instanceRpcs = {
     params: instancePath,
     query: whichSchema,
     headers: z.strictObject({ 'if-match': z.string().min(1).max(255).optional() }),
-    body: z.strictObject({ state: jsonObject }),
+    body: z.strictObject({ state: jsonObject.transform(inNfc) }),
     data: instanceRecord,
   }),
   'instances.delete': operation({

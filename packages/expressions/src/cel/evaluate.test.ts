@@ -127,6 +127,22 @@ describe('what is refused when compiling', () => {
   });
 });
 
+describe('names in another normal form', () => {
+  const scope = {
+    input: { id: 'Zoe\u0308', both: { 'e\u0301': 1, '\u00e9': 2 } },
+    entities: { horse: { 'Zo\u00eb': { n: 1 } } },
+  };
+  it.each([
+    ['entities.horse[input.id].n', 1],
+    ['input.id in entities.horse', true],
+    ['has(entities.horse[input.id])', true],
+    ['has(entities.horse["Zoe"])', false],
+    ['input.both["e\u0301"]', 1],
+  ])('%s', (source, value) => {
+    expect(evaluate(source, scope)).toEqual(value);
+  });
+});
+
 describe('prototypes', () => {
   it.each(['constructor', 'toString', '__defineGetter__', 'hasOwnProperty'])(
     '%s cannot be reached',

@@ -6,7 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
-import { isMutationForm, splitChangeKey } from './mutation.js';
+import { isMutationForm, keyComplaint } from './mutation.js';
 
 const MAX_PROBLEMS = 20;
 
@@ -27,10 +27,8 @@ export function findBrokenChanges(template: JsonObject): FieldProblem[] {
 }
 
 function checkChange(key: string, change: JsonValue, pointer: string): FieldProblem[] {
-  if (!isOpen(key) && splitChangeKey(key) === undefined)
-    return [
-      fieldProblem(pointer, 'invalid_change_key', 'The key of a change must be "<schema>:<instanceId>".'),
-    ];
+  const complaint = isOpen(key) ? undefined : keyComplaint(key);
+  if (complaint !== undefined) return [fieldProblem(pointer, 'invalid_change_key', complaint)];
   return isJsonObject(change) || isOpen(change)
     ? []
     : [fieldProblem(pointer, 'invalid_mutation', 'A change must be an object.')];

@@ -3,8 +3,10 @@ import {
   type FieldProblem,
   fieldProblem,
   isJsonObject,
+  isPollutingKey,
   type JsonObject,
   type JsonValue,
+  withNfcKeys,
 } from '@orrery/contracts';
 
 /**
@@ -60,23 +62,45 @@ export function parseMutation(value: JsonValue): MutationResult {
   const base = isForm ? '/stateChanges' : '';
   if (!isJsonObject(changes))
     return refuse([fieldProblem(base, 'invalid_mutation', 'The member "stateChanges" must be an object.')]);
-  const problems = Object.entries(changes).flatMap(([key, change]) => checkChange(key, change, base));
+  const problems: FieldProblem[] = [];
+  const stateChanges: Record<string, JsonObject> = {};
+  for (const [key, change] of Object.entries(changes)) {
+    const named = readChange(key, change, base);
+    if ('problem' in named) problems.push(named.problem);
+    else stateChanges[key] = named.change;
+  }
   if (result !== null && !isJsonObject(result))
     problems.push(fieldProblem('/result', 'invalid_mutation', 'The result must be an object.'));
   if (problems.length > 0) return refuse(problems);
-  return { ok: true, mutation: { stateChanges: changes, result } as Mutation };
+  return { ok: true, mutation: { stateChanges, result: result as JsonObject | null } };
 }
 
-function checkChange(key: string, change: JsonValue, base: string): FieldProblem[] {
+/** A change with the names of its attributes in NFC. */
+function readChange(
+  key: string,
+  change: JsonValue,
+  base: string,
+): { change: JsonObject } | { problem: FieldProblem } {
   const pointer = childPointer(base, key);
-  if (splitChangeKey(key) === undefined)
-    return [
-      fieldProblem(pointer, 'invalid_change_key', 'The key of a change must be "<schema>:<instanceId>".'),
-    ];
-  return isJsonObject(change)
-    ? []
-    : [fieldProblem(pointer, 'invalid_mutation', 'A change must be an object.')];
+  const complaint = keyComplaint(key);
+  if (complaint !== undefined) return { problem: fieldProblem(pointer, 'invalid_change_key', complaint) };
+  const named = isJsonObject(change) ? withNfcKeys(change) : undefined;
+  return named === undefined
+    ? { problem: fieldProblem(pointer, 'invalid_mutation', changeComplaint(change)) }
+    : { change: named };
 }
+
+/** What is wrong with the key of a change, if anything. */
+export function keyComplaint(key: string): string | undefined {
+  const name = splitChangeKey(key);
+  if (name === undefined) return 'The key of a change must be "<schema>:<instanceId>".';
+  return isPollutingKey(name.instanceId) ? `The instanceId "${name.instanceId}" is reserved.` : undefined;
+}
+
+const changeComplaint = (change: JsonValue): string =>
+  isJsonObject(change)
+    ? 'Two attributes of the change have the same name in Unicode normal form NFC.'
+    : 'A change must be an object.';
 
 const refuse = (problems: FieldProblem[]): MutationResult => ({
   ok: false,

@@ -6,6 +6,7 @@ import { readPath } from './read-path.js';
 const input: JsonObject = {
   winner: 'horse:H1',
   race: { id: 7, half: 0.5, horses: ['H1', 2, null, ['H3']], none: null },
+  decomposed: 'Zoe\u0308',
   entries: [{ id: 'A', jockey: { name: 'x' } }, { id: 'B' }, {}],
 };
 
@@ -15,6 +16,7 @@ it.each([
   ['race.half', ['0.5']],
   ['race.horses', ['H1', '2', 'H3']],
   ['race.horses.0', ['H1']],
+  ['decomposed', ['Zo\u00eb']],
   ['race.none', []],
   ['race.none.deeper', []],
   ['missing', []],

@@ -4,6 +4,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  toNfc,
 } from '@orrery/contracts';
 import { numberToText } from '../cel/values/cel-value.js';
 
@@ -16,7 +17,7 @@ const MAX_IDS = 10_000;
 /**
  * Reads a `filter` path (`race.horses`) from the input. Absent or null selects nothing, a list each of its elements
  * (also half way: `horses.id` reads the id of each; a number picks one: `horses.0`), numbers are taken as text; an
- * object or a boolean is a problem.
+ * object or a boolean is a problem. Ids are in NFC, as instanceIds are stored.
  */
 export function readPath(input: JsonObject, path: string): PathResult {
   const ids: string[] = [];
@@ -46,6 +47,6 @@ function selectFromList(list: JsonValue[], steps: readonly string[], at: number,
 
 function take(value: JsonValue, ids: string[]): boolean {
   if (ids.length >= MAX_IDS || (typeof value !== 'string' && typeof value !== 'number')) return false;
-  ids.push(typeof value === 'number' ? numberToText(value) : value);
+  ids.push(typeof value === 'number' ? numberToText(value) : toNfc(value));
   return true;
 }

@@ -1,4 +1,4 @@
-import { isCleanText, type JsonValue } from '@orrery/contracts';
+import { isCleanText, isPollutingKey, type JsonValue } from '@orrery/contracts';
 import { EvaluationFailure, type Frame, fail } from '../cel/frame.js';
 import { BeyondJson, type CelMap, type CelValue, valueToText } from '../cel/values/cel-value.js';
 import type { Placeholder } from './compile-text.js';
@@ -64,8 +64,6 @@ export interface ResultRoom {
   maxDepth: number;
 }
 
-const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-
 /** Writes a value out as fresh JSON that shares nothing with what the expression read. */
 export function toJson(value: CelValue, room: ResultRoom, depth: number): JsonValue {
   if (--room.values < 0 || depth > room.maxDepth)
@@ -94,7 +92,7 @@ export function resultText(text: string, room: ResultRoom): string {
 }
 
 export function resultKey(key: string, room: ResultRoom): string {
-  return POLLUTING_KEYS.has(key) ? fail(`The key "${key}" is not allowed.`) : resultText(key, room);
+  return isPollutingKey(key) ? fail(`The key "${key}" is not allowed.`) : resultText(key, room);
 }
 
 /** A number of a result: JSON numbers are finite IEEE doubles (docs/schemas.md). A 64-bit integer is never rounded. */

@@ -1,6 +1,6 @@
 import {
   type ChangeMode,
-  segmentName as instanceIdRule,
+  instanceId as instanceIdRule,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -98,7 +98,7 @@ function refuseBadId(change: ProposedChange): void {
   const key = changeKey(change);
   throw invalidKey(
     key,
-    `"${key}" holds no valid instanceId. It must have 1–255 characters, no control characters, and not be "." or "..".`,
+    `"${key}" holds no valid instanceId. It must have 1–255 characters and no control characters, and it may not be ".", "..", "__proto__", "constructor" or "prototype".`,
   );
 }
 

@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type JsonValue,
   ServiceError,
+  toNfc,
 } from '@orrery/contracts';
 import {
   evaluateTemplate,
@@ -96,7 +97,7 @@ export function proposalOf(mutation: JsonValue, from: Proposal['from']): Proposa
 }
 
 function changeOf(key: string, change: JsonObject, withOperators: boolean): ProposedChange {
-  const name = splitChangeKey(key.normalize('NFC'));
+  const name = splitChangeKey(toNfc(key));
   if (name === undefined) throw invalidKey(key, `"${key}" is not "<schema>:<instanceId>".`);
   const { schema: entitySchema, instanceId } = name;
   if (isDeletion(change)) return { entitySchema, instanceId, remove: true, values: {}, operators: [] };

@@ -41,6 +41,23 @@ test.each([
   );
 });
 
+test('names of instances and attributes are compared in NFC', () => {
+  const [composed, decomposed] = ['Zo\u00eb', 'Zoe\u0308'];
+  const parts = {
+    schemas: { horse: { [composed]: 'integer' } },
+    readEntities: [{ schema: 'horse', filter: ['id'] }],
+    template: {
+      'horse:{{input.id}}': { [decomposed]: `{{ entities.horse[input.id]["${decomposed}"] + 1 }}` },
+    },
+  } satisfies Parts;
+  const states = { horse: { [composed]: { [composed]: 1 } } };
+  expect(outcome(parts, { id: decomposed }, states)).toEqual({ [`horse:${composed}`]: { [composed]: 2 } });
+});
+
+test.each(['__proto__', 'constructor', 'prototype'])('no instance is called %s', (id) => {
+  expect(outcome({ schemas, template: win }, { id })).toBe('failed invalid_change_key');
+});
+
 describe('one execution', () => {
   test('reads, decides, applies and checks', () => {
     const decision = decide(

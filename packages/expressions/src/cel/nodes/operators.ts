@@ -9,6 +9,7 @@ import {
   isMap,
   isNumber,
   keyToText,
+  ownKey,
   wordFor,
 } from '../values/cel-value.js';
 import { equals } from '../values/equality.js';
@@ -125,5 +126,5 @@ export function contains(frame: Frame, item: CelValue, container: CelValue): boo
   }
   if (!isMap(container))
     return fail(`The operator "in" needs a list or an object, not ${wordFor(container)}.`);
-  return (typeof item === 'string' || isNumber(item)) && Object.hasOwn(container, keyToText(item));
+  return (typeof item === 'string' || isNumber(item)) && ownKey(container, keyToText(item)) !== undefined;
 }

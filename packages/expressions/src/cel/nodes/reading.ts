@@ -2,7 +2,7 @@ import { quoted } from '../../error-text.js';
 import { type CompileContext, fault, type NodeOf } from '../compile-context.js';
 import { type Expression, fail } from '../frame.js';
 import { CelType, TYPE_NAMES } from '../values/cel-type.js';
-import { type CelValue, isInt64, isMap, isNumber, keyToText, wordFor } from '../values/cel-value.js';
+import { type CelValue, isInt64, isMap, isNumber, keyToText, ownKey, wordFor } from '../values/cel-value.js';
 
 /** A literal. `uint` and `bytes` have no place in JSON and are refused. */
 export function compileValue(node: NodeOf<'value'>): Expression {
@@ -50,10 +50,11 @@ export function compileIndex(node: NodeOf<'[]'>, context: CompileContext): Expre
   return (frame) => elementOf(target(frame), index(frame));
 }
 
-/** Own properties only, so that no prototype can be reached. A missing key is a failure: `has()` guards. */
+/** A missing key is a failure: `has()` guards. */
 function memberOf(target: CelValue, key: string): CelValue {
   if (!isMap(target)) return fail(`Cannot read "${quoted(key)}" of ${wordFor(target)}.`);
-  const value = Object.hasOwn(target, key) ? target[key] : undefined;
+  const own = ownKey(target, key);
+  const value = own === undefined ? undefined : target[own];
   return value === undefined ? fail(`There is no "${quoted(key)}".`) : value;
 }
 
@@ -81,7 +82,7 @@ export function compileHas(node: NodeOf<'call'>, context: CompileContext): Expre
   return (frame) => {
     const object = target(frame);
     if (!isMap(object)) return fail(`The macro has() looks into an object, not ${wordFor(object)}.`);
-    return Object.hasOwn(object, keyToText(key(frame)));
+    return ownKey(object, keyToText(key(frame))) !== undefined;
   };
 }
 

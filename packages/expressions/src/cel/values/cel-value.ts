@@ -1,3 +1,4 @@
+import { toNfc } from '@orrery/contracts';
 import { type Frame, fail, spend } from '../frame.js';
 
 /** Base of the values that CEL knows and JSON does not, so that one `instanceof` tells them from JSON objects. */
@@ -55,6 +56,17 @@ const WORDS: Readonly<Record<CelKind, string>> = {
   duration: 'a duration',
   type: 'a type',
 };
+
+/**
+ * The key under which an object holds what `key` names; undefined where it holds nothing of that name. Keys are compared
+ * as they are, and then in NFC, in which instanceIds and attributes are stored. Own properties only, so that no prototype
+ * can be reached.
+ */
+export function ownKey(map: CelMap, key: string): string | undefined {
+  if (Object.hasOwn(map, key)) return key;
+  const normal = toNfc(key);
+  return normal !== key && Object.hasOwn(map, normal) ? normal : undefined;
+}
 
 /** The kind in the words of error messages. */
 export const wordFor = (value: CelValue): string => WORDS[kindOf(value)];
