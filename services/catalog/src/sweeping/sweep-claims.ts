@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import type { Bus } from '@orrery/bus';
+import { type Bus, serviceCall } from '@orrery/bus';
 import { runtimeContract } from '@orrery/contracts';
 import type { Clock, Logger, PollOutcome } from '@orrery/service-kit';
 import { releaseSeen, takeUnchecked } from '../claims/claim-store.js';
@@ -85,9 +84,8 @@ const TIMEOUT_MS = 10_000;
 export const askRuntime =
   (bus: Bus, clock: Clock): AskHeld =>
   (asked, signal) =>
-    bus.call(runtimeContract.rpcs['references.held'], asked, {
-      caller: { kind: 'service', service: 'catalog' },
-      requestId: randomUUID(),
-      deadline: clock.now() + TIMEOUT_MS,
-      signal,
-    });
+    bus.call(
+      runtimeContract.rpcs['references.held'],
+      asked,
+      serviceCall('catalog', clock, TIMEOUT_MS, signal),
+    );

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import type { Bus } from '@orrery/bus';
+import { type Bus, serviceCall } from '@orrery/bus';
 import { type Cancellation, type JournalFact, runtimeContract } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 
@@ -14,7 +13,7 @@ export interface JournalClient {
   headOf(deployment: string, known: number): Promise<number>;
 }
 
-const DEADLINE_MS = 5000;
+const TIMEOUT_MS = 5000;
 const PAGE = 100;
 
 export function createJournalClient(bus: Pick<Bus, 'call'>, clock: Clock): JournalClient {
@@ -22,12 +21,7 @@ export function createJournalClient(bus: Pick<Bus, 'call'>, clock: Clock): Journ
     bus.call(
       runtimeContract.rpcs['journal.range'],
       { deployment, after, limit },
-      {
-        caller: { kind: 'service', service: 'gateway' },
-        requestId: randomUUID(),
-        deadline: clock.now() + DEADLINE_MS,
-        ...(signal && { signal }),
-      },
+      serviceCall('gateway', clock, TIMEOUT_MS, signal),
     );
   return {
     after: (deployment, seq, signal) => range(deployment, seq, PAGE, signal),

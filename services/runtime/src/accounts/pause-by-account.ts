@@ -1,3 +1,4 @@
+import { serviceCall } from '@orrery/bus';
 import type { CallContext, OwnedRpcs, RequestOf } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
@@ -55,12 +56,7 @@ function notify(
   { id, address, paused }: PendingPause,
   signal: AbortSignal,
 ): Promise<null> {
-  const call: CallContext = {
-    caller: { kind: 'service', service: 'gateway' },
-    requestId: crypto.randomUUID(),
-    deadline: dependencies.clock.now() + TIMEOUT_MS,
-    signal,
-  };
+  const call: CallContext = { ...serviceCall('gateway', dependencies.clock, TIMEOUT_MS), signal };
   const request: PauseByAccount = { address, paused };
   const here = () => pauseHere(dependencies, request, call);
   return dependencies.route({ name: 'accounts.pause', partition: partitionOf(id), request, here }, call);
