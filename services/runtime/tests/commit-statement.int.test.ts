@@ -8,7 +8,7 @@ import { COMMIT_STATEMENT } from '../src/commit/commit-statement.js';
 import type { RuntimeSchema } from '../src/database/db.js';
 import { migrations } from '../src/database/migrations/index.js';
 import { type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';
-import { acquire, raiseEpochs, renew } from '../src/ownership/lease-store.js';
+import { acquire, raiseEpochs, readOwners, renew } from '../src/ownership/lease-store.js';
 import { type Batch, newBatch, type TouchedInstance } from '../src/state/batch.js';
 import type { DeploymentState } from '../src/state/deployment-state.js';
 import { createInstanceMemory, type MemoryInstance } from '../src/state/instance-memory.js';
@@ -241,5 +241,17 @@ describe('the leases of a commit', () => {
     const late = await openCommit();
     await late.end();
     expect(late.ok).toBe(false);
+  });
+});
+
+describe('a lease', () => {
+  it('that has expired is no longer seen, and goes to another process under a new epoch', async () => {
+    const { db, pool } = database;
+    await pool.query('update runtime.partitions set owner = null, expires_at = null where id = 7');
+    const expired = (await acquire(db, 'gone', -1000, 64)).find(({ partition }) => partition === 7);
+    const epoch = expired?.epoch ?? 0;
+    expect((await readOwners(db)).has(7)).toBe(false);
+    expect(await acquire(db, 'heir', 60_000, 64)).toContainEqual({ partition: 7, epoch: epoch + 1 });
+    expect((await readOwners(db)).get(7)).toBe('heir');
   });
 });
