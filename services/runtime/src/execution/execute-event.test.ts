@@ -100,6 +100,14 @@ describe('one execution', () => {
     expect(at(5, { 'horse:H1': { name: 'x' } })).toMatchObject({ kind: 'succeeded' });
   });
 
+  test('fails a template whose value is nested too deeply to be read again', () => {
+    const template = { stateChanges: {}, result: { made: '{{input.list}}' } };
+    const nested = (depth: number) =>
+      JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`) as JsonObject[string];
+    expect(outcome({ template }, { list: nested(10) })).toEqual({});
+    expect(outcome({ template }, { list: nested(200) })).toBe('failed template_failed');
+  });
+
   test('deletes with $delete what is there', () => {
     const template = { 'horse:H1': { $delete: true } };
     expect(outcome({ template }, {}, { horse: { H1: {} } })).toEqual({ 'horse:H1': null });

@@ -80,3 +80,12 @@ test('an instance may be called like a property of objects', () => {
   );
   expect('read' in found && Object.keys(found.read.entities['horse'] ?? {})).toEqual(['constructor']);
 });
+
+test('a schema that is known to have too many instances is refused, not loaded', () => {
+  const view = { get: () => undefined, all: () => undefined, tooMany: () => true };
+  const { definition } = executionOf({ readEntities: [{ schema: 'horse' }] });
+  const selection = selectEntities(definition.definition.readEntities, {});
+  expect(() => readEntities(definition, selection, view)).toThrow(
+    expect.objectContaining({ code: 'read_set_too_large' }),
+  );
+});
