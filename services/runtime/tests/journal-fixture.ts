@@ -188,6 +188,9 @@ export async function plantDeployment(db: TestDb, source: DeploymentSource | nul
       .insertInto('kept_states')
       .values({ ...name, seq: 0, revision: 1, state: jsonb(state) })
       .execute();
+    rowId += 1;
+    const row = { id: rowId, ...name, state: jsonb(state), revision: 1, created_at: now, updated_at: now };
+    await db.insertInto('instances').values(row).execute();
   }
 
   return { id, address, source, add, write, begin };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { snapshotHasher } from '../src/journal/snapshot.js';
 import { verifyJournal } from '../src/journal/verify/verify-journal.js';
 import { openRuntimeDatabase, type PlantedDeployment, plantDeployment } from './journal-fixture.js';
 
@@ -56,15 +57,184 @@ test('checkpoints let a range begin far into the journal', async () => {
   expect(await verify(race, 225)).toEqual(valid(6));
 });
 
-test("a clone's copied instances are where its fold begins", async () => {
-  const source = { address: `0x${'11'.repeat(20)}`, seq: 9, snapshotHash: 'c'.repeat(64) };
+/** A clone that began with H1 and H2, of which it changed H1. */
+async function plantClone() {
+  const begun = { H1: { wins: 41, name: 'Bolt' }, H2: { wins: 7 } };
+  const hasher = snapshotHasher();
+  for (const [instanceId, state] of Object.entries(begun))
+    hasher.add({ entitySchema: 'horse', instanceId, state });
+  const source = { address: `0x${'11'.repeat(20)}`, seq: 9, snapshotHash: hasher.digest() };
   const clone = await plantDeployment(db, source);
-  await clone.begin('H1', { wins: 41, name: 'Bolt' });
+  for (const [instanceId, state] of Object.entries(begun)) await clone.begin(instanceId, state);
   await clone.write('H1', { wins: 42 });
+  return clone;
+}
+
+test("a clone's copied instances are where its fold begins", async () => {
+  const clone = await plantClone();
   expect(await verify(clone)).toEqual(valid(1));
   expect(await verify({ ...clone, source: null })).toMatchObject({
     firstDivergence: { seq: 1, what: 'broken_link' },
   });
+});
+
+/** Where the part of a verification begins that compares the instances. */
+const INSTANCES = 100_000_000_000_000;
+
+test('after the last entry a verification goes on through the instances', async () => {
+  const race = await plantDeployment(db);
+  for (let horse = 1; horse <= 25; horse++) await race.write(`H${horse}`, { wins: horse });
+  const parts: object[] = [];
+  for (let from: number | null = 1; from !== null; ) {
+    const part = await verify(race, from, 10);
+    parts.push([part.entries, part.next]);
+    from = part.next;
+  }
+  expect(parts).toEqual([
+    [10, 11],
+    [10, 21],
+    [5, INSTANCES + 5],
+    [0, INSTANCES + 15],
+    [0, INSTANCES + 25],
+    [0, null],
+  ]);
+  await sql`update instances set state = '{"wins":3}' where deployment_id = ${race.id} and id = 20`.execute(
+    db,
+  );
+  expect(await verify(race, INSTANCES + 5, 10)).toEqual(valid(0, INSTANCES + 15));
+  expect(await verify(race, INSTANCES + 15, 10)).toEqual({
+    valid: false,
+    entries: 0,
+    firstDivergence: { seq: 25, what: 'instance_differs', instance: 'horse:H20' },
+    next: null,
+  });
+});
+
+test('short of time it goes on through the instances page by page', async () => {
+  const race = await plantDeployment(db);
+  for (let horse = 1; horse <= 80; horse++) await race.write(`H${horse}`, { wins: horse });
+  const inHaste = { signal: new AbortController().signal, isEnough: () => true };
+  const first = await verifyJournal(db, race, { from: 81, limit: 1000 }, inHaste);
+  expect(first).toEqual(valid(0, INSTANCES + 50));
+  expect(await verifyJournal(db, race, { from: INSTANCES + 50, limit: 1000 }, inHaste)).toEqual(valid(0));
+});
+
+test('rows that share an id are compared in the same call', async () => {
+  const race = await plantRace();
+  const addTwin = sql`
+    insert into instances select id, deployment_id, 'horse', 'TWIN', state, 1, created_at, updated_at
+    from instances where deployment_id = ${race.id} and instance_id = 'H1'`;
+  await addTwin.execute(db);
+  expect(await verify(race, 13, 1)).toMatchObject({
+    firstDivergence: { what: 'instance_differs', instance: 'horse:TWIN' },
+  });
+});
+
+/** Rows of something added beside the history. */
+const addedRow = (id: number, rowId = 99) =>
+  sql`insert into instances values (${rowId}, ${id}, 'horse', 'GHOST', '{"wins":1}', 1, now(), now())`;
+const addedCheckpoint = (id: number, seq: number) =>
+  sql`insert into kept_states values (${id}, 'horse', 'GHOST', ${seq}, 1, '{"wins":1}')`;
+const addedIndex = (id: number, name: string, seq: number) =>
+  sql`insert into instance_changes values (${id}, 'horse', ${name}, ${seq})`;
+const tampered = (seq: number, what: string, instance?: string) => ({
+  seq,
+  what,
+  ...(instance && { instance: `horse:${instance}` }),
+});
+
+test.each<[string, (id: number) => ReturnType<typeof sql>[], object]>([
+  ['an instance row was added', (id) => [addedRow(id)], tampered(12, 'instance_differs', 'GHOST')],
+  [
+    'one was added with an id below all',
+    (id) => [addedRow(id, -5)],
+    tampered(12, 'instance_differs', 'GHOST'),
+  ],
+  [
+    'one was added with a state that it began with',
+    (id) => [addedRow(id), addedCheckpoint(id, 0)],
+    tampered(12, 'snapshot_differs'),
+  ],
+  [
+    'one was added with a checkpoint and an index row of an entry',
+    (id) => [addedRow(id), addedCheckpoint(id, 5), addedIndex(id, 'GHOST', 5)],
+    tampered(12, 'kept_state_differs', 'GHOST'),
+  ],
+  [
+    'a checkpoint was removed',
+    (id) => [sql`delete from kept_states where deployment_id = ${id} and seq = 6`],
+    tampered(6, 'kept_state_differs', 'H2'),
+  ],
+  [
+    'a checkpoint was added',
+    (id) => [sql`insert into kept_states values (${id}, 'horse', 'H1', 7, 4, '{}')`],
+    tampered(7, 'kept_state_differs', 'H1'),
+  ],
+  [
+    'an index row was removed',
+    (id) => [sql`delete from instance_changes where deployment_id = ${id} and seq = 9`],
+    tampered(9, 'change_index_differs', 'H1'),
+  ],
+  ['an index row was added', (id) => [addedIndex(id, 'H2', 9)], tampered(9, 'change_index_differs', 'H2')],
+  [
+    'an index row was added behind the last entry, and the row changed',
+    (id) => [
+      addedIndex(id, 'H1', 13),
+      sql`update instances set state = '{}' where deployment_id = ${id} and instance_id = 'H1'`,
+    ],
+    tampered(12, 'change_index_differs', 'H1'),
+  ],
+  [
+    'the last entry was removed and the head set back',
+    (id) => [
+      sql`delete from journal where deployment_id = ${id} and seq = 12`,
+      sql`update journal_heads set seq = 11, totals = totals || '{"entries":11}',
+        hash = (select hash from journal where deployment_id = ${id} and seq = 11) where deployment_id = ${id}`,
+    ],
+    tampered(11, 'change_index_differs', 'H2'),
+  ],
+  [
+    'the counter of the entries was changed',
+    (id) => [sql`update journal_heads set totals = '{"entries":13}' where deployment_id = ${id}`],
+    tampered(12, 'head_differs'),
+  ],
+])('%s: what stands beside the history is found', async (_what, tamper, divergence) => {
+  const race = await plantRace();
+  for (const statement of tamper(race.id)) await statement.execute(db);
+  expect(await verify(race)).toMatchObject({ valid: false, firstDivergence: divergence, next: null });
+});
+
+test.each<[string, (id: number) => ReturnType<typeof sql>, object]>([
+  [
+    'an unchanged instance row was changed',
+    (id) => sql`update instances set state = '{}' where deployment_id = ${id} and instance_id = 'H2'`,
+    tampered(1, 'instance_differs', 'H2'),
+  ],
+  [
+    'an unchanged instance row was removed',
+    (id) => sql`delete from instances where deployment_id = ${id} and instance_id = 'H2'`,
+    tampered(1, 'instance_differs', 'H2'),
+  ],
+  [
+    'a state of the snapshot was changed, with its row',
+    (id) => sql`with row as (
+      update instances set state = '{}' where deployment_id = ${id} and instance_id = 'H2' returning 1)
+      update kept_states set state = '{}' where deployment_id = ${id} and instance_id = 'H2'`,
+    tampered(1, 'snapshot_differs'),
+  ],
+  [
+    'an instance of the snapshot was removed, with its row',
+    (
+      id,
+    ) => sql`with row as (delete from instances where deployment_id = ${id} and instance_id = 'H2' returning 1)
+      delete from kept_states where deployment_id = ${id} and instance_id = 'H2'`,
+    tampered(1, 'snapshot_differs'),
+  ],
+])("of a clone's beginning %s", async (_what, tamper, divergence) => {
+  const clone = await plantClone();
+  expect(await verify(clone)).toEqual(valid(1));
+  await tamper(clone.id).execute(db);
+  expect(await verify(clone)).toMatchObject({ valid: false, firstDivergence: divergence });
 });
 
 test.each<[string, (id: number) => ReturnType<typeof sql>, object]>([

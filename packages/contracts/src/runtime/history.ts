@@ -65,7 +65,10 @@ export const historyQuery = z
   });
 export type HistoryQuery = z.output<typeof historyQuery>;
 
-/** Where and how the journal stops being what its hashes, kept states and instances say. */
+/**
+ * The first place where the journal and what is stored beside it contradict each other. `seq` is the entry concerned, or
+ * the last one where an instance differs from the whole journal.
+ */
 export const divergence = z
   .strictObject({
     seq: z.int(),
@@ -76,6 +79,8 @@ export const divergence = z
       'impossible_change',
       'kept_state_differs',
       'instance_differs',
+      'change_index_differs',
+      'snapshot_differs',
       'head_differs',
     ]),
     /** The instance concerned, as `schema:instanceId`. */
@@ -87,10 +92,13 @@ export type Divergence = z.infer<typeof divergence>;
 export const verification = z
   .strictObject({
     valid: z.boolean(),
-    /** Entries looked at by this call. */
+    /** Entries read by this call. */
     entries: z.int(),
     firstDivergence: divergence.nullable(),
-    /** `from` of the call that carries on; null at the end of the journal or after a divergence. */
+    /**
+     * `from` of the next call; null when nothing is left or after a divergence. Below 10^14 it is a `seq`, from there on
+     * it continues the comparison of the instances.
+     */
     next: z.int().nullable(),
   })
   .meta({ id: 'Verification' });

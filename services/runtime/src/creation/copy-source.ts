@@ -1,11 +1,11 @@
-import { type DeploymentSource, type JsonObject, ServiceError } from '@orrery/contracts';
+import { type DeploymentSource, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { listBindings } from '../bindings/binding-store.js';
 import type { Trx } from '../database/db.js';
 import { tooManyInstances } from '../execution/check-changes.js';
 import { IDS_PER_BLOCK } from '../ids/id-blocks.js';
 import { headOf } from '../journal/journal-store.js';
-import { snapshotAt, snapshotHasher } from '../journal/snapshot.js';
+import { snapshotAt, snapshotHashOf } from '../journal/snapshot.js';
 import type { ClaimedCopies, CloneSource } from './clone-source.js';
 
 /** What was claimed is no longer what the source has: claim and copy again. */
@@ -34,7 +34,7 @@ export async function copySource(
   const instances = await copyInstances(trx, source, target);
   if (instances > limits.instancesPerDeployment) throw tooManyInstances(limits.instancesPerDeployment);
   await claimCopied(trx, target.id, schemas);
-  const snapshotHash = await hashCopies(trx, target.id);
+  const snapshotHash = await snapshotHashOf(trx, target.id);
   return { source: { address: source.address, seq: source.seq ?? seq, snapshotHash }, instances };
 }
 
@@ -134,34 +134,3 @@ async function insertInstances(
     from copies c join blocks b on b.position = c.position / ${IDS_PER_BLOCK}`.execute(trx);
   return Number(numAffectedRows ?? 0);
 }
-
-/** States in memory at once while the copies are hashed. */
-const STATES_AT_ONCE = 50;
-
-/** The `snapshotHash` of a clone, over its checkpoints at seq 0. */
-async function hashCopies(trx: Trx, deploymentId: number): Promise<string> {
-  const hasher = snapshotHasher();
-  let after = { entitySchema: '', instanceId: '' };
-  for (;;) {
-    const page = await copiesAfter(trx, deploymentId, after);
-    for (const { state, ...name } of page) {
-      // What a clone begins with exists.
-      hasher.add({ ...name, state: state as JsonObject });
-      after = name;
-    }
-    if (page.length < STATES_AT_ONCE) return hasher.digest();
-  }
-}
-
-const copiesAfter = (trx: Trx, deploymentId: number, after: { entitySchema: string; instanceId: string }) =>
-  trx
-    .selectFrom('kept_states')
-    .select(['entity_schema as entitySchema', 'instance_id as instanceId', 'state'])
-    .where('deployment_id', '=', deploymentId)
-    .where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('entity_schema', 'instance_id'), '>', tuple(after.entitySchema, after.instanceId)),
-    )
-    .orderBy('entity_schema')
-    .orderBy('instance_id')
-    .limit(STATES_AT_ONCE)
-    .execute();

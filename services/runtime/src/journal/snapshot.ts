@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, type JsonObject } from '@orrery/contracts';
+import { type Cancellation, canonicalJson, type JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
 import type { InstanceName } from './change.js';
@@ -72,3 +72,36 @@ export function snapshotHasher(): { add(instance: SnapshotInstance): void; diges
     digest: () => hash.digest('hex'),
   };
 }
+
+/** Checkpoints in memory at once while a snapshot is hashed. */
+const STATES_AT_ONCE = 50;
+
+/** The `snapshotHash` over a deployment's checkpoints at seq 0, which are the instances that a clone began with. */
+export async function snapshotHashOf(db: Db, deploymentId: number, signal?: Cancellation): Promise<string> {
+  const hasher = snapshotHasher();
+  let after: InstanceName = { entitySchema: '', instanceId: '' };
+  for (;;) {
+    signal?.throwIfAborted();
+    const page = await checkpointsAtStart(db, deploymentId, after);
+    for (const { state, ...name } of page) {
+      // What a clone begins with exists.
+      hasher.add({ ...name, state: state as JsonObject });
+      after = name;
+    }
+    if (page.length < STATES_AT_ONCE) return hasher.digest();
+  }
+}
+
+const checkpointsAtStart = (db: Db, deploymentId: number, after: InstanceName) =>
+  db
+    .selectFrom('kept_states')
+    .select(['entity_schema as entitySchema', 'instance_id as instanceId', 'state'])
+    .where('deployment_id', '=', deploymentId)
+    .where('seq', '=', 0)
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('entity_schema', 'instance_id'), '>', tuple(after.entitySchema, after.instanceId)),
+    )
+    .orderBy('entity_schema')
+    .orderBy('instance_id')
+    .limit(STATES_AT_ONCE)
+    .execute();

@@ -48,18 +48,38 @@ export async function checkpointsOf(
   names: readonly InstanceName[],
   range: { from: number; to: number },
 ): Promise<Map<string, FoldedState>> {
-  if (names.length === 0) return new Map();
   const { rows } = await sql<Named & FoldedState & { seq: number }>`
     select k.entity_schema, k.instance_id, k.seq, k.revision, k.state
     from ${listed(names)}
     join kept_states k on k.deployment_id = ${deploymentId} and k.entity_schema = n.entity_schema
       and k.instance_id = n.instance_id and k.seq between ${range.from} and ${range.to}`.execute(db);
   return new Map(
-    rows.map((row) => [checkpointKey(keyOf(row), row.seq), { state: row.state, revision: row.revision }]),
+    rows.map((row) => [changeAt(keyOf(row), row.seq), { state: row.state, revision: row.revision }]),
   );
 }
 
-export const checkpointKey = (key: string, seq: number): string => `${seq} ${key}`;
+/** An instance's change in an entry, as a key of a map. */
+export const changeAt = (key: string, seq: number): string => `${seq} ${key}`;
+
+export function readChangeAt(at: string): { seq: number; instance: string } {
+  const space = at.indexOf(' ');
+  return { seq: Number(at.slice(0, space)), instance: at.slice(space + 1) };
+}
+
+/** Which entries of the range the index `instance_changes` has for these instances, as `changeAt` writes them. */
+export async function indexedChanges(
+  db: Db,
+  deploymentId: number,
+  names: readonly InstanceName[],
+  range: { from: number; to: number },
+): Promise<Set<string>> {
+  const { rows } = await sql<Named & { seq: number }>`
+    select c.entity_schema, c.instance_id, c.seq
+    from ${listed(names)}
+    join instance_changes c on c.deployment_id = ${deploymentId} and c.entity_schema = n.entity_schema
+      and c.instance_id = n.instance_id and c.seq between ${range.from} and ${range.to}`.execute(db);
+  return new Set(rows.map((row) => changeAt(keyOf(row), row.seq)));
+}
 
 interface Named {
   entity_schema: string;

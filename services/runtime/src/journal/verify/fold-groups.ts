@@ -3,7 +3,14 @@ import type { Db } from '../../database/db.js';
 import { changeKey, foldChange, hasCheckpoint, type InstanceName, sameJson } from '../change.js';
 import { pastStates } from '../past-states.js';
 import type { EntryGroup } from './entry-pages.js';
-import { checkpointKey, checkpointsOf, type FoldedState, storedInstances } from './evidence-store.js';
+import {
+  changeAt,
+  checkpointsOf,
+  type FoldedState,
+  indexedChanges,
+  readChangeAt,
+  storedInstances,
+} from './evidence-store.js';
 import type { FoldMemory } from './fold-memory.js';
 
 /** Past states that one query folds. */
@@ -20,8 +27,8 @@ export async function foldGroup(
   const range = { from: group.entries[0]?.entry.seq ?? 0, to: group.entries.at(-1)?.entry.seq ?? 0 };
   try {
     const states = await statesBefore(db, deploymentId, group, range.from - 1, memory);
-    const evidenceOf = await gatherEvidence(db, deploymentId, group, range);
-    return foldEntries(group, states, evidenceOf, memory);
+    const evidence = await gatherEvidence(db, deploymentId, group, range);
+    return firstOf(foldEntries(group, states, evidence, memory), evidence.unexplained);
   } catch (error) {
     if (error instanceof RangeError) return { seq: range.from, what: 'impossible_change' };
     throw error;
@@ -30,40 +37,62 @@ export async function foldGroup(
 
 /** What else is stored about an instance after a change. */
 export interface Evidence {
+  /** Whether the index of changes has the entry. */
+  isIndexed: boolean;
   /** The checkpoint of that very entry. */
   checkpoint?: FoldedState | undefined;
   /** The instance's row, where this was its last change. */
   row?: FoldedState | undefined;
 }
-type EvidenceOf = (key: string, seq: number) => Evidence;
+
+interface GroupEvidence {
+  of(key: string, seq: number): Evidence;
+  /** Index rows and checkpoints of entries that do not change the instance. */
+  unexplained: readonly Divergence[];
+}
 
 async function gatherEvidence(
   db: Db,
   deploymentId: number,
   group: EntryGroup,
   range: { from: number; to: number },
-): Promise<EvidenceOf> {
-  const checkpoints = await checkpointsOf(db, deploymentId, [...checkpointNamesOf(group).values()], range);
-  const rows = await storedInstances(db, deploymentId, [...group.names.values()]);
+): Promise<GroupEvidence> {
+  const names = [...group.names.values()];
+  const checkpoints = await checkpointsOf(db, deploymentId, names, range);
+  const indexed = await indexedChanges(db, deploymentId, names, range);
+  const rows = await storedInstances(db, deploymentId, names);
   const lastSeqs = lastSeqsOf(group);
-  return (key, seq) => {
-    const row = rows.get(key);
-    const isLast = lastSeqs.get(key) === seq && (row?.lastSeq ?? 0) <= seq;
-    return { checkpoint: checkpoints.get(checkpointKey(key, seq)), row: isLast ? row : undefined };
+  return {
+    of: (key, seq) => {
+      const at = changeAt(key, seq);
+      const row = rows.get(key);
+      const isLast = lastSeqs.get(key) === seq && (row?.lastSeq ?? 0) <= seq;
+      return { isIndexed: indexed.has(at), checkpoint: checkpoints.get(at), row: isLast ? row : undefined };
+    },
+    unexplained: [
+      ...unexplained(group, indexed, 'change_index_differs'),
+      ...unexplained(group, checkpoints.keys(), 'kept_state_differs'),
+    ],
   };
 }
+
+/** Those of the stored keys (`changeAt`) that no change of the group explains. */
+function unexplained(group: EntryGroup, stored: Iterable<string>, what: Divergence['what']): Divergence[] {
+  const changed = new Set<string>();
+  for (const { entry } of group.entries)
+    for (const change of entry.changes) changed.add(changeAt(changeKey(change), entry.seq));
+  return [...stored].filter((at) => !changed.has(at)).map((at) => ({ ...readChangeAt(at), what }));
+}
+
+/** The divergence with the smallest `seq`. */
+const firstOf = (found: Divergence | undefined, others: readonly Divergence[]): Divergence | undefined =>
+  others.reduce((first, other) => (first === undefined || other.seq < first.seq ? other : first), found);
 
 function lastSeqsOf(group: EntryGroup): Map<string, number> {
   const last = new Map<string, number>();
   for (const { entry } of group.entries)
     for (const change of entry.changes) last.set(changeKey(change), entry.seq);
   return last;
-}
-
-/** Instances that may have a checkpoint in the group. */
-function checkpointNamesOf(group: EntryGroup): Map<string, InstanceName> {
-  const changes = group.entries.flatMap(({ entry }) => entry.changes).filter(hasCheckpoint);
-  return new Map(changes.map((change) => [changeKey(change), change]));
 }
 
 /** The states from before the group. Throws RangeError where they cannot be folded. */
@@ -94,13 +123,13 @@ const nameOf = ([, name]: [string, InstanceName]): InstanceName => name;
 function foldEntries(
   group: EntryGroup,
   states: Map<string, FoldedState>,
-  evidenceOf: EvidenceOf,
+  evidence: GroupEvidence,
   memory: FoldMemory,
 ): Divergence | undefined {
   for (const { entry } of group.entries) {
     for (const change of entry.changes) {
       const key = changeKey(change);
-      const checked = checkFold(states.get(key) ?? null, change, evidenceOf(key, entry.seq));
+      const checked = checkFold(states.get(key) ?? null, change, evidence.of(key, entry.seq));
       if ('what' in checked) return { seq: entry.seq, what: checked.what, instance: key };
       states.set(key, checked.after);
       memory.put(key, checked.after, change.set);
@@ -113,14 +142,22 @@ function foldEntries(
 export function checkFold(
   before: FoldedState | null,
   change: InstanceChange,
-  { checkpoint, row }: Evidence,
+  { isIndexed, checkpoint, row }: Evidence,
 ): { after: FoldedState } | { what: Divergence['what'] } {
   const after = folded(before, change);
   if (after === undefined) return { what: 'impossible_change' };
-  if (checkpoint !== undefined && !same(checkpoint, after)) return { what: 'kept_state_differs' };
+  if (!isIndexed) return { what: 'change_index_differs' };
+  if (!isCheckpoint(checkpoint, change, after)) return { what: 'kept_state_differs' };
   if (row !== undefined && !same(row, after)) return { what: 'instance_differs' };
   return { after };
 }
+
+/** Whether a checkpoint is stored exactly where one belongs, with the state of the fold. */
+const isCheckpoint = (
+  stored: FoldedState | undefined,
+  change: InstanceChange,
+  after: FoldedState,
+): boolean => (hasCheckpoint(change) ? stored !== undefined && same(stored, after) : stored === undefined);
 
 function folded(before: FoldedState | null, change: InstanceChange): FoldedState | undefined {
   const state: JsonObject | null = before?.state ?? null;
@@ -134,7 +171,7 @@ function folded(before: FoldedState | null, change: InstanceChange): FoldedState
 }
 
 /** A deleted instance has no revision any more. */
-const same = (a: FoldedState, b: FoldedState): boolean =>
+export const same = (a: FoldedState, b: FoldedState): boolean =>
   a.state === null || b.state === null
     ? a.state === b.state
     : a.revision === b.revision && sameJson(a.state, b.state);

@@ -1,5 +1,4 @@
 import {
-  type Cancellation,
   type DeploymentSource,
   type Divergence,
   type HashedEntry,
@@ -10,9 +9,10 @@ import { sql } from 'kysely';
 import type { Db } from '../../database/db.js';
 import { genesisHash, hashOf } from '../entry.js';
 import { headOf } from '../journal-store.js';
+import { compareInstances, type VerifyBounds } from './compare-instances.js';
 import { groupEntries, nextPageSize, readPage, SMALLEST_PAGE, type StoredEntry } from './entry-pages.js';
 import { foldGroup } from './fold-groups.js';
-import { createFoldMemory } from './fold-memory.js';
+import { createFoldMemory, type FoldMemory } from './fold-memory.js';
 
 export interface VerifiedDeployment {
   id: number;
@@ -20,21 +20,25 @@ export interface VerifiedDeployment {
   source: DeploymentSource | null;
 }
 
-/** When to stop: `signal` ends the work, `isEnough` ends the call with what has been looked at so far. */
-export interface VerifyBounds {
-  signal: Cancellation;
-  isEnough(): boolean;
+/** `from` of a call that goes on with the instances, less the id of the last one compared; below it, `from` is a `seq`. */
+const INSTANCES_FROM = 100_000_000_000_000;
+
+interface VerifiedRange {
+  from: number;
+  /** Entries and instances of this call at most. */
+  limit: number;
 }
 
 /**
  * Recomputes the chain of a range of a journal and the fold of each instance changed in it, in one snapshot of the
- * database (docs/history.md "The service's own check"). Memory is bounded whatever the range. Throws
- * `request_in_flight` while another verification of the deployment runs in any process.
+ * database, and once it reaches the last entry compares every instance with the fold (docs/history.md "The service's
+ * own check"). Memory is bounded whatever the range. Throws `request_in_flight` while another verification of the
+ * deployment runs in any process.
  */
 export const verifyJournal = (
   db: Db,
   deployment: VerifiedDeployment,
-  range: { from: number; limit: number },
+  range: VerifiedRange,
   bounds: VerifyBounds,
 ): Promise<Verification> =>
   db
@@ -43,7 +47,7 @@ export const verifyJournal = (
     .setAccessMode('read only')
     .execute(async (trx) => {
       await lockVerification(trx, deployment.id);
-      return verifyRange(trx, deployment, range, bounds);
+      return verifyFrom(trx, deployment, range, bounds);
     });
 
 async function lockVerification(db: Db, deploymentId: number): Promise<void> {
@@ -56,15 +60,39 @@ async function lockVerification(db: Db, deploymentId: number): Promise<void> {
   }
 }
 
-async function verifyRange(
+async function verifyFrom(
   db: Db,
   deployment: VerifiedDeployment,
-  { from, limit }: { from: number; limit: number },
-  { signal, isEnough }: VerifyBounds,
+  { from, limit }: VerifiedRange,
+  bounds: VerifyBounds,
 ): Promise<Verification> {
   const head = await headOf(db, deployment.id);
-  const to = Math.min(from + limit - 1, head.seq);
   const memory = createFoldMemory();
+  const isEntry = from < INSTANCES_FROM;
+  const chain = isEntry
+    ? await verifyEntries(db, deployment, head, { from, limit }, bounds, memory)
+    : NOTHING;
+  if (chain.next !== null || !chain.valid) return chain;
+  const left = limit - chain.entries;
+  if (left <= 0) return { ...chain, next: INSTANCES_FROM };
+  const page = { after: isEntry ? 0 : from - INSTANCES_FROM, limit: left };
+  const compared = await compareInstances(db, { ...deployment, head: head.seq }, page, bounds, memory);
+  if ('divergence' in compared) return { ...chain, valid: false, firstDivergence: compared.divergence };
+  return { ...chain, next: compared.last && INSTANCES_FROM + compared.last };
+}
+
+const NOTHING: Verification = { valid: true, entries: 0, firstDivergence: null, next: null };
+
+/** `next` null: the last entry was reached. */
+async function verifyEntries(
+  db: Db,
+  deployment: VerifiedDeployment,
+  head: Head,
+  { from, limit }: VerifiedRange,
+  { signal, isEnough }: VerifyBounds,
+  memory: FoldMemory,
+): Promise<Verification> {
+  const to = Math.min(from + limit - 1, head.seq);
   let link = await linkBefore(db, deployment, from);
   for (let size = SMALLEST_PAGE; link.seq <= to; ) {
     signal.throwIfAborted();
@@ -79,13 +107,16 @@ async function verifyRange(
     size = nextPageSize(page);
     if (isEnough() && link.seq <= to) return validUntil(from, link.seq);
   }
-  if (to === head.seq && from <= head.seq && link.prevHash !== head.hash) {
-    return diverged(from, { seq: head.seq, what: 'head_differs' });
-  }
-  return to < head.seq
-    ? validUntil(from, to + 1)
-    : { ...validUntil(from, Math.max(from, to + 1)), next: null };
+  if (to < head.seq) return validUntil(from, to + 1);
+  if (from <= head.seq && !isHead(link, head)) return diverged(from, { seq: head.seq, what: 'head_differs' });
+  return { ...validUntil(from, Math.max(from, to + 1)), next: null };
 }
+
+type Head = Awaited<ReturnType<typeof headOf>>;
+
+/** Whether the head is what the last entry says; `entries` counts them all. */
+const isHead = ({ seq, prevHash }: Link, head: Head): boolean =>
+  prevHash === head.hash && seq === head.seq + 1 && head.totals['entries'] === head.seq;
 
 const validUntil = (from: number, next: number): Verification => ({
   valid: true,
