@@ -1,7 +1,8 @@
+import { runtimeContract, ServiceError } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { codeOf, type House, plantDeployment, prepareHouse } from './running-runtime.js';
+import { codeOf, type House, OWNER, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house: House = await prepareHouse();
 let database: Database<unknown>;
@@ -98,6 +99,43 @@ describe('owners', () => {
     await execute({ id: 'mine' });
     expect(await counter('mine')).toMatchObject({ state: { count: 2 } });
   });
+});
+
+it('a forwarded execution whose decider reaches nobody is decided once', async () => {
+  house.catalog.plantVersion({
+    event: 'judge',
+    versionId: 80,
+    behaviorPrompt: 'Judge.',
+    inputSchema: { id: 'string' },
+    stateChanges: { counter: 'partial' },
+  });
+  let decisions = 0;
+  const decider = async () => {
+    decisions += 1;
+    throw new ServiceError('unavailable', 'The model is away.', { facts: { reached: false } });
+  };
+  const first = await boot({ decider });
+  const bindings = ['increment', 'judge'].map((event) => ({ event, eventVersion: 1 }));
+  const { deployment, params, history } = await plantDeployment(house, { bindings });
+  const second = await boot({ decider });
+  await first.leases.runOnce();
+  await second.leases.runOnce();
+  const [{ owner } = { owner: '' }] = await query<{ owner: string }>(
+    `select owner from runtime.partitions where id = ${deployment.id} % 64`,
+  );
+  const execution = house.bus.call(
+    runtimeContract.rpcs['deployments.execute'],
+    { params, query: {}, headers: {}, body: { event: 'judge', input: { id: 'x' } } },
+    {
+      caller: { kind: 'account', accountId: OWNER, scopes: ['execute'] },
+      requestId: 'once',
+      deadline: Date.now() + 3000,
+      instance: owner === first.instance ? second.instance : first.instance,
+    },
+  );
+  expect(await codeOf(execution)).toBe('unavailable');
+  expect(decisions).toBe(1);
+  expect(await history()).toMatchObject([{ status: 'failed', error: { code: 'unavailable' } }]);
 });
 
 describe('a commit whose answer is lost', () => {

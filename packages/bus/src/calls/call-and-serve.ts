@@ -4,6 +4,7 @@ import {
   type Cancellation,
   type Canceller,
   type Contract,
+  type ErrorReply,
   errorReply,
   fromErrorReply,
   type Handlers,
@@ -67,8 +68,16 @@ function readReply<T>({ headers, body }: Frame): T {
   if (headers[ERROR_HEADER] === undefined) return decodeBody(body) as T;
   const parsed = errorReply.safeParse(decodeBody(body));
   throw parsed.success
-    ? fromErrorReply(parsed.data)
+    ? fromErrorReply(asReached(parsed.data))
     : new ServiceError('internal', 'The answer is not readable.');
+}
+
+/**
+ * Whoever answers was reached. The error may come from a call of its own that nobody took; only the caller's transport
+ * says whether anybody took this one.
+ */
+function asReached({ facts: { reached: _, ...facts }, ...error }: ErrorReply): ErrorReply {
+  return { ...error, facts };
 }
 
 /** Options of a call that a service makes on its own behalf; it waits `timeoutMs` milliseconds for the answer. */
@@ -175,5 +184,5 @@ function loggedErrorFrame(thrown: unknown, where: object, logger: Logger): Frame
 /** The reply that says why there is no answer. */
 export const errorFrame = (error: ServiceError): Frame => ({
   headers: { [ERROR_HEADER]: error.code },
-  body: JSON.stringify(toErrorReply(error)),
+  body: JSON.stringify(asReached(toErrorReply(error))),
 });

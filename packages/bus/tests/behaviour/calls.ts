@@ -55,6 +55,20 @@ export function describeCalls(open: () => BusWorld): void {
     });
   });
 
+  it('is reached by whoever answers, also when a call of the handler reached nobody', async () => {
+    const nested = new ServiceError('unavailable', 'The catalog is away.', {
+      facts: { reached: false, service: 'catalog' },
+    });
+    await (await open().join()).serve(
+      echoContract,
+      echoHandlers({ 'echo.say': () => Promise.reject(nested) }),
+    );
+    const client = await open().join();
+    const error = await client.call(say, { text: '' }, inTime()).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'unavailable', message: 'The catalog is away.' });
+    expect((error as ServiceError).facts).toEqual({ service: 'catalog' });
+  });
+
   it('answers an unknown error, thrown at once or later, as internal, and logs its cause here only', async () => {
     const throwing = echoHandlers({
       'echo.say': () => {
