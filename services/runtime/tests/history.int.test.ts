@@ -163,3 +163,22 @@ test("a model's texts are for the owner, or for all where the deployment says so
 test.each(['x', randomUUID(), '../1'])('there is no entry %s', async (historyId) => {
   await expect(get({ isOwner: true }, historyId)).rejects.toMatchObject({ code: 'history_entry_not_found' });
 });
+
+test('next of a verification is a from that the contract takes, to the last instance', async () => {
+  const see = async (): Promise<SeenDeployment> => ({ ...race, isLLMPublic: false, isOwner: true });
+  const handlers = historyHandlers({ db, clock: { now: Date.now }, see, verifying: createSemaphore(1) });
+  const { signal } = new AbortController();
+  const call = { deadline: Date.now() + 30_000, signal } as unknown as CallContext;
+  const params = { worldAddress: '1', address: race.address };
+  const parts: number[] = [];
+  for (let from: string | null = '1'; from !== null; ) {
+    const request = { params, query: { from, limit: '7' }, headers: {}, body: {} };
+    const valid = historyRpcs['history.verify'].request.parse(request) as never;
+    const { data } = await handlers['history.verify'](valid, call);
+    expect(data).toMatchObject({ valid: true });
+    parts.push(data.entries);
+    from = data.next === null ? null : String(data.next);
+  }
+  // Two pages of entries; the comparison of the two instances has a call of its own.
+  expect(parts).toEqual([7, 7, 0]);
+});
