@@ -27,8 +27,10 @@ export {
   MAX_PATTERN_LENGTH,
   type Pattern,
   type PatternResult,
+  type PatternWork,
+  patternWork,
 } from './patterns/pattern.js';
-export { type PathResult, readPath } from './read-paths/read-path.js';
+export { type PathResult, type PathWork, pathWork, readPath } from './read-paths/read-path.js';
 export {
   type CompiledContract,
   type ContractResult,

@@ -25,9 +25,9 @@ describe('defaults', () => {
     expect(applyDefaults(horse, state)).toBe(state);
   });
 
-  it('are copied each time', () => {
+  it('cannot be changed through a state that has them', () => {
     const first = applyDefaults(horse, {})['gear'] as { saddle: number[] };
-    first.saddle.push(1);
+    expect(() => first.saddle.push(1)).toThrow(TypeError);
     expect(applyDefaults(horse, {})['gear']).toEqual({ saddle: [] });
   });
 });

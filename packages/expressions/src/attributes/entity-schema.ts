@@ -20,25 +20,30 @@ export function compileEntitySchema(attributes: readonly AttributeShape[]): Comp
 }
 
 /**
- * Fills in the defaults of absent attributes (null is present). Answers the state itself when nothing is missing, else
- * a copy; it never changes what it is given.
+ * Fills in the defaults of absent attributes (null is present). Returns the state itself when nothing is missing, else a
+ * copy; it never changes what it is given. Defaults are frozen and shared by all states that have them.
  */
 export function applyDefaults({ withDefault }: CompiledEntitySchema, state: JsonObject): JsonObject {
   const missing = withDefault.filter(({ name }) => !Object.hasOwn(state, name));
   if (missing.length === 0) return state;
-  const defaults = missing.map(({ name, defaultValue }) => [name, structuredClone(defaultValue)] as const);
-  return { ...state, ...Object.fromEntries(defaults) };
+  const complete = { ...state };
+  for (const { name, defaultValue } of missing) complete[name] = defaultValue;
+  return complete;
 }
 
 const MAX_PROBLEMS = 20;
 
 /**
  * What a state breaks, after defaults: pointers are into the state. Null is allowed for any attribute that is not
- * required, whatever its type; attributes that the schema does not name may hold anything.
+ * required, whatever its type; attributes that the schema does not name may hold anything. Patterns are charged to `work`,
+ * which the checks of several states may share.
  */
-export function checkState({ attributes }: CompiledEntitySchema, state: JsonObject): FieldProblem[] {
+export function checkState(
+  { attributes }: CompiledEntitySchema,
+  state: JsonObject,
+  work: PatternWork = patternWork(),
+): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const work = patternWork();
   for (const attribute of attributes) {
     const problem = checkAttribute(attribute, state, work);
     if (problem !== undefined) problems.push(problem);
@@ -69,7 +74,7 @@ interface Misfit {
   readonly message: string;
 }
 
-/** Patterns are paid from the work of the whole check. */
+/** Patterns are charged to the work of the whole check. */
 type Check = (value: JsonValue, work: PatternWork) => Misfit | undefined;
 
 /** An attribute ready to check values that are not null. */
@@ -87,9 +92,16 @@ export function compileAttribute(attribute: AttributeShape): CompiledAttribute {
   return {
     name: attribute.name,
     required: constraints.required === true,
-    defaultValue: attribute.defaultValue ?? null,
+    defaultValue: frozen(structuredClone(attribute.defaultValue ?? null)),
     check: checksOf[attribute.type](constraints),
   };
+}
+
+function frozen(value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const part of Object.values(value)) frozen(part);
+  Object.freeze(value);
+  return value;
 }
 
 const wrongType = (expected: string): Misfit => ({ code: 'wrong_type', message: `must be ${expected}` });

@@ -40,15 +40,15 @@ export function compilePattern(source: string): PatternResult {
 
 const refuse = (reason: string): PatternResult => ({ ok: false, reason });
 
-/** What the patterns of one check may still do, in instructions × characters. */
+/** What the patterns of one check, or of several that share it, may still do, in instructions × characters. */
 export interface PatternWork {
   left: number;
 }
 
 /** About 100 ms at worst; a hundred texts of thirty characters against `^[a-z]{1,255}$` take it up. */
-export const patternWork = (): PatternWork => ({ left: 1_500_000 });
+export const patternWork = (units = 1_500_000): PatternWork => ({ left: units });
 
-/** Tests a text and pays for it; undefined when nothing is left to pay with. */
+/** Charges for testing a text, then tests it; undefined when the work is used up. */
 export function testWithin(pattern: Pattern, text: string, work: PatternWork): boolean | undefined {
   work.left -= pattern.size * (text.length + 1);
   return work.left < 0 ? undefined : pattern.test(text);

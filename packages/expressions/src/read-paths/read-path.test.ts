@@ -1,7 +1,7 @@
 import type { JsonObject } from '@orrery/contracts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readPath } from './read-path.js';
+import { pathWork, readPath } from './read-path.js';
 
 const input: JsonObject = {
   winner: 'horse:H1',
@@ -29,6 +29,14 @@ it.each([
   ['', []],
 ])('%s selects %j', (path, ids) => {
   expect(readPath(input, path)).toEqual({ ok: true, ids });
+});
+
+it('goes through a bounded number of values, which several paths may share', () => {
+  const list = { list: Array.from({ length: 9_000 }, () => ({})) };
+  const work = pathWork();
+  const read = Array.from({ length: 100 }, (_, i) => readPath(list, `list.x${i}`, work).ok);
+  expect([read[0], read[99]]).toEqual([true, false]);
+  expect(readPath(list, 'list.x').ok).toBe(true);
 });
 
 it.each([

@@ -14,35 +14,60 @@ export type PathResult = { ok: true; ids: string[] } | { ok: false; problem: Fie
 /** Ids that one path may select; the runtime reads at most 500 instances (docs/execution.md). */
 const MAX_IDS = 10_000;
 
+/** Values of the input that paths may still go through. */
+export interface PathWork {
+  left: number;
+}
+
+/** For all paths of an execution: at most some 20 ms. */
+export const pathWork = (): PathWork => ({ left: 500_000 });
+
+/** Thrown when the work is used up; `readPath` catches it. */
+class TooManyValues extends Error {}
+
 /**
  * Reads a `filter` path (`race.horses`) from the input. Absent or null selects nothing, a list each of its elements
  * (also half way: `horses.id` reads the id of each; a number picks one: `horses.0`), numbers are taken as text; an
  * object or a boolean is a problem. Ids are in NFC, as instanceIds are stored.
  */
-export function readPath(input: JsonObject, path: string): PathResult {
-  const ids: string[] = [];
-  const found = select(input, path.split('.'), 0, ids);
-  if (found) return { ok: true, ids };
-  const message = `The filter path "${path}" must lead to text, a number or a list of them.`;
+export function readPath(input: JsonObject, path: string, work: PathWork = pathWork()): PathResult {
+  const search: Search = { steps: path.split('.'), ids: [], work };
+  try {
+    if (select(input, 0, search)) return { ok: true, ids: search.ids };
+  } catch (error) {
+    if (!(error instanceof TooManyValues)) throw error;
+    return refuse(path, 'The filter paths go through too many values of the input.');
+  }
+  return refuse(path, `The filter path "${path}" must lead to text, a number or a list of them.`);
+}
+
+interface Search {
+  readonly steps: readonly string[];
+  readonly ids: string[];
+  readonly work: PathWork;
+}
+
+function refuse(path: string, message: string): PathResult {
   return {
     ok: false,
     problem: fieldProblem(`/${path.replaceAll('.', '/')}`, 'invalid_filter_value', message),
   };
 }
 
-function select(value: JsonValue | undefined, steps: readonly string[], at: number, ids: string[]): boolean {
+function select(value: JsonValue | undefined, at: number, search: Search): boolean {
+  if (--search.work.left < 0) throw new TooManyValues();
   if (value === undefined || value === null) return true;
-  if (Array.isArray(value)) return selectFromList(value, steps, at, ids);
-  const step = steps[at];
-  if (step === undefined) return take(value, ids);
+  if (Array.isArray(value)) return selectFromList(value, at, search);
+  const step = search.steps[at];
+  if (step === undefined) return take(value, search.ids);
   if (!isJsonObject(value)) return true;
-  return select(Object.hasOwn(value, step) ? value[step] : undefined, steps, at + 1, ids);
+  return select(Object.hasOwn(value, step) ? value[step] : undefined, at + 1, search);
 }
 
-function selectFromList(list: JsonValue[], steps: readonly string[], at: number, ids: string[]): boolean {
-  const step = steps[at];
-  if (step !== undefined && /^\d{1,9}$/.test(step)) return select(list[Number(step)], steps, at + 1, ids);
-  return list.every((element) => select(element, steps, at, ids));
+function selectFromList(list: JsonValue[], at: number, search: Search): boolean {
+  const step = search.steps[at];
+  if (step !== undefined && /^\d{1,9}$/.test(step)) return select(list[Number(step)], at + 1, search);
+  return list.every((element) => select(element, at, search));
 }
 
 function take(value: JsonValue, ids: string[]): boolean {

@@ -39,6 +39,7 @@ export function applyChanges(
     (change) => view.get(change.entitySchema, change.instanceId) === undefined,
   );
   if (absent.length > 0) return { needs: { instances: absent.map(nameOf), schemas: [] } };
+  refuseTooLarge(proposal, view);
   return {
     applied: proposal.changes.map((change, index) =>
       applyOne(change, modes[index] ?? 'partial', definition.schemaNamed(change.entitySchema), view),
@@ -59,6 +60,37 @@ function refuseTooMany({ changes }: Proposal): void {
       throw new ServiceError('invalid_change_key', `"${key}" is changed twice.`, { facts: { key } });
     seen.add(key);
   }
+}
+
+/** Each attribute of a changed instance is copied, measured and compared, each value inside it measured. */
+const MAX_ATTRIBUTES = 100_000;
+const MAX_VALUES = 500_000;
+/** So few instances of 64 KiB cannot exceed the limits. */
+const ALWAYS_FEW = 8;
+
+/** @throws `change_too_large` when the instances to be changed together hold more than the lane has time for */
+function refuseTooLarge({ changes }: Proposal, view: InstanceView): void {
+  if (changes.length <= ALWAYS_FEW) return;
+  const left = { attributes: MAX_ATTRIBUTES, values: MAX_VALUES };
+  for (const { entitySchema, instanceId } of changes) {
+    const state = view.get(entitySchema, instanceId)?.state;
+    if (state === undefined) continue;
+    left.attributes -= Object.keys(state).length;
+    countValues(state, left);
+    if (left.attributes >= 0 && left.values >= 0) continue;
+    throw new ServiceError(
+      'change_too_large',
+      `The instances that one execution changes may have at most ${MAX_ATTRIBUTES} attributes and ${MAX_VALUES} JSON values together.`,
+      { facts: { attributes: MAX_ATTRIBUTES, values: MAX_VALUES } },
+    );
+  }
+}
+
+function countValues(value: JsonValue, left: { values: number }): void {
+  left.values -= 1;
+  if (left.values < 0 || typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) for (const element of value) countValues(element, left);
+  else for (const key of Object.keys(value)) countValues(value[key] ?? null, left);
 }
 
 /** The mode map is a whitelist; without one every schema of the version is `partial`. */

@@ -9,6 +9,7 @@ import {
   ServiceError,
   toPointer,
 } from '@orrery/contracts';
+import { type PatternWork, patternWork } from '@orrery/expressions';
 import {
   type CheckedChange,
   type CheckedChanges,
@@ -24,6 +25,9 @@ import type { ReadSet } from './read-entities.js';
 
 /** Problems that one error names at most. */
 const MAX_PROBLEMS = 20;
+
+/** What the patterns of all states of an execution may do: about 60 ms at worst. */
+const MAX_PATTERN_WORK = 4_000_000;
 
 /** Bytes of an instance's state as JSON. */
 export const MAX_STATE_BYTES = 64 * 1024;
@@ -41,7 +45,11 @@ export const noChanges = (): CheckedChanges => brand([]);
  */
 export function checkStates(applied: readonly AppliedChange[], { keepIdle = false } = {}): CheckedChanges {
   const problems: FieldProblem[] = [];
-  for (const change of applied) problems.push(...problemsOf(change));
+  const patterns = patternWork(MAX_PATTERN_WORK);
+  for (const change of applied) {
+    problems.push(...problemsOf(change, patterns));
+    if (problems.length >= MAX_PROBLEMS) break;
+  }
   const [first] = problems;
   if (first !== undefined) {
     throw new ServiceError('invalid_state', `${first.pointer}: ${first.message}`, {
@@ -52,14 +60,14 @@ export function checkStates(applied: readonly AppliedChange[], { keepIdle = fals
   return brand(applied.map(changeOf).filter((change) => keepIdle || !isIdle(change)));
 }
 
-function problemsOf(change: AppliedChange): FieldProblem[] {
+function problemsOf(change: AppliedChange, patterns: PatternWork): FieldProblem[] {
   if (change.after === null) return NOTHING;
   if (jsonBytes(change.after, MAX_STATE_BYTES) > MAX_STATE_BYTES) {
     return [
       fieldProblem(pointerTo(change), 'too_large', `A state has at most ${MAX_STATE_BYTES / 1024} KiB.`),
     ];
   }
-  const problems = change.schema.problemsOf(change.after);
+  const problems = change.schema.problemsOf(change.after, patterns);
   if (problems.length === 0) return NOTHING;
   const at = pointerTo(change);
   return problems.map(({ pointer, code, message }) => fieldProblem(`${at}${pointer}`, code, message));
@@ -130,23 +138,29 @@ function checkOne(guards: Guards, from: Proposal['from'], change: AppliedChange)
   if (change.after === null && !mayDelete) throw forbidden(change, 'delete', 'may not delete');
   if (change.before === null && guards.create === false) throw forbidden(change, 'create', 'may not create');
   if (change.after === null) return;
-  for (const attribute of guards.deny ?? []) refuseDenied(change, attribute);
+  const before = change.schema.withDefaults(change.before?.state ?? {});
+  for (const attribute of guards.deny ?? []) refuseDenied(change, before, attribute);
   if (change.before === null) return;
-  for (const [attribute, limit] of Object.entries(guards.maxDelta ?? {}))
-    refuseLeap(change, attribute, limit);
+  if (guards.maxDelta !== undefined) refuseLeaps(change, before, guards.maxDelta);
 }
 
 /** A new instance's denied attribute may hold its default, nothing else. */
-function refuseDenied(change: AppliedChange, attribute: string): void {
-  const before = change.schema.withDefaults(change.before?.state ?? {});
+function refuseDenied(change: AppliedChange, before: JsonObject, attribute: string): void {
   if (sameJson(before[attribute], change.after?.[attribute])) return;
   throw forbidden(change, 'deny', `may not change "${attribute}" of`, { attribute });
 }
 
+/** Goes through the attributes, not through the limits, which a version may have many of. */
+function refuseLeaps(change: AppliedChange, before: JsonObject, limits: Record<string, number>): void {
+  for (const attribute of new Set([...Object.keys(before), ...Object.keys(change.after ?? {})])) {
+    const limit = Object.hasOwn(limits, attribute) ? limits[attribute] : undefined;
+    if (limit !== undefined) refuseLeap(change, before, attribute, limit);
+  }
+}
+
 /** A value that is no number counts as 0, so that removing a number and setting it again is bounded too. */
-function refuseLeap(change: AppliedChange, attribute: string, limit: number): void {
-  const before = change.schema.withDefaults(change.before?.state ?? {})[attribute];
-  const delta = Math.abs(numberOf(change.after?.[attribute]) - numberOf(before));
+function refuseLeap(change: AppliedChange, before: JsonObject, attribute: string, limit: number): void {
+  const delta = Math.abs(numberOf(change.after?.[attribute]) - numberOf(before[attribute]));
   if (delta <= limit) return;
   throw forbidden(change, 'maxDelta', `may change "${attribute}" by at most ${limit} in`, {
     attribute,

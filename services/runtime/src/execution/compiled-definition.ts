@@ -15,6 +15,7 @@ import {
   compileEntitySchema,
   compileTemplate,
   DIRECT_TEMPLATE_NAMES,
+  type PatternWork,
 } from '@orrery/expressions';
 
 /** An entity schema that completes and checks states. */
@@ -23,8 +24,8 @@ export interface CompiledSchema {
   isRequired(attribute: string): boolean;
   /** Fills in the defaults of absent attributes; the state itself where none is missing. */
   withDefaults(state: JsonObject): JsonObject;
-  /** The rules that the state breaks; pointers are into the state. */
-  problemsOf(state: JsonObject): FieldProblem[];
+  /** The rules that the state breaks; pointers are into the state. Patterns are charged to `patterns`. */
+  problemsOf(state: JsonObject, patterns: PatternWork): FieldProblem[];
 }
 
 export function compileSchema(definition: SchemaDefinition): CompiledSchema {
@@ -34,7 +35,7 @@ export function compileSchema(definition: SchemaDefinition): CompiledSchema {
     definition,
     isRequired: (attribute) => required.has(attribute),
     withDefaults: (state) => applyDefaults(compiled, state),
-    problemsOf: (state) => checkState(compiled, state),
+    problemsOf: (state, patterns) => checkState(compiled, state, patterns),
   };
 }
 

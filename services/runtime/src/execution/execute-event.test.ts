@@ -58,6 +58,19 @@ test.each(['__proto__', 'constructor', 'prototype'])('no instance is called %s',
   expect(outcome({ schemas, template: win }, { id })).toBe('failed invalid_change_key');
 });
 
+test.each([
+  ['attributes', (i: number) => [`k${i}`, i]],
+  ['values', (i: number) => [`k${i % 10}`, Array.from({ length: 1_000 }, () => i)]],
+] as const)('refuses to change instances that hold too many %s', (_what, entry) => {
+  const state = Object.fromEntries(Array.from({ length: 4_000 }, (_none, i) => entry(i))) as JsonObject;
+  const ids = Array.from({ length: 60 }, (_none, i) => `H${i}`);
+  const changing = (count: number) =>
+    Object.fromEntries(ids.slice(0, count).map((id) => [`horse:${id}`, { n: 1 }]));
+  const states = { horse: Object.fromEntries(ids.map((id) => [id, state])) };
+  expect(decide({ template: changing(8) }, {}, states).kind).toBe('succeeded');
+  expect(outcome({ template: changing(60) }, {}, states)).toBe('failed change_too_large');
+});
+
 describe('one execution', () => {
   test('reads, decides, applies and checks', () => {
     const decision = decide(

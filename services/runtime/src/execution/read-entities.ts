@@ -1,5 +1,5 @@
 import { type JsonObject, type ReadEntity, ServiceError } from '@orrery/contracts';
-import { readPath } from '@orrery/expressions';
+import { type PathWork, pathWork, readPath } from '@orrery/expressions';
 import type { InstanceName } from '../journal/change.js';
 import { type InstanceState, type InstanceView, MAX_READ, type Needs } from '../state/instance-view.js';
 import type { CompiledDefinition } from './compiled-definition.js';
@@ -20,9 +20,10 @@ export interface ReadSet {
 /** Several entries for one schema select together; one without a filter selects all (docs/execution.md, "Read"). */
 export function selectEntities(readEntities: readonly ReadEntity[], input: JsonObject): Selection {
   const selection = new Map<string, ReadonlySet<string> | 'all'>();
+  const work = pathWork();
   for (const { schema, filter } of readEntities) {
     const before = selection.get(schema);
-    const selected = filter === undefined ? 'all' : selectInstances(filter, input);
+    const selected = filter === undefined ? 'all' : selectInstances(filter, input, work);
     selection.set(schema, before === undefined ? selected : both(before, selected));
   }
   return selection;
@@ -35,14 +36,14 @@ const both = (one: ReadonlySet<string> | 'all', other: ReadonlySet<string> | 'al
  * The instanceIds that a filter names in the input, each once, in the order of its paths. An absent or null value
  * selects nothing. @throws `invalid_input` for a value that names no instance, such as an object
  */
-function selectInstances(filter: readonly string[], input: JsonObject): Set<string> {
+function selectInstances(filter: readonly string[], input: JsonObject, work: PathWork): Set<string> {
   const selected = new Set<string>();
-  for (const path of filter) for (const id of idsAt(path, input)) selected.add(id);
+  for (const path of filter) for (const id of idsAt(path, input, work)) selected.add(id);
   return selected;
 }
 
-function idsAt(path: string, input: JsonObject): string[] {
-  const found = readPath(input, path);
+function idsAt(path: string, input: JsonObject, work: PathWork): string[] {
+  const found = readPath(input, path, work);
   if (found.ok) return found.ids;
   throw new ServiceError('invalid_input', found.problem.message, { errors: [found.problem] });
 }

@@ -1,10 +1,4 @@
-import {
-  canonicalJson,
-  type InstanceChange,
-  type JsonObject,
-  type JsonValue,
-  type StateChangesView,
-} from '@orrery/contracts';
+import type { InstanceChange, JsonObject, JsonValue, StateChangesView } from '@orrery/contracts';
 
 export interface InstanceName {
   entitySchema: string;
@@ -35,11 +29,20 @@ export const journalled = (change: CheckedChange): InstanceChange => ({
   revision: change.revision,
 });
 
-/** Equal as JSON: order of keys does not matter, 0 and -0 are one number. */
+/** Equal as JSON: order of keys does not matter, 0 and -0 are one number. Values are as deep as the JSON guard allows. */
 export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  return canonicalJson(a) === canonicalJson(b);
+  if (!Array.isArray(a)) return !Array.isArray(b) && sameObjects(a, b);
+  return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
+}
+
+function sameObjects(a: JsonObject, b: JsonObject): boolean {
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  );
 }
 
 /**

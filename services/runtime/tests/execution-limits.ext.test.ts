@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { decideExecution } from '../src/execution/execute-event.js';
+import { executionOf, viewOf } from '../src/execution/execution.test-support.js';
+import { executions } from './hostile-executions.js';
+
+/** What deciding one execution may take on a quiet machine: meanwhile no other deployment of the process is served. */
+const DECISION_MS = 100;
+
+function cpuMs(work: () => unknown): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+it.each(executions)('%s', (_, parts, input, states) => {
+  const execution = { ...executionOf(parts, input), instanceCount: { now: 0, limit: 100_000 } };
+  const view = viewOf(states);
+  const times = Array.from({ length: 5 }, () => cpuMs(() => decideExecution(execution, view)));
+  expect(times.sort((a, b) => a - b)[2]).toBeLessThan(DECISION_MS);
+});
