@@ -13,67 +13,71 @@ export const isPollutingKey = (key: string): boolean => POLLUTING_KEYS.has(key);
 export const isCleanText = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed();
 
 /**
- * Finds the first thing in parsed JSON that no service accepts: too deep, a polluting key, a number that is not
- * finite, U+0000 or a lone surrogate. Walks with its own stack, so hostile depth cannot overflow ours.
+ * Finds the first thing in parsed JSON that no service accepts: too deep, more than `maxNodes` values, a polluting key,
+ * a number that is not finite, U+0000 or a lone surrogate. It costs less than the parsing of the same JSON did: a
+ * pointer is only made of what is wrong. The recursion ends at `maxDepth`.
  */
-export function findUnsafeJson(root: unknown, maxDepth = MAX_JSON_DEPTH): FieldProblem | undefined {
-  return isSafe(root, maxDepth) ? undefined : firstProblem(root, maxDepth);
+export function findUnsafeJson(
+  root: unknown,
+  maxDepth = MAX_JSON_DEPTH,
+  maxNodes = Number.POSITIVE_INFINITY,
+): FieldProblem | undefined {
+  return problemIn(root, 0, { maxDepth, maxNodes, nodes: 0 });
 }
 
-/** Nearly everything is safe: said several times faster than where it is not. */
-function isSafe(value: unknown, levels: number): boolean {
-  if (levels < 0) return false;
-  if (typeof value === 'string') return isCleanText(value);
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return value.every((child) => isSafe(child, levels - 1));
-  for (const key of Object.keys(value)) {
-    if (POLLUTING_KEYS.has(key) || !isCleanText(key)) return false;
-    if (!isSafe((value as Record<string, unknown>)[key], levels - 1)) return false;
-  }
-  return true;
+interface Walk {
+  readonly maxDepth: number;
+  readonly maxNodes: number;
+  /** Values seen so far. */
+  nodes: number;
 }
 
-function firstProblem(root: unknown, maxDepth: number): FieldProblem | undefined {
-  const pending: Place[] = [{ value: root, pointer: '', depth: 0 }];
-  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
-    const problem = problemAt(place, maxDepth);
-    if (problem !== undefined) return problem;
-    if (typeof place.value === 'object' && place.value !== null) pushChildren(place, place.value, pending);
+/** The pointer of a problem grows while the walk returns, by one key for each level. */
+function problemIn(value: unknown, depth: number, walk: Walk): FieldProblem | undefined {
+  walk.nodes += 1;
+  if (walk.nodes > walk.maxNodes)
+    return fieldProblem('', 'too_many_values', `JSON may have at most ${walk.maxNodes} values.`);
+  if (depth > walk.maxDepth)
+    return fieldProblem('', 'too_deep', `JSON may be at most ${walk.maxDepth} levels deep.`);
+  if (typeof value === 'string') return isCleanText(value) ? undefined : UNCLEAN_TEXT;
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : INFINITE_NUMBER;
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Array.isArray(value)
+    ? problemInList(value, depth + 1, walk)
+    : problemInObject(value as Record<string, unknown>, depth + 1, walk);
+}
+
+const UNCLEAN_TEXT = fieldProblem('', 'invalid_text', 'The text contains U+0000 or a lone surrogate.');
+const INFINITE_NUMBER = fieldProblem('', 'number_out_of_range', 'The number is too large.');
+
+function problemInList(list: readonly unknown[], depth: number, walk: Walk): FieldProblem | undefined {
+  for (let index = 0; index < list.length; index += 1) {
+    const problem = problemIn(list[index], depth, walk);
+    if (problem !== undefined) return below(index, problem);
   }
   return undefined;
 }
 
-interface Place {
-  value: unknown;
-  pointer: string;
-  depth: number;
-  key?: string;
-}
-
-function problemAt({ value, pointer, depth, key }: Place, maxDepth: number): FieldProblem | undefined {
-  if (key !== undefined && POLLUTING_KEYS.has(key))
-    return fieldProblem(pointer, 'forbidden_key', `The key "${key}" is not allowed.`);
-  if (key !== undefined && !isCleanText(key))
-    return fieldProblem(pointer, 'invalid_text', 'A key contains U+0000 or a lone surrogate.');
-  if (typeof value === 'string' && !isCleanText(value))
-    return fieldProblem(pointer, 'invalid_text', 'The text contains U+0000 or a lone surrogate.');
-  if (typeof value === 'number' && !Number.isFinite(value))
-    return fieldProblem(pointer, 'number_out_of_range', 'The number is too large.');
-  if (depth > maxDepth)
-    return fieldProblem(pointer, 'too_deep', `JSON may be at most ${maxDepth} levels deep.`);
+function problemInObject(
+  object: Record<string, unknown>,
+  depth: number,
+  walk: Walk,
+): FieldProblem | undefined {
+  for (const key of Object.keys(object)) {
+    const problem = problemInKey(key) ?? problemIn(object[key], depth, walk);
+    if (problem !== undefined) return below(key, problem);
+  }
   return undefined;
 }
 
-function pushChildren(place: Place, value: object, pending: Place[]): void {
-  const depth = place.depth + 1;
-  if (Array.isArray(value)) {
-    value.forEach((child, index) => {
-      pending.push({ value: child, pointer: `${place.pointer}/${index}`, depth });
-    });
-    return;
-  }
-  for (const [key, child] of Object.entries(value)) {
-    pending.push({ value: child, pointer: childPointer(place.pointer, key), depth, key });
-  }
+function problemInKey(key: string): FieldProblem | undefined {
+  if (POLLUTING_KEYS.has(key)) return fieldProblem('', 'forbidden_key', `The key "${key}" is not allowed.`);
+  return isCleanText(key)
+    ? undefined
+    : fieldProblem('', 'invalid_text', 'A key contains U+0000 or a lone surrogate.');
 }
+
+const below = (key: string | number, problem: FieldProblem): FieldProblem => ({
+  ...problem,
+  pointer: `${childPointer('', key)}${problem.pointer}`,
+});
