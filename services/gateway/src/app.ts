@@ -8,7 +8,9 @@ import { addRoute } from './http/request/operation-route.js';
 import { acceptJsonOnly } from './http/request/read-request.js';
 import { addStreamRoute, type StreamHandler } from './http/request/stream-route.js';
 import { addAdmission } from './http/server/admission.js';
+import { limitArrivingBodies } from './http/server/arriving-bodies.js';
 import { addBrowserPolicy } from './http/server/browser-policy.js';
+import { limitConnections } from './http/server/connections.js';
 import { addHealthRoutes } from './http/server/health-routes.js';
 import { createHttp, type HttpLimits } from './http/server/http-server.js';
 import { observeRequests } from './http/server/observe-requests.js';
@@ -48,6 +50,8 @@ export function createApp(context: AppContext): FastifyInstance {
   const onRequestEnd = observeRequests(app, context.logger);
   addBrowserPolicy(app, table);
   answerUnknownRoutes(app, table);
+  limitConnections(app, onRequestEnd, context.limits);
+  limitArrivingBodies(app, context.limits);
   const admission = addAdmission(app, onRequestEnd, context.maxInFlight);
   addHealthRoutes(app, context.health);
   addDocumentRoutes(app, () => openApiDocument(context.routes));

@@ -30,11 +30,13 @@ describe('the configuration', () => {
   });
 
   it.each([
-    ['true', true],
-    ['false', false],
-    ['10.0.0.0/8,127.0.0.1,fd00::/8,loopback', '10.0.0.0/8,127.0.0.1,fd00::/8,loopback'],
+    ['true', [true, true, true]],
+    ['false', [false, false, false]],
+    ['10.0.0.0/8, 127.0.0.1,fd00::/8,loopback', [true, true, false]],
   ])('trusts proxies as %s says', (text, expected) => {
-    expect(readGatewayConfig({ TRUST_PROXY: text }).limits.trustProxy).toBe(expected);
+    const { trustProxy } = readGatewayConfig({ TRUST_PROXY: text }).limits;
+    const trusts = (address: string) => trustProxy !== false && trustProxy(address, 0);
+    expect(['10.1.2.3', '::1', '192.0.2.1'].map(trusts)).toEqual(expected);
   });
 
   it.each(['everyone', '10.0.0.0/33', '10.0.0.0/8/8', '300.1.1.1', '-1'])('refuses to trust "%s"', (text) => {

@@ -1,9 +1,12 @@
 import { EventEmitter, once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { systemClock } from '@orrery/service-kit';
+import type { FastifyInstance } from 'fastify';
 import { describe, expect, it } from 'vitest';
+import { trustedProxies } from '../src/http/server/trusted-proxies.js';
 import { perMinute } from '../src/limits/rate-policy.js';
-import { authorized, fakeApp } from './support/fake-app.js';
+import { authorized, fakeApp, httpLimits } from './support/fake-app.js';
 
 const rates = {
   key: { name: 'key', burst: 2, perSecond: 0.5 },
@@ -43,48 +46,195 @@ describe('rate limits', () => {
   });
 
   it('believe X-Forwarded-For only where it is configured', async () => {
-    const limits = { bodyLimit: 1024, requestTimeoutMs: 1000, headersTimeoutMs: 1000 };
-    const send = (trustProxy: string | boolean, forwarded: string) => {
-      const { app, lines } = fakeApp({ limits: { ...limits, trustProxy } });
+    const send = (trusted: string, forwarded: string) => {
+      const { app, lines } = fakeApp({ limits: { ...httpLimits, trustProxy: trustedProxies(trusted) } });
       const headers = { ...authorized, 'x-forwarded-for': forwarded };
       return app
         .inject({ url: '/api/things/x', remoteAddress: '10.0.0.1', headers })
         .then(() => lines.join());
     };
-    expect(await send(false, '192.0.2.7')).toContain('"address":"10.0.0.1"');
+    expect(await send('false', '192.0.2.7')).toContain('"address":"10.0.0.1"');
     expect(await send('10.0.0.0/8', '192.0.2.7')).toContain('"address":"192.0.2.7"');
     expect(await send('172.16.0.0/12', '192.0.2.7')).toContain('"address":"10.0.0.1"');
   });
 });
 
 describe('admission', () => {
-  it('refuses at once what would only wait, but never a health check', async () => {
+  /** An application with one place; each request that runs there goes on when the test says. */
+  const onePlace = () => {
     const { app, answers } = fakeApp({ maxInFlight: 1 });
-    const moments = new EventEmitter();
-    const arrived = once(moments, 'arrived');
-    const goOn = once(moments, 'go on');
-    answers['things.get'] = async () => {
-      moments.emit('arrived');
-      await goOn;
-      return { data: { name: 'x' } };
-    };
-    const first = app
-      .inject({ url: '/api/things/x', headers: authorized })
-      .then((answer) => answer.statusCode);
-    await arrived;
-    const second = await app.inject({ url: '/api/things', headers: authorized });
-    expect([second.statusCode, second.json().code, second.headers['retry-after']]).toEqual([
+    const running: (() => void)[] = [];
+    answers['things.get'] = () =>
+      new Promise((resolve) => running.push(() => resolve({ data: { name: 'x' } })));
+    // Awaited, since a request is only sent then.
+    const get = async () => await app.inject({ url: '/api/things/x', headers: authorized });
+    return { app, running, get };
+  };
+
+  it('lets as many wait as run, refuses the others at once, and never a health check', async () => {
+    const { app, running, get } = onePlace();
+    const first = get();
+    await expect.poll(() => running.length).toBe(1);
+    const second = get();
+    const third = await get();
+    expect([third.statusCode, third.json().code, third.headers['retry-after']]).toEqual([
       503,
       'overloaded',
-      '1',
+      '3',
     ]);
     expect((await app.inject({ url: '/healthz' })).statusCode).toBe(200);
-    moments.emit('go on');
-    expect(await first).toBe(200);
-    const third = await app.inject({ url: '/api/things', headers: authorized });
-    expect(third.statusCode).toBe(200);
+    running[0]?.();
+    expect((await first).statusCode).toBe(200);
+    await expect.poll(() => running.length).toBe(2);
+    running[1]?.();
+    expect((await second).statusCode).toBe(200);
+  });
+
+  it('refuses with Retry-After what has waited for a second', async () => {
+    const { running, get } = onePlace();
+    const first = get();
+    await expect.poll(() => running.length).toBe(1);
+    const startedAt = performance.now();
+    const second = await get();
+    expect([second.statusCode, second.headers['retry-after']]).toEqual([503, '1']);
+    expect(performance.now() - startedAt).toBeGreaterThan(900);
+    running[0]?.();
+    expect((await first).statusCode).toBe(200);
+  });
+
+  it('counts no request whose body is still arriving', async () => {
+    const { app } = fakeApp({ maxInFlight: 1 });
+    await using server = await listening(app);
+    const slow = Array.from({ length: 5 }, () => server.post('/app/things', 'content-length: 20', '{'));
+    await expect.poll(() => server.open()).toBe(5);
+    expect((await app.inject({ url: '/api/things', headers: authorized })).statusCode).toBe(200);
+    for (const { socket } of slow) socket.destroy();
   });
 });
+
+describe('arriving bodies', () => {
+  it('that drip are refused with 408 and end their connection', async () => {
+    const { app } = fakeApp({ limits: { ...httpLimits, requestTimeoutMs: 60_000, slowBodyGraceMs: 50 } });
+    await using server = await listening(app);
+    const one = server.post('/app/things', 'content-length: 5000', '{');
+    const drip = setInterval(() => one.socket.write(' '), 10);
+    expect(await one.answer).toMatch(/^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
+    clearInterval(drip);
+  });
+
+  it('have a budget, which leaves the small ones alone', async () => {
+    const { app } = fakeApp({ limits: { ...httpLimits, maxBodyBytes: 100 * 1024 } });
+    await using server = await listening(app);
+    const part = `{"name":"${'x'.repeat(80 * 1024)}`;
+    const first = server.post('/api/things', 'content-length: 200000', part);
+    await expect.poll(() => server.received()).toBeGreaterThan(80 * 1024);
+    const second = server.post('/api/things', 'transfer-encoding: chunked', chunk(part));
+    expect(await second.answer).toMatch(/^HTTP\/1\.1 503 .*retry-after: 1.*"code":"overloaded"/is);
+    const small = await fetch(`${server.url}/app/things`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect(small.status).toBe(200);
+    first.socket.destroy();
+    await expect.poll(() => server.open()).toBeLessThan(2);
+    const third = server.post('/api/things', 'transfer-encoding: chunked', `${chunk(`${part}"}`)}0\r\n\r\n`);
+    expect(await third.answer).toMatch(/^HTTP\/1\.1 201 /);
+  });
+
+  it('are refused by the limit of their route, from Content-Length or while they arrive', async () => {
+    const { app } = fakeApp();
+    await using server = await listening(app);
+    // The operation takes 1 KiB: six times that and 4 KiB more on the wire.
+    const limit = 10 * 1024;
+    const announced = server.post('/app/things', `content-length: ${limit + 1}`, '{');
+    const sent = server.post('/app/things', 'transfer-encoding: chunked', chunk(`"${'x'.repeat(limit)}"`));
+    for (const one of [announced, sent])
+      expect(await one.answer).toMatch(/^HTTP\/1\.1 413 .*connection: close.*at most 10240 bytes/is);
+    const escaped = `{"later":"${'\\u0041'.repeat(1024)}"}`;
+    const fits = server.post('/app/things', `content-length: ${escaped.length}`, escaped);
+    expect(await fits.answer).toMatch(/^HTTP\/1\.1 400 .*"pointer":"\/later"/s);
+    const nothing = server.post('/api/things/x', 'content-length: 5000', '{', 'DELETE');
+    expect(await nothing.answer).toMatch(/^HTTP\/1\.1 413 /);
+  });
+});
+
+describe('connections', () => {
+  const connectFrom = ({ server }: FastifyInstance, remoteAddress: string) => {
+    const socket = Object.assign(new PassThrough(), { remoteAddress });
+    server.emit('connection', socket);
+    return socket;
+  };
+  const openOf = (sockets: PassThrough[]) => sockets.filter(({ destroyed }) => !destroyed).length;
+  const twelve = (app: FastifyInstance, address: string) =>
+    Array.from({ length: 12 }, () => connectFrom(app, address));
+
+  it('are bounded per client address, but not on loopback', async () => {
+    const { app } = fakeApp();
+    await using _server = await listening(app);
+    const sockets = twelve(app, '192.0.2.1');
+    expect(openOf(sockets)).toBe(10);
+    expect(openOf(twelve(app, '::ffff:192.0.2.1'))).toBe(0);
+    for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+      expect(openOf(twelve(app, address))).toBe(12);
+    expect(openOf(twelve(app, '2001:db8::1'))).toBe(10);
+    expect(connectFrom(app, '2001:db8::2').destroyed).toBe(true);
+    sockets[0]?.destroy();
+    await expect.poll(() => connectFrom(app, '192.0.2.1').destroyed).toBe(false);
+  });
+
+  it('of a trusted proxy are not; there the requests of each client are', async () => {
+    const limits = { ...httpLimits, maxPerAddress: 1, trustProxy: trustedProxies('192.0.2.0/24, 127.0.0.1') };
+    const { app, answers } = fakeApp({ limits });
+    await using _server = await listening(app);
+    expect(openOf(twelve(app, '192.0.2.1'))).toBe(12);
+    expect(openOf(twelve(app, '198.51.100.1'))).toBe(1);
+    const running: (() => void)[] = [];
+    answers['things.get'] = () =>
+      new Promise((resolve) => running.push(() => resolve({ data: { name: 'x' } })));
+    const get = async (url: string, client: string) =>
+      (await app.inject({ url, headers: { ...authorized, 'x-forwarded-for': client } })).statusCode;
+    const first = get('/api/things/x', '203.0.113.1');
+    await expect.poll(() => running.length).toBe(1);
+    expect(await get('/api/things', '203.0.113.1')).toBe(503);
+    expect(await get('/healthz', '203.0.113.1')).toBe(200);
+    expect(await get('/api/things', '203.0.113.2')).toBe(200);
+    running[0]?.();
+    expect([await first, await get('/api/things', '203.0.113.1')]).toEqual([200, 200]);
+  });
+});
+
+const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+
+/** The application on a port, and requests that are written to it byte by byte. */
+async function listening(app: FastifyInstance) {
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const accepted = new Set<Socket>();
+  app.server.on('connection', (socket) => {
+    accepted.add(socket);
+    socket.once('close', () => accepted.delete(socket));
+  });
+  const post = (path: string, header: string, body: string, method = 'POST') => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    const head = [`${method} ${path} HTTP/1.1`, 'host: x', 'content-type: application/json', header];
+    socket.write(`${[...head, `authorization: ${authorized.authorization}`].join('\r\n')}\r\n\r\n${body}`);
+    const answer = once(socket, 'data').then(([data]) => String(data));
+    answer.catch(() => undefined);
+    return { socket, answer };
+  };
+  return {
+    url,
+    post,
+    open: () => accepted.size,
+    received: () => [...accepted].reduce((sum, { bytesRead }) => sum + bytesRead, 0),
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of accepted) socket.destroy();
+      await app.close();
+    },
+  };
+}
 
 describe('draining', () => {
   it('does not wait for connections that never asked, and answers what comes in late on a new one', async () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, description, timestamp } from '../records/text.js';
+import { deleted, description, NAMED_BYTES, timestamp } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
 import { attributeRecord, createAttributeBody } from './attributes.js';
@@ -84,7 +84,9 @@ export const entitySchemaRpcs = {
     data: entitySchemaRecord,
   }),
   'entitySchemas.update': operation({
-    http: http('PUT', '/:schemaName', 'Update an entity schema; a schema in use cannot be renamed'),
+    http: http('PUT', '/:schemaName', 'Update an entity schema; a schema in use cannot be renamed', {
+      bodyBytes: NAMED_BYTES,
+    }),
     access: writing,
     errors: ['world_not_found', 'entity_schema_not_found', 'entity_schema_exists', 'entity_schema_in_use'],
     params,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, description, timestamp } from '../records/text.js';
+import { deleted, description, NAMED_BYTES, timestamp } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
 import { versionErrors } from './event-versions.js';
@@ -91,7 +91,9 @@ export const eventRpcs = {
     data: eventRecord,
   }),
   'events.update': operation({
-    http: http('PUT', '/:eventName', 'Update an event; a bound event cannot be renamed'),
+    http: http('PUT', '/:eventName', 'Update an event; a bound event cannot be renamed', {
+      bodyBytes: NAMED_BYTES,
+    }),
     access: writing,
     errors: ['world_not_found', 'event_not_found', 'event_exists', 'event_in_use'],
     params,

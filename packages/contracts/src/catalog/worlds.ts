@@ -45,6 +45,9 @@ const http = (
   more: Partial<HttpBinding> = {},
 ): HttpBinding => ({ method, path: `/api/worlds${rest}`, status: 200, tag: 'Worlds', summary, ...more });
 
+/** A prompt of 32 KiB, a description of 4 KiB, 32 tags and a name. */
+const WORLD_BYTES = 48 * 1024;
+
 const reading = { scope: 'read', relation: 'visible' } as const;
 const writing = { scope: 'write', relation: 'owner' } as const;
 
@@ -59,6 +62,7 @@ export const worldRpcs = {
   'worlds.create': operation({
     http: http('POST', '', 'Create a world', {
       status: 201,
+      bodyBytes: WORLD_BYTES,
       location: (_request, world) => `/api/worlds/${world['address']}`,
     }),
     access: { scope: 'write', relation: 'account' },
@@ -75,7 +79,9 @@ export const worldRpcs = {
     data: worldRecord,
   }),
   'worlds.update': operation({
-    http: http('PUT', '/:idOrAddress', 'Update a world; absent fields keep their values'),
+    http: http('PUT', '/:idOrAddress', 'Update a world; absent fields keep their values', {
+      bodyBytes: WORLD_BYTES,
+    }),
     access: writing,
     errors: ['world_not_found'],
     params,

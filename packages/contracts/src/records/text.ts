@@ -43,6 +43,9 @@ const boundedText = (maxBytes: number, what: string) =>
     .refine((text) => bytes(text) <= maxBytes, `${what} may have at most ${maxBytes / 1024} KiB.`)
     .refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.');
 
+/** Bytes that a name, a description and a few short fields take as JSON. */
+export const NAMED_BYTES = 8 * 1024;
+
 export const description = boundedText(4 * 1024, 'A description');
 export const prompt = boundedText(32 * 1024, 'A prompt');
 

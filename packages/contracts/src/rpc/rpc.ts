@@ -19,6 +19,11 @@ export interface HttpBinding {
   status: 200 | 201 | 202;
   tag: string;
   summary: string;
+  /**
+   * Bytes that the body may have as JSON without spaces and escapes; the gateway refuses what cannot fit before it is
+   * parsed. Without it the body has the gateway's general limit; an operation without a body needs none.
+   */
+  bodyBytes?: number;
   /** `Location` of what was created or accepted. */
   location?: (
     request: { params: Record<string, string> },

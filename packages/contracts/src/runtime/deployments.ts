@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { address } from '../ids/address.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, description, name, sha256, timestamp } from '../records/text.js';
+import { deleted, description, NAMED_BYTES, name, sha256, timestamp } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import { bindingInput, MAX_BINDINGS } from './bindings.js';
 import { deploymentPath, worldPath } from './deployment-path.js';
@@ -135,7 +135,14 @@ export const deploymentRpcs = {
     data: deploymentRecord,
   }),
   'deployments.update': operation({
-    http: { method: 'PUT', path: one, status: 200, tag, summary: 'Update the settings of a deployment' },
+    http: {
+      method: 'PUT',
+      path: one,
+      status: 200,
+      tag,
+      summary: 'Update the settings of a deployment',
+      bodyBytes: NAMED_BYTES,
+    },
     access: { scope: 'write', relation: 'owner' },
     errors: ['deployment_not_found', 'unknown_ai_model', 'deployment_locked'],
     params: deploymentPath,

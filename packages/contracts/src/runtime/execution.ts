@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonObject, jsonValue } from '../json/json-schemas.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { name } from '../records/text.js';
+import { NAMED_BYTES, name } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
 import { deploymentPath } from './deployment-path.js';
 
@@ -54,6 +54,9 @@ export const executionRecord = z
   .meta({ id: 'Execution' });
 export type ExecutionRecord = z.infer<typeof executionRecord>;
 
+/** Bytes of an execution's input as JSON. */
+export const MAX_INPUT_BYTES = 64 * 1024;
+
 const one = '/api/worlds/:worldAddress/deployments/:address';
 const tag = 'Execution';
 const flag = z
@@ -68,6 +71,7 @@ export const executionRpcs = {
       status: 200,
       tag,
       summary: 'Execute an event',
+      bodyBytes: MAX_INPUT_BYTES + NAMED_BYTES,
       accepted: (data) => 'executionId' in data,
       location: ({ params }, { executionId }) =>
         executionId === undefined

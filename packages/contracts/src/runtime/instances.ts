@@ -4,7 +4,7 @@ import { jsonObject } from '../json/json-schemas.js';
 import type { JsonObject } from '../json/json-value.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, name, timestamp, withNfcKeys } from '../records/text.js';
+import { deleted, NAMED_BYTES, name, timestamp, withNfcKeys } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import { deploymentPath } from './deployment-path.js';
 
@@ -31,6 +31,9 @@ function inNfc(sent: JsonObject, context: z.RefinementCtx): JsonObject {
   });
   return z.NEVER;
 }
+
+/** Bytes of an instance's state as JSON. */
+export const MAX_STATE_BYTES = 64 * 1024;
 
 export const newInstance = z
   .strictObject({ entitySchema: name, instanceId, state: jsonObject.default({}).transform(inNfc) })
@@ -62,6 +65,7 @@ export const instanceRpcs = {
       status: 201,
       tag,
       summary: 'Create an entity instance',
+      bodyBytes: MAX_STATE_BYTES + NAMED_BYTES,
       location: ({ params }, data) =>
         `/api/worlds/${params.worldAddress}/deployments/${params.address}/entity-instances/${encodeURIComponent(String(data.instanceId))}?entitySchema=${encodeURIComponent(String(data.entitySchema))}`,
     },
@@ -96,7 +100,14 @@ export const instanceRpcs = {
     data: instanceRecord,
   }),
   'instances.update': operation({
-    http: { method: 'PUT', path: one, status: 200, tag, summary: 'Replace the state of an entity instance' },
+    http: {
+      method: 'PUT',
+      path: one,
+      status: 200,
+      tag,
+      summary: 'Replace the state of an entity instance',
+      bodyBytes: MAX_STATE_BYTES + 1024,
+    },
     access: { scope: 'write', relation: 'owner' },
     errors: [
       'deployment_not_found',

@@ -3,11 +3,22 @@ import { createHealth, createLogger, systemClock } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import type { KeyVerifier } from '../../src/accounts/key-verifier.js';
 import { type AppContext, createApp } from '../../src/app.js';
+import type { HttpLimits } from '../../src/http/server/http-server.js';
 import { createLocalLimiter } from '../../src/limits/local-limiter.js';
 import type { CallOperation, GatewayCall, RoutedRpc } from '../../src/operations/operation.js';
 import { thingContract } from './fake-contract.js';
 
 export const scopes: readonly Scope[] = ['read', 'write', 'execute', 'keys'];
+
+export const httpLimits: HttpLimits = {
+  bodyLimit: 1024 * 1024,
+  requestTimeoutMs: 2000,
+  headersTimeoutMs: 1000,
+  maxConnections: 100,
+  maxPerAddress: 10,
+  maxBodyBytes: 8 * 1024 * 1024,
+  trustProxy: false,
+};
 
 interface SeenCall {
   name: string;
@@ -47,7 +58,7 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
     clock: systemClock,
     health: createHealth({ clock: systemClock }),
     deadlineMs: 30_000,
-    limits: { bodyLimit: 1024 * 1024, requestTimeoutMs: 2000, headersTimeoutMs: 1000, trustProxy: false },
+    limits: httpLimits,
     maxInFlight: 100,
     limiter: createLocalLimiter(systemClock),
     rates: undefined,

@@ -6,6 +6,7 @@ import {
   type InstanceChange,
   type JsonObject,
   type JsonValue,
+  MAX_STATE_BYTES,
   ServiceError,
   toPointer,
 } from '@orrery/contracts';
@@ -29,8 +30,6 @@ const MAX_PROBLEMS = 20;
 /** What the patterns of all states of an execution may do: about 60 ms at worst. */
 const MAX_PATTERN_WORK = 4_000_000;
 
-/** Bytes of an instance's state as JSON. */
-export const MAX_STATE_BYTES = 64 * 1024;
 /** Bytes of a journal entry's input, changes and result as JSON. */
 export const MAX_ENTRY_BYTES = 256 * 1024;
 

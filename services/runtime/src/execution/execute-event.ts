@@ -3,6 +3,7 @@ import {
   type FieldProblem,
   fieldProblem,
   type JsonObject,
+  MAX_INPUT_BYTES,
   ServiceError,
 } from '@orrery/contracts';
 import type { InstanceView } from '../state/instance-view.js';
@@ -85,9 +86,6 @@ function admit({ definition, input }: Execution): { selection: Selection } | { e
     return { error: asServiceError(error) };
   }
 }
-
-/** Bytes of an execution's input as JSON. */
-const MAX_INPUT_BYTES = 64 * 1024;
 
 const problemsOf = (input: JsonObject, definition: CompiledDefinition): FieldProblem[] =>
   jsonBytes(input, MAX_INPUT_BYTES) > MAX_INPUT_BYTES

@@ -7,7 +7,7 @@ import { PROBLEM_TYPE, problemHeaders, problemOf } from './problem.js';
 /** Answers every error as a problem document. Faults of the service are logged with their cause. */
 export function answerProblems(app: FastifyInstance, logger: Logger): void {
   app.setErrorHandler((thrown, request, reply) => {
-    const error = edgeError(thrown);
+    const error = edgeError(thrown, request.routeOptions.bodyLimit);
     if (ERRORS[error.code].status >= 500) logFault(logger, error, request);
     return sendProblem(error, request, reply);
   });
@@ -23,7 +23,6 @@ export function sendProblem(error: ServiceError, request: FastifyRequest, reply:
 
 /** What the framework refuses by itself, in the words of this service. */
 const FRAMEWORK_ERRORS: Record<string, readonly [ErrorCode, string]> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'The body is larger than this server accepts.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
     'Send the body as Content-Type: application/json.',
@@ -34,9 +33,10 @@ const FRAMEWORK_ERRORS: Record<string, readonly [ErrorCode, string]> = {
 };
 
 /** Any error that reached the HTTP edge. A client error of the framework that is not listed stays a client error. */
-export function edgeError(error: unknown): ServiceError {
+export function edgeError(error: unknown, bodyLimit?: number): ServiceError {
   if (error instanceof ServiceError) return error;
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(bodyLimit, error);
   const known = typeof code === 'string' ? FRAMEWORK_ERRORS[code] : undefined;
   if (known !== undefined) return new ServiceError(known[0], known[1], { cause: error });
   const isClientError = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
@@ -44,6 +44,14 @@ export function edgeError(error: unknown): ServiceError {
     ? new ServiceError('validation_failed', undefined, { cause: error })
     : asServiceError(error);
 }
+
+const bodyTooLarge = (limit: number | undefined, cause: unknown): ServiceError =>
+  limit === undefined
+    ? new ServiceError('body_too_large', undefined, { cause })
+    : new ServiceError('body_too_large', `This operation takes a body of at most ${limit} bytes.`, {
+        cause,
+        facts: { limit },
+      });
 
 /** Internal errors with their stack. Unavailability and overload in one line, since there may be many of them. */
 function logFault(logger: Logger, error: ServiceError, request: FastifyRequest): void {

@@ -2,7 +2,7 @@ import { type Caller, type Cancellation, Canceller } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from '../../operations/operation.js';
-import { requestSchema } from '../../operations/request-schema.js';
+import { type RequestSchema, requestSchema } from '../../operations/request-schema.js';
 import { principalOf } from '../guards/access.js';
 import { readRequest } from './read-request.js';
 
@@ -18,9 +18,11 @@ export interface RouteContext {
 /** Makes an HTTP route of an RPC: guards, then request → call → envelope. */
 export function addRoute(app: FastifyInstance, rpc: RoutedRpc, context: RouteContext): void {
   const schema = requestSchema(rpc);
+  const general = app.initialConfig.bodyLimit ?? Number.POSITIVE_INFINITY;
   app.route({
     method: rpc.http.method,
     url: rpc.http.path,
+    bodyLimit: Math.min(general, wireBytes(rpc.http, schema.body)),
     onRequest: context.guards(rpc),
     config: { operation: rpc.name },
     handler: async (http, reply) => {
@@ -29,6 +31,17 @@ export function addRoute(app: FastifyInstance, rpc: RoutedRpc, context: RouteCon
       return answerEnvelope(rpc, http.params as Record<string, string>, answer, reply);
     },
   });
+}
+
+/** A character that is written as an escape (`\\u0041`) takes six bytes. */
+const ESCAPE_BYTES = 6;
+/** For spaces and line breaks, and for an operation that takes no body and is sent one. */
+const SPARE_BYTES = 4 * 1024;
+
+/** Bytes that a body which the operation accepts can have on the wire. */
+export function wireBytes({ bodyBytes }: RoutedRpc['http'], body: RequestSchema['body']): number {
+  const parsed = body === 'none' ? 0 : (bodyBytes ?? Number.POSITIVE_INFINITY);
+  return ESCAPE_BYTES * parsed + SPARE_BYTES;
 }
 
 /** The call that an HTTP request makes: the caller, the deadline, and a signal for a client that leaves. */

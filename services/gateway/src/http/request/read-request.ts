@@ -1,5 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { fieldProblem, findUnsafeJson, refusedHttp, ServiceError, toPointer } from '@orrery/contracts';
+import {
+  fieldProblem,
+  findUnsafeJson,
+  MAX_JSON_DEPTH,
+  refusedHttp,
+  ServiceError,
+  toPointer,
+} from '@orrery/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RequestSchema } from '../../operations/request-schema.js';
 
@@ -14,10 +21,10 @@ export function acceptJsonOnly(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    (_request: unknown, bytes: Buffer, done: (error: Error | null, body?: unknown) => void) => {
+    (request: FastifyRequest, bytes: Buffer, done: (error: Error | null, body?: unknown) => void) => {
       let body: unknown;
       try {
-        body = bytes.length === 0 ? undefined : parseJsonBody(bytes);
+        body = bytes.length === 0 ? undefined : parseJsonBody(request.headers, bytes);
       } catch (error) {
         return done(error as Error);
       }
@@ -26,13 +33,29 @@ export function acceptJsonOnly(app: FastifyInstance): void {
   );
 }
 
-/** @throws ServiceError `invalid_json`, or `validation_failed` for what no service accepts. */
-function parseJsonBody(bytes: Buffer): unknown {
+/** More values in one body would take long to check; no operation needs as many. */
+const MAX_VALUES = 100_000;
+
+/**
+ * @throws ServiceError `unsupported_media_type`, `invalid_json`, or `validation_failed` for what no service accepts.
+ */
+function parseJsonBody(headers: FastifyRequest['headers'], bytes: Buffer): unknown {
+  refuseOtherEncodings(headers);
   const value = parse(bytes);
-  const problem = findUnsafeJson(value);
+  const problem = findUnsafeJson(value, MAX_JSON_DEPTH, MAX_VALUES);
   if (problem === undefined) return value;
   const detail = `${problem.pointer || 'The body'}: ${problem.message}`;
   throw new ServiceError('validation_failed', detail, { errors: [problem] });
+}
+
+/** JSON that travels is UTF-8 (RFC 8259 §8.1), and nothing is decompressed here. */
+function refuseOtherEncodings(headers: FastifyRequest['headers']): void {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(headers['content-type'] ?? '')?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset))
+    throw new ServiceError('unsupported_media_type', 'Send the body as UTF-8: no other charset is accepted.');
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding.trim().toLowerCase() !== 'identity')
+    throw new ServiceError('unsupported_media_type', 'Send the body without a Content-Encoding.');
 }
 
 /** RFC 8259 §8.1: JSON that travels is UTF-8. A byte order mark is kept, so that parsing refuses it. */

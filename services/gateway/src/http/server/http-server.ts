@@ -5,16 +5,16 @@ import { listenFailure } from '@orrery/service-kit';
 import fastify, { type FastifyInstance } from 'fastify';
 import { answerClientError } from '../errors/client-errors.js';
 import { edgeError, sendProblem } from '../errors/error-replies.js';
+import type { BodyLimits } from './arriving-bodies.js';
+import type { ConnectionLimits } from './connections.js';
 
-export interface HttpLimits {
-  /** Bytes of a body. */
+export interface HttpLimits extends ConnectionLimits, BodyLimits {
+  /** Bytes of a body, whatever its operation takes. */
   bodyLimit: number;
   /** Ms within which a whole request must have arrived. */
   requestTimeoutMs: number;
   /** Ms within which the headers must have arrived. */
   headersTimeoutMs: number;
-  /** Which proxies may state the client address: all, none, those of some networks, or the last hops. */
-  trustProxy: boolean | string | ((address: string, hop: number) => boolean);
 }
 
 /** A name may have 255 characters, each up to four bytes long and percent-encoded as three. */

@@ -1,5 +1,8 @@
 import { isIP } from 'node:net';
-import type { HttpLimits } from './http-server.js';
+import { compile } from '@fastify/proxy-addr';
+
+/** Whether a proxy may state the client address, by its own address and how many hops before the server it is. */
+export type ProxyTrust = false | ((address: string, hop: number) => boolean);
 
 const HOPS = /^\d{1,2}$/;
 const NETWORKS = new Set(['loopback', 'linklocal', 'uniquelocal']);
@@ -18,11 +21,11 @@ function isProxy(text: string): boolean {
   return isNetwork || NETWORKS.has(text);
 }
 
-/** Which proxies may state the client address. */
-export function trustedProxies(text: string): HttpLimits['trustProxy'] {
-  if (text === 'true') return true;
+/** Which proxies may state the client address, from a valid `TRUST_PROXY`. */
+export function trustedProxies(text: string): ProxyTrust {
+  if (text === 'true') return () => true;
   if (text === 'false') return false;
-  if (!HOPS.test(text)) return text;
+  if (!HOPS.test(text)) return compile(text.split(',').map((one) => one.trim()));
   const hops = Number(text);
   return (_address, hop) => hop < hops;
 }
