@@ -105,9 +105,11 @@ export interface Bus {
     options: PublishOptions,
   ): Promise<void>;
   /**
-   * Publishes many messages at a fraction of the cost. Those with the same key are stored in this order; after one that
-   * failed, none of its key is stored. Never rejects. Resolves with one outcome for each message, in the order given: the
-   * error that `publish` would throw, or undefined once the message is stored.
+   * Publishes many messages at a fraction of the cost. Those with the same key are stored in this order. All that follow
+   * one that failed, of its key, count as failed too: publish them again, in their order. Over NATS some of these may be
+   * stored already, before the one that failed; their repetition is recognized by its id. So a consumer that depends on
+   * the order compares sequence numbers of its own. Never rejects. Resolves with one outcome for each message, in the
+   * order given: the error that `publish` would throw, or undefined once the message is stored.
    */
   publishAll<M extends Message>(
     message: M,

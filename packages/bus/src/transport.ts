@@ -57,8 +57,8 @@ export type AppendOutcome = ServiceError | undefined;
 /** Stored messages. */
 export interface FactLog {
   /**
-   * Stores facts: those with the same key in this order, and none after one of its key that was not stored.
-   * Never rejects: it answers for each with why it was not stored, or undefined.
+   * Stores facts: those with the same key in this order. All after one of its key that was not stored count as not stored
+   * either. Never rejects: it answers for each with why it was not stored, or undefined.
    */
   append(subject: string, facts: readonly Fact[]): Promise<AppendOutcome[]>;
   read(subject: string, options: ReadOptions): Promise<void>;

@@ -9,17 +9,20 @@ import type { Streams } from './stream.js';
 /** About four seconds in all: long enough for a server that restarts. */
 const ATTEMPTS = { attempts: 7, baseMs: 100, maxMs: 1500 };
 const STORE_TIMEOUT_MS = 3000;
+/** Facts of one key that are on their way at once. */
+const WINDOW = 64;
 
 interface AppendDependencies {
-  readonly connection: Connection;
-  readonly inbox: Inbox;
-  readonly streams: Streams;
+  readonly connection: Pick<Connection, 'requireUp'>;
+  readonly inbox: Pick<Inbox, 'request'>;
+  readonly streams: Pick<Streams, 'ensureStream'>;
   readonly clock: Clock;
 }
 
 /**
- * Stores facts: different keys at once, and each fact of a key only after the server has stored the one before it.
- * Otherwise a fact that is lost on the way would be stored after its successors.
+ * Stores facts: different keys at once, and those of a key in windows, whose facts are sent in order without waiting for
+ * each other. The server stores what one connection sends in the order of sending. After a failure the fact that failed
+ * and all later ones of its window are sent again; the server recognizes those that it has stored by their ids.
  */
 export function createAppend({ connection, inbox, streams, clock }: AppendDependencies): FactLog['append'] {
   const store = async (subject: string, fact: Fact) => {
@@ -27,46 +30,61 @@ export function createAppend({ connection, inbox, streams, clock }: AppendDepend
     const reply = await inbox.request(subject, message, { timeoutMs: STORE_TIMEOUT_MS, signal: undefined });
     refuseUnstored(reply.string());
   };
-  /** Each attempt after the first assumes that the stream may be gone. */
-  const storeAgain = (subject: string, fact: Fact) =>
-    retry(
-      async (attempt) => {
-        connection.requireUp();
-        if (attempt > 1) await streams.ensureStream();
-        await store(subject, fact);
-      },
-      ATTEMPTS,
-      { clock },
+  /** Resolves with how many of the first facts are stored, and with why the next one is not. */
+  const storeWindow = async (subject: string, facts: readonly Fact[]) => {
+    const outcomes = await Promise.all(
+      facts.map((fact) => store(subject, fact).then(() => undefined, unavailable)),
     );
-  const storeInOrder = async (
-    subject: string,
-    facts: readonly Fact[],
-    indexes: readonly number[],
-    outcomes: AppendOutcome[],
-  ) => {
-    let failure: ServiceError | undefined;
-    for (const index of indexes) {
-      const fact = facts[index];
-      if (fact !== undefined && failure === undefined)
-        failure = await storeAgain(subject, fact).then(() => undefined, unavailable);
-      outcomes[index] = failure;
+    const failed = outcomes.findIndex((outcome) => outcome !== undefined);
+    return failed < 0
+      ? { stored: facts.length, failure: undefined }
+      : { stored: failed, failure: outcomes[failed] };
+  };
+  /** Each attempt after the first assumes that the stream may be gone. */
+  const storeInOrder = async (subject: string, facts: readonly Fact[]) => {
+    let stored = 0;
+    const next = async (attempt: number) => {
+      connection.requireUp();
+      if (attempt > 1) await streams.ensureStream();
+      const window = await storeWindow(subject, facts.slice(stored, stored + WINDOW));
+      stored += window.stored;
+      if (window.failure !== undefined) throw window.failure;
+    };
+    try {
+      while (stored < facts.length) await retry(next, ATTEMPTS, { clock });
+      return { stored, failure: undefined };
+    } catch (error) {
+      return { stored, failure: unavailable(error) };
     }
   };
 
   return async (subject, facts) => {
     const outcomes: AppendOutcome[] = facts.map(() => undefined);
-    await Promise.all(indexesByKey(facts).map((indexes) => storeInOrder(subject, facts, indexes, outcomes)));
+    const storeKey = async (group: readonly Indexed[]) => {
+      const { stored, failure } = await storeInOrder(
+        subject,
+        group.map(({ fact }) => fact),
+      );
+      for (const { index } of group.slice(stored)) outcomes[index] = failure;
+    };
+    await Promise.all(groupByKey(facts).map(storeKey));
     return outcomes;
   };
 }
 
-/** The indexes of the facts, grouped by key. A fact without a key is a group of its own. */
-function indexesByKey(facts: readonly Fact[]): number[][] {
-  const groups = new Map<string | symbol, number[]>();
-  for (const [index, { key = Symbol() }] of facts.entries()) {
+interface Indexed {
+  readonly fact: Fact;
+  readonly index: number;
+}
+
+/** The facts by key, each with its index. A fact without a key is a group of its own. */
+function groupByKey(facts: readonly Fact[]): Indexed[][] {
+  const groups = new Map<string | symbol, Indexed[]>();
+  for (const [index, fact] of facts.entries()) {
+    const key = fact.key ?? Symbol();
     const group = groups.get(key);
-    if (group === undefined) groups.set(key, [index]);
-    else group.push(index);
+    if (group === undefined) groups.set(key, [{ fact, index }]);
+    else group.push({ fact, index });
   }
   return [...groups.values()];
 }
