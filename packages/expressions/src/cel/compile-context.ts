@@ -4,7 +4,7 @@ import type { Expression } from './frame.js';
 /** Syntax nodes with this operator. */
 export type NodeOf<Op extends ASTNode['op']> = Extract<ASTNode, { op: Op }>;
 
-/** What compiling an expression knows at one node. Nested macros get a context with one more local. */
+/** Context of compiling an expression at one node. Nested macros get a context with one more local. */
 export interface CompileContext {
   readonly names: ReadonlySet<string>;
   /** Macro variables in scope; the index is the slot in `Frame.locals`. */

@@ -22,9 +22,9 @@ export const expressionCompiler = (names: readonly string[], nodes: number): Exp
 /**
  * A CEL expression (cel.dev) compiled to closures: compiled once, evaluated many times.
  *
- * cel-js parses; the evaluation is ours. Its own evaluator keeps a type for every shape of data that it has compared,
- * for ever and for the whole process, which callers could grow without bound; it has no budget for work, runs `matches`
- * on a backtracking engine, and refuses `size(x) * 0.5` or a number from JSON as an argument.
+ * cel-js parses, and this package evaluates. cel-js's own evaluator keeps a type for every shape of data that it has
+ * compared, for the life of the process, and callers could grow that without bound. It has no work budget, runs `matches`
+ * on a backtracking engine, and refuses `size(x) * 0.5` or a number from JSON as an argument (docs/adr/0006).
  *
  * Never throws.
  */

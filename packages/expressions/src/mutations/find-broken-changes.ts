@@ -11,7 +11,7 @@ import { isMutationForm, keyComplaint } from './mutation.js';
 const MAX_PROBLEMS = 20;
 
 /**
- * What no run of a mutation's template can mend: a change key without a placeholder that does not name a schema and an
+ * Finds what is wrong whatever the placeholders give: a change key without a placeholder that does not name a schema and an
  * instance, and a change (or the map of them) that is neither an object nor left to a placeholder.
  */
 export function findBrokenChanges(template: JsonObject): FieldProblem[] {

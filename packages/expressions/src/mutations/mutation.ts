@@ -10,7 +10,7 @@ import {
 } from '@orrery/contracts';
 
 /**
- * Where in a mutation a value stands:
+ * The position of a value in a mutation:
  *
  *   form      { stateChanges, result }
  *   changes   { "horse:H1": change, … }
@@ -124,13 +124,13 @@ export function splitChangeKey(key: string): ChangeKey | undefined {
 export const OPERATOR_NAMES = ['$set', '$merge', '$increment', '$append', '$unset'] as const;
 export type OperatorName = (typeof OPERATOR_NAMES)[number];
 
-/** `{ "$delete": true }` in a change's place removes the instance. */
+/** `{ "$delete": true }` in place of a change removes the instance. */
 export const DELETE_OPERATOR = '$delete';
 
 export const isOperatorName = (key: string): key is OperatorName =>
   (OPERATOR_NAMES as readonly string[]).includes(key);
 
-/** An operator as it stands in a change: `{ "$increment": 1 }`. */
+/** An operator in a change: `{ "$increment": 1 }`. */
 export interface Operator {
   name: OperatorName;
   operand: JsonValue;
@@ -148,6 +148,6 @@ export function readOperator(value: JsonValue): Operator | undefined {
   return { name, operand: value[name] ?? null };
 }
 
-/** Is the change `{ "$delete": true }`, the removal of its instance? */
+/** Whether the change is `{ "$delete": true }`, which removes its instance. */
 export const isDeletion = (change: JsonObject): boolean =>
   change[DELETE_OPERATOR] === true && Object.keys(change).length === 1;

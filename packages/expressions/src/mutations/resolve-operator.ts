@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '@orrery/contracts';
 import type { Operator, OperatorName } from './mutation.js';
 
-/** What becomes of the attribute: a new value, or its removal. */
+/** Outcome for the attribute: a new value, or its removal. */
 export type OperatorOutcome =
   | { ok: true; kind: 'set'; value: JsonValue }
   | { ok: true; kind: 'unset' }
@@ -45,7 +45,7 @@ function merge(current: JsonValue | undefined, operand: JsonValue): OperatorOutc
   return set({ ...current, ...operand });
 }
 
-/** `null` and `true` in the operand's place stand for 1. */
+/** The operands `null` and `true` mean 1. */
 function increment(current: JsonValue | undefined, operand: JsonValue): OperatorOutcome {
   const by = operand === null || operand === true ? 1 : operand;
   if (typeof by !== 'number') return mismatch(`The operator $increment takes a number, not ${wordFor(by)}.`);

@@ -74,7 +74,7 @@ function compileJsonSchema(source: JsonObject): ContractResult {
   return { ok: true, contract: { schema, survey, check: compileSchema(schema, survey) } };
 }
 
-/** `additionalProperties: false` where that says it all; with keywords that declare keys elsewhere, `unevaluated…`. */
+/** Adds `additionalProperties: false`, or `unevaluatedProperties: false` where other keywords declare keys too. */
 function closeRoot(schema: JsonObject): JsonObject {
   const isExplicit = 'additionalProperties' in schema || 'unevaluatedProperties' in schema;
   if (isExplicit) return schema;

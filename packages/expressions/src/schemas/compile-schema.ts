@@ -9,9 +9,8 @@ import type { Survey } from './survey-schema.js';
 import { type Check, inSequence, report } from './validation.js';
 
 /**
- * JSON Schema 2020-12 compiled to closures, from a surveyed document. Ours and not ajv, because schemas come from
- * strangers: ajv has no budget, so small schemas (references that double at each level, `uniqueItems` over objects)
- * keep the thread busy for seconds and more; it also generates code for each schema.
+ * JSON Schema 2020-12 compiled to closures, from a surveyed document. ajv is not used because any account can write
+ * schemas and ajv has no budget: small schemas keep the thread busy for seconds (docs/adr/0006).
  */
 export function compileSchema(root: JsonValue, survey: Survey): Check {
   return compile(root, { survey, compiled: new Map(), compile });

@@ -8,7 +8,7 @@ export const CONTRACT_LIMITS = {
   /** Instructions of all its patterns: about 10 ms of compiling. */
   patternSize: 10_000,
   problems: 20,
-  /** Units of about one keyword: about 30 ms at worst. Patterns have a budget of their own. */
+  /** Units of about one keyword: about 20 ms at worst. Patterns have a budget of their own. */
   work: 400_000,
   /** Schemas inside one another while checking; references make them nest deeper than the value does. */
   depth: 500,

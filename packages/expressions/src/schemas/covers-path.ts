@@ -11,9 +11,9 @@ interface Search {
 }
 
 /**
- * May values that fit the contract have something at a `filter` path? A path that no keyword declares is covered only
- * where the schema leaves things open: a plain object, list or any value, or `additionalProperties` that allows more.
- * Lists are gone through as `readPath` does.
+ * Whether values that fit the contract may have something at a `filter` path. A path that no keyword declares is covered
+ * only where the schema is open: a plain object, list or any value, or `additionalProperties` that allows more. Lists are
+ * traversed as in `readPath`.
  */
 export function contractCoversPath({ schema, survey }: CompiledContract, path: string): boolean {
   return covers(schema, 0, { survey, steps: path.split('.'), tried: new Map() });
@@ -35,7 +35,7 @@ function covers(schema: JsonValue, at: number, search: Search): boolean {
 const CLOSING = ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties', 'items'];
 const CONTAINERS: readonly JsonValue[] = ['object', 'array'];
 
-/** Nothing is said about what is inside: any JSON, or any object or list. */
+/** The schema does not restrict what is inside: any JSON, or any object or list. */
 function isOpen(schema: JsonObject): boolean {
   const says = Object.keys(schema).some(
     (key) => CLOSING.includes(key) || SCHEMA_KEYWORDS.get(key)?.inPlace === true || key === '$ref',
@@ -44,7 +44,7 @@ function isOpen(schema: JsonObject): boolean {
   return !says && !('enum' in schema || 'const' in schema) && types.some((type) => CONTAINERS.includes(type));
 }
 
-/** Schemas of the same value; those of a list's elements too, since a path goes through lists by itself. */
+/** Schemas of the same value; those of a list's elements too, because a path traverses lists. */
 function sameValue(schema: JsonObject, survey: Survey): JsonValue[] {
   const { $ref, items, prefixItems, dependentSchemas } = schema;
   const pointer = typeof $ref === 'string' ? resolveReference($ref, survey) : undefined;

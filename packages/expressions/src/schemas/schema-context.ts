@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@orrery/contracts';
 import type { Survey } from './survey-schema.js';
 import type { Check } from './validation.js';
 
-/** What compiling one document knows. */
+/** Context of compiling one document. */
 export interface SchemaContext {
   readonly survey: Survey;
   /** Checks by schema object, so that a schema referred to often, or by itself, is compiled once. */
@@ -10,5 +10,5 @@ export interface SchemaContext {
   compile(schema: JsonValue, context: SchemaContext): Check;
 }
 
-/** Compiles what one keyword (or a group that belongs together) asks for; undefined when the schema has none of it. */
+/** Compiles one keyword, or a group of related ones; undefined when the schema has none of them. */
 export type KeywordCompiler = (schema: JsonObject, context: SchemaContext) => Check | undefined;

@@ -10,7 +10,7 @@ import { compilePattern, type Pattern } from '../patterns/pattern.js';
 import { CONTRACT_LIMITS } from './contract-limits.js';
 import { keywordComplaint, SCHEMA_KEYWORDS, type SchemaKeyword } from './keyword-shapes.js';
 
-/** What there is in a document. */
+/** The schemas, references and patterns of a document. */
 export interface Survey {
   /** Every schema by its pointer: what a reference may lead to, and nothing else. */
   readonly schemas: Map<string, JsonValue>;
@@ -60,7 +60,7 @@ function visitKeyword(keyword: string, value: JsonValue, pointer: string, survey
   else if (typeof value === 'string') note(keyword, value, pointer, survey);
 }
 
-/** Keeps what other schemas, or compiling, will ask for. */
+/** Records what other schemas and the compilation need. */
 function note(keyword: string, text: string, pointer: string, survey: Survey): void {
   if (keyword === '$ref') survey.references.set(pointer, text);
   if (keyword === '$anchor') survey.anchors.set(text, pointer);
@@ -99,7 +99,7 @@ function partsOf(
   return new Map(Object.entries(value as JsonObject).map(([key, part]) => [childPointer(at, key), part]));
 }
 
-/** Compiles a pattern once for its document; all of them together are bounded, since compiling them takes time. */
+/** Compiles a pattern once for its document; all of them together are bounded, because compiling takes time. */
 function surveyPattern(source: string, pointer: string, survey: Survey): void {
   if (survey.patterns.has(source)) return;
   const isFull = programSize(survey) > CONTRACT_LIMITS.patternSize;

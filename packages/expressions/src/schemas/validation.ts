@@ -9,23 +9,23 @@ import { type PatternWork, patternWork } from '../patterns/pattern.js';
 import type { CompiledContract } from './compile-contract.js';
 import { CONTRACT_LIMITS } from './contract-limits.js';
 
-/** One check of a value under way. */
+/** One running check of a value. */
 export interface Validation {
   work: number;
   readonly patterns: PatternWork;
   depth: number;
-  /** Where in the value; kept only while problems are collected. */
+  /** Position in the value; kept only while problems are collected. */
   readonly path: (string | number)[];
   /** Null: only the answer counts, and the first problem ends the check. */
   problems: FieldProblem[] | null;
-  /** Keys and indexes of the current value that some keyword has looked at, when `unevaluated…` wants to know. */
+  /** Keys and indexes of the current value that some keyword has looked at; kept where an `unevaluated…` keyword needs them. */
   seen: Set<string | number> | undefined;
 }
 
-/** A compiled schema or keyword: does the value satisfy it? */
+/** A compiled schema or keyword: returns whether the value satisfies it. */
 export type Check = (value: JsonValue, run: Validation) => boolean;
 
-/** Thrown when a check does more than its share of work; whoever starts a check catches it. */
+/** Thrown when a check exceeds its work budget; `checkAgainst` catches it. */
 export class TooMuchWork extends Error {}
 
 export const startValidation = (problems: FieldProblem[] | null, work: number): Validation => ({
@@ -45,14 +45,14 @@ export function spendOn(run: Validation, units: number): void {
 /** Listing the keys of a large object takes longer than most keywords. */
 const KEY_COST = 3;
 
-/** The keys of an object, charged for. */
+/** Lists the keys of an object and charges for them. */
 export function keysOf(run: Validation, object: JsonObject): string[] {
   const keys = Object.keys(object);
   spendOn(run, keys.length * KEY_COST);
   return keys;
 }
 
-/** Keeping what was looked at, for each key or index. */
+/** Cost of recording one key or index that was looked at. */
 const SEEN_COST = 2;
 
 /** Adds what one schema looked at to what another one did. */
@@ -103,7 +103,7 @@ export function attempt(run: Validation, value: JsonValue, check: Check): boolea
   return ok;
 }
 
-/** Checks one after the other; without problems to collect, the first that fails ends it. */
+/** Runs checks in sequence; where no problems are collected, the first failure ends it. */
 export function inSequence(checks: readonly Check[]): Check {
   const cost = 1 + checks.length;
   return (value, run) => {
@@ -125,8 +125,8 @@ function enter(run: Validation, cost: number): void {
 }
 
 /**
- * What a value breaks of a contract, at most 20 problems with pointers into the value; empty when it fits. A check that
- * would take too long is a problem too (`too_complex`). Never throws.
+ * Returns the rules of a contract that a value breaks: at most 20 problems with pointers into the value. A check that takes
+ * too long is a problem too (`too_complex`). Never throws.
  */
 export function checkAgainst({ check }: CompiledContract, value: JsonValue): FieldProblem[] {
   const problems: FieldProblem[] = [];

@@ -41,7 +41,7 @@ export function compileTemplate(template: JsonValue, options: TemplateOptions): 
   return problems.length > 0 ? { ok: false, problems } : { ok: true, template: { root } };
 }
 
-/** Where a value stands in the template. */
+/** Position of a value in the template. */
 interface TemplatePart {
   pointer: string;
   depth: number;
@@ -92,7 +92,7 @@ function compileEntry(key: string, value: JsonValue, part: TemplatePart, compile
   ] as const;
 }
 
-/** Operators stand in the template itself: a key made from data cannot become one. */
+/** Only the template's author writes operators: a key made from data cannot become one. */
 function writeKey(node: KeyNode, run: TemplateRun, position: Position): string {
   const key = resultKey(node.write(run), run.room);
   if (!node.fixed && position !== 'free' && key.startsWith('$'))

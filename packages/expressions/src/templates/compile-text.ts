@@ -25,7 +25,7 @@ function compilePieces(text: string, pointer: string, compiler: TemplateCompiler
 const compilePiece = (segment: Segment, text: string, pointer: string, compiler: TemplateCompiler) =>
   segment.kind === 'literal' ? segment.text : compilePlaceholder(segment, text, pointer, compiler);
 
-/** A text in a value's place: exactly one placeholder keeps its JSON type, anything else becomes text. */
+/** Compiles a text that is a value: exactly one placeholder keeps its JSON type, anything else becomes text. */
 export function compileText(text: string, pointer: string, compiler: TemplateCompiler): TemplateNode {
   const pieces = compilePieces(text, pointer, compiler) ?? [];
   const [only] = pieces;
@@ -41,7 +41,7 @@ const jsonOf =
     return toJson(placeholder.run(run.frame), run.room, depth);
   };
 
-/** A text in a key's place. */
+/** Compiles a text that is a key. */
 export function compileKey(text: string, pointer: string, compiler: TemplateCompiler): KeyNode {
   const pieces = compilePieces(text, pointer, compiler) ?? [];
   if (pieces.every((piece) => typeof piece === 'string')) return { fixed: true, write: () => text };
@@ -87,7 +87,7 @@ function insideKey(value: CelValue): string {
   return text === '' ? fail('A placeholder in a key is empty.') : text;
 }
 
-/** A compiled `{{ … }}` and where it stands. */
+/** A compiled `{{ … }}` and its position. */
 export interface Placeholder {
   readonly text: string;
   readonly pointer: string;

@@ -57,7 +57,7 @@ const failureOf = ({ current }: TemplateRun, reason: string): TemplateFailure =>
   pointer: current?.pointer ?? '',
 });
 
-/** What a result may still hold. A result can share parts many times over, so it is counted as it is written out. */
+/** What is left of a result's limits. A result may hold the same part many times, so it is counted as it is written. */
 export interface ResultRoom {
   values: number;
   characters: number;

@@ -2,12 +2,12 @@ import { type FieldProblem, fieldProblem } from '@orrery/contracts';
 import { type ExpressionCompiler, expressionCompiler } from '../cel/compile-expression.js';
 import { TEMPLATE_LIMITS } from './template-limits.js';
 
-/** State of compiling one template: what is wrong so far, and what room is left. */
+/** State of compiling one template: the problems so far, and what is left of the limits. */
 export interface TemplateCompiler {
   readonly expressions: ExpressionCompiler;
   readonly problems: FieldProblem[];
   readonly left: { values: number; characters: number; placeholders: number; expressionCharacters: number };
-  /** Set when there is no point in going on. */
+  /** Set when the compilation ends early. */
   stopped: boolean;
 }
 

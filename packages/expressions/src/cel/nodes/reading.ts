@@ -4,7 +4,7 @@ import { type Expression, fail } from '../frame.js';
 import { CelType, TYPE_NAMES } from '../values/cel-type.js';
 import { type CelValue, isInt64, isMap, isNumber, keyToText, ownKey, wordFor } from '../values/cel-value.js';
 
-/** A literal. `uint` and `bytes` have no place in JSON and are refused. */
+/** A literal. `uint` and `bytes` do not exist in JSON and are refused. */
 export function compileValue(node: NodeOf<'value'>): Expression {
   const value = node.args;
   if (typeof value === 'object' && value !== null)
@@ -70,8 +70,8 @@ const shownIndex = (index: CelValue): string =>
   typeof index === 'string' || isNumber(index) ? keyToText(index) : 'an element';
 
 /**
- * `has(a.b)`: is the last key there? What comes before it must be there. Beyond CEL, `has(a["b-c"])` works too, for
- * names that are no identifiers. A key whose value is null is there.
+ * `has(a.b)`: whether the last key is present. The keys before it must be present. Beyond CEL, `has(a["b-c"])` works too,
+ * for names that are no identifiers. A key whose value is null is present.
  */
 export function compileHas(node: NodeOf<'call'>, context: CompileContext): Expression {
   const [field] = node.args[1];

@@ -4,7 +4,7 @@ import { BeyondJson, type CelMap, type CelValue, isMap, isNumber, keysOf } from 
 import { Duration, Timestamp } from './moments.js';
 import { spendOnText } from './texts.js';
 
-/** CEL equality: numbers by value whatever their form, other kinds never equal each other; deep, paid from the work. */
+/** CEL equality: numbers by value whatever their form, other kinds never equal each other; deep, charged to the work. */
 export function equals(frame: Frame, a: CelValue, b: CelValue): boolean {
   if (typeof a === 'string' && typeof b === 'string') {
     if (a.length === b.length) spendOnText(frame, a.length);

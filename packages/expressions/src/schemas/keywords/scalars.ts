@@ -83,7 +83,7 @@ const length =
     };
   };
 
-/** Tests a pattern and pays for it. */
+/** Charges for testing a pattern, then tests it. */
 export function matches(pattern: Pattern, text: string, run: Validation): boolean {
   spendOn(run, 1);
   const outcome = testWithin(pattern, text, run.patterns);
