@@ -21,6 +21,7 @@ export * from './ids/address.js';
 export * from './json/json-guard.js';
 export * from './json/json-schemas.js';
 export * from './json/json-value.js';
+export * from './json/storable.js';
 export * from './paging/pagination.js';
 export * from './records/idempotency-key.js';
 export * from './records/text.js';

@@ -1,3 +1,5 @@
+import { cutText } from '@orrery/contracts';
+
 /** A library's message as a sentence: with a capital letter and a full stop. */
 export function asSentence(message: string): string {
   const text = message.trim();
@@ -6,9 +8,4 @@ export function asSentence(message: string): string {
 }
 
 /** What a message quotes of somebody's text: at most `length` UTF-16 units and an ellipsis, never half a character. */
-export function quoted(text: string, length = 80): string {
-  if (text.length <= length) return text;
-  const last = text.charCodeAt(length - 1);
-  const splitsPair = last >= 0xd800 && last < 0xdc00;
-  return `${text.slice(0, splitsPair ? length - 1 : length)}…`;
-}
+export const quoted = (text: string, length = 80): string => cutText(text, length);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { storableObject, storableText } from '../json/storable.js';
 import { isErrorCode } from './error-table.js';
 import { ServiceError } from './service-error.js';
 
@@ -11,11 +12,16 @@ export const errorReply = z.object({
 });
 export type ErrorReply = z.infer<typeof errorReply>;
 
+/** The one way from an error to a row, a key's answer or the wire: a reason may quote text that PostgreSQL refuses. */
 export const toErrorReply = (error: ServiceError): ErrorReply => ({
   code: error.code,
-  detail: error.message,
-  errors: [...error.errors],
-  facts: error.facts,
+  detail: storableText(error.message),
+  errors: error.errors.map(({ pointer, code, message }) => ({
+    pointer: storableText(pointer),
+    code,
+    message: storableText(message),
+  })),
+  facts: storableObject(error.facts),
 });
 
 export function fromErrorReply(reply: ErrorReply): ServiceError {

@@ -1,6 +1,7 @@
 import {
   attributeName,
   childPointer,
+  cutText,
   type ErrorCode,
   type FieldProblem,
   fieldProblem,
@@ -102,7 +103,7 @@ function wrongContracts({ inputSchema, outputSchema, readEntities }: StoredVersi
 }
 
 const notCovered = (pointer: string, path: string): FieldProblem =>
-  fieldProblem(pointer, 'path_not_in_input', `The inputSchema has no "${path.slice(0, 100)}".`);
+  fieldProblem(pointer, 'path_not_in_input', `The inputSchema has no "${cutText(path, 100)}".`);
 
 /** Guards name attributes; a name that no attribute can have is a mistake. */
 function wrongGuards({ guards }: StoredVersion): FieldProblem[] {

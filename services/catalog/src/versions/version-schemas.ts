@@ -1,4 +1,4 @@
-import { childPointer, type FieldProblem, fieldProblem, ServiceError } from '@orrery/contracts';
+import { childPointer, cutText, type FieldProblem, fieldProblem, ServiceError } from '@orrery/contracts';
 import type { Db, Trx } from '../database/db.js';
 import type { EntitySchemaRow } from '../database/schema.js';
 import { type StoredVersion, schemasNamed, usesAllSchemas } from './stored-version.js';
@@ -90,7 +90,7 @@ function unknownSchemas(unknown: NamedPointer[]): ServiceError {
       fieldProblem(
         pointer,
         'unknown_entity_schema',
-        `The world has no entity schema "${name.slice(0, 255)}".`,
+        `The world has no entity schema "${cutText(name, 255)}".`,
       ),
     );
   return new ServiceError('unknown_entity_schema', errors[0]?.message, { errors });
