@@ -1,7 +1,7 @@
 export * from './connection/connect.js';
 export * from './connection/database-address.js';
 export * from './connection/jsonb.js';
-export type { PoolOptions } from './connection/pool.js';
+export type { PoolLimits, PoolOptions } from './connection/pool.js';
 export * from './errors/postgres-errors.js';
 export * from './errors/to-service-error.js';
 export * from './idempotency/idempotency-keys.js';

@@ -15,6 +15,7 @@ import { createAfterCommit } from './commit/after-commit.js';
 import { type CommitBatch, createCommit, createRecovery } from './commit/commit-batch.js';
 import type { RuntimeConfig, RuntimeLimits } from './config.js';
 import type { Db, RuntimeSchema } from './database/db.js';
+import { boundReads, type Pools } from './database/pools.js';
 import {
   createDeploymentAccess,
   createDeploymentDirectory,
@@ -37,6 +38,7 @@ import { createResidentStates } from './state/resident-states.js';
 /** What the handlers work with. Rooms do not import it: each declares the dependencies that it takes. */
 export interface RuntimeContext {
   readonly db: Db;
+  readonly pools: Pools;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -58,6 +60,8 @@ export interface RuntimeContext {
   readonly claimMutex: KeyedMutex;
   /** Releases the claim on a schema after the deployment's last instance of it was deleted. */
   readonly releaseEmptySchema: ReleaseEmptySchema;
+  /** Bounds how many answers that read only are made at once. */
+  readonly reading: Semaphore;
   /** Bounds how many verifications run in this process. */
   readonly verifying: Semaphore;
   /** Publishes at once what was added to the outbox. */
@@ -66,6 +70,7 @@ export interface RuntimeContext {
 
 export interface ContextParts {
   readonly database: Database<RuntimeSchema>;
+  readonly pools: Pools;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -87,21 +92,23 @@ export function createRuntimeContext(
   parts: ContextParts,
   config: RuntimeConfig,
 ): { context: RuntimeContext; leases: LeaseKeeper } {
-  const { bus, clock, logger, publication } = parts;
+  const { bus, clock, logger, publication, pools } = parts;
   const { db } = parts.database;
+  const { lanes: lanesPool } = pools;
   const commitSlots = createSemaphore(COMMITS_AT_ONCE);
   const catalog = createCatalogClient({ bus, clock, beforeConfirm: commitSlots.untilFree });
   const claimMutex = createKeyedMutex();
-  const ids = createIdBlocks(() => nextIdBlock(db));
+  const ids = createIdBlocks(() => nextIdBlock(lanesPool.db));
   const { lanes, held, leases, runs } = createOwnership(parts, config, {
     catalog,
     claimMutex,
     ids,
     commitSlots,
   });
-  const directory = createDeploymentDirectory(db);
+  const directory = createDeploymentDirectory(lanesPool.db);
   const context: RuntimeContext = {
     db,
+    pools,
     bus,
     clock,
     logger,
@@ -110,14 +117,15 @@ export function createRuntimeContext(
     models: createModelList(config.models),
     catalog,
     directory,
-    access: createDeploymentAccess(db, directory),
-    route: createRouter({ db, bus, instance: parts.instance, held, clock }),
+    access: createDeploymentAccess(lanesPool.db, directory),
+    route: createRouter({ db: lanesPool.db, bus, instance: parts.instance, held, clock }),
     lanes,
     ids,
     runs,
     decider: parts.decider,
     claimMutex,
     releaseEmptySchema: createReleaseEmptySchema({ db, lanes, catalog, claimMutex, logger }),
+    reading: boundReads(),
     verifying: createSemaphore(VERIFICATIONS),
     wakeRelay: publication.wake,
   };
@@ -126,7 +134,7 @@ export function createRuntimeContext(
 
 /** The leases, the states of the deployments that they cover, and the lanes that change these states. */
 function createOwnership(
-  { database, bus, clock, logger, instance, publication, resources, aroundCommit, decider }: ContextParts,
+  { pools, bus, clock, logger, instance, publication, resources, aroundCommit, decider }: ContextParts,
   config: RuntimeConfig,
   {
     catalog,
@@ -135,7 +143,7 @@ function createOwnership(
     commitSlots,
   }: Pick<RuntimeContext, 'catalog' | 'claimMutex' | 'ids'> & { commitSlots: Semaphore },
 ) {
-  const { db } = database;
+  const { db } = pools.lanes;
   const stopping = new AbortController();
   const held = createHeldPartitions({
     onDropped: (partition) => {
@@ -149,7 +157,7 @@ function createOwnership(
       runs.wake();
     },
   });
-  const commit = createCommit(database, instance);
+  const commit = createCommit(pools.commits, instance);
   const readState = (id: number, epoch: number) => loadState(db, id, epoch);
   const states = createResidentStates(readState, held, config.memory);
   const lanes = createLanes({
@@ -160,7 +168,7 @@ function createOwnership(
     claimSchemas: catalog.claimSchemas,
     claimMutex,
     commit: aroundCommit === undefined ? commit : aroundCommit(commit),
-    recover: createRecovery(db, instance, held, clock, stopping.signal),
+    recover: createRecovery(pools.commits.db, instance, held, clock, stopping.signal),
     ...createAfterCommit({ publication, held, wakeLeases: () => leases.wake() }),
     clock,
     logger,
@@ -169,7 +177,7 @@ function createOwnership(
   const runs = startRunKeeper({ db, lanes, catalog, limits, decider, held, clock, logger });
   const announceFree = () => bus.broadcast(partitionsFreed, { by: instance });
   const leases = startLeaseKeeper({
-    db,
+    db: pools.leases.db,
     instance,
     ttlMs: config.leaseTtlMs,
     held,

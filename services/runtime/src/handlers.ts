@@ -1,9 +1,11 @@
-import type { Handlers, OwnedRpcs, runtimeContract } from '@orrery/contracts';
+import type { CallContext, Handlers, OwnedRpcs, runtimeContract } from '@orrery/contracts';
+import type { Semaphore } from '@orrery/service-kit';
 import { pauseHere } from './accounts/pause-by-account.js';
 import { bindingReads, bindingWrites } from './bindings/handlers.js';
 import { heldHere, referenceHandlers } from './claims/held-references.js';
 import type { RuntimeContext } from './create-context.js';
 import { creationHandlers } from './creation/create-deployment.js';
+import { createDeploymentAccess } from './deployments/deployment-directory.js';
 import { deploymentReads, deploymentWrites } from './deployments/handlers.js';
 import { forwardHandlers, type OwnedHandlers, routedHandlers } from './deployments/owned-handlers.js';
 import { executionReads, executionWrites } from './executions/handlers.js';
@@ -15,11 +17,19 @@ type RuntimeRpcs = typeof runtimeContract extends { rpcs: infer Rpcs } ? Rpcs : 
 
 /** One handler for every RPC of the contract. What changes a deployment is answered by its owner. */
 export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> {
+  const { lanes, reads } = context.pools;
+  const writing = { ...context, db: lanes.db };
+  const reading = {
+    ...context,
+    db: reads.db,
+    access: createDeploymentAccess(reads.db, context.directory),
+  };
+  const { 'history.verify': verify, ...history } = historyHandlers({ ...reading, see: reading.access.see });
   const owned: OwnedHandlers<OwnedRpcs['account']> = {
-    ...deploymentWrites(context),
-    ...bindingWrites(context),
-    ...instanceWrites(context),
-    ...executionWrites(context),
+    ...deploymentWrites(writing),
+    ...bindingWrites(writing),
+    ...instanceWrites(writing),
+    ...executionWrites(writing),
   };
   const forServices: Handlers<OwnedRpcs['service']> = {
     'references.held': (request, call) => heldHere(context, request, call),
@@ -29,13 +39,28 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...routedHandlers(context, owned),
     ...forwardHandlers(context, owned, forServices),
     ...creationHandlers(context),
-    ...deploymentReads(context),
-    ...bindingReads(context),
-    ...instanceReads(context),
-    ...executionReads(context),
-    ...historyHandlers({ ...context, see: context.access.see }),
+    ...deploymentReads(reading),
+    ...bounded(context.reading, {
+      ...bindingReads(reading),
+      ...instanceReads(reading),
+      ...executionReads(reading),
+      ...history,
+    }),
+    // It has a bound of its own, and would keep slots from others while it waits for that.
+    'history.verify': verify,
     ...journalHandlers(context),
     ...modelHandlers(context),
     ...referenceHandlers(context),
   };
+}
+
+type AnyHandler = (request: never, call: CallContext) => Promise<unknown>;
+
+/** Each call waits for its turn, or is refused with `overloaded`. */
+function bounded<H extends object>(reading: Semaphore, handlers: H): H {
+  const all = Object.entries(handlers as Record<string, AnyHandler>).map(([name, answer]) => [
+    name,
+    (request: never, call: CallContext) => reading.run(call.signal, () => answer(request, call)),
+  ]);
+  return Object.fromEntries(all) as H;
 }

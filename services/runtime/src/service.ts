@@ -9,6 +9,7 @@ import type { RuntimeConfig } from './config.js';
 import { createRuntimeContext, type RuntimeContext } from './create-context.js';
 import type { RuntimeSchema } from './database/db.js';
 import { migrations } from './database/migrations/index.js';
+import { openPools } from './database/pools.js';
 import type { Decider } from './executions/decider.js';
 import { runtimeHandlers } from './handlers.js';
 import { startPublication } from './journal/publication.js';
@@ -43,11 +44,12 @@ export function startRuntime(
   return holding(async (resources) => {
     const backends = { ...dependencies, service: 'runtime', schema: 'runtime', migrations, resources };
     const database = await openBackends<RuntimeSchema>(backends);
+    const pools = openPools(database, config, resources);
     // Released after the leases, so that calls meanwhile are forwarded to the new owners, and before the database.
     resources.add('answers', () => bus.close());
     const publication = startPublication({ database, bus, clock, logger });
     resources.add('outbox relay', () => publication.stop());
-    const parts = { ...dependencies, database, instance, publication, resources };
+    const parts = { ...dependencies, database, pools, instance, publication, resources };
     const { context, leases } = createRuntimeContext(parts, config);
     const listening = new AbortController();
     resources.add('partition broadcasts', () => listening.abort());

@@ -233,7 +233,8 @@ describe('the leases of a commit', () => {
     const raised = raiseEpochs(database.db, me, [...leasesOf(0).values()]).finally(() => {
       isRaised = true;
     });
-    const locks = "select from pg_locks where not granted and locktype in ('transactionid', 'tuple')";
+    const locks =
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     await vi.waitFor(async () => expect((await database.pool.query(locks)).rowCount).toBe(1));
     expect(isRaised).toBe(false);
     await underWay.end();

@@ -1,5 +1,4 @@
 import {
-  asServiceError,
   type CallContext,
   type Cancellation,
   type Canceller,
@@ -16,6 +15,7 @@ import {
   ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
+import { toServiceError } from '@orrery/database';
 import type { Clock, Logger } from '@orrery/service-kit';
 import type { z } from 'zod';
 import type { CallOptions, ServeOptions } from '../port.js';
@@ -176,7 +176,7 @@ function encodeReply(rpc: NamedRpc, reply: unknown): string {
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
 function loggedErrorFrame(thrown: unknown, where: object, logger: Logger): Frame {
-  const error = asServiceError(thrown);
+  const error = toServiceError(thrown);
   if (error.code === 'internal') logger.error({ err: thrown, ...where }, 'a call failed');
   return errorFrame(error);
 }

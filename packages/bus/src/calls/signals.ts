@@ -1,5 +1,6 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import { asServiceError, type NamedRpc } from '@orrery/contracts';
+import type { NamedRpc } from '@orrery/contracts';
+import { toServiceError } from '@orrery/database';
 import { createMeter, createTracer, isMetered, isTraced } from '@orrery/service-kit';
 
 /** Telemetry of calls: a span and a duration for each, on both sides. */
@@ -34,7 +35,7 @@ function createTimer(service: string, name: string): Watch {
     const worked = work();
     worked.then(
       () => note('ok'),
-      (error: unknown) => note(asServiceError(error).code),
+      (error: unknown) => note(toServiceError(error).code),
     );
     return worked;
   };
@@ -47,7 +48,7 @@ function createSpans(service: string, kind: SpanKind): Watch {
       try {
         return await work();
       } catch (error) {
-        span.setStatus({ code: SpanStatusCode.ERROR, message: asServiceError(error).code });
+        span.setStatus({ code: SpanStatusCode.ERROR, message: toServiceError(error).code });
         throw error;
       } finally {
         span.end();

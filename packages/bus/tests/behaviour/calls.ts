@@ -93,6 +93,17 @@ export function describeCalls(open: () => BusWorld): void {
     expect(open().log.filter((line) => line.includes('secret of the stable'))).toHaveLength(2);
   });
 
+  it('answers an error of the database by what it means, not as internal', async () => {
+    const ended = Object.assign(new Error('terminating connection'), { code: '57P01' });
+    const throwing = echoHandlers({ 'echo.say': () => Promise.reject(ended) });
+    await (await open().join()).serve(echoContract, throwing);
+    const client = await open().join();
+    await expect(client.call(say, { text: '' }, inTime())).rejects.toMatchObject({
+      code: 'unavailable',
+      facts: { outcome: 'unknown' },
+    });
+  });
+
   it('refuses a request that breaks its contract before the handler sees it, naming the place', async () => {
     await (await open().join()).serve(echoContract, echoHandlers());
     const client = await open().join();

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '@orrery/service-kit';
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { checkServer } from './check-server.js';
-import { guardedPool, openPool, type PoolOptions } from './pool.js';
+import { guardedPool, openPool, type PoolLimits, type PoolOptions } from './pool.js';
 
 export interface ConnectOptions extends PoolOptions {
   readonly clock?: Clock;
@@ -10,18 +10,21 @@ export interface ConnectOptions extends PoolOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A service's own part of the database. `Schema` describes its tables to Kysely. */
-export interface Database<Schema> extends AsyncDisposable {
+/** A pool of connections to a service's own part of the database. `Schema` describes its tables to Kysely. */
+export interface Connections<Schema> extends AsyncDisposable {
   readonly db: Kysely<Schema>;
   /** For what Kysely cannot express. Its errors are those of the driver. */
   readonly pool: pg.Pool;
-  readonly schema: string;
-  /** Another pool to the same database under other limits. The caller ends it. */
-  poolWith(limits: Partial<PoolOptions>): pg.Pool;
-  /** Resolves for a server that answers. For a health check. */
-  ping(): Promise<void>;
   /** Waits for running statements, then closes all connections. */
   close(): Promise<void>;
+}
+
+export interface Database<Schema> extends Connections<Schema> {
+  readonly schema: string;
+  /** Other connections to the same schema, under other limits. The caller closes them. */
+  beside(limits: PoolLimits): Connections<Schema>;
+  /** Resolves for a server that answers. For a health check. */
+  ping(): Promise<void>;
 }
 
 /**
@@ -33,8 +36,8 @@ export interface Database<Schema> extends AsyncDisposable {
 export async function connect<Schema>(options: ConnectOptions): Promise<Database<Schema>> {
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(options.schema))
     throw new TypeError(`not a schema name: ${options.schema}`);
-  const pool = openPool(options);
-  const close = closeOnce(pool);
+  const connections = openConnections<Schema>(options);
+  const { pool, close } = connections;
   try {
     await checkServer({ ...options, pool, clock: options.clock ?? systemClock });
   } catch (error) {
@@ -42,16 +45,20 @@ export async function connect<Schema>(options: ConnectOptions): Promise<Database
     throw error;
   }
   return {
-    db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: guardedPool(pool) }) }),
-    pool,
+    ...connections,
     schema: options.schema,
-    poolWith: (limits) => openPool({ ...options, ...limits }),
+    beside: (limits) => openConnections<Schema>({ ...options, ...limits }),
     ping: async () => {
       await pool.query('select 1');
     },
-    close,
-    [Symbol.asyncDispose]: close,
   };
+}
+
+function openConnections<Schema>(options: PoolOptions): Connections<Schema> {
+  const pool = openPool(options);
+  const close = closeOnce(pool);
+  const dialect = new PostgresDialect({ pool: guardedPool(pool, options) });
+  return { db: new Kysely<Schema>({ dialect }), pool, close, [Symbol.asyncDispose]: close };
 }
 
 function closeOnce(pool: pg.Pool): () => Promise<void> {

@@ -6,23 +6,31 @@ import {
   ConnectionLost,
   classifyPostgresError,
   OutcomeUnknown,
+  PoolExhausted,
 } from '../errors/postgres-errors.js';
 
-export interface PoolOptions {
+export interface PoolOptions extends PoolLimits {
   readonly url: string;
   /** The service's schema: unqualified names mean its tables. */
   readonly schema: string;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
+  readonly logger: Logger;
+}
+
+export interface PoolLimits {
   /** Default 10. */
   readonly maxConnections?: number;
+  /** A statement or transaction that waits longer for a connection is refused, in milliseconds. Default 5,000. */
+  readonly maxWaitMs?: number;
+  /** Every statement reads only. One whose connection was lost is tried once more. Default false. */
+  readonly readOnly?: boolean;
   /** A statement that takes longer is cancelled, in milliseconds. Default 15,000; 0 means never. */
   readonly statementTimeoutMs?: number;
   /** So is one that waits longer for a lock. Default 5,000; 0 means never. */
   readonly lockTimeoutMs?: number;
   /** A transaction that does nothing for longer is ended by the server. Default 15,000; 0 means never. */
   readonly idleInTransactionTimeoutMs?: number;
-  readonly logger: Logger;
 }
 
 /** The driver gives up this long after the statement's own timeout, if the server does not cancel the statement. */
@@ -33,13 +41,13 @@ export function openPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: applicationName,
-    options: `-c search_path=${schema}`,
+    options: `-c search_path=${schema}${options.readOnly ? ' -c default_transaction_read_only=on' : ''}`,
     max: maxConnections,
     statement_timeout: statementTimeoutMs,
     lock_timeout: options.lockTimeoutMs ?? 5000,
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
     ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + SILENCE_MS }),
-    connectionTimeoutMillis: 5000,
+    connectionTimeoutMillis: options.maxWaitMs ?? 5000,
     keepAlive: true,
     types: valueParsers,
   });
@@ -73,16 +81,30 @@ function safeInteger(text: string): number {
 /**
  * The pool as Kysely sees it. A COMMIT that PostgreSQL turns into a ROLLBACK is an error. A lost connection is
  * `ConnectionLost` if nothing was applied and `OutcomeUnknown` if something may have been. A connection that failed
- * is not used again.
+ * is not used again. Where no connection becomes free in time, the error is `PoolExhausted`.
  */
-export function guardedPool(pool: pg.Pool): PostgresPool {
-  return { connect: async () => guardedClient(await pool.connect()), end: () => pool.end() };
+export function guardedPool(pool: pg.Pool, { readOnly }: Pick<PoolLimits, 'readOnly'> = {}): PostgresPool {
+  const connect = () => connectInTime(pool);
+  return {
+    connect: async () =>
+      readOnly ? readingClient(await connect(), connect) : guardedClient(await connect()),
+    end: () => pool.end(),
+  };
 }
 
-function guardedClient(client: pg.PoolClient): PostgresPoolClient {
+async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    // The driver's text for a wait in its queue; a server that does not answer has another one.
+    if (!/^timeout exceeded when trying to connect/.test((error as Error).message)) throw error;
+    throw new PoolExhausted('no connection became free in time', { cause: error });
+  }
+}
+
+function guardedClient(client: pg.PoolClient, readOnly = false): PostgresPoolClient {
   let lost = false;
   let inTransaction = false;
-
   const query = async (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<unknown>> => {
     // The server has rolled back by itself, and the caller gets the first error.
     if (text === 'rollback' && lost) return { command: 'ROLLBACK' as const, rowCount: 0, rows: [] } as never;
@@ -96,12 +118,32 @@ function guardedClient(client: pg.PoolClient): PostgresPoolClient {
     } catch (error) {
       if (classifyPostgresError(error).kind !== 'unknown_outcome') throw error;
       lost = true;
-      const harmless = inTransaction && text !== 'commit';
+      const harmless = readOnly || (inTransaction && text !== 'commit');
       throw harmless
-        ? new ConnectionLost('the connection was lost; the transaction was rolled back', { cause: error })
+        ? new ConnectionLost('the connection was lost; nothing was applied', { cause: error })
         : new OutcomeUnknown('the connection was lost before the outcome was known', { cause: error });
     }
   };
   // Kysely calls the cursor form of `query` only when it was given a cursor class, which it is not.
   return { query: query as PostgresPoolClient['query'], release: () => client.release(lost) };
+}
+
+/** The first statement on a connection is tried on another one when this one turns out to be lost. */
+function readingClient(first: pg.PoolClient, connect: () => Promise<pg.PoolClient>): PostgresPoolClient {
+  let client = guardedClient(first, true);
+  let isFresh = true;
+  const query = async (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<unknown>> => {
+    const mayRepeat = isFresh;
+    isFresh = false;
+    try {
+      return await client.query(text, values);
+    } catch (error) {
+      if (!(mayRepeat && error instanceof ConnectionLost)) throw error;
+      const other = await connect();
+      client.release();
+      client = guardedClient(other, true);
+      return client.query(text, values);
+    }
+  };
+  return { query: query as PostgresPoolClient['query'], release: () => client.release() };
 }

@@ -1,4 +1,4 @@
-/** The connection was lost inside a transaction that had not been asked to commit: nothing was applied. */
+/** The connection was lost while reading, or inside a transaction that had not been asked to commit: nothing was applied. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
@@ -14,6 +14,11 @@ export class OutcomeUnknown extends Error {
 /** A statement had failed, the failure was swallowed, and PostgreSQL turned the COMMIT into a ROLLBACK. */
 export class CommitRefused extends Error {
   override readonly name = 'CommitRefused';
+}
+
+/** All connections were in use for longer than a statement may wait. Nothing was applied. */
+export class PoolExhausted extends Error {
+  override readonly name = 'PoolExhausted';
 }
 
 /** What a failed statement means, apart from PostgreSQL's codes. */
@@ -92,7 +97,7 @@ interface DriverError {
 
 /** Says what an error thrown by a query (and by nothing else) means. Never throws. */
 export function classifyPostgresError(error: unknown): PostgresFailure {
-  if (error instanceof ConnectionLost) return { kind: 'unavailable' };
+  if (error instanceof ConnectionLost || error instanceof PoolExhausted) return { kind: 'unavailable' };
   if (error instanceof OutcomeUnknown) return { kind: 'unknown_outcome' };
   if (typeof error !== 'object' || error === null) return { kind: 'other' };
   const { code, constraint, message, syscall } = error as DriverError;

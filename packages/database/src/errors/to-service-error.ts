@@ -1,14 +1,20 @@
 import { asServiceError, ServiceError } from '@orrery/contracts';
-import { classifyPostgresError } from './postgres-errors.js';
+import { classifyPostgresError, PoolExhausted } from './postgres-errors.js';
 
 /**
  * Turns a database error into one that may leave the service: away → `unavailable` (503), too slow →
- * `deadline_exceeded` (504), still in conflict after its retries → `overloaded` (503). The facts say if the outcome is
- * unknown. A violated constraint is `internal`; a service maps those that it expects before.
+ * `deadline_exceeded` (504), still in conflict after its retries, or without a free connection → `overloaded` (503). The
+ * facts say if the outcome is unknown. A violated constraint is `internal`; a service maps those that it expects before.
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   const cause = { cause: error };
+  if (error instanceof PoolExhausted)
+    return new ServiceError(
+      'overloaded',
+      'Too many calls wait for the database; nothing was changed.',
+      cause,
+    );
   switch (classifyPostgresError(error).kind) {
     case 'unavailable':
       return new ServiceError('unavailable', 'The database is away; nothing was changed.', cause);

@@ -1,7 +1,8 @@
 import { type Logger, StartupError } from '@orrery/service-kit';
 import { Kysely, type Migration, type MigrationResult, Migrator, PostgresDialect } from 'kysely';
 import type pg from 'pg';
-import type { Database } from '../connection/connect.js';
+import type { Connections } from '../connection/connect.js';
+import type { PoolLimits } from '../connection/pool.js';
 
 export type { Migration } from 'kysely';
 
@@ -9,7 +10,10 @@ export type { Migration } from 'kysely';
 export type Migrations = Readonly<Record<string, Migration>>;
 
 export interface MigrateOptions {
-  readonly database: Pick<Database<unknown>, 'schema' | 'poolWith'>;
+  readonly database: {
+    readonly schema: string;
+    beside(limits: PoolLimits): Pick<Connections<unknown>, 'pool' | 'close'>;
+  };
   readonly migrations: Migrations;
   readonly logger: Logger;
 }
@@ -31,7 +35,7 @@ export async function migrate({ database, migrations, logger }: MigrateOptions):
     lockTimeoutMs: 0,
     idleInTransactionTimeoutMs: 0,
   };
-  const pool = database.poolWith(limits);
+  const { pool, close } = database.beside(limits);
   try {
     // A lock of the session: it also covers CREATE SCHEMA, which is not safe to run twice at once.
     await pool.query(`select pg_advisory_lock(hashtext('orrery.migrate'), hashtext($1))`, [database.schema]);
@@ -39,7 +43,7 @@ export async function migrate({ database, migrations, logger }: MigrateOptions):
     await refuseNewerSchema(pool, database.schema, migrations);
     await migrateToLatest(pool, database.schema, migrations, logger);
   } finally {
-    await pool.end();
+    await close();
   }
 }
 

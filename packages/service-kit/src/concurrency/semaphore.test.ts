@@ -68,3 +68,28 @@ test('waiting for a free slot ends with the next release', async () => {
   expect(woken).toEqual(['woken']);
   expect(semaphore.taken).toBe(2);
 });
+
+test('work that finds the queue full is refused at once', async () => {
+  const semaphore = createSemaphore(1, { maxWaiting: 1 });
+  const first = pending();
+  const running = semaphore.run(never, () => first.promise);
+  const waiting = semaphore.run(never, async () => 'waited');
+  await expect(semaphore.run(never, async () => 'too many')).rejects.toMatchObject({ code: 'overloaded' });
+  first.resolve();
+  await running;
+  expect(await waiting).toBe('waited');
+});
+
+test('work that waits too long is refused, never starts and holds up no other', async () => {
+  const semaphore = createSemaphore(1, { maxWaitMs: 5 });
+  const first = pending();
+  const running = semaphore.run(never, () => first.promise);
+  const late: string[] = [];
+  const waiting = semaphore.run(never, async () => late.push('late'));
+  await expect(waiting).rejects.toMatchObject({ code: 'overloaded' });
+  const next = semaphore.run(never, async () => 'next');
+  first.resolve();
+  await running;
+  expect(await next).toBe('next');
+  expect(late).toEqual([]);
+});

@@ -9,7 +9,7 @@ import {
   paginationOf,
   refuseDeepPage,
 } from '@orrery/contracts';
-import type { Logger } from '@orrery/service-kit';
+import type { Logger, Semaphore } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Db } from '../database/db.js';
 import type { Lanes } from '../lanes/lanes.js';
@@ -28,6 +28,8 @@ export type DeploymentWrites = Omit<Rpcs, keyof Reads | 'deployments.create'>;
 export interface DeploymentDependencies {
   readonly db: Db;
   readonly bus: Pick<Bus, 'call'>;
+  /** Bounds how many reads run at once. */
+  readonly reading: Semaphore;
   readonly access: Pick<DeploymentAccess, 'visible'>;
   readonly lanes: Pick<Lanes, 'submit'>;
   readonly models: ModelList;
@@ -39,17 +41,19 @@ export function deploymentReads({
   db,
   bus,
   access,
-}: Pick<DeploymentDependencies, 'db' | 'bus' | 'access'>): Handlers<Reads> {
+  reading,
+}: Pick<DeploymentDependencies, 'db' | 'bus' | 'access' | 'reading'>): Handlers<Reads> {
   return {
     'deployments.list': async ({ params, query }, call) => {
       refuseDeepPage(query);
       const request = { params: { idOrAddress: params.worldAddress }, query: {}, headers: {}, body: {} };
       const { data: world } = await bus.call(catalogContract.rpcs['worlds.get'], request, call);
-      const { rows, total } = await listDeployments(db, world.id, accountOf(call.caller), query);
+      const list = () => listDeployments(db, world.id, accountOf(call.caller), query);
+      const { rows, total } = await reading.run(call.signal, list);
       return { data: rows.map(toRecord), pagination: paginationOf(query, total) };
     },
-    'deployments.get': async ({ params }, { caller }) => ({
-      data: toRecord(await access.visible(params, caller)),
+    'deployments.get': async ({ params }, { caller, signal }) => ({
+      data: toRecord(await reading.run(signal, () => access.visible(params, caller))),
     }),
   };
 }

@@ -1,0 +1,70 @@
+import { ConnectionLost, type Connections, PoolExhausted, toServiceError } from '@orrery/database';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Items, openItems, terminate } from './test-connection.js';
+
+type Limits = Parameters<Awaited<ReturnType<typeof openItems>>['beside']>[0];
+
+async function openBeside(limits: Limits) {
+  const database = await openItems();
+  const connections = database.beside(limits);
+  onTestFinished(() => connections.close());
+  return { database, ...connections };
+}
+
+/** Takes a connection until it is called. */
+async function occupy({ pool }: Pick<Connections<Items>, 'pool'>): Promise<() => void> {
+  const client = await pool.connect();
+  return () => client.release();
+}
+
+const select = ({ db }: Pick<Connections<Items>, 'db'>) => db.selectFrom('items').select('id').execute();
+const backendOf = async ({ db }: Pick<Connections<Items>, 'db'>) =>
+  (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]?.pid ?? 0;
+
+describe('connections beside others', () => {
+  it('wait for none of the others', async () => {
+    const { database, ...beside } = await openBeside({ maxConnections: 1 });
+    const release = await occupy(beside);
+    onTestFinished(release);
+    expect(await select(database)).toEqual([]);
+  });
+
+  it('refuse a statement that has waited for too long', async () => {
+    const { database: _, ...beside } = await openBeside({ maxConnections: 1, maxWaitMs: 20 });
+    onTestFinished(await occupy(beside));
+    const error = await select(beside).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(PoolExhausted);
+    expect(toServiceError(error).code).toBe('overloaded');
+  });
+
+  it('write nothing when they are for reading', async () => {
+    const { database: _, db } = await openBeside({ readOnly: true });
+    await expect(db.insertInto('items').values({ id: 1, tags: null, at: null }).execute()).rejects.toThrow(
+      'read-only transaction',
+    );
+  });
+
+  it('read once more on another connection when the first one turns out to be lost', async () => {
+    const { database, ...beside } = await openBeside({ readOnly: true });
+    const reading = sql<{ one: number }>`select 1 as one, pg_sleep(0.2)`.execute(beside.db);
+    const backend = sql<{ pid: number }>`
+      select pid from pg_stat_activity where query like 'select 1 as one%' and state = 'active'`;
+    await expect.poll(async () => (await backend.execute(database.db)).rows[0]?.pid).toBeGreaterThan(0);
+    const pid = (await backend.execute(database.db)).rows[0]?.pid ?? 0;
+    await terminate(database, pid);
+    expect((await reading).rows).toMatchObject([{ one: 1 }]);
+    expect(await backendOf(beside)).not.toBe(pid);
+  });
+
+  it('say that nothing was applied when reading fails for good', async () => {
+    const { database, ...beside } = await openBeside({ readOnly: true });
+    const lost = beside.db.transaction().execute(async (trx) => {
+      await terminate(database, await backendOf({ db: trx }));
+      await trx.selectFrom('items').select('id').execute();
+    });
+    const error = await lost.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConnectionLost);
+    expect(toServiceError(error)).toMatchObject({ code: 'unavailable', facts: {} });
+  });
+});
