@@ -31,6 +31,7 @@ export const failedInTheRun: readonly Known[] = [
   ['a change key without a schema', 'anyKey', { key: ':A' }, 400, 'invalid_change_key'],
   ['an instanceId that is too long', 'anyKey', { key: `horse:${text(256)}` }, 400, 'invalid_change_key'],
   ['an instanceId with a control character', 'anyKey', { key: 'horse:a\nb' }, 400, 'invalid_change_key'],
+  ['a reserved instanceId', 'anyKey', { key: 'horse:constructor' }, 400, 'invalid_change_key'],
   ['an unknown schema in a change key', 'anyKey', { key: 'ghost:A' }, 400, 'change_not_allowed'],
   ['a schema outside the mode map', 'otherSchema', { id: 'A' }, 400, 'change_not_allowed'],
   ['the removal of what is not there', 'remove', { id: 'nobody' }, 400, 'change_not_allowed'],

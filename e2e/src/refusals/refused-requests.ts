@@ -153,6 +153,11 @@ export const refusedRequests: readonly RefusedRequest[] = [
     404,
     'world_not_found',
   ]),
+  request('GET', ({ world }) => `${world}/events/fine/event-versions/01`)(
+    'a version number with a leading zero',
+    undefined,
+    [404, 'event_version_not_found'],
+  ),
   request('PUT', below(''))('settings with an unknown property', { speed: 1 }, invalid()),
   request('PUT', below(''))('settings with an unknown model', { aiModelId: 'ghost' }, [
     400,
@@ -196,6 +201,10 @@ export const refusedRequests: readonly RefusedRequest[] = [
     '/state/name',
   ]),
   create('an instance with too large a state', horse({ note: 'x'.repeat(66_000) }), [400, 'invalid_state']),
+  ...['__proto__', 'constructor', 'prototype'].map((id) =>
+    create(`an instance called ${id}`, horse({}, id), invalid('/instanceId')),
+  ),
+  create('an attribute twice, in two normal forms', horse({ 'e\u0301': 1, '\u00e9': 2 }), invalid('/state')),
   create('an instanceId that is too long', horse({}, 'x'.repeat(256)), invalid('/instanceId')),
   create('an instanceId with a control character', horse({}, 'a\u0001'), invalid('/instanceId')),
   replace('a state that is missing', {}, invalid('/state')),
