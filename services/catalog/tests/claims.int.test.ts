@@ -38,17 +38,23 @@ describe('claims', () => {
   const claimAll = async () => {
     const { id: worldId, address: world } = planted.world;
     await catalog.ask('claims.world', { world, deployment });
-    const { definitions: versions } = await catalog.ask('claims.versions', {
+    const { definitions: versions, ...ofVersions } = await catalog.ask('claims.versions', {
       worldId,
       deployment,
       versions: [{ event: 'race', version: 1 }],
     });
-    const { definitions: schemas } = await catalog.ask('claims.schemas', {
+    const { definitions: schemas, ...ofSchemas } = await catalog.ask('claims.schemas', {
       worldId,
       deployment,
       schemas: ['horse'],
     });
-    return { versionId: versions[0]?.versionId ?? 0, schemaId: schemas[0]?.schemaId ?? 0 };
+    const versionId = versions[0]?.versionId ?? 0;
+    const schemaId = schemas[0]?.schemaId ?? 0;
+    const made = {
+      versions: [{ id: versionId, revision: ofVersions.revisions?.[versionId] ?? 0 }],
+      schemas: [{ id: schemaId, revision: ofSchemas.revisions?.[schemaId] ?? 0 }],
+    };
+    return { versionId, schemaId, made };
   };
   const claims = async () =>
     (
@@ -85,7 +91,8 @@ describe('claims', () => {
     const versions = [2, 1, 2].map((version) => ({ event: 'race', version }));
     const first = await catalog.ask('claims.versions', { worldId, deployment, versions });
     expect(first.definitions.map(({ version }) => version)).toEqual([2, 1, 2]);
-    expect(await catalog.ask('claims.versions', { worldId, deployment, versions })).toEqual(first);
+    const again = await catalog.ask('claims.versions', { worldId, deployment, versions });
+    expect(again.definitions).toEqual(first.definitions);
     const schemas = Object.keys(first.definitions[1]?.schemas ?? {});
     expect(schemas).toEqual(['horse']);
   });
@@ -125,6 +132,32 @@ describe('claims', () => {
     await sweepLater();
     expect(await claims()).toEqual([]);
     await catalog.call('worlds.delete', { params: { idOrAddress: planted.world.address } });
+  });
+
+  it('are released by their revisions, so a late release removes no claim that was made since', async () => {
+    const { made: first } = await claimAll();
+    const { made: second } = await claimAll();
+    const release = async (given: object) =>
+      (await catalog.ask('claims.release', { deployment, ...given })).released;
+    expect(await release(first)).toBe(0);
+    const race = { params: { ...planted.inWorld, eventName: 'race', version: '1' } };
+    expect(await codeOf(catalog.call('versions.delete', race))).toBe('event_version_in_use');
+    expect(await release(second)).toBe(2);
+    await claimAll();
+    expect(await release(second)).toBe(0);
+    expect(await claims()).toEqual(['schema', 'version', 'world']);
+    expect(await codeOf(catalog.call('versions.delete', race))).toBe('event_version_in_use');
+  });
+
+  it('keeps a claim that was released and made anew while its owner was asked', async () => {
+    const { made } = await claimAll();
+    owner.answer = async () => {
+      await catalog.ask('claims.release', { deployment, ...made });
+      await claimAll();
+      return { exists: true, versionIds: [], schemaIds: [] };
+    };
+    await sweepLater();
+    expect(await claims()).toEqual(['schema', 'version', 'world']);
   });
 
   it('keeps a claim that was made anew while its owner was asked', async () => {

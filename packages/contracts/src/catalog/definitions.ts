@@ -52,6 +52,9 @@ export type WorldTexts = z.infer<typeof worldTexts>;
 
 const internal = { scope: 'none', relation: 'internal' } as const;
 const versionName = z.object({ event: z.string(), version: z.int() });
+/** Of the claims made, by the id of what is claimed. An older catalog answers none. */
+const revisions = z.record(z.string(), z.int()).optional();
+const claims = z.array(z.object({ id: z.int(), revision: z.int() }));
 const changedOr = <T extends z.ZodType>(definition: T) =>
   z.discriminatedUnion('state', [
     z.object({ state: z.literal('same') }),
@@ -60,8 +63,8 @@ const changedOr = <T extends z.ZodType>(definition: T) =>
   ]);
 
 /**
- * What the runtime asks of the catalog. Claims (docs/catalog.md) are made before the runtime commits a reference and are
- * idempotent; a claimed definition cannot be deleted, one that is being deleted cannot be claimed.
+ * What the runtime asks of the catalog. Claims (docs/catalog.md) are made before the runtime commits a reference and may
+ * be repeated; a claimed definition cannot be deleted, one that is being deleted cannot be claimed.
  */
 export const definitionRpcs = {
   /** Is what I remember still so? One call confirms everything that a batch of runs uses; answers are in item order. */
@@ -91,16 +94,20 @@ export const definitionRpcs = {
     access: internal,
     errors: ['unknown_event', 'unknown_event_version'],
     request: z.object({ worldId: z.int(), deployment: address, versions: z.array(versionName).max(200) }),
-    reply: z.object({ definitions: z.array(versionDefinition) }),
+    reply: z.object({ definitions: z.array(versionDefinition), revisions }),
   }),
   /** Claims schemas for a deployment's first instances of them; live definitions are answered. */
   'claims.schemas': rpc({
     access: internal,
     errors: ['unknown_entity_schema'],
     request: z.object({ worldId: z.int(), deployment: address, schemas: z.array(z.string()).max(500) }),
-    reply: z.object({ definitions: z.array(schemaDefinition) }),
+    reply: z.object({ definitions: z.array(schemaDefinition), revisions }),
   }),
-  /** Gives claims back early; the sweep would find them anyway. Without lists: all claims of the deployment. */
+  /**
+   * Gives claims back early; the sweep would find them anyway. A claim that has been made again has another revision and
+   * stays. Without lists: all claims of the deployment. `versionIds` and `schemaIds` are those of a runtime that
+   * knows no revisions.
+   */
   'claims.release': rpc({
     access: internal,
     errors: [],
@@ -108,6 +115,8 @@ export const definitionRpcs = {
       deployment: address,
       versionIds: z.array(z.int()).optional(),
       schemaIds: z.array(z.int()).optional(),
+      versions: claims.optional(),
+      schemas: claims.optional(),
     }),
     reply: z.object({ released: z.int() }),
   }),

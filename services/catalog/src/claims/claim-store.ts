@@ -3,27 +3,29 @@ import type { Db, Trx } from '../database/db.js';
 import type { ClaimKind, ClaimRow } from '../database/schema.js';
 
 /**
- * Claims targets for a deployment. The caller has locked their rows, so deletions wait. Claiming again makes a new claim
- * (a higher revision), which a sweep that started before does not release.
+ * Claims targets for a deployment and answers the revisions by target. The caller has locked their rows, so deletions
+ * wait. Claiming again makes a new claim with a revision of its own, which no release of the one before removes.
  */
 export async function putClaims(
   trx: Trx,
   { deployment, worldId, now }: { deployment: string; worldId: number; now: Date },
   kind: ClaimKind,
   targetIds: readonly number[],
-): Promise<void> {
-  if (targetIds.length === 0) return;
+): Promise<Record<string, number>> {
+  if (targetIds.length === 0) return {};
   const ids = [...new Set(targetIds)].sort((a, b) => a - b);
-  await trx
+  const claims = await trx
     .insertInto('claims')
     .values(ids.map((id) => ({ deployment, kind, target_id: id, world_id: worldId, checked_at: now })))
     .onConflict((conflict) =>
       conflict.columns(['deployment', 'kind', 'target_id']).doUpdateSet({
-        revision: sql`claims.revision + 1`,
+        revision: sql`excluded.revision`,
         checked_at: now,
       }),
     )
+    .returning(['target_id', 'revision'])
     .execute();
+  return Object.fromEntries(claims.map(({ target_id, revision }) => [target_id, revision]));
 }
 
 export async function isClaimed(
@@ -65,7 +67,7 @@ export async function isEventClaimed(trx: Trx, eventId: number): Promise<boolean
   return claim !== undefined;
 }
 
-/** Releases claims and returns their number. */
+/** Releases claims whatever their revisions, for a runtime that does not know them. */
 export async function releaseTargets(
   db: Db,
   deployment: string,
@@ -87,14 +89,31 @@ export async function releaseAll(db: Db, deployment: string): Promise<number> {
   return Number(released.numDeletedRows);
 }
 
-/** Releases a claim if its revision is still the one that the sweep saw. */
-export async function releaseSeen(db: Db, claim: ClaimRow): Promise<number> {
+/** A claim as it was made or seen. */
+export interface SeenClaim {
+  readonly id: number;
+  readonly revision: number;
+}
+
+/** Releases those claims that have not been made again since, and returns their number. */
+export async function releaseSeen(
+  db: Db,
+  deployment: string,
+  kind: ClaimKind,
+  seen: readonly SeenClaim[],
+): Promise<number> {
+  if (seen.length === 0) return 0;
   const released = await db
     .deleteFrom('claims')
-    .where('deployment', '=', claim.deployment)
-    .where('kind', '=', claim.kind)
-    .where('target_id', '=', claim.target_id)
-    .where('revision', '=', claim.revision)
+    .where('deployment', '=', deployment)
+    .where('kind', '=', kind)
+    .where(({ eb, refTuple, tuple }) =>
+      eb(
+        refTuple('target_id', 'revision'),
+        'in',
+        seen.map(({ id, revision }) => tuple(id, revision)),
+      ),
+    )
     .executeTakeFirst();
   return Number(released.numDeletedRows);
 }

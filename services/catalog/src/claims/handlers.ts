@@ -5,7 +5,7 @@ import { type Db, nowOf } from '../database/db.js';
 import { loadVersionDefinitions } from '../definitions/load-definitions.js';
 import { toSchemaDefinition } from '../entity-schemas/schema-rules.js';
 import { ownWorld } from '../worlds/world-access.js';
-import { putClaims, releaseAll, releaseTargets } from './claim-store.js';
+import { putClaims, releaseAll, releaseSeen, releaseTargets } from './claim-store.js';
 import { holdSchemasNamed, holdVersionsNamed, holdWorldById } from './claim-targets.js';
 
 /** What claims need. */
@@ -30,8 +30,8 @@ export function claimHandlers(context: ClaimDependencies): Handlers<ClaimRpcs> {
       transaction(db, async (trx) => {
         await holdWorldById(trx, worldId);
         const ids = await holdVersionsNamed(trx, worldId, versions);
-        await putClaims(trx, { deployment, worldId, now: nowOf(context) }, 'version', ids);
-        return { definitions: await loadVersionDefinitions(trx, ids) };
+        const revisions = await putClaims(trx, { deployment, worldId, now: nowOf(context) }, 'version', ids);
+        return { definitions: await loadVersionDefinitions(trx, ids), revisions };
       }),
 
     'claims.schemas': ({ worldId, deployment, schemas }) =>
@@ -39,17 +39,20 @@ export function claimHandlers(context: ClaimDependencies): Handlers<ClaimRpcs> {
         await holdWorldById(trx, worldId);
         const rows = await holdSchemasNamed(trx, worldId, schemas);
         const ids = rows.map(({ id }) => id);
-        await putClaims(trx, { deployment, worldId, now: nowOf(context) }, 'schema', ids);
-        return { definitions: rows.map(toSchemaDefinition) };
+        const revisions = await putClaims(trx, { deployment, worldId, now: nowOf(context) }, 'schema', ids);
+        return { definitions: rows.map(toSchemaDefinition), revisions };
       }),
 
-    'claims.release': ({ deployment, versionIds, schemaIds }) =>
+    'claims.release': ({ deployment, ...some }) =>
       transaction(db, async (trx) => {
-        if (versionIds === undefined && schemaIds === undefined)
-          return { released: await releaseAll(trx, deployment) };
-        const versions = await releaseTargets(trx, deployment, 'version', versionIds ?? []);
-        const schemas = await releaseTargets(trx, deployment, 'schema', schemaIds ?? []);
-        return { released: versions + schemas };
+        const isAll = Object.values(some).every((list) => list === undefined);
+        if (isAll) return { released: await releaseAll(trx, deployment) };
+        const versions = await releaseSeen(trx, deployment, 'version', some.versions ?? []);
+        const schemas = await releaseSeen(trx, deployment, 'schema', some.schemas ?? []);
+        const older =
+          (await releaseTargets(trx, deployment, 'version', some.versionIds ?? [])) +
+          (await releaseTargets(trx, deployment, 'schema', some.schemaIds ?? []));
+        return { released: versions + schemas + older };
       }),
   };
 }

@@ -65,8 +65,11 @@ async function sweepDeployment(
   };
   try {
     const held = await askHeld(asked, signal);
-    const released = await Promise.all(notHeld(claims, held).map((claim) => releaseSeen(db, claim)));
-    signals.claimsReleased(released.filter((count) => count > 0).length);
+    const free = notHeld(claims, held);
+    const released = await Promise.all(
+      CLAIM_KINDS.map((kind) => releaseSeen(db, deployment, kind, seenOf(free, kind))),
+    );
+    signals.claimsReleased(released.reduce((sum, count) => sum + count, 0));
   } catch (error) {
     if (signal.aborted) return;
     // The next sweep after the grace period retries; until then the claims stay.
@@ -77,6 +80,13 @@ async function sweepDeployment(
     signals.claimsUnanswered(1);
   }
 }
+
+const CLAIM_KINDS = ['world', 'version', 'schema'] as const;
+
+const seenOf = (claims: readonly ClaimRow[], kind: ClaimRow['kind']) =>
+  claims
+    .filter((claim) => claim.kind === kind)
+    .map(({ target_id, revision }) => ({ id: target_id, revision }));
 
 const TIMEOUT_MS = 10_000;
 
