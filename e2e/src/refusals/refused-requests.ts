@@ -158,6 +158,12 @@ export const refusedRequests: readonly RefusedRequest[] = [
     undefined,
     [404, 'event_version_not_found'],
   ),
+  deploy('a deployment that pays to no wallet', named({ payToAddress: 'zz' }), invalid('/payToAddress')),
+  request('PUT', below(''))(
+    'settings that pay to no wallet',
+    { payToAddress: 'zz' },
+    invalid('/payToAddress'),
+  ),
   request('PUT', below(''))('settings with an unknown property', { speed: 1 }, invalid()),
   request('PUT', below(''))('settings with an unknown model', { aiModelId: 'ghost' }, [
     400,

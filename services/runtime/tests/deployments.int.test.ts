@@ -47,7 +47,7 @@ describe('deployments', () => {
 
   it('change what is named and keep the rest; every change is in the journal', async () => {
     const { params, verify, history } = await plantDeployment(house, {
-      payToAddress: '0xabc',
+      payToAddress: `0x${'ab'.repeat(20)}`,
       description: 'x',
     });
     const { data } = await call('deployments.update', { params, body: { name: 'New', payToAddress: null } });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { address } from '../ids/address.js';
+import { walletAddress } from '../ids/wallet-address.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
 import { deleted, description, NAMED_BYTES, name, sha256, timestamp } from '../records/text.js';
@@ -16,8 +17,8 @@ export const deploymentSource = z
 export type DeploymentSource = z.infer<typeof deploymentSource>;
 
 const aiModelId = z.string().min(1).max(255);
-/** Which networks it can receive on is seen when a payment is asked for. */
-const payToAddress = z.string().regex(/^[0-9A-Za-z.:_-]{1,128}$/, 'A wallet address is required.');
+/** Which networks it can receive on is seen when a payment is requested. */
+const payToAddress = walletAddress;
 const aiDailyBudgetUsd = z.number().min(0).max(1_000_000);
 
 export const deploymentRecord = z

@@ -1,0 +1,34 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import bs58 from 'bs58';
+import { z } from 'zod';
+
+const EVM = /^0x[0-9a-fA-F]{40}$/;
+const BASE_58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+/** Where payments go: an EVM address, or a base58 public key of 32 bytes (Solana). Kept as it was sent. */
+export const walletAddress = z
+  .string()
+  .refine(
+    (text) => isEvmAddress(text) || isBase58Key(text),
+    'A wallet address is required: "0x" and 40 hexadecimal digits (with a valid EIP-55 checksum if letters of both ' +
+      'cases occur), or the base58 text of 32 bytes.',
+  )
+  .meta({ description: 'An EVM address, or a base58 public key of 32 bytes' });
+
+function isEvmAddress(text: string): boolean {
+  if (!EVM.test(text)) return false;
+  const digits = text.slice(2);
+  const isOneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
+  return isOneCase || digits === checksummed(digits.toLowerCase());
+}
+
+/** EIP-55: a letter is a capital where the digit of the hash in its position is 8 or more. */
+function checksummed(digits: string): string {
+  const hash = bytesToHex(keccak_256(new TextEncoder().encode(digits)));
+  return digits.replace(/[a-f]/g, (letter, at: number) =>
+    Number.parseInt(hash.charAt(at), 16) >= 8 ? letter.toUpperCase() : letter,
+  );
+}
+
+const isBase58Key = (text: string): boolean => BASE_58.test(text) && bs58.decodeUnsafe(text)?.length === 32;
