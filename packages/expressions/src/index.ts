@@ -9,6 +9,7 @@ export {
   compileEntitySchema,
 } from './attributes/entity-schema.js';
 export { type CronProblem, type CronSchedule, checkCronSchedule } from './cron/check-cron-schedule.js';
+export { changedSchemas } from './mutations/changed-schemas.js';
 export { findBrokenChanges } from './mutations/find-broken-changes.js';
 export { findUnknownOperators } from './mutations/find-unknown-operators.js';
 export {

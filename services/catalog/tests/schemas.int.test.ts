@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   bootCatalog,
   codeOf,
@@ -6,6 +6,7 @@ import {
   plantWorld,
   type RunningTestCatalog,
   refusalOf,
+  unique,
 } from './running-catalog.js';
 
 describe('entity schemas and attributes', () => {
@@ -152,6 +153,71 @@ describe('entity schemas and attributes', () => {
     expect(renamed.data.name).toBe('rider');
   });
 
+  const template = (key: string) => ({ mutationSettings: { mode: 'direct', template: { [key]: { n: 1 } } } });
+
+  it.each([
+    ['a key of its template', (name: string) => template(`${name}:A1`)],
+    ['a key that a placeholder ends', (name: string) => template(`${name}:{{input.id}}`)],
+    ['its name in another form than NFC', (name: string) => template(`${name.normalize('NFD')}:A1`)],
+    [
+      'a key of stateChanges',
+      (name: string) => ({
+        mutationSettings: {
+          mode: 'direct',
+          template: { stateChanges: { [`${name}:A1`]: {} }, result: null },
+        },
+      }),
+    ],
+    [
+      'a key, although its mode map has others',
+      (name: string) => ({ ...template(`${name}:A1`), stateChanges: { horse: 'partial' } }),
+    ],
+  ])('keeps a schema that a version names in %s', async (_what, version) => {
+    const name = unique('caf\u00e9');
+    const event = unique('event');
+    // The template is older than the schema that it names.
+    await catalog.call('events.create', {
+      params: planted.inWorld,
+      body: { name: event, firstVersion: version(name) },
+    });
+    await createSchema({ name });
+    const params = { ...planted.inWorld, schemaName: name };
+    expect(await codeOf(catalog.call('entitySchemas.delete', { params }))).toBe('entity_schema_in_use');
+    expect(await codeOf(catalog.call('entitySchemas.update', { params, body: { name: 'b' } }))).toBe(
+      'entity_schema_in_use',
+    );
+    await catalog.call('events.delete', { params: { ...planted.inWorld, eventName: event } });
+    await catalog.call('entitySchemas.delete', { params });
+  });
+
+  it('deletes a schema whose name a template has elsewhere only', async () => {
+    await createSchema({ name: 'wall' });
+    const elsewhere = {
+      stateChanges: { 'horse:wall:1': { wall: 'wall:1' }, 'walls:1': {}, '{{ "wall" }}:1': {} },
+      result: { 'wall:1': 1 },
+    };
+    const body = { mutationSettings: { mode: 'direct', template: elsewhere } };
+    await catalog.call('versions.create', { params: { ...planted.inWorld, eventName: 'race' }, body });
+    await catalog.call('entitySchemas.delete', { params: { ...planted.inWorld, schemaName: 'wall' } });
+  });
+
+  it('is not deleted while a version is saved whose template names it', async () => {
+    await createSchema({ name: 'gate' });
+    const deletion = await catalog.pool.connect();
+    try {
+      await deletion.query('begin');
+      await deletion.query(`select from entity_schemas where name = 'gate' for update`);
+      const params = { ...planted.inWorld, eventName: 'race' };
+      const saved = catalog.call('versions.create', { params, body: template('gate:G1') });
+      const first = await Promise.race([saved.then(() => 'saved'), aLockIsAwaited(catalog)]);
+      await deletion.query('rollback');
+      await saved;
+      expect(first).toBe('waited');
+    } finally {
+      deletion.release();
+    }
+  });
+
   it('knows what the schemas of the world take together', async () => {
     const known = async () => {
       const { rows } = await catalog.pool.query(
@@ -185,3 +251,14 @@ describe('entity schemas and attributes', () => {
     expect(after.data.map(({ name }) => name)).not.toContain('cart');
   });
 });
+
+/** Resolves once a statement of this database waits for a lock. */
+async function aLockIsAwaited({ pool }: RunningTestCatalog) {
+  await vi.waitFor(async () => {
+    const waiting = await pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    expect(waiting.rowCount).toBe(1);
+  });
+  return 'waited';
+}

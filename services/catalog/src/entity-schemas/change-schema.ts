@@ -13,11 +13,19 @@ import type { Announce } from '../changes/announce-change.js';
 import { isClaimed } from '../claims/claim-store.js';
 import type { CatalogLimits } from '../config.js';
 import { type Db, nowOf, type Trx } from '../database/db.js';
+import type { EntitySchemaRow } from '../database/schema.js';
 import { contentBytes } from '../hashing/content-hash.js';
 import { ownWorld } from '../worlds/world-access.js';
 import { addMember, countSchemaBytes, removeMember } from '../worlds/world-counters.js';
 import { refuseOversizedSchema, toSchemaRecord } from './schema-rules.js';
-import { deleteSchema, holdSchema, insertSchema, isSchemaNamed, updateSchema } from './schema-store.js';
+import {
+  deleteSchema,
+  holdSchema,
+  insertSchema,
+  isSchemaInTemplate,
+  isSchemaNamed,
+  updateSchema,
+} from './schema-store.js';
 
 /** What changes of entity schemas need. */
 export interface SchemaDependencies {
@@ -60,10 +68,10 @@ interface SchemaPath {
 }
 
 /** @throws ServiceError `entity_schema_in_use` when a version names it or a deployment has instances of it. */
-async function refuseWhileInUse(trx: Trx, id: number, what: string): Promise<void> {
-  if (await isSchemaNamed(trx, id))
+async function refuseWhileInUse(trx: Trx, schema: EntitySchemaRow, what: string): Promise<void> {
+  if ((await isSchemaNamed(trx, schema.id)) || (await isSchemaInTemplate(trx, schema)))
     throw new ServiceError('entity_schema_in_use', `An event version uses the schema; it cannot be ${what}.`);
-  if (await isClaimed(trx, 'schema', id))
+  if (await isClaimed(trx, 'schema', schema.id))
     throw new ServiceError('entity_schema_in_use', `Instances use the schema; it cannot be ${what}.`);
 }
 
@@ -77,7 +85,7 @@ export async function changeSchema(
   const world = await ownWorld(trx, worldAddress, caller, 'shared');
   const renames = body.name !== undefined && body.name !== schemaName;
   const current = await holdSchema(trx, world.id, schemaName, renames ? 'alone' : 'editing');
-  if (renames) await refuseWhileInUse(trx, current.id, 'renamed');
+  if (renames) await refuseWhileInUse(trx, current, 'renamed');
   const schema = await updateSchema(trx, current, body, nowOf(context));
   await context.announce(trx, world, {
     subject: 'entity_schema',
@@ -96,7 +104,7 @@ export async function removeSchema(
 ): Promise<void> {
   const world = await ownWorld(trx, worldAddress, caller, 'counting');
   const schema = await holdSchema(trx, world.id, schemaName, 'alone');
-  await refuseWhileInUse(trx, schema.id, 'deleted');
+  await refuseWhileInUse(trx, schema, 'deleted');
   await deleteSchema(trx, schema.id);
   await removeMember(trx, world.id, 'schema_count');
   await countSchemaBytes(trx, world.id, -contentBytes(schema.definition), context.limits.worldSchemaBytes);

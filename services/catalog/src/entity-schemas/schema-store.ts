@@ -6,6 +6,7 @@ import {
   type UpdateEntitySchemaBody,
 } from '@orrery/contracts';
 import { page } from '@orrery/database';
+import { sql } from 'kysely';
 import { type Db, json, type Trx } from '../database/db.js';
 import type { EntitySchemaRow } from '../database/schema.js';
 import { schemaHash } from './schema-rules.js';
@@ -111,6 +112,28 @@ export async function isSchemaNamed(trx: Trx, id: number): Promise<boolean> {
     .limit(1)
     .executeTakeFirst();
   return naming !== undefined;
+}
+
+/**
+ * Whether a template of the world has the schema in a change key, which then begins with its name and a colon. Such keys
+ * are looked for here and not linked like other names, because a template may be older than the schema that it names.
+ */
+export async function isSchemaInTemplate(
+  trx: Trx,
+  { world_id, name }: Pick<EntitySchemaRow, 'world_id' | 'name'>,
+): Promise<boolean> {
+  const objectKeys = (json: ReturnType<typeof sql>) =>
+    sql`json_object_keys(case when json_typeof(${json}) = 'object' then ${json} end)`;
+  const template = sql`(v.definition -> 'mutationSettings' -> 'template')`;
+  const { rows } = await sql`
+    select from events e join event_versions v on v.event_id = e.id
+    where e.world_id = ${world_id} and exists (
+      select from (
+        select ${objectKeys(template)} as key
+        union all select ${objectKeys(sql`(${template} -> 'stateChanges')`)}
+      ) as change where starts_with(normalize(key, NFC), ${`${name}:`})
+    ) limit 1`.execute(trx);
+  return rows.length > 0;
 }
 
 export const schemasPage = (db: Db, worldId: number, query: PageQuery) =>

@@ -6,6 +6,7 @@ import type {
   MutationSettings,
   ReadEntity,
 } from '@orrery/contracts';
+import { changedSchemas } from '@orrery/expressions';
 
 /** A version as it is stored: one spelling, one behaviour prompt, null for absent members. */
 export interface StoredVersion {
@@ -35,6 +36,10 @@ export const EMPTY_VERSION: StoredVersion = {
 export const schemasNamed = ({ readEntities, stateChanges }: StoredVersion): string[] => [
   ...new Set([...readEntities.map(({ schema }) => schema), ...Object.keys(stateChanges ?? {})]),
 ];
+
+/** The names of the schemas in the keys of a version's template, of which the world need not have all. */
+export const schemasInTemplate = ({ mutationSettings }: StoredVersion): string[] =>
+  mutationSettings?.template === undefined ? [] : changedSchemas(mutationSettings.template);
 
 /** A version without a map of state changes may change every schema of the world, so it runs with all of them. */
 export const usesAllSchemas = ({ stateChanges }: StoredVersion): boolean => stateChanges === null;

@@ -1,7 +1,7 @@
 import { childPointer, cutText, type FieldProblem, fieldProblem, ServiceError } from '@orrery/contracts';
 import type { Db, Trx } from '../database/db.js';
 import type { EntitySchemaRow } from '../database/schema.js';
-import { type StoredVersion, schemasNamed, usesAllSchemas } from './stored-version.js';
+import { type StoredVersion, schemasInTemplate, schemasNamed, usesAllSchemas } from './stored-version.js';
 import type { SchemaHashes } from './version-rules.js';
 
 /** Locks the schemas that a version runs with against deletion and renaming, in order of id. */
@@ -17,25 +17,25 @@ export async function holdSchemasOf(
     .orderBy('id')
     .forKeyShare();
   if (usesAllSchemas(version)) return all.execute();
-  return holdNamed(trx, worldId, version);
+  return holdNamed(trx, worldId, schemasNamed(version));
 }
 
-/** Locks the existing schemas among those that it names. */
-async function holdNamed(trx: Trx, worldId: number, version: StoredVersion): Promise<EntitySchemaRow[]> {
-  const names = schemasNamed(version);
+/** Locks those of the named schemas that exist. */
+async function holdNamed(trx: Trx, worldId: number, names: readonly string[]): Promise<EntitySchemaRow[]> {
   if (names.length === 0) return [];
   return trx
     .selectFrom('entity_schemas')
     .selectAll()
     .where('world_id', '=', worldId)
-    .where('name', 'in', names)
+    .where('name', 'in', [...names])
     .orderBy('id')
     .forKeyShare()
     .execute();
 }
 
 /**
- * Links a version to the schemas that it names, which then cannot be deleted.
+ * Links a version to the schemas that it names, which then cannot be deleted. Those in the keys of its template are locked
+ * as well, so a deletion that waits sees the template; they need not exist, and are not linked.
  *
  * @throws ServiceError `unknown_entity_schema` with a pointer for each name that is no schema of the world.
  */
@@ -45,7 +45,9 @@ export async function linkNamedSchemas(
   version: StoredVersion,
   pointers: VersionPointers,
 ): Promise<(versionId: number) => Promise<void>> {
-  const schemas = await holdNamed(trx, worldId, version);
+  const named = schemasNamed(version);
+  const held = await holdNamed(trx, worldId, [...named, ...schemasInTemplate(version)]);
+  const schemas = held.filter(({ name }) => named.includes(name));
   const known = new Set(schemas.map(({ name }) => name));
   const errors = namesWithPointers(version, pointers).filter(({ name }) => !known.has(name));
   if (errors.length > 0) throw unknownSchemas(errors);
