@@ -41,6 +41,22 @@ describe('bindings', () => {
     expect((await call('bindings.list', { params })).data).toHaveLength(2);
   });
 
+  it('are added once for an Idempotency-Key, whatever has changed since', async () => {
+    const { params, deployment } = await plantDeployment(house);
+    const headers = { 'idempotency-key': 'bind once' };
+    const add = (eventVersion = 1) =>
+      call('bindings.add', { params, headers, body: [{ event: 'other', eventVersion }] });
+    const [first, atOnce] = await Promise.all([add(), add()]);
+    expect(atOnce).toEqual(first);
+    expect(await codeOf(add(2))).toBe('idempotency_key_reused');
+    await call('bindings.remove', { params, query: { event: 'other' } });
+    const claimed = `${deployment.address} version 3`;
+    expect(catalog.claims.has(claimed)).toBe(false);
+    expect(await add()).toEqual(first);
+    expect(catalog.claims.has(claimed)).toBe(false);
+    expect((await call('bindings.list', { params })).data).toHaveLength(1);
+  });
+
   it('are refused when the entry that tells of them would be too large', async () => {
     const { params } = await plantDeployment(house);
     const names = Array.from({ length: 200 }, (_, index) => `${index}`.padEnd(255, '馬'));

@@ -54,6 +54,25 @@ describe('execution', () => {
     expect(await broken.verify()).toMatchObject({ valid: true });
   });
 
+  it('points to what is wrong by its place in the body, however it was asked', async () => {
+    const { execute } = await plantDeployment(house);
+    const wrong = { code: 'invalid_input', errors: [{ pointer: '/input/extra' }] };
+    const detail = expect.stringMatching(/^\/input\/extra: /);
+    for (const query of [{}, { dryRun: 'true' }]) {
+      const refusal = await refusalOf(execute({ id: 'c', extra: 1 }, { query }));
+      expect(refusal).toMatchObject(wrong);
+      expect(refusal.message).toEqual(detail);
+    }
+    const large = await refusalOf(execute({ id: 'x'.repeat(66_000) }));
+    expect(large.errors).toMatchObject([{ pointer: '/input', code: 'too_large' }]);
+  });
+
+  it('records how long it took in whole microseconds', async () => {
+    const { execute, history } = await plantDeployment(house);
+    for (let n = 0; n < 5; n += 1) await execute({ id: 'c' });
+    for (const { durationMs } of await history()) expect(String(durationMs)).toMatch(/^\d+(\.\d{1,3})?$/);
+  });
+
   it('uses a changed draft from the next run on', async () => {
     const { catalog } = house;
     const parts = (by: number) => ({

@@ -63,6 +63,21 @@ describe('instances', () => {
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
+  it('are deleted if they still have the revision', async () => {
+    const { createCounter, params } = await plantDeployment(house);
+    await createCounter('c');
+    const remove = (ifMatch: string) =>
+      call('instances.delete', {
+        params: { ...params, instanceId: 'c' },
+        headers: { 'if-match': ifMatch },
+      });
+    expect(await refusalOf(remove('"2"'))).toMatchObject({
+      code: 'revision_mismatch',
+      facts: { revision: 1 },
+    });
+    expect((await remove('"1"')).data).toEqual({ deleted: true });
+  });
+
   it('ask which schema is meant when several have the key', async () => {
     const { createCounter, params } = await plantDeployment(house);
     await createCounter('x');

@@ -405,7 +405,7 @@ describe('Prefer: respond-async', () => {
     await vi.waitFor(async () =>
       expect((await look(executionId)).data).toMatchObject({
         state: 'failed',
-        error: { code: 'invalid_input' },
+        error: { code: 'invalid_input', detail: expect.stringMatching(/^\/input\/id: /) },
       }),
     );
     expect(await history()).toEqual([]);

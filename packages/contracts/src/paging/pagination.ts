@@ -12,11 +12,13 @@ const wholeNumber = (fallback: number, max: number) =>
     .pipe(z.int().min(1).max(max))
     .default(fallback);
 
+const pageOf = (defaultLimit: number) =>
+  z.strictObject({ page: wholeNumber(1, 1_000_000_000), limit: wholeNumber(defaultLimit, MAX_LIMIT) });
+
 /** Query parameters of every list: `page` from 1, `limit` 1–100 (default 20). Out of bounds is refused, not clamped. */
-export const pageQuery = z.strictObject({
-  page: wholeNumber(1, 1_000_000_000),
-  limit: wholeNumber(20, MAX_LIMIT),
-});
+export const pageQuery = pageOf(20);
+/** Of a list that is short and wanted whole: the largest page where the caller names no `limit`. */
+export const wholePageQuery = pageOf(MAX_LIMIT);
 export type PageQuery = z.output<typeof pageQuery>;
 
 export const pagination = z.strictObject({

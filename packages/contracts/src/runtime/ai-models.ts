@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { operation } from '../rpc/operation.js';
+import { wholePageQuery } from '../paging/pagination.js';
+import { listOperation } from '../rpc/operation.js';
 
 /** A model that events may be executed with. */
 export const aiModelRecord = z
@@ -16,7 +17,7 @@ export const aiModelRecord = z
 export type AiModelRecord = z.infer<typeof aiModelRecord>;
 
 export const aiModelRpcs = {
-  'aiModels.list': operation({
+  'aiModels.list': listOperation({
     http: {
       method: 'GET',
       path: '/api/ai-models',
@@ -25,7 +26,8 @@ export const aiModelRpcs = {
       summary: 'List the AI models',
     },
     access: { scope: 'read', relation: 'account' },
-    errors: [],
-    data: z.array(aiModelRecord),
+    errors: ['page_too_deep'],
+    query: wholePageQuery,
+    item: aiModelRecord,
   }),
 };

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { idempotentHeaders } from '../records/idempotency-key.js';
 import { deleted, name, timestamp } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
+import { requestPath } from '../rpc/request-path.js';
 import { deploymentPath } from './deployment-path.js';
 
 /** A name of a chain or a key that pushes are filtered by. */
@@ -62,6 +64,13 @@ export const MAX_BINDINGS = 200;
 const path = '/api/worlds/:worldAddress/deployments/:address/event-bindings';
 const tag = 'Event bindings';
 
+/** Of one binding its own address, of several the list. */
+function locationOf(params: Record<string, string>, bindings: readonly BindingRecord[]): string {
+  const list = requestPath({ path }, params);
+  const [only, ...others] = bindings;
+  return only === undefined || others.length > 0 ? list : `${list}?event=${encodeURIComponent(only.event)}`;
+}
+
 export const bindingRpcs = {
   /** With `?event=` the one binding of that event, else all of them, unpaged. */
   'bindings.list': operation({
@@ -79,7 +88,14 @@ export const bindingRpcs = {
     data: z.union([z.array(bindingRecord), bindingRecord]),
   }),
   'bindings.add': operation({
-    http: { method: 'POST', path, status: 201, tag, summary: 'Bind events to versions' },
+    http: {
+      method: 'POST',
+      path,
+      status: 201,
+      tag,
+      summary: 'Bind events to versions',
+      location: ({ params }, data) => locationOf(params, data as unknown as readonly BindingRecord[]),
+    },
     access: { scope: 'write', relation: 'owner' },
     errors: [
       'deployment_not_found',
@@ -92,8 +108,10 @@ export const bindingRpcs = {
       'limit_reached',
       'change_too_large',
       'deployment_locked',
+      'idempotency_key_reused',
     ],
     params: deploymentPath,
+    headers: idempotentHeaders,
     body: z.array(bindingInput).max(MAX_BINDINGS),
     data: z.array(bindingRecord),
   }),

@@ -45,6 +45,8 @@ const tag = 'Entity instances';
 const instancePath = z.strictObject({ ...deploymentPath.shape, instanceId: z.string() });
 /** Picks the schema where several have an instance of this key. */
 const whichSchema = z.strictObject({ entitySchema: z.string().min(1).optional() });
+/** Only where the instance has this revision. */
+const ifMatch = z.strictObject({ 'if-match': z.string().min(1).max(255).optional() });
 const wholeNumber = z
   .union([z.int().min(1), z.string().regex(/^[1-9]\d{0,14}$/, 'A whole number of at least 1 is required.')])
   .transform(Number);
@@ -120,7 +122,7 @@ export const instanceRpcs = {
     ],
     params: instancePath,
     query: whichSchema,
-    headers: z.strictObject({ 'if-match': z.string().min(1).max(255).optional() }),
+    headers: ifMatch,
     body: z.strictObject({ state: jsonObject.transform(inNfc) }),
     data: instanceRecord,
   }),
@@ -131,11 +133,13 @@ export const instanceRpcs = {
       'deployment_not_found',
       'entity_instance_not_found',
       'ambiguous_instance',
+      'revision_mismatch',
       'write_conflict',
       'deployment_locked',
     ],
     params: instancePath,
     query: whichSchema,
+    headers: ifMatch,
     data: deleted,
   }),
 };

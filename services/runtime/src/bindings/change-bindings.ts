@@ -67,10 +67,18 @@ function unboundBy(
   return [...replaced, ...remove.flatMap((event) => bound.get(event)?.versionId ?? [])];
 }
 
-/** @throws `event_binding_exists`, `limit_reached`, `deployment_locked` */
-export const addBindings = (deployment: KnownDeployment, call: CallContext, added: readonly NewBinding[]) =>
-  bindingsItem(deployment, call, ({ bindings }) => {
-    const put = added.map(({ binding }) => binding);
+/**
+ * `claim` makes the bindings and claims their versions; a repetition of a keyed request claims nothing.
+ * @throws `event_binding_exists`, `limit_reached`, `deployment_locked`
+ */
+export function addBindings(
+  deployment: KnownDeployment,
+  call: CallContext,
+  claim: () => Promise<readonly NewBinding[]>,
+): WorkItem<ChangedBindings> {
+  let added: readonly NewBinding[] | undefined;
+  const item = bindingsItem(deployment, call, ({ bindings }) => {
+    const put = (added ?? []).map(({ binding }) => binding);
     refuseBound(put, bindings);
     if (bindings.size + put.length > MAX_BINDINGS) {
       throw new ServiceError('limit_reached', `A deployment has at most ${MAX_BINDINGS} bindings.`, {
@@ -79,6 +87,11 @@ export const addBindings = (deployment: KnownDeployment, call: CallContext, adde
     }
     return { kind: 'bindings_added', put, remove: [] };
   });
+  const prepare = async () => {
+    added ??= await claim();
+  };
+  return { ...item, prepare };
+}
 
 function refuseBound(put: readonly Binding[], bound: ReadonlyMap<string, Binding>): void {
   const errors = put.flatMap(({ event }, index) =>

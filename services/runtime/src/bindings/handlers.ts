@@ -5,11 +5,13 @@ import {
   ServiceError,
   type VersionDefinition,
 } from '@orrery/contracts';
+import { keyedRequest } from '@orrery/database';
 import type { Clock, KeyedMutex, Logger } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Db } from '../database/db.js';
 import type { DeploymentAccess, KnownDeployment } from '../deployments/deployment-directory.js';
 import type { OwnedHandlers } from '../deployments/owned-handlers.js';
+import { keyedItem } from '../idempotency/keyed-item.js';
 import type { Lanes } from '../lanes/lanes.js';
 import {
   type BindingClaims,
@@ -68,13 +70,16 @@ export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<
       );
   };
   return {
-    'bindings.add': (deployment, { params, body }, call) =>
+    'bindings.add': (deployment, { params, headers, body }, call) =>
       claimMutex.run(deployment.id, async () => {
         // A deleted deployment is not found, whatever the body holds, and claims nothing any more.
         await access.visible(params, call.caller);
-        const added = await newBindings(dependencies, deployment, body, '', new Date(clock.now()));
-        const { records } = await lanes.submit(addBindings(deployment, call, added));
-        return { data: records };
+        const now = clock.now();
+        const operation = `add bindings ${deployment.id}`;
+        const keyed = keyedRequest(operation, headers['idempotency-key'], body, call.caller, now);
+        const claim = () => newBindings(dependencies, deployment, body, '', new Date(now));
+        const item = keyedItem(db, addBindings(deployment, call, claim), keyed);
+        return { data: (await lanes.submit(item)).records };
       }),
     'bindings.update': (deployment, { params, body }, call) =>
       claimMutex.run(deployment.id, async () => {

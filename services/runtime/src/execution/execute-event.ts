@@ -20,7 +20,7 @@ import {
 import type { CompiledDefinition } from './compiled-definition.js';
 import { decideDirect, type Proposal } from './decide-proposal.js';
 import type { Decision, Execution } from './execution.js';
-import { type ReadSet, readEntities, type Selection, selectEntities } from './read-entities.js';
+import { inRequest, type ReadSet, readEntities, type Selection, selectEntities } from './read-entities.js';
 
 /**
  * Decides one execution as a pure function of its arguments: read → decide → apply → check. The fifth step, commit,
@@ -89,13 +89,11 @@ function admit({ definition, input }: Execution): { selection: Selection } | { e
 
 const problemsOf = (input: JsonObject, definition: CompiledDefinition): FieldProblem[] =>
   jsonBytes(input, MAX_INPUT_BYTES) > MAX_INPUT_BYTES
-    ? [fieldProblem('', 'too_large', `An input has at most ${MAX_INPUT_BYTES / 1024} KiB.`)]
-    : definition.problemsOfInput(input);
+    ? [fieldProblem('/input', 'too_large', `An input has at most ${MAX_INPUT_BYTES / 1024} KiB.`)]
+    : definition.problemsOfInput(input).map(inRequest);
 
 const invalidInput = (errors: ServiceError['errors']) =>
-  new ServiceError('invalid_input', errors[0] && `${errors[0].pointer || 'input'}: ${errors[0].message}`, {
-    errors,
-  });
+  new ServiceError('invalid_input', errors[0] && `${errors[0].pointer}: ${errors[0].message}`, { errors });
 
 function orFailed<T>(decide: () => T): T | { kind: 'failed'; error: ServiceError } {
   try {

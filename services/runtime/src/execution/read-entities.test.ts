@@ -62,7 +62,10 @@ test('a list selects each element, numbers are taken as text', () => {
 
 test('an object selects nothing that could be meant', () => {
   expect(() => loaded(horses('id'), { id: { x: 1 } })).toThrow(
-    expect.objectContaining({ code: 'invalid_input' }),
+    expect.objectContaining({
+      code: 'invalid_input',
+      errors: [expect.objectContaining({ pointer: '/input/id' })],
+    }),
   );
 });
 

@@ -1,4 +1,4 @@
-import { type JsonObject, type ReadEntity, ServiceError } from '@orrery/contracts';
+import { type FieldProblem, type JsonObject, type ReadEntity, ServiceError } from '@orrery/contracts';
 import { type PathWork, pathWork, readPath } from '@orrery/expressions';
 import type { InstanceName } from '../journal/change.js';
 import { type InstanceState, type InstanceView, MAX_READ, type Needs } from '../state/instance-view.js';
@@ -45,8 +45,14 @@ function selectInstances(filter: readonly string[], input: JsonObject, work: Pat
 function idsAt(path: string, input: JsonObject, work: PathWork): string[] {
   const found = readPath(input, path, work);
   if (found.ok) return found.ids;
-  throw new ServiceError('invalid_input', found.problem.message, { errors: [found.problem] });
+  throw new ServiceError('invalid_input', found.problem.message, { errors: [inRequest(found.problem)] });
 }
+
+/** A problem of the input, with its place in the body of the request: `/input/amount`. */
+export const inRequest = (problem: FieldProblem): FieldProblem => ({
+  ...problem,
+  pointer: `/input${problem.pointer}`,
+});
 
 /** Returns `needs` while something selected is not in memory. @throws `read_set_too_large` */
 export function readEntities(

@@ -99,10 +99,13 @@ export function failedOutcome(
   const entry = draftOf(resolved, execution, evidence, outcome);
   return {
     kind: 'commit',
-    effects: { entry, durationMs: elapsed(), llm: evidence?.llm ?? null },
+    effects: { entry, durationMs: inMicroseconds(elapsed()), llm: evidence?.llm ?? null },
     answer: (sealed) => ({ error: withEntry(error, sealed) }),
   };
 }
+
+/** Three decimals of a millisecond: what clocks say beyond them is noise. */
+const inMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000;
 
 /** Adds the id and seq of the failed entry to the caller's error. */
 const withEntry = (error: ServiceError, { id, seq }: SealedEntry): ServiceError =>
@@ -123,7 +126,7 @@ function succeededOutcome(
   const pushes = targetChains.length > 0 ? { targetChains, onchain } : null;
   return {
     kind: 'commit',
-    effects: { entry, durationMs: elapsed(), pushes, llm: evidence?.llm ?? null },
+    effects: { entry, durationMs: inMicroseconds(elapsed()), pushes, llm: evidence?.llm ?? null },
     answer: (sealed) => ({ reply: answerOf(sealed, resolved.binding) }),
   };
 }

@@ -96,9 +96,10 @@ export function instanceWrites(dependencies: InstanceDependencies): OwnedHandler
         await lanes.submit(changeItem(dependencies, deployment, call, pathOf(params, query), change)),
       );
     },
-    'instances.delete': async (deployment, { params, query }, call) => {
+    'instances.delete': async (deployment, { params, query, headers }, call) => {
+      const change = { state: null, ifMatch: headers['if-match'] };
       const gone = await lanes.submit(
-        changeItem(dependencies, deployment, call, pathOf(params, query), { state: null }),
+        changeItem(dependencies, deployment, call, pathOf(params, query), change),
       );
       await releaseEmptySchema(deployment, gone.entitySchema, call);
       return { data: { deleted: true } };

@@ -1,0 +1,23 @@
+import { type AiModelRecord, type CallContext, parseRequest, runtimeContract } from '@orrery/contracts';
+import { expect, it } from 'vitest';
+import { modelHandlers } from './handlers.js';
+import { createModelList } from './model-list.js';
+
+const models = Array.from({ length: 30 }, (_, at) => ({ modelId: `m${at}` }) as AiModelRecord);
+const list = (query: object) => {
+  const rpc = runtimeContract.rpcs['aiModels.list'];
+  const request = parseRequest(rpc, { params: {}, query, headers: {}, body: {} });
+  return modelHandlers({ models: createModelList(models) })['aiModels.list'](request, {} as CallContext);
+};
+
+it('lists all models, or the page that was asked for', async () => {
+  expect(await list({})).toEqual({
+    data: models,
+    pagination: { page: 1, limit: 100, total: 30, totalPages: 1 },
+  });
+  expect(await list({ page: '2', limit: '20' })).toEqual({
+    data: models.slice(20),
+    pagination: { page: 2, limit: 20, total: 30, totalPages: 2 },
+  });
+  expect((await list({ page: '7' })).data).toEqual([]);
+});
