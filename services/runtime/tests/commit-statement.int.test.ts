@@ -4,12 +4,12 @@ import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { batchRows } from '../src/commit/batch-rows.js';
 import { createCommit } from '../src/commit/commit-batch.js';
-import { COMMIT_STATEMENT } from '../src/commit/commit-statement.js';
+import { PLAIN_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT } from '../src/commit/commit-statement.js';
 import type { RuntimeSchema } from '../src/database/db.js';
 import { migrations } from '../src/database/migrations/index.js';
 import { type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';
 import { acquire, raiseEpochs, readOwners, renew } from '../src/ownership/lease-store.js';
-import { type Batch, newBatch, type TouchedInstance } from '../src/state/batch.js';
+import { type Batch, type BindingWrite, newBatch, type TouchedInstance } from '../src/state/batch.js';
 import type { DeploymentState } from '../src/state/deployment-state.js';
 import { createInstanceMemory, type MemoryInstance } from '../src/state/instance-memory.js';
 
@@ -27,28 +27,41 @@ afterAll(async () => {
   await place.drop();
 });
 
-const plan = async () => {
+const plan = async (text: string) => {
   const { rows } = await database.pool.query<[string]>({
-    text: `explain (generic_plan) ${COMMIT_STATEMENT.text}`,
+    text: `explain (generic_plan) ${text}`,
     rowMode: 'array',
   });
   return rows.map(([line]) => line).join('\n');
 };
 
 const SOME_ROWS = `
+  insert into deployments (id, address, world_id, world_address, owner_account_id, name, mode, created_at, updated_at)
+    overriding system value
+    select n, n, 1, 'w', 1, 'x', 'upgradable', now(), now() from generate_series(1, 1000) n;
   insert into journal_heads select n, 1, 'hash', '{}' from generate_series(1, 1000) n;
   insert into instances select n, n, 'counter', 'one', '{}', 1, now(), now() from generate_series(1, 1000) n;
+  insert into bindings select n, n, 'e', 1, 1, '[]', null, now(), now() from generate_series(1, 1000) n;
+  insert into runs (id, deployment_id, state, request, request_hash, deadline, created_at)
+    select gen_random_uuid(), n, 'deciding', '{}', '', now(), now() from generate_series(1, 1000) n;
+  insert into once_keys select 'message', n, '', 1, null, '{}', now(), null from generate_series(1, 1000) n;
   analyze`;
 
 describe('the plan of a commit', () => {
+  const statements = [PLAIN_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT];
+  const plans = () => Promise.all(statements.map(({ text }) => plan(text)));
+
   it('looks rows up by their keys, also in tables that are small', async () => {
-    const ofEmptyTables = await plan();
+    const ofEmptyTables = await plans();
     await database.pool.query(SOME_ROWS);
-    for (const lines of [ofEmptyTables, await plan()]) {
+    for (const lines of [...ofEmptyTables, ...(await plans())]) {
       expect(lines).toContain('Index Scan using journal_heads_pkey on journal_heads');
       expect(lines).toMatch(/Index Scan using instances_\w+ on instances.*\n *Index Cond: .*instance_id/);
-      expect(lines).not.toMatch(/Seq Scan on (journal_heads|instances)/);
+      expect(lines).not.toMatch(/Seq Scan on (?!partitions)/);
     }
+    const whole = await plan(WHOLE_STATEMENT.text);
+    for (const key of ['runs_pkey', 'deployments_pkey', 'once_keys_pkey', 'bindings_deployment_id_event_key'])
+      expect(whole).toMatch(new RegExp(`Scan using ${key} on`));
   });
 });
 
@@ -99,7 +112,7 @@ describe('what a commit writes', () => {
       { deploymentId: 7, entry: first, effects: { entry: draft, llm: hard, durationMs: 0.25 } as never },
       { deploymentId: 7, entry: second, effects: { entry: draft } as never },
     ];
-    expect(await commit({ ...newBatch(), entries })).toBe('committed');
+    expect(await commit({ ...newBatch(), entries })).toEqual({ kind: 'committed' });
     const { rows } = await database.pool.query(
       `select id, event, caller, input, result, error, llm, payment_key as "paymentKey", duration_ms as ms
        from journal where deployment_id = 7 order by seq desc`,
@@ -163,6 +176,7 @@ describe('what a commit leaves', () => {
     return {
       ...newBatch(),
       deployments: new Map([[5005, state]]),
+      headsBefore: new Map([[5005, { seq: seq - 1, hash: 'h', totals: {} }]]),
       entries: [{ deploymentId: 5005, entry: { ...entry, changes }, effects: { entry: draft } }],
       touched: new Map([['one', { ...touched, ...change }]]),
     } as unknown as Batch;
@@ -180,7 +194,7 @@ describe('what a commit leaves', () => {
 
   it('is the instances, heads and changes of the batch, whatever their names and states', async () => {
     const commit = createCommit(database, 'me');
-    await database.pool.query(`insert into journal_heads values (5005, 0, '', '{}')`);
+    await database.pool.query(`insert into journal_heads values (5005, 0, 'h', '{}')`);
     const first = { id: 7070, state: hard, revision: 1, updatedAt: created };
     await commit(batchOf(1, first, { existedBefore: false }));
     const shown = { id: 7070, created_at: created, updated_at: created, state: hard, revision: 1 };
@@ -190,6 +204,215 @@ describe('what a commit leaves', () => {
     expect(await left()).toEqual({ ...updated, seq: 2, totals: { [HARD]: 2 }, seqs: [1, 2] });
     await commit(batchOf(3, { ...first, id: 7171, updatedAt: later }, { recreated: true }));
     expect(await left()).toMatchObject({ id: 7171, created_at: created, seq: 3, seqs: [1, 2, 3] });
+  });
+});
+
+describe('a commit that finds the database otherwise', () => {
+  const head = { seq: 4, hash: 'h4', totals: {} };
+  const stateOf = (id: number) =>
+    ({
+      id,
+      head: { ...head, seq: 5, hash: 'h5' },
+      instances: createInstanceMemory(),
+    }) as unknown as DeploymentState;
+  const runId = '01900000-0000-7000-8000-00000000000a';
+  const freshRun = '01900000-0000-7000-8000-00000000000b';
+  const once = (key: string) => ({
+    scope: 'message',
+    key,
+    kind: 'claim' as const,
+    columns: { request_hash: '', deployment_id: 6005, created_at: new Date(), reply: { reply: 1 } },
+  });
+  const columns = {
+    deployment_id: 6005,
+    state: 'deciding' as const,
+    request: {},
+    request_hash: '',
+    deadline: new Date(),
+    created_at: new Date(),
+  };
+
+  /** Two deployments get an entry; one run is new, another goes from step 3 to 4; a once-key is claimed. */
+  function batchOf(parts: Partial<Batch> = {}): Batch {
+    const entries = [6005, 6006].map((deploymentId) => ({
+      deploymentId,
+      entry: entryOf(5, { input: {}, result: null, error: null, event: 'e', caller: 'c', paymentKey: null }),
+      effects: { entry: draft } as never,
+    }));
+    return {
+      ...newBatch(),
+      leases: new Map(
+        [5, 6].map((offset) => [(6000 + offset) % 64, { partition: (6000 + offset) % 64, epoch: 0 }]),
+      ),
+      deployments: new Map([6005, 6006].map((id) => [id, stateOf(id)])),
+      headsBefore: new Map([6005, 6006].map((id) => [id, head])),
+      entries,
+      runs: new Map([
+        [freshRun, { deploymentId: 6005, from: null, step: 0, columns }],
+        [runId, { deploymentId: 6006, from: 3, step: 4, columns: { state: 'decided', proposal: { a: 1 } } }],
+      ]),
+      onceKeys: new Map([['message new', once('new')]]),
+      ...parts,
+    };
+  }
+  const partitionIds = [6005 % 64, 6006 % 64];
+  const left = async () => {
+    const { rows } = await database.pool.query(
+      `select (select count(*)::int from journal where deployment_id in (6005, 6006)) as entries,
+        (select jsonb_object_agg(seq, hash) from journal_heads where deployment_id in (6005, 6006)) as heads,
+        (select jsonb_agg(jsonb_build_array(state, step, proposal, attempts) order by id) from runs
+          where id in ('${runId}', '${freshRun}')) as runs,
+        (select jsonb_agg(key order by key) from once_keys where deployment_id = 6005) as keys`,
+    );
+    return rows[0];
+  };
+  const untouched = { entries: 0, heads: { 4: 'h4' }, runs: [['deciding', 3, null, 1]], keys: ['taken'] };
+
+  beforeAll(async () => {
+    const { pool } = database;
+    await pool.query("update partitions set owner = 'me', epoch = 0 where id = any($1)", [partitionIds]);
+    await pool.query(`
+      insert into deployments (id, address, world_id, world_address, owner_account_id, name, mode, created_at, updated_at)
+        overriding system value
+        select n, n, 1, 'w', 1, 'x', 'upgradable', now(), now() from generate_series(6005, 6006) n;
+      insert into journal_heads values (6005, 4, 'h4', '{}'), (6006, 4, 'h4', '{}');
+      insert into runs (id, deployment_id, state, request, request_hash, deadline, created_at, step)
+        values ('${runId}', 6006, 'deciding', '{}', '', now(), now(), 3);
+      insert into once_keys values ('message', 'taken', '', 6005, null, '{}', now(), null)`);
+  });
+
+  afterAll(() =>
+    database.pool.query('update partitions set owner = null where id = any($1)', [partitionIds]),
+  );
+
+  it.each<[string, Partial<Batch>, object]>([
+    [
+      'a lease that is lost',
+      { leases: new Map(partitionIds.map((id, index) => [id, { partition: id, epoch: index }])) },
+      { lost: [{ partition: 6006 % 64, epoch: 1 }] },
+    ],
+    [
+      'a head that is not where it was',
+      {
+        headsBefore: new Map([
+          [6005, head],
+          [6006, { ...head, hash: 'other' }],
+        ]),
+      },
+      { heads: [{ deploymentId: 6006, seq: 4, hash: 'h4' }] },
+    ],
+    [
+      'a run that is at another step',
+      { runs: new Map([[runId, { deploymentId: 6006, from: 2, step: 3, columns: {} }]]) },
+      { runs: [runId] },
+    ],
+    [
+      'a run that is gone',
+      { runs: new Map([[freshRun, { deploymentId: 6006, from: 2, step: 3, columns: {} }]]) },
+      { runs: [freshRun] },
+    ],
+    [
+      'a once-key that is taken',
+      {
+        onceKeys: new Map([
+          ['1', once('free')],
+          ['2', once('taken')],
+        ]),
+      },
+      { keys: [{ scope: 'message', key: 'taken' }] },
+    ],
+  ])('writes nothing and names %s', async (_what, parts, named) => {
+    const refused = { kind: 'refused', lost: [], heads: [], runs: [], keys: [] };
+    expect(await createCommit(database, 'me')(batchOf(parts))).toEqual({ ...refused, ...named });
+    expect(await left()).toEqual(untouched);
+  });
+
+  it('writes all of it once everything is as expected', async () => {
+    const minute =
+      'select count(*)::int as n from journal_heads where deployment_id in (6005, 6006) and active_minute > 0';
+    expect(await createCommit(database, 'me')(batchOf())).toEqual({ kind: 'committed' });
+    expect(await left()).toEqual({
+      entries: 2,
+      heads: { 5: 'h5' },
+      runs: [
+        ['decided', 4, { a: 1 }, 1],
+        ['deciding', 0, null, 1],
+      ],
+      keys: ['new', 'taken'],
+    });
+    expect((await database.pool.query(minute)).rows).toEqual([{ n: 2 }]);
+    const shards = 'select ordering_seq, shard from outbox where ordering_seq = 5 order by id';
+    expect((await database.pool.query(shards)).rows.map(({ shard }) => shard)).toEqual(partitionIds);
+  });
+
+  it('ends and releases once-keys, and changes settings and bindings by columns', async () => {
+    const binding = (id: number, event: string) => ({
+      id,
+      event,
+      versionId: id,
+      eventVersion: 1,
+      targetChains: [],
+      onchain: null,
+      createdAt: new Date(0),
+      updatedAt: new Date(0),
+    });
+    const commit = createCommit(database, 'me');
+    const write = (parts: Partial<Batch>) => commit({ ...newBatch(), leases: batchOf().leases, ...parts });
+    const put = (id: number, event: string): BindingWrite => ({
+      deploymentId: 6005,
+      event,
+      binding: binding(id, event),
+    });
+    await write({
+      bindings: new Map([
+        ['a', put(9001, 'a')],
+        ['b', put(9002, 'b')],
+      ]),
+    });
+    const end = { reply: { reply: 2 }, expires_at: new Date(1000) };
+    await write({
+      onceKeys: new Map([
+        ['1', { scope: 'message', key: 'new', kind: 'end', columns: end }],
+        ['2', { scope: 'message', key: 'taken', kind: 'release', columns: {} }],
+      ]),
+      settings: new Map([[6005, { description: 'd', owner_paused: true, locked_definition: { w: [1] } }]]),
+      bindings: new Map<string, BindingWrite>([
+        ['a', { deploymentId: 6005, event: 'a', binding: null }],
+        ['b', put(9003, 'b')],
+      ]),
+    });
+    await write({ settings: new Map([[6005, { description: null, name: 'y' }]]) });
+    const { rows } = await database.pool.query(
+      `select d.name, d.description, d.owner_paused, d.locked_definition, d.owner_account_id,
+        (select jsonb_agg(jsonb_build_array(b.event, b.id)) from bindings b where b.deployment_id = d.id) as bindings,
+        (select jsonb_agg(jsonb_build_array(k.key, k.reply, extract(epoch from k.expires_at), k.request_hash))
+          from once_keys k where k.deployment_id = d.id) as keys
+       from deployments d where d.id = 6005`,
+    );
+    expect(rows).toEqual([
+      {
+        name: 'y',
+        description: null,
+        owner_paused: true,
+        locked_definition: { w: [1] },
+        owner_account_id: 1,
+        bindings: [['b', 9003]],
+        keys: [['new', { reply: 2 }, 1, '']],
+      },
+    ]);
+  });
+
+  it('writes 500 runs in one round trip', async () => {
+    const query = vi.spyOn(database.pool, 'query');
+    const runs = Array.from(
+      { length: 500 },
+      () => [crypto.randomUUID(), { deploymentId: 6005, from: null, step: 0, columns }] as const,
+    );
+    await createCommit(database, 'me')({ ...newBatch(), leases: batchOf().leases, runs: new Map(runs) });
+    expect(query).toHaveBeenCalledOnce();
+    query.mockRestore();
+    const count = 'select count(*)::int as n from runs where id = any($1)';
+    expect((await database.pool.query(count, [runs.map(([id]) => id)])).rows).toEqual([{ n: 500 }]);
   });
 });
 
@@ -204,7 +427,7 @@ describe('the leases of a commit', () => {
     const client = await database.pool.connect();
     await client.query('begin');
     const values = batchRows({ ...newBatch(), leases: leasesOf(0) }, me);
-    const { rows } = await client.query({ text: COMMIT_STATEMENT.text, values });
+    const { rows } = await client.query({ text: WHOLE_STATEMENT.text, values });
     let isOpen = true;
     const leave = (broken = false) => {
       if (isOpen) client.release(broken);

@@ -2,6 +2,7 @@ import { runtimeContract, ServiceError } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { CommitOutcome } from '../src/commit/commit-batch.js';
 import { codeOf, type House, OWNER, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house: House = await prepareHouse();
@@ -162,7 +163,7 @@ describe('a commit whose answer is lost', () => {
 
   it('is decided anew when it was not written, and can no longer be', async () => {
     let losing = false;
-    let late: (() => Promise<string>) | undefined;
+    let late: (() => Promise<CommitOutcome>) | undefined;
     await boot({
       aroundCommit: (commit) => async (batch) => {
         if (!losing) return commit(batch);
@@ -175,7 +176,7 @@ describe('a commit whose answer is lost', () => {
     await execute({ id: 'anew' });
     losing = true;
     await Promise.all([execute({ id: 'anew' }), execute({ id: 'anew' })]);
-    expect(await late?.()).toBe('lost');
+    expect(await late?.()).toMatchObject({ kind: 'refused', heads: [], runs: [], keys: [] });
     await execute({ id: 'anew' });
     expect(await counter('anew')).toMatchObject({ state: { count: 4 }, revision: 4 });
     expect(await verify()).toMatchObject({ valid: true, entries: 5 });

@@ -1,9 +1,9 @@
-import type { Batch, TouchedInstance } from '../state/batch.js';
+import type { Batch, OnceKeyWrite, TouchedInstance } from '../state/batch.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
 
 /**
- * The parameters of the commit statement, in the order of its `$1`, `$2` …: rows as arrays of types; then what few batches
- * have, mostly as JSON.
+ * The parameters of the commit statement, in the order of its `$1`, `$2` …: rows as arrays of types; then what fewer
+ * batches have, mostly as JSON.
  */
 export function batchRows(batch: Batch, instance: string): string[] {
   const { updated, created, removed } = instanceRows(batch);
@@ -16,6 +16,7 @@ export function batchRows(batch: Batch, instance: string): string[] {
     changeRows(batch),
     rowArray(created),
     ...[removed, checkpointRows(batch), batch.claims, keyRows(batch)].map(jsonRows),
+    ...[...runRows(batch), settingRows(batch), ...bindingRows(batch), ...onceKeyRows(batch)].map(jsonRows),
   ];
 }
 
@@ -55,6 +56,51 @@ const keyRows = ({ keys }: Batch) =>
     reply,
     at,
   }));
+
+/** New runs, with the columns that the table would fill in by itself; then the steps of others. */
+function runRows({ runs }: Batch): object[][] {
+  const rows = { inserted: [] as object[], updated: [] as object[] };
+  for (const [id, { from, step, columns }] of runs) {
+    if (from === null) rows.inserted.push({ attempts: 1, holding: false, ...columns, id, step });
+    else rows.updated.push({ id, from, step, columns });
+  }
+  return [rows.inserted, rows.updated];
+}
+
+const settingRows = ({ settings }: Batch): object[] =>
+  [...settings].map(([id, columns]) => ({ id, columns }));
+
+/** Bindings that are removed; then those that are put, of which only an event's own row may be replaced. */
+function bindingRows({ bindings }: Batch): object[][] {
+  const rows = { removed: [] as object[], put: [] as object[] };
+  for (const { deploymentId: deployment_id, event, binding } of bindings.values()) {
+    if (binding === null) rows.removed.push({ deployment_id, event });
+    else
+      rows.put.push({
+        id: binding.id,
+        deployment_id,
+        event,
+        version_id: binding.versionId,
+        event_version: binding.eventVersion,
+        target_chains: binding.targetChains,
+        onchain: binding.onchain,
+        created_at: binding.createdAt,
+        updated_at: binding.updatedAt,
+      });
+  }
+  return [rows.removed, rows.put];
+}
+
+/** Once-keys that are claimed; those whose columns change; those that are released. */
+function onceKeyRows({ onceKeys }: Batch): object[][] {
+  const all = [...onceKeys.values()];
+  const of = (kind: OnceKeyWrite['kind']) => all.filter((write) => write.kind === kind);
+  return [
+    of('claim').map(({ scope, key, columns }) => ({ ...columns, scope, key })),
+    of('end').map(({ scope, key, columns }) => ({ scope, key, columns })),
+    of('release').map(({ scope, key }) => ({ scope, key })),
+  ];
+}
 
 type NewEntry = Batch['entries'][number];
 
@@ -96,11 +142,14 @@ const entryRow = ({ deploymentId, entry, effects }: NewEntry): string =>
     effects.durationMs ?? '',
   ]);
 
-/** The journal heads of the batch's deployments, as an array of the type `new_head`. */
-function headRows({ deployments }: Batch): string {
+/** The journal heads that move, and where they were before, as an array of the type `next_head`. */
+function headRows({ deployments, headsBefore }: Batch): string {
   const rows: string[] = [];
-  for (const { id, head } of deployments.values())
-    rows.push(rowText([id, head.seq, head.hash, jsonField(head.totals)]));
+  for (const [id, before] of headsBefore) {
+    const head = deployments.get(id)?.head;
+    if (head !== undefined)
+      rows.push(rowText([id, head.seq, head.hash, jsonField(head.totals), before.seq, before.hash]));
+  }
   return rowArray(rows);
 }
 

@@ -1,85 +1,62 @@
-import { type Clock, retry } from '@orrery/service-kit';
-import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
-import type { Db } from '../database/db.js';
-import { raiseEpochs } from '../ownership/lease-store.js';
-import type { HeldPartitions } from '../ownership/partitions.js';
+import { type Lease, partitionOf } from '../ownership/partitions.js';
 import type { Batch } from '../state/batch.js';
 import { batchRows } from './batch-rows.js';
-import { COMMIT_STATEMENT, commitStatement } from './commit-statement.js';
-import { writeRareEffects } from './rare-effects.js';
+import { commitStatement } from './commit-statement.js';
 
-/** `lost`: a lease is no longer held under its epoch, and nothing was written. */
-export type CommitOutcome = 'committed' | 'lost';
+/** What the database has instead of what the batch expects; nothing was written. */
+export interface Refusal {
+  readonly kind: 'refused';
+  /** Leases of the batch that are not held any more under their epochs. */
+  readonly lost: readonly Lease[];
+  /** Journals that end elsewhere although their leases are held; `seq` and `hash` are null for a journal that does not exist. */
+  readonly heads: readonly {
+    readonly deploymentId: number;
+    readonly seq: number | null;
+    readonly hash: string | null;
+  }[];
+  /** Runs that are at another step although their leases are held, by id. */
+  readonly runs: readonly string[];
+  /** Once-keys that are claimed already. */
+  readonly keys: readonly { readonly scope: string; readonly key: string }[];
+}
+
+export type CommitOutcome = { readonly kind: 'committed' } | Refusal;
 
 export type CommitBatch = (batch: Batch) => Promise<CommitOutcome>;
+
+/** The row that the commit statement answers. */
+interface Answer {
+  readonly ok: boolean;
+  readonly held: readonly number[] | null;
+  readonly heads: Refusal['heads'] | null;
+  readonly runs?: Refusal['runs'] | null;
+  readonly keys?: Refusal['keys'] | null;
+}
 
 /**
  * Writes a batch durably, all of it or nothing. Rejects with the database's error; `classifyPostgresError` says whether
  * the batch may have been written then.
  */
-export function createCommit({ pool, db }: { pool: pg.Pool; db: Db }, instance: string): CommitBatch {
+export function createCommit({ pool }: { pool: Pick<pg.Pool, 'query'> }, instance: string): CommitBatch {
   return async (batch) => {
-    const values = batchRows(batch, instance);
-    if (batch.rare.length > 0) return commitTogether(db, batch, values);
-    const { rows } = await pool.query<{ ok: boolean }>(commitStatement(values));
-    return rows[0]?.ok ? 'committed' : 'lost';
+    const { rows } = await pool.query<Answer>(commitStatement(batchRows(batch, instance)));
+    const [answer] = rows;
+    if (answer === undefined) throw new Error('the commit statement answered no row');
+    return answer.ok ? { kind: 'committed' } : refusalOf(batch, answer);
   };
 }
 
-/** With rare effects the same statement is the first of a transaction. */
-async function commitTogether(db: Db, batch: Batch, values: string[]): Promise<CommitOutcome> {
-  return db.transaction().execute(async (trx) => {
-    const { rows } = await trx.executeQuery<{ ok: boolean }>(
-      CompiledQuery.raw(COMMIT_STATEMENT.text, values),
-    );
-    if (!rows[0]?.ok) return 'lost';
-    await writeRareEffects(trx, batch.rare);
-    return 'committed';
-  });
-}
-
-/** Whether the batch was written. Retries until the database answers; rejects only when the service stops. */
-export type Recover = (batch: Batch) => Promise<boolean>;
-
-/** Until the database answers, nothing may be decided: the commit may still take effect. */
-const POLICY = { attempts: Number.POSITIVE_INFINITY, baseMs: 100, maxMs: 2000, retryable: () => true };
-
-/**
- * Recovers from a commit whose answer was lost. It raises the epochs of the batch's partitions, which waits for the
- * commit if it is in progress and makes it write nothing if it has not begun. Then it looks for the batch's first entry
- * in the journal: a batch is written as a whole or not at all.
- */
-export function createRecovery(
-  db: Db,
-  instance: string,
-  held: HeldPartitions,
-  clock: Clock,
-  signal: AbortSignal,
-): Recover {
-  return (batch) =>
-    retry(
-      async () => {
-        const mine = [...batch.leases.values()];
-        const raised = await raiseEpochs(db, instance, mine);
-        // Another batch's recovery may have raised them before.
-        held.dropLost(mine);
-        held.hold(raised);
-        return wasWritten(db, batch);
-      },
-      POLICY,
-      { clock, signal },
-    );
-}
-
-async function wasWritten(db: Db, { entries }: Batch): Promise<boolean> {
-  const [first] = entries;
-  // Only steps of runs: it does no harm to take one again.
-  if (first === undefined) return false;
-  const found = await db
-    .selectFrom('journal')
-    .select('seq')
-    .where('id', '=', first.entry.id)
-    .executeTakeFirst();
-  return found !== undefined;
+/** Where a lease is lost, it is no wonder that heads and runs have moved on. */
+function refusalOf(batch: Batch, { held, heads, runs, keys }: Answer): Refusal {
+  const still = new Set(held);
+  const isHeld = (deploymentId: number | undefined) =>
+    deploymentId !== undefined && still.has(partitionOf(deploymentId));
+  return {
+    kind: 'refused',
+    lost: [...batch.leases.values()].filter(({ partition }) => !still.has(partition)),
+    heads: (heads ?? []).filter(({ deploymentId }) => isHeld(deploymentId)),
+    runs: (runs ?? []).filter((id) => isHeld(batch.runs.get(id)?.deploymentId)),
+    keys: keys ?? [],
+  };
 }

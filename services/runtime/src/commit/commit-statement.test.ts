@@ -1,22 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { newBatch } from '../state/batch.js';
+import { type Batch, newBatch } from '../state/batch.js';
 import { batchRows } from './batch-rows.js';
-import { COMMIT_STATEMENT, commitStatement } from './commit-statement.js';
+import { commitStatement, PLAIN_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT } from './commit-statement.js';
 
 const parametersOf = (text: string) => new Set(text.match(/\$\d+/g)).size;
 
-describe('the commit statement', () => {
-  it('is the short one for a batch that has only what every batch has', () => {
-    const statement = commitStatement(batchRows(newBatch(), 'me'));
-    expect(statement.name).not.toBe(COMMIT_STATEMENT.name);
-    expect(statement.text).not.toContain('idempotency_keys');
-    expect(statement.values).toHaveLength(parametersOf(statement.text));
-  });
+const batchWith = (parts: Partial<Batch>) => commitStatement(batchRows({ ...newBatch(), ...parts }, 'me'));
+const claims = [{ deploymentId: 1, entitySchema: 'horse', schemaId: 2 }];
+const runs = new Map([['run', { deploymentId: 1, from: 3, step: 4, columns: {} }]]);
 
-  it('is the whole one as soon as there is a row of anything else', () => {
-    const claims = [{ deploymentId: 1, entitySchema: 'horse', schemaId: 2 }];
-    const statement = commitStatement(batchRows({ ...newBatch(), claims }, 'me'));
-    expect(statement).toMatchObject(COMMIT_STATEMENT);
-    expect(statement.values).toHaveLength(parametersOf(statement.text));
+describe('the commit statement', () => {
+  it.each([
+    ['only what every batch has', {}, PLAIN_STATEMENT],
+    ['a row of what some batches have', { claims }, USUAL_STATEMENT],
+    ['a row of what few batches have', { claims, runs }, WHOLE_STATEMENT],
+  ])('is no longer than it must be for a batch with %s', (_what, parts, { name, text, parameters }) => {
+    const statement = batchWith(parts);
+    expect(statement).toMatchObject({ name, text });
+    expect(statement.values).toHaveLength(parameters);
+    expect(parametersOf(text)).toBe(parameters);
   });
 });

@@ -1,30 +1,56 @@
 import { journalEntry } from '@orrery/contracts';
+import { PARTITIONS } from '../ownership/partitions.js';
 import { hasRows } from './batch-rows.js';
 
 /**
  * The planner assumes that a range of unknown bounds selects few rows, so it looks each row up by its key, however small
  * the tables were when it made the plan. Otherwise it joins whole tables: a quarter of a small batch's time at 1,000 rows.
  */
-const FEW = `n.deployment_id between 1 and ${Number.MAX_SAFE_INTEGER}`;
+const few = (column: string) => `${column} between 1 and ${Number.MAX_SAFE_INTEGER}`;
+const FEW = few('n.deployment_id');
+const FEW_RUNS = `n.id between '${'0'.repeat(32)}' and '${'f'.repeat(32)}'`;
+/** The names of scopes are our own. */
+const FEW_KEYS = `n.scope collate "C" between 'a' and 'zz'`;
 
 const COLUMNS = `deployment_id, seq, id, v, kind, event, event_version, version_hash, trigger, caller, status,
     input, changes, result, error, llm_hash, attestation, payment_key, executed_at, prev_hash, hash,
     llm, pushes, duration_ms`;
 
 /**
- * `$1` the process, `$2` its leases, then the rows. It first locks the lease rows (`FOR KEY SHARE`: renewals proceed,
- * takeovers wait). Unless all leases are still held under the same epochs, it writes nothing: a process that has lost its
- * lease changes nothing. Every statement that locks several leases locks them in the order of their ids.
+ * `$1` the process, `$2` its leases. It first locks the lease rows (`FOR KEY SHARE`: renewals proceed, takeovers wait).
+ * Every statement that locks several leases locks them in the order of their ids.
  */
-const ALWAYS = `
-with lease as materialized (
+const LEASES = `lease as materialized (
   select p.id from partitions p
   join jsonb_to_recordset($2::jsonb) as l (partition smallint, epoch bigint) on p.id = l.partition
   where p.owner = $1 and p.epoch = l.epoch
   order by p.id for key share of p
-), held as materialized (
-  select (select count(*) from lease) = jsonb_array_length($2::jsonb) as ok
-), entry as materialized (
+)`;
+const LEASES_HELD = '(select count(*) from lease) = jsonb_array_length($2::jsonb)';
+
+/** Whether each journal still ends where this process knows it to end. Whoever moves it holds the lease. */
+const HEADS = `head as materialized (
+  select n.deployment_id, h.seq, h.hash, coalesce(h.seq = n.prev_seq and h.hash = n.prev_hash, false) as fits
+  from unnest($6::next_head[]) n
+  left join lateral (select seq, hash from journal_heads where deployment_id = n.deployment_id limit 1) h on true
+)`;
+const HEADS_FIT = '(select bool_and(fits) from head) is not false';
+
+/** Whether each run is still at the step that its next one follows, and each once-key that is claimed is free. */
+const RUNS = `run_now as materialized (
+  select n.id, coalesce(r.step = n.from_step and r.ended_at is null, false) as fits
+  from (select (value->>'id')::uuid as id, (value->>'from')::integer as from_step from jsonb_array_elements($15::jsonb)) n
+  left join lateral (select step, ended_at from runs where id = n.id limit 1) r on true
+)`;
+const RUNS_FIT = '(select bool_and(fits) from run_now) is not false';
+const KEYS = `taken as materialized (
+  select n.scope, n.key from jsonb_to_recordset($19::jsonb) as n (scope text, key text)
+  cross join lateral (select from once_keys where scope = n.scope and key = n.key limit 1) k
+)`;
+const KEYS_FREE = 'not exists (select from taken)';
+
+/** What every batch has: entries, heads, changed instances. */
+const ALWAYS = `entry as materialized (
   select e.*, nullif(given, 'null') as input
   from rows from (unnest(string_to_array($4, e'\\n')::jsonb[]), unnest(string_to_array($5, e'\\n')::jsonb[]),
     unnest($3::new_entry[])) with ordinality as e (given, changes)
@@ -32,11 +58,12 @@ with lease as materialized (
 ), entries as (
   insert into journal (${COLUMNS}) select ${COLUMNS} from entry
 ), facts as (
-  insert into outbox (name, ordering_key, ordering_seq, message_id)
-  select '${journalEntry.name}', deployment, seq, id::text from entry order by ordinality
+  insert into outbox (name, ordering_key, ordering_seq, message_id, shard)
+  select '${journalEntry.name}', deployment, seq, id::text, deployment_id % ${PARTITIONS} from entry order by ordinality
 ), heads as (
-  update journal_heads h set seq = n.seq, hash = n.hash, totals = n.totals
-  from unnest($6::new_head[]) n
+  update journal_heads h set seq = n.seq, hash = n.hash, totals = n.totals,
+    active_minute = (select floor(extract(epoch from now()) / 60)::integer)
+  from unnest($6::next_head[]) n
   where h.deployment_id = n.deployment_id and ${FEW} and (select ok from held)
 ), updated as (
   update instances i set state = n.state, revision = n.revision, updated_at = n.updated_at,
@@ -50,8 +77,8 @@ with lease as materialized (
   where (select ok from held)
 )`;
 
-/** Parts that few batches have rows for. Each part without rows still costs a twentieth of a small batch's time. */
-const SOMETIMES = `, created as (
+/** Parts that some batches have rows for. Each part without rows still costs a twentieth of a small batch's time. */
+const SOMETIMES = `created as (
   insert into instances (id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at)
   select id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at
   from unnest($9::new_state[]) where (select ok from held)
@@ -78,19 +105,99 @@ const SOMETIMES = `, created as (
   where (select ok from held)
 )`;
 
-const RESULT = `
-select ok from held`;
+/** Columns that a step of a run may change, those of a deployment that an item may change, and so on. */
+const STEPPED = 'state, attempts, holding, holds, basis, proposal, reply, error, evidence, ended_at';
+const ACCEPTED = `id, deployment_id, request, request_hash, account_id, operation, key, deadline, step, call_id, created_at,
+    ${STEPPED}`;
+const SETTINGS = `name, description, mode, is_public, owner_paused, operator_paused, account_paused, is_llm_public,
+    ai_model_id, ai_daily_budget_usd, pay_to_address, locked_at, definition_hash, locked_definition, deleted_at, updated_at`;
+const BOUND = 'version_id, event_version, target_chains, onchain, created_at, updated_at';
+const CLAIMED = 'request_hash, deployment_id, run_id, reply, created_at, expires_at';
 
-/** The number of parameters that precede those of `SOMETIMES`. */
-const ALWAYS_PARAMETERS = 8;
+/** Members of a JSON object become columns; a column without a member stays as it is in `row`. */
+const columnsOf = (columns: string, row: string) =>
+  `(${columns}) = (select ${columns} from jsonb_populate_record(${row}, n.columns))`;
 
-const PLAIN = { name: 'commit-plain-batch', text: ALWAYS + RESULT };
-export const COMMIT_STATEMENT = { name: 'commit-batch', text: ALWAYS + SOMETIMES + RESULT };
+/** Parts that few batches have rows for: runs, settings and bindings of deployments, once-keys. */
+const SELDOM = `accepted as (
+  insert into runs (${ACCEPTED}) select ${ACCEPTED} from jsonb_populate_recordset(null::runs, $14::jsonb)
+  where (select ok from held)
+), stepped as (
+  update runs r set step = n.step, ${columnsOf(STEPPED, 'r')}
+  from jsonb_to_recordset($15::jsonb) as n (id uuid, step integer, columns jsonb)
+  where r.id = n.id and ${FEW_RUNS} and (select ok from held)
+), settings as (
+  update deployments d set ${columnsOf(SETTINGS, 'd')}
+  from jsonb_to_recordset($16::jsonb) as n (id bigint, columns jsonb)
+  where d.id = n.id and ${few('n.id')} and (select ok from held)
+), unbound as (
+  delete from bindings b using jsonb_to_recordset($17::jsonb) as n (deployment_id bigint, event text)
+  where b.deployment_id = n.deployment_id and b.event = n.event and ${FEW} and (select ok from held)
+), bound as (
+  insert into bindings (id, deployment_id, event, ${BOUND})
+  select id, deployment_id, event, ${BOUND} from jsonb_populate_recordset(null::bindings, $18::jsonb)
+  where (select ok from held)
+  on conflict (deployment_id, event)
+    do update set (id, ${BOUND}) = (excluded.id, ${BOUND.replaceAll(/\w+/g, 'excluded.$&')})
+), once as (
+  insert into once_keys (scope, key, ${CLAIMED})
+  select scope, key, ${CLAIMED} from jsonb_populate_recordset(null::once_keys, $19::jsonb)
+  where (select ok from held)
+), once_ended as (
+  update once_keys k set ${columnsOf(CLAIMED, 'k')}
+  from jsonb_to_recordset($20::jsonb) as n (scope text, key text, columns jsonb)
+  where k.scope = n.scope and k.key = n.key and ${FEW_KEYS} and (select ok from held)
+), once_released as (
+  delete from once_keys k using jsonb_to_recordset($21::jsonb) as n (scope text, key text)
+  where k.scope = n.scope and k.key = n.key and ${FEW_KEYS} and (select ok from held)
+)`;
+
+const LEASES_AND_HEADS_RESULT = `ok,
+  case when not ok then (select array_agg(id) from lease) end as held,
+  case when not ok then (select jsonb_agg(jsonb_build_object('deploymentId', deployment_id, 'seq', seq, 'hash', hash))
+    from head where not fits) end as heads`;
+const WHOLE_RESULT = `${LEASES_AND_HEADS_RESULT},
+  case when not ok then (select jsonb_agg(id) from run_now where not fits) end as runs,
+  case when not ok then (select jsonb_agg(jsonb_build_object('scope', scope, 'key', key)) from taken) end as keys`;
+
+/** Unless all that it compares is as expected, the statement writes nothing and answers what is not. */
+const heldIf = (...conditions: readonly string[]) =>
+  `held as materialized (select ${conditions.join(' and ')} as ok)`;
+
+const statement = (name: string, parts: readonly string[], result: string) => ({
+  name,
+  text: `with ${parts.join(', ')}\nselect ${result} from held`,
+});
+
+const CHECKED = [LEASES, HEADS, heldIf(LEASES_HELD, HEADS_FIT)];
+
+/** The shortest that suffices is used; each has the parts of the one before it, and its parameters. */
+const STATEMENTS = [
+  { parameters: 8, ...statement('commit-plain-batch', [...CHECKED, ALWAYS], LEASES_AND_HEADS_RESULT) },
+  { parameters: 13, ...statement('commit-batch', [...CHECKED, ALWAYS, SOMETIMES], LEASES_AND_HEADS_RESULT) },
+  {
+    parameters: 21,
+    ...statement(
+      'commit-whole-batch',
+      [
+        LEASES,
+        HEADS,
+        RUNS,
+        KEYS,
+        heldIf(LEASES_HELD, HEADS_FIT, RUNS_FIT, KEYS_FREE),
+        ALWAYS,
+        SOMETIMES,
+        SELDOM,
+      ],
+      WHOLE_RESULT,
+    ),
+  },
+] as const;
+export const [PLAIN_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT] = STATEMENTS;
 
 /** The whole batch as one statement: one round trip and one flush. `values` are those of `batchRows`. */
 export function commitStatement(values: readonly string[]) {
-  const isPlain = !values.slice(ALWAYS_PARAMETERS).some(hasRows);
-  return isPlain
-    ? { ...PLAIN, values: values.slice(0, ALWAYS_PARAMETERS) }
-    : { ...COMMIT_STATEMENT, values: [...values] };
+  const enough = STATEMENTS.find(({ parameters }) => !values.slice(parameters).some(hasRows));
+  const { name, text, parameters } = enough ?? WHOLE_STATEMENT;
+  return { name, text, values: values.slice(0, parameters) };
 }

@@ -1,8 +1,9 @@
 import type { Caller, DeploymentSource, NewDeployment } from '@orrery/contracts';
 import { enqueue, jsonb } from '@orrery/database';
+import { sql } from 'kysely';
 import { lockQuota, refuseOverQuota } from '../accounts/account-store.js';
 import type { NewBinding } from '../bindings/binding-rules.js';
-import { putBinding } from '../commit/rare-effects.js';
+import { insertBindings } from '../bindings/binding-store.js';
 import type { Trx } from '../database/db.js';
 import { lifecycleEntry } from '../deployments/lifecycle-entry.js';
 import { type LockedDefinition, lockedColumns } from '../deployments/lock-deployment.js';
@@ -44,7 +45,8 @@ export async function insertDeployment(
     .values(columnsOf(plan))
     .returningAll()
     .executeTakeFirstOrThrow();
-  for (const { binding } of plan.bindings) await putBinding(trx, row.id, binding);
+  const bindings = plan.bindings.map(({ binding }) => binding);
+  await insertBindings(trx, row.id, bindings);
   const copied = plan.copies && (await copySource(trx, plan.copies, { id: row.id, at: plan.at }, limits));
   if (copied !== null) await setSource(trx, row.id, copied.source);
   await insertFirstEntry(trx, row, firstEntry(plan, caller, copied?.source ?? null), copied?.instances);
@@ -123,6 +125,7 @@ async function insertFirstEntry(
     seq: entry.seq,
     hash: entry.hash,
     totals: jsonb<Record<string, number>>(totals),
+    active_minute: sql<number>`floor(extract(epoch from now()) / 60)::integer`,
   };
   await trx.insertInto('journal_heads').values(head).execute();
   await enqueue(trx, [outboxRowOf(entry)]);

@@ -6,7 +6,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import type { KeyedRequest } from '@orrery/database';
-import { type DeploymentState, keyIdOf, type OpenRun } from '../state/deployment-state.js';
+import { type DeploymentState, keyIdOf } from '../state/deployment-state.js';
 import type { ItemOutcome } from '../state/work-item.js';
 import type { ExecutionRequest } from './execution-request.js';
 import { acceptedAnswer, type RunRequest } from './run-row.js';
@@ -34,7 +34,7 @@ export function acceptRun(state: DeploymentState, run: NewRun, now: number): Ite
   const stored: RunRequest = { event, input, trigger, walletAddress, caller, asynchronous };
   const requestHash = canonicalHash(keyed?.request ?? { event, input });
   const claim = keyed === undefined ? null : { keyId: keyIdOf(keyed), requestHash };
-  const open: OpenRun = { id, claim, holds: null, staged: false };
+  const open = { id, claim, holds: null, staged: false };
   const insert = {
     id,
     deployment_id: deploymentId,

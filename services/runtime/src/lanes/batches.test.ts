@@ -10,7 +10,7 @@ const stateOf = (id: number) =>
 
 /** An item that decides on a step of a run, the least that is committed. */
 function itemFor(state: DeploymentState): QueuedItem {
-  const run = { id: 'run', open: null, write: { update: {} } };
+  const run = { id: 'run', open: null, write: { insert: {} } };
   const item = {
     deploymentId: state.id,
     deadline: Number.POSITIVE_INFINITY,
@@ -21,6 +21,9 @@ function itemFor(state: DeploymentState): QueuedItem {
   return { item, ...rest } as unknown as QueuedItem;
 }
 
+const COMMITTED = { kind: 'committed' } as const;
+const REFUSED = { kind: 'refused', lost: [], heads: [], runs: [], keys: [] } as const;
+
 type Dependencies = Parameters<typeof createBatches>[0];
 
 function batches(some: Partial<Dependencies>) {
@@ -29,8 +32,8 @@ function batches(some: Partial<Dependencies>) {
     commitSlots: createSemaphore(2),
     ids: {} as never,
     now: () => 0,
-    commit: () => Promise.resolve('committed'),
-    recover: () => Promise.resolve(false),
+    commit: () => Promise.resolve(COMMITTED),
+    recover: () => Promise.resolve('unwritten'),
     onCommitted: () => undefined,
     onLost: () => undefined,
     enter: () => undefined,
@@ -53,7 +56,7 @@ it('a deployment that was read again during its commit is forgotten after it, ot
         trim: () => undefined,
       } as never,
       // Its partition was lost and held again.
-      commit: async () => (current.delete(replaced) ? 'committed' : 'lost'),
+      commit: async () => (current.delete(replaced) ? COMMITTED : REFUSED),
       onDone: () => resolve(),
     });
     for (const state of [stays, replaced]) add(itemFor(state));
@@ -64,8 +67,7 @@ it('a deployment that was read again during its commit is forgotten after it, ot
 
 it('a commit begins only when a slot is free, and takes one as soon as it is released', async () => {
   const begun: (() => void)[] = [];
-  const commit: Dependencies['commit'] = () =>
-    new Promise((resolve) => begun.push(() => resolve('committed')));
+  const commit: Dependencies['commit'] = () => new Promise((resolve) => begun.push(() => resolve(COMMITTED)));
   const add = batches({ commitSlots: createSemaphore(2), commit });
   for (let round = 0; round < 4; round += 1) {
     for (let count = 0; count < 8; count += 1) add(itemFor(stateOf(round * 8 + count)));

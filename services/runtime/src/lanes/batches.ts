@@ -1,7 +1,8 @@
-import { classifyPostgresError, toServiceError } from '@orrery/database';
+import { classifyPostgresError, type PostgresFailure, toServiceError } from '@orrery/database';
 import type { Logger, Semaphore } from '@orrery/service-kit';
-import type { CommitBatch, Recover } from '../commit/commit-batch.js';
-import { type Lease, NotOwner, partitionOf } from '../ownership/partitions.js';
+import type { CommitBatch, Refusal } from '../commit/commit-batch.js';
+import type { Recover } from '../commit/recovery.js';
+import type { Lease } from '../ownership/partitions.js';
 import { type Batch, isEmpty } from '../state/batch.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import { type DecideDependencies, type DecidedBatch, decideBatch } from './decide-batch.js';
@@ -15,11 +16,11 @@ const BATCHES_PER_TRIM = 64;
 export interface CommitDependencies {
   readonly states: Pick<ResidentStates, 'forget'>;
   readonly commit: CommitBatch;
-  /** Finds out whether a commit whose answer was lost was written. */
+  /** Proves whether a commit whose answer was lost was written. */
   readonly recover: Recover;
   /** Runs after each commit, once the commit is known to be durable. */
   readonly onCommitted: (batch: Batch) => void;
-  /** A commit found that some of these leases are not held any more. */
+  /** A commit found that these leases are not held any more. */
   readonly onLost: (leases: readonly Lease[]) => void;
   readonly logger: Logger;
 }
@@ -102,49 +103,79 @@ function hasFree(queue: readonly QueuedItem[], uncommitted: ReadonlySet<number>,
 }
 
 /**
- * Commits a batch and replies to the callers of its items. Items that may be tried again go back to `enter`. The states
- * in memory of an unwritten batch are forgotten. Never rejects.
+ * Commits a batch and replies to the callers of its items:
+ *
+ *   committing → committed                               replies
+ *              → refused: nothing was written            each item again, by the partition's owner
+ *              → no answer → proving → written           replies
+ *                                    → unwritten         each item again
+ *                                    → unclear, stopped  `unavailable`, outcome unknown
+ *              → failed: nothing was written             each item again, isolated; or the error
+ *
+ * Until it is proven what became of a batch, none of its items is decided again, here or elsewhere. The states in memory
+ * of a batch that was not written are forgotten. Never rejects.
  */
 function createCommitAndReply(
   { states, logger, ...dependencies }: CommitDependencies,
   enter: (queued: QueuedItem) => void,
 ): (decided: DecidedBatch) => Promise<void> {
-  /** Nothing was written, and other processes own some of the deployments now. */
-  const disown = ({ batch, settled }: DecidedBatch) => {
-    dependencies.onLost([...batch.leases.values()]);
-    for (const { queued } of settled) queued.reject(new NotOwner(partitionOf(queued.item.deploymentId)));
+  const forget = ({ batch }: DecidedBatch) => {
+    for (const id of batch.deployments.keys()) states.forget(id);
   };
   const finish = ({ batch, settled }: DecidedBatch) => {
     dependencies.onCommitted(batch);
     reply(settled);
   };
-  const recoverFrom = async (error: unknown, decided: DecidedBatch) => {
+  /** Items of partitions that are not held any more are refused with NotOwner as they enter. */
+  const again = ({ settled }: DecidedBatch) => {
+    for (const { queued } of settled) enter(queued);
+  };
+  const afterRefusal = (decided: DecidedBatch, refusal: Refusal) => {
+    const { lost, heads, runs } = refusal;
+    if (lost.length > 0) dependencies.onLost(lost);
+    if (heads.length > 0 || runs.length > 0)
+      logger.error(
+        { heads, runs },
+        'the database is not as this process left it; the deployments are read anew',
+      );
+    forget(decided);
+    again(decided);
+  };
+  const prove = async (decided: DecidedBatch, error: unknown) => {
+    const proof = await dependencies.recover(decided.batch).catch(() => 'unclear' as const);
+    if (proof === 'written') return finish(decided);
+    forget(decided);
+    if (proof === 'unwritten') again(decided);
+    else rejectAll(decided.settled, toServiceError(error));
+  };
+  const afterError = async (decided: DecidedBatch, error: unknown) => {
     const { batch, settled } = decided;
-    for (const id of batch.deployments.keys()) states.forget(id);
+    forget(decided);
     const { kind } = classifyPostgresError(error);
     logger.warn({ err: error, entries: batch.entries.length, kind }, 'a commit failed');
-    if (kind === 'unknown_outcome') {
-      const written = await dependencies.recover(batch).catch(() => undefined);
-      if (written === undefined) return rejectAll(settled, toServiceError(error));
-      if (written) return finish(decided);
-      for (const { queued } of settled) enter(queued);
-      return;
-    }
+    if (kind === 'unknown_outcome') return prove(decided, error);
     for (const { queued } of settled) {
-      const again = kind !== 'unavailable' && !queued.isolated;
-      if (again || kind === 'unique_violation') enter(Object.assign(queued, { isolated: true }));
+      if (kind !== 'unavailable' && isWorthAnother(queued, kind)) enter(queued);
       else queued.reject(toServiceError(error));
     }
   };
   const commit = async (decided: DecidedBatch) => {
-    try {
-      if ((await dependencies.commit(decided.batch)) === 'lost') return disown(decided);
-      finish(decided);
-    } catch (error) {
-      await recoverFrom(error, decided);
-    }
+    const outcome = await dependencies.commit(decided.batch).catch((error: unknown) => ({ error }));
+    if ('error' in outcome) return afterError(decided, outcome.error);
+    return outcome.kind === 'committed' ? finish(decided) : afterRefusal(decided, outcome);
   };
   return (decided) => commit(decided).catch((error: unknown) => rejectAll(decided.settled, error));
+}
+
+/** How often an item may break a unique constraint by itself: each time it looks again for what was there before it. */
+const MAX_VIOLATIONS = 3;
+
+/** Whether an item may be committed by itself after a commit with it has failed. */
+function isWorthAnother(queued: QueuedItem, kind: PostgresFailure['kind']): boolean {
+  if (queued.isolated && kind !== 'unique_violation') return false;
+  if (queued.isolated) queued.violations += 1;
+  queued.isolated = true;
+  return queued.violations < MAX_VIOLATIONS;
 }
 
 type Settled = DecidedBatch['settled'];

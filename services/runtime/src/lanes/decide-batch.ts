@@ -1,25 +1,20 @@
 import { asServiceError, ServiceError } from '@orrery/contracts';
 import type { IdBlocks } from '../ids/id-blocks.js';
 import { NotOwner } from '../ownership/partitions.js';
-import {
-  type Batch,
-  idsFor,
-  isEmpty,
-  newBatch,
-  type Settlement,
-  stageEffects,
-  stageRun,
-  unclaimedBy,
-} from '../state/batch.js';
+import { type Batch, isEmpty, isFull, newBatch, onceKeyId } from '../state/batch.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import { mustWait } from '../state/holds.js';
 import type { ResidentStates } from '../state/resident-states.js';
+import {
+  idsFor,
+  type Settlement,
+  stageEffects,
+  stageOnceKeys,
+  stageRun,
+  unclaimedBy,
+} from '../state/stage-effects.js';
 import type { ItemNeeds, ItemOutcome } from '../state/work-item.js';
 import { type QueuedItem, reasonToDrop } from './queued-item.js';
-
-/** Entries and bytes that one commit takes; what is left waits for the next. */
-const MAX_ENTRIES = 500;
-const MAX_BYTES = 4 * 1024 * 1024;
 
 export interface DecidedBatch {
   readonly batch: Batch;
@@ -57,7 +52,7 @@ export function decideBatch(
   let seen = 0;
   for (const queued of queue) {
     const { batch } = decided;
-    if (batch.entries.length >= MAX_ENTRIES || batch.bytes >= MAX_BYTES) break;
+    if (isFull(batch)) break;
     const stays = uncommitted.has(queued.item.deploymentId);
     if (queued.isolated && !stays && !isEmpty(batch)) break;
     seen += 1;
@@ -90,7 +85,7 @@ function decideOne(
   // An earlier item deleted it.
   if (state.row.deleted_at !== null) return { error: new ServiceError('deployment_not_found') };
   try {
-    const outcome = readyOr(item.decide(state, ids, at), state, ids);
+    const outcome = readyOr(item.decide(state, ids, at), state, ids, batch);
     return settle(outcome, { queued, state, batch, ids, at: new Date(at) });
   } catch (error) {
     return { error: error instanceof NotOwner ? error : asServiceError(error) };
@@ -98,7 +93,13 @@ function decideOne(
 }
 
 /** A commit also needs ids and claims for the instances that it creates. */
-function readyOr<T>(outcome: ItemOutcome<T>, state: DeploymentState, ids: IdBlocks): ItemOutcome<T> {
+function readyOr<T>(
+  outcome: ItemOutcome<T>,
+  state: DeploymentState,
+  ids: IdBlocks,
+  batch: Batch,
+): ItemOutcome<T> {
+  if (writesSameKey(outcome, batch)) return { kind: 'prepare' };
   if (outcome.kind !== 'commit') return outcome;
   const { effects } = outcome;
   if (state.runs.size > 0 && mustWait(effects, state.runs, effects.run?.id)) return { kind: 'wait' };
@@ -106,6 +107,13 @@ function readyOr<T>(outcome: ItemOutcome<T>, state: DeploymentState, ids: IdBloc
   if (claims.length > 0) return { kind: 'needs', needs: { claims } };
   const count = idsFor(outcome.effects);
   return ids.has(count) ? outcome : { kind: 'needs', needs: { ids: count } };
+}
+
+/** Whether the batch has written a once-key that this outcome writes too: it is decided again after that commit. */
+function writesSameKey<T>(outcome: ItemOutcome<T>, { onceKeys }: Batch): boolean {
+  if (onceKeys.size === 0 || (outcome.kind !== 'commit' && outcome.kind !== 'record')) return false;
+  const effects = outcome.kind === 'commit' ? outcome.effects : outcome;
+  return effects.onceKeys?.some((effect) => onceKeys.has(onceKeyId(effect))) ?? false;
 }
 
 interface Deciding {
@@ -133,6 +141,8 @@ function settle(
       return { error: outcome.error };
     case 'record':
       stageRun(batch, state, outcome.run);
+      if (outcome.onceKeys !== undefined)
+        stageOnceKeys(batch, state, outcome.onceKeys, outcome.settlement, at);
       return outcome.settlement;
     case 'commit':
       return stageEffects(batch, state, outcome, ids, at);

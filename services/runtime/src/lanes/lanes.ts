@@ -68,6 +68,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
           needs: undefined,
           state: undefined,
           isolated: false,
+          violations: 0,
           rounds: 0,
         };
         enter(queued);
@@ -82,5 +83,5 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
 }
 
 /** Deployments of which a run may have released something with this batch. */
-const withRunSteps = ({ rare }: Batch): number[] =>
-  rare.flatMap((effect) => ('run' in effect ? [effect.deploymentId] : []));
+const withRunSteps = ({ runs }: Batch): number[] =>
+  [...runs.values()].map(({ deploymentId }) => deploymentId);

@@ -19,6 +19,8 @@ export interface QueuedItem {
   state: DeploymentState | undefined;
   /** A batch with it failed: it is committed by itself, so that it fails no other item. */
   isolated: boolean;
+  /** How often it broke a unique constraint when it was committed by itself. */
+  violations: number;
   /** How often it has been prepared. */
   rounds: number;
 }

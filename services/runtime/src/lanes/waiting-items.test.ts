@@ -14,6 +14,7 @@ function setUp() {
     needs: undefined,
     state: undefined,
     isolated: false,
+    violations: 0,
     rounds: 40,
   });
   return { clock, enter, leaving, item, waiting: createWaitingItems(clock, enter) };

@@ -71,6 +71,8 @@ export interface Holds {
 /** What the deployment's other items must know of a run that has not ended. */
 export interface OpenRun {
   readonly id: string;
+  /** Which commit its row is from; each commit that changes the row compares it and raises it. */
+  readonly step: number;
   /** The Idempotency-Key that it has claimed. */
   readonly claim: { readonly keyId: string; readonly requestHash: string } | null;
   readonly holds: Holds | null;

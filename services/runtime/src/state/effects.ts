@@ -26,6 +26,7 @@ export interface Effects {
   readonly row?: Updateable<RuntimeTables['deployments']>;
   readonly bindings?: BindingEffects;
   readonly key?: KeyedEffect;
+  readonly onceKeys?: readonly OnceKeyEffect[];
   /** The run that ends with this. */
   readonly run?: RunEffect;
 }
@@ -36,10 +37,26 @@ export interface BindingEffects {
   readonly remove: readonly string[];
 }
 
+/**
+ * What an item does to a key that may be executed once, whoever requests it. `claim` takes the key: for a run, which ends
+ * or releases it later, or (`runId` null) together with the item's answer. `end` stores the answer of the run that
+ * claimed it. A key without `expiresAt` is kept until it is released.
+ */
+export type OnceKeyEffect = { readonly scope: string; readonly key: string } & (
+  | {
+      readonly kind: 'claim';
+      readonly requestHash: string;
+      readonly runId: string | null;
+      readonly expiresAt: Date | null;
+    }
+  | { readonly kind: 'end'; readonly expiresAt: Date | null }
+  | { readonly kind: 'release' }
+);
+
 /** What an item does to a run: the write to its row, and its state in memory from then on (`null`: it has ended). */
 export interface RunEffect {
   readonly id: string;
-  readonly open: OpenRun | null;
+  readonly open: Omit<OpenRun, 'step'> | null;
   readonly write:
     | { readonly insert: Insertable<RuntimeTables['runs']> }
     | { readonly update: Updateable<RuntimeTables['runs']> };

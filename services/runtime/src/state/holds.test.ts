@@ -4,7 +4,10 @@ import { canHold, mustWait } from './holds.js';
 
 const runs = (holds: Partial<Holds> | null, staged = false): ReadonlyMap<string, OpenRun> =>
   new Map([
-    ['r1', { id: 'r1', claim: null, holds: holds && { instances: [], schemas: [], ...holds }, staged }],
+    [
+      'r1',
+      { id: 'r1', step: 0, claim: null, holds: holds && { instances: [], schemas: [], ...holds }, staged },
+    ],
   ]);
 const effects = (parts: object) => ({ entry: { changes: [] }, ...parts }) as never;
 const change = (entitySchema: string, instanceId: string) =>

@@ -30,7 +30,7 @@ export async function loadState(db: Db, id: number, epoch: number): Promise<Depl
         from bindings b where b.deployment_id = d.id) as bindings,
       (select jsonb_object_agg(c.entity_schema, c.schema_id)
         from claimed_schemas c where c.deployment_id = d.id) as claimed,
-      (select jsonb_agg(jsonb_build_object('id', r.id, 'state', r.state, 'holds', r.holds, 'accountId', r.account_id,
+      (select jsonb_agg(jsonb_build_object('id', r.id, 'step', r.step, 'state', r.state, 'holds', r.holds, 'accountId', r.account_id,
           'operation', r.operation, 'key', r.key, 'requestHash', r.request_hash))
         from runs r where r.deployment_id = d.id and r.ended_at is null) as runs
     from deployments d join journal_heads h on h.deployment_id = d.id
@@ -65,6 +65,7 @@ const bindingOf = (binding: NonNullable<LoadedRow['bindings']>[number]): Binding
 /** A run that has not ended, as it is read with its deployment's state. */
 export interface OpenRunRow {
   readonly id: string;
+  readonly step: number;
   readonly state: string;
   readonly holds: Holds | null;
   readonly accountId: number | null;
@@ -74,8 +75,9 @@ export interface OpenRunRow {
 }
 
 /** Runs are read with the state, so a new owner knows what they hold before it decides its first item. */
-export const openRunOf = ({ id, state, holds, requestHash, ...claim }: OpenRunRow): OpenRun => ({
+export const openRunOf = ({ id, step, state, holds, requestHash, ...claim }: OpenRunRow): OpenRun => ({
   id,
+  step,
   claim: claimOf(claim, requestHash),
   holds,
   staged: state === 'staged',

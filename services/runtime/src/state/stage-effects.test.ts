@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import type { CheckedChange } from '../journal/change.js';
 import type { JournalEntryDraft } from '../journal/entry.js';
-import { newBatch, stageEffects } from './batch.js';
+import { newBatch } from './batch.js';
 import type { ClaimedSchema, DeploymentState } from './deployment-state.js';
 import { createInstanceMemory } from './instance-memory.js';
+import { stageEffects } from './stage-effects.js';
 
 const at = new Date(0);
 const change = (op: CheckedChange['op'], revision: number, instanceId = 'a') =>

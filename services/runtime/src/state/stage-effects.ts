@@ -1,0 +1,255 @@
+import { asServiceError, type JsonObject, type JsonValue, toErrorReply } from '@orrery/contracts';
+import type { IdBlocks } from '../ids/id-blocks.js';
+import { type CheckedChange, hasCheckpoint } from '../journal/change.js';
+import { type SealedEntry, sealEntry } from '../journal/entry.js';
+import { type Batch, type OnceKeyWrite, onceKeyId } from './batch.js';
+import { type Binding, type DeploymentState, type JournalHead, keyIdOf } from './deployment-state.js';
+import type { Effects, KeyedEffect, OnceKeyEffect, RunEffect } from './effects.js';
+import { roughSize } from './instance-memory.js';
+
+/** What became of an item; its caller is answered with it once the batch is committed. */
+export type Settlement = { readonly reply: unknown } | { readonly error: unknown };
+
+/** How many new ids the effects will take. */
+export const idsFor = ({ entry }: Effects): number =>
+  entry.changes.filter(({ op }) => op === 'create').length;
+
+/** Schemas of which the effects create instances although the catalog does not know yet. */
+export function unclaimedBy({ entry }: Effects, state: DeploymentState): string[] {
+  const created = entry.changes.filter(({ op }) => op === 'create').map(({ entitySchema }) => entitySchema);
+  return [...new Set(created)].filter((schema) => !state.claimedSchemas.has(schema));
+}
+
+interface Staged {
+  readonly effects: Effects;
+  readonly answer: (entry: SealedEntry) => Settlement;
+}
+
+/**
+ * Takes the effects of an item into the batch and into the deployment's state, so that the next item sees them. The
+ * entry is sealed here: its `seq` and hash are final. The caller has made sure that ids and claims are there.
+ */
+export function stageEffects(
+  batch: Batch,
+  state: DeploymentState,
+  { effects, answer }: Staged,
+  ids: IdBlocks,
+  at: Date,
+): Settlement {
+  const entry = sealEntry(effects.entry, { seq: state.head.seq + 1, prevHash: state.head.hash });
+  stageDeployment(batch, state);
+  if (!batch.headsBefore.has(state.id)) batch.headsBefore.set(state.id, state.head);
+  batch.entries.push({ deploymentId: state.id, entry, effects });
+  count(batch, 1 + effects.entry.changes.length, ENTRY_BYTES + 2 * entry.text.length);
+  for (const change of effects.entry.changes) stageChange(batch, state, change, entry.seq, ids, at);
+  state.head = headAfter(state.head, entry, effects);
+  stageSettings(batch, state, effects);
+  stageBindings(batch, state, effects);
+  const settlement = answer(entry);
+  if (effects.key !== undefined) stageKey(batch, state, effects.key, settlement, entry, at);
+  if (effects.onceKeys !== undefined) stageOnceKeys(batch, state, effects.onceKeys, settlement, at);
+  if (effects.run !== undefined) stageRun(batch, state, endedWith(effects.run, settlement));
+  return settlement;
+}
+
+/** Counts rows and the bytes of their JSON: both bound the batch. */
+function count(batch: Batch, rows: number, bytes: number): void {
+  batch.rows += rows;
+  batch.bytes += bytes;
+}
+
+/** The commit checks the lease of every deployment that it changes. */
+function stageDeployment(batch: Batch, state: DeploymentState): void {
+  batch.deployments.set(state.id, state);
+  batch.leases.set(state.partition, { partition: state.partition, epoch: state.epoch });
+}
+
+/** What a row costs beside its JSON, in bytes. */
+const ROW_BYTES = 200;
+/** What an entry costs beside its JSON. */
+const ENTRY_BYTES = 1000;
+
+function stageChange(
+  batch: Batch,
+  state: DeploymentState,
+  change: CheckedChange,
+  seq: number,
+  ids: IdBlocks,
+  at: Date,
+): void {
+  const { entitySchema, instanceId, op, revision } = change;
+  const key = `${state.id}:${entitySchema}:${instanceId}`;
+  const before = batch.touched.get(key);
+  if (before === undefined) {
+    const touched = { state, entitySchema, instanceId, existedBefore: op !== 'create', recreated: false };
+    batch.touched.set(key, touched);
+  } else if (op === 'create') before.recreated = before.existedBefore;
+  const bytes = change.state === null ? 0 : roughSize(change.state);
+  count(batch, 0, bytes);
+  if (hasCheckpoint(change)) {
+    count(batch, 1, bytes);
+    batch.checkpoints.push({
+      deploymentId: state.id,
+      entitySchema,
+      instanceId,
+      seq,
+      revision,
+      state: change.state,
+    });
+  }
+  if (op === 'create') stageClaim(batch, state, entitySchema);
+  state.instances.apply(change, at, op === 'create' ? ids.next() : undefined);
+}
+
+/** The first instance of a schema commits the claim on it. */
+function stageClaim(batch: Batch, state: DeploymentState, entitySchema: string): void {
+  const claim = state.claimedSchemas.get(entitySchema);
+  if (claim === undefined) throw new Error('an instance was created of a schema that was not claimed');
+  if (claim.committed) return;
+  state.claimedSchemas.set(entitySchema, { ...claim, committed: true });
+  count(batch, 1, ROW_BYTES);
+  batch.claims.push({ deploymentId: state.id, entitySchema, schemaId: claim.schemaId });
+}
+
+function headAfter(
+  { totals }: JournalHead,
+  entry: SealedEntry,
+  { entry: { changes } }: Effects,
+): JournalHead {
+  const counted: Record<string, number> = { ...totals };
+  counted['entries'] = entry.seq;
+  const add = (name: string, by: number) => {
+    counted[name] = (counted[name] ?? 0) + by;
+  };
+  if (entry.kind === 'execution') add(`${entry.trigger}_${entry.status}`, 1);
+  for (const { op } of changes) {
+    if (op === 'create') add('instances', 1);
+    if (op === 'delete') add('instances', -1);
+  }
+  return { seq: entry.seq, hash: entry.hash, totals: counted };
+}
+
+function stageSettings(batch: Batch, state: DeploymentState, { row }: Effects): void {
+  if (row === undefined) return;
+  count(batch, 1, ROW_BYTES + roughSize(row as JsonObject));
+  batch.settings.set(state.id, { ...batch.settings.get(state.id), ...row });
+  // Columns as they will be read back: every writer gives Dates for times.
+  state.row = { ...state.row, ...(row as Partial<typeof state.row>) };
+}
+
+function stageBindings(batch: Batch, state: DeploymentState, { bindings }: Effects): void {
+  if (bindings === undefined) return;
+  const bound = new Map(state.bindings);
+  const write = (event: string, binding: Binding | null) => {
+    count(batch, 1, ROW_BYTES);
+    batch.bindings.set(`${state.id} ${event}`, { deploymentId: state.id, event, binding });
+  };
+  for (const event of bindings.remove) {
+    write(event, null);
+    bound.delete(event);
+  }
+  for (const binding of bindings.put) {
+    write(binding.event, binding);
+    bound.set(binding.event, binding);
+  }
+  state.bindings = bound;
+}
+
+/** Keys whose answers are in memory per deployment; older ones are found in the database. */
+const KEYS_IN_MEMORY = 10_000;
+
+/** A repetition is answered from here on, also within the same batch. */
+function stageKey(
+  batch: Batch,
+  state: DeploymentState,
+  key: KeyedEffect,
+  settlement: Settlement,
+  { text }: SealedEntry,
+  at: Date,
+): void {
+  const reply = key.answer === undefined ? storedAnswer(settlement) : { reply: key.answer };
+  // The answer repeats what the entry says.
+  count(batch, 1, ROW_BYTES + text.length);
+  batch.keys.push({ ...key, reply, at });
+  state.keys.set(keyIdOf(key), { requestHash: key.requestHash, reply });
+  const [oldest] = state.keys.keys();
+  if (state.keys.size > KEYS_IN_MEMORY && oldest !== undefined) state.keys.delete(oldest);
+}
+
+/** A settlement as a key's row stores it. */
+const storedAnswer = (settlement: Settlement): JsonValue =>
+  ('error' in settlement
+    ? { error: toErrorReply(asServiceError(settlement.error)) }
+    : settlement) as unknown as JsonValue;
+
+/** Claims, ends or releases once-keys: none that the batch has already written, and a claimed one must be free. */
+export function stageOnceKeys(
+  batch: Batch,
+  state: DeploymentState,
+  effects: readonly OnceKeyEffect[],
+  settlement: Settlement,
+  at: Date,
+): void {
+  for (const effect of effects) {
+    const { scope, key } = effect;
+    const columns = onceKeyColumns(effect, state.id, settlement, at);
+    count(batch, 1, ROW_BYTES + roughSize(columns as JsonObject));
+    batch.onceKeys.set(onceKeyId(effect), { scope, key, kind: effect.kind, columns });
+  }
+}
+
+function onceKeyColumns(
+  effect: OnceKeyEffect,
+  deploymentId: number,
+  settlement: Settlement,
+  at: Date,
+): OnceKeyWrite['columns'] {
+  if (effect.kind === 'release') return {};
+  const expires = { expires_at: effect.expiresAt };
+  if (effect.kind === 'end') return { ...expires, reply: storedAnswer(settlement) };
+  const { requestHash: request_hash, runId: run_id } = effect;
+  const reply = run_id === null ? storedAnswer(settlement) : null;
+  return { ...expires, request_hash, run_id, reply, deployment_id: deploymentId, created_at: at };
+}
+
+/** Steps of a run under this many different epochs in a row have different numbers. */
+const EPOCHS_TOLD_APART = 1000;
+
+/**
+ * The number of the step after this one. It depends on the owner's epoch: where two owners go on from one row, one of
+ * them in vain, the row shows whose step it holds.
+ */
+export const stepAfter = (step: number, epoch: number): number => step + 1 + (epoch % EPOCHS_TOLD_APART);
+
+/** A step of a run: the next item sees what the run holds from here on. */
+export function stageRun(batch: Batch, state: DeploymentState, { id, open, write }: RunEffect): void {
+  stageDeployment(batch, state);
+  const columns = 'insert' in write ? write.insert : write.update;
+  count(batch, 1, ROW_BYTES + roughSize(columns as JsonObject));
+  const from = 'insert' in write ? null : stepOf(state, id);
+  const step = from === null ? 0 : stepAfter(from, state.epoch);
+  const before = batch.runs.get(id);
+  batch.runs.set(
+    id,
+    before === undefined
+      ? { deploymentId: state.id, from, step, columns }
+      : { ...before, step, columns: { ...before.columns, ...columns } },
+  );
+  if (open === null) state.runs.delete(id);
+  else state.runs.set(id, { ...open, step });
+}
+
+function stepOf({ runs }: DeploymentState, id: string): number {
+  const run = runs.get(id);
+  if (run === undefined) throw new Error('a step was taken of a run that is not open');
+  return run.step;
+}
+
+/** A run's row stores what its last item answered. */
+function endedWith(run: RunEffect, settlement: Settlement): RunEffect {
+  const outcome =
+    'error' in settlement
+      ? { state: 'failed' as const, error: toErrorReply(asServiceError(settlement.error)) as JsonObject }
+      : { state: 'succeeded' as const, reply: settlement.reply as JsonValue };
+  return { ...run, write: { update: { ...('update' in run.write && run.write.update), ...outcome } } };
+}
