@@ -1,4 +1,5 @@
 export { serviceCall } from './calls/call-and-serve.js';
+export { isUnreached } from './calls/in-flight.js';
 export { type ConnectBusOptions, connectBus } from './connect.js';
 export { createInProcessHub, type InProcessHub, lendHub } from './in-process/hub.js';
 export type { StreamLimits } from './nats/stream.js';

@@ -26,8 +26,13 @@ export interface CallOptions {
 }
 
 export interface ServeOptions {
-  /** Serve also under this process's own name (letters, digits, `_`, `-`). */
+  /** This process's own name (letters, digits, `_`, `-`), by which it can be called alone; random by default. */
   instance?: string;
+  /**
+   * Calls to this process that it has not answered are given up when it has been silent for this long, in milliseconds.
+   * Default 6,000. Only processes on NATS can fall silent apart from their callers.
+   */
+  ttlMs?: number;
 }
 
 export interface PublishOptions {
@@ -96,7 +101,11 @@ export interface Bus {
     handlers: Handlers<R>,
     options?: ServeOptions,
   ): Promise<void>;
-  /** @throws ServiceError what the handler threw; `unavailable` when no process serves the RPC; `deadline_exceeded`. */
+  /**
+   * @throws ServiceError what the handler threw; `deadline_exceeded`; `unavailable`: with the fact `reached: false` when no
+   * process has taken the call (a named one that has fallen silent is not sent any), with `outcome: 'unknown'` when the
+   * process that took it has fallen silent.
+   */
   call<R extends NamedRpc>(rpc: R, request: z.input<R['request']>, options: CallOptions): Promise<ReplyOf<R>>;
   /** Resolves when the message is stored. @throws ServiceError `unavailable` after some seconds of trying. */
   publish<M extends Message>(

@@ -13,16 +13,25 @@ export type Answer = (request: Frame, call: Canceller) => Promise<Frame>;
 export interface RequestOptions {
   /** The serving service: it shares the subject's requests among its processes. */
   readonly group: string;
+  /** The process that the subject belongs to; `undefined`: any of the group may answer. */
+  readonly instance?: string | undefined;
   readonly timeoutMs: number;
   readonly signal: Cancellation | undefined;
+}
+
+/** A process that answers, for adapters whose processes may die apart from their callers. */
+export interface Serving {
+  readonly instance: string;
+  /** The process counts as gone when it has been silent for this long, in milliseconds. */
+  readonly ttlMs: number;
 }
 
 /** Requests and broadcasts: nothing of them is stored. */
 export interface Exchange {
   /** @throws ServiceError `unavailable`, `deadline_exceeded`, or the signal's reason. */
   request(subject: string, frame: Frame, options: RequestOptions): Promise<Frame>;
-  /** Answers each subject's requests; resolves when they begin to come. */
-  respond(group: string, answers: ReadonlyMap<string, Answer>): Promise<void>;
+  /** Answers each subject's requests, also under the process's own name; resolves when they begin to come. */
+  respond(group: string, answers: ReadonlyMap<string, Answer>, serving: Serving): Promise<void>;
   broadcast(subject: string, frame: Frame): Promise<void>;
   listen(subject: string, receive: (frame: Frame) => void, signal: AbortSignal): Promise<void>;
 }

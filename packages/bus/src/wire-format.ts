@@ -9,7 +9,6 @@ import {
   type JsonValue,
   MAX_JSON_DEPTH,
   type Message,
-  type NamedRpc,
   ServiceError,
 } from '@orrery/contracts';
 import { LRUCache } from 'lru-cache';
@@ -18,10 +17,10 @@ import type { Frame } from './transport.js';
 
 // What every adapter carries: subjects, headers and bodies.
 
-/** The subject on which one process of the service serves the RPC. @throws TypeError for an invalid instance name. */
-export function instanceSubject(rpc: NamedRpc, instance: string): string {
+/** The subject on which one process serves what it shares on `subject`. @throws TypeError for an invalid name. */
+export function instanceSubject(subject: string, instance: string): string {
   if (!/^[\w-]{1,64}$/.test(instance)) throw new TypeError(`not a name for an instance: ${instance}`);
-  return `${rpc.subject}@${instance}`;
+  return `${subject}@${instance}`;
 }
 
 /** Broadcasts have subjects of their own: everything below `orrery.facts` is stored. */
@@ -30,6 +29,9 @@ export const broadcastSubject = (message: Message): string =>
 
 /** The subject on which callers cancel calls that the service is answering. */
 export const cancelSubject = (service: string): string => `orrery.cancel.${service}`;
+
+/** The subject of the heartbeats of a service's processes. */
+export const aliveSubject = (service: string): string => `orrery.alive.${service}`;
 
 /** Adds `traceparent` and `tracestate` (W3C Trace Context) of the active span, if there is one. */
 export function injectTrace(headers: Record<string, string>): Frame['headers'] {

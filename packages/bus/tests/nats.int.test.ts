@@ -35,7 +35,8 @@ describeWithNats('messages on the wire', (url) => {
     const count = (kind: keyof typeof seen) => () => {
       seen[kind] += 1;
     };
-    wire.subscribe(say.subject, { callback: count('asked') });
+    // Also those to a process by its own name.
+    wire.subscribe('orrery.echo.>', { callback: count('asked') });
     wire.subscribe('_INBOX.>', { callback: count('answered') });
     await wire.flush();
     await Promise.all(Array.from({ length: 32 }, () => client.call(say, { text: '' }, inTime())));

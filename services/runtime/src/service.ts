@@ -55,7 +55,7 @@ export function startRuntime(
     resources.add('partition broadcasts', () => listening.abort());
     await bus.listen(partitionsFreed, ({ by }) => by !== instance && leases.wake(), listening.signal);
     await leases.runOnce();
-    await bus.serve(runtimeContract, runtimeHandlers(context), { instance });
+    await bus.serve(runtimeContract, runtimeHandlers(context), { instance, ttlMs: config.leaseTtlMs });
     const accounts = await followAccounts({
       service: 'runtime',
       consumer: 'runtime-accounts',

@@ -55,9 +55,11 @@ export const createCall =
         headers: writeCallHeaders(options, timeoutMs),
         body: encodeBody(request, MAX_CALL_BYTES),
       };
-      const subject = options.instance === undefined ? rpc.subject : instanceSubject(rpc, options.instance);
+      const subject =
+        options.instance === undefined ? rpc.subject : instanceSubject(rpc.subject, options.instance);
       const reply = await exchange.request(subject, frame, {
         group: rpc.service,
+        instance: options.instance,
         timeoutMs,
         signal: options.signal,
       });
@@ -103,21 +105,25 @@ export interface ServeDependencies {
 type AnswerDependencies = Omit<ServeDependencies, 'exchange'> & { readonly readCallHeaders: ReadCallHeaders };
 type AnyHandler = (request: never, context: CallContext) => Promise<JsonValue>;
 
+/** `ServeOptions.ttlMs`, by default. */
+const TTL_MS = 6000;
+
 /** The serving end: the only place where RPCs are registered. */
 export const createServe = ({ exchange, ...given }: ServeDependencies) => {
   const dependencies = { ...given, readCallHeaders: createReadCallHeaders() };
+  const ownName: string = crypto.randomUUID();
   return async <R extends Record<string, Rpc>>(
     contract: Contract<R>,
     handlers: Handlers<R>,
-    { instance }: ServeOptions = {},
+    { instance = ownName, ttlMs = TTL_MS }: ServeOptions = {},
   ): Promise<void> => {
     const answers = new Map<string, Answer>();
     for (const [name, rpc] of Object.entries<NamedRpc>(contract.rpcs)) {
       const answer = createAnswer(rpc, handlers[name] as unknown as AnyHandler, dependencies);
       answers.set(rpc.subject, answer);
-      if (instance !== undefined) answers.set(instanceSubject(rpc, instance), answer);
+      answers.set(instanceSubject(rpc.subject, instance), answer);
     }
-    await exchange.respond(contract.service, answers);
+    await exchange.respond(contract.service, answers, { instance, ttlMs });
   };
 };
 

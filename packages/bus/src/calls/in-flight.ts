@@ -7,6 +7,10 @@ import type { RequestOptions } from '../transport.js';
 export const noResponders = (): ServiceError =>
   new ServiceError('unavailable', 'The service is away.', { facts: { reached: false } });
 
+/** No process took the call, so nothing happened. After any other `unavailable` it may have been carried out. */
+export const isUnreached = (error: unknown): boolean =>
+  error instanceof ServiceError && error.code === 'unavailable' && error.facts['reached'] === false;
+
 export const lateError = (): ServiceError => new ServiceError('deadline_exceeded');
 
 /** The serving side keeps the deadline by itself. It has to be notified of every other reason. */

@@ -7,6 +7,7 @@ import { createAnswers } from './answers.js';
 import type { Connection } from './connection.js';
 import { fromMessageHeaders } from './headers.js';
 import type { Inbox } from './inbox.js';
+import { createLiveInstances } from './live-instances.js';
 import type { Parts } from './parts.js';
 import { createRequests } from './requests.js';
 
@@ -16,6 +17,8 @@ export interface NatsExchange extends Exchange {
   stop(): Promise<void>;
   /** Sends what is still collected for the end of this turn. */
   flush(): void;
+  /** This process is heard no more. */
+  end(): void;
 }
 
 export function createNatsExchange(
@@ -26,7 +29,8 @@ export function createNatsExchange(
 ): NatsExchange {
   const { nats } = connection;
   const running = createRunningCalls();
-  const requests = createRequests(connection, inbox, parts);
+  const live = createLiveInstances(connection);
+  const requests = createRequests(connection, inbox, parts, live);
   const answers = createAnswers(connection, parts, running, logger);
   const served: Subscription[] = [];
   const cancellable = new Set<string>();
@@ -40,11 +44,12 @@ export function createNatsExchange(
   return {
     running,
     request: requests.request,
-    respond: async (queue, answerOf) => {
+    respond: async (queue, answerOf, serving) => {
       subscribeToCancellations(queue);
       for (const [subject, answer] of answerOf)
         served.push(connection.subscribe(subject, (message) => answers.answer(message, answer), queue));
       await nats.flush();
+      live.announce(queue, serving);
     },
     broadcast: async (subject, frame) => {
       connection.requireUp();
@@ -59,11 +64,13 @@ export function createNatsExchange(
       await nats.flush();
     },
     stop: async () => {
+      live.leave();
       if (connection.up) await Promise.all(served.map((subscription) => subscription.drain()));
     },
     flush: () => {
       requests.flush();
       answers.flush();
     },
+    end: live.stop,
   };
 }

@@ -67,6 +67,7 @@ function assemble(
       exchange.running.abortAll();
       await within(LAST_WORDS_MS, exchange.running.untilIdle());
       exchange.flush();
+      exchange.end();
       await within(LAST_WORDS_MS, connection.nats.drain());
       await connection.nats.close();
     },

@@ -1,9 +1,10 @@
-import { noResponders } from '../calls/in-flight.js';
-import type { Exchange } from '../transport.js';
-import { cancelSubject } from '../wire-format.js';
+import { isUnreached, noResponders } from '../calls/in-flight.js';
+import type { Exchange, Frame, RequestOptions } from '../transport.js';
+import { cancelSubject, instanceSubject } from '../wire-format.js';
 import { type Connection, unavailable } from './connection.js';
 import { toMessageHeaders } from './headers.js';
 import { type Inbox, isNoResponders } from './inbox.js';
+import type { Awaiting, LiveInstance, LiveInstances } from './live-instances.js';
 import { createPacker, PACK_HEADER, PACKED_AT_MOST, type Packed, type Packer, writePack } from './packs.js';
 import type { Parts } from './parts.js';
 
@@ -22,15 +23,76 @@ export interface Requests {
   readonly flush: () => void;
 }
 
-/** The requesting end: the requests of one turn of the event loop to one subject travel in one pack. */
-export function createRequests(connection: Connection, inbox: Inbox, parts: Parts): Requests {
+/** Sends a request to a subject; `to` is the process that the subject belongs to, if it is known. */
+type Send = (
+  subject: string,
+  frame: Frame,
+  options: RequestOptions,
+  to: LiveInstance | undefined,
+) => Promise<Frame>;
+
+/**
+ * The requesting end. A request that any process of the group may answer goes to one that is heard, or to the next when
+ * that one is gone; without any that is heard, to the queue group.
+ */
+export function createRequests(
+  connection: Connection,
+  inbox: Inbox,
+  parts: Parts,
+  live: LiveInstances,
+): Requests {
+  const { send, flush } = createSend(connection, inbox, parts, live);
+  const toAny: Exchange['request'] = (subject, frame, options) => {
+    const chosen = live.choose(options.group);
+    if (chosen === undefined) return send(subject, frame, options, undefined);
+    return send(instanceSubject(subject, chosen.name), frame, options, chosen).catch((error: unknown) => {
+      if (!isUnreached(error)) throw error;
+      live.unreachable(chosen);
+      return toAny(subject, frame, options);
+    });
+  };
+  const toNamed = (subject: string, frame: Frame, options: RequestOptions, name: string) => {
+    const to = live.named(options.group, name);
+    if (live.isSilent(to)) return Promise.reject(noResponders());
+    return send(subject, frame, options, to);
+  };
+  return {
+    flush,
+    request: (subject, frame, options) =>
+      options.instance === undefined
+        ? toAny(subject, frame, options)
+        : toNamed(subject, frame, options, options.instance),
+  };
+}
+
+/** The requests of one turn of the event loop to one subject travel in one pack. */
+function createSend(
+  connection: Connection,
+  inbox: Inbox,
+  parts: Parts,
+  live: LiveInstances,
+): { send: Send; flush: () => void } {
   const packer = createRequestPacker(connection, inbox);
-  const inPack: Exchange['request'] = async (subject, frame, { group, timeoutMs, signal }) => {
+  /** Gives the request up when the process that has it falls silent. */
+  const watch = (to: LiveInstance, id: string, group: string, fail: (error: unknown) => void): Awaiting => {
+    const awaiting: Awaiting = {
+      onGone: (reason) => {
+        // If it was only stopped, it need not carry out later what the caller has given up.
+        cancel(group, id);
+        fail(reason);
+      },
+    };
+    live.watch(to, awaiting);
+    return awaiting;
+  };
+  const inPack: Send = async (subject, frame, { group, timeoutMs, signal }, to) => {
     const { headers, body } = frame;
     const sentAt = performance.now();
     let sent: SentRequest | undefined;
+    let awaiting: Awaiting | undefined;
     const send = (id: string, fail: SentRequest['fail']) => {
       sent = { id, headers, body, fail, isSent: false, isSettled: false, onSettled: undefined };
+      if (to !== undefined) awaiting = watch(to, id, group, fail);
       packer.add(subject, sent, body.length);
     };
     const giveUp = (address: string) => {
@@ -42,23 +104,32 @@ export function createRequests(connection: Connection, inbox: Inbox, parts: Part
       return await parts.unpack(arrival, timeoutMs - (performance.now() - sentAt), signal);
     } finally {
       if (sent !== undefined) settle(sent);
+      if (to !== undefined && awaiting !== undefined) live.unwatch(to, awaiting);
     }
   };
-  const inParts: Exchange['request'] = async (subject, frame, { group, timeoutMs, signal }) => {
+  const inParts: Send = async (subject, frame, { group, timeoutMs, signal }, to) => {
     const sentAt = performance.now();
     using parcel = parts.pack(frame);
     const headers = parcel.headers && { headers: parcel.headers };
-    const send = (id: string) => connection.nats.publish(subject, parcel.data, { reply: id, ...headers });
+    let awaiting: Awaiting | undefined;
+    const send = (id: string, fail: (error: unknown) => void) => {
+      if (to !== undefined) awaiting = watch(to, id, group, fail);
+      connection.nats.publish(subject, parcel.data, { reply: id, ...headers });
+    };
     const giveUp = (address: string) => cancel(group, address);
-    const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
-    return await parts.unpack(arrival, timeoutMs - (performance.now() - sentAt), signal);
+    try {
+      const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
+      return await parts.unpack(arrival, timeoutMs - (performance.now() - sentAt), signal);
+    } finally {
+      if (to !== undefined && awaiting !== undefined) live.unwatch(to, awaiting);
+    }
   };
   const cancel = (group: string, address: string) => {
     if (connection.up) connection.nats.publish(cancelSubject(group), address);
   };
-  const request: Exchange['request'] = (subject, frame, options) =>
-    (frame.body.length > PACKED_AT_MOST ? inParts : inPack)(subject, frame, options);
-  return { request, flush: packer.flush };
+  const send: Send = (subject, frame, options, to) =>
+    (frame.body.length > PACKED_AT_MOST ? inParts : inPack)(subject, frame, options, to);
+  return { send, flush: packer.flush };
 }
 
 function settle(request: SentRequest): void {

@@ -25,6 +25,7 @@ import type {
   FactLog,
   Frame,
   ReadOptions,
+  Serving,
   Transport,
 } from '../transport.js';
 
@@ -55,7 +56,7 @@ type HostProcedures = {
     readonly [subject: string, group: string, timeoutMs: number, frame: PackedFrame],
     PackedFrame
   >;
-  respond: Procedure<{ group: string; subjects: readonly string[] }, void>;
+  respond: Procedure<{ group: string; subjects: readonly string[]; serving: Serving }, void>;
   broadcast: Procedure<{ subject: string; frame: PackedFrame }, void>;
   listen: Procedure<{ id: number; subject: string }, void>;
   append: Procedure<{ subject: string; facts: readonly Fact[] }, (ErrorReply | undefined)[]>;
@@ -132,9 +133,9 @@ function guestExchange(
         (reason) => void (isLate(reason) || giveUp?.()),
       );
     },
-    respond: (group, answers) => {
+    respond: (group, answers, serving) => {
       responder.serve(answers);
-      return host.call('respond', { group, subjects: [...answers.keys()] });
+      return host.call('respond', { group, subjects: [...answers.keys()], serving });
     },
     broadcast: (subject, frame) => host.call('broadcast', { subject, frame: packFrame(frame) }),
     listen: (subject, receive, signal) =>
@@ -240,8 +241,10 @@ export function lendTransport(transport: Transport, port: MessagePort, logger: L
   const procedures: Implementations<HostProcedures> = {
     request: ([subject, group, timeoutMs, frame], signal) =>
       exchange.request(subject, unpackFrame(frame), { group, timeoutMs, signal }).then(packFrame),
-    respond: ({ group, subjects }) =>
-      exchange.respond(group, new Map(subjects.map((subject) => [subject, answerOf(guest, subject)]))),
+    respond: ({ group, subjects, serving }) => {
+      const answers = new Map(subjects.map((subject) => [subject, answerOf(guest, subject)]));
+      return exchange.respond(group, answers, serving);
+    },
     broadcast: ({ subject, frame }) => exchange.broadcast(subject, unpackFrame(frame)),
     listen: ({ id, subject }) =>
       exchange.listen(

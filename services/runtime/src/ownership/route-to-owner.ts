@@ -1,4 +1,4 @@
-import type { Bus } from '@orrery/bus';
+import { type Bus, isUnreached } from '@orrery/bus';
 import {
   type CallContext,
   type JsonValue,
@@ -82,14 +82,10 @@ async function forward<Request, Reply>(
       ? { answered: true, reply: answer.reply as Reply }
       : { answered: false };
   } catch (error) {
-    if (hadNoResponders(error)) return { answered: false };
+    if (isUnreached(error)) return { answered: false };
     throw error;
   }
 }
-
-/** No process took the call, so nothing happened; after any other `unavailable` it may have been carried out. */
-const hadNoResponders = (error: unknown): boolean =>
-  error instanceof ServiceError && error.code === 'unavailable' && error.facts.reached === false;
 
 function refuseLate({ deadline, signal }: CallContext, clock: Clock): void {
   if (signal.aborted || clock.now() >= deadline) throw new ServiceError('deadline_exceeded');

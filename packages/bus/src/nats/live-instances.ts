@@ -1,0 +1,231 @@
+import { ServiceError } from '@orrery/contracts';
+import { z } from 'zod';
+import type { Serving } from '../transport.js';
+import { aliveSubject } from '../wire-format.js';
+import type { Connection } from './connection.js';
+
+// A queue group goes on feeding a process that has been stopped, until the server's pings fail minutes later, and a
+// caller does not learn which process took its request. So each serving process broadcasts a heartbeat. Callers send to
+// a process that they hear, and give up a request whose process has fallen silent.
+
+/** A serving process, as its heartbeats describe it. */
+export interface LiveInstance {
+  readonly name: string;
+}
+
+/** A request that waits for the answer of one process. */
+export interface Awaiting {
+  /** The process has been silent for its TTL. */
+  readonly onGone: (reason: ServiceError) => void;
+}
+
+export interface LiveInstances {
+  /** The process to send a call to that any of the group may answer; `undefined` when none has been heard. */
+  choose(group: string): LiveInstance | undefined;
+  named(group: string, name: string): LiveInstance;
+  /** It was heard, and has missed heartbeats: it may be stopped or gone. */
+  isSilent(instance: LiveInstance): boolean;
+  /** The server says that nobody serves under its name: it is not chosen until its next heartbeat. */
+  unreachable(instance: LiveInstance): void;
+  watch(instance: LiveInstance, request: Awaiting): void;
+  unwatch(instance: LiveInstance, request: Awaiting): void;
+  /** Broadcasts heartbeats of this process from now on. */
+  announce(group: string, serving: Serving): void;
+  /** The heartbeats go on and say that this process takes no more calls. */
+  leave(): void;
+  stop(): void;
+}
+
+const BEAT_MS = 1000;
+/** A process is avoided after this time without a heartbeat, in milliseconds, or after a third of its TTL. */
+const SILENT_MS = 2000;
+const TICK_MS = 250;
+/** A silent process is remembered for this long, in milliseconds: a stopped one may take calls of its queue group. */
+const MEMORY_MS = 10 * 60_000;
+/** Requests to one process in a row: as many as fit in a pack, so that packs stay whole. */
+const IN_A_ROW = 16;
+
+const heartbeat = z.object({
+  instance: z.string(),
+  ttlMs: z.number().positive(),
+  isLeaving: z.boolean().default(false),
+});
+
+interface Known extends LiveInstance {
+  /** Infinite until it is heard: a process of an earlier release never is. */
+  ttlMs: number;
+  heardAt: number;
+  /** It has said that it takes calls. */
+  isServing: boolean;
+  /** With the time at which each request was sent. */
+  readonly requests: Map<Awaiting, number>;
+}
+
+interface Group {
+  readonly instances: Map<string, Known>;
+  /** Chosen for this turn of the event loop. */
+  chosen: Known | undefined;
+  isTurnWatched: boolean;
+  uses: number;
+  next: number;
+}
+
+export function createLiveInstances(connection: Connection): LiveInstances {
+  const groups = new Map<string, Group>();
+  const time = createListeningTime(() => connection.up);
+  const heartbeats = createHeartbeats(connection);
+  const known = (instance: LiveInstance) => instance as Known;
+  const silence = ({ heardAt }: Known) => time.now() - heardAt;
+  const isSilent = (one: Known) =>
+    Number.isFinite(one.ttlMs) && silence(one) >= Math.min(SILENT_MS, one.ttlMs / 3);
+
+  connection.subscribe(aliveSubject('*'), (message) => {
+    const group = message.subject.slice(message.subject.lastIndexOf('.') + 1);
+    const { instance, ttlMs, isLeaving } = heartbeat.parse(message.json());
+    const heardAt = time.now();
+    const one = instanceOf(groupOf(groups, group), instance, heardAt);
+    Object.assign(one, { ttlMs, heardAt, isServing: !isLeaving });
+  });
+  // Heartbeats of the time without a connection are lost.
+  connection.watch({ onUp: () => forEach(groups, (one) => Object.assign(one, { heardAt: time.now() })) });
+  const ticking = setInterval(() => {
+    time.tick();
+    forEach(groups, (one, { instances }) => {
+      if (silence(one) >= one.ttlMs) giveUp(one, time.now());
+      if (one.requests.size === 0 && silence(one) >= MEMORY_MS) instances.delete(one.name);
+    });
+  }, TICK_MS).unref();
+
+  const next = (group: Group): Known | undefined => {
+    const serving = [...group.instances.values()].filter(({ isServing }) => isServing);
+    const heard = serving.filter((one) => !isSilent(one));
+    // With silent ones only, the last one heard: the request is then given up in time.
+    if (heard.length === 0) return serving.sort((a, b) => b.heardAt - a.heardAt)[0];
+    group.next += 1;
+    return heard[group.next % heard.length];
+  };
+
+  return {
+    choose: (name) => {
+      const group = groups.get(name);
+      if (group === undefined) return undefined;
+      if (group.chosen === undefined || group.uses >= IN_A_ROW) {
+        group.chosen = next(group);
+        group.uses = 0;
+        endWithTurn(group);
+      }
+      group.uses += 1;
+      return group.chosen;
+    },
+    named: (group, name) => instanceOf(groupOf(groups, group), name, time.now()),
+    isSilent: (instance) => isSilent(known(instance)),
+    unreachable: (instance) => {
+      known(instance).isServing = false;
+      for (const group of groups.values()) if (group.chosen === instance) group.chosen = undefined;
+    },
+    watch: (instance, request) => known(instance).requests.set(request, time.now()),
+    unwatch: (instance, request) => known(instance).requests.delete(request),
+    ...heartbeats,
+    stop: () => {
+      clearInterval(ticking);
+      heartbeats.stop();
+    },
+  };
+}
+
+const groupOf = (groups: Map<string, Group>, name: string): Group => {
+  const group = groups.get(name) ?? {
+    instances: new Map(),
+    chosen: undefined,
+    isTurnWatched: false,
+    uses: 0,
+    next: 0,
+  };
+  groups.set(name, group);
+  return group;
+};
+
+const instanceOf = ({ instances }: Group, name: string, heardAt: number): Known => {
+  const known = instances.get(name);
+  if (known !== undefined) return known;
+  const one: Known = {
+    name,
+    ttlMs: Number.POSITIVE_INFINITY,
+    heardAt,
+    isServing: false,
+    requests: new Map(),
+  };
+  instances.set(name, one);
+  return one;
+};
+
+const forEach = (groups: Map<string, Group>, act: (one: Known, group: Group) => void): void => {
+  for (const group of groups.values()) for (const one of group.instances.values()) act(one, group);
+};
+
+function endWithTurn(group: Group): void {
+  if (group.isTurnWatched) return;
+  group.isTurnWatched = true;
+  setImmediate(() => {
+    group.isTurnWatched = false;
+    group.chosen = undefined;
+  });
+}
+
+/** Requests sent to a process that was silent already are given its whole TTL as well. */
+function giveUp({ requests, ttlMs }: Known, now: number): void {
+  for (const [request, sentAt] of requests) {
+    if (now - sentAt < ttlMs) continue;
+    requests.delete(request);
+    request.onGone(processGone());
+  }
+}
+
+const processGone = (): ServiceError =>
+  new ServiceError(
+    'unavailable',
+    'The process that took the request is gone, and whether it carried the request out is unknown. ' +
+      'A request with an Idempotency-Key can be repeated safely.',
+    { facts: { outcome: 'unknown' } },
+  );
+
+/**
+ * Milliseconds during which this process could hear others. While it was stopped or busy itself, or had no connection,
+ * their silence means nothing: a tick counts as two at most.
+ */
+function createListeningTime(isListening: () => boolean) {
+  let total = 0;
+  let tickedAt = performance.now();
+  return {
+    now: () => total,
+    tick: () => {
+      const elapsed = performance.now() - tickedAt;
+      tickedAt += elapsed;
+      if (isListening()) total += Math.min(elapsed, 2 * TICK_MS);
+    },
+  };
+}
+
+function createHeartbeats(connection: Connection): Pick<LiveInstances, 'announce' | 'leave' | 'stop'> {
+  const announced = new Map<string, { send: () => void; timer: NodeJS.Timeout }>();
+  let isLeaving = false;
+  return {
+    announce: (group, { instance, ttlMs }) => {
+      if (announced.has(group)) return;
+      const send = () => {
+        if (!connection.up) return;
+        const body = JSON.stringify({ instance, ttlMs, ...(isLeaving && { isLeaving }) });
+        connection.nats.publish(aliveSubject(group), body);
+      };
+      announced.set(group, { send, timer: setInterval(send, Math.min(BEAT_MS, ttlMs / 6)).unref() });
+      send();
+    },
+    leave: () => {
+      isLeaving = true;
+      for (const { send } of announced.values()) send();
+    },
+    stop: () => {
+      for (const { timer } of announced.values()) clearInterval(timer);
+    },
+  };
+}
