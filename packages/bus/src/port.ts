@@ -36,7 +36,7 @@ export interface ServeOptions {
 }
 
 export interface PublishOptions {
-  /** A message with the id of an earlier one of its kind is stored once (remembered for 2 minutes at least). */
+  /** A message with the id of an earlier one of its kind is stored once (remembered for 30 seconds at least). */
   id: string;
   /** Messages with the same key are handled one after the other in the order of publication. */
   orderingKey?: string;

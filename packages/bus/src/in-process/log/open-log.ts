@@ -19,7 +19,7 @@ export interface LogOptions {
   readonly logger: Logger;
 }
 
-const PRUNE_INTERVAL_MS = 60_000;
+const PRUNE_INTERVAL_MS = 5000;
 
 /** The log of one process: stored messages in the schema `bus`. At most one process at a time may use it. */
 export const openLog = ({ databaseUrl, clock, logger }: LogOptions): Promise<StoredLog> =>

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { BusSchema } from './tables.js';
 
-/** A message's id is known for this long at least. */
-const DUPLICATE_WINDOW = '10 minutes';
+/** A message's id is known for this long at least. A later repetition is a message of its own. */
+const DUPLICATE_WINDOW = '30 seconds';
 /** As in the NATS stream: consumers fetch older entries from their owner. */
 const LONGEST = '7 days';
 
@@ -10,8 +10,9 @@ const LONGEST = '7 days';
 const AT_ONCE = 10_000;
 
 /**
- * Deletes messages that all consumers of their subject have handled, and messages that are too old. Each step is bounded,
- * so none takes long. @returns how many were deleted; call again while it is not 0.
+ * Deletes messages that all consumers of their subject have handled (those of a subject without consumers at once, beyond
+ * the duplicate window), and messages that are too old. Each step is bounded, so none takes long.
+ * @returns how many were deleted; call again while it is not 0
  */
 export async function pruneMessages(db: Kysely<BusSchema>): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -30,7 +31,7 @@ export async function pruneMessages(db: Kysely<BusSchema>): Promise<number> {
     delete from message m using oldest o
     where m.subject = o.subject and m.seq = o.seq
       and o.stored_at < now() - ${DUPLICATE_WINDOW}::interval
-      and (o.stored_at < now() - ${LONGEST}::interval or o.seq < o.floor)
+      and (o.stored_at < now() - ${LONGEST}::interval or o.floor is null or o.seq < o.floor)
   `.execute(db);
   return Number(numAffectedRows ?? 0);
 }
