@@ -8,6 +8,7 @@ import {
   type OutboxSchema,
   outboxBacklog,
   outboxMigration,
+  outboxShards,
   type RelayOptions,
   startRelay,
   transaction,
@@ -22,7 +23,8 @@ type Outbox = Database<OutboxSchema>;
 async function openOutbox(): Promise<{ database: Outbox; url: string }> {
   const url = await newDatabaseUrl();
   const database = await open<OutboxSchema>(url);
-  await migrate({ database, migrations: { '0001_outbox': outboxMigration }, logger: quiet });
+  const migrations = { '0001_outbox': outboxMigration, '0002_outbox_shards': outboxShards };
+  await migrate({ database, migrations, logger: quiet });
   return { database, url };
 }
 
@@ -256,6 +258,26 @@ describe('enqueue and startRelay', () => {
     });
   });
 
+  it('publishes the rows of its own shards, beside a relay that takes long, and leaves those of others', async () => {
+    const { database, url } = await openOutbox();
+    const other = await open<OutboxSchema>(url);
+    const rows = [1, 2].flatMap((seq) => [
+      { ...row('a', seq), shard: 3 },
+      { ...row('b', seq), shard: 4 },
+    ]);
+    await write(database, [...rows, row('c', 1), { ...row('d', 1), shard: 5 }]);
+    const slow = standingStill(other, [3]);
+    expect(await slow.began()).toEqual(['a:1']);
+    const { relay, ids } = relayOf(database, { shards: () => [4] });
+    await relay.runOnce();
+    expect(ids()).toEqual(['b:1', 'b:2', 'c:1']);
+    await slow.goOn();
+    expect(await left(database)).toBe(1);
+    const { relay: heir, ids: inherited } = relayOf(database, { shards: () => [4, 5] });
+    await heir.runOnce();
+    expect(inherited()).toEqual(['d:1']);
+  });
+
   it('gives way to a relay that takes long', async () => {
     const { database, url } = await openOutbox();
     await write(database, [row('a', 1)]);
@@ -308,6 +330,27 @@ describe('enqueue and startRelay', () => {
     expect(await left(database)).toBe(1);
   });
 });
+
+/** A relay of these shards that is in its first publication until it is told to go on. */
+function standingStill(database: Outbox, shards: readonly number[]) {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const publish = vi.fn<PublishOne>(() => released);
+  const { relay } = relayOf(database, { publish, shards: () => shards });
+  const done = relay.runOnce();
+  return {
+    began: async () => {
+      await vi.waitUntil(() => publish.mock.calls.length > 0);
+      return publish.mock.calls.map(([{ messageId }]) => messageId);
+    },
+    goOn: async () => {
+      release();
+      await done;
+    },
+  };
+}
 
 async function relayLocks({ db }: Outbox): Promise<number> {
   const held = sql`select from pg_locks where locktype = 'advisory' and granted

@@ -9,6 +9,8 @@ export interface NewOutboxRow {
   readonly messageId: string;
   /** Left out when the relay is to load it from what the row refers to. */
   readonly payload?: JsonValue;
+  /** Of the ordering key, the same for all its rows: the relay of the process that owns it publishes them. */
+  readonly shard?: number;
   /** Trace context, request id and the like; never a secret. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -25,19 +27,20 @@ export async function enqueue<Schema>(
   rows: readonly NewOutboxRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  const records = rows.map(({ name, orderingKey, orderingSeq, messageId, payload, headers }) => ({
+  const records = rows.map(({ name, orderingKey, orderingSeq, messageId, payload, shard, headers }) => ({
     name,
     ordering_key: orderingKey,
     ordering_seq: orderingSeq ?? null,
     message_id: messageId,
     payload: payload ?? null,
+    shard: shard ?? null,
     headers: headers ?? {},
   }));
   await sql`
-    insert into outbox (name, ordering_key, ordering_seq, message_id, payload, headers)
-    select name, ordering_key, ordering_seq, message_id, nullif(payload, 'null'), headers
+    insert into outbox (name, ordering_key, ordering_seq, message_id, payload, shard, headers)
+    select name, ordering_key, ordering_seq, message_id, nullif(payload, 'null'), shard, headers
     from rows from (jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as
-      (name text, ordering_key text, ordering_seq bigint, message_id text, payload jsonb, headers jsonb)
+      (name text, ordering_key text, ordering_seq bigint, message_id text, payload jsonb, shard smallint, headers jsonb)
     ) with ordinality
     order by ordinality
   `.execute(trx);

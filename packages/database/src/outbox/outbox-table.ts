@@ -52,5 +52,7 @@ export const outboxMigration: Migration = {
 export const outboxShards: Migration = {
   up: async (db: Kysely<unknown>) => {
     await sql`alter table outbox add column shard smallint`.execute(db);
+    // An idle relay looks for such rows once a second, also while many rows with a shard wait.
+    await sql`create index outbox_without_shard on outbox (id) where shard is null`.execute(db);
   },
 };

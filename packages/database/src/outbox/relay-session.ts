@@ -6,7 +6,7 @@ import type { OutboxRow } from './publish-batch.js';
 /** The database and the schema that hold the outbox. */
 export type OutboxDatabase = Pick<Database<unknown>, 'pool' | 'schema'>;
 
-/** The operations on the outbox that need the relay lock. */
+/** The rows that one relay publishes: no other relay works on them at the same time. */
 export interface RelaySession {
   oldest(limit: number, exceptKeys: readonly string[]): Promise<OutboxRow[]>;
   remove(ids: readonly number[]): Promise<void>;
@@ -19,8 +19,22 @@ const WAIT_MS = 2000;
 const STANDSTILL_MS = 30_000;
 
 /**
- * Runs `work` while this connection holds the schema's relay lock. Waits for the relay that holds it now; returns
- * undefined when the outbox is empty or when that relay takes longer than `WAIT_MS`.
+ * The rows of shards that this process owns. Nothing locks them: while two processes believe that they own a shard, both
+ * publish its rows, each in their order. The bus recognizes the repetitions by their ids.
+ */
+export function ownShards({ pool }: OutboxDatabase, shards: readonly number[]): RelaySession {
+  return {
+    oldest: async (limit, exceptKeys) => {
+      const { rows } = await pool.query<OutboxRow>({ ...OLDEST_OWN, values: [exceptKeys, limit, shards] });
+      return rows;
+    },
+    remove: (ids) => remove(pool, ids),
+  };
+}
+
+/**
+ * Runs `work` on the rows that are in no shard, while this connection holds the schema's relay lock. Waits for the relay that holds it now; returns
+ * undefined when there are no such rows or when that relay takes longer than `WAIT_MS`.
  *
  * The lock belongs to the session: a transaction would span calls over the network. The server releases it when the
  * process dies, and ends a connection that is idle for `STANDSTILL_MS`.
@@ -46,7 +60,7 @@ export async function withRelaySession<T>(
 }
 
 /**
- * With an empty outbox it locks and sets nothing, so that an idle relay costs one cheap statement. The rows are read by
+ * Without such rows it locks and sets nothing, so that an idle relay costs one cheap statement. The rows are read by
  * a later statement, since this one sees the outbox as it was before it got the lock. `min` uses the index, which skips
  * deleted rows; `exists` would scan the table from its start, past tens of thousands of dead rows until a vacuum.
  */
@@ -56,7 +70,7 @@ const LOCK = {
 select case when set_config('idle_session_timeout', '${STANDSTILL_MS}', false) is not null
     and set_config('lock_timeout', '${WAIT_MS}', false) is not null
   then pg_advisory_lock(hashtext('orrery.outbox'), hashtext($1)) end
-where (select min(id) from outbox) is not null`,
+where (select min(id) from outbox where shard is null) is not null`,
 };
 
 async function lock(
@@ -72,12 +86,11 @@ async function lock(
   }
 }
 
-const OLDEST = {
-  name: 'outbox-oldest',
-  text: `
+const oldest = (where: string) => `
 select id, name, ordering_key as "orderingKey", ordering_seq as "orderingSeq", message_id as "messageId", payload, headers
-from outbox where ordering_key <> all($1) order by id limit $2`,
-};
+from outbox where ${where} and ordering_key <> all($1) order by id limit $2`;
+const OLDEST = { name: 'outbox-oldest', text: oldest('shard is null') };
+const OLDEST_OWN = { name: 'outbox-oldest-own', text: oldest('shard = any($3::smallint[])') };
 const REMOVE = { name: 'outbox-remove', text: 'delete from outbox where id = any($1)' };
 
 function sessionOn(client: pg.PoolClient): RelaySession {
@@ -86,8 +99,10 @@ function sessionOn(client: pg.PoolClient): RelaySession {
       const { rows } = await client.query<OutboxRow>({ ...OLDEST, values: [exceptKeys, limit] });
       return rows;
     },
-    remove: async (ids) => {
-      if (ids.length > 0) await client.query({ ...REMOVE, values: [ids] });
-    },
+    remove: (ids) => remove(client, ids),
   };
+}
+
+async function remove(connection: pg.Pool | pg.PoolClient, ids: readonly number[]): Promise<void> {
+  if (ids.length > 0) await connection.query({ ...REMOVE, values: [ids] });
 }

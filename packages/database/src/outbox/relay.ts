@@ -7,13 +7,15 @@ import {
   startPollLoop,
 } from '@orrery/service-kit';
 import { isOwnFailure, type KeyOutcome, type Publisher, publishBatch } from './publish-batch.js';
-import { type OutboxDatabase, withRelaySession } from './relay-session.js';
+import { type OutboxDatabase, ownShards, type RelaySession, withRelaySession } from './relay-session.js';
 
 export interface RelayOptions extends Publisher {
   readonly database: OutboxDatabase;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal?: AbortSignal;
+  /** The shards that this process owns now, if rows have shards. Their rows are published by this relay alone. */
+  readonly shards?: () => readonly number[];
   /** Rows of one batch. Default 500. */
   readonly batchSize?: number;
   /** How often it looks without being woken, in milliseconds. Default 1,000. */
@@ -34,9 +36,9 @@ const MAX_BACKOFF_MS = 5000;
  * keys in parallel. Rows are removed once the bus has stored them. If a relay dies in between, its successor publishes
  * them again under the same message id.
  *
- * It uses one connection, and a second one while it works if `load` reads the database. Every replica runs a relay; a
- * lock lets one of them work at a time, since two could not keep a key's order. `wake()` after a commit makes it look
- * at once, or after its rest.
+ * It uses one connection, and a second one while it works if `load` reads the database. Every replica runs a relay. Each
+ * publishes the rows of the shards that its process owns. For rows without a shard a lock lets one relay work at a time,
+ * since two could not keep a key's order. `wake()` after a commit makes it look at once, or after its rest.
  *
  * A key whose publication fails is retried alone with growing delays, if other keys succeed or if its message itself
  * is refused. If everything else fails, the bus counts as away and the whole relay backs off.
@@ -57,19 +59,28 @@ export function startRelay(options: RelayOptions): PollLoop {
 }
 
 async function relayBatch(options: RelayOptions, failing: FailingKeys): Promise<PollOutcome> {
-  const { database, logger, batchSize = 500 } = options;
-  const outcome = await withRelaySession(database, async (session) => {
-    const rows = await session.oldest(batchSize, failing.waiting());
-    const outcomes = await publishBatch(options, rows);
-    const published = outcomes.flatMap((one) => one.published);
-    await session.remove(published);
-    const isOwn = ({ error }: KeyOutcome) => error === undefined || isOwnFailure(error);
-    const refused = published.length > 0 ? undefined : outcomes.find((one) => !isOwn(one));
-    for (const one of refused ? outcomes.filter(isOwn) : outcomes) noteOutcome(one, failing, logger);
-    if (refused) throw new Error('nothing could be published', { cause: refused.error });
-    return rows.length === batchSize ? 'more' : 'idle';
-  });
-  return outcome ?? 'idle';
+  const { database, shards } = options;
+  const own = shards?.() ?? [];
+  const ofOwn = own.length === 0 ? 'idle' : await relayRows(options, failing, ownShards(database, own));
+  const ofOthers = await withRelaySession(database, (session) => relayRows(options, failing, session));
+  return ofOwn === 'more' ? ofOwn : (ofOthers ?? 'idle');
+}
+
+async function relayRows(
+  options: RelayOptions,
+  failing: FailingKeys,
+  session: RelaySession,
+): Promise<PollOutcome> {
+  const { logger, batchSize = 500 } = options;
+  const rows = await session.oldest(batchSize, failing.waiting());
+  const outcomes = await publishBatch(options, rows);
+  const published = outcomes.flatMap((one) => one.published);
+  await session.remove(published);
+  const isOwn = ({ error }: KeyOutcome) => error === undefined || isOwnFailure(error);
+  const refused = published.length > 0 ? undefined : outcomes.find((one) => !isOwn(one));
+  for (const one of refused ? outcomes.filter(isOwn) : outcomes) noteOutcome(one, failing, logger);
+  if (refused) throw new Error('nothing could be published', { cause: refused.error });
+  return rows.length === batchSize ? 'more' : 'idle';
 }
 
 function noteOutcome({ key, error }: KeyOutcome, failing: FailingKeys, logger: Logger): void {
