@@ -26,7 +26,7 @@ import {
 import type { Decider } from './executions/decider.js';
 import { type RunKeeper, startRunKeeper } from './executions/run-keeper.js';
 import { createIdBlocks, type IdBlocks, nextIdBlock } from './ids/id-blocks.js';
-import type { Publication } from './journal/publication.js';
+import { startPublication } from './journal/publication.js';
 import { createLanes, type Lanes } from './lanes/lanes.js';
 import { createModelList, type ModelList } from './models/model-list.js';
 import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './ownership/lease-keeper.js';
@@ -76,7 +76,6 @@ export interface ContextParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly instance: string;
-  readonly publication: Publication;
   readonly resources: Resources;
   readonly decider?: Decider | undefined;
   /** Wraps the commit, for tests that lose its answers. */
@@ -93,14 +92,14 @@ export function createRuntimeContext(
   parts: ContextParts,
   config: RuntimeConfig,
 ): { context: RuntimeContext; leases: LeaseKeeper } {
-  const { bus, clock, logger, publication, pools } = parts;
+  const { bus, clock, logger, pools } = parts;
   const { db } = parts.database;
   const { lanes: lanesPool } = pools;
   const commitSlots = createSemaphore(COMMITS_AT_ONCE);
   const catalog = createCatalogClient({ bus, clock, beforeConfirm: commitSlots.untilFree });
   const claimMutex = createKeyedMutex();
   const ids = createIdBlocks(() => nextIdBlock(lanesPool.db));
-  const { lanes, held, leases, runs } = createOwnership(parts, config, {
+  const { lanes, held, leases, runs, publication } = createOwnership(parts, config, {
     catalog,
     claimMutex,
     ids,
@@ -135,7 +134,7 @@ export function createRuntimeContext(
 
 /** The leases, the states of the deployments that they cover, and the lanes that change these states. */
 function createOwnership(
-  { pools, bus, clock, logger, instance, publication, resources, aroundCommit, decider }: ContextParts,
+  { database, pools, bus, clock, logger, instance, resources, aroundCommit, decider }: ContextParts,
   config: RuntimeConfig,
   {
     catalog,
@@ -158,6 +157,10 @@ function createOwnership(
       runs.wake();
     },
   });
+  const shards = () => held.all().map(({ partition }) => partition);
+  const publication = startPublication({ database, bus, shards, clock, logger });
+  // Released after the leases: what is committed during the handover is still published here.
+  resources.add('outbox relay', () => publication.stop());
   const commit = createCommit(pools.commits, instance);
   const readState = (id: number, epoch: number) => loadState(db, id, epoch);
   const states = createResidentStates(readState, held, config.memory);
@@ -190,5 +193,5 @@ function createOwnership(
   resources.add('recovery', () => stopping.abort());
   resources.add('partition leases', () => leases.stop());
   resources.add('runs under way', () => runs.stop());
-  return { lanes, held, leases, runs };
+  return { lanes, held, leases, runs, publication };
 }

@@ -12,7 +12,6 @@ import { migrations } from './database/migrations/index.js';
 import { openPools } from './database/pools.js';
 import type { Decider } from './executions/decider.js';
 import { runtimeHandlers } from './handlers.js';
-import { startPublication } from './journal/publication.js';
 import { type LeaseKeeper, partitionsFreed } from './ownership/lease-keeper.js';
 
 export interface RuntimeDependencies extends ServiceDependencies {
@@ -47,9 +46,7 @@ export function startRuntime(
     const pools = openPools(database, config, resources);
     // Released after the leases, so that calls meanwhile are forwarded to the new owners, and before the database.
     resources.add('answers', () => bus.close());
-    const publication = startPublication({ database, bus, clock, logger });
-    resources.add('outbox relay', () => publication.stop());
-    const parts = { ...dependencies, database, pools, instance, publication, resources };
+    const parts = { ...dependencies, database, pools, instance, resources };
     const { context, leases } = createRuntimeContext(parts, config);
     const listening = new AbortController();
     resources.add('partition broadcasts', () => listening.abort());

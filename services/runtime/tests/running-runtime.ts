@@ -57,11 +57,24 @@ export async function prepareHouse() {
   const client = await busOf('client');
 
   const standBy = oneReader();
+  /** Of each runtime, in the order of their starts: the deployments whose facts it published. */
+  const published: string[][] = [];
+  const noting = (bus: Bus): Bus => {
+    const mine: string[] = [];
+    published.push(mine);
+    return {
+      ...bus,
+      publishAll: (message, publications) => {
+        mine.push(...publications.map(({ orderingKey = '' }) => orderingKey));
+        return bus.publishAll(message, publications);
+      },
+    };
+  };
   const boot = async ({ aroundCommit, decider, ...overrides }: BootOptions = {}) => {
     const config = { ...readRuntimeConfig({}), ...overrides };
     const dependencies = {
       databaseUrl,
-      bus: standBy(await busOf('runtime')),
+      bus: noting(standBy(await busOf('runtime'))),
       clock,
       logger,
       health: createHealth({ clock }),
@@ -70,7 +83,7 @@ export async function prepareHouse() {
     };
     return resources.use('runtime', await startRuntime(dependencies, config));
   };
-  return { databaseUrl, catalog, boot, bus: client, resources, ...callers(client) };
+  return { databaseUrl, catalog, boot, published, bus: client, resources, ...callers(client) };
 }
 
 /** A hub in memory has one reader of a consumer: of several runtimes on it the first reads, the others stand by. */

@@ -108,7 +108,30 @@ export const journalFact = z.object({
 });
 export type JournalFact = z.infer<typeof journalFact>;
 
+/** How far a journal goes: the deployment's address, and the seq and hash of its last entry. */
+export const journalHead = z.object({ deployment: address, seq: z.int(), hash: sha256 });
+export type JournalHead = z.infer<typeof journalHead>;
+
+/** Where a page of heads ends, for the next one. */
+const headCursor = z.strictObject({ minute: z.int(), deploymentId: z.int() });
+
 export const journalRpcs = {
+  /**
+   * The heads of journals that changed since a time, page by page, those of deleted deployments too. A consumer compares
+   * them with its positions and reads what it missed through `journal.range`. `changedSince` is `until` of the first page
+   * of an earlier pass, null for all journals; heads that changed shortly before are answered again. An entry that a
+   * runtime of an older release writes does not count as a change, so a consumer makes a pass over all from time to time.
+   */
+  'journal.heads': rpc({
+    access: { scope: 'none', relation: 'internal' },
+    errors: [],
+    request: z.object({
+      changedSince: timestamp.nullable(),
+      after: headCursor.nullable(),
+      limit: z.int().min(1).max(1000),
+    }),
+    reply: z.object({ heads: z.array(journalHead), next: headCursor.nullable(), until: timestamp }),
+  }),
   /**
    * Entries of a deployment with `seq` above `after`, in order, for a consumer that missed some; deleted deployments
    * too. May answer fewer than `limit` (replies are bounded in bytes); `head` says how far the journal goes.

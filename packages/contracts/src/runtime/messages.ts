@@ -4,13 +4,14 @@ import { journalFact } from './journal.js';
 
 /**
  * Published for every journal entry after its commit, each deployment's in `seq` order, with the entry's id as the
- * message's. At least once: consumers follow `seq` and fetch what is missing through `journal.range`.
+ * message's. A hint: consumers follow `seq`, fetch what is missing through `journal.range`, and learn from `journal.heads`
+ * of what was never delivered.
  */
 export const journalEntry = defineMessage('runtime', 'journal-entry', journalFact);
 
 /**
  * Broadcast after a commit: the deployments that it touched, each with its journal's last `seq`. Who missed it finds out
- * by asking for a `journal.range`.
+ * through `journal.heads` or `journal.range`.
  */
 export const journalHeads = defineMessage(
   'runtime',

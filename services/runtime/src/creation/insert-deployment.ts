@@ -9,6 +9,7 @@ import { lifecycleEntry } from '../deployments/lifecycle-entry.js';
 import { type LockedDefinition, lockedColumns } from '../deployments/lock-deployment.js';
 import { genesisHash, type SealedEntry, sealEntry } from '../journal/entry.js';
 import { outboxRowOf } from '../journal/publication.js';
+import { partitionOf } from '../ownership/partitions.js';
 import type { DeploymentRow } from '../state/deployment-state.js';
 import type { ClaimedCopies } from './clone-source.js';
 import { copySource } from './copy-source.js';
@@ -127,6 +128,9 @@ async function insertFirstEntry(
     totals: jsonb<Record<string, number>>(totals),
     active_minute: sql<number>`floor(extract(epoch from now()) / 60)::integer`,
   };
-  await trx.insertInto('journal_heads').values(head).execute();
-  await enqueue(trx, [outboxRowOf(entry)]);
+  await trx
+    .insertInto('journal_heads')
+    .values({ ...head, active_minute: sql<number>`floor(extract(epoch from now()) / 60)::integer` })
+    .execute();
+  await enqueue(trx, [{ ...outboxRowOf(entry), shard: partitionOf(id) }]);
 }

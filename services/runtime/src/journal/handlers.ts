@@ -10,6 +10,7 @@ import {
 import type { Clock, Semaphore } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import { isUuid } from '../ids/uuid-v7.js';
+import { journalHeads } from './journal-heads.js';
 import { journalRange } from './journal-range.js';
 import { entryById, toHistoryEntry } from './journal-store.js';
 import { listHistory } from './list-history.js';
@@ -66,5 +67,6 @@ export function historyHandlers({
 }
 
 export const journalHandlers = ({ db }: Pick<JournalDependencies, 'db'>): Handlers<typeof journalRpcs> => ({
+  'journal.heads': (request) => journalHeads(db, request),
   'journal.range': (request) => journalRange(db, request),
 });

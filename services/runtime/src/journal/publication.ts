@@ -45,6 +45,8 @@ export interface Publication {
 export interface PublicationDependencies {
   readonly database: Database<RuntimeSchema>;
   readonly bus: Pick<Bus, 'broadcast' | 'publishAll'>;
+  /** The partitions that this process holds. Its relay publishes their entries, the relays of others do not. */
+  readonly shards: () => readonly number[];
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -53,12 +55,19 @@ export interface PublicationDependencies {
 const RELAY_REST_MS = 40;
 
 /** Starts the relay from the outbox to the bus. */
-export function startPublication({ database, bus, clock, logger }: PublicationDependencies): Publication {
+export function startPublication({
+  database,
+  bus,
+  shards,
+  clock,
+  logger,
+}: PublicationDependencies): Publication {
   const recent = createRecentEntries();
   const relay = startRelay({
     database,
     load: (rows) => recentFacts(recent, rows, (others) => loadFacts(database.db, others)),
     publish: (messages) => bus.publishAll(journalEntry, messages.map(messageOf)),
+    shards,
     restMs: RELAY_REST_MS,
     clock,
     logger,
