@@ -32,7 +32,11 @@ async function readHeads(changedSince: string | null, limit: number) {
   let after: { minute: number; deploymentId: number } | null = null;
   let until: string | null = null;
   for (;;) {
-    const page: ReplyOf<(typeof journalRpcs)['journal.heads']> = await house.ask('journal.heads', { changedSince, after, limit });
+    const page: ReplyOf<(typeof journalRpcs)['journal.heads']> = await house.ask('journal.heads', {
+      changedSince,
+      after,
+      limit,
+    });
     expect(page.heads.length).toBeLessThanOrEqual(limit);
     until ??= page.until;
     heads.push(...page.heads);
@@ -74,12 +78,18 @@ describe('the heads of journals', () => {
 
 it('two runtimes share the publication: each publishes the entries of the deployments that it owns', async () => {
   const planted = [];
-  for (let n = 0; n < 8; n += 1) planted.push(await plantDeployment(house));
+  // Far apart and side by side, so that both own some, whichever partitions they took.
+  for (const start of [1000, 1032, 1065]) {
+    await database.pool.query(`select setval(pg_get_serial_sequence('runtime.deployments', 'id'), $1)`, [
+      start,
+    ]);
+    for (let n = 0; n < 3; n += 1) planted.push(await plantDeployment(house));
+  }
   const addresses = planted.map(({ deployment }) => deployment.address);
   await vi.waitFor(() => expect(house.published.flat()).toEqual(expect.arrayContaining(addresses)));
   for (const list of house.published) list.splice(0);
   for (const { execute } of planted) await execute({ id: 'a' });
-  await vi.waitFor(() => expect(house.published.flat()).toHaveLength(8));
+  await vi.waitFor(() => expect(house.published.flat()).toHaveLength(planted.length));
   const { rows } = await database.pool.query<{ id: number; owner: string }>(
     'select id, owner from partitions',
   );
