@@ -179,9 +179,9 @@ function createTake<Schema>({ consumer, database, handle }: FollowJournalOptions
   };
 }
 
-/** Whether the database was away or busy, which says nothing about the entry. */
+/** Whether the database was away, full or busy, which says nothing about the entry. */
 const isPassing = (error: unknown): boolean =>
-  ['conflict', 'unavailable', 'unknown_outcome'].includes(classifyPostgresError(error).kind);
+  ['conflict', 'unavailable', 'storage_full', 'unknown_outcome'].includes(classifyPostgresError(error).kind);
 
 const RANGE_TIMEOUT_MS = 10_000;
 /** Entries of one `journal.range`. */

@@ -13,6 +13,7 @@ export interface OpenBackendsOptions extends ServiceDependencies {
 }
 
 const OK: CheckResult = { status: 'ok' };
+const FULL: CheckResult = { status: 'unavailable', detail: 'the disk of the database is full' };
 const AWAY: CheckResult = { status: 'unavailable' };
 
 /**
@@ -26,6 +27,7 @@ export async function openBackends<Schema>(options: OpenBackendsOptions): Promis
   await migrate({ database, migrations, logger });
   const checks = {
     [`${service} database`]: () => database.ping().then(() => OK),
+    [`${service} storage`]: () => (database.storage.isFull ? FULL : OK),
     [`${service} bus`]: async () => ((await bus.health()).ok ? OK : AWAY),
   };
   for (const [name, check] of Object.entries(checks))

@@ -47,7 +47,7 @@ export function startGateway(
       ...keyHandlers({ db, bus, keys, clock, logger }),
       ...signInHandlers({ db, clock, signIn: config.signIn }),
     };
-    const call = createDispatch(bus, identity);
+    const call = createDispatch(bus, identity, database.storage.note);
     const { deadlineMs } = config;
     const stream = startStreams({ bus, call, keys, clock, logger, deadlineMs, resources });
     const limiter = await startLimiter({ ...dependencies, redisUrl: config.redisUrl, resources });

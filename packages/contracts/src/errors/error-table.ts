@@ -110,6 +110,7 @@ export const ERRORS = {
   ai_output_invalid: meaning(502, 'The model gave no valid proposal', true),
   unavailable: meaning(503, 'A service is unavailable', true),
   overloaded: meaning(503, 'The service is overloaded', true),
+  storage_full: meaning(503, 'The disk of the database is full', true),
   deadline_exceeded: meaning(504, 'The deadline has passed', true),
 } as const satisfies Record<string, ErrorMeaning>;
 

@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import { checkServer } from './check-server.js';
 import { guardedPool, openPool, type PoolLimits, type PoolOptions } from './pool.js';
+import { createStorageWatch, type StorageWatch, takeSpace } from './storage-watch.js';
 
 export interface ConnectOptions extends PoolOptions {
   readonly clock?: Clock;
@@ -21,6 +22,7 @@ export interface Connections<Schema> extends AsyncDisposable {
 
 export interface Database<Schema> extends Connections<Schema> {
   readonly schema: string;
+  readonly storage: Pick<StorageWatch, 'isFull' | 'note'>;
   /** Other connections to the same schema, under other limits. The caller closes them. */
   beside(limits: PoolLimits): Connections<Schema>;
   /** Resolves for a server that answers. For a health check. */
@@ -36,8 +38,13 @@ export interface Database<Schema> extends Connections<Schema> {
 export async function connect<Schema>(options: ConnectOptions): Promise<Database<Schema>> {
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(options.schema))
     throw new TypeError(`not a schema name: ${options.schema}`);
-  const connections = openConnections<Schema>(options);
-  const { pool, close } = connections;
+  const storage = createStorageWatch({ probe: () => takeSpace(pool), logger: options.logger });
+  const watched = { ...options, onServerError: storage.note };
+  const { db, pool, close: closePool } = openConnections<Schema>(watched);
+  const close = () => {
+    storage.stop();
+    return closePool();
+  };
   try {
     await checkServer({ ...options, pool, clock: options.clock ?? systemClock });
   } catch (error) {
@@ -45,12 +52,16 @@ export async function connect<Schema>(options: ConnectOptions): Promise<Database
     throw error;
   }
   return {
-    ...connections,
+    db,
+    pool,
     schema: options.schema,
-    beside: (limits) => openConnections<Schema>({ ...options, ...limits }),
+    storage,
+    beside: (limits) => openConnections<Schema>({ ...watched, ...limits }),
     ping: async () => {
       await pool.query('select 1');
     },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Logger } from '@orrery/service-kit';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import pg from 'pg';
@@ -16,6 +17,8 @@ export interface PoolOptions extends PoolLimits {
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
   readonly logger: Logger;
+  /** Gets every error that the server answers. */
+  readonly onServerError?: (error: unknown) => void;
 }
 
 export interface PoolLimits {
@@ -56,10 +59,17 @@ export function openPool(options: PoolOptions): pg.Pool {
     if (!pool.ending) logger.warn({ err: error }, 'database connection lost');
   };
   // Without a listener, a connection that dies while in use would end the process.
-  pool.on('connect', (client) => client.on('error', onLost));
+  pool.on('connect', (client) => {
+    client.on('error', onLost);
+    if (options.onServerError) messagesOf(client).on('errorMessage', options.onServerError);
+  });
   pool.on('error', () => undefined);
   return pool;
 }
+
+/** The driver's own events: they cover every way in which a statement is sent. */
+const messagesOf = (client: pg.PoolClient): EventEmitter =>
+  (client as unknown as { connection: EventEmitter }).connection;
 
 const { builtins, getTypeParser } = pg.types;
 

@@ -5,6 +5,7 @@ import {
   classifyPostgresError,
   isUniqueViolation,
   OutcomeUnknown,
+  PoolExhausted,
 } from './postgres-errors.js';
 import { toServiceError } from './to-service-error.js';
 
@@ -31,6 +32,12 @@ describe('classifyPostgresError', () => {
     [withCode('ECONNREFUSED'), 'unavailable'],
     [withCode('ENOENT', { syscall: 'connect' }), 'unavailable'],
     [withCode('ETIMEDOUT', { syscall: 'connect' }), 'unavailable'],
+    [withCode('53100'), 'storage_full'],
+    [withCode('53200'), 'unavailable'],
+    [
+      Object.assign(new Error('could not write to file "x": No space left on device'), { code: '58030' }),
+      'storage_full',
+    ],
     [withCode('53300'), 'unavailable'],
     [withCode('57P03'), 'unavailable'],
     [new Error('timeout exceeded when trying to connect'), 'unavailable'],
@@ -65,6 +72,8 @@ describe('toServiceError', () => {
     [withCode('ECONNREFUSED'), 'unavailable', {}],
     [withCode('57014'), 'deadline_exceeded', {}],
     [withCode('40001'), 'overloaded', {}],
+    [withCode('53100'), 'storage_full', { retryAfterSeconds: 5 }],
+    [new PoolExhausted('all in use'), 'overloaded', {}],
     [new OutcomeUnknown('lost'), 'unavailable', { outcome: 'unknown' }],
     [withCode('23505', { constraint: 'worlds_name' }), 'internal', {}],
   ])('maps %s to %s', (error, code, facts) => {

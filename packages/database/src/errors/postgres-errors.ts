@@ -31,6 +31,8 @@ export type PostgresFailure =
   | { readonly kind: 'timeout' }
   /** No connection, or none left. Nothing was applied. */
   | { readonly kind: 'unavailable' }
+  /** The server's disk is full. Nothing was applied. */
+  | { readonly kind: 'storage_full' }
   /** The connection was lost meanwhile: it may have been applied. */
   | { readonly kind: 'unknown_outcome' }
   /** A mistake of ours, or not an error of the database. */
@@ -52,13 +54,17 @@ const CONSTRAINTS: Readonly<Record<string, ConstraintKind>> = {
 };
 
 /** SQLSTATE codes (PostgreSQL manual, appendix A) and the codes of Node's sockets. */
-const KINDS: Readonly<Record<string, 'conflict' | 'timeout' | 'unavailable' | 'unknown_outcome'>> = {
+const KINDS: Readonly<
+  Record<string, 'conflict' | 'timeout' | 'unavailable' | 'storage_full' | 'unknown_outcome'>
+> = {
   '40001': 'conflict',
   '40P01': 'conflict',
   '55P03': 'timeout',
   '57014': 'timeout',
   '08001': 'unavailable',
   '08004': 'unavailable',
+  '53100': 'storage_full',
+  '53200': 'unavailable',
   '53300': 'unavailable',
   '57P03': 'unavailable',
   ECONNREFUSED: 'unavailable',
@@ -79,8 +85,9 @@ const KINDS: Readonly<Record<string, 'conflict' | 'timeout' | 'unavailable' | 'u
   '57P05': 'unknown_outcome',
 };
 
-/** Errors that the driver makes itself carry no code, only a text. */
-const TEXTS: readonly (readonly [RegExp, 'unavailable' | 'unknown_outcome'])[] = [
+/** Errors that the driver makes itself carry no code, only a text; some of the server's files have a general one. */
+const TEXTS: readonly (readonly [RegExp, 'unavailable' | 'storage_full' | 'unknown_outcome'])[] = [
+  [/No space left on device/, 'storage_full'],
   [
     /timeout exceeded when trying to connect|due to connection timeout|timeout expired|after calling end on the pool/,
     'unavailable',

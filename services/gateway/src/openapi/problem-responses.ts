@@ -49,6 +49,7 @@ const EVERYWHERE: readonly ErrorCode[] = [
   'internal',
   'unavailable',
   'overloaded',
+  'storage_full',
   'deadline_exceeded',
 ];
 
@@ -60,7 +61,7 @@ const SHARED: Readonly<Record<number, readonly ErrorCode[]>> = {
   415: ['unsupported_media_type'],
   429: ['rate_limited'],
   500: ['internal'],
-  503: ['unavailable', 'overloaded'],
+  503: ['unavailable', 'overloaded', 'storage_full'],
   504: ['deadline_exceeded'],
 };
 

@@ -9,12 +9,20 @@ type LocalHandler = (request: never, call: GatewayCall) => Promise<OperationRepl
 /** Handlers of the gateway's own contracts, by the name of the RPC. */
 export type LocalHandlers = Readonly<Record<string, LocalHandler>>;
 
-/** Answers an operation by the gateway's own handler where there is one, else over the bus. */
+/** Answers an operation by the gateway's own handler where there is one, else over the bus, whose errors are noted. */
 export const createDispatch =
-  (bus: Pick<Bus, 'call'>, local: LocalHandlers): CallOperation =>
+  (
+    bus: Pick<Bus, 'call'>,
+    local: LocalHandlers,
+    onError: (error: unknown) => void = () => undefined,
+  ): CallOperation =>
   (rpc, request, call) => {
     const own = local[rpc.name];
-    return own === undefined ? callOverBus(bus, rpc, request, call) : answerHere(own, rpc, request, call);
+    if (own !== undefined) return answerHere(own, rpc, request, call);
+    return callOverBus(bus, rpc, request, call).catch((error: unknown) => {
+      onError(error);
+      throw error;
+    });
   };
 
 async function answerHere(

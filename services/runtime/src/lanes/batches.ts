@@ -155,7 +155,7 @@ function createCommitAndReply(
     logger.warn({ err: error, entries: batch.entries.length, kind }, 'a commit failed');
     if (kind === 'unknown_outcome') return prove(decided, error);
     for (const { queued } of settled) {
-      if (kind !== 'unavailable' && isWorthAnother(queued, kind)) enter(queued);
+      if (!ABSENT.has(kind) && isWorthAnother(queued, kind)) enter(queued);
       else queued.reject(toServiceError(error));
     }
   };
@@ -166,6 +166,9 @@ function createCommitAndReply(
   };
   return (decided) => commit(decided).catch((error: unknown) => rejectAll(decided.settled, error));
 }
+
+/** The database can write nothing for anyone now: another attempt is the caller's. */
+const ABSENT: ReadonlySet<PostgresFailure['kind']> = new Set(['unavailable', 'storage_full']);
 
 /** How often an item may break a unique constraint by itself: each time it looks again for what was there before it. */
 const MAX_VIOLATIONS = 3;
