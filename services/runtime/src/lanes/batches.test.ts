@@ -17,7 +17,15 @@ function itemFor(state: DeploymentState): QueuedItem {
     signal: { aborted: false },
     decide: () => ({ kind: 'record', run, settlement: { reply: 'done' } }),
   };
-  const rest = { state, needs: undefined, isolated: false, rounds: 1, reject: vi.fn(), resolve: vi.fn() };
+  const rest = {
+    state,
+    needs: undefined,
+    isolated: false,
+    violations: 0,
+    rounds: 1,
+    reject: vi.fn(),
+    resolve: vi.fn(),
+  };
   return { item, ...rest } as unknown as QueuedItem;
 }
 
@@ -78,4 +86,95 @@ it('a commit begins only when a slot is free, and takes one as soon as it is rel
   begun[0]?.();
   await vi.waitFor(() => expect(begun).toHaveLength(3));
   for (const end of begun) end();
+});
+
+/** What becomes of an item of deployment 1 that is committed together with one of deployment 2. */
+async function outcomeOf(some: Partial<Dependencies>) {
+  const calls = { enter: vi.fn(), onLost: vi.fn(), onCommitted: vi.fn(), forget: vi.fn() };
+  const states = { isCurrent: () => true, forget: calls.forget, trim: vi.fn() } as never;
+  const items = [stateOf(1), stateOf(2)].map(itemFor);
+  const add = batches({ ...calls, states, ...some });
+  for (const item of items) add(item);
+  const settled = () =>
+    items.filter(({ resolve, reject }) =>
+      [resolve, reject].some((one) => vi.mocked(one).mock.calls.length > 0),
+    );
+  return { ...calls, items, settled };
+}
+const gone = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+const failing = (error: Error) => ({ commit: () => Promise.reject(error) });
+
+it('a refused batch drops the leases that are lost, no others, and enters every item again', async () => {
+  const lost = [{ partition: 2, epoch: 1 }];
+  const refused = { commit: () => Promise.resolve({ ...REFUSED, lost }) };
+  const { enter, onLost, forget, items, settled } = await outcomeOf(refused);
+  await vi.waitFor(() => expect(enter).toHaveBeenCalledTimes(2));
+  expect(enter.mock.calls).toEqual(items.map((item) => [item]));
+  expect(items.some(({ isolated }) => isolated)).toBe(false);
+  expect(onLost.mock.calls).toEqual([[lost]]);
+  expect(forget.mock.calls).toEqual([[1], [2]]);
+  expect(settled()).toEqual([]);
+});
+
+it('no item of a batch without an answer is decided again or refused before there is a proof', async () => {
+  let prove: (proof: 'written' | 'unwritten' | 'unclear') => void = () => {};
+  const recover = vi.fn(
+    () =>
+      new Promise<'written' | 'unwritten' | 'unclear'>((resolve) => {
+        prove = resolve;
+      }),
+  );
+  const { enter, settled } = await outcomeOf({ ...failing(gone), recover });
+  await vi.waitFor(() => expect(recover).toHaveBeenCalledOnce());
+  await setImmediate();
+  expect([enter.mock.calls, settled()]).toEqual([[], []]);
+  prove('unwritten');
+  await vi.waitFor(() => expect(enter).toHaveBeenCalledTimes(2));
+  expect(settled()).toEqual([]);
+});
+
+it.each([
+  ['written', async () => 'written' as const, { resolved: 2, rejected: 0, committed: 1 }],
+  ['unclear', async () => 'unclear' as const, { resolved: 0, rejected: 2, committed: 0 }],
+  [
+    'sought when the process stops',
+    () => Promise.reject(new Error('stopped')),
+    { resolved: 0, rejected: 2, committed: 0 },
+  ],
+])('a batch that is %s is settled and never decided again', async (_what, recover, expected) => {
+  const { enter, onCommitted, items, settled } = await outcomeOf({ ...failing(gone), recover });
+  await vi.waitFor(() => expect(settled()).toHaveLength(2));
+  const count = (how: 'resolve' | 'reject') =>
+    items.flatMap((item) => vi.mocked(item[how]).mock.calls).length;
+  const committed = onCommitted.mock.calls.length;
+  expect({ resolved: count('resolve'), rejected: count('reject'), committed }).toEqual(expected);
+  expect(enter).not.toHaveBeenCalled();
+  for (const { reject } of items)
+    for (const [error] of vi.mocked(reject).mock.calls)
+      expect(error).toMatchObject({ code: 'unavailable', facts: { outcome: 'unknown' } });
+});
+
+it('what fails after a commit decides nothing again', async () => {
+  const onCommitted = () => {
+    throw new Error('no');
+  };
+  const { enter, items } = await outcomeOf({ onCommitted });
+  await vi.waitFor(() => expect(items[0]?.reject).toHaveBeenCalled());
+  expect(enter).not.toHaveBeenCalled();
+});
+
+it('an item that breaks a unique constraint by itself is tried a few times, then refused', async () => {
+  const violation = Object.assign(new Error('duplicate key'), {
+    code: '23505',
+    constraint: 'once_keys_pkey',
+  });
+  const item = itemFor(stateOf(1));
+  let add: (queued: QueuedItem) => void = () => {};
+  const commit = vi.fn(() => Promise.reject(violation));
+  add = batches({ commit, enter: (queued) => add(queued) });
+  add(item);
+  await vi.waitFor(() =>
+    expect(item.reject).toHaveBeenCalledWith(expect.objectContaining({ code: 'internal' })),
+  );
+  expect(commit).toHaveBeenCalledTimes(4);
 });

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { CheckedChange } from '../journal/change.js';
 import type { JournalEntryDraft } from '../journal/entry.js';
-import { newBatch } from './batch.js';
+import { isFull, newBatch } from './batch.js';
 import type { ClaimedSchema, DeploymentState } from './deployment-state.js';
 import { createInstanceMemory } from './instance-memory.js';
-import { stageEffects } from './stage-effects.js';
+import { stageEffects, stageRun, stepAfter } from './stage-effects.js';
 
 const at = new Date(0);
 const change = (op: CheckedChange['op'], revision: number, instanceId = 'a') =>
@@ -28,6 +28,7 @@ function staging() {
     head: { seq: 0, hash: '', totals: {} },
     instances: createInstanceMemory(),
     claimedSchemas,
+    runs: new Map(),
   } as unknown as DeploymentState;
   const batch = newBatch();
   let id = 0;
@@ -65,4 +66,44 @@ it('the counters follow entries and instances, up and down', () => {
   stage(change('create', 1), change('create', 1, 'b'));
   stage(change('delete', 2));
   expect(state.head.totals).toEqual({ entries: 2, admin_succeeded: 2, instances: 1 });
+});
+
+it('a run in a batch is one row, from the step that it had before', () => {
+  const { batch, state } = staging();
+  const run = { claim: null, holds: null, staged: false };
+  state.runs.set('r', { ...run, id: 'r', step: 5 });
+  const write = (columns: object, open: object | null) =>
+    stageRun(batch, state, { id: 'r', open: open && { ...run, id: 'r' }, write: { update: columns } });
+  write({ holding: true, attempts: 2 }, {});
+  const step = stepAfter(5, 1);
+  expect(state.runs.get('r')).toMatchObject({ step });
+  write({ attempts: 3 }, null);
+  expect([...batch.runs]).toEqual([
+    ['r', { deploymentId: 1, from: 5, step: stepAfter(step, 1), columns: { holding: true, attempts: 3 } }],
+  ]);
+  expect(state.runs.has('r')).toBe(false);
+});
+
+it('two owners of one run number their steps differently', () => {
+  const steps = [4, 5, 6, 7].map((epoch) => stepAfter(20, epoch));
+  expect(new Set(steps).size).toBe(4);
+  expect(Math.min(...steps)).toBeGreaterThan(20);
+});
+
+it('every row counts towards the bounds of a batch, and what it holds', () => {
+  const { batch, stage, state } = staging();
+  stage(change('create', 1));
+  // An entry, a change, a claim.
+  expect(batch.rows).toBe(3);
+  const { bytes } = batch;
+  stageRun(batch, state, {
+    id: 'r',
+    open: null,
+    write: { insert: { request: { text: 'x'.repeat(5000) } } as never },
+  });
+  expect(batch.rows).toBe(4);
+  expect(batch.bytes).toBeGreaterThan(bytes + 10_000);
+  expect(isFull(batch)).toBe(false);
+  expect(isFull({ ...batch, rows: 1000 })).toBe(true);
+  expect(isFull({ ...batch, bytes: 4 * 1024 * 1024 })).toBe(true);
 });
