@@ -352,6 +352,7 @@ describe('a commit that finds the database otherwise', () => {
       versionId: id,
       eventVersion: 1,
       targetChains: [],
+      claimRevision: id,
       onchain: null,
       createdAt: new Date(0),
       updatedAt: new Date(0),
@@ -384,7 +385,7 @@ describe('a commit that finds the database otherwise', () => {
     await write({ settings: new Map([[6005, { description: null, name: 'y' }]]) });
     const { rows } = await database.pool.query(
       `select d.name, d.description, d.owner_paused, d.locked_definition, d.owner_account_id,
-        (select jsonb_agg(jsonb_build_array(b.event, b.id)) from bindings b where b.deployment_id = d.id) as bindings,
+        (select jsonb_agg(jsonb_build_array(b.event, b.id, b.claim_revision)) from bindings b where b.deployment_id = d.id) as bindings,
         (select jsonb_agg(jsonb_build_array(k.key, k.reply, extract(epoch from k.expires_at), k.request_hash))
           from once_keys k where k.deployment_id = d.id) as keys
        from deployments d where d.id = 6005`,
@@ -396,7 +397,7 @@ describe('a commit that finds the database otherwise', () => {
         owner_paused: true,
         locked_definition: { w: [1] },
         owner_account_id: 1,
-        bindings: [['b', 9003]],
+        bindings: [['b', 9003, 9003]],
         keys: [['new', { reply: 2 }, 1, '']],
       },
     ]);

@@ -28,6 +28,7 @@ export function createFakeCatalog() {
   const schemas = new Map<string, SchemaDefinition>();
   const versions = new Map<number, VersionDefinition>();
   const claims = new Set<string>();
+  const revisions = new Map<string, number>();
   const calls = { confirm: 0, lock: 0 };
 
   const definitionOf = (parts: VersionParts): VersionDefinition => {
@@ -74,6 +75,15 @@ export function createFakeCatalog() {
     return now.hash === hash ? { state: 'same' as const } : { state: 'changed' as const, definition: now };
   };
 
+  const claim = (name: string): number => {
+    claims.add(name);
+    revisions.set(name, (revisions.get(name) ?? 0) + 1);
+    return revisions.get(name) ?? 0;
+  };
+  const release = (name: string, revision: number) => {
+    if (revisions.get(name) === revision) claims.delete(name);
+  };
+
   const handlers: Handlers<typeof definitionRpcs & Pick<typeof worldRpcs, 'worlds.get'>> = {
     'worlds.get': async ({ params: { idOrAddress } }) => {
       if (idOrAddress !== '1' && idOrAddress !== world.address) throw new ServiceError('world_not_found');
@@ -89,22 +99,28 @@ export function createFakeCatalog() {
     },
     'claims.versions': async ({ deployment, versions: wanted }) => {
       const definitions = wanted.map(named);
-      for (const { versionId } of definitions) claims.add(`${deployment} version ${versionId}`);
-      return { definitions };
+      const claimed = definitions.map(({ versionId }) => [
+        versionId,
+        claim(`${deployment} version ${versionId}`),
+      ]);
+      return { definitions, revisions: Object.fromEntries(claimed) };
     },
     'claims.schemas': async ({ deployment, schemas: wanted }) => {
       const definitions = wanted.map((name) => {
         const found = schemas.get(name);
         if (found === undefined) throw new ServiceError('unknown_entity_schema');
-        claims.add(`${deployment} schema ${found.schemaId}`);
         return found;
       });
-      return { definitions };
+      const claimed = definitions.map(({ schemaId }) => [
+        schemaId,
+        claim(`${deployment} schema ${schemaId}`),
+      ]);
+      return { definitions, revisions: Object.fromEntries(claimed) };
     },
-    'claims.release': async ({ deployment, versionIds, schemaIds }) => {
+    'claims.release': async ({ deployment, versionIds, schemaIds, versions: some, schemas: others }) => {
       const before = claims.size;
-      for (const id of versionIds ?? []) claims.delete(`${deployment} version ${id}`);
-      for (const id of schemaIds ?? []) claims.delete(`${deployment} schema ${id}`);
+      for (const { id, revision } of some ?? []) release(`${deployment} version ${id}`, revision);
+      for (const { id, revision } of others ?? []) release(`${deployment} schema ${id}`, revision);
       if (versionIds === undefined && schemaIds === undefined) {
         for (const claim of claims) if (claim.startsWith(deployment)) claims.delete(claim);
       }
@@ -135,6 +151,8 @@ export function createFakeCatalog() {
     world,
     handlers,
     claims,
+    /** Makes a claim, as the deployment's next owner may. */
+    claim,
     calls,
     plantSchema: (name: string, attributes: readonly AttributeDefinition[]) => {
       const content = {

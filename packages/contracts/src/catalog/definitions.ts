@@ -105,8 +105,8 @@ export const definitionRpcs = {
   }),
   /**
    * Gives claims back early; the sweep would find them anyway. A claim that has been made again has another revision and
-   * stays. Without lists: all claims of the deployment. `versionIds` and `schemaIds` are those of a runtime that
-   * knows no revisions.
+   * stays. Without lists: all claims of the deployment. `versionIds` and `schemaIds` are those of an older runtime, which
+   * knows no revisions; their claims are left to the sweep.
    */
   'claims.release': rpc({
     access: internal,

@@ -67,23 +67,6 @@ export async function isEventClaimed(trx: Trx, eventId: number): Promise<boolean
   return claim !== undefined;
 }
 
-/** Releases claims whatever their revisions, for a runtime that does not know them. */
-export async function releaseTargets(
-  db: Db,
-  deployment: string,
-  kind: ClaimKind,
-  targetIds: readonly number[],
-): Promise<number> {
-  if (targetIds.length === 0) return 0;
-  const released = await db
-    .deleteFrom('claims')
-    .where('deployment', '=', deployment)
-    .where('kind', '=', kind)
-    .where('target_id', 'in', [...targetIds])
-    .executeTakeFirst();
-  return Number(released.numDeletedRows);
-}
-
 export async function releaseAll(db: Db, deployment: string): Promise<number> {
   const released = await db.deleteFrom('claims').where('deployment', '=', deployment).executeTakeFirst();
   return Number(released.numDeletedRows);

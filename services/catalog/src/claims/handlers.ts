@@ -5,7 +5,7 @@ import { type Db, nowOf } from '../database/db.js';
 import { loadVersionDefinitions } from '../definitions/load-definitions.js';
 import { toSchemaDefinition } from '../entity-schemas/schema-rules.js';
 import { ownWorld } from '../worlds/world-access.js';
-import { putClaims, releaseAll, releaseSeen, releaseTargets } from './claim-store.js';
+import { putClaims, releaseAll, releaseSeen } from './claim-store.js';
 import { holdSchemasNamed, holdVersionsNamed, holdWorldById } from './claim-targets.js';
 
 /** What claims need. */
@@ -49,10 +49,7 @@ export function claimHandlers(context: ClaimDependencies): Handlers<ClaimRpcs> {
         if (isAll) return { released: await releaseAll(trx, deployment) };
         const versions = await releaseSeen(trx, deployment, 'version', some.versions ?? []);
         const schemas = await releaseSeen(trx, deployment, 'schema', some.schemas ?? []);
-        const older =
-          (await releaseTargets(trx, deployment, 'version', some.versionIds ?? [])) +
-          (await releaseTargets(trx, deployment, 'schema', some.schemaIds ?? []));
-        return { released: versions + schemas + older };
+        return { released: versions + schemas };
       }),
   };
 }

@@ -4,9 +4,8 @@ import {
   fieldProblem,
   type JsonObject,
   ServiceError,
-  type VersionDefinition,
 } from '@orrery/contracts';
-import type { CatalogClient } from '../catalog/catalog-client.js';
+import type { CatalogClient, VersionClaim } from '../catalog/catalog-client.js';
 import type { IdBlocks } from '../ids/id-blocks.js';
 import type { Binding } from '../state/deployment-state.js';
 
@@ -88,25 +87,26 @@ export async function newBindings(
   refuseDuplicates(given, at);
   refuseUnknownChains(chains, given, at);
   const versions = given.map(({ event, eventVersion: version }) => ({ event, version }));
-  const definitions = await claimAt(at, () => catalog.claimVersions(deployment, versions));
+  const claims = await claimAt(at, () => catalog.claimVersions(deployment, versions));
   const newIds = await ids.take(given.length);
   return given.map((input, index) => {
-    const binding = bindingOf(input, definitions[index], newIds[index], now);
+    const binding = bindingOf(input, claims[index], newIds[index], now);
     return { binding, facts: factsOf(binding) };
   });
 }
 
 function bindingOf(
   { event, eventVersion, targetChains, onchain }: BindingInput,
-  definition: VersionDefinition | undefined,
+  claim: VersionClaim | undefined,
   id: number | undefined,
   at: Date,
 ): Binding {
-  if (definition === undefined || id === undefined) throw new Error('the catalog left out a claimed version');
+  if (claim === undefined || id === undefined) throw new Error('the catalog left out a claimed version');
   return {
     id,
     event,
-    versionId: definition.versionId,
+    versionId: claim.id,
+    claimRevision: claim.revision,
     eventVersion,
     targetChains: targetChains ?? [],
     onchain: onchain ?? null,

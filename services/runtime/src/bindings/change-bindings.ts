@@ -6,8 +6,8 @@ import {
   type JournalKind,
   MAX_BINDINGS,
   ServiceError,
-  type VersionDefinition,
 } from '@orrery/contracts';
+import type { MadeClaim, VersionClaim } from '../catalog/catalog-client.js';
 import type { KnownDeployment } from '../deployments/deployment-directory.js';
 import { refuseLocked } from '../deployments/deployment-rules.js';
 import { lifecycleEntry } from '../deployments/lifecycle-entry.js';
@@ -24,8 +24,8 @@ interface BindingsChange {
 export interface ChangedBindings {
   /** Those that were put. */
   readonly records: BindingRecord[];
-  /** Versions that were bound before and no longer are. */
-  readonly unbound: number[];
+  /** The claims on versions that were bound before and no longer are. */
+  readonly unbound: MadeClaim[];
 }
 
 /** All or nothing: an error thrown by `change` refuses the whole request. */
@@ -59,12 +59,13 @@ function unboundBy(
   put: readonly Binding[],
   remove: readonly string[],
   bound: ReadonlyMap<string, Binding>,
-): number[] {
+): MadeClaim[] {
   const replaced = put.flatMap(({ event, versionId }) => {
-    const before = bound.get(event)?.versionId;
-    return before === undefined || before === versionId ? [] : [before];
+    const before = bound.get(event);
+    return before === undefined || before.versionId === versionId ? [] : [before];
   });
-  return [...replaced, ...remove.flatMap((event) => bound.get(event)?.versionId ?? [])];
+  const removed = remove.flatMap((event) => bound.get(event) ?? []);
+  return [...replaced, ...removed].map(({ versionId: id, claimRevision: revision }) => ({ id, revision }));
 }
 
 /**
@@ -102,18 +103,18 @@ function refuseBound(put: readonly Binding[], bound: ReadonlyMap<string, Binding
   if (errors.length > 0) throw new ServiceError('event_binding_exists', errors[0]?.message, { errors });
 }
 
-/** `definitions` are the claimed versions, in the order of the changes that name one. */
+/** `claims` are those on the versions that the changes name, by event. */
 export const updateBindings = (
   deployment: KnownDeployment,
   call: CallContext,
   changes: readonly BindingChange[],
-  definitions: ReadonlyMap<string, VersionDefinition>,
+  claims: ReadonlyMap<string, VersionClaim>,
 ) =>
   bindingsItem(deployment, call, ({ bindings }, at) => {
     refuseUnbound(changes, bindings);
     const put = changes.flatMap((change) => {
       const before = bindings.get(change.event);
-      return before === undefined ? [] : [changed(before, change, definitions.get(change.event), at)];
+      return before === undefined ? [] : [changed(before, change, claims.get(change.event), at)];
     });
     return { kind: 'bindings_updated', put, remove: [] };
   });
@@ -134,11 +135,11 @@ export function refuseUnbound(
 const changed = (
   before: Binding,
   { targetChains, onchain }: BindingChange,
-  definition: VersionDefinition | undefined,
+  claim: VersionClaim | undefined,
   at: Date,
 ): Binding => ({
   ...before,
-  ...(definition && { versionId: definition.versionId, eventVersion: definition.version }),
+  ...(claim && { versionId: claim.id, claimRevision: claim.revision, eventVersion: claim.version }),
   ...(targetChains !== undefined && { targetChains }),
   ...(onchain !== undefined && { onchain }),
   updatedAt: at,

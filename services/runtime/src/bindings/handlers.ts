@@ -1,13 +1,7 @@
-import {
-  type BindingChange,
-  type bindingRpcs,
-  type Handlers,
-  ServiceError,
-  type VersionDefinition,
-} from '@orrery/contracts';
+import { type BindingChange, type bindingRpcs, type Handlers, ServiceError } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
 import type { Clock, KeyedMutex, Logger } from '@orrery/service-kit';
-import type { CatalogClient } from '../catalog/catalog-client.js';
+import type { CatalogClient, MadeClaim, VersionClaim } from '../catalog/catalog-client.js';
 import type { Db } from '../database/db.js';
 import type { DeploymentAccess, KnownDeployment } from '../deployments/deployment-directory.js';
 import type { OwnedHandlers } from '../deployments/owned-handlers.js';
@@ -58,17 +52,15 @@ export function bindingReads({
 /** Claims and releases of one deployment run one at a time, so no release removes what is being claimed. */
 export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<BindingWrites> {
   const { db, lanes, access, clock, claimMutex, chains, catalog, logger } = dependencies;
-  const release = async ({ address }: KnownDeployment, versionIds: number[]) => {
-    if (versionIds.length === 0) return;
-    await catalog
-      .release(address, { versionIds })
+  const release = ({ address }: KnownDeployment, versions: MadeClaim[]) =>
+    catalog
+      .release(address, { versions })
       .catch((error: unknown) =>
         logger.info(
           { err: error },
           'releasing the claims of unbound versions failed; the sweep releases them',
         ),
       );
-  };
   return {
     'bindings.add': (deployment, { params, headers, body }, call) =>
       claimMutex.run(deployment.id, async () => {
@@ -88,8 +80,8 @@ export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<
         refuseUnknownChains(chains, body, '');
         // An unbound event is reported before an unknown version. Bindings only change under `claimMutex`.
         refuseUnbound(body, new Set((await listBindings(db, deployment.id)).map(({ event }) => event)));
-        const definitions = await claimChanged(dependencies, deployment, body);
-        const { records, unbound } = await lanes.submit(updateBindings(deployment, call, body, definitions));
+        const claims = await claimChanged(dependencies, deployment, body);
+        const { records, unbound } = await lanes.submit(updateBindings(deployment, call, body, claims));
         await release(deployment, unbound);
         return { data: records };
       }),
@@ -107,12 +99,12 @@ async function claimChanged(
   { catalog }: Pick<BindingClaims, 'catalog'>,
   deployment: KnownDeployment,
   changes: readonly BindingChange[],
-): Promise<Map<string, VersionDefinition>> {
+): Promise<Map<string, VersionClaim>> {
   const named = changes.flatMap(({ event, eventVersion }, index) =>
     eventVersion === undefined ? [] : [{ event, version: eventVersion, index }],
   );
   const versions = named.map(({ event, version }) => ({ event, version }));
   const indexes = named.map(({ index }) => index);
-  const definitions = await claimAt('', () => catalog.claimVersions(deployment, versions), indexes);
-  return new Map(definitions.map((definition) => [definition.event, definition]));
+  const claims = await claimAt('', () => catalog.claimVersions(deployment, versions), indexes);
+  return new Map(claims.map((claim) => [claim.event, claim]));
 }

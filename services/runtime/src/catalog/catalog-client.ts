@@ -1,10 +1,5 @@
 import { type Bus, serviceCall } from '@orrery/bus';
-import {
-  catalogContract,
-  type SchemaDefinition,
-  type VersionDefinition,
-  type WorldTexts,
-} from '@orrery/contracts';
+import { catalogContract, type VersionDefinition, type WorldTexts } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { CompiledDefinition, CompiledSchema } from '../execution/compiled-definition.js';
 import { createConfirm, createDefinitions } from './definitions.js';
@@ -16,25 +11,46 @@ export interface CatalogClient {
   /** A live schema as it is now; `undefined` when there is none of this name. */
   schema(worldId: number, name: string): Promise<CompiledSchema | undefined>;
   claimSchemas: ClaimSchemas;
-  /** Definitions in the order of the versions. @throws `unknown_event`, `unknown_event_version` */
+  /** Claims in the order of the versions. @throws `unknown_event`, `unknown_event_version` */
   claimVersions(
     deployment: { address: string; worldId: number },
     versions: readonly { event: string; version: number }[],
-  ): Promise<VersionDefinition[]>;
+  ): Promise<VersionClaim[]>;
   /** Locks versions for a deployment's lock. */
   lock(
     worldId: number,
     versionIds: readonly number[],
   ): Promise<{ definitions: VersionDefinition[]; world: WorldTexts }>;
-  /** Releases these claims; without any named, all of the deployment's. */
-  release(address: string, some?: { versionIds?: number[]; schemaIds?: number[] }): Promise<void>;
+  /**
+   * Releases these claims unless they have been made again; without any named, all of the deployment's. A claim whose
+   * revision is unknown is left to the catalog's sweep.
+   */
+  release(
+    address: string,
+    some?: { versions?: readonly MadeClaim[]; schemas?: readonly MadeClaim[] },
+  ): Promise<void>;
+}
+
+/** A claim on a version or a schema. The revision is null where an older catalog or an older runtime made it. */
+export interface MadeClaim {
+  readonly id: number;
+  readonly revision: number | null;
+}
+
+export interface SchemaClaim extends MadeClaim {
+  readonly name: string;
+}
+
+export interface VersionClaim extends MadeClaim {
+  readonly event: string;
+  readonly version: number;
 }
 
 /** Claims schemas for a deployment's first instances. @throws `unknown_entity_schema` */
 export type ClaimSchemas = (
   deployment: { address: string; world_id: number },
   names: readonly string[],
-) => Promise<SchemaDefinition[]>;
+) => Promise<SchemaClaim[]>;
 
 /** How long the catalog has to answer, in milliseconds. */
 const TIMEOUT_MS = 5000;
@@ -62,17 +78,32 @@ export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClient
     schema: definitions.schema,
     claimSchemas: async ({ address, world_id }, schemas) => {
       const request = { worldId: world_id, deployment: address, schemas: [...schemas] };
-      return (await bus.call(rpcs['claims.schemas'], request, options())).definitions;
+      const { definitions, revisions } = await bus.call(rpcs['claims.schemas'], request, options());
+      return definitions.map(({ name, schemaId: id }) => ({ name, id, revision: revisions?.[id] ?? null }));
     },
     claimVersions: async ({ address, worldId }, versions) => {
       if (versions.length === 0) return [];
       const request = { worldId, deployment: address, versions: [...versions] };
-      return (await bus.call(rpcs['claims.versions'], request, options())).definitions;
+      const { definitions, revisions } = await bus.call(rpcs['claims.versions'], request, options());
+      return definitions.map(({ event, version, versionId: id }) => ({
+        event,
+        version,
+        id,
+        revision: revisions?.[id] ?? null,
+      }));
     },
     lock: (worldId, versionIds) =>
       bus.call(rpcs['definitions.lock'], { worldId, versionIds: [...versionIds] }, options()),
-    release: async (address, some) => {
-      await bus.call(rpcs['claims.release'], { deployment: address, ...some }, options());
+    release: async (deployment, some) => {
+      const versions = known(some?.versions);
+      const schemas = known(some?.schemas);
+      if (some !== undefined && versions.length + schemas.length === 0) return;
+      // An older catalog, which reads only ids, takes a request without any for the release of all claims.
+      const named = some && { versions, schemas, versionIds: [], schemaIds: [] };
+      await bus.call(rpcs['claims.release'], { deployment, ...named }, options());
     },
   };
 }
+
+const known = (claims: readonly MadeClaim[] = []): { id: number; revision: number }[] =>
+  claims.flatMap(({ id, revision }) => (revision === null ? [] : [{ id, revision }]));

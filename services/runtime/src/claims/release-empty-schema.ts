@@ -4,7 +4,7 @@ import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Db } from '../database/db.js';
 import type { KnownDeployment } from '../deployments/deployment-directory.js';
 import type { Lanes } from '../lanes/lanes.js';
-import type { DeploymentState } from '../state/deployment-state.js';
+import type { ClaimedSchema, DeploymentState } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
 import { emptySchemas, removeClaims } from './claim-store.js';
 
@@ -33,16 +33,17 @@ export const createReleaseEmptySchema =
       .run(deployment.id, async () => {
         const released = await lanes.submit(releaseItem(db, deployment, schema, call));
         if (released === undefined) return;
-        const schemaIds = [released.schemaId];
-        await removeClaims(db, released.state, schemaIds);
-        await catalog.release(deployment.address, { schemaIds });
+        const { claim, state } = released;
+        await removeClaims(db, state, [claim.schemaId]);
+        const made = { id: claim.schemaId, revision: claim.revision };
+        await catalog.release(deployment.address, { schemas: [made] });
       })
       .catch((error: unknown) =>
         logger.info({ err: error }, 'releasing the claim on an empty schema failed; the sweep releases it'),
       );
 
 interface Released {
-  readonly schemaId: number;
+  readonly claim: ClaimedSchema;
   readonly state: DeploymentState;
 }
 
@@ -68,7 +69,7 @@ function releaseItem(
       // What was read is reliable only while nothing has been committed since.
       if (seen?.seq !== state.head.seq) return { kind: 'prepare' };
       state.claimedSchemas.delete(schema);
-      return { kind: 'answer', answer: { schemaId: claim.schemaId, state } };
+      return { kind: 'answer', answer: { claim, state } };
     },
   };
 }

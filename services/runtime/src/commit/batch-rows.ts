@@ -81,6 +81,7 @@ function bindingRows({ bindings }: Batch): object[][] {
         deployment_id,
         event,
         version_id: binding.versionId,
+        claim_revision: binding.claimRevision,
         event_version: binding.eventVersion,
         target_chains: binding.targetChains,
         onchain: binding.onchain,

@@ -6,7 +6,7 @@ import { commitStatement, PLAIN_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT } fr
 const parametersOf = (text: string) => new Set(text.match(/\$\d+/g)).size;
 
 const batchWith = (parts: Partial<Batch>) => commitStatement(batchRows({ ...newBatch(), ...parts }, 'me'));
-const claims = [{ deploymentId: 1, entitySchema: 'horse', schemaId: 2 }];
+const claims = [{ deploymentId: 1, entitySchema: 'horse', schemaId: 2, revision: 1 }];
 const runs = new Map([['run', { deploymentId: 1, from: 3, step: 4, columns: {} }]]);
 
 describe('the commit statement', () => {

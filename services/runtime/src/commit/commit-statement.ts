@@ -93,11 +93,13 @@ const SOMETIMES = `created as (
   from jsonb_to_recordset($11::jsonb) as n (d bigint, s text, i text, seq bigint, r integer, state jsonb)
   where (select ok from held)
 ), claimed as (
-  insert into claimed_schemas (deployment_id, entity_schema, schema_id)
-  select "deploymentId", "entitySchema", "schemaId"
-  from jsonb_to_recordset($12::jsonb) as n ("deploymentId" bigint, "entitySchema" text, "schemaId" bigint)
+  insert into claimed_schemas (deployment_id, entity_schema, schema_id, claim_revision)
+  select "deploymentId", "entitySchema", "schemaId", revision
+  from jsonb_to_recordset($12::jsonb)
+    as n ("deploymentId" bigint, "entitySchema" text, "schemaId" bigint, revision integer)
   where (select ok from held)
-  on conflict (deployment_id, entity_schema) do update set schema_id = excluded.schema_id
+  on conflict (deployment_id, entity_schema)
+    do update set schema_id = excluded.schema_id, claim_revision = excluded.claim_revision
 ), keys as (
   insert into idempotency_keys (account_id, operation, key, request_hash, reply, created_at)
   select a, o, k, h, reply, at
@@ -111,7 +113,7 @@ const ACCEPTED = `id, deployment_id, request, request_hash, account_id, operatio
     ${STEPPED}`;
 const SETTINGS = `name, description, mode, is_public, owner_paused, operator_paused, account_paused, is_llm_public,
     ai_model_id, ai_daily_budget_usd, pay_to_address, locked_at, definition_hash, locked_definition, deleted_at, updated_at`;
-const BOUND = 'version_id, event_version, target_chains, onchain, created_at, updated_at';
+const BOUND = 'version_id, claim_revision, event_version, target_chains, onchain, created_at, updated_at';
 const CLAIMED = 'request_hash, deployment_id, run_id, reply, created_at, expires_at';
 
 /** Members of a JSON object become columns; a column without a member stays as it is in `row`. */

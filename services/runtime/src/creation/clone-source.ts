@@ -8,7 +8,7 @@ import {
 import { sql } from 'kysely';
 import { type BindingClaims, type NewBinding, newBindings } from '../bindings/binding-rules.js';
 import { listBindings } from '../bindings/binding-store.js';
-import type { CatalogClient } from '../catalog/catalog-client.js';
+import type { CatalogClient, SchemaClaim } from '../catalog/catalog-client.js';
 import type { RuntimeLimits } from '../config.js';
 import type { Db } from '../database/db.js';
 import { tooManyInstances } from '../execution/check-changes.js';
@@ -82,8 +82,8 @@ export interface ClaimedCopies {
   /** The source's bindings as they were claimed; the copy is made only while they are still so. */
   readonly sourceBindings: readonly Binding[];
   readonly bindings: readonly NewBinding[];
-  /** Schemas that the copied instances may have, with their ids. */
-  readonly schemas: ReadonlyMap<string, number>;
+  /** The claims on schemas that the copied instances may have. */
+  readonly schemas: readonly SchemaClaim[];
 }
 
 export interface CloneDependencies extends BindingClaims {
@@ -119,14 +119,13 @@ async function claimSchemas(
   { db, catalog, limits }: CloneDependencies,
   source: CloneSource,
   { address, worldId }: { address: string; worldId: number },
-): Promise<Map<string, number>> {
+): Promise<readonly SchemaClaim[]> {
   const { names, instances } = await (source.seq === undefined
     ? contentNow(db, source.id)
     : contentAt(db, source.id, source.seq));
   if (instances > limits.instancesPerDeployment) throw tooManyInstances(limits.instancesPerDeployment);
-  if (names.length === 0) return new Map();
-  const claimed = await catalog.claimSchemas({ address, world_id: worldId }, names).catch(asOfSource);
-  return new Map(claimed.map(({ name, schemaId }) => [name, schemaId]));
+  if (names.length === 0) return [];
+  return catalog.claimSchemas({ address, world_id: worldId }, names).catch(asOfSource);
 }
 
 /** The past may have instances of a schema that no longer exists. */

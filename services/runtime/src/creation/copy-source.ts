@@ -1,6 +1,7 @@
 import { type DeploymentSource, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { listBindings } from '../bindings/binding-store.js';
+import type { SchemaClaim } from '../catalog/catalog-client.js';
 import type { Trx } from '../database/db.js';
 import { tooManyInstances } from '../execution/check-changes.js';
 import { IDS_PER_BLOCK } from '../ids/id-blocks.js';
@@ -51,21 +52,16 @@ async function refuseChanged(trx: Trx, { source, sourceBindings }: ClaimedCopies
 }
 
 /** The catalog keeps the schemas of the copied instances for the clone too. */
-async function claimCopied(
-  trx: Trx,
-  deploymentId: number,
-  schemas: ReadonlyMap<string, number>,
-): Promise<void> {
-  const claims = [...schemas].map(([name, id]) => ({ name, id }));
+async function claimCopied(trx: Trx, deploymentId: number, schemas: readonly SchemaClaim[]): Promise<void> {
   await sql`
-    insert into claimed_schemas (deployment_id, entity_schema, schema_id)
-    select ${deploymentId}, name, id
-    from jsonb_to_recordset(cast(${JSON.stringify(claims)} as jsonb)) as claim (name text, id bigint)
+    insert into claimed_schemas (deployment_id, entity_schema, schema_id, claim_revision)
+    select ${deploymentId}, name, id, revision
+    from jsonb_to_recordset(cast(${JSON.stringify(schemas)} as jsonb)) as claim (name text, id bigint, revision integer)
     where exists (select from instances i where i.deployment_id = ${deploymentId} and i.entity_schema = name)`.execute(
     trx,
   );
   const { rows } = await sql`
-    select from instances where deployment_id = ${deploymentId} and not entity_schema = any(${[...schemas.keys()]})
+    select from instances where deployment_id = ${deploymentId} and not entity_schema = any(${schemas.map(({ name }) => name)})
     limit 1`.execute(trx);
   if (rows.length > 0) throw new SourceChanged();
 }

@@ -88,5 +88,6 @@ async function claimAll(
 ): Promise<void> {
   const missing = names.filter((name) => !state.claimedSchemas.has(name));
   const claimed = missing.length === 0 ? [] : await claimSchemas(state.row, missing);
-  for (const { name, schemaId } of claimed) state.claimedSchemas.set(name, { schemaId, committed: false });
+  for (const { name, id, revision } of claimed)
+    state.claimedSchemas.set(name, { schemaId: id, revision, committed: false });
 }

@@ -66,6 +66,7 @@ export interface Batch {
     readonly deploymentId: number;
     readonly entitySchema: string;
     readonly schemaId: number;
+    readonly revision: number | null;
   }[];
   readonly keys: (KeyedEffect & { readonly reply: JsonValue; readonly at: Date })[];
   /** By the run's id. */

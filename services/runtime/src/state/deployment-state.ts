@@ -10,6 +10,8 @@ export interface Binding {
   readonly id: number;
   readonly event: string;
   readonly versionId: number;
+  /** Of the claim on the version; null where an older release made the binding. */
+  readonly claimRevision: number | null;
   readonly eventVersion: number;
   readonly targetChains: string[];
   readonly onchain: OnchainFilter | null;
@@ -26,6 +28,8 @@ export interface JournalHead {
 
 export interface ClaimedSchema {
   readonly schemaId: number;
+  /** Of the claim at the catalog; null where an older release made it. */
+  readonly revision: number | null;
   readonly committed: boolean;
 }
 

@@ -3,6 +3,7 @@ import type { Db } from '../database/db.js';
 import { partitionOf } from '../ownership/partitions.js';
 import {
   type Binding,
+  type ClaimedSchema,
   type DeploymentRow,
   type DeploymentState,
   type Holds,
@@ -15,7 +16,7 @@ import { createInstanceMemory } from './instance-memory.js';
 interface LoadedRow extends DeploymentRow {
   head: JournalHead;
   bindings: (Omit<Binding, 'createdAt' | 'updatedAt'> & { createdAt: string; updatedAt: string })[] | null;
-  claimed: Record<string, number> | null;
+  claimed: Record<string, Omit<ClaimedSchema, 'committed'>> | null;
   runs: OpenRunRow[] | null;
 }
 
@@ -25,10 +26,10 @@ export async function loadState(db: Db, id: number, epoch: number): Promise<Depl
     select d.*,
       jsonb_build_object('seq', h.seq, 'hash', h.hash, 'totals', h.totals) as head,
       (select jsonb_agg(jsonb_build_object('id', b.id, 'event', b.event, 'versionId', b.version_id,
-          'eventVersion', b.event_version, 'targetChains', b.target_chains, 'onchain', b.onchain,
+          'claimRevision', b.claim_revision, 'eventVersion', b.event_version, 'targetChains', b.target_chains, 'onchain', b.onchain,
           'createdAt', b.created_at, 'updatedAt', b.updated_at) order by b.id)
         from bindings b where b.deployment_id = d.id) as bindings,
-      (select jsonb_object_agg(c.entity_schema, c.schema_id)
+      (select jsonb_object_agg(c.entity_schema, jsonb_build_object('schemaId', c.schema_id, 'revision', c.claim_revision))
         from claimed_schemas c where c.deployment_id = d.id) as claimed,
       (select jsonb_agg(jsonb_build_object('id', r.id, 'step', r.step, 'state', r.state, 'holds', r.holds, 'accountId', r.account_id,
           'operation', r.operation, 'key', r.key, 'requestHash', r.request_hash))
@@ -49,7 +50,7 @@ function stateOf({ head, bindings, claimed, runs, ...row }: LoadedRow, epoch: nu
     bindings: new Map((bindings ?? []).map((binding) => [binding.event, bindingOf(binding)])),
     instances: createInstanceMemory(),
     claimedSchemas: new Map(
-      Object.entries(claimed ?? {}).map(([name, schemaId]) => [name, { schemaId, committed: true }]),
+      Object.entries(claimed ?? {}).map(([name, claim]) => [name, { ...claim, committed: true }]),
     ),
     keys: new Map(),
     runs: new Map((runs ?? []).map((run) => [run.id, openRunOf(run)])),

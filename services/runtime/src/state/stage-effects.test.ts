@@ -20,7 +20,9 @@ const change = (op: CheckedChange['op'], revision: number, instanceId = 'a') =>
 
 /** A deployment in memory, and how to stage an execution with these changes. */
 function staging() {
-  const claimedSchemas = new Map<string, ClaimedSchema>([['horse', { schemaId: 5, committed: false }]]);
+  const claimedSchemas = new Map<string, ClaimedSchema>([
+    ['horse', { schemaId: 5, revision: 7, committed: false }],
+  ]);
   const state = {
     id: 1,
     partition: 1,
@@ -58,7 +60,7 @@ it('only the first instance of a schema commits the claim on it', () => {
   const { batch, stage } = staging();
   stage(change('create', 1), change('create', 1, 'b'));
   stage(change('create', 1, 'c'));
-  expect(batch.claims).toEqual([{ deploymentId: 1, entitySchema: 'horse', schemaId: 5 }]);
+  expect(batch.claims).toEqual([{ deploymentId: 1, entitySchema: 'horse', schemaId: 5, revision: 7 }]);
 });
 
 it('the counters follow entries and instances, up and down', () => {

@@ -108,7 +108,8 @@ function stageClaim(batch: Batch, state: DeploymentState, entitySchema: string):
   if (claim.committed) return;
   state.claimedSchemas.set(entitySchema, { ...claim, committed: true });
   count(batch, 1, ROW_BYTES);
-  batch.claims.push({ deploymentId: state.id, entitySchema, schemaId: claim.schemaId });
+  const { schemaId, revision } = claim;
+  batch.claims.push({ deploymentId: state.id, entitySchema, schemaId, revision });
 }
 
 function headAfter(
