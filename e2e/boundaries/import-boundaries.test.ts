@@ -16,7 +16,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'packages/embedded-postgres': ['service-kit'],
   'packages/service-host': ['contracts', 'service-kit', 'database', 'bus'],
   'apps/standalone': ['service-kit', 'bus', 'embedded-postgres', ...SERVICES],
-  'apps/cli': ['contracts', 'service-kit', 'gateway', 'embedded-postgres'],
+  'apps/cli': ['contracts', 'service-kit', 'gateway', 'runtime', 'embedded-postgres'],
   'packages/testing': ['service-kit', 'embedded-postgres'],
   e2e: ['contracts', 'service-kit', 'testing', 'embedded-postgres'],
   bench: ['contracts', 'service-kit', 'testing', 'embedded-postgres', 'bus', 'database', ...SERVICES],

@@ -1,6 +1,6 @@
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
-import { type System, startAllInOne, startFiveProcesses } from '@orrery/testing/system';
+import { type System, startAllInOne, startFiveProcesses, startNode } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient } from '../src/api-client.js';
 import { followStream } from '../src/follow-stream.js';
@@ -27,6 +27,25 @@ function playRacing(start: (cleanUp: (() => Promise<void>)[]) => Promise<System>
   afterAll(async () => {
     await system?.[Symbol.asyncDispose]();
     for (const release of cleanUp.reverse()) await release();
+  });
+
+  it('obeys the operator, who pauses a deployment that its owner cannot resume', async () => {
+    const api = apiClient(system.url, system.key);
+    const { deployment } = await racingWorld(api);
+    const address = deployment.split('/').at(-1) ?? '';
+    const command = async (verb: string) => {
+      const env = { ...system.commandEnv };
+      await using orrery = startNode('apps/cli/dist/main.js', env, { args: ['deployments', verb, address] });
+      expect(await orrery.exited, orrery.output()).toBe(0);
+      return orrery.output().trim();
+    };
+    const train = () =>
+      api.post(`${deployment}/execute`, { event: 'training', input: { horse: 'HORSE_1', hours: 4 } });
+    expect(await command('pause')).toBe(`deployment ${address} is paused by the operator`);
+    expect((await api.post(`${deployment}/resume`)).body.data).toMatchObject({ isPaused: true });
+    expect(await train()).toMatchObject({ status: 409, body: { code: 'deployment_paused' } });
+    expect(await command('resume')).toBe(`deployment ${address} is no longer paused by the operator`);
+    expect((await train()).status).toBe(200);
   });
 
   it('defines a world, deploys it, executes events and tells the history', async () => {

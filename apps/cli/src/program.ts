@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { addAccountsCommands } from './accounts/accounts-commands.js';
 import type { CommandContext } from './command-context.js';
 import { addDemoCommand } from './demo/demo-command.js';
+import { addDeploymentsCommands } from './deployments/deployments-commands.js';
 import { addKeysCommands } from './keys/keys-commands.js';
 
 /** The command `orrery`. */
@@ -10,6 +11,7 @@ export function createProgram(context: CommandContext): Command {
     .description('Operate Orrery, the simulation world service')
     .exitOverride();
   addAccountsCommands(program, context);
+  addDeploymentsCommands(program, context);
   addKeysCommands(program, context);
   addDemoCommand(program, context);
   return program;

@@ -49,6 +49,11 @@ describe('orrery accounts', () => {
     );
   });
 
+  it('says that there is no such deployment', async () => {
+    expect(await run('deployments', 'pause', '0xabc')).toBe('There is no deployment 0xabc.');
+    expect(await run('deployments', 'resume', '7')).toBe('There is no deployment 7.');
+  });
+
   it('makes no database where none is', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'orrery-nothing-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -1,6 +1,5 @@
 import type { CallContext, Handlers, OwnedRpcs, runtimeContract } from '@orrery/contracts';
 import type { Semaphore } from '@orrery/service-kit';
-import { pauseHere } from './accounts/pause-by-account.js';
 import { bindingReads, bindingWrites } from './bindings/handlers.js';
 import { heldHere, referenceHandlers } from './claims/held-references.js';
 import type { RuntimeContext } from './create-context.js';
@@ -8,6 +7,7 @@ import { creationHandlers } from './creation/create-deployment.js';
 import { createDeploymentAccess } from './deployments/deployment-directory.js';
 import { deploymentReads, deploymentWrites } from './deployments/handlers.js';
 import { forwardHandlers, type OwnedHandlers, routedHandlers } from './deployments/owned-handlers.js';
+import { pauseHere } from './deployments/pause-for-cause.js';
 import { executionReads, executionWrites } from './executions/handlers.js';
 import { instanceReads, instanceWrites } from './instances/handlers.js';
 import { historyHandlers, journalHandlers } from './journal/handlers.js';
@@ -33,7 +33,8 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
   };
   const forServices: Handlers<OwnedRpcs['service']> = {
     'references.held': (request, call) => heldHere(context, request, call),
-    'accounts.pause': (request, call) => pauseHere(context, request, call),
+    'accounts.pause': (request, call) => pauseHere(context, 'account', request, call),
+    'operator.pause': (request, call) => pauseHere(context, 'operator', request, call),
   };
   return {
     ...routedHandlers(context, owned),

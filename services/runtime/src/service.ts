@@ -1,17 +1,18 @@
 import { runtimeContract } from '@orrery/contracts';
 import { startKeySweep } from '@orrery/database';
 import { followAccounts, openBackends, type ServiceDependencies } from '@orrery/service-host';
-import { holding, type RunningService } from '@orrery/service-kit';
-import { storeAccount } from './accounts/account-store.js';
-import { notifyDeployments } from './accounts/pause-by-account.js';
+import { holding, type RunningService, startPollLoop } from '@orrery/service-kit';
+import { accountPauses, storeAccount } from './accounts/account-store.js';
 import type { CommitBatch } from './commit/commit-batch.js';
 import type { RuntimeConfig } from './config.js';
 import { createRuntimeContext, type RuntimeContext } from './create-context.js';
 import type { RuntimeSchema } from './database/db.js';
 import { migrations } from './database/migrations/index.js';
 import { openPools } from './database/pools.js';
+import { applyPauses } from './deployments/pause-for-cause.js';
 import type { Decider } from './executions/decider.js';
 import { runtimeHandlers } from './handlers.js';
+import { operatorPauses } from './operator/operator-pauses.js';
 import { type LeaseKeeper, partitionsFreed } from './ownership/lease-keeper.js';
 
 export interface RuntimeDependencies extends ServiceDependencies {
@@ -32,6 +33,8 @@ export interface RunningRuntime extends RunningService {
 
 /** How often expired idempotency keys are removed, in milliseconds. */
 const KEY_SWEEP_MS = 60_000;
+/** How often the operator's pauses are looked at, in milliseconds. */
+const OPERATOR_PAUSES_MS = 2000;
 
 /** Starts the runtime: its tables, its share of the deployments, then its answers. @throws StartupError. */
 export function startRuntime(
@@ -60,10 +63,21 @@ export function startRuntime(
       clock,
       logger,
       store: (state) => storeAccount(database.db, state),
-      onStored: (signal) => notifyDeployments(context, signal),
+      onStored: (signal) => applyPauses(context, accountPauses(database.db), signal),
       signal: listening.signal,
     });
     resources.add('account reconciliation', () => accounts.stop());
+    const pauses = startPollLoop({
+      name: 'operator pauses',
+      intervalMs: OPERATOR_PAUSES_MS,
+      clock,
+      logger,
+      runOnce: async (signal) => {
+        await applyPauses(context, operatorPauses(database.db), signal);
+        return 'idle';
+      },
+    });
+    resources.add('operator pauses', () => pauses.stop());
     const keys = startKeySweep(database.db, { clock, logger, intervalMs: KEY_SWEEP_MS });
     resources.add('idempotency key sweep', () => keys.stop());
     return { context, instance, leases };

@@ -1,6 +1,7 @@
 import { accountChanged } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
+import { findOperatorPause, requestOperatorPause } from '../src/operator/operator-pauses.js';
 import { codeOf, type House, OWNER, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house: House = await prepareHouse();
@@ -25,6 +26,30 @@ it('a disabled account pauses its deployments, and only its being enabled resume
   await execute({ id: 'a' });
   const kinds = (await history({ include: 'all' })).map(({ kind }) => kind);
   expect(kinds).toEqual(['execution', 'resumed', 'paused', 'deployment_created']);
+  expect(await verify()).toMatchObject({ valid: true });
+});
+
+it('the operator pauses a deployment, and neither its owner nor its account resumes it', async () => {
+  const { params, deployment, execute, history, verify } = await plantDeployment(house);
+  const paused = async () => (await house.call('deployments.get', { params })).data.isPaused;
+  const upperCase = `0x${deployment.address.slice(2).toUpperCase()}`;
+  const found = await findOperatorPause(context.db, upperCase);
+  expect(found).toEqual({ id: deployment.id, address: deployment.address, isPaused: false });
+  expect(await findOperatorPause(context.db, String(deployment.id))).toEqual(found);
+  expect(await findOperatorPause(context.db, '0xnone')).toBeUndefined();
+  await requestOperatorPause(context.db, deployment.id, true);
+  await vi.waitFor(async () => expect(await paused()).toBe(true), { timeout: 10_000 });
+  await house.call('deployments.resume', { params });
+  await tell({ disabled: false });
+  expect(await codeOf(execute({ id: 'a' }))).toBe('deployment_paused');
+  await requestOperatorPause(context.db, deployment.id, false);
+  await vi.waitFor(async () => expect(await paused()).toBe(false), { timeout: 10_000 });
+  await execute({ id: 'a' });
+  const entries = await history({ include: 'all' });
+  expect(entries.map(({ kind, caller }) => [kind, caller]).slice(1, 3)).toEqual([
+    ['resumed', 'service:operator'],
+    ['paused', 'service:operator'],
+  ]);
   expect(await verify()).toMatchObject({ valid: true });
 });
 

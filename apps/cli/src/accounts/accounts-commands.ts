@@ -8,7 +8,7 @@ import {
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../command-context.js';
 import { formatRows } from '../format-rows.js';
-import { requireAccount, withAccounts } from '../with-accounts.js';
+import { requireAccount, withAccounts } from '../with-database.js';
 
 /** `orrery accounts list|disable|enable|quota`, for operators. Running services apply a change within seconds. */
 export function addAccountsCommands(program: Command, context: CommandContext): void {

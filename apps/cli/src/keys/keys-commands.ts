@@ -4,7 +4,7 @@ import { StartupError } from '@orrery/service-kit';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../command-context.js';
 import { formatRows } from '../format-rows.js';
-import { requireAccount, withAccounts } from '../with-accounts.js';
+import { requireAccount, withAccounts } from '../with-database.js';
 
 interface CreateOptions {
   name: string;

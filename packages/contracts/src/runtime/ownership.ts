@@ -10,6 +10,8 @@ import { instanceRpcs } from './instances.js';
 
 const internal = { scope: 'none', relation: 'internal' } as const;
 
+const pauseRequest = z.object({ address, paused: z.boolean() });
+
 /** RPCs that only the runtime process that owns the deployment answers. Any other process forwards them to it. */
 export const ownedRpcs = {
   /** For the account that owns the deployment, which the path of the request names. */
@@ -36,9 +38,11 @@ export const ownedRpcs = {
     'accounts.pause': rpc({
       access: internal,
       errors: [],
-      request: z.object({ address, paused: z.boolean() }),
+      request: pauseRequest,
       reply: z.null(),
     }),
+    /** Pauses or resumes a deployment for the operator. Runtime processes call it themselves. */
+    'operator.pause': rpc({ access: internal, errors: [], request: pauseRequest, reply: z.null() }),
   },
 };
 export type OwnedRpcs = typeof ownedRpcs;

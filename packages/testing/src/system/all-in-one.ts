@@ -10,15 +10,22 @@ export function startAllInOne(databaseUrl?: string, env: Record<string, string> 
   return holding(async (resources) => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'orrery-'));
     resources.add('data directory', () => rm(dataDirectory, { recursive: true, force: true }));
-    const process = startNode('apps/standalone/dist/bundle/main.js', {
-      PORT: '0',
+    const commandEnv = {
       ORRERY_DATA_DIR: dataDirectory,
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
-      ...env,
-    });
+    };
+    const variables = { PORT: '0', ...commandEnv, ...env };
+    const process = startNode('apps/standalone/dist/bundle/main.js', variables);
     resources.use('all-in-one', process);
     const [, url = ''] = await process.waitFor(/(http:\/\/[\d.]+:\d+)/);
     const [key] = await process.waitFor(/orrery_\w+/);
-    return { shape: 'all-in-one', url, key, databaseUrl: databaseUrl ?? '', output: process.output };
+    return {
+      shape: 'all-in-one',
+      url,
+      key,
+      databaseUrl: databaseUrl ?? '',
+      commandEnv,
+      output: process.output,
+    };
   });
 }

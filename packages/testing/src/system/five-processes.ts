@@ -56,6 +56,7 @@ export function startFiveProcesses(
       url,
       key,
       databaseUrl: backends.databaseUrl,
+      commandEnv: variables,
       output: () => started.map((process) => process.output()).join('\n'),
       ...oneByOne(processes, start),
     };

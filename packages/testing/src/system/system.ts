@@ -7,6 +7,8 @@ export interface System extends AsyncDisposable {
   /** A key of a first account, with all scopes. */
   readonly key: string;
   readonly databaseUrl: string;
+  /** Variables with which the command `orrery` finds its database. */
+  readonly commandEnv: Record<string, string>;
   /** What the processes wrote. */
   output(): string;
 }

@@ -1,6 +1,7 @@
 import { type AccountState, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db, Trx } from '../database/db.js';
+import type { PauseCause, PendingPause } from '../deployments/pause-for-cause.js';
 
 /** Stores an account's state unless a newer revision is stored already. */
 export async function storeAccount(
@@ -37,20 +38,17 @@ export async function refuseOverQuota(db: Db, accountId: number): Promise<void> 
   throw new ServiceError('quota_exceeded', `The account may have at most ${allowed} deployments.`);
 }
 
-/** A deployment that has yet to follow its account's being disabled or enabled. */
-export interface PendingPause {
-  readonly address: string;
-  readonly id: number;
-  readonly paused: boolean;
-}
-
-/** Some of the deployments that have to be paused or resumed because of their account. */
-export async function pendingPauses(db: Db, limit: number): Promise<PendingPause[]> {
-  const { rows } = await sql<PendingPause>`
+/** Deployments whose account was disabled or enabled, wherever they do not follow that yet. */
+export const accountPauses = (db: Db): PauseCause => ({
+  name: 'account',
+  caller: 'gateway',
+  pending: async (limit) => {
+    const { rows } = await sql<PendingPause>`
     (select d.id, d.address, true as paused from accounts a join deployments d on d.owner_account_id = a.account_id
       where a.disabled and not d.account_paused and d.deleted_at is null limit ${limit})
     union all
     (select d.id, d.address, false as paused from deployments d join accounts a on a.account_id = d.owner_account_id
       where d.account_paused and not a.disabled and d.deleted_at is null limit ${limit})`.execute(db);
-  return rows;
-}
+    return rows;
+  },
+});

@@ -11,6 +11,7 @@ import { newRows } from './0010-new-rows.js';
 import { commitRows } from './0011-commit-rows.js';
 import { onceKeys } from './0012-once-keys.js';
 import { claimRevisions } from './0013-claim-revisions.js';
+import { operatorPauses } from './0015-operator-pauses.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -28,4 +29,5 @@ export const migrations: Record<string, Migration> = {
   '0012_once_keys': onceKeys,
   '0013_claim_revisions': claimRevisions,
   '0014_outbox_shards': outboxShards,
+  '0015_operator_pauses': operatorPauses,
 };

@@ -2,14 +2,28 @@ import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { findRunningPostgres, startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { findAccount, type GatewaySchema, openDatabase } from '@orrery/gateway/accounts';
-import { createLogger, holding, type Resources, StartupError } from '@orrery/service-kit';
+import { createLogger, holding, type Logger, type Resources, StartupError } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
 import type { CommandContext } from './command-context.js';
 
-/** Opens the database of accounts for one command: at DATABASE_URL, else the embedded one, running or not. */
-export async function withAccounts(
+interface OpenOptions {
+  databaseUrl: string;
+  logger: Logger;
+  maxConnections: number;
+}
+type Opened<Schema> = { readonly db: Kysely<Schema> } & AsyncDisposable;
+
+/** Opens the gateway's accounts for one command. */
+export const withAccounts = (
   env: CommandContext['env'],
   work: (db: Kysely<GatewaySchema>) => Promise<void>,
+): Promise<void> => withDatabase(env, openDatabase, work);
+
+/** Opens a service's database for one command: at DATABASE_URL, else the embedded one, running or not. */
+export async function withDatabase<Schema>(
+  env: CommandContext['env'],
+  open: (options: OpenOptions) => Promise<Opened<Schema>>,
+  work: (db: Kysely<Schema>) => Promise<void>,
 ): Promise<void> {
   const logger = createLogger({
     service: 'orrery',
@@ -20,7 +34,7 @@ export async function withAccounts(
   await using opened = await holding(async (resources) => {
     const databaseUrl = env.DATABASE_URL || (await embeddedUrl(env.ORRERY_DATA_DIR || '.orrery', resources));
     return {
-      database: resources.use('database', await openDatabase({ databaseUrl, logger, maxConnections: 1 })),
+      database: resources.use('database', await open({ databaseUrl, logger, maxConnections: 1 })),
     };
   });
   await work(opened.database.db);
@@ -34,7 +48,7 @@ async function embeddedUrl(dataDirectory: string, resources: Resources): Promise
   return resources.use('postgres', await startEmbeddedPostgres({ dataDirectory: cluster })).url;
 }
 
-/** Commands about accounts never create a database: it would be empty. */
+/** Commands never create a database: it would be empty. */
 const noDatabase = (dataDirectory: string, cause: unknown): StartupError =>
   new StartupError(
     `There is no database in ${resolve(dataDirectory)}: run this where Orrery was started, or set ORRERY_DATA_DIR or DATABASE_URL.`,

@@ -1,0 +1,29 @@
+import { connect, type Database, migrate } from '@orrery/database';
+import type { Logger } from '@orrery/service-kit';
+import type { RuntimeSchema } from '../database/db.js';
+import { migrations } from '../database/migrations/index.js';
+
+export type { RuntimeSchema } from '../database/db.js';
+export { findOperatorPause, type OperatorPause, requestOperatorPause } from './operator-pauses.js';
+
+/** Connects to the runtime's schema and brings it up to date. @throws StartupError that says what to do. */
+export async function openRuntimeDatabase(options: {
+  databaseUrl: string;
+  logger: Logger;
+  maxConnections?: number;
+}): Promise<Database<RuntimeSchema>> {
+  const { databaseUrl: url, ...rest } = options;
+  const database = await connect<RuntimeSchema>({
+    ...rest,
+    url,
+    schema: 'runtime',
+    applicationName: 'orrery-operator',
+  });
+  try {
+    await migrate({ database, migrations, logger: options.logger });
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
