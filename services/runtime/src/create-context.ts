@@ -97,10 +97,12 @@ export function createRuntimeContext(
   const { lanes: lanesPool } = pools;
   const commitSlots = createSemaphore(COMMITS_AT_ONCE);
   const catalog = createCatalogClient({ bus, clock, beforeConfirm: commitSlots.untilFree });
+  const models = createModelList(config.models);
   const claimMutex = createKeyedMutex();
   const ids = createIdBlocks(() => nextIdBlock(lanesPool.db));
   const { lanes, held, leases, runs, publication } = createOwnership(parts, config, {
     catalog,
+    models,
     claimMutex,
     ids,
     commitSlots,
@@ -114,7 +116,7 @@ export function createRuntimeContext(
     logger,
     limits: config.limits,
     chains: new Set(config.chains),
-    models: createModelList(config.models),
+    models,
     catalog,
     directory,
     access: createDeploymentAccess(lanesPool.db, directory),
@@ -138,10 +140,11 @@ function createOwnership(
   config: RuntimeConfig,
   {
     catalog,
+    models,
     claimMutex,
     ids,
     commitSlots,
-  }: Pick<RuntimeContext, 'catalog' | 'claimMutex' | 'ids'> & { commitSlots: Semaphore },
+  }: Pick<RuntimeContext, 'catalog' | 'models' | 'claimMutex' | 'ids'> & { commitSlots: Semaphore },
 ) {
   const { db } = pools.lanes;
   const stopping = new AbortController();
@@ -178,7 +181,7 @@ function createOwnership(
     logger,
   });
   const { limits } = config;
-  const runs = startRunKeeper({ db, lanes, catalog, limits, decider, held, clock, logger });
+  const runs = startRunKeeper({ db, lanes, catalog, models, limits, decider, held, clock, logger });
   const announceFree = () => bus.broadcast(partitionsFreed, { by: instance });
   const leases = startLeaseKeeper({
     db: pools.leases.db,

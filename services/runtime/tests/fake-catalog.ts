@@ -29,6 +29,7 @@ export function createFakeCatalog() {
   const versions = new Map<number, VersionDefinition>();
   const claims = new Set<string>();
   const revisions = new Map<string, number>();
+  const hooks: { beforeSchemaClaim?: (() => Promise<void>) | undefined } = {};
   const calls = { confirm: 0, lock: 0 };
 
   const definitionOf = (parts: VersionParts): VersionDefinition => {
@@ -63,7 +64,7 @@ export function createFakeCatalog() {
     if (found === undefined) throw refuse('unknown_event_version', 'eventVersion');
     return found;
   };
-  const texts = {
+  let texts = {
     name: 'Derby',
     description: null,
     domainTags: [],
@@ -106,6 +107,7 @@ export function createFakeCatalog() {
       return { definitions, revisions: Object.fromEntries(claimed) };
     },
     'claims.schemas': async ({ deployment, schemas: wanted }) => {
+      await hooks.beforeSchemaClaim?.();
       const definitions = wanted.map((name) => {
         const found = schemas.get(name);
         if (found === undefined) throw new ServiceError('unknown_entity_schema');
@@ -126,12 +128,12 @@ export function createFakeCatalog() {
       }
       return { released: before - claims.size };
     },
-    'definitions.confirm': async ({ versions: asked, schemas: askedSchemas }) => {
+    'definitions.confirm': async ({ versions: asked, schemas: askedSchemas, worlds }) => {
       calls.confirm += 1;
       return {
         versions: asked.map(({ versionId, hash }) => compare(hash, versions.get(versionId))),
         schemas: askedSchemas.map(({ name, hash }) => compare(hash, schemas.get(name))),
-        worlds: [],
+        worlds: worlds.map(({ hash }) => compare(hash, texts)),
       };
     },
     'definitions.lock': async ({ versionIds }) => {
@@ -154,6 +156,10 @@ export function createFakeCatalog() {
     /** Makes a claim, as the deployment's next owner may. */
     claim,
     calls,
+    hooks,
+    setPromptSeed: (promptSeed: string) => {
+      texts = { ...texts, promptSeed, hash: canonicalHash(promptSeed) };
+    },
     plantSchema: (name: string, attributes: readonly AttributeDefinition[]) => {
       const content = {
         schemaId: schemas.get(name)?.schemaId ?? schemas.size + 1,

@@ -10,6 +10,8 @@ export interface CatalogClient {
   version(versionId: number): Promise<CompiledDefinition | undefined>;
   /** A live schema as it is now; `undefined` when there is none of this name. */
   schema(worldId: number, name: string): Promise<CompiledSchema | undefined>;
+  /** The world's texts as they are now; `undefined` when it is gone. */
+  world(worldId: number): Promise<WorldTexts | undefined>;
   claimSchemas: ClaimSchemas;
   /** Claims in the order of the versions. @throws `unknown_event`, `unknown_event_version` */
   claimVersions(
@@ -76,6 +78,7 @@ export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClient
   return {
     version: definitions.version,
     schema: definitions.schema,
+    world: definitions.world,
     claimSchemas: async ({ address, world_id }, schemas) => {
       const request = { worldId: world_id, deployment: address, schemas: [...schemas] };
       const { definitions, revisions } = await bus.call(rpcs['claims.schemas'], request, options());

@@ -1,4 +1,4 @@
-import type { catalogContract, ReplyOf, RequestOf } from '@orrery/contracts';
+import type { catalogContract, ReplyOf, RequestOf, WorldTexts } from '@orrery/contracts';
 import { createBatcher } from '@orrery/service-kit';
 import { LRUCache } from 'lru-cache';
 import {
@@ -50,6 +50,8 @@ export function createConfirm(
 
 /** Compiled definitions in memory at once, of versions and of schemas. */
 const MAX_COMPILED = 5000;
+/** Texts of worlds in memory at once; a description and a prompt are up to 36 KiB. */
+const MAX_WORLDS = 1000;
 /** A hash that no definition has: requests the definition itself. */
 const NO_HASH = '';
 
@@ -57,6 +59,7 @@ const NO_HASH = '';
 export function createDefinitions(confirm: Confirm) {
   const versions = new LRUCache<number, CompiledDefinition>({ max: MAX_COMPILED });
   const schemas = new LRUCache<string, CompiledSchema>({ max: MAX_COMPILED });
+  const worlds = new LRUCache<number, WorldTexts>({ max: MAX_WORLDS });
 
   return {
     version: async (versionId: number): Promise<CompiledDefinition | undefined> => {
@@ -69,6 +72,16 @@ export function createDefinitions(confirm: Confirm) {
       const compiled = compileDefinition(answer.definition);
       versions.set(versionId, compiled);
       return compiled;
+    },
+    /** `undefined` when the world is gone. */
+    world: async (worldId: number): Promise<WorldTexts | undefined> => {
+      const known = worlds.get(worldId);
+      const answer = await confirm('worlds', { worldId, hash: known?.hash ?? NO_HASH });
+      if (answer.state === 'same') return known;
+      worlds.delete(worldId);
+      if (answer.state === 'gone') return undefined;
+      worlds.set(worldId, answer.definition);
+      return answer.definition;
     },
     schema: async (worldId: number, name: string): Promise<CompiledSchema | undefined> => {
       const key = `${worldId}:${name}`;

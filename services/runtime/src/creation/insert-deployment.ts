@@ -6,11 +6,12 @@ import type { NewBinding } from '../bindings/binding-rules.js';
 import { insertBindings } from '../bindings/binding-store.js';
 import type { Trx } from '../database/db.js';
 import { lifecycleEntry } from '../deployments/lifecycle-entry.js';
-import { type LockedDefinition, lockedColumns } from '../deployments/lock-deployment.js';
+import { lockedColumns } from '../deployments/lock-deployment.js';
 import { genesisHash, type SealedEntry, sealEntry } from '../journal/entry.js';
 import { outboxRowOf } from '../journal/publication.js';
 import { partitionOf } from '../ownership/partitions.js';
 import type { DeploymentRow } from '../state/deployment-state.js';
+import type { LockedDefinition } from '../state/locked-definition.js';
 import type { ClaimedCopies } from './clone-source.js';
 import { copySource } from './copy-source.js';
 

@@ -8,20 +8,10 @@ import {
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { ModelList } from '../models/model-list.js';
 import type { DeploymentState } from '../state/deployment-state.js';
+import type { LockedDefinition } from '../state/locked-definition.js';
 import type { WorkItem } from '../state/work-item.js';
 import { type Changed, changeItem } from './change-item.js';
 import type { KnownDeployment } from './deployment-directory.js';
-
-/** What a locked deployment runs, for ever; `definitionHash` is its hash. */
-export interface LockedDefinition {
-  readonly world: WorldTexts;
-  readonly aiModelId: string | null;
-  readonly bindings: readonly {
-    readonly event: string;
-    readonly eventVersion: number;
-    readonly versionHash: string;
-  }[];
-}
 
 /** Locks the versions in the catalog first, so a repeated lock completes one that was interrupted. */
 export function lockItem(

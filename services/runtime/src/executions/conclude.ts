@@ -13,21 +13,16 @@ import type { JournalEntryDraft, SealedEntry } from '../journal/entry.js';
 import { executionErrorOf } from '../journal/entry-error.js';
 import type { Binding } from '../state/deployment-state.js';
 import type { ItemOutcome } from '../state/work-item.js';
+import type { Evidence } from './evidence.js';
 import type { Resolved } from './execution-request.js';
 
 export type Answer = ExecutionAnswer | DryRunAnswer;
-
-/** What the entry records of the model that decided. */
-export interface Evidence {
-  readonly llm: JsonObject | null;
-  readonly llmHash: string | null;
-  readonly attestation: JsonObject | null;
-}
 
 /** What an entry records beside the decision. */
 export interface EntryDetails {
   /** Milliseconds since the execution began. */
   readonly elapsed: () => number;
+  /** What the entry records of the model that decided. */
   readonly evidence?: Evidence | undefined;
 }
 

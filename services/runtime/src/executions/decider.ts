@@ -1,12 +1,23 @@
-import { type JsonObject, ServiceError, type VersionDefinition } from '@orrery/contracts';
+import {
+  findUnsafeJson,
+  isJsonObject,
+  type JsonObject,
+  ServiceError,
+  type VersionDefinition,
+  type WorldTexts,
+} from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import type { Evidence } from './conclude.js';
+import { type Evidence, evidenceOf } from './evidence.js';
 
 /** Everything that a decision may depend on, as it was read. */
 export interface DeciderRequest {
   readonly executionId: string;
   readonly deployment: { readonly address: string; readonly worldAddress: string };
   readonly definition: VersionDefinition;
+  /** The texts of a locked deployment are those of its lock. */
+  readonly world: WorldTexts;
+  /** The locked or chosen model, or the default; null where the operator offers none. */
+  readonly modelId: string | null;
   readonly input: JsonObject;
   /** Schema → instanceId → state, with defaults. */
   readonly entities: JsonObject;
@@ -22,13 +33,20 @@ export interface DeciderAnswer extends Partial<Evidence> {
 /**
  * Decides the executions of versions that have no template, for instance by a model. It is called outside any
  * transaction and lane. It is called again for the same run when what was read has changed, or when the deployment's
- * owner was lost before the answer was stored. What it throws fails the execution.
+ * owner was lost before the answer was stored. What it throws fails the execution; a `DeciderFailed` also says what the
+ * attempt has cost.
  */
 export type Decider = (request: DeciderRequest, signal: AbortSignal) => Promise<DeciderAnswer>;
 
-/** The decider gave no answer: the execution fails with `cause`. */
+/** The decider gave no usable answer: the execution fails with `cause`. */
 export class DeciderFailed extends Error {
   override readonly name = 'DeciderFailed';
+  readonly evidence: Evidence;
+
+  constructor(cause: unknown, evidence: Partial<Evidence> = {}) {
+    super('the decider gave no usable answer', { cause });
+    this.evidence = evidenceOf(evidence);
+  }
 }
 
 /** Calls the decider, at most until the request's deadline, even if it ignores its signal. @throws DeciderFailed */
@@ -45,11 +63,22 @@ export async function callDecider(
   });
   try {
     if (decider === undefined) throw new ServiceError('unavailable', 'No AI model can be reached.');
-    return await Promise.race([decider(request, either), late]);
+    return usable(await Promise.race([decider(request, either), late]));
   } catch (error) {
-    throw new DeciderFailed('the decider gave no answer', { cause: error });
+    throw error instanceof DeciderFailed ? error : new DeciderFailed(error);
   } finally {
     done.abort();
     late.catch(() => undefined);
   }
 }
+
+/** The answer passes the guard of every entrance; its evidence is made storable, not refused. */
+function usable({ mutation, ...evidence }: DeciderAnswer): DeciderAnswer {
+  if (!isJsonObject(mutation)) throw invalid('The proposal is no JSON object.', evidence);
+  const unsafe = findUnsafeJson(mutation);
+  if (unsafe !== undefined) throw invalid(`${unsafe.pointer || 'proposal'}: ${unsafe.message}`, evidence);
+  return { mutation, ...evidenceOf(evidence) };
+}
+
+const invalid = (detail: string, evidence: Partial<Evidence>) =>
+  new DeciderFailed(new ServiceError('ai_output_invalid', detail), evidence);

@@ -1,22 +1,35 @@
 import { asServiceError, ServiceError } from '@orrery/contracts';
-import type { Logger } from '@orrery/service-kit';
+import { type Backoff, backoffDelay, type Logger, retry } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import { NotOwner } from '../ownership/partitions.js';
 import { DeciderFailed } from './decider.js';
-import { hasEnded, type RunRow, readRun } from './run-row.js';
-import { failItem, type StepDependencies, stepOf } from './run-steps.js';
+import { evidenceOfRun } from './evidence.js';
+import { type RunRow, readRun } from './run-row.js';
+import {
+  type Drive,
+  type Ending,
+  failItem,
+  refuseItem,
+  type Step,
+  type StepDependencies,
+  stepOf,
+} from './run-steps.js';
 
 export interface DriveDependencies extends StepDependencies {
   readonly db: Db;
   readonly logger: Logger;
 }
 
-/** The pause before a step that led nowhere is tried again, in milliseconds. */
-const RETRY_MS = 200;
+/** The pause before a step that led nowhere is tried again. */
+const PAUSE: Backoff = { baseMs: 100, maxMs: 2000 };
+/** Tries of a step that fails for another reason than a service that is away for a while. */
+const MAX_TRIES = 3;
+const NOT_STORED = new ServiceError('internal', 'The outcome could not be stored.');
 
 /**
- * Takes a run from the state in its row to its end, step by step. @throws NotOwner, or the signal's reason, when the
- * deployment is not owned here any more; another owner continues then
+ * Takes a run from the state in its row to its end, step by step. A database that is away is waited for: what the
+ * decider has answered stays in memory meanwhile. @throws NotOwner, or the signal's reason, when the deployment is not
+ * owned here any more; another owner continues then
  */
 export async function driveRun(
   dependencies: DriveDependencies,
@@ -24,53 +37,81 @@ export async function driveRun(
   signal: AbortSignal,
 ): Promise<void> {
   const { db, clock } = dependencies;
-  for (let before: string | undefined; ; ) {
-    const row = await readRun(db, id);
+  const policy = { ...PAUSE, attempts: Number.POSITIVE_INFINITY, retryable: () => true };
+  const drive: Drive = { failures: 0 };
+  let before: string | undefined;
+  let repeated = 0;
+  for (;;) {
+    const row = await retry(() => readRun(db, id), policy, { clock, signal });
     const step = row && stepOf(row);
     if (row === undefined || step === undefined) return;
-    const position = `${row.state} ${row.attempts}`;
-    if (position === before) await clock.sleep(RETRY_MS, signal);
+    const position = `${row.state} ${row.attempts} ${drive.ending === undefined}`;
+    repeated = position === before ? repeated + 1 : 0;
+    if (repeated > 0) await clock.sleep(backoffDelay(repeated, PAUSE), signal);
+    else drive.failures = 0;
     before = position;
     signal.throwIfAborted();
-    try {
-      if (clock.now() >= row.deadline.getTime()) throw new ServiceError('deadline_exceeded');
-      await step(dependencies, row, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof NotOwner) throw error;
-      await afterFailure(dependencies, id, signal, error);
-    }
+    await take(dependencies, drive, row, step, signal);
   }
 }
 
-/** Errors of a step that end the run; others may pass, so the step is tried again. */
-const FINAL_ERRORS: ReadonlySet<string> = new Set(['deadline_exceeded', 'write_conflict']);
-
-async function afterFailure(
+async function take(
   dependencies: DriveDependencies,
-  id: string,
+  drive: Drive,
+  row: RunRow,
+  step: Step,
   signal: AbortSignal,
-  error: unknown,
 ): Promise<void> {
-  const { db, lanes, clock, logger } = dependencies;
-  const row = await readRun(db, id);
-  if (row === undefined || hasEnded(row)) return;
-  const reason = asServiceError(error instanceof DeciderFailed ? error.cause : error);
-  if (reason.code === 'internal') logger.error({ err: reason, run: id }, 'a step of a run failed');
-  if (reason.code === 'deployment_not_found') return endOrphan(db, row, clock.now());
-  const isFinal = error instanceof DeciderFailed || FINAL_ERRORS.has(reason.code);
-  if (isFinal || clock.now() >= row.deadline.getTime()) {
-    await lanes.submit(failItem(dependencies, row, signal, reason)).catch(unlessNotOwner);
+  try {
+    if (drive.ending !== undefined) return await end(dependencies, drive, drive.ending, row, signal);
+    if (dependencies.clock.now() >= row.deadline.getTime()) throw new ServiceError('deadline_exceeded');
+    await step(dependencies, row, signal, drive);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof NotOwner) throw error;
+    afterFailure(dependencies, drive, row, error);
   }
 }
 
-/** The item rejects with the run's own error once that is recorded; the row shows whether it is. */
-function unlessNotOwner(error: unknown): undefined {
-  if (error instanceof NotOwner) throw error;
+/** Decides whether the run ends with this error; otherwise the step is tried again. */
+function afterFailure({ clock, logger }: DriveDependencies, drive: Drive, row: RunRow, error: unknown): void {
+  const reason = asServiceError(error instanceof DeciderFailed ? error.cause : error);
+  const isNew = reason.code === 'internal' && reason.message !== NOT_STORED.message;
+  if (isNew) logger.error({ err: reason, run: row.id }, 'a step of a run failed');
+  if (!reason.retryable) drive.failures += 1;
+  if (drive.ending !== undefined) return;
+  if (error instanceof DeciderFailed) drive.ending = { reason, evidence: error.evidence };
+  else if (reason.code === 'write_conflict' || reason.code === 'deployment_not_found')
+    drive.ending = { reason };
+  else if (clock.now() >= row.deadline.getTime()) drive.ending = { reason };
+  else if (drive.failures >= MAX_TRIES) drive.ending = { reason: storableReason(reason), hasRead: true };
+}
+
+const storableReason = (reason: ServiceError): ServiceError =>
+  reason.code === 'internal' ? NOT_STORED : reason;
+
+/**
+ * Ends the run with its reason; where that cannot be stored either, with the plain reason alone. The item rejects with
+ * the run's own error once that is stored: then the row shows it.
+ */
+async function end(
+  dependencies: DriveDependencies,
+  { failures }: Drive,
+  ending: Ending,
+  row: RunRow,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, lanes, clock } = dependencies;
+  if (ending.reason.code === 'deployment_not_found') return endOrphan(db, row, clock.now());
+  const item =
+    failures < MAX_TRIES
+      ? failItem(dependencies, row, signal, ending)
+      : refuseItem(dependencies, row, signal, NOT_STORED);
+  await lanes.submit<unknown>(item);
 }
 
 /** Ends a run of a deleted deployment, which has no lane any more. */
-async function endOrphan(db: Db, { id }: RunRow, now: number): Promise<void> {
+async function endOrphan(db: Db, row: RunRow, now: number): Promise<void> {
   const error = {
     code: 'deployment_not_found',
     detail: 'The deployment was deleted.',
@@ -79,8 +120,13 @@ async function endOrphan(db: Db, { id }: RunRow, now: number): Promise<void> {
   };
   await db
     .updateTable('runs')
-    .set({ state: 'failed', ended_at: new Date(now), error: JSON.stringify(error) as never })
-    .where('id', '=', id)
+    .set({
+      state: 'failed',
+      ended_at: new Date(now),
+      error: JSON.stringify(error) as never,
+      evidence: JSON.stringify(evidenceOfRun(row)) as never,
+    })
+    .where('id', '=', row.id)
     .where('ended_at', 'is', null)
     .execute();
 }

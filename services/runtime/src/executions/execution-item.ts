@@ -3,10 +3,12 @@ import type { KeyedRequest } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Db } from '../database/db.js';
+import type { CompiledDefinition } from '../execution/compiled-definition.js';
 import { decideExecution } from '../execution/execute-event.js';
 import type { Execution } from '../execution/execution.js';
 import { keyedItem } from '../idempotency/keyed-item.js';
-import { type DeploymentState, isPaused } from '../state/deployment-state.js';
+import { type Binding, type DeploymentState, isPaused } from '../state/deployment-state.js';
+import { lockedDefinitionOf } from '../state/locked-definition.js';
 import type { WorkItem } from '../state/work-item.js';
 import { acceptRun } from './accept-run.js';
 import { type Answer, conclude } from './conclude.js';
@@ -92,11 +94,13 @@ export async function confirmVersion(
   event: string,
 ): Promise<Confirmed> {
   const versionId = state.bindings.get(event)?.versionId;
-  return versionId === undefined ? undefined : { versionId, definition: await catalog.version(versionId) };
+  if (versionId === undefined) return undefined;
+  const afterLock = state.row.mode === 'locked';
+  return { versionId, definition: await catalog.version(versionId), afterLock };
 }
 
 /**
- * What an event executes now; 'prepare' when another version than the confirmed one is bound.
+ * What an event executes now; 'prepare' when something else than what was confirmed is bound or locked by now.
  * @throws `deployment_paused`, `event_not_bound`, `unknown_event_version`
  */
 export function resolveEvent(
@@ -110,7 +114,22 @@ export function resolveEvent(
   if (confirmed?.versionId !== binding.versionId) return 'prepare';
   const { definition } = confirmed;
   if (definition === undefined) throw new ServiceError('unknown_event_version', 'The bound version is gone.');
+  if (isLockedOut(state, binding, definition)) {
+    if (!confirmed.afterLock) return 'prepare';
+    throw new ServiceError('unknown_event_version', 'The catalog has another version than the locked one.');
+  }
   return { binding, definition };
+}
+
+/** Whether the deployment is locked and its lock holds something else than this definition. */
+function isLockedOut(
+  { row }: DeploymentState,
+  { event }: Binding,
+  { definition: { versionHash } }: CompiledDefinition,
+): boolean {
+  const locked = lockedDefinitionOf(row);
+  if (locked === undefined) return false;
+  return locked.bindings.find((bound) => bound.event === event)?.versionHash !== versionHash;
 }
 
 /** A resolved request as `execution/` decides it. */

@@ -21,5 +21,10 @@ export interface Resolved {
 
 /** The definition that the catalog confirmed for a bound version; `undefined`: the catalog has none. */
 export type Confirmed =
-  | { readonly versionId: number; readonly definition: CompiledDefinition | undefined }
+  | {
+      readonly versionId: number;
+      readonly definition: CompiledDefinition | undefined;
+      /** The deployment was locked before the catalog was called. */
+      readonly afterLock: boolean;
+    }
   | undefined;

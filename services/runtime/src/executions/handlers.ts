@@ -7,6 +7,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
+import type { Clock } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import type { DeploymentAccess } from '../deployments/deployment-directory.js';
 import type { OwnedHandlers } from '../deployments/owned-handlers.js';
@@ -91,6 +92,14 @@ async function execute(
 /** How often the row of a run is read that another owner continues, in milliseconds. */
 const POLL_MS = 100;
 
+/** Resolves with `ended`, or at the deadline: a run outlives it while the database is away. */
+async function before(deadline: number, ended: Promise<void>, clock: Clock): Promise<void> {
+  const done = new AbortController();
+  const late = clock.sleep(Math.max(0, deadline - clock.now()), done.signal).catch(() => undefined);
+  await Promise.race([ended, late]);
+  done.abort();
+}
+
 /** Waits for the end of a run. When another process becomes the deployment's owner, its row is polled. */
 async function awaitRun(
   { db, clock }: Pick<ExecuteDependencies, 'db' | 'clock'>,
@@ -98,7 +107,7 @@ async function awaitRun(
   ended: Promise<void>,
   { deadline, signal }: CallContext,
 ): Promise<ExecutionAnswer> {
-  await ended;
+  await before(deadline, ended, clock);
   for (;;) {
     const row = await readRun(db, id);
     if (row !== undefined && hasEnded(row)) return answerOfRun(row);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CompiledDefinition } from '../execution/compiled-definition.js';
-import { fingerprintOf, holdsOf } from './read-fingerprint.js';
+import { fingerprintOf, holdsOf, stillFits } from './read-fingerprint.js';
 
 const at = (time: number) => new Date(Date.UTC(2026, 10, 22) + time);
 const BASE = {
@@ -13,17 +13,23 @@ const BASE = {
   ],
   rowIds: { H1: 10, H2: 11 } as Record<string, number>,
   wholeSchemas: ['race', 'track'],
+  world: 'w',
+  modelId: 'm' as string | null,
 };
 
-function hashOf(changed: Partial<typeof BASE> = {}): string {
-  const { binding, definitionHash, mode, reads, rowIds, wholeSchemas } = { ...BASE, ...changed };
+function fingerprint(changed: Partial<typeof BASE> = {}) {
+  const { binding, definitionHash, mode, reads, rowIds, wholeSchemas, world, modelId } = {
+    ...BASE,
+    ...changed,
+  };
   const definition = { definition: { hash: definitionHash } } as CompiledDefinition;
   const get = (_schema: string, id: string) => ({ id: rowIds[id] });
   return fingerprintOf(
     { binding, definition } as Parameters<typeof fingerprintOf>[0],
     { row: { mode }, instances: { get } } as unknown as Parameters<typeof fingerprintOf>[1],
     { reads, wholeSchemas },
-  ).hash;
+    { world: { hash: world } as Parameters<typeof fingerprintOf>[3]['world'], modelId },
+  );
 }
 
 describe('the read fingerprint', () => {
@@ -39,12 +45,24 @@ describe('the read fingerprint', () => {
     ['an instance more', { reads: [...BASE.reads, { ...first, instanceId: 'H3' }] }],
     ['an instance less', { reads: [first] }],
     ['a schema read whole', { wholeSchemas: ['race'] }],
-  ])('differs for %s', (_what, changed) => {
-    expect(hashOf(changed)).not.toBe(hashOf());
+    ['other texts of the world', { world: 'x' }],
+    ['another model', { modelId: 'n' }],
+    ['no model', { modelId: null }],
+  ])('does not fit after %s', (_what, changed) => {
+    expect(stillFits({ ...fingerprint() }, fingerprint(changed))).toBe(false);
   });
 
   test('does not depend on the order of what was read', () => {
-    expect(hashOf({ reads: [second, first], wholeSchemas: ['track', 'race'] })).toBe(hashOf());
+    expect(stillFits({ ...fingerprint({ modelId: null }) }, fingerprint())).toBe(false);
+    const other = fingerprint({ reads: [second, first], wholeSchemas: ['track', 'race'] });
+    expect(stillFits({ ...fingerprint() }, other)).toBe(true);
+  });
+
+  test('of the previous release has no texts and no model', () => {
+    const { hash } = fingerprint();
+    expect(stillFits({ hash }, fingerprint())).toBe(true);
+    expect(stillFits({ hash }, fingerprint({ definitionHash: 'e' }))).toBe(false);
+    expect(stillFits(null, fingerprint())).toBe(false);
   });
 });
 

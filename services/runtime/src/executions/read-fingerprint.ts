@@ -2,15 +2,24 @@ import { canonicalHash, type JsonObject } from '@orrery/contracts';
 import type { ReadSet } from '../execution/read-entities.js';
 import { changeKey } from '../journal/change.js';
 import type { DeploymentState, Holds } from '../state/deployment-state.js';
+import type { Briefing } from './briefing.js';
 import type { Resolved } from './execution-request.js';
 
-/** Stored in the column `basis` of a run, beside the decider's answer. */
-export type ReadFingerprint = JsonObject & { readonly hash: string };
+/**
+ * What a decision was made on. `hash` covers what was read of the deployment. The world's texts and the model stand
+ * beside it: the previous release stored and compares `hash` alone.
+ */
+export interface ReadFingerprint {
+  readonly hash: string;
+  /** The hash of the world's texts. */
+  readonly world: string;
+  readonly modelId: string | null;
+}
 
 /**
- * A hash over everything that a decision was made on: the binding, the definition, the deployment's mode, each instance
- * read (its revision and its row's id, since a re-created instance starts again at revision 1), and the schemas read
- * whole. When it is the same again, nothing of that has changed.
+ * The fingerprint of the binding, the definition, the deployment's mode, each instance read (its revision and its row's
+ * id, since a re-created instance starts again at revision 1), the schemas read whole, the world's texts and the model.
+ * When it is the same again, nothing of that has changed.
  */
 export function fingerprintOf(
   { binding, definition }: Resolved,
@@ -19,6 +28,7 @@ export function fingerprintOf(
     instances,
   }: Pick<DeploymentState, 'instances'> & { readonly row: Pick<DeploymentState['row'], 'mode'> },
   { reads, wholeSchemas }: Pick<ReadSet, 'reads' | 'wholeSchemas'>,
+  { world, modelId }: Briefing,
 ): ReadFingerprint {
   const read = reads.map(({ entitySchema, instanceId, revision }) => [
     changeKey({ entitySchema, instanceId }),
@@ -32,8 +42,13 @@ export function fingerprintOf(
     read: read.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
     wholeSchemas: [...wholeSchemas].sort(),
   });
-  return { hash };
+  return { hash, world: world.hash, modelId };
 }
+
+/** Whether a stored fingerprint (the column `basis`) still fits. */
+export const stillFits = (stored: JsonObject | null, now: ReadFingerprint): boolean =>
+  stored !== null &&
+  Object.entries(now).every(([part, value]) => !(part in stored) || stored[part] === value);
 
 /** What must not change so that a decision on it stays fresh. */
 export const holdsOf = ({ reads, wholeSchemas }: Pick<ReadSet, 'reads' | 'wholeSchemas'>): Holds => ({

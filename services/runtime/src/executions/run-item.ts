@@ -1,9 +1,20 @@
-import { asServiceError, type JsonObject, type ServiceError, toErrorReply } from '@orrery/contracts';
+import {
+  asServiceError,
+  type JsonObject,
+  type JsonValue,
+  type ServiceError,
+  toErrorReply,
+  type WorldTexts,
+} from '@orrery/contracts';
+import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Execution } from '../execution/execution.js';
+import type { ModelList } from '../models/model-list.js';
 import type { DeploymentState, OpenRun } from '../state/deployment-state.js';
 import type { KeyedEffect, RunEffect } from '../state/effects.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
+import { type Briefing, briefingOf, confirmTexts } from './briefing.js';
 import type { EntryDetails } from './conclude.js';
+import { type Evidence, entryEvidence, evidenceOfRun } from './evidence.js';
 import { confirmVersion, executionOf, type ResolveDependencies, resolveEvent } from './execution-item.js';
 import type { Confirmed, Resolved } from './execution-request.js';
 import { acceptedAnswer, executionRequestOf, type RunRow, requestOf } from './run-row.js';
@@ -15,8 +26,15 @@ export interface StepContext {
   readonly resolved: Resolved;
   readonly state: DeploymentState;
   readonly execution: Execution;
+  /** For a decider; 'prepare' when the world's texts have not been confirmed. */
+  readonly briefing: Briefing | 'prepare';
   readonly details: EntryDetails;
   readonly now: number;
+}
+
+export interface BriefingDependencies {
+  readonly catalog: Pick<CatalogClient, 'world'>;
+  readonly models: Pick<ModelList, 'default'>;
 }
 
 /**
@@ -24,19 +42,21 @@ export interface StepContext {
  * any more, and answers `undefined` for one that has ended meanwhile.
  */
 export function runItem<T>(
-  { catalog, limits }: ResolveDependencies,
+  { catalog, limits, models }: ResolveDependencies & BriefingDependencies,
   row: RunRow,
   signal: AbortSignal,
   decide: (context: StepContext) => ItemOutcome<T>,
 ): WorkItem<T | undefined> {
   const request = executionRequestOf(row);
   let confirmed: Confirmed;
+  let texts: WorldTexts | undefined;
   return {
     deploymentId: row.deployment_id,
     deadline: row.deadline.getTime(),
     signal,
     prepare: async (state) => {
       confirmed = await confirmVersion(catalog, state, request.event);
+      texts = await confirmTexts(catalog, state, confirmed);
     },
     decide: (state, _ids, now) => {
       const open = state.runs.get(row.id);
@@ -45,8 +65,10 @@ export function runItem<T>(
         const resolved = resolveEvent(state, request.event, confirmed);
         if (resolved === 'prepare') return { kind: 'prepare' };
         const execution = executionOf(resolved, state, request, requestOf(row), limits, now);
-        const details = { elapsed: () => now - row.created_at.getTime() };
-        return decide({ row, open, resolved, state, execution, details, now });
+        const briefing = briefingOf(state, texts, models);
+        const evidence = entryEvidence(evidenceOfRun(row));
+        const details = { elapsed: () => now - row.created_at.getTime(), evidence };
+        return decide({ row, open, resolved, state, execution, briefing, details, now });
       } catch (error) {
         return refuseRun(row, asServiceError(error), now);
       }
@@ -66,27 +88,50 @@ export const updateRun = <T>(
   settlement: { reply },
 });
 
-/** Ends the run together with the outcome: its entry and the end of its row are one commit. */
-export function endRun<T>(row: RunRow, outcome: ItemOutcome<T>, now: number): ItemOutcome<T> {
-  if (outcome.kind === 'refuse') return refuseRun(row, outcome.error, now);
+/**
+ * Ends the run together with the outcome: its entry and the end of its row are one commit. `evidence` is that of all its
+ * decisions.
+ */
+export function endRun<T>(
+  row: RunRow,
+  outcome: ItemOutcome<T>,
+  now: number,
+  evidence = evidenceOfRun(row),
+): ItemOutcome<T> {
+  if (outcome.kind === 'refuse') return refuseRun(row, outcome.error, now, evidence);
   if (outcome.kind !== 'commit') return outcome;
   const key = keyOf(row);
-  const run: RunEffect = { id: row.id, open: null, write: { update: { ended_at: new Date(now) } } };
+  const update = { ended_at: new Date(now), ...evidenceColumn(evidence) };
+  const run: RunEffect = { id: row.id, open: null, write: { update } };
   return { ...outcome, effects: { ...outcome.effects, run, ...(key && { key }) } };
 }
 
 /** Ends a run that has read nothing: only its row records the error, and its Idempotency-Key is free again. */
-export const refuseRun = (row: RunRow, error: ServiceError, now: number): ItemOutcome<never> => ({
+export const refuseRun = (
+  row: RunRow,
+  error: ServiceError,
+  now: number,
+  evidence = evidenceOfRun(row),
+): ItemOutcome<never> => ({
   kind: 'record',
   run: {
     id: row.id,
     open: null,
     write: {
-      update: { ended_at: new Date(now), state: 'failed', error: toErrorReply(error) as JsonObject },
+      update: {
+        ended_at: new Date(now),
+        state: 'failed',
+        error: toErrorReply(error) as JsonObject,
+        ...evidenceColumn(evidence),
+      },
     },
   },
   settlement: { error },
 });
+
+/** The column stays null while no decision has left anything. */
+export const evidenceColumn = (evidence: readonly Evidence[]): { evidence?: JsonValue } =>
+  evidence.length === 0 ? {} : { evidence: evidence as unknown as JsonValue };
 
 function keyOf(row: RunRow): KeyedEffect | undefined {
   const { account_id: accountId, operation, key, request_hash: requestHash } = row;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { asServiceError, type JsonObject, ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import { proposalOf } from '../execution/decide-proposal.js';
@@ -7,21 +8,55 @@ import type { ReadSet } from '../execution/read-entities.js';
 import type { Lanes } from '../lanes/lanes.js';
 import { canHold } from '../state/holds.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
-import { type Answer, conclude, type Evidence, failedOutcome } from './conclude.js';
+import type { Briefing } from './briefing.js';
+import { type Answer, conclude, failedOutcome } from './conclude.js';
 import { callDecider, type Decider, type DeciderAnswer, type DeciderRequest } from './decider.js';
+import { type Evidence, entryEvidence, evidenceOfRun, withEvidence } from './evidence.js';
 import type { ResolveDependencies } from './execution-item.js';
-import { fingerprintOf, holdsOf, type ReadFingerprint } from './read-fingerprint.js';
-import { endRun, refuseRun, runItem, type StepContext, updateRun } from './run-item.js';
+import { fingerprintOf, holdsOf, type ReadFingerprint, stillFits } from './read-fingerprint.js';
+import {
+  type BriefingDependencies,
+  endRun,
+  evidenceColumn,
+  refuseRun,
+  runItem,
+  type StepContext,
+  updateRun,
+} from './run-item.js';
 import type { RunRow } from './run-row.js';
 
-export interface StepDependencies extends ResolveDependencies {
+export interface StepDependencies extends ResolveDependencies, BriefingDependencies {
+  readonly catalog: ResolveDependencies['catalog'] & BriefingDependencies['catalog'];
   readonly lanes: Pick<Lanes, 'submit'>;
   readonly clock: Clock;
   readonly decider: Decider | undefined;
 }
 
+/** What the process remembers while it drives a run from step to step. */
+export interface Drive {
+  /** Times that the current step has failed, not counting what may pass by itself. */
+  failures: number;
+  /** What the decider gave, and for which fingerprint: until it is stored, nobody calls the decider for that again. */
+  given?: { readonly fingerprint: ReadFingerprint; readonly answer: DeciderAnswer };
+  ending?: Ending;
+}
+
+/** Why a run ends without an outcome of its own. */
+export interface Ending {
+  readonly reason: ServiceError;
+  /** What the decision that failed has cost. */
+  readonly evidence?: Evidence;
+  /** The run has read, so that it leaves a failed entry; one that called its decider always has. */
+  readonly hasRead?: boolean;
+}
+
 /** Takes a run from the state in its row to the next one. Resolves once that is committed. */
-export type Step = (dependencies: StepDependencies, row: RunRow, signal: AbortSignal) => Promise<void>;
+export type Step = (
+  dependencies: StepDependencies,
+  row: RunRow,
+  signal: AbortSignal,
+  drive: Drive,
+) => Promise<void>;
 
 /**
  * The state machine of a run. A step is one or more items of the deployment's lane, each committed.
@@ -55,14 +90,14 @@ export const stepOf = ({ state }: Pick<RunRow, 'state'>): Step | undefined =>
 
 // deciding
 
-async function decideStep(dependencies: StepDependencies, row: RunRow, signal: AbortSignal): Promise<void> {
+async function decideStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
   const { lanes, decider, clock } = dependencies;
   const answer = await lanes.submit(runItem(dependencies, row, signal, readOrDecide));
   if (answer === undefined || !('fingerprint' in answer)) return;
   const { request, fingerprint } = answer;
-  await lanes.submit(
-    storeAnswer(row, signal, fingerprint, await callDecider(decider, request, clock, signal)),
-  );
+  const known = isDeepStrictEqual(drive.given?.fingerprint, fingerprint) ? drive.given : undefined;
+  drive.given = known ?? { fingerprint, answer: await callDecider(decider, request, clock, signal) };
+  await lanes.submit(storeAnswer(row, signal, drive.given));
 }
 
 /** A call of the decider, and the fingerprint of what its request was made from. */
@@ -72,23 +107,29 @@ interface DeciderCall {
 }
 
 function readOrDecide(context: StepContext): ItemOutcome<Answer | DeciderCall> {
-  const { row, resolved, state, execution, details, now } = context;
+  const { row, resolved, state, execution, briefing, details, now } = context;
   if (resolved.definition.mutation !== 'ai') {
     const decision = decideExecution(execution, state.instances);
     return endRun(row, conclude(resolved, execution, decision, details), now);
   }
   const found = readForExecution(execution, state.instances);
   if (found.kind !== 'read') return endRun(row, conclude(resolved, execution, found, details), now);
-  const call = deciderCall(context, found.read);
+  if (briefing === 'prepare') return { kind: 'prepare' };
+  const call = deciderCall(context, found.read, briefing);
   return row.holding ? hold(context, found.read, call) : { kind: 'answer', answer: call };
 }
 
-const deciderCall = ({ row, resolved, state, execution }: StepContext, read: ReadSet): DeciderCall => ({
-  fingerprint: fingerprintOf(resolved, state, read),
+const deciderCall = (
+  { row, resolved, state, execution }: StepContext,
+  read: ReadSet,
+  briefing: Briefing,
+): DeciderCall => ({
+  fingerprint: fingerprintOf(resolved, state, read, briefing),
   request: {
     executionId: row.id,
     deployment: execution.deployment,
     definition: resolved.definition.definition,
+    ...briefing,
     input: execution.input,
     entities: read.entities,
     deadline: row.deadline.getTime(),
@@ -106,8 +147,7 @@ function hold({ row, open, state }: StepContext, read: ReadSet, call: DeciderCal
 const storeAnswer = (
   row: RunRow,
   signal: AbortSignal,
-  basis: ReadFingerprint,
-  answer: DeciderAnswer,
+  { fingerprint, answer }: NonNullable<Drive['given']>,
 ): WorkItem<undefined> => ({
   deploymentId: row.deployment_id,
   deadline: row.deadline.getTime(),
@@ -118,6 +158,7 @@ const storeAnswer = (
     if (open === undefined) return { kind: 'answer', answer: undefined };
     // An answer is JSON.
     const proposal = { ...answer } as unknown as JsonObject;
+    const basis = { ...fingerprint };
     return updateRun(row, open, { state: 'decided', basis, proposal }, undefined);
   },
 });
@@ -127,21 +168,21 @@ const storeAnswer = (
 /** Decisions of one run. From the second on its reads are held, but its binding may still change. */
 const MAX_ATTEMPTS = 5;
 
-async function applyStep(dependencies: StepDependencies, row: RunRow, signal: AbortSignal): Promise<void> {
+async function applyStep(...[dependencies, row, signal]: Parameters<Step>): Promise<void> {
   await dependencies.lanes.submit(runItem(dependencies, row, signal, applyAnswer));
 }
 
 function applyAnswer(context: StepContext): ItemOutcome<Answer | undefined> {
-  const { row, resolved, state, execution, now } = context;
+  const { row, resolved, state, execution, briefing, details, now } = context;
+  if (briefing === 'prepare') return { kind: 'prepare' };
   const found = readForExecution(execution, state.instances);
   if (found.kind === 'needs') return { kind: 'needs', needs: found };
   const isFresh =
-    found.kind === 'read' && fingerprintOf(resolved, state, found.read).hash === row.basis?.['hash'];
+    found.kind === 'read' && stillFits(row.basis, fingerprintOf(resolved, state, found.read, briefing));
   if (!isFresh) return decideAgain(context);
   // Stored by `storeAnswer`.
   const answer = row.proposal as unknown as DeciderAnswer;
   const decision = decisionOf(context, found.read, answer);
-  const details = { ...context.details, evidence: evidenceOf(answer) };
   return endRun(row, conclude(resolved, execution, decision, details), now);
 }
 
@@ -168,32 +209,32 @@ function decideAgain({
     );
     return endRun(row, failedOutcome(resolved, execution, error, details), now);
   }
-  return updateRun(row, open, { state: 'deciding', holding: true, attempts: row.attempts + 1 }, undefined);
+  const evidence = evidenceColumn(evidenceOfRun(row));
+  const columns = { state: 'deciding' as const, holding: true, attempts: row.attempts + 1, ...evidence };
+  return updateRun(row, open, columns, undefined);
 }
-
-const evidenceOf = ({ llm, llmHash, attestation }: DeciderAnswer): Evidence => ({
-  llm: llm ?? null,
-  llmHash: llmHash ?? null,
-  attestation: attestation ?? null,
-});
 
 // failed
 
 /** How long a run may take to record its failure, in milliseconds: it may be overdue already. */
 const FAIL_TIMEOUT_MS = 10_000;
 
-/** Ends a run with an error. A run that called its decider has read, so it leaves a failed entry. */
+/**
+ * Ends a run with its reason. Where it is not known what the run would have executed, since the catalog is away, only
+ * its row records the reason.
+ */
 export function failItem(
   dependencies: StepDependencies,
   row: RunRow,
   signal: AbortSignal,
-  error: ServiceError,
+  { reason, evidence, hasRead }: Ending,
 ): WorkItem<Answer | undefined> {
-  const item = runItem<Answer>(dependencies, row, signal, ({ resolved, execution, now, details }) =>
-    resolved.definition.mutation === 'ai'
-      ? endRun(row, failedOutcome(resolved, execution, error, details), now)
-      : refuseRun(row, error, now),
-  );
+  const all = withEvidence(evidenceOfRun(row), evidence ?? null);
+  const item = runItem<Answer>(dependencies, row, signal, ({ resolved, execution, now, details }) => {
+    if (resolved.definition.mutation !== 'ai' && !hasRead) return refuseRun(row, reason, now);
+    const recorded = { ...details, evidence: entryEvidence(all) };
+    return endRun(row, failedOutcome(resolved, execution, reason, recorded), now, all);
+  });
   let isUnknown = false;
   return {
     ...item,
@@ -204,8 +245,22 @@ export function failItem(
         () => true,
       );
     },
-    // Without the catalog it is not known what the run would have executed.
     decide: (state, ids, now) =>
-      isUnknown && state.runs.has(row.id) ? refuseRun(row, error, now) : item.decide(state, ids, now),
+      isUnknown && state.runs.has(row.id) ? refuseRun(row, reason, now, all) : item.decide(state, ids, now),
   };
 }
+
+/** Ends a run with a reason and nothing else: whatever else it would record cannot be stored. */
+export const refuseItem = (
+  { clock }: Pick<StepDependencies, 'clock'>,
+  row: RunRow,
+  signal: AbortSignal,
+  reason: ServiceError,
+): WorkItem<undefined> => ({
+  deploymentId: row.deployment_id,
+  deadline: clock.now() + FAIL_TIMEOUT_MS,
+  signal,
+  prepare: () => undefined,
+  decide: (state, _ids, now) =>
+    state.runs.has(row.id) ? refuseRun(row, reason, now, []) : { kind: 'answer', answer: undefined },
+});

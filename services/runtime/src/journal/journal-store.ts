@@ -80,7 +80,7 @@ const pushesOf = (plan: PushPlan | null): PushSummary[] =>
   (plan?.targetChains ?? []).map((chain) => ({ chain, status: 'queued' }));
 
 /** Members of `llm` that hold the texts sent to a model and received from it. */
-const LLM_TEXTS = ['request', 'response'];
+export const LLM_TEXTS = ['request', 'response'];
 
 /** The entries of these `seq`, newest first, without the texts of models. */
 export const entriesWithoutTexts = (

@@ -1,0 +1,36 @@
+import { ServiceError, type WorldTexts } from '@orrery/contracts';
+import type { CatalogClient } from '../catalog/catalog-client.js';
+import type { ModelList } from '../models/model-list.js';
+import type { DeploymentState } from '../state/deployment-state.js';
+import { lockedDefinitionOf } from '../state/locked-definition.js';
+import type { Confirmed } from './execution-request.js';
+
+/** What a decider is told beside the event, its input and what was read. A lock fixes it. */
+export interface Briefing {
+  readonly world: WorldTexts;
+  readonly modelId: string | null;
+}
+
+/** The world's texts as they are now, where a decider needs them. @throws `world_not_found` */
+export async function confirmTexts(
+  catalog: Pick<CatalogClient, 'world'>,
+  { row }: DeploymentState,
+  confirmed: Confirmed,
+): Promise<WorldTexts | undefined> {
+  if (confirmed?.definition?.mutation !== 'ai' || row.mode === 'locked') return undefined;
+  const texts = await catalog.world(row.world_id);
+  if (texts === undefined) throw new ServiceError('world_not_found');
+  return texts;
+}
+
+/** The briefing in the deployment's current state; 'prepare' when the texts have not been confirmed. */
+export function briefingOf(
+  { row }: DeploymentState,
+  confirmed: WorldTexts | undefined,
+  models: Pick<ModelList, 'default'>,
+): Briefing | 'prepare' {
+  const locked = lockedDefinitionOf(row);
+  if (locked !== undefined) return { world: locked.world, modelId: locked.aiModelId };
+  if (confirmed === undefined) return 'prepare';
+  return { world: confirmed, modelId: row.ai_model_id ?? models.default()?.modelId ?? null };
+}
