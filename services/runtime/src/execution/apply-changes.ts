@@ -8,6 +8,7 @@ import {
 } from '@orrery/contracts';
 import { changeKey, type InstanceName } from '../journal/change.js';
 import type { InstanceState, InstanceView, Needs } from '../state/instance-view.js';
+import { changeNotAllowed } from './change-not-allowed.js';
 import type { CompiledDefinition, CompiledSchema } from './compiled-definition.js';
 import { invalidKey, type Proposal, type ProposedChange } from './decide-proposal.js';
 
@@ -99,9 +100,7 @@ function modeOf({ definition }: CompiledDefinition, change: ProposedChange): Cha
   const modes = definition.stateChanges;
   const mode = modes === null ? 'partial' : ownValue(modes, entitySchema);
   if (mode !== undefined && Object.hasOwn(definition.schemas, entitySchema)) return mode;
-  throw new ServiceError('change_not_allowed', `This event may not change instances of "${entitySchema}".`, {
-    facts: { key: changeKey(change), reason: 'schema' },
-  });
+  throw changeNotAllowed('schema', change);
 }
 
 const ownValue = <T>(record: Record<string, T>, key: string): T | undefined =>
@@ -136,9 +135,7 @@ function refuseBadId(change: ProposedChange): void {
 
 function removed(change: ProposedChange, before: InstanceState | null): null {
   if (before !== null) return null;
-  throw new ServiceError('change_not_allowed', `There is no instance ${changeKey(change)} to delete.`, {
-    facts: { key: changeKey(change), reason: 'absent' },
-  });
+  throw changeNotAllowed('absent', change);
 }
 
 /** Operators see the state with its defaults, and have the last word on their attributes. */

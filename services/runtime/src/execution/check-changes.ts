@@ -20,6 +20,7 @@ import {
   sameJson,
 } from '../journal/change.js';
 import type { AppliedChange } from './apply-changes.js';
+import { changeNotAllowed, tooManyChanged } from './change-not-allowed.js';
 import type { CompiledDefinition } from './compiled-definition.js';
 import type { Proposal } from './decide-proposal.js';
 import type { ReadSet } from './read-entities.js';
@@ -109,9 +110,7 @@ export function refuseUnloaded(changes: readonly AppliedChange[], reads: ReadSet
   const loaded = new Set(reads.map(changeKey));
   for (const change of changes) {
     if (change.before === null || loaded.has(changeKey(change))) continue;
-    throw new ServiceError('change_not_allowed', `${changeKey(change)} exists and was not read.`, {
-      facts: { key: changeKey(change), reason: 'not_loaded' },
-    });
+    throw changeNotAllowed('not_loaded', change);
   }
 }
 
@@ -121,21 +120,15 @@ export function refuseUnloaded(changes: readonly AppliedChange[], reads: ReadSet
  */
 export function checkGuards(guards: Guards, from: Proposal['from'], changes: readonly AppliedChange[]): void {
   if (guards.maxInstances !== undefined && changes.length > guards.maxInstances) {
-    throw new ServiceError(
-      'change_not_allowed',
-      `This event may change at most ${guards.maxInstances} instances.`,
-      {
-        facts: { reason: 'maxInstances', limit: guards.maxInstances, changes: changes.length },
-      },
-    );
+    throw tooManyChanged(guards.maxInstances, changes.length);
   }
   for (const change of changes) checkOne(guards, from, change);
 }
 
 function checkOne(guards: Guards, from: Proposal['from'], change: AppliedChange): void {
   const mayDelete = guards.delete ?? from === 'template';
-  if (change.after === null && !mayDelete) throw forbidden(change, 'delete', 'may not delete');
-  if (change.before === null && guards.create === false) throw forbidden(change, 'create', 'may not create');
+  if (change.after === null && !mayDelete) throw changeNotAllowed('delete', change);
+  if (change.before === null && guards.create === false) throw changeNotAllowed('create', change);
   if (change.after === null) return;
   const before = change.schema.withDefaults(change.before?.state ?? {});
   for (const attribute of guards.deny ?? []) refuseDenied(change, before, attribute);
@@ -146,7 +139,7 @@ function checkOne(guards: Guards, from: Proposal['from'], change: AppliedChange)
 /** A new instance's denied attribute may hold its default, nothing else. */
 function refuseDenied(change: AppliedChange, before: JsonObject, attribute: string): void {
   if (sameJson(before[attribute], change.after?.[attribute])) return;
-  throw forbidden(change, 'deny', `may not change "${attribute}" of`, { attribute });
+  throw changeNotAllowed('deny', change, { attribute });
 }
 
 /** Goes through the attributes, not through the limits, which a version may have many of. */
@@ -161,23 +154,10 @@ function refuseLeaps(change: AppliedChange, before: JsonObject, limits: Record<s
 function refuseLeap(change: AppliedChange, before: JsonObject, attribute: string, limit: number): void {
   const delta = Math.abs(numberOf(change.after?.[attribute]) - numberOf(before[attribute]));
   if (delta <= limit) return;
-  throw forbidden(change, 'maxDelta', `may change "${attribute}" by at most ${limit} in`, {
-    attribute,
-    limit,
-  });
+  throw changeNotAllowed('maxDelta', change, { attribute, limit });
 }
 
 const numberOf = (value: JsonValue | undefined): number => (typeof value === 'number' ? value : 0);
-
-const forbidden = (
-  change: AppliedChange,
-  reason: string,
-  what: string,
-  facts: Record<string, JsonValue> = {},
-) =>
-  new ServiceError('change_not_allowed', `This event ${what} ${changeKey(change)}.`, {
-    facts: { key: changeKey(change), reason, ...facts },
-  });
 
 /** @throws `invalid_result` for a result that breaks the version's `outputSchema` or is no safe JSON */
 export function checkResult(definition: CompiledDefinition, result: JsonObject | null): void {

@@ -1,0 +1,38 @@
+import { type JsonValue, ServiceError } from '@orrery/contracts';
+import { changeKey, type InstanceName } from '../journal/change.js';
+
+/** The texts of `change_not_allowed`, by the fact `reason`. */
+const TEXTS = {
+  schema: ({ entitySchema }) => `This event may not change instances of "${entitySchema}".`,
+  absent: (name) => `There is no instance ${changeKey(name)} to delete.`,
+  not_loaded: (name) => `${changeKey(name)} exists and was not read.`,
+  delete: (name) => `This event may not delete ${changeKey(name)}.`,
+  create: (name) => `This event may not create ${changeKey(name)}.`,
+  deny: (name, { attribute }) => `This event may not change "${attribute}" of ${changeKey(name)}.`,
+  maxDelta: (name, { attribute, limit }) =>
+    `This event may change "${attribute}" by at most ${limit} in ${changeKey(name)}.`,
+} as const satisfies Record<string, (name: InstanceName, facts: Facts) => string>;
+
+interface Facts {
+  /** The attribute that a guard is about. */
+  readonly attribute?: string;
+  readonly limit?: number;
+}
+
+/** A change of one instance that the version's mode map or guards do not allow. */
+export function changeNotAllowed(
+  reason: keyof typeof TEXTS,
+  name: InstanceName,
+  facts: Facts = {},
+): ServiceError {
+  const text: (name: InstanceName, facts: Facts) => string = TEXTS[reason];
+  return new ServiceError('change_not_allowed', text(name, facts), {
+    facts: { key: changeKey(name), reason, ...(facts as Record<string, JsonValue>) },
+  });
+}
+
+/** More instances changed than the guard `maxInstances` allows. */
+export const tooManyChanged = (limit: number, changes: number): ServiceError =>
+  new ServiceError('change_not_allowed', `This event may change at most ${limit} instances.`, {
+    facts: { reason: 'maxInstances', limit, changes },
+  });
