@@ -4,6 +4,11 @@ import { allRoutes } from '../src/operations/routes.js';
 import { fakeApp, scopes } from './support/fake-app.js';
 
 const { app, seen } = fakeApp({ routes: allRoutes });
+const reached: string[] = [];
+app.addHook('onRequest', ({ method, routeOptions }, _reply, done) => {
+  reached.push(`${method} ${routeOptions.url}`);
+  done();
+});
 const guarded = allRoutes
   .filter(({ access }) => access.relation !== 'public')
   .map((rpc) => [rpc.name, rpc] as const);
@@ -18,6 +23,16 @@ const send = ({ name, http }: Rpc, headers: Record<string, string>) =>
     headers,
     ...(BODY_EXAMPLES[name] !== undefined && { body: BODY_EXAMPLES[name] as object }),
   });
+
+it.each(allRoutes.map((rpc) => [rpc.name, rpc] as const))(
+  '%s is reached at its own path',
+  async (_name, rpc) => {
+    reached.length = 0;
+    const answer = await send(rpc, {});
+    expect(reached).toEqual([`${rpc.http.method} ${rpc.http.path}`]);
+    expect(answer.statusCode).not.toBe(404);
+  },
+);
 
 describe.each(guarded)('%s', (_name, rpc) => {
   it.each([

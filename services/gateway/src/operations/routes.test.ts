@@ -1,3 +1,4 @@
+import * as contracts from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { allRoutes } from './routes.js';
 
@@ -9,6 +10,15 @@ describe('routes', () => {
     expect(names).toEqual(
       expect.arrayContaining(['worlds.list', 'deployments.execute', 'deployments.stream', 'keys.create']),
     );
+  });
+
+  it('offer every operation of every contract once', () => {
+    const all = Object.entries(contracts)
+      .filter(([name, value]) => name.endsWith('Contract') && typeof value === 'object')
+      .flatMap(([, contract]) => Object.values((contract as contracts.Contract).rpcs))
+      .filter(({ http }) => http !== undefined);
+    expect(all.length).toBeGreaterThan(55);
+    expect(allRoutes.map(({ name }) => name).sort()).toEqual(all.map(({ name }) => name).sort());
   });
 
   it('never offer what is for services only', () => {
