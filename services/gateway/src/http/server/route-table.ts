@@ -42,10 +42,11 @@ export function answerUnknownRoutes(app: FastifyInstance, routes: RouteTable): v
     reply.header('allow', allowed.join(', '));
     return new ServiceError('method_not_allowed', `This path takes ${allowed.join(', ')}.`);
   };
-  app.addHook('onRequest', (request, reply, done) =>
-    request.is404 ? done(refusal(request, reply)) : done(),
-  );
-  app.setNotFoundHandler(async (request, reply) => {
-    throw refusal(request, reply);
+  // A scope of its own, so that its hook runs for unknown routes alone.
+  app.register(async (unknown) => {
+    unknown.addHook('onRequest', (request, reply, done) => done(refusal(request, reply)));
+    unknown.setNotFoundHandler(async (request, reply) => {
+      throw refusal(request, reply);
+    });
   });
 }
