@@ -43,10 +43,11 @@ export function answerUnknownRoutes(app: FastifyInstance, routes: RouteTable): v
     return new ServiceError('method_not_allowed', `This path takes ${allowed.join(', ')}.`);
   };
   // A scope of its own, so that its hook runs for unknown routes alone.
-  app.register(async (unknown) => {
+  app.register((unknown, _options, registered) => {
     unknown.addHook('onRequest', (request, reply, done) => done(refusal(request, reply)));
     unknown.setNotFoundHandler(async (request, reply) => {
       throw refusal(request, reply);
     });
+    registered();
   });
 }
