@@ -28,6 +28,7 @@ import { type RunKeeper, startRunKeeper } from './executions/run-keeper.js';
 import { createIdBlocks, type IdBlocks, nextIdBlock } from './ids/id-blocks.js';
 import { startPublication } from './journal/publication.js';
 import { createLanes, type Lanes } from './lanes/lanes.js';
+import { createLostTails } from './lanes/lost-tails.js';
 import { createModelList, type ModelList } from './models/model-list.js';
 import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './ownership/lease-keeper.js';
 import { createHeldPartitions } from './ownership/partitions.js';
@@ -167,8 +168,10 @@ function createOwnership(
   const commit = createCommit(pools.commits, instance);
   const readState = (id: number, epoch: number) => loadState(db, id, epoch);
   const states = createResidentStates(readState, held, config.memory);
+  const { maxDeployments } = config.memory;
   const lanes = createLanes({
     states,
+    lostTails: createLostTails({ maxDeployments, onLost: ids.discard, logger }),
     commitSlots,
     instances: createInstanceLoader(db),
     ids,

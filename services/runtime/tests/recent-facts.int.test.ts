@@ -14,6 +14,7 @@ import { createRecentEntries, loadFacts, outboxRowOf, recentFacts } from '../src
 import type { Batch } from '../src/state/batch.js';
 import { createDeciderDouble } from './decider-double.js';
 import { attribute } from './fake-catalog.js';
+import { rememberDeployment } from './lose-tail.js';
 import { codeOf, type House, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house: House = await prepareHouse();
@@ -97,6 +98,11 @@ async function leaveEveryKind(): Promise<void> {
   for (const action of ['publish', 'unpublish', 'pause', 'resume', 'lock'] as const)
     await call(`deployments.${action}`, { params });
   await call('deployments.delete', { params: (await plantDeployment(house)).params });
+  const losing = await plantDeployment(house);
+  const goBack = await rememberDeployment(database.pool, losing.deployment.id);
+  await losing.execute({ id: 'lost' });
+  await goBack();
+  await losing.execute({ id: 'n' });
 }
 
 /** As consumers get it. */
@@ -106,14 +112,20 @@ const carried = (facts: ReadonlyMap<number, JsonText>) =>
 describe('a fact', () => {
   it('says the same from memory as from the journal, whatever it tells', async () => {
     const batches: Batch[] = [];
+    const refused = new Set<Batch>();
     await boot((commit) => async (batch) => {
       batches.push(batch);
-      return commit(batch);
+      const outcome = await commit(batch);
+      if (outcome.kind === 'refused') refused.add(batch);
+      return outcome;
     });
     await leaveEveryKind();
     const recent = createRecentEntries();
-    for (const batch of batches) recent.add(batch);
-    const entries = batches.flatMap((batch) => batch.entries.map(({ entry }) => entry));
+    const written = batches.filter((batch) => !refused.has(batch));
+    for (const batch of written) recent.add(batch);
+    const entries = written
+      .flatMap((batch) => batch.entries.map(({ entry }) => entry))
+      .filter(({ input }) => (input as JsonObject)['id'] !== 'lost');
     const rows = entries.map((entry, id) => ({ ...outboxRowOf(entry), id, payload: null, headers: {} }));
     const read = vi.fn(async () => new Map());
     const remembered = carried(await recentFacts(recent, rows, read));

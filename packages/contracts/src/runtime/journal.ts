@@ -23,6 +23,7 @@ export const journalKind = z
     'published',
     'unpublished',
     'deleted',
+    'tail_lost',
   ])
   .meta({ id: 'JournalKind' });
 export type JournalKind = z.infer<typeof journalKind>;

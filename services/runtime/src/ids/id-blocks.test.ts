@@ -70,3 +70,11 @@ it('a source that fails fails those who wait for it, and no one after', async ()
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(await ids.take(1)).toEqual([firstOf(2)]);
 });
+
+it('ids rise also when the sequence goes back, as after a restore', async () => {
+  const blocks = [5, 3, 4, 5, 6];
+  const ids = createIdBlocks(async () => blocks.shift() ?? 0);
+  await ids.take(1);
+  ids.discard();
+  expect(await ids.take(1)).toEqual([firstOf(6)]);
+});

@@ -29,10 +29,14 @@ export function createIdBlocks(nextBlock: () => Promise<number>): IdBlocks {
   let ids: number[] = [];
   let generation = 0;
   let fetching: Promise<void> | undefined;
+  let highest = 0;
   const fetchBlock = async () => {
     const before = generation;
-    const block = idsOf(await nextBlock());
-    if (before === generation) ids = [...block, ...ids];
+    let block = await nextBlock();
+    // A database that lost its last commits gives out blocks again that were given out here.
+    while (block <= highest) block = await nextBlock();
+    highest = block;
+    if (before === generation) ids = [...idsOf(block), ...ids];
   };
   const refill = async (count: number) => {
     while (ids.length < count) {

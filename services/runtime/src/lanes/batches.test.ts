@@ -39,6 +39,7 @@ function batches(some: Partial<Dependencies>) {
     states: { isCurrent: () => true, forget: vi.fn(), trim: vi.fn() } as never,
     commitSlots: createSemaphore(2),
     ids: {} as never,
+    lostTails: { endLostBy: () => undefined, acknowledge: () => undefined },
     now: () => 0,
     commit: () => Promise.resolve(COMMITTED),
     recover: () => Promise.resolve('unwritten'),

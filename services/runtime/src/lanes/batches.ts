@@ -6,6 +6,7 @@ import type { Lease } from '../ownership/partitions.js';
 import { type Batch, isEmpty } from '../state/batch.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import { type DecideDependencies, type DecidedBatch, decideBatch } from './decide-batch.js';
+import type { LostTails } from './lost-tails.js';
 import type { QueuedItem } from './queued-item.js';
 
 /** While another commit is in flight, a commit is worth its own cost from this many items on; fewer share the next. */
@@ -15,6 +16,7 @@ const BATCHES_PER_TRIM = 64;
 
 export interface CommitDependencies {
   readonly states: Pick<ResidentStates, 'forget'>;
+  readonly lostTails: Pick<LostTails, 'acknowledge'>;
   readonly commit: CommitBatch;
   /** Proves whether a commit whose answer was lost was written. */
   readonly recover: Recover;
@@ -27,6 +29,7 @@ export interface CommitDependencies {
 
 export interface BatchesDependencies extends DecideDependencies, CommitDependencies {
   readonly states: ResidentStates;
+  readonly lostTails: LostTails;
   /** Bounds the commits in flight. */
   readonly commitSlots: Semaphore;
   /** Prepares an item (again), then adds it. */
@@ -116,13 +119,14 @@ function hasFree(queue: readonly QueuedItem[], uncommitted: ReadonlySet<number>,
  * of a batch that was not written are forgotten. Never rejects.
  */
 function createCommitAndReply(
-  { states, logger, ...dependencies }: CommitDependencies,
+  { states, lostTails, logger, ...dependencies }: CommitDependencies,
   enter: (queued: QueuedItem) => void,
 ): (decided: DecidedBatch) => Promise<void> {
   const forget = ({ batch }: DecidedBatch) => {
     for (const id of batch.deployments.keys()) states.forget(id);
   };
   const finish = ({ batch, settled }: DecidedBatch) => {
+    lostTails.acknowledge(batch);
     dependencies.onCommitted(batch);
     reply(settled);
   };

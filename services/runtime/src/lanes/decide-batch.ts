@@ -3,6 +3,7 @@ import type { IdBlocks } from '../ids/id-blocks.js';
 import { NotOwner } from '../ownership/partitions.js';
 import { type Batch, isEmpty, isFull, newBatch, onceKeyId } from '../state/batch.js';
 import type { DeploymentState } from '../state/deployment-state.js';
+import type { Effects } from '../state/effects.js';
 import { mustWait } from '../state/holds.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import {
@@ -14,6 +15,7 @@ import {
   unclaimedBy,
 } from '../state/stage-effects.js';
 import type { ItemNeeds, ItemOutcome } from '../state/work-item.js';
+import { type LostTails, tailLost } from './lost-tails.js';
 import { type QueuedItem, reasonToDrop } from './queued-item.js';
 
 export interface DecidedBatch {
@@ -29,6 +31,7 @@ export interface DecidedBatch {
 export interface DecideDependencies {
   readonly states: ResidentStates;
   readonly ids: IdBlocks;
+  readonly lostTails: Pick<LostTails, 'endLostBy'>;
   readonly now: () => number;
 }
 
@@ -73,7 +76,7 @@ export function decideBatch(
 }
 
 function decideOne(
-  { states, ids, now }: DecideDependencies,
+  { states, ids, lostTails, now }: DecideDependencies,
   queued: QueuedItem,
   batch: Batch,
 ): Settlement | 'unready' | 'waiting' {
@@ -84,6 +87,8 @@ function decideOne(
   if (state === undefined || !states.isCurrent(state)) return 'unready';
   // An earlier item deleted it.
   if (state.row.deleted_at !== null) return { error: new ServiceError('deployment_not_found') };
+  const lost = lostTails.endLostBy(state);
+  if (lost !== undefined) stageTailLost(batch, state, ids, tailLost(state, lost, at), at);
   try {
     const outcome = readyOr(item.decide(state, ids, at), state, ids, batch);
     return settle(outcome, { queued, state, batch, ids, at: new Date(at) });
@@ -91,6 +96,9 @@ function decideOne(
     return { error: error instanceof NotOwner ? error : asServiceError(error) };
   }
 }
+
+const stageTailLost = (batch: Batch, state: DeploymentState, ids: IdBlocks, effects: Effects, at: number) =>
+  stageEffects(batch, state, { effects, answer: () => ({ reply: undefined }) }, ids, new Date(at));
 
 /** A commit also needs ids and claims for the instances that it creates. */
 function readyOr<T>(

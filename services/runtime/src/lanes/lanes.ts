@@ -5,11 +5,13 @@ import type { Batch } from '../state/batch.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import type { WorkItem } from '../state/work-item.js';
 import { type CommitDependencies, createBatches } from './batches.js';
+import type { LostTails } from './lost-tails.js';
 import { type PrepareDependencies, prepareItem, type QueuedItem, refusalOf } from './queued-item.js';
 import { createWaitingItems } from './waiting-items.js';
 
 export interface LanesDependencies extends PrepareDependencies, CommitDependencies {
   readonly states: ResidentStates;
+  readonly lostTails: LostTails;
   readonly commitSlots: Semaphore;
   readonly clock: Clock;
 }
