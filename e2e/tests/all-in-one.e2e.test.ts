@@ -90,6 +90,21 @@ describe('the all-in-one', () => {
     },
   );
 
+  it('starts its PostgreSQL again when that alone was killed, and goes on with what was confirmed', async () => {
+    const { process: running, url, key } = await start();
+    const api = apiClient(url, key);
+    const { deployment } = await racingWorld(api);
+    const training = { event: 'training', input: { horse: 'HORSE_1', hours: 4 } };
+    expect((await api.post(`${deployment}/execute`, training)).status).toBe(200);
+    const [pid] = (await readFile(join(dataDirectory, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
+    process.kill(Number(pid), 'SIGKILL');
+    const again = async () => (await api.post(`${deployment}/execute`, training)).status;
+    await vi.waitFor(async () => expect(await again()).toBe(200), { timeout: 10_000, interval: 100 });
+    expect((await api.get(`${deployment}/entity-instances/HORSE_1`)).body.data.revision).toBe(3);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect(await running.end('SIGTERM')).toBe(0);
+  });
+
   it('makes a new key when the kept one was revoked', async () => {
     const first = await start();
     const api = apiClient(first.url, first.key);

@@ -23,9 +23,10 @@ export async function startStandalone(
 }
 
 async function embeddedDatabase(
-  { resources, signal }: ServiceContext,
+  { resources, signal, logger, fail }: ServiceContext,
   { dataDirectory }: StandaloneSettings,
 ): Promise<string> {
-  const options = { dataDirectory: join(dataDirectory, 'postgres'), signal };
+  const supervision = { logger, onLost: fail };
+  const options = { dataDirectory: join(dataDirectory, 'postgres'), signal, supervision };
   return resources.use('postgres', await startEmbeddedPostgres(options)).url;
 }

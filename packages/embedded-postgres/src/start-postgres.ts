@@ -4,6 +4,7 @@ import { linkLibraries, locateBinaries } from './binaries/binaries.js';
 import type { Cluster } from './cluster/cluster.js';
 import { openCluster } from './cluster/open-cluster.js';
 import { clearStaleServer } from './server/existing-server.js';
+import { keepRunning, type Supervision } from './server/keep-running.js';
 import { runServer } from './server/run-server.js';
 import { chooseSocketDirectory, urlOf } from './server/socket.js';
 
@@ -14,6 +15,8 @@ export interface EmbeddedPostgresOptions {
   readonly database?: string;
   /** Server settings; they override the launcher's own (`{ fsync: 'off' }` in tests). */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Starts a server again that ends by itself. Without it the end of the server is nobody's business here. */
+  readonly supervision?: Supervision;
   /** Aborts a start; a server that runs already is ended by `stop`. */
   readonly signal?: AbortSignal;
 }
@@ -21,6 +24,7 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres extends AsyncDisposable {
   /** For `pg` and libpq. Its `host` parameter is the directory of the socket; no port is open. */
   readonly url: string;
+  /** Of the server that runs now. */
   readonly pid: number;
   /** Ends the server within 5 s; may be called again. */
   stop(): Promise<void>;
@@ -42,14 +46,21 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 function serve(cluster: Cluster, options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { database = 'orrery', settings = {}, signal } = options;
+  const { database = 'orrery', settings = {}, signal, supervision } = options;
   return holding(async (resources) => {
     const socket = await chooseSocketDirectory(cluster.dataDirectory, cluster.account);
     resources.add('socket directory', socket.release);
-    const server = await runServer({ cluster, socket, settings, signal });
+    const plan = { cluster, socket, settings, signal };
+    const server = await (supervision ? keepRunning(plan, supervision) : runServer(plan));
     resources.add('postgres', server.stop);
     await ensureDatabase(urlOf(socket.path, 'template1'), database);
-    return { url: urlOf(socket.path, database), pid: server.pid, stop: () => resources.release() };
+    return {
+      url: urlOf(socket.path, database),
+      get pid() {
+        return server.pid;
+      },
+      stop: () => resources.release(),
+    };
   });
 }
 

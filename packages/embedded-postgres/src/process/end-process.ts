@@ -1,15 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf } from './error-code.js';
 
-/** PostgreSQL's shutdown signals and how long each may take, in milliseconds. */
-const steps = [
+/** A signal and how long the process may take for it, in milliseconds. */
+type Step = readonly [signal: NodeJS.Signals, patienceMs: number];
+
+const SHUTDOWN: readonly Step[] = [
   ['SIGINT', 3000],
   ['SIGQUIT', 1200],
   ['SIGKILL', 500],
-] as const;
+];
 
-/** Ends a server: fast shutdown, then immediate, then killed. Calls `lives` before each signal. */
-export async function endProcess(pid: number, lives: () => Promise<boolean>): Promise<void> {
+/** Ends a process, by default a server: fast shutdown, then immediate, then killed. Calls `lives` before each signal. */
+export async function endProcess(
+  pid: number,
+  lives: () => Promise<boolean>,
+  steps: readonly Step[] = SHUTDOWN,
+): Promise<void> {
   for (const [signal, patience] of steps) {
     if (!(await lives()) || !send(pid, signal)) return;
     if (await ended(lives, patience)) return;

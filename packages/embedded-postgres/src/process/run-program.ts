@@ -60,7 +60,7 @@ async function reaches(run: Run, { postgres, root }: PostgresBinaries, parent: s
 const kept = 5;
 
 /** Reads a child's standard error, calls `onLine` for each line and keeps the last few for an error message. */
-export function lastWords(child: ChildProcess, onLine?: (line: string) => void): () => string {
+export function lastWords(child: ChildProcess, onLine?: (line: string) => unknown): () => string {
   const lines: string[] = [];
   if (child.stderr === null) return () => '';
   createInterface({ input: child.stderr }).on('line', (line) => {

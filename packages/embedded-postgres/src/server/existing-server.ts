@@ -1,4 +1,4 @@
-import { readFile, realpath, writeFile } from 'node:fs/promises';
+import { readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartupError } from '@orrery/service-kit';
 import { endProcess } from '../process/end-process.js';
@@ -27,7 +27,7 @@ export async function findRunningPostgres(
 /**
  * Clears the way for a new server when the last one left its pid file behind. That pid may by now belong to any
  * process, so the command line decides:
- * - not a server of this directory: the pid is stale; no process is signalled;
+ * - not a server of this directory: the pid is stale; of the gone server only children that it left are ended;
  * - a server whose launcher lives, or that we did not start: refused;
  * - a server whose launcher is gone: an orphan, which is ended.
  *
@@ -39,7 +39,10 @@ export async function clearStaleServer(dataDirectory: string): Promise<void> {
   if (content === undefined) return;
   const pid = Number.parseInt(content, 10);
   const serves = async () => isServerOf(await commandLine(pid), dataDirectory);
-  if (!(pid > 0) || !(await serves())) return disown(file, content);
+  if (!(pid > 0) || !(await serves())) {
+    await endChildren(dataDirectory);
+    return disown(file, content);
+  }
   const owner = await livingOwner(await commandLine(pid));
   if (owner !== undefined) throw inUse(dataDirectory, owner ?? pid);
   await endProcess(pid, serves);
@@ -54,6 +57,20 @@ export function inUse(dataDirectory: string, holder?: number): StartupError {
 
 function isServerOf(command: string, dataDirectory: string): boolean {
   return /postgres/.test(command) && `${command} `.includes(` -D ${dataDirectory} `);
+}
+
+/**
+ * A child in the midst of a long computation does not notice that its server is gone, and no new server starts beside it.
+ * It is found by its working directory, so on Linux only. What it does is lost anyway: the next start recovers.
+ */
+async function endChildren(dataDirectory: string): Promise<void> {
+  const entries = await readdir('/proc').catch(() => []);
+  for (const pid of entries.map(Number).filter((entry) => entry > 0)) {
+    const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '');
+    if (folder !== dataDirectory) continue;
+    const isChild = async () => (await commandLine(pid)).startsWith('postgres: ');
+    await endProcess(pid, isChild, [['SIGKILL', 1000]]);
+  }
 }
 
 /**

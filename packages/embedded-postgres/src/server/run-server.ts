@@ -17,6 +17,8 @@ export interface ServerPlan {
 
 export interface RunningServer {
   readonly pid: number;
+  /** Resolves when the process is gone, with how it ended. Children of a killed one may still be there. */
+  readonly ended: Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -29,6 +31,8 @@ const ownSettings = {
   log_min_messages: 'log',
   log_checkpoints: 'off',
 };
+
+const READY = 'database system is ready to accept connections';
 
 /** Starts the server. Resolves when it accepts connections, after crash recovery if necessary. */
 export async function runServer({ cluster, socket, settings, signal }: ServerPlan): Promise<RunningServer> {
@@ -44,11 +48,21 @@ export async function runServer({ cluster, socket, settings, signal }: ServerPla
   );
   const watchdog = watchProcess(child, socket.temporary);
   child.once('exit', watchdog.dismiss);
+  let onReady = () => {};
+  const words = lastWords(child, (line) => line.includes(READY) && onReady());
+  const ready = new Promise<void>((resolve, reject) => {
+    onReady = resolve;
+    child.once('error', (cause) => reject(notRun(cause)));
+    child.once('close', () => reject(notReady(words(), dataDirectory)));
+  });
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (code, by) => resolve(`${by ?? `code ${code}`} after: ${words()}`));
+  });
   const stop = () => endChild(child);
   signal?.addEventListener('abort', stop);
-  await untilReady(child, dataDirectory).finally(() => signal?.removeEventListener('abort', stop));
+  await ready.finally(() => signal?.removeEventListener('abort', stop));
   signal?.throwIfAborted();
-  return { pid: child.pid ?? 0, stop };
+  return { pid: child.pid ?? 0, ended, stop };
 }
 
 async function endChild(child: ChildProcess): Promise<void> {
@@ -57,15 +71,7 @@ async function endChild(child: ChildProcess): Promise<void> {
     await endProcess(pid, async () => child.exitCode === null && child.signalCode === null);
 }
 
-function untilReady(child: ChildProcess, dataDirectory: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const words = lastWords(child, (line) => {
-      if (line.includes('database system is ready to accept connections')) resolve();
-    });
-    child.once('error', (cause) => reject(notRun(cause)));
-    child.once('close', () => {
-      const taken = words().includes('lock file "postmaster.pid" already exists');
-      reject(taken ? inUse(dataDirectory) : new StartupError(`PostgreSQL did not start: ${words()}`));
-    });
-  });
+function notReady(words: string, dataDirectory: string): StartupError {
+  const taken = words.includes('lock file "postmaster.pid" already exists');
+  return taken ? inUse(dataDirectory) : new StartupError(`PostgreSQL did not start: ${words}`);
 }

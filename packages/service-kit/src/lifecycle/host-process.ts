@@ -9,13 +9,13 @@ export interface HostProcess {
 }
 
 export interface ProcessLife {
-  /** Aborts on the first SIGINT or SIGTERM and on an uncaught error. */
+  /** Aborts on the first SIGINT or SIGTERM and on an uncaught error or a failure. */
   readonly signal: AbortSignal;
   /** Resolves when the signal aborts. */
   readonly ended: Promise<void>;
   exitCode(): number;
-  /** Reports why the start failed; after a stop the failure is only its consequence. */
-  failStart(service: string, error: unknown): void;
+  /** Reports why the process cannot go on, and stops it; after a stop the failure is only its consequence. */
+  fail(service: string, error: unknown): void;
 }
 
 /** Follows the signals and uncaught errors of the process. A second signal exits at once. */
@@ -41,12 +41,12 @@ export function watchProcess(host: HostProcess, logger: Logger): ProcessLife {
   for (const name of ['SIGINT', 'SIGTERM']) host.on(name, onSignal(name));
   for (const event of ['uncaughtException', 'unhandledRejection']) host.on(event, onUncaught);
 
-  const failStart = (service: string, error: unknown) => {
-    if (stop.signal.aborted) return logger.debug({ err: error }, 'stopped during the start');
+  const fail = (service: string, error: unknown) => {
+    if (stop.signal.aborted) return logger.debug({ err: error }, 'failed while stopping');
     exitCode = 1;
     if (error instanceof StartupError) host.stderr.write(`${service}: ${error.message}\n`);
-    else logger.fatal({ err: error }, 'could not start');
+    else logger.fatal({ err: error }, 'cannot go on');
     stop.abort();
   };
-  return { signal: stop.signal, ended, exitCode: () => exitCode, failStart };
+  return { signal: stop.signal, ended, exitCode: () => exitCode, fail };
 }

@@ -70,6 +70,21 @@ describe('runService', () => {
     expect(lines).toEqual([]);
   });
 
+  it('releases everything and exits 1 with one line when the service says later that it cannot go on', async () => {
+    const order: string[] = [];
+    let fail: ServiceContext['fail'] = () => undefined;
+    const { host, done, up } = run(async (context) => {
+      fail = context.fail;
+      return service(() => order.push('service'));
+    });
+    await up();
+    fail(new StartupError('PostgreSQL ended and does not stay up.'));
+    await done;
+    expect(order).toEqual(['service']);
+    expect(host.errors).toEqual(['catalog: PostgreSQL ended and does not stay up.\n']);
+    expect(host.exits).toEqual([1]);
+  });
+
   it('logs an unexpected error of the start with its stack and exits 1', async () => {
     const { host, lines, done } = run(() => Promise.reject(new TypeError('boom')));
     await done;

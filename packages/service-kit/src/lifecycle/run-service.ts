@@ -29,7 +29,7 @@ const START_GRACE_MS = 5000;
  * The whole life of a process; `main.ts` is this one call. It never rejects: the process exits with
  *
  *   0    after SIGINT or SIGTERM, everything released
- *   1    after a failed start (nothing is left half-started) or an uncaught error
+ *   1    after a failed start (nothing is left half-started), an uncaught error, or `fail` of the context
  *   130  at once on a second signal
  */
 export async function runService<Settings = undefined>(options: RunServiceOptions<Settings>): Promise<void> {
@@ -39,11 +39,12 @@ export async function runService<Settings = undefined>(options: RunServiceOption
   const logger = loggerOf(options, settings.ofProcess);
   const life = watchProcess(host, logger);
   const resources = new Resources({ logger });
+  const fail = (error: unknown) => life.fail(options.name, error);
   try {
-    await untilStopped(startAll(options, settings, { logger, resources, signal: life.signal }), life);
+    await untilStopped(startAll(options, settings, { logger, resources, signal: life.signal, fail }), life);
     await life.ended;
   } catch (error) {
-    life.failStart(options.name, error);
+    fail(error);
   }
   await resources
     .release()
@@ -89,7 +90,7 @@ function loggerOf({ name, logDestination }: Naming, settings: ProcessEnvironment
 async function startAll<Settings>(
   { name, env, start, defaultHealthPort }: RunServiceOptions<Settings>,
   { ofProcess, ofService }: AllSettings<Settings>,
-  { logger, resources, signal }: Pick<ServiceContext, 'logger' | 'resources' | 'signal'>,
+  { logger, resources, signal, fail }: Pick<ServiceContext, 'logger' | 'resources' | 'signal' | 'fail'>,
 ): Promise<void> {
   const health = createHealth({ clock: systemClock });
   health.register('process', () =>
@@ -104,7 +105,7 @@ async function startAll<Settings>(
     const server = { host: ofProcess.HEALTH_HOST, port, health, metrics: telemetry.metricsPage };
     resources.use('health server', await startHealthServer(server));
   }
-  const context = { env, signal, logger, resources, health, telemetry, clock: systemClock };
+  const context = { env, signal, logger, resources, health, telemetry, clock: systemClock, fail };
   resources.use(name, await start(context, ofService));
   ready();
   logger.info('started');

@@ -18,6 +18,8 @@ export interface ServiceContext {
   /** Shows the metrics of another thread with the process's own. */
   readonly telemetry: Pick<Telemetry, 'include'>;
   readonly clock: Clock;
+  /** Ends the process with code 1, everything released. A StartupError is printed as one line. */
+  readonly fail: (error: unknown) => void;
 }
 
 /** A service that answers. Disposing it gives back what it holds. */

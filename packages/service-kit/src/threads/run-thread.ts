@@ -10,7 +10,7 @@ import { systemClock } from '../timing/clock.js';
 import { createLink } from './link.js';
 import type { MainProcedures, StartOutcome, ThreadData, ThreadProcedures } from './thread-procedures.js';
 
-export interface ThreadContext extends Omit<ServiceContext, 'telemetry'> {
+export interface ThreadContext extends Omit<ServiceContext, 'telemetry' | 'fail'> {
   /** As given to `openThread`. */
   readonly ports: Readonly<Record<string, MessagePort>>;
 }
