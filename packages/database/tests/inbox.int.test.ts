@@ -1,14 +1,19 @@
 import {
   advance,
+  attemptsOf,
+  countAttempt,
   type Database,
   firstDeadLetter,
   type InboxStream,
+  inboxAttempts,
+  inboxHashes,
   inboxMigration,
   lastSeq,
   migrate,
   putDeadLetter,
   removeDeadLetter,
   startAt,
+  streamsBehind,
   transaction,
 } from '@orrery/database';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +23,12 @@ const stream: InboxStream = { consumer: 'pushes', key: '0xab' };
 
 async function openInbox(): Promise<Database<unknown>> {
   const database = await open<unknown>(await newDatabaseUrl());
-  await migrate({ database, migrations: { '0001_inbox': inboxMigration }, logger: quiet });
+  const migrations = {
+    '0001_inbox': inboxMigration,
+    '0002_hashes': inboxHashes,
+    '0003_attempts': inboxAttempts,
+  };
+  await migrate({ database, migrations, logger: quiet });
   return database;
 }
 
@@ -65,6 +75,52 @@ describe('advance', () => {
     expect(await take(database, 8)).toBe('next');
     await transaction(database.db, (trx) => startAt(trx, stream, 7));
     expect(await transaction(database.db, (trx) => lastSeq(trx, stream))).toBe(8);
+  });
+});
+
+describe('the hash of the last message', () => {
+  const link = (hash: string, prevHash: string) => ({ hash, prevHash });
+
+  it('shows that a message follows another one than was taken', async () => {
+    const { db } = await openInbox();
+    const taken = (seq: number, hash: string, prevHash: string) =>
+      transaction(db, (trx) => advance(trx, stream, seq, link(hash, prevHash)));
+    expect(await taken(1, 'a', '')).toBe('next');
+    expect(await taken(2, 'c', 'b')).toBe('forked');
+    expect(await taken(3, 'd', 'c')).toBe('gap');
+    expect(await taken(2, 'b', 'a')).toBe('next');
+    await transaction(db, (trx) => startAt(trx, stream, 3, 'x'));
+    expect(await taken(4, 'y', 'x')).toBe('next');
+  });
+
+  it('is not compared where the stream does not know it', async () => {
+    const { db } = await openInbox();
+    await transaction(db, (trx) => startAt(trx, stream, 1));
+    expect(await transaction(db, (trx) => advance(trx, stream, 2, link('b', 'a')))).toBe('next');
+  });
+});
+
+describe('attempts', () => {
+  it('are counted for one number of a stream, and anew for the next', async () => {
+    const { db } = await openInbox();
+    expect(await attemptsOf(db, stream, 4)).toBe(0);
+    expect([await countAttempt(db, stream, 4), await countAttempt(db, stream, 4)]).toEqual([1, 2]);
+    expect(await attemptsOf(db, stream, 4)).toBe(2);
+    expect(await countAttempt(db, stream, 5)).toBe(1);
+    expect(await attemptsOf(db, stream, 4)).toBe(0);
+  });
+});
+
+describe('streamsBehind', () => {
+  it('names the streams with later messages, without those that a dead letter stops', async () => {
+    const { db } = await openInbox();
+    const message = { seq: 2, reason: 'unknown chain', payload: [] };
+    await transaction(db, async (trx) => {
+      for (const key of ['level', 'behind', 'stopped']) await startAt(trx, { ...stream, key }, 1);
+      await putDeadLetter(trx, { ...stream, key: 'stopped' }, message);
+    });
+    const heads = ['level', 'behind', 'stopped', 'new'].map((key) => ({ key, seq: key === 'level' ? 1 : 2 }));
+    expect(await streamsBehind(db, stream.consumer, heads)).toEqual(['behind', 'new']);
   });
 });
 

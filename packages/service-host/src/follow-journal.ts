@@ -1,27 +1,35 @@
-import { type Bus, serviceCall, type Verdict } from '@orrery/bus';
-import { type JournalFact, type JsonValue, journalEntry, runtimeContract } from '@orrery/contracts';
+import { setMaxListeners } from 'node:events';
+import { type Bus, serviceCall } from '@orrery/bus';
 import {
-  advance,
-  classifyPostgresError,
+  type JournalFact,
+  type JsonValue,
+  journalEntry,
+  type ReplyOf,
+  runtimeContract,
+  ServiceError,
+} from '@orrery/contracts';
+import {
   type Database,
   type DeadLetter,
   firstDeadLetter,
-  type InboxStep,
+  forgetAttempts,
   lastSeq,
   putDeadLetter,
   removeDeadLetter,
   startAt,
+  streamsBehind,
   transaction,
 } from '@orrery/database';
-import { backoffDelay, type Clock, type Logger } from '@orrery/service-kit';
+import { backoffDelay, type Clock, createSemaphore, type Logger, startPollLoop } from '@orrery/service-kit';
 import type { Transaction } from 'kysely';
+import { createTakeEntry, EntryFailed, type TakeEntry } from './take-entry.js';
 
 export interface FollowJournalOptions<Schema> {
   /** The following service, as in the calls that it makes. */
   readonly service: string;
   /** Durable name of the consumer on the bus, and of its rows in the inbox tables. */
   readonly consumer: string;
-  /** Its schema has the tables of `inboxMigration`. */
+  /** Its schema has the tables of `inboxMigration`, `inboxHashes` and `inboxAttempts`. */
   readonly database: Pick<Database<Schema>, 'db'>;
   readonly bus: Pick<Bus, 'call' | 'consume'>;
   readonly clock: Clock;
@@ -31,10 +39,12 @@ export interface FollowJournalOptions<Schema> {
    * no effect outside the transaction, and it does not wait for the network.
    */
   readonly handle: (trx: Transaction<Schema>, entry: JournalFact) => Promise<void>;
-  /** Failed attempts, counted by each process, after which an entry becomes a dead letter. Default 10. */
+  /** Attempts, counted over all processes, after which an entry becomes a dead letter. Default 10. */
   readonly maxAttempts?: number;
   /** Pause after the first failed attempt, in milliseconds; it doubles up to a minute. Default 500. */
   readonly retryBaseMs?: number;
+  /** How often the positions are compared with the heads of the journals, in milliseconds. Default 5,000. */
+  readonly pollMs?: number;
   /** Ends the following; an entry in work is finished. */
   readonly signal: AbortSignal;
 }
@@ -50,63 +60,43 @@ export interface JournalFollower {
   retry(deployment: string): Promise<boolean>;
   /** Leaves the entry out for good and handles the later ones. Resolves and rejects as `retry`. */
   skip(deployment: string): Promise<boolean>;
+  /** Resolves when the signal has aborted and no entry is in work any more. */
+  ended(): Promise<void>;
 }
 
 const MAX_ATTEMPTS = 10;
 const RETRY = { baseMs: 500, maxMs: 60_000 };
+const POLL_MS = 5000;
 
 /**
- * Follows the journals of all deployments. Each entry has its effect once, in the order of `seq`:
+ * Follows the journals of all deployments. Each entry has its effect once, in the order of `seq`. What the bus delivers is
+ * a hint: it is acknowledged after one attempt at most, so no deployment holds deliveries that others wait for. What is
+ * missing is read from the runtime, deployment by deployment, by the positions in the database.
  *
- *   next ─ handled ─→ position and effect are committed together
- *   seen ─→ acknowledged
- *   gap ─ missing entries are read from the runtime (`journal.range`) and handled ─→ then this one
- *   handler failed ─ fewer than `maxAttempts` ─→ sent back, and later entries of the deployment with it
+ *   delivered, the next one ─→ position and effect are committed together
+ *   delivered, or a head is ahead of the position ─→ catch up: `journal.range` to the head of the journal
+ *   handler failed ─ fewer than `maxAttempts` ─→ a growing pause, then catch up; the deployment's deliveries are dropped
  *   handler failed ─ for the last time ─→ dead letter: stops this consumer for this deployment alone
- *   stopped ─→ acknowledged; `retry` or `skip` reads the later entries from the runtime
+ *   stopped ─→ `retry` or `skip` catches up
  *
- * While the database or the runtime is away, entries are sent back without limit: that is no failure of an entry.
+ * While the database or the runtime is away, it tries again without limit: that is no failure of an entry.
  */
 export async function followJournal<Schema>(options: FollowJournalOptions<Schema>): Promise<JournalFollower> {
-  const { consumer, database, bus, logger, maxAttempts = MAX_ATTEMPTS, retryBaseMs, signal } = options;
+  const { consumer, database, bus, clock, logger, maxAttempts = MAX_ATTEMPTS, signal } = options;
   const { db } = database;
-  const backoff = { ...RETRY, baseMs: retryBaseMs ?? RETRY.baseMs };
-  const failures = createFailureCounts();
-  const take = createTake(options);
+  const take = createTakeEntry({ ...options, maxAttempts });
   const catchUp = createCatchUp(options, take);
+  const putAside = createPutAside(options);
+  const streams = createStreams({ ...options, take, catchUp, putAside });
 
-  const takeDelivered = async (entry: JournalFact): Promise<void> => {
-    if ((await take(entry)) !== 'gap') return;
-    await catchUp(entry.deployment);
-    if ((await take(entry)) === 'gap') throw new Error('the runtime does not know all earlier entries');
-  };
-  const afterFailure = async (error: unknown, delivered: JournalFact, attempt: number): Promise<Verdict> => {
-    const { deployment, seq } = error instanceof EntryFailed ? error.entry : delivered;
-    const failed = error instanceof EntryFailed ? failures.add(deployment, seq) : 0;
-    logger.warn({ err: error, consumer, deployment, seq, failed }, 'a journal entry was not handled');
-    if (!(error instanceof EntryFailed) || failed < maxAttempts)
-      return { retryInMs: backoffDelay(attempt, backoff) };
-    await putAside(error);
-    return 'ack';
-  };
-  /** Makes the entry a dead letter, unless another process has handled it meanwhile. */
-  const putAside = async ({ entry, reason }: EntryFailed) => {
-    const { deployment, seq } = entry;
-    const stream = { consumer, key: deployment };
-    const letter = { seq, reason, payload: entry as JsonValue };
-    await transaction(db, async (trx) => {
-      await startAt(trx, stream, 0); // locks the position
-      if ((await lastSeq(trx, stream)) < seq) await putDeadLetter(trx, stream, letter);
-    });
-    failures.clear(deployment);
-    logger.error({ consumer, deployment, seq, reason }, 'a journal entry is a dead letter');
-  };
   const resume = async (deployment: string, after: 'retry' | 'skip'): Promise<boolean> => {
     const stream = { consumer, key: deployment };
     const removed = await transaction(db, async (trx) => {
       const letter = await firstDeadLetter(trx, stream);
       if (letter === undefined) return false;
-      if (after === 'skip') await startAt(trx, stream, letter.seq);
+      const { hash } = letter.payload as unknown as JournalFact;
+      if (after === 'skip') await startAt(trx, stream, letter.seq, hash);
+      await forgetAttempts(trx, stream);
       return removeDeadLetter(trx, stream, letter.seq);
     });
     if (!removed) return false;
@@ -119,87 +109,48 @@ export async function followJournal<Schema>(options: FollowJournalOptions<Schema
 
   await bus.consume(journalEntry, {
     consumer,
-    handle: (entry, { attempt }) =>
-      takeDelivered(entry).then(
-        () => {
-          failures.clear(entry.deployment);
-          return 'ack' as const;
-        },
-        (error: unknown) => afterFailure(error, entry, attempt),
-      ),
-    // Attempts are counted here. The bus makes dead letters of unreadable messages only; the next entry finds the gap.
-    maxAttempts: Number.MAX_SAFE_INTEGER,
+    handle: async (entry) => {
+      await streams.deliver(entry);
+      return 'ack';
+    },
+    signal,
+  });
+  const poll = startPollLoop({
+    name: `journal heads of ${consumer}`,
+    intervalMs: options.pollMs ?? POLL_MS,
+    runOnce: createHeadPoll(options, streams),
+    clock,
+    logger,
     signal,
   });
   return {
     deadLetter: (deployment) => firstDeadLetter(db, { consumer, key: deployment }),
     retry: (deployment) => resume(deployment, 'retry'),
     skip: (deployment) => resume(deployment, 'skip'),
+    ended: async () => {
+      await poll.stop();
+      await streams.ended();
+    },
   };
 }
 
-/** `stopped`: a dead letter stops the deployment. */
-type Step = InboxStep | 'stopped';
-type Take = (entry: JournalFact) => Promise<Step>;
+type CatchUp = (deployment: string) => Promise<void>;
 
-/** Rolls back the transaction of an entry whose deployment is stopped. */
-class Stopped extends Error {}
-
-/** The entry could not be handled; `cause` says why. */
-class EntryFailed extends Error {
-  constructor(
-    readonly entry: JournalFact,
-    cause: unknown,
-  ) {
-    super(`entry ${entry.seq} of ${entry.deployment} was not handled`, { cause });
-  }
-
-  get reason(): string {
-    return this.cause instanceof Error ? this.cause.message : String(this.cause);
-  }
-}
-
-/** Moves the position and handles the entry, in one transaction. @throws EntryFailed, or that the database is away */
-function createTake<Schema>({ consumer, database, handle }: FollowJournalOptions<Schema>): Take {
-  return async (entry) => {
-    const stream = { consumer, key: entry.deployment };
-    try {
-      return await transaction(database.db, async (trx) => {
-        const step = await advance(trx, stream, entry.seq);
-        if (step === 'seen') return step;
-        // After `advance`, which locks the position: no process can store a dead letter between this and the commit.
-        if ((await firstDeadLetter(trx, stream)) !== undefined) throw new Stopped();
-        if (step === 'next') await handle(trx, entry);
-        return step;
-      });
-    } catch (error) {
-      if (error instanceof Stopped) return 'stopped';
-      throw isPassing(error) ? error : new EntryFailed(entry, error);
-    }
-  };
-}
-
-/** Whether the database was away, full or busy, which says nothing about the entry. */
-const isPassing = (error: unknown): boolean =>
-  ['conflict', 'unavailable', 'storage_full', 'unknown_outcome'].includes(classifyPostgresError(error).kind);
-
-const RANGE_TIMEOUT_MS = 10_000;
+const CALL_TIMEOUT_MS = 10_000;
 /** Entries of one `journal.range`. */
 const PAGE = 100;
 
 /** Reads the entries after the position from the runtime, to the head of the journal, and takes them in order. */
 function createCatchUp<Schema>(
-  { service, consumer, database, bus, clock, signal }: FollowJournalOptions<Schema>,
-  take: Take,
-) {
-  const after = (deployment: string) =>
-    transaction(database.db, (trx) => lastSeq(trx, { consumer, key: deployment }));
-  return async (deployment: string): Promise<void> => {
+  { service, consumer, database: { db }, bus, clock, signal }: FollowJournalOptions<Schema>,
+  take: TakeEntry,
+): CatchUp {
+  return async (deployment) => {
     while (!signal.aborted) {
       const { entries, head } = await bus.call(
         runtimeContract.rpcs['journal.range'],
-        { deployment, after: await after(deployment), limit: PAGE },
-        serviceCall(service, clock, RANGE_TIMEOUT_MS, signal),
+        { deployment, after: await lastSeq(db, { consumer, key: deployment }), limit: PAGE },
+        serviceCall(service, clock, CALL_TIMEOUT_MS, signal),
       );
       for (const entry of entries) if ((await take(entry)) === 'stopped') return;
       const last = entries.at(-1);
@@ -208,16 +159,178 @@ function createCatchUp<Schema>(
   };
 }
 
-/** How often the next entry of a deployment has failed in this process. */
-function createFailureCounts() {
-  const counts = new Map<string, { seq: number; count: number }>();
+type PutAside = (failed: EntryFailed) => Promise<void>;
+
+/** Makes an entry a dead letter, unless another process has handled it meanwhile. */
+const createPutAside =
+  <Schema>({ consumer, database: { db }, logger }: FollowJournalOptions<Schema>): PutAside =>
+  async ({ entry, reason }) => {
+    const { deployment, seq } = entry;
+    const stream = { consumer, key: deployment };
+    const letter = { seq, reason, payload: entry as JsonValue };
+    await transaction(db, async (trx) => {
+      await startAt(trx, stream, 0); // locks the position
+      if ((await lastSeq(trx, stream)) < seq) await putDeadLetter(trx, stream, letter);
+    });
+    logger.error({ consumer, deployment, seq, reason }, 'a journal entry is a dead letter');
+  };
+
+/** Deployments that catch up at once in this process. */
+const CATCHING_UP = 16;
+
+interface StreamDependencies
+  extends Pick<FollowJournalOptions<never>, 'consumer' | 'clock' | 'logger' | 'retryBaseMs' | 'signal'> {
+  readonly take: TakeEntry;
+  readonly catchUp: CatchUp;
+  readonly putAside: PutAside;
+}
+
+/** The deployments that this process works on, or that wait for their next attempt. */
+interface Streams {
+  /** Tries a delivered entry if nothing else is done for its deployment. Never rejects. */
+  deliver(entry: JournalFact): Promise<void>;
+  /** Has a deployment catch up, if nothing is done for it already. */
+  wake(deployment: string): void;
+  readonly count: number;
+  ended(): Promise<void>;
+}
+
+/** What an attempt led to; `behind`: entries are missing. */
+type Outcome = 'level' | 'behind' | { readonly error: unknown };
+
+function createStreams({
+  take,
+  catchUp,
+  putAside,
+  consumer,
+  clock,
+  logger,
+  retryBaseMs,
+  signal,
+}: StreamDependencies): Streams {
+  /** `again`: something came meanwhile. */
+  const busy = new Map<string, { again: boolean }>();
+  const work = new Set<Promise<void>>();
+  const slots = createSemaphore(CATCHING_UP);
+  // Each deployment that waits listens.
+  setMaxListeners(0, signal);
+  const backoff = { ...RETRY, baseMs: retryBaseMs ?? RETRY.baseMs };
+
+  const enter = (deployment: string) => {
+    const known = busy.get(deployment);
+    if (known !== undefined) known.again = true;
+    else busy.set(deployment, { again: false });
+    return known === undefined && !signal.aborted;
+  };
+  /** Makes a dead letter, or pauses. Resolves with whether to catch up then. */
+  const afterFailure = async (deployment: string, error: unknown, failures: number): Promise<boolean> => {
+    const seq = error instanceof EntryFailed ? error.entry.seq : undefined;
+    logger.warn({ err: error, consumer, deployment, seq, failures }, 'a journal was not followed');
+    if (error instanceof EntryFailed && error.isFinal) {
+      const isAside = await putAside(error).then(
+        () => true,
+        () => false,
+      );
+      if (isAside) return false;
+    }
+    await clock.sleep(backoffDelay(failures, backoff), signal);
+    return true;
+  };
+  const goOn = async (deployment: string, first: Outcome) => {
+    const stream = busy.get(deployment);
+    let failures = 0;
+    for (let outcome = first; stream !== undefined && (outcome !== 'level' || stream.again); ) {
+      stream.again = false;
+      if (typeof outcome === 'object') {
+        failures += 1;
+        if (!(await afterFailure(deployment, outcome.error, failures))) {
+          outcome = 'level';
+          continue;
+        }
+      }
+      outcome = await slots.run(signal, () => catchUp(deployment)).then(level, failed);
+      if (outcome === 'level') failures = 0;
+    }
+    busy.delete(deployment);
+  };
+  const background = (deployment: string, outcome: Outcome) => {
+    const going = goOn(deployment, outcome)
+      // Only the end of the following.
+      .catch(() => undefined)
+      .finally(() => work.delete(going));
+    work.add(going);
+  };
   return {
-    add: (deployment: string, seq: number): number => {
-      const before = counts.get(deployment);
-      const count = before?.seq === seq ? before.count + 1 : 1;
-      counts.set(deployment, { seq, count });
-      return count;
+    get count() {
+      return busy.size;
     },
-    clear: (deployment: string): void => void counts.delete(deployment),
+    deliver: async (entry) => {
+      if (!enter(entry.deployment)) return;
+      background(
+        entry.deployment,
+        await take(entry).then((step) => (step === 'gap' ? 'behind' : 'level'), failed),
+      );
+    },
+    wake: (deployment) => {
+      if (enter(deployment)) background(deployment, 'behind');
+    },
+    ended: async () => {
+      await Promise.all(work);
+    },
+  };
+}
+
+const level = (): Outcome => 'level';
+const failed = (error: unknown): Outcome => ({ error });
+
+type Heads = (typeof runtimeContract.rpcs)['journal.heads'];
+type Cursor = ReplyOf<Heads>['next'];
+
+/** Heads of one page. */
+const HEADS = 500;
+/** All journals are looked at this often: a runtime of an older release does not note when they change. */
+const WHOLE_PASS_MS = 60 * 60 * 1000;
+/** Pause while this many deployments wait for their turn, in milliseconds. */
+const CROWD = { most: 5000, pauseMs: 100 };
+
+/** Finds the deployments whose position is behind their journal: what was never delivered, or discarded by the bus. */
+function createHeadPoll<Schema>(
+  { service, consumer, database: { db }, bus, clock, logger }: FollowJournalOptions<Schema>,
+  streams: Streams,
+) {
+  let changedSince: string | null = null;
+  let wholePassAt = clock.now();
+
+  const readPage = (after: Cursor, since: string | null, signal: AbortSignal) =>
+    bus.call(
+      runtimeContract.rpcs['journal.heads'],
+      { changedSince: since, after, limit: HEADS },
+      serviceCall(service, clock, CALL_TIMEOUT_MS, signal),
+    );
+  const pass = async (since: string | null, signal: AbortSignal): Promise<string | null> => {
+    let until: string | null = null;
+    for (let after: Cursor = null; !signal.aborted; ) {
+      const page: ReplyOf<Heads> = await readPage(after, since, signal);
+      until ??= page.until;
+      const heads = page.heads.map(({ deployment: key, seq }) => ({ key, seq }));
+      for (const deployment of await streamsBehind(db, consumer, heads)) streams.wake(deployment);
+      while (streams.count > CROWD.most) await clock.sleep(CROWD.pauseMs, signal);
+      after = page.next;
+      if (after === null) break;
+    }
+    return until;
+  };
+  return async (signal: AbortSignal) => {
+    const isWhole = changedSince === null || clock.now() - wholePassAt >= WHOLE_PASS_MS;
+    const startedAt = clock.now();
+    try {
+      changedSince = await pass(isWhole ? null : changedSince, signal);
+      if (isWhole) wholePassAt = startedAt;
+    } catch (error) {
+      // A runtime that restarts, or of an older release: what the bus delivers is handled all the same.
+      if (!(error instanceof ServiceError && error.code === 'unavailable')) throw error;
+      logger.debug({ consumer }, 'the runtime does not answer about journals');
+    }
+    return 'idle' as const;
   };
 }

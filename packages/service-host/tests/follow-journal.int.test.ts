@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type Bus, connectBus, createInProcessHub } from '@orrery/bus';
 import {
   defineContract,
@@ -7,7 +8,14 @@ import {
   newAddress,
   ServiceError,
 } from '@orrery/contracts';
-import { connect, type Database, inboxMigration, migrate } from '@orrery/database';
+import {
+  connect,
+  type Database,
+  inboxAttempts,
+  inboxHashes,
+  inboxMigration,
+  migrate,
+} from '@orrery/database';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
 import { sql } from 'kysely';
@@ -24,10 +32,10 @@ interface Effects {
 
 /** The runtime's part: journals of this test file, and `journal.range` over them. */
 const journals = new Map<string, JournalFact[]>();
-const runtime = defineContract('runtime', { 'journal.range': journalRpcs['journal.range'] });
+const runtime = defineContract('runtime', journalRpcs);
 
-function entryOf(deployment: string, seq: number): JournalFact {
-  const hash = 'a'.repeat(64);
+function entryOf(deployment: string, seq: number, prevHash = '0'.repeat(64)): JournalFact {
+  const hash = randomBytes(32).toString('hex');
   return {
     v: 1,
     deployment,
@@ -48,7 +56,7 @@ function entryOf(deployment: string, seq: number): JournalFact {
     attestation: null,
     paymentKey: null,
     executedAt: '2026-11-22T00:00:00.000Z',
-    prevHash: hash,
+    prevHash,
     hash,
     worldAddress: newAddress(),
     inputHash: hash,
@@ -60,7 +68,8 @@ function entryOf(deployment: string, seq: number): JournalFact {
 /** A journal of this length. */
 function journal(length: number) {
   const deployment = newAddress();
-  const entries = Array.from({ length }, (_, index) => entryOf(deployment, index + 1));
+  const entries: JournalFact[] = [];
+  for (let seq = 1; seq <= length; seq += 1) entries.push(entryOf(deployment, seq, entries.at(-1)?.hash));
   journals.set(deployment, entries);
   return { deployment, entries };
 }
@@ -71,8 +80,15 @@ async function openDatabase(): Promise<Database<Effects>> {
   const address = { url: testDatabase.url, schema: 'pushes', applicationName: 'test' };
   const database = await connect<Effects>({ ...address, logger });
   onTestFinished(() => database.close());
-  await migrate({ database, migrations: { '0001_inbox': inboxMigration }, logger });
-  await sql`create table effects (deployment text not null, seq bigint not null)`.execute(database.db);
+  const migrations = {
+    '0001_inbox': inboxMigration,
+    '0002_inbox_hashes': inboxHashes,
+    '0003_inbox_attempts': inboxAttempts,
+  };
+  await migrate({ database, migrations, logger });
+  await sql`create table effects (id bigint generated always as identity, deployment text not null, seq bigint not null)`.execute(
+    database.db,
+  );
   return database;
 }
 
@@ -86,6 +102,8 @@ const suite = (openBus: () => Promise<Join>) => {
     more: Partial<FollowJournalOptions<Effects>> = {},
   ) => {
     const join = await openBus();
+    /** Deployments that `journal.heads` answers. */
+    const polled = new Set<string>();
     const [publisher, bus] = [await join(), await join()];
     const ranges = vi.fn();
     await publisher.serve(runtime, {
@@ -96,14 +114,29 @@ const suite = (openBus: () => Promise<Join>) => {
         // Pages of two show that the follower reads on.
         return { entries: entries.slice(after, after + Math.min(limit, 2)), head: entries.length };
       },
+      // Pages of three, by the order of the journals; what was polled once is told again.
+      'journal.heads': async ({ after }) => {
+        const from = after?.deploymentId ?? 0;
+        const all = [...journals].filter(([deployment]) => polled.has(deployment));
+        const page = all.slice(from, from + 3);
+        return {
+          heads: page.map(([deployment, entries]) => ({
+            deployment,
+            seq: entries.length,
+            hash: entries.at(-1)?.hash ?? '',
+          })),
+          next: from + 3 < all.length ? { minute: 0, deploymentId: from + 3 } : null,
+          until: new Date().toISOString(),
+        };
+      },
     });
     const database = await openDatabase();
     const attempts = vi.fn();
     const stop = new AbortController();
-    onTestFinished(() => stop.abort());
+    const consumer = `follower-${crypto.randomUUID()}`;
     const follower = await followJournal<Effects>({
       ...common,
-      consumer: `follower-${crypto.randomUUID()}`,
+      consumer,
       database,
       bus,
       handle: async (trx, entry) => {
@@ -113,9 +146,15 @@ const suite = (openBus: () => Promise<Join>) => {
       },
       maxAttempts: 3,
       retryBaseMs: 5,
+      pollMs: 50,
       signal: stop.signal,
       ...more,
     });
+    const end = async () => {
+      stop.abort();
+      await follower.ended();
+    };
+    onTestFinished(end);
     const publish = (entry: JournalFact, id: string = entry.id) =>
       publisher.publish(journalEntry, entry, { id, orderingKey: entry.deployment });
     const effects = async (deployment: string) => {
@@ -123,6 +162,7 @@ const suite = (openBus: () => Promise<Join>) => {
         .selectFrom('effects')
         .select('seq')
         .where('deployment', '=', deployment)
+        .orderBy(sql`id`)
         .execute();
       return rows.map(({ seq }) => seq);
     };
@@ -132,7 +172,7 @@ const suite = (openBus: () => Promise<Join>) => {
       attempts.mock.calls.filter(
         ([deployment, seq]) => deployment === entry?.deployment && seq === entry?.seq,
       ).length;
-    return { follower, publish, effects, untilEffects, ranges, attemptsOf, database };
+    return { follower, publish, effects, untilEffects, ranges, attemptsOf, polled, consumer, end };
   };
 
   it('handles the entries of a deployment in order, without asking the runtime', async () => {
@@ -156,7 +196,7 @@ const suite = (openBus: () => Promise<Join>) => {
     );
   });
 
-  it('sends an entry back while the runtime cannot give the ones before it', async () => {
+  it('reads again and again while the runtime cannot give the entries before one that came', async () => {
     const { publish, untilEffects, effects, ranges } = await following();
     const { deployment, entries } = journal(3);
     journals.delete(deployment);
@@ -243,6 +283,95 @@ const suite = (openBus: () => Promise<Join>) => {
     expect(await follower.deadLetter(retried.deployment)).toBeUndefined();
   });
 
+  it('handles what the bus never delivered: the tail of a quiet deployment', async () => {
+    const { polled, untilEffects, ranges } = await following();
+    const quiet = Array.from({ length: 8 }, () => journal(3));
+    for (const { deployment } of quiet) polled.add(deployment);
+    for (const { deployment } of quiet) await untilEffects(deployment, [1, 2, 3]);
+    const calls = ranges.mock.calls.length;
+    const late = journal(1);
+    polled.add(late.deployment);
+    await untilEffects(late.deployment, [1]);
+    // The others are level: nothing more is read for them.
+    expect(ranges.mock.calls.length).toBe(calls + 1);
+  });
+
+  it('goes on for other deployments while many wait for their next attempt', async () => {
+    const failing = Array.from({ length: 100 }, () => journal(2));
+    const ofFailing = new Set(failing.map(({ deployment }) => deployment));
+    const { publish, untilEffects, attemptsOf } = await following(
+      ({ deployment }) => {
+        if (ofFailing.has(deployment)) throw new Error('not now');
+      },
+      { retryBaseMs: 60_000 },
+    );
+    for (const { entries } of failing) for (const entry of entries) await publish(entry);
+    const well = journal(3);
+    for (const entry of well.entries) await publish(entry);
+    await untilEffects(well.deployment, [1, 2, 3]);
+    expect(failing.map(({ entries }) => entries.map(attemptsOf))).toEqual(failing.map(() => [1, 0]));
+  });
+
+  it('makes a dead letter of an entry that ends its process each time', async () => {
+    const { deployment, entries } = journal(2);
+    const [database, consumer] = [await openDatabase(), `follower-${crypto.randomUUID()}`];
+    const shared = { database, consumer, maxAttempts: 3 };
+    for (let round = 1; round <= 3; round += 1) {
+      const begun = deferred();
+      const ended = deferred();
+      const more = {
+        ...shared,
+        handle: async (_trx: unknown, entry: JournalFact) => {
+          if (entry.deployment !== deployment) return;
+          begun.resolve();
+          await ended.promise;
+          // Rolled back and not counted, as when the process ends.
+          throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+        },
+      };
+      const { polled, end } = await following(undefined, more);
+      polled.add(deployment);
+      await begun.promise;
+      const stopped = end();
+      ended.resolve();
+      await stopped;
+    }
+    const handled: number[] = [];
+    const handle = async (_trx: unknown, { deployment: of, seq }: JournalFact) => {
+      if (of === deployment) handled.push(seq);
+    };
+    const { polled, follower } = await following(undefined, { ...shared, handle });
+    polled.add(deployment);
+    await vi.waitFor(async () =>
+      expect(await follower.deadLetter(deployment)).toMatchObject({
+        seq: 1,
+        reason: expect.stringContaining('3 attempts'),
+      }),
+    );
+    expect(handled).toEqual([]);
+    expect(await follower.retry(deployment)).toBe(true);
+    expect(handled).toEqual(entries.map(({ seq }) => seq));
+  });
+
+  it('stops a deployment whose journal lost entries that were handled', async () => {
+    const { follower, publish, polled, untilEffects } = await following();
+    const { deployment, entries } = journal(3);
+    for (const entry of entries) await publish(entry);
+    await untilEffects(deployment, [1, 2, 3]);
+    const lost = entries.splice(2);
+    expect(lost).toHaveLength(1);
+    for (const seq of [3, 4, 5]) entries.push(entryOf(deployment, seq, entries.at(-1)?.hash));
+    polled.add(deployment);
+    await vi.waitFor(async () =>
+      expect(await follower.deadLetter(deployment)).toMatchObject({
+        seq: 4,
+        reason: expect.stringContaining('lost entries'),
+      }),
+    );
+    expect(await follower.skip(deployment)).toBe(true);
+    await untilEffects(deployment, [1, 2, 3, 5]);
+  });
+
   it('makes no dead letter while the database is away', async () => {
     const { deployment, entries } = journal(1);
     let failures = 5;
@@ -269,6 +398,14 @@ describe('following journals on the in-process bus', () =>
 describeWithNats('following journals over NATS', (url) =>
   suite(async () => () => joined(connectBus({ ...common, url }))),
 );
+
+function deferred() {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
 
 async function joined(connecting: Promise<Bus>): Promise<Bus> {
   const bus = await connecting;

@@ -34,3 +34,21 @@ export const inboxHashes: Migration = {
     await sql`alter table inbox_positions add column last_hash text`.execute(db);
   },
 };
+
+/**
+ * Adds how often the next number of a stream has been begun, so that a message that ends its consumer's process is noticed.
+ * A row counts for its own number only; the count of a later one begins anew.
+ */
+export const inboxAttempts: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await sql`
+      create table inbox_attempts (
+        consumer text not null,
+        ordering_key text not null,
+        seq bigint not null,
+        attempts integer not null,
+        primary key (consumer, ordering_key)
+      ) with (fillfactor = 70)
+    `.execute(db);
+  },
+};

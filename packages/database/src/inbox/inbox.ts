@@ -10,9 +10,16 @@ export interface InboxStream {
 
 /**
  * `next`: the position has moved, have the effect now. `seen`: it had its effect before, acknowledge it.
- * `gap`: earlier numbers are missing, fetch them from their owner; nothing has moved.
+ * `gap`: earlier numbers are missing, fetch them from their owner; nothing has moved. `forked`: the number before it was
+ * another message when it had its effect; nothing has moved.
  */
-export type InboxStep = 'next' | 'seen' | 'gap';
+export type InboxStep = 'next' | 'seen' | 'gap' | 'forked';
+
+/** What ties a message to the one before it, where messages have hashes. */
+export interface InboxLink {
+  readonly hash: string;
+  readonly prevHash: string;
+}
 
 /**
  * Takes the next number of a key, in the transaction of its effect. So each number has its effect once, in order.
@@ -22,29 +29,31 @@ export async function advance<Schema>(
   trx: Transaction<Schema>,
   { consumer, key }: InboxStream,
   seq: number,
+  { hash, prevHash }: InboxLink | { hash: null; prevHash: null } = { hash: null, prevHash: null },
 ): Promise<InboxStep> {
   // Waits for another transaction that is taking the same number, and then finds it taken.
   const moved = await sql`
-    insert into inbox_positions as position (consumer, ordering_key, last_seq)
-    select ${consumer}, ${key}, ${seq}::bigint
+    insert into inbox_positions as position (consumer, ordering_key, last_seq, last_hash)
+    select ${consumer}, ${key}, ${seq}::bigint, ${hash}
     where ${seq}::bigint = 1
       or exists (select from inbox_positions where consumer = ${consumer} and ordering_key = ${key})
-    on conflict (consumer, ordering_key) do update set last_seq = excluded.last_seq
+    on conflict (consumer, ordering_key) do update
+      set last_seq = excluded.last_seq, last_hash = excluded.last_hash
       where position.last_seq = excluded.last_seq - 1
+        and coalesce(position.last_hash = ${prevHash}::text, true)
     returning last_seq
   `.execute(trx);
   if (moved.rows.length > 0) return 'next';
-  return seq <= (await lastSeq(trx, { consumer, key })) ? 'seen' : 'gap';
+  const last = await lastSeq(trx, { consumer, key });
+  if (seq <= last) return 'seen';
+  return last > 0 && seq === last + 1 ? 'forked' : 'gap';
 }
 
 /** The last number that had its effect; 0 for an unknown stream. */
-export async function lastSeq<Schema>(
-  trx: Transaction<Schema>,
-  { consumer, key }: InboxStream,
-): Promise<number> {
+export async function lastSeq<Schema>(db: Kysely<Schema>, { consumer, key }: InboxStream): Promise<number> {
   const { rows } = await sql<{ last: number }>`
     select last_seq as last from inbox_positions where consumer = ${consumer} and ordering_key = ${key}
-  `.execute(trx);
+  `.execute(db);
   return rows[0]?.last ?? 0;
 }
 
@@ -53,11 +62,65 @@ export async function startAt<Schema>(
   trx: Transaction<Schema>,
   { consumer, key }: InboxStream,
   seq: number,
+  hash: string | null = null,
 ): Promise<void> {
   await sql`
-    insert into inbox_positions as position (consumer, ordering_key, last_seq) values (${consumer}, ${key}, ${seq})
-    on conflict (consumer, ordering_key) do update set last_seq = greatest(position.last_seq, excluded.last_seq)
+    insert into inbox_positions as position (consumer, ordering_key, last_seq, last_hash)
+    values (${consumer}, ${key}, ${seq}, ${hash})
+    on conflict (consumer, ordering_key) do update set
+      last_hash = case when position.last_seq < excluded.last_seq then excluded.last_hash else position.last_hash end,
+      last_seq = greatest(position.last_seq, excluded.last_seq)
   `.execute(trx);
+}
+
+/** Which of these streams of a consumer are behind the number given with each, and are not stopped by a dead letter. */
+export async function streamsBehind<Schema>(
+  db: Kysely<Schema>,
+  consumer: string,
+  heads: readonly { readonly key: string; readonly seq: number }[],
+): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
+    select n.key from unnest(${heads.map(({ key }) => key)}::text[], ${heads.map(({ seq }) => seq)}::bigint[]) n (key, seq)
+    where n.seq > coalesce((select last_seq from inbox_positions
+        where consumer = ${consumer} and ordering_key = n.key), 0)
+      and not exists (select from inbox_parked where consumer = ${consumer} and ordering_key = n.key)
+  `.execute(db);
+  return rows.map(({ key }) => key);
+}
+
+/** How often a number of a stream was begun, as counted by `countAttempt`. */
+export async function attemptsOf<Schema>(
+  db: Kysely<Schema>,
+  { consumer, key }: InboxStream,
+  seq: number,
+): Promise<number> {
+  const { rows } = await sql<{ attempts: number }>`
+    select attempts from inbox_attempts
+    where consumer = ${consumer} and ordering_key = ${key} and seq = ${seq}`.execute(db);
+  return rows[0]?.attempts ?? 0;
+}
+
+/** Counts an attempt at a number, in a transaction of its own, and resolves with how many there were. */
+export async function countAttempt<Schema>(
+  db: Kysely<Schema>,
+  { consumer, key }: InboxStream,
+  seq: number,
+): Promise<number> {
+  const { rows } = await sql<{ attempts: number }>`
+    insert into inbox_attempts as known (consumer, ordering_key, seq, attempts)
+    values (${consumer}, ${key}, ${seq}, 1)
+    on conflict (consumer, ordering_key) do update set
+      attempts = case when known.seq = excluded.seq then known.attempts + 1 else 1 end, seq = excluded.seq
+    returning attempts`.execute(db);
+  return rows[0]?.attempts ?? 1;
+}
+
+/** Begins the count anew, for a message that an operator wants tried again. */
+export async function forgetAttempts<Schema>(
+  trx: Transaction<Schema>,
+  { consumer, key }: InboxStream,
+): Promise<void> {
+  await sql`delete from inbox_attempts where consumer = ${consumer} and ordering_key = ${key}`.execute(trx);
 }
 
 /** A message that its consumer could not process. It stops its own stream and no other. */

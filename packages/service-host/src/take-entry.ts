@@ -1,0 +1,139 @@
+import type { JournalFact } from '@orrery/contracts';
+import {
+  advance,
+  attemptsOf,
+  classifyPostgresError,
+  countAttempt,
+  type Database,
+  firstDeadLetter,
+  type InboxStep,
+  lastSeq,
+  transaction,
+} from '@orrery/database';
+import { createSemaphore } from '@orrery/service-kit';
+import type { Transaction } from 'kysely';
+
+export interface TakeDependencies<Schema> {
+  readonly consumer: string;
+  readonly database: Pick<Database<Schema>, 'db'>;
+  readonly handle: (trx: Transaction<Schema>, entry: JournalFact) => Promise<void>;
+  readonly maxAttempts: number;
+  readonly signal: AbortSignal;
+}
+
+/** `stopped`: a dead letter stops the deployment. */
+type Step = Exclude<InboxStep, 'forked'> | 'stopped';
+
+/**
+ * Moves the consumer's position by an entry and handles it, in one transaction.
+ * @throws EntryFailed, or the error that says that the database is away
+ */
+export type TakeEntry = (entry: JournalFact) => Promise<Step>;
+
+/** The entry could not be handled; `cause` says why. */
+export class EntryFailed extends Error {
+  override readonly name = 'EntryFailed';
+
+  constructor(
+    readonly entry: JournalFact,
+    cause: unknown,
+    /** No further attempt is made. */
+    readonly isFinal: boolean,
+  ) {
+    super(`entry ${entry.seq} of ${entry.deployment} was not handled`, { cause });
+  }
+
+  get reason(): string {
+    return this.cause instanceof Error ? this.cause.message : String(this.cause);
+  }
+}
+
+/** Rolls back the transaction of an entry whose deployment is stopped. */
+class Stopped extends Error {}
+
+const FORKED =
+  'It does not follow the entry that was handled before: the journal has lost entries, and others took their place.';
+
+/** Deployments remembered at once. One that is forgotten costs its next entry two more statements. */
+const MAX_KNOWN = 100_000;
+
+/**
+ * Attempts at an entry are counted in the database, so that entries that end the process count too: before the handling
+ * of each entry that failed, and of the first entry that this process takes of a deployment, since another process may
+ * have ended at it. Other entries cost nothing more; their first failure is counted afterwards. An entry that was begun
+ * before is handled with no other such entry beside it, so that it takes no others along when it ends the process.
+ */
+export function createTakeEntry<Schema>({
+  consumer,
+  database: { db },
+  handle,
+  maxAttempts,
+  signal,
+}: TakeDependencies<Schema>): TakeEntry {
+  const streamOf = ({ deployment }: JournalFact) => ({ consumer, key: deployment });
+  const known = new Set<string>();
+  /** `passing`: the last attempt was counted, but failed because the database was away. */
+  const failing = new Map<string, 'counted' | 'passing'>();
+  const begunBefore = createSemaphore(1);
+
+  const inTransaction: TakeEntry = async (entry) => {
+    try {
+      return await transaction(db, async (trx) => {
+        const step = await advance(trx, streamOf(entry), entry.seq, entry);
+        if (step === 'seen') return step;
+        // After `advance`, which locks the position: no process can store a dead letter between this and the commit.
+        if ((await firstDeadLetter(trx, streamOf(entry))) !== undefined) throw new Stopped();
+        if (step === 'forked') throw new EntryFailed(entry, new Error(FORKED), true);
+        if (step === 'next') await handle(trx, entry);
+        return step;
+      });
+    } catch (error) {
+      if (error instanceof Stopped) return 'stopped';
+      if (error instanceof EntryFailed || isPassing(error)) throw error;
+      throw new EntryFailed(entry, error, false);
+    }
+  };
+  const countedAfter: TakeEntry = async (entry) => {
+    try {
+      return await inTransaction(entry);
+    } catch (error) {
+      if (!(error instanceof EntryFailed) || error.isFinal || signal.aborted) throw error;
+      failing.set(entry.deployment, 'counted');
+      throw withCount(error, await countAttempt(db, streamOf(entry), entry.seq));
+    }
+  };
+  const countedBefore = async (entry: JournalFact, begun: number) => {
+    const isCounted = failing.get(entry.deployment) === 'passing';
+    const attempts = isCounted ? begun : await countAttempt(db, streamOf(entry), entry.seq);
+    if (attempts > maxAttempts) throw new EntryFailed(entry, new Error(endless(maxAttempts)), true);
+    try {
+      const step = await inTransaction(entry);
+      failing.delete(entry.deployment);
+      return step;
+    } catch (error) {
+      failing.set(entry.deployment, error instanceof EntryFailed ? 'counted' : 'passing');
+      throw error instanceof EntryFailed ? withCount(error, attempts) : error;
+    }
+  };
+  const withCount = (error: EntryFailed, attempts: number) =>
+    new EntryFailed(error.entry, error.cause, error.isFinal || attempts >= maxAttempts);
+
+  return async (entry) => {
+    const { deployment, seq } = entry;
+    if (known.has(deployment) && !failing.has(deployment)) return countedAfter(entry);
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.add(deployment);
+    // Only the next entry can have been begun; the count of another one would replace its count.
+    if (seq !== (await lastSeq(db, streamOf(entry))) + 1) return inTransaction(entry);
+    const begun = await attemptsOf(db, streamOf(entry), seq);
+    return begun === 0
+      ? countedBefore(entry, begun)
+      : begunBefore.run(signal, () => countedBefore(entry, begun));
+  };
+}
+
+const endless = (attempts: number) => `${attempts} attempts did not come to an end, nor fail.`;
+
+/** Whether the database was away, full or busy, which says nothing about the entry. */
+const isPassing = (error: unknown): boolean =>
+  ['conflict', 'unavailable', 'storage_full', 'unknown_outcome'].includes(classifyPostgresError(error).kind);
