@@ -10,7 +10,7 @@ import {
 import type { MadeClaim, VersionClaim } from '../catalog/catalog-client.js';
 import type { KnownDeployment } from '../deployments/deployment-directory.js';
 import { refuseLocked } from '../deployments/deployment-rules.js';
-import { lifecycleEntry } from '../deployments/lifecycle-entry.js';
+import { lifecycleEntry } from '../execution/lifecycle-entry.js';
 import type { Binding, DeploymentState } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
 import { factsOf, type NewBinding, toRecord } from './binding-rules.js';

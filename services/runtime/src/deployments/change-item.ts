@@ -1,11 +1,11 @@
 import type { CallContext, DeploymentRecord, JournalKind, JsonObject } from '@orrery/contracts';
 import type { Updateable } from 'kysely';
 import type { RuntimeTables } from '../database/schema.js';
+import { lifecycleEntry } from '../execution/lifecycle-entry.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import type { KnownDeployment } from './deployment-directory.js';
 import { toRecord } from './deployment-rules.js';
-import { lifecycleEntry } from './lifecycle-entry.js';
 
 type Columns = Updateable<RuntimeTables['deployments']>;
 

@@ -1,5 +1,5 @@
 import { createMeter, type Logger } from '@orrery/service-kit';
-import { lifecycleEntry } from '../deployments/lifecycle-entry.js';
+import { lifecycleEntry } from '../execution/lifecycle-entry.js';
 import type { Batch } from '../state/batch.js';
 import type { DeploymentState, JournalHead } from '../state/deployment-state.js';
 import type { Effects } from '../state/effects.js';

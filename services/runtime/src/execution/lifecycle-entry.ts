@@ -1,8 +1,8 @@
 import { type Caller, callerName, type JournalKind, type JsonObject } from '@orrery/contracts';
-import { checkEntrySize, noChanges } from '../execution/check-changes.js';
 import { uuidV7 } from '../ids/uuid-v7.js';
 import type { CheckedChanges } from '../journal/change.js';
 import type { JournalEntryDraft } from '../journal/entry.js';
+import { checkEntrySize, noChanges } from './check-changes.js';
 
 /**
  * An entry that is not an execution: `facts` say what was done. The caller has checked the changes.
