@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { Agent, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { systemClock } from '@orrery/service-kit';
@@ -149,8 +150,10 @@ describe('arriving bodies', () => {
     const limit = 10 * 1024;
     const announced = server.post('/app/things', `content-length: ${limit + 1}`, '{');
     const sent = server.post('/app/things', 'transfer-encoding: chunked', chunk(`"${'x'.repeat(limit)}"`));
-    for (const one of [announced, sent])
-      expect(await one.answer).toMatch(/^HTTP\/1\.1 413 .*connection: close.*at most 10240 bytes/is);
+    const huge = server.post('/app/things', `content-length: ${2 * 1024 * 1024}`, '{');
+    for (const one of [announced, sent, huge])
+      expect(await one.answer).toMatch(/^HTTP\/1\.1 413 .*at most 10240 bytes/is);
+    for (const one of [sent, huge]) expect(await one.answer).toMatch(/connection: close/);
     const escaped = `{"later":"${'\\u0041'.repeat(1024)}"}`;
     const fits = server.post('/app/things', `content-length: ${escaped.length}`, escaped);
     expect(await fits.answer).toMatch(/^HTTP\/1\.1 400 .*"pointer":"\/later"/s);
@@ -202,6 +205,25 @@ describe('connections', () => {
     running[0]?.();
     expect([await first, await get('/api/things', '203.0.113.1')]).toEqual([200, 200]);
   });
+});
+
+it('a client whose body is refused gets the answer, keeps its connection, and leaves the budget to others', async () => {
+  const { app } = fakeApp({ limits: { ...httpLimits, maxBodyBytes: 100 * 1024 } });
+  await using server = await listening(app);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const send = (path: string, body: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const headers = { ...authorized, 'content-type': 'application/json', 'content-length': body.length };
+      const asked = request(`${server.url}${path}`, { agent, method: 'POST', headers }, (answer) =>
+        answer.resume().once('end', () => resolve(answer.statusCode)),
+      );
+      asked.once('error', reject).end(body);
+    });
+  const large = JSON.stringify({ later: 'x'.repeat(1024 * 1024 - 100) });
+  for (let n = 0; n < 5; n += 1) expect(await send('/app/things', large)).toBe(413);
+  expect(server.open()).toBe(1);
+  expect(await send('/api/things', JSON.stringify({ name: 'x'.repeat(90 * 1024) }))).toBe(201);
+  agent.destroy();
 });
 
 const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;

@@ -9,6 +9,7 @@ export function answerProblems(app: FastifyInstance, logger: Logger): void {
   app.setErrorHandler((thrown, request, reply) => {
     const error = edgeError(thrown, request.routeOptions.bodyLimit);
     if (ERRORS[error.code].status >= 500) logFault(logger, error, request);
+    if (error.code === 'body_too_large' && isSoonOver(request)) reply.removeHeader('connection');
     return sendProblem(error, request, reply);
   });
 }
@@ -52,6 +53,13 @@ const bodyTooLarge = (limit: number | undefined, cause: unknown): ServiceError =
         cause,
         facts: { limit },
       });
+
+/**
+ * Whether the rest of a refused body is read and thrown away instead of closing the connection: a client that is still
+ * sending when its connection closes may never see the answer.
+ */
+const isSoonOver = ({ headers, server }: FastifyRequest): boolean =>
+  Number(headers['content-length']) <= (server.initialConfig.bodyLimit ?? 0);
 
 /** Internal errors with their stack. Unavailability and overload in one line, since there may be many of them. */
 function logFault(logger: Logger, error: ServiceError, request: FastifyRequest): void {

@@ -57,9 +57,12 @@ export function limitArrivingBodies(
     if (!raw.complete && hasBody(raw)) {
       const one = { raw, since: performance.now(), received: 0 };
       arriving.add(one);
-      raw.on('data', (chunk: Buffer) => receive(one, chunk.length));
+      const count = (chunk: Buffer) => receive(one, chunk.length);
+      raw.on('data', count);
       raw.once('end', () => arriving.delete(one));
       reply.raw.once('close', () => {
+        // What still comes after a refusal is thrown away.
+        raw.off('data', count);
         arriving.delete(one);
         counted -= countedOf(one);
       });
