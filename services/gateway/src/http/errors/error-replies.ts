@@ -1,3 +1,4 @@
+import { finished } from 'node:stream';
 import { asServiceError, ERRORS, type ErrorCode, ServiceError } from '@orrery/contracts';
 import type { Logger } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -6,10 +7,17 @@ import { PROBLEM_TYPE, problemHeaders, problemOf } from './problem.js';
 
 /** Answers every error as a problem document. Faults of the service are logged with their cause. */
 export function answerProblems(app: FastifyInstance, logger: Logger): void {
+  let discarded = 0;
   app.setErrorHandler((thrown, request, reply) => {
     const error = edgeError(thrown, request.routeOptions.bodyLimit);
     if (ERRORS[error.code].status >= 500) logFault(logger, error, request);
-    if (error.code === 'body_too_large' && isSoonOver(request)) reply.removeHeader('connection');
+    if (error.code === 'body_too_large' && discarded < MAX_DISCARDED && isSoonOver(request)) {
+      discarded += 1;
+      finished(request.raw, () => {
+        discarded -= 1;
+      });
+      reply.removeHeader('connection');
+    }
     return sendProblem(error, request, reply);
   });
 }
@@ -53,6 +61,9 @@ const bodyTooLarge = (limit: number | undefined, cause: unknown): ServiceError =
         cause,
         facts: { limit },
       });
+
+/** Refused bodies of which the rest is read at once: to read them costs time, though nothing is kept. */
+const MAX_DISCARDED = 4;
 
 /**
  * Whether the rest of a refused body is read and thrown away instead of closing the connection: a client that is still
