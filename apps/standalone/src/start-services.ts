@@ -12,6 +12,8 @@ import { welcome } from './welcome.js';
 
 export interface ServicesSettings extends Omit<StandaloneSettings, 'gateway'> {
   readonly databaseUrl: string;
+  /** The database is this process's own, and its folder is locked: nobody else can be using it. */
+  readonly ownsDatabase: boolean;
   readonly gateway: OpenGateway;
 }
 
@@ -31,7 +33,7 @@ export async function startServices(
   const forChainPusher = { ...shared, bus: await busFor('chain-pusher') };
   await useAll(resources, {
     catalog: startCatalog(forCatalog, settings.catalog),
-    runtime: startRuntime(forRuntime, settings.runtime),
+    runtime: startRuntime({ ...forRuntime, soleProcess: settings.ownsDatabase }, settings.runtime),
     scheduler: startScheduler(forScheduler),
     'chain-pusher': startChainPusher(forChainPusher),
   });

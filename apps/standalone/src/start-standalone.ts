@@ -19,7 +19,8 @@ export async function startStandalone(
     settings.databaseUrl ?? embeddedDatabase(context, settings),
     import('./start-services.js'),
   ]);
-  return startServices(context, { ...settings, databaseUrl, gateway });
+  const ownsDatabase = settings.databaseUrl === undefined;
+  return startServices(context, { ...settings, databaseUrl, ownsDatabase, gateway });
 }
 
 async function embeddedDatabase(

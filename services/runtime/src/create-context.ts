@@ -150,11 +150,14 @@ function createOwnership(
   const { db } = pools.lanes;
   const stopping = new AbortController();
   const held = createHeldPartitions({
-    onDropped: (partition) => {
+    // Under the next epoch its runs continue with the answers that they wait for.
+    onEpochOver: (partition) => {
       states.forgetPartition(partition);
+      lanes.renewed([partition]);
+    },
+    onGone: (partition) => {
       lanes.disowned([partition]);
-      // When this process still owns the partition under another epoch, its runs continue with the answers they wait for.
-      queueMicrotask(() => held.epochOf(partition) === undefined && runs.abandon(partition));
+      runs.abandon(partition);
     },
     onTaken: () => {
       ids.discard();
@@ -197,7 +200,7 @@ function createOwnership(
     logger,
   });
   resources.add('recovery', () => stopping.abort());
-  resources.add('partition leases', () => leases.stop());
   resources.add('runs under way', () => runs.stop());
+  resources.add('partition leases', () => leases.stop());
   return { lanes, held, leases, runs, publication };
 }

@@ -14,10 +14,13 @@ import type { Decider } from './executions/decider.js';
 import { runtimeHandlers } from './handlers.js';
 import { operatorPauses } from './operator/operator-pauses.js';
 import { type LeaseKeeper, partitionsFreed } from './ownership/lease-keeper.js';
+import { endAllLeases } from './ownership/lease-store.js';
 
 export interface RuntimeDependencies extends ServiceDependencies {
   /** Names this process among the runtime's processes; random by default. */
   readonly instance?: string;
+  /** No other runtime can be running on this database, not even one that is stopped: all leases are taken at once. */
+  readonly soleProcess?: boolean;
   /** Decides the executions of versions that have no template; without it they are refused. */
   readonly decider?: Decider;
   /** For tests: see `ContextParts`. */
@@ -49,6 +52,7 @@ export function startRuntime(
     const pools = openPools(database, config, resources);
     // Released after the leases, so that calls meanwhile are forwarded to the new owners, and before the database.
     resources.add('answers', () => bus.close());
+    if (dependencies.soleProcess === true) await endAllLeases(database.db);
     const parts = { ...dependencies, database, pools, instance, resources };
     const { context, leases } = createRuntimeContext(parts, config);
     const listening = new AbortController();
@@ -80,6 +84,8 @@ export function startRuntime(
     resources.add('operator pauses', () => pauses.stop());
     const keys = startKeySweep(database.db, { clock, logger, intervalMs: KEY_SWEEP_MS });
     resources.add('idempotency key sweep', () => keys.stop());
+    // Registered a second time, so that it comes first: until it is done, nobody serves these deployments.
+    resources.add('partition leases', () => leases.stop());
     return { context, instance, leases };
   }, logger);
 }

@@ -156,7 +156,7 @@ it.each(cases)('$name: the commit of $which counts once when $what', async ({ he
 describe('the proof of a batch that has no entry', () => {
   const id = '01900000-0000-7000-8000-00000000000c';
   const recover = (run: Partial<RunWrite>) => {
-    const held = createHeldPartitions({ onDropped: () => undefined, onTaken: () => undefined });
+    const held = createHeldPartitions({ onEpochOver: vi.fn(), onGone: vi.fn(), onTaken: vi.fn() });
     const write = { deploymentId: 1, from: 20, step: 25, columns: {}, ...run };
     const { db } = database;
     const batch = { ...newBatch(), runs: new Map([[id, write]]) };

@@ -32,7 +32,8 @@ export interface Sent {
 export const OWNER = 1;
 export const OTHER = 2;
 
-type BootOptions = Partial<RuntimeConfig> & Pick<RuntimeDependencies, 'aroundCommit' | 'decider'>;
+type BootOptions = Partial<RuntimeConfig> &
+  Pick<RuntimeDependencies, 'aroundCommit' | 'decider' | 'soleProcess'>;
 
 /** A database, a bus and a catalog in memory, for one test file; runtimes are booted on them. */
 export async function prepareHouse() {
@@ -53,7 +54,7 @@ export async function prepareHouse() {
     attribute('label', 'string', { constraints: { enum: ['a', 'b'] } }),
   ]);
   catalog.plantVersion(incrementVersion);
-  await (await busOf('catalog')).serve(usedContract, catalog.handlers);
+  await (await busOf('catalog')).serve(usedContract, replaceable(catalog.handlers));
   const client = await busOf('client');
 
   const standBy = oneReader();
@@ -70,7 +71,7 @@ export async function prepareHouse() {
       },
     };
   };
-  const boot = async ({ aroundCommit, decider, ...overrides }: BootOptions = {}) => {
+  const boot = async ({ aroundCommit, decider, soleProcess = false, ...overrides }: BootOptions = {}) => {
     const config = { ...readRuntimeConfig({}), ...overrides };
     const dependencies = {
       databaseUrl,
@@ -78,6 +79,7 @@ export async function prepareHouse() {
       clock,
       logger,
       health: createHealth({ clock }),
+      soleProcess,
       ...(aroundCommit && { aroundCommit }),
       ...(decider && { decider }),
     };
@@ -85,6 +87,15 @@ export async function prepareHouse() {
   };
   return { databaseUrl, catalog, boot, published, bus: client, resources, ...callers(client) };
 }
+
+/** Looks each handler up when it is called, so that a test may replace it. */
+const replaceable = <Handlers extends object>(handlers: Handlers): Handlers =>
+  Object.fromEntries(
+    Object.keys(handlers).map((name) => [
+      name,
+      (...call: unknown[]) => (handlers as Record<string, (...call: unknown[]) => unknown>)[name]?.(...call),
+    ]),
+  ) as Handlers;
 
 /** A hub in memory has one reader of a consumer: of several runtimes on it the first reads, the others stand by. */
 function oneReader() {

@@ -30,9 +30,9 @@ export function createRecovery(
       async () => {
         const mine = [...batch.leases.values()];
         const raised = await raiseEpochs(db, instance, mine);
-        // Another batch's recovery may have raised them before.
-        held.dropLost(mine);
+        // First, so that these partitions are not lost in between. Another batch's recovery may have raised others before.
         held.hold(raised);
+        held.dropLost(mine);
         return proofOf(db, batch);
       },
       POLICY,

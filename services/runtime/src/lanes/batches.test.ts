@@ -18,6 +18,7 @@ function itemFor(state: DeploymentState): QueuedItem {
     decide: () => ({ kind: 'record', run, settlement: { reply: 'done' } }),
   };
   const rest = {
+    stage: 'undecided',
     state,
     needs: undefined,
     isolated: false,

@@ -70,6 +70,7 @@ export function createBatches(dependencies: BatchesDependencies): (queued: Queue
   };
   const carry = async (decided: DecidedBatch) => {
     for (const id of decided.batch.deployments.keys()) uncommitted.add(id);
+    for (const { queued } of decided.settled) queued.stage = 'committing';
     commitSlots.take();
     await commitAndReply(decided);
     commitSlots.release();

@@ -23,10 +23,15 @@ export interface Lanes {
    * @throws NotOwner when this process does not own the deployment (any more); nothing has happened then.
    */
   submit<T>(item: WorkItem<T>): Promise<T>;
-  /** Resolves when nothing of these partitions is prepared, queued or being committed. */
+  /** As `disowned`; resolves when nothing of these partitions is being committed either. */
   drained(partitions: readonly number[]): Promise<void>;
-  /** This process does not own these any more: waiting items are refused with NotOwner. */
+  /**
+   * This process does not serve these any more: all items are refused with NotOwner but those whose batch is being
+   * committed. These are refused when their commit is known to have written nothing.
+   */
   disowned(partitions: readonly number[]): void;
+  /** The states of these partitions are read anew: waiting items look again for what they wait for. */
+  renewed(partitions: readonly number[]): void;
 }
 
 /**
@@ -42,7 +47,9 @@ export interface Lanes {
 export function createLanes(dependencies: LanesDependencies): Lanes {
   const { clock } = dependencies;
   const inFlight = createInFlightCounter();
+  const open = new Set<QueuedItem>();
   const enter = (queued: QueuedItem): void => {
+    if (queued.stage === 'committing') queued.stage = 'undecided';
     prepareItem(dependencies, queued).then(
       () => add(queued),
       (error: unknown) => queued.reject(error instanceof NotOwner ? error : toServiceError(error)),
@@ -57,30 +64,52 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
     onDone: ({ batch }) => waiting.release(withRunSteps(batch)),
   });
 
+  const release = (partitions: readonly number[]) => {
+    waiting.releasePartitions(partitions);
+    for (const queued of open) {
+      const partition = partitionOf(queued.item.deploymentId);
+      if (queued.stage !== 'undecided' || !partitions.includes(partition)) continue;
+      queued.stage = 'released';
+      queued.reject(new NotOwner(partition));
+    }
+  };
+
   return {
     submit: <T>(item: WorkItem<T>) => {
       const partition = partitionOf(item.deploymentId);
       inFlight.begin(partition);
       return new Promise<T>((resolve, reject) => {
+        const end = () => {
+          if (open.delete(queued)) inFlight.end(partition);
+        };
         const queued: QueuedItem = {
           item,
-          // Settled with what the item's own `decide` made.
-          resolve: (answer) => resolve(answer as T),
-          reject: (error) => reject(refusalOf(error)),
+          resolve: (answer) => {
+            end();
+            // Settled with what the item's own `decide` made.
+            resolve(answer as T);
+          },
+          reject: (error) => {
+            end();
+            reject(refusalOf(error));
+          },
+          stage: 'undecided',
           needs: undefined,
           state: undefined,
           isolated: false,
           violations: 0,
           rounds: 0,
         };
+        open.add(queued);
         enter(queued);
-      }).finally(() => inFlight.end(partition));
+      });
     },
     drained: (partitions) => {
-      waiting.releasePartitions(partitions);
+      release(partitions);
       return inFlight.untilNone(partitions);
     },
-    disowned: waiting.releasePartitions,
+    disowned: release,
+    renewed: waiting.releasePartitions,
   };
 }
 

@@ -2,7 +2,7 @@ import { asServiceError, type Cancellation, ServiceError } from '@orrery/contrac
 import type { KeyedMutex } from '@orrery/service-kit';
 import type { ClaimSchemas } from '../catalog/catalog-client.js';
 import type { IdBlocks } from '../ids/id-blocks.js';
-import { NotOwner } from '../ownership/partitions.js';
+import { NotOwner, partitionOf } from '../ownership/partitions.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { InstanceLoader } from '../state/load-instances.js';
 import type { ResidentStates } from '../state/resident-states.js';
@@ -13,6 +13,11 @@ export interface QueuedItem {
   readonly item: WorkItem<unknown>;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /**
+   * `committing`: it was decided, and its batch is being committed. `released`: its caller was sent to another owner, so
+   * it is never decided here.
+   */
+  stage: 'undecided' | 'committing' | 'released';
   /** What the last decision found missing. */
   needs: ItemNeeds | undefined;
   /** The state that it was prepared for. */
@@ -29,7 +34,8 @@ export interface QueuedItem {
 const MAX_ROUNDS = 50;
 
 /** Why an item is not worth deciding any more: its caller does not wait, or it never becomes ready. */
-export function reasonToDrop({ item, rounds }: QueuedItem, now: number): ServiceError | undefined {
+export function reasonToDrop({ item, rounds, stage }: QueuedItem, now: number): Error | undefined {
+  if (stage === 'released') return new NotOwner(partitionOf(item.deploymentId));
   if (item.signal.aborted) return abortReason(item.signal);
   if (now >= item.deadline) return new ServiceError('deadline_exceeded');
   if (rounds > MAX_ROUNDS)

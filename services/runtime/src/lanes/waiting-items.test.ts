@@ -11,6 +11,7 @@ function setUp() {
     item: { deploymentId, deadline, signal: leaving.signal } as unknown as QueuedItem['item'],
     resolve: vi.fn(),
     reject: vi.fn(),
+    stage: 'undecided' as const,
     needs: undefined,
     state: undefined,
     isolated: false,

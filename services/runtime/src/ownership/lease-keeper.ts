@@ -1,9 +1,16 @@
 import { defineMessage } from '@orrery/contracts';
-import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
+import {
+  type Clock,
+  createBatcher,
+  createMeter,
+  createSemaphore,
+  type Logger,
+  startPollLoop,
+} from '@orrery/service-kit';
 import { z } from 'zod';
 import type { Db } from '../database/db.js';
-import { acquire, announce, giveBack, leave, renew } from './lease-store.js';
-import { type HeldPartitions, PARTITIONS } from './partitions.js';
+import { acquire, announce, giveBack, leave, readBalance, renew } from './lease-store.js';
+import { type HeldPartitions, PARTITIONS, takingOrder } from './partitions.js';
 
 /** Broadcast among the runtime's processes: there are partitions to take. A lost one delays a takeover by a third of the lease's time. */
 export const partitionsFreed = defineMessage('runtime', 'partitions-freed', z.object({ by: z.string() }));
@@ -14,7 +21,7 @@ export interface LeaseKeeperOptions {
   /** A lease that is not renewed for this long may be taken by any process, in milliseconds. */
   readonly ttlMs: number;
   readonly held: HeldPartitions;
-  /** Resolves when nothing of these partitions is queued or being committed. */
+  /** Refuses what is not being committed of these partitions; resolves when nothing of them is being committed. */
   readonly drained: (partitions: readonly number[]) => Promise<void>;
   /** Notifies the other processes that there are partitions to take. */
   readonly announceFree: () => Promise<void>;
@@ -23,79 +30,145 @@ export interface LeaseKeeperOptions {
 }
 
 export interface LeaseKeeper {
-  /** Runs now, for instance because another process has given partitions back. */
+  /** Balances now, for instance because another process has given partitions back. */
   wake(): void;
+  /** Renews, then balances. */
   runOnce(): Promise<unknown>;
-  /** Hands everything over: drains, gives back, leaves. */
+  /** Hands everything over: drains, gives back, leaves. Repeated calls share one stop. */
   stop(): Promise<void>;
 }
+
+/** Pause after a failed renewal, in milliseconds. */
+const RENEW_AGAIN_MS = 250;
+/** A commit may keep a partition from being given back for this long, in milliseconds. */
+const DRAIN_MS = 250;
+/** Waited beyond the end of a lease, and before a partition that could not be taken is tried again, in milliseconds. */
+const MARGIN_MS = 50;
 
 /**
  * Keeps this process's share of the partitions: ceil(64 / live processes).
  *
  *   free ─ acquire (epoch + 1) ─→ held ─ renew every third of the TTL ─→ held
- *   held ─ more than the share, or stop ─→ draining ─ nothing queued ─→ given back (free)
+ *   held ─ more than the share, or stop ─→ draining ─ nothing being committed ─→ given back (free)
  *   held ─ not renewed in time ─→ free for others; lost here: its states in memory are forgotten
+ *
+ * Renewal has a loop of its own, so that no handover keeps it waiting; each partition is handed over by itself.
  */
 export function startLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
-  const { ttlMs, clock, logger } = options;
-  const loop: PollLoop = startPollLoop({
-    name: 'partition leases',
+  const { db, instance, ttlMs, held, clock, logger } = options;
+  /** Statements that change which leases are held; each is short. */
+  const turns = createSemaphore(1);
+  const inTurn = <T>(work: () => Promise<T>) => turns.run(NEVER, work);
+  const handOver = createHandover(options, inTurn);
+  const stopping = new AbortController();
+
+  const renewal = startPollLoop({
+    name: 'lease renewal',
+    intervalMs: ttlMs / 3,
+    maxBackoffMs: RENEW_AGAIN_MS,
+    clock,
+    logger,
+    runOnce: async () => {
+      await inTurn(async () => {
+        if (!stopping.signal.aborted) await announce(db, instance, ttlMs);
+        await renewHeld(options);
+      });
+      return 'idle';
+    },
+  });
+  const keepShare = async () => {
+    const { live, freeInMs } = await readBalance(db, instance);
+    const share = Math.ceil(PARTITIONS / Math.max(1, live));
+    const mine = held.all().map(({ partition }) => partition);
+    const missing = share - mine.length;
+    if (missing < 0) await handOver(mine.sort((a, b) => takingOrder(a) - takingOrder(b)).slice(share));
+    const taken = missing > 0 ? await inTurn(() => acquire(db, instance, ttlMs, missing)) : [];
+    held.hold(taken);
+    if (freeInMs === null || freeInMs > ttlMs / 3) return;
+    if (freeInMs === 0 && taken.length >= missing) return;
+    // An owner has died: its leases end before the next regular run. Or a commit keeps a free partition locked.
+    const wake = () => balance.wake();
+    clock.sleep(freeInMs + MARGIN_MS, stopping.signal).then(wake, () => undefined);
+  };
+  const balance = startPollLoop({
+    name: 'partition balance',
     intervalMs: ttlMs / 3,
     maxBackoffMs: ttlMs / 3,
     clock,
     logger,
     runOnce: async () => {
-      await keepShare(options);
+      await keepShare();
       return 'idle';
     },
   });
+  const stop = async () => {
+    stopping.abort();
+    await balance.stop();
+    // Before the partitions are free, so that the processes that take them do not count this one.
+    await inTurn(() => leave(db, instance));
+    await handOver(held.all().map(({ partition }) => partition));
+    await renewal.stop();
+  };
+  let stopped: Promise<void> | undefined;
   return {
-    wake: loop.wake,
-    runOnce: loop.runOnce,
-    stop: async () => {
-      await loop.stop();
-      // Before the partitions are free, so that the processes that take them do not count this one.
-      await leave(options.db, options.instance);
-      await handOver(
-        options,
-        options.held.all().map(({ partition }) => partition),
-      );
+    wake: balance.wake,
+    runOnce: async () => {
+      await renewal.runOnce();
+      await balance.runOnce();
+    },
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
     },
   };
 }
 
-async function keepShare(options: LeaseKeeperOptions): Promise<void> {
-  const { db, instance, ttlMs, held } = options;
-  const live = await announce(db, instance, ttlMs);
-  const share = Math.ceil(PARTITIONS / live);
+const NEVER = new AbortController().signal;
+
+async function renewHeld({ db, instance, ttlMs, held }: LeaseKeeperOptions): Promise<void> {
+  const before = held.all();
   const renewed = await renew(db, instance, ttlMs);
   const still = new Set(renewed.map(({ partition }) => partition));
-  held.drop(
-    held
-      .all()
-      .map(({ partition }) => partition)
-      .filter((partition) => !still.has(partition)),
-  );
+  held.dropLost(before.filter(({ partition }) => !still.has(partition)));
   held.hold(renewed);
-  if (renewed.length > share) {
-    await handOver(
-      options,
-      renewed.slice(share).map(({ partition }) => partition),
-    );
-  } else if (renewed.length < share) {
-    held.hold(await acquire(db, instance, ttlMs, share - renewed.length));
-  }
 }
 
-async function handOver(options: LeaseKeeperOptions, partitions: readonly number[]): Promise<void> {
-  if (partitions.length === 0) return;
-  const { db, instance, held, drained, announceFree, logger } = options;
-  held.drain(partitions);
-  await drained(partitions);
-  held.drop(partitions);
-  await giveBack(db, instance, partitions);
-  await announceFree().catch((error: unknown) =>
-    logger.debug({ err: error }, 'the handover could not be broadcast'),
-  );
+/** Hands partitions over, each as soon as nothing of it is being committed; those of one moment in one statement. */
+function createHandover(
+  { db, instance, held, drained, announceFree, clock, logger }: LeaseKeeperOptions,
+  inTurn: <T>(work: () => Promise<T>) => Promise<T>,
+): (partitions: readonly number[]) => Promise<void> {
+  const durations = createMeter('runtime').createHistogram('orrery_runtime_handover', {
+    unit: 'ms',
+    description: 'Time from the decision to hand a partition over until it was free',
+  });
+  const release = createBatcher<number, undefined>({
+    maxBatch: PARTITIONS,
+    load: async (partitions) => {
+      await inTurn(() => {
+        held.drop(partitions);
+        return giveBack(db, instance, partitions);
+      });
+      await announceFree().catch((error: unknown) =>
+        logger.debug({ err: error }, 'the handover could not be broadcast'),
+      );
+      return partitions.map(() => undefined);
+    },
+  });
+  const handOverOne = async (partition: number) => {
+    const startedAt = performance.now();
+    const done = new AbortController();
+    const late = clock.sleep(DRAIN_MS, done.signal).then(
+      () => logger.info({ partition, ms: DRAIN_MS }, 'a partition is handed over during a commit'),
+      () => undefined,
+    );
+    await Promise.race([drained([partition]), late]);
+    done.abort();
+    await release(partition);
+    durations.record(performance.now() - startedAt);
+  };
+  return async (partitions) => {
+    held.drain(partitions);
+    await Promise.all(partitions.map(handOverOne));
+  };
 }

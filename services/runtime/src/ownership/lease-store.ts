@@ -32,6 +32,11 @@ export async function renew(db: Db, instance: string, ttlMs: number): Promise<Le
   return leases(rows);
 }
 
+/** `takingOrder` of a partition, in SQL. */
+const TAKING_ORDER = sql.raw(
+  '((id & 1) << 5 | (id & 2) << 3 | (id & 4) << 1 | (id & 8) >> 1 | (id & 16) >> 3 | (id & 32) >> 5)',
+);
+
 /**
  * Takes up to `limit` partitions that no process holds any more, each under a new epoch. `for update skip locked` leaves
  * out partitions that a commit has locked, so no partition is taken during a commit.
@@ -41,12 +46,38 @@ export async function acquire(db: Db, instance: string, ttlMs: number, limit: nu
     update partitions set owner = ${instance}, epoch = epoch + 1, expires_at = ${later(ttlMs)}
     where id in (
       select id from partitions where owner is null or expires_at < now()
-      order by id limit ${limit} for update skip locked
+      order by ${TAKING_ORDER} limit ${limit} for update skip locked
     ) returning id, epoch`.execute(db);
   return leases(rows);
 }
 
-/** Gives partitions back, for anyone to take at once. A commit does not hold it up: they have been drained. */
+/** What a process needs to know in order to balance. Times are those of the database's clock. */
+export interface Balance {
+  /** Live processes, this one included. */
+  readonly live: number;
+  /** Until a partition that is not held by `instance` is free, in milliseconds; 0 when one is, null when it holds all. */
+  readonly freeInMs: number | null;
+}
+
+export async function readBalance(db: Db, instance: string): Promise<Balance> {
+  const { rows } = await sql<Balance>`
+    select (select count(*)::int from members where expires_at > now()) as live,
+      (select greatest(0, extract(epoch from min(coalesce(expires_at, now())) - now()) * 1000)::float8
+        from partitions where owner is distinct from ${instance}) as "freeInMs"`.execute(db);
+  return rows[0] ?? { live: 1, freeInMs: null };
+}
+
+/** Ends all leases. Only for a process that knows that no other can be running on this database. */
+export async function endAllLeases(db: Db): Promise<void> {
+  await sql`with gone as (delete from members) update partitions set owner = null, expires_at = null`.execute(
+    db,
+  );
+}
+
+/**
+ * Gives partitions back, for anyone to take at once. It waits for no commit: `acquire` passes over a partition while a
+ * commit is in progress there, and a commit that has not begun finds its lease lost.
+ */
 export async function giveBack(db: Db, instance: string, partitions: readonly number[]): Promise<void> {
   await sql`
     update partitions set owner = null, expires_at = null

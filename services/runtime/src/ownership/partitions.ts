@@ -3,6 +3,13 @@ export const PARTITIONS = 64;
 
 export const partitionOf = (deploymentId: number): number => deploymentId % PARTITIONS;
 
+/**
+ * The order in which partitions are taken; they are given back from its end. It reverses the six bits of the number, so
+ * that the deployments of neighbouring ids are spread: of two processes one has the even and one the odd partitions.
+ */
+export const takingOrder = (partition: number): number =>
+  [0, 1, 2, 3, 4, 5].reduce((order, bit) => order | (((partition >> bit) & 1) << (5 - bit)), 0);
+
 /** A partition held by this process, and the epoch under which it is held. */
 export interface Lease {
   readonly partition: number;
@@ -26,7 +33,7 @@ export interface HeldPartitions {
   epochOf(partition: number): number | undefined;
   all(): Lease[];
   hold(leases: readonly Lease[]): void;
-  /** No new work for these: they are about to be given back. */
+  /** No new work for these: they are about to be given back. A new epoch does not change that. */
   drain(partitions: readonly number[]): void;
   drop(partitions: readonly number[]): void;
   /** Drops those that are held under these very epochs: another may have been taken since. */
@@ -34,18 +41,22 @@ export interface HeldPartitions {
 }
 
 export interface HeldPartitionsEvents {
-  /** An epoch is no longer valid: the states in memory of the partition are invalid. */
-  readonly onDropped: (partition: number) => void;
+  /** An epoch is over: the states in memory of the partition are invalid. */
+  readonly onEpochOver: (partition: number) => void;
+  /** The partition is not held any more, under any epoch. */
+  readonly onGone: (partition: number) => void;
   readonly onTaken: (partition: number) => void;
 }
 
-export function createHeldPartitions({ onDropped, onTaken }: HeldPartitionsEvents): HeldPartitions {
+export function createHeldPartitions({ onEpochOver, onGone, onTaken }: HeldPartitionsEvents): HeldPartitions {
   const epochs = new Map<number, number>();
   const draining = new Set<number>();
   const drop = (partitions: readonly number[]) => {
     for (const partition of partitions) {
       draining.delete(partition);
-      if (epochs.delete(partition)) onDropped(partition);
+      if (!epochs.delete(partition)) continue;
+      onEpochOver(partition);
+      onGone(partition);
     }
   };
   return {
@@ -54,9 +65,10 @@ export function createHeldPartitions({ onDropped, onTaken }: HeldPartitionsEvent
     hold: (leases) => {
       for (const { partition, epoch } of leases) {
         // Epochs only grow: an older one comes from a late answer.
-        if ((epochs.get(partition) ?? -1) >= epoch) continue;
-        drop([partition]);
+        const before = epochs.get(partition);
+        if (before !== undefined && before >= epoch) continue;
         epochs.set(partition, epoch);
+        if (before !== undefined) onEpochOver(partition);
         onTaken(partition);
       }
     },

@@ -1,0 +1,178 @@
+import { connect, type Database } from '@orrery/database';
+import { createLogger } from '@orrery/service-kit';
+import { afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { createDeciderDouble } from './decider-double.js';
+import { type House, plantDeployment, prepareHouse } from './running-runtime.js';
+
+const house: House = await prepareHouse();
+let database: Database<unknown>;
+const query = async <Row>(sql: string) => (await database.pool.query(sql)).rows as Row[];
+const ownedBy = async (owner: string) => {
+  const rows = await query<{ id: number }>(
+    `select id from runtime.partitions where owner = '${owner}' order by id`,
+  );
+  return rows.map(({ id }) => id);
+};
+const running: AsyncDisposable[] = [];
+const boot = async (...options: Parameters<House['boot']>) => {
+  const runtime = await house.boot(...options);
+  running.push(runtime);
+  return runtime;
+};
+const partitionOf = ({ deployment }: Awaited<ReturnType<typeof plantDeployment>>) =>
+  Number(deployment.id) % 64;
+
+beforeAll(async () => {
+  const logger = createLogger({ service: 'test', level: 'error' });
+  database = house.resources.use(
+    'looking on',
+    await connect({ url: house.databaseUrl, schema: 'public', applicationName: 'test', logger }),
+  );
+  house.catalog.plantVersion({
+    event: 'judge',
+    versionId: 80,
+    behaviorPrompt: 'Judge.',
+    inputSchema: { id: 'string' },
+    stateChanges: { counter: 'partial' },
+  });
+});
+afterEach(async () => {
+  for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
+});
+
+const bindings = ['increment', 'judge'].map((event) => ({ event, eventVersion: 1 }));
+function deferred() {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+const plant = () => plantDeployment(house, { bindings });
+
+it('a stolen partition costs no other partition of the same batch anything', async () => {
+  const decider = createDeciderDouble();
+  await boot({ decider: decider.decider });
+  const planted = [await plant(), await plant(), await plant(), await plant()] as const;
+  const execute = ({ params }: (typeof planted)[number], event: string, id: string, patience: number) =>
+    house.call('deployments.execute', { params, body: { event, input: { id } } }, { patience });
+  const judged = planted.map((one) => execute(one, 'judge', 'a', 3000).catch(() => 'late'));
+  const calls = [];
+  for (const _ of planted) calls.push(await decider.called());
+  const [stolen, ...others] = planted;
+  await query(
+    `update runtime.partitions set owner = 'thief', epoch = epoch + 1, expires_at = now() + interval '1 hour'
+     where id = ${partitionOf(stolen)}`,
+  );
+  // One batch, of which one lease is lost.
+  const late = execute(stolen, 'increment', 'b', 1000).catch(() => 'late');
+  await Promise.all([late, ...others.map((one) => execute(one, 'increment', 'b', 20_000))]);
+  const ofOthers = calls.filter(
+    ({ request }) => request.deployment.address !== String(stolen.deployment.address),
+  );
+  expect(ofOthers).toHaveLength(3);
+  for (const { signal, answer } of ofOthers) {
+    expect(signal.aborted).toBe(false);
+    answer({ 'counter:a': { count: 5 } });
+  }
+  await Promise.all(judged.slice(1));
+  expect(decider.calls()).toBe(4);
+  for (const { counter } of others) expect(await counter('a')).toMatchObject({ state: { count: 5 } });
+  await query(`update runtime.partitions set owner = null, expires_at = null where owner = 'thief'`);
+});
+
+it('idle partitions are handed over at once beside a slow commit, which loses nothing', async () => {
+  const [begun, finished] = [deferred(), deferred()];
+  let isSlow = false;
+  const first = await boot({
+    aroundCommit: (commit) => async (batch) => {
+      if (isSlow) {
+        begun.resolve();
+        await finished.promise;
+      }
+      return commit(batch);
+    },
+  });
+  const [busy, idle] = [await plant(), await plant()];
+  await Promise.all([busy.execute({ id: 'a' }), idle.execute({ id: 'a' })]);
+  const second = await boot();
+  isSlow = true;
+  const answer = busy.execute({ id: 'a' });
+  await begun.promise;
+  const startedAt = performance.now();
+  const stopped = first.leases.stop();
+  await vi.waitFor(async () => expect((await ownedBy(second.instance)).length).toBeGreaterThan(62), {
+    interval: 10,
+  });
+  await idle.execute({ id: 'a' });
+  await stopped;
+  expect(performance.now() - startedAt).toBeLessThan(500);
+  finished.resolve();
+  await answer;
+  expect(await busy.counter('a')).toMatchObject({ state: { count: 2 }, revision: 2 });
+  expect(await busy.verify()).toMatchObject({ valid: true });
+});
+
+it('an item that waits for the catalog does not delay a stop, and is executed by the next owner', async () => {
+  const first = await boot();
+  const [planted, idle] = [await plant(), await plant()];
+  await idle.execute({ id: 'a' });
+  const claimed = house.catalog.handlers['claims.schemas'];
+  const [asked, late] = [deferred(), deferred()];
+  house.catalog.handlers['claims.schemas'] = async (request, call) => {
+    house.catalog.handlers['claims.schemas'] = claimed;
+    asked.resolve();
+    await late.promise;
+    return claimed(request, call);
+  };
+  const answer = planted.execute({ id: 'a' });
+  await asked.promise;
+  const second = await boot();
+  const startedAt = performance.now();
+  await first.leases.stop();
+  await idle.execute({ id: 'a' });
+  await answer;
+  expect(performance.now() - startedAt).toBeLessThan(500);
+  late.resolve();
+  expect(await ownedBy(second.instance)).toHaveLength(64);
+  expect(await planted.counter('a')).toMatchObject({ state: { count: 1 }, revision: 1 });
+});
+
+it('two processes hold the even and the odd partitions', async () => {
+  const first = await boot();
+  const second = await boot();
+  await first.leases.runOnce();
+  await second.leases.runOnce();
+  const evens = Array.from({ length: 32 }, (_, index) => 2 * index);
+  expect(await ownedBy(first.instance)).toEqual(evens);
+  expect(await ownedBy(second.instance)).toEqual(evens.map((even) => even + 1));
+});
+
+it('the only process of a database takes the leases of one that died at once', async () => {
+  await boot();
+  await query(
+    `update runtime.partitions set owner = 'dead', epoch = epoch + 1, expires_at = now() + interval '1 hour'`,
+  );
+  await query(`insert into runtime.members values ('dead', now() + interval '1 hour')`);
+  const next = await boot({ soleProcess: true });
+  expect(await ownedBy(next.instance)).toHaveLength(64);
+});
+
+it('the leases of a process that died are taken as soon as they end', async () => {
+  const survivor = await boot();
+  await query(
+    `update runtime.partitions set owner = 'dead', epoch = epoch + 1, expires_at = now() + interval '700 ms'
+     where id % 2 = 1`,
+  );
+  await query(`insert into runtime.members values ('dead', now() + interval '690 ms')`);
+  await survivor.leases.runOnce();
+  expect(await ownedBy(survivor.instance)).toHaveLength(32);
+  const startedAt = performance.now();
+  await vi.waitFor(async () => expect(await ownedBy(survivor.instance)).toHaveLength(64), {
+    timeout: 5000,
+    interval: 20,
+  });
+  // The next regular run would be two seconds later.
+  expect(performance.now() - startedAt).toBeLessThan(1200);
+});
