@@ -8,11 +8,13 @@ export interface HttpLoad {
   readonly key: string;
   readonly connections: number;
   readonly seconds: number;
-  /** Paths to POST an execution to, taken in a random order. */
+  /** POSTs an execution by default. */
+  readonly method?: 'GET' | 'POST';
+  /** Paths to send requests to, taken in a random order. */
   readonly paths: readonly string[];
 }
 
-/** Executions answered with 200, per second. @throws Error when any was answered otherwise. */
+/** Requests answered with 200, per second. @throws Error when any was answered otherwise. */
 export async function runHttpLoad(load: HttpLoad): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'orrery-load-'));
   try {
@@ -43,13 +45,13 @@ function rateOf(printed: string): number {
 }
 
 /** Requests are formatted once, so that the generator costs little. */
-const scriptOf = ({ key, paths }: HttpLoad): string => `
+const scriptOf = ({ key, paths, method = 'POST' }: HttpLoad): string => `
 local headers = { ["Authorization"] = "Bearer ${key}", ["Content-Type"] = "application/json" }
 local body = [[{"event":"tick","input":{"id":"one","by":1}}]]
 local paths = { ${paths.map((path) => `"${path}"`).join(', ')} }
 local requests = {}
 init = function()
-  for i, path in ipairs(paths) do requests[i] = wrk.format("POST", path, headers, body) end
+  for i, path in ipairs(paths) do requests[i] = wrk.format("${method}", path, headers${method === 'POST' ? ', body' : ''}) end
 end
 request = function() return requests[math.random(#requests)] end
 `;

@@ -10,7 +10,7 @@ import { createDatabase } from './create-database.js';
 import { type HttpLoad, runHttpLoad } from './http-load.js';
 import { preparePgbench, runPgbench } from './pgbench.js';
 import { type Measurement, reportOf } from './report.js';
-import { setUpDeployments } from './set-up-deployments.js';
+import { instancePath, setUpDeployments } from './set-up-deployments.js';
 
 export interface ComparisonOptions {
   readonly rounds: number;
@@ -31,7 +31,7 @@ const WIDE_LIMITS = { RATE_KEY_PER_SECOND: '1000000', RATE_KEY_BURST: '1000000' 
 type Run = { name: string; measure: () => Promise<number> };
 
 /**
- * Executions a second through HTTP, spread and on one instance, in both shapes, interleaved in rounds with pgbench
+ * Executions a second through HTTP, spread and on one instance, and reads of instances, in both shapes, interleaved in rounds with pgbench
  * writing the same rows one transaction each on the same server with default durability. Medians and ratios are told.
  */
 export async function runComparison(options: ComparisonOptions): Promise<void> {
@@ -102,6 +102,10 @@ async function systemRuns(system: System, options: ComparisonOptions): Promise<R
     {
       name: `${system.shape}, one instance`,
       measure: () => runHttpLoad({ ...load, paths: targets.slice(0, 1) }),
+    },
+    {
+      name: `${system.shape}, reads of an instance`,
+      measure: () => runHttpLoad({ ...load, method: 'GET', paths: targets.map(instancePath) }),
     },
   ];
 }

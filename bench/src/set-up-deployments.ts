@@ -15,6 +15,10 @@ const tick = {
 };
 const AT_ONCE = 16;
 
+/** Where the instance is read that an execution at this path changes. */
+export const instancePath = (executePath: string): string =>
+  executePath.replace(/execute$/, 'entity-instances/one');
+
 export interface DeploymentsToSetUp {
   readonly count: number;
   /** Left unlocked, a definition is confirmed with the catalog for each batch of executions, since it may change. */

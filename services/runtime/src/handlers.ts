@@ -41,9 +41,9 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...forwardHandlers(context, owned, forServices),
     ...creationHandlers(context),
     ...deploymentReads(reading),
+    ...instanceReads(reading),
     ...bounded(context.reading, {
       ...bindingReads(reading),
-      ...instanceReads(reading),
       ...executionReads(reading),
       ...history,
     }),

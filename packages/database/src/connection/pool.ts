@@ -9,6 +9,7 @@ import {
   OutcomeUnknown,
   PoolExhausted,
 } from '../errors/postgres-errors.js';
+import { queryOf } from './prepared.js';
 
 export interface PoolOptions extends PoolLimits {
   readonly url: string;
@@ -39,12 +40,18 @@ export interface PoolLimits {
 /** The driver gives up this long after the statement's own timeout, if the server does not cancel the statement. */
 const SILENCE_MS = 5000;
 
+/**
+ * A plan that was made while a table was small would scan it whole, and a prepared statement keeps its plan until the
+ * table is analyzed. Everything that is read here has an index.
+ */
+const READING = ' -c default_transaction_read_only=on -c enable_seqscan=off';
+
 export function openPool(options: PoolOptions): pg.Pool {
   const { url, schema, applicationName, maxConnections = 10, statementTimeoutMs = 15_000, logger } = options;
   const pool = new pg.Pool({
     connectionString: url,
     application_name: applicationName,
-    options: `-c search_path=${schema}${options.readOnly ? ' -c default_transaction_read_only=on' : ''}`,
+    options: `-c search_path=${schema}${options.readOnly ? READING : ''}`,
     max: maxConnections,
     statement_timeout: statementTimeoutMs,
     lock_timeout: options.lockTimeoutMs ?? 5000,
@@ -120,7 +127,7 @@ function guardedClient(client: pg.PoolClient, readOnly = false): PostgresPoolCli
     if (text === 'rollback' && lost) return { command: 'ROLLBACK' as const, rowCount: 0, rows: [] } as never;
     if (/^(begin|start transaction)/.test(text)) inTransaction = true;
     try {
-      const result = await client.query(text, [...values]);
+      const result = await client.query(queryOf(text, values));
       if (text === 'commit' && result.command === 'ROLLBACK')
         throw new CommitRefused('a statement of this transaction had failed');
       if (text === 'commit' || text === 'rollback') inTransaction = false;

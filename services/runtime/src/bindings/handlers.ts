@@ -35,10 +35,12 @@ export interface BindingDependencies extends BindingClaims {
 export function bindingReads({
   db,
   access,
-}: Pick<BindingDependencies, 'db' | 'access'>): Handlers<Pick<Rpcs, 'bindings.list'>> {
+}: Pick<BindingDependencies, 'db'> & { access: Pick<DeploymentAccess, 'see'> }): Handlers<
+  Pick<Rpcs, 'bindings.list'>
+> {
   return {
     'bindings.list': async ({ params, query }, { caller }) => {
-      const deployment = await access.visible(params, caller);
+      const deployment = await access.see(params, caller);
       const bindings = await listBindings(db, deployment.id);
       if (query.event === undefined) return { data: bindings.map(toRecord) };
       const event = query.event.normalize('NFC');

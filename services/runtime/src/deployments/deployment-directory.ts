@@ -6,7 +6,7 @@ import {
   type Reference,
   ServiceError,
 } from '@orrery/contracts';
-import { page } from '@orrery/database';
+import { page, prepared } from '@orrery/database';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../database/db.js';
@@ -93,16 +93,16 @@ export interface DeploymentAccess {
 }
 
 export function createDeploymentAccess(db: Db, directory: DeploymentDirectory): DeploymentAccess {
-  const visible = async (path: DeploymentPath, caller: Caller): Promise<DeploymentRow> => {
+  const visible = async (path: DeploymentPath, caller: Caller, statement = WHOLE): Promise<DeploymentRow> => {
     const reference = parseReference(path.address);
-    const row = reference && (await readRow(db, reference));
+    const row = reference && (await readRow(db, reference, statement));
     if (row === undefined || !isPath(row, path.worldAddress) || !maySee(row, caller)) throw notFound();
     return row;
   };
   return {
-    visible,
+    visible: (path, caller) => visible(path, caller),
     see: async (path, caller) => {
-      const row = await visible(path, caller);
+      const row = await visible(path, caller, SEEN);
       const isOwner = row.owner_account_id === accountOf(caller);
       return {
         id: row.id,
@@ -128,15 +128,34 @@ const isPath = (row: DeploymentRow, world: string): boolean =>
 const maySee = (row: DeploymentRow, caller: Caller): boolean =>
   row.is_public || row.owner_account_id === accountOf(caller);
 
-const readRow = (db: Db, reference: Reference): Promise<DeploymentRow | undefined> =>
-  db
-    .selectFrom('deployments')
-    .selectAll()
-    .where((where) =>
-      'id' in reference ? where('id', '=', reference.id) : where('address', '=', reference.address),
-    )
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
+const byReference = (name: string, columns: string) => ({
+  id: prepared<DeploymentRow>(
+    `${name}-by-id`,
+    `select ${columns} from deployments where id = $1 and deleted_at is null`,
+  ),
+  address: prepared<DeploymentRow>(
+    `${name}-by-address`,
+    `select ${columns} from deployments where address = $1 and deleted_at is null`,
+  ),
+});
+
+const WHOLE = byReference('deployment', '*');
+/** What `see` looks at: a locked deployment's row is large. */
+const SEEN = byReference(
+  'seen-deployment',
+  'id, address, world_id, world_address, owner_account_id, is_public, is_llm_public, source',
+);
+
+async function readRow(
+  db: Db,
+  reference: Reference,
+  statement: ReturnType<typeof byReference>,
+): Promise<DeploymentRow | undefined> {
+  const [row] = await ('id' in reference
+    ? statement.id(db, [reference.id])
+    : statement.address(db, [reference.address]));
+  return row;
+}
 
 /** A world's deployments that an account can see: its own and the public ones, in order of creation. */
 export async function listDeployments(

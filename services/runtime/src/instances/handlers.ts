@@ -1,4 +1,5 @@
 import {
+  accountOf,
   type CallContext,
   type Handlers,
   type InstanceRecord,
@@ -8,14 +9,20 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
-import type { Clock } from '@orrery/service-kit';
-import type { DeploymentAccess, KnownDeployment } from '../deployments/deployment-directory.js';
+import type { Clock, Semaphore } from '@orrery/service-kit';
+import type { Db } from '../database/db.js';
+import type {
+  DeploymentAccess,
+  DeploymentDirectory,
+  KnownDeployment,
+} from '../deployments/deployment-directory.js';
+import { notFound } from '../deployments/deployment-rules.js';
 import type { OwnedHandlers } from '../deployments/owned-handlers.js';
 import { keyedItem } from '../idempotency/keyed-item.js';
 import type { Lanes } from '../lanes/lanes.js';
-import { onlySchema } from './instance-rules.js';
-import { findInstance, listInstances, recordOf, schemasWith } from './instance-store.js';
+import { listInstances, recordOf } from './instance-store.js';
 import { instanceAt } from './past-instance.js';
+import { createReadCurrent } from './read-current.js';
 import { changeItem, createItem, type InstancePath, type WriteDependencies } from './write-items.js';
 
 type Rpcs = typeof instanceRpcs;
@@ -42,33 +49,46 @@ const pathOf = (
   entitySchema: entitySchema?.normalize('NFC'),
 });
 
-export function instanceReads({ db, access }: Pick<InstanceDependencies, 'db' | 'access'>): Handlers<Reads> {
+export interface InstanceReadDependencies {
+  readonly db: Db;
+  readonly access: Pick<DeploymentAccess, 'visible' | 'see'>;
+  readonly directory: Pick<DeploymentDirectory, 'find'>;
+  /** Bounds how many reads run at once. */
+  readonly reading: Semaphore;
+}
+
+export function instanceReads({ db, access, directory, reading }: InstanceReadDependencies): Handlers<Reads> {
+  const readCurrent = createReadCurrent(db);
   return {
-    'instances.list': async ({ params, query }, { caller }) => {
-      refuseDeepPage(query);
-      const { id } = await access.visible(params, caller);
-      const { rows, total, isMinimum } = await listInstances(
-        db,
-        id,
-        query.entitySchema?.normalize('NFC'),
-        query,
-      );
-      const pagination = paginationOf(query, total);
-      return {
-        data: rows.map(recordOf),
-        pagination: isMinimum ? { ...pagination, totalIsMinimum: true } : pagination,
-      };
-    },
-    'instances.get': async ({ params, query }, { caller }) => {
-      const { id } = await access.visible(params, caller);
-      const { instanceId, entitySchema } = pathOf(params, query);
-      if (query.atSeq !== undefined) {
-        return withTag(await instanceAt(db, id, { instanceId, entitySchema }, query.atSeq));
+    'instances.list': ({ params, query }, { caller, signal }) =>
+      reading.run(signal, async () => {
+        refuseDeepPage(query);
+        const { id } = await access.see(params, caller);
+        const { rows, total, isMinimum } = await listInstances(
+          db,
+          id,
+          query.entitySchema?.normalize('NFC'),
+          query,
+        );
+        const pagination = paginationOf(query, total);
+        return {
+          data: rows.map(recordOf),
+          pagination: isMinimum ? { ...pagination, totalIsMinimum: true } : pagination,
+        };
+      }),
+    'instances.get': async ({ params, query }, { caller, signal }) => {
+      const path = pathOf(params, query);
+      const { atSeq } = query;
+      if (atSeq !== undefined) {
+        const past = async () => instanceAt(db, (await access.see(params, caller)).id, path, atSeq);
+        return withTag(await reading.run(signal, past));
       }
-      const schema = entitySchema ?? onlySchema(await schemasWith(db, id, instanceId));
-      const row = await findInstance(db, id, schema, instanceId);
-      if (row === undefined) throw new ServiceError('entity_instance_not_found');
-      return withTag(recordOf(row));
+      const deployment = await directory.find(params);
+      const current = deployment && (await readCurrent({ ...path, deploymentId: deployment.id }));
+      const isOwner = deployment?.ownerAccountId === accountOf(caller);
+      if (current === undefined || !(current.isPublic || isOwner)) throw notFound();
+      if (current.instance === undefined) throw new ServiceError('entity_instance_not_found');
+      return withTag(recordOf(current.instance));
     },
   };
 }

@@ -7,7 +7,10 @@ import { toRecord } from './instance-rules.js';
 
 type Row = Selectable<RuntimeTables['instances']>;
 
-export const recordOf = (row: Row): InstanceRecord =>
+/** What is shown of an instance. */
+export type InstanceRow = Omit<Row, 'deployment_id'>;
+
+export const recordOf = (row: InstanceRow): InstanceRecord =>
   toRecord(
     { entitySchema: row.entity_schema, instanceId: row.instance_id },
     {

@@ -1,5 +1,6 @@
 import type { HashedEntry, HistoryEntry, hashedEntry, PushPlan, PushSummary } from '@orrery/contracts';
-import { type Selectable, sql } from 'kysely';
+import { prepared } from '@orrery/database';
+import type { Selectable } from 'kysely';
 import type { Db } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
 import { stateChangesOf } from './change.js';
@@ -82,47 +83,45 @@ const pushesOf = (plan: PushPlan | null): PushSummary[] =>
 /** Members of `llm` that hold the texts sent to a model and received from it. */
 export const LLM_TEXTS = ['request', 'response'];
 
+const SHOWN = SHOWN_COLUMNS.join(', ');
+const WITHOUT_TEXTS = `llm - '{${LLM_TEXTS.join(',')}}'::text[] as llm`;
+
+const entriesBySeq = prepared<ShownRow>(
+  'journal-entries-by-seq',
+  `select ${SHOWN}, ${WITHOUT_TEXTS} from journal
+   where deployment_id = $1 and seq = any($2::bigint[]) order by seq desc`,
+);
+const byId = (llm: string) => `select ${SHOWN}, ${llm} from journal where deployment_id = $1 and id = $2`;
+const entryWithTexts = prepared<ShownRow>('journal-entry-with-texts', byId('llm'));
+const entryWithoutTexts = prepared<ShownRow>('journal-entry', byId(WITHOUT_TEXTS));
+
 /** The entries of these `seq`, newest first, without the texts of models. */
 export const entriesWithoutTexts = (
   db: Db,
   deploymentId: number,
   seqs: readonly number[],
-): Promise<ShownRow[]> =>
-  db
-    .selectFrom('journal')
-    .select(SHOWN_COLUMNS)
-    .select(sql<ShownRow['llm']>`llm - ${LLM_TEXTS}::text[]`.as('llm'))
-    .where('deployment_id', '=', deploymentId)
-    .where('seq', '=', sql<number>`any(${[...seqs]}::bigint[])`)
-    .orderBy('seq', 'desc')
-    .execute();
+): Promise<ShownRow[]> => entriesBySeq(db, [deploymentId, seqs]);
 
 /** One entry by its id, a UUID; its model's texts only `withTexts`. */
-export const entryById = (
+export async function entryById(
   db: Db,
   deploymentId: number,
   id: string,
   { withTexts }: { withTexts: boolean },
-): Promise<ShownRow | undefined> =>
-  db
-    .selectFrom('journal')
-    .select(SHOWN_COLUMNS)
-    .select(
-      (withTexts ? sql<ShownRow['llm']>`llm` : sql<ShownRow['llm']>`llm - ${LLM_TEXTS}::text[]`).as('llm'),
-    )
-    .where('deployment_id', '=', deploymentId)
-    .where('id', '=', id)
-    .executeTakeFirst();
+): Promise<ShownRow | undefined> {
+  const [row] = await (withTexts ? entryWithTexts : entryWithoutTexts)(db, [deploymentId, id]);
+  return row;
+}
+
+type Head = Pick<Selectable<RuntimeTables['journal_heads']>, 'deployment_id' | 'seq' | 'hash' | 'totals'>;
+
+const headById = prepared<Head>(
+  'journal-head',
+  'select deployment_id, seq, hash, totals from journal_heads where deployment_id = $1',
+);
 
 /** The last entry of a deployment's journal and its counters; a deployment always has a first entry. */
-export async function headOf(
-  db: Db,
-  deploymentId: number,
-): Promise<Omit<Selectable<RuntimeTables['journal_heads']>, 'active_minute'>> {
-  const head = await db
-    .selectFrom('journal_heads')
-    .select(['deployment_id', 'seq', 'hash', 'totals'])
-    .where('deployment_id', '=', deploymentId)
-    .executeTakeFirst();
+export async function headOf(db: Db, deploymentId: number): Promise<Head> {
+  const [head] = await headById(db, [deploymentId]);
   return head ?? { deployment_id: deploymentId, seq: 0, hash: '', totals: {} };
 }
