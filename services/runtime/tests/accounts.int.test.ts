@@ -1,6 +1,7 @@
 import { accountChanged } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
+import { storeAccount } from '../src/accounts/account-store.js';
 import { findOperatorPause, requestOperatorPause } from '../src/operator/operator-pauses.js';
 import { codeOf, type House, OWNER, plantDeployment, prepareHouse } from './running-runtime.js';
 
@@ -51,6 +52,16 @@ it('the operator pauses a deployment, and neither its owner nor its account resu
     ['paused', 'service:operator'],
   ]);
   expect(await verify()).toMatchObject({ valid: true });
+});
+
+it('an account stays as its newest revision says, in whatever order revisions arrive', async () => {
+  const store = (revision: number, deployments: number) =>
+    storeAccount(context.db, { accountId: 77, disabled: false, quotas: { deployments }, revision });
+  await store(6, 60);
+  await store(8, 80);
+  await store(7, 70);
+  const stored = sql`select deployments, revision from accounts where account_id = 77`;
+  expect((await stored.execute(context.db)).rows).toEqual([{ deployments: 80, revision: 8 }]);
 });
 
 /** The code of a refusal, or that it came about. */

@@ -98,6 +98,23 @@ describe('bindings', () => {
     });
   });
 
+  it('are at most 200, also those of a clone', async () => {
+    const bindings = Array.from({ length: 200 }, (_, n) => ({ event: `many ${n}`, eventVersion: 1 }));
+    for (const [n, { event }] of bindings.entries())
+      catalog.plantVersion({ ...incrementVersion, event, versionId: 1000 + n });
+    const { params, deployment } = await plantDeployment(house, { bindings: bindings.slice(1) });
+    const add = (event: string) => call('bindings.add', { params, body: [{ event, eventVersion: 1 }] });
+    await add('many 0');
+    expect(await refusalOf(add('other'))).toMatchObject({ code: 'limit_reached', facts: { limit: 200 } });
+    const clone = (event: string) =>
+      plantDeployment(house, {
+        bindings: [{ event, eventVersion: 1 }],
+        sourceDeployment: deployment.address,
+      });
+    expect(await codeOf(clone('other'))).toBe('limit_reached');
+    await clone('many 0');
+  });
+
   it('are removed, with their claims', async () => {
     const { params, execute, deployment, verify } = await plantDeployment(house);
     await call('bindings.remove', { params, query: { event: 'increment' } });

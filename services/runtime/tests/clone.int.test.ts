@@ -3,11 +3,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
+import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
+import { listBindings } from '../src/bindings/binding-store.js';
+import type { ClaimedCopies } from '../src/creation/clone-source.js';
+import { copySource, SourceChanged } from '../src/creation/copy-source.js';
+import type { Trx } from '../src/database/db.js';
 import {
   codeOf,
   type House,
   OTHER,
+  OWNER,
   plantDeployment,
   prepareHouse,
   type RpcName,
@@ -132,6 +138,14 @@ describe('a clone', () => {
       { accountId: OTHER },
     );
     expect(await codeOf(foreign)).toBe('world_not_found');
+    // No operation makes such a row: only its owner deploys in a world.
+    for (const column of ['owner_account_id', 'world_id']) {
+      const set = (value: number) =>
+        sql`update deployments set ${sql.ref(column)} = ${value} where id = ${source.deployment.id}`;
+      await set(OTHER).execute(runtime.context.db);
+      expect(await codeOf(cloneOf(source.deployment.address))).toBe('unknown_deployment');
+      await set(OWNER).execute(runtime.context.db);
+    }
     await house.call('deployments.delete', { params: source.params });
     expect(await codeOf(cloneOf(source.deployment.address))).toBe('unknown_deployment');
     expect(await codeOf(plantDeployment(house, { sourceSeq: 1 }))).toBe('validation_failed');
@@ -164,6 +178,55 @@ describe('a clone', () => {
     expect(house.catalog.calls.lock).toBe(before);
     await small[Symbol.asyncDispose]();
     runtime = await house.boot();
+  });
+
+  describe('copies nothing that is not as it was claimed', () => {
+    const copied = async (of: Partial<ClaimedCopies> = {}, limits = { instancesPerDeployment: 5 }) => {
+      const source = await plantSource();
+      const target = await plantDeployment(house, { bindings: [] });
+      const { db } = runtime.context;
+      const { id, address } = source.deployment;
+      const copies: ClaimedCopies = {
+        source: { id, address, seq: undefined },
+        sourceBindings: await listBindings(db, id),
+        bindings: [],
+        schemas: [{ name: 'counter', id: 1, revision: 1 }],
+        ...of,
+      };
+      const at = new Date();
+      const copy = (trx: Trx) => copySource(trx, copies, { id: target.deployment.id, at }, limits);
+      return db.transaction().setIsolationLevel('repeatable read').execute(copy);
+    };
+
+    it('else all', async () => {
+      expect(await copied()).toMatchObject({ instances: 5 });
+    });
+
+    it('other bindings', async () => {
+      await expect(copied({ sourceBindings: [] })).rejects.toThrow(SourceChanged);
+    });
+
+    it('instances of another schema', async () => {
+      const other = [{ name: 'horse', id: 2, revision: 1 }];
+      await expect(copied({ schemas: other })).rejects.toThrow(SourceChanged);
+    });
+
+    it('more instances than are allowed', async () => {
+      expect(await codeOf(copied({}, { instancesPerDeployment: 4 }))).toBe('limit_reached');
+    });
+  });
+
+  it('is made again when the bindings of its source change meanwhile', async () => {
+    const source = await plantSource();
+    house.catalog.onNextClaim(() =>
+      house.call('bindings.update', {
+        params: source.params,
+        body: [{ event: 'increment', targetChains: ['near-testnet'] }],
+      }),
+    );
+    const clone = await cloneOf(source.deployment.address);
+    const { data } = await house.call('bindings.list', { params: clone.params });
+    expect(data).toMatchObject([{ targetChains: ['near-testnet'] }]);
   });
 
   it('is one moment of a source that is being written to', async () => {

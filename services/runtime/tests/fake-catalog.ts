@@ -76,6 +76,7 @@ export function createFakeCatalog() {
     return now.hash === hash ? { state: 'same' as const } : { state: 'changed' as const, definition: now };
   };
 
+  let onNextClaim: () => Promise<unknown> = async () => undefined;
   const claim = (name: string): number => {
     claims.add(name);
     revisions.set(name, (revisions.get(name) ?? 0) + 1);
@@ -99,6 +100,9 @@ export function createFakeCatalog() {
       return { worldId: world.id, worldAddress: world.address };
     },
     'claims.versions': async ({ deployment, versions: wanted }) => {
+      const meanwhile = onNextClaim;
+      onNextClaim = async () => undefined;
+      await meanwhile();
       const definitions = wanted.map(named);
       const claimed = definitions.map(({ versionId }) => [
         versionId,
@@ -155,6 +159,10 @@ export function createFakeCatalog() {
     claims,
     /** Makes a claim, as the deployment's next owner may. */
     claim,
+    /** Something that happens while the next versions are claimed. */
+    onNextClaim: (meanwhile: () => Promise<unknown>) => {
+      onNextClaim = meanwhile;
+    },
     calls,
     hooks,
     setPromptSeed: (promptSeed: string) => {
