@@ -6,7 +6,6 @@ import {
   toPointer,
 } from '@orrery/contracts';
 import { type PatternWork, patternWork } from '../patterns/pattern.js';
-import type { CompiledContract } from './compile-contract.js';
 import { CONTRACT_LIMITS } from './contract-limits.js';
 
 /** One running check of a value. */
@@ -128,7 +127,7 @@ function enter(run: Validation, cost: number): void {
  * Returns the rules of a contract that a value breaks: at most 20 problems with pointers into the value. A check that takes
  * too long is a problem too (`too_complex`). Never throws.
  */
-export function checkAgainst({ check }: CompiledContract, value: JsonValue): FieldProblem[] {
+export function checkAgainst({ check }: { readonly check: Check }, value: JsonValue): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const quick = startValidation(null, CONTRACT_LIMITS.work);
   try {
