@@ -6,7 +6,7 @@ import { applyProposal, decideExecution, readForExecution } from '../execution/e
 import type { Decision } from '../execution/execution.js';
 import type { ReadSet } from '../execution/read-entities.js';
 import type { Lanes } from '../lanes/lanes.js';
-import { canHold } from '../state/holds.js';
+import { inTheWayOf } from '../state/open-runs.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import type { Briefing } from './briefing.js';
 import { type Answer, conclude, failedOutcome } from './conclude.js';
@@ -139,7 +139,8 @@ const deciderCall = (
 /** Holds what was read, or waits until other runs have released it. */
 function hold({ row, open, state }: StepContext, read: ReadSet, call: DeciderCall): ItemOutcome<DeciderCall> {
   const holds = holdsOf(read);
-  if (!canHold(holds, state.runs, row.id)) return { kind: 'wait' };
+  const inTheWay = inTheWayOf(holds, state.runs, row.id);
+  if (inTheWay !== undefined) return { kind: 'wait', for: inTheWay, toHold: true };
   return updateRun(row, { ...open, holds }, { holds: { ...holds } as never }, call);
 }
 

@@ -57,12 +57,9 @@ function repeated<T>(stored: JsonValue): ItemOutcome<T> {
 }
 
 function refuseInFlight({ runs }: DeploymentState, effect: KeyedEffect): void {
-  if (runs.size === 0) return;
-  const keyId = keyIdOf(effect);
-  for (const { claim } of runs.values()) {
-    if (claim?.keyId !== keyId) continue;
-    throw new ServiceError(
-      claim.requestHash === effect.requestHash ? 'request_in_flight' : 'idempotency_key_reused',
-    );
-  }
+  const claim = runs.size === 0 ? undefined : runs.claimantOf(keyIdOf(effect))?.claim;
+  if (claim == null) return;
+  throw new ServiceError(
+    claim.requestHash === effect.requestHash ? 'request_in_flight' : 'idempotency_key_reused',
+  );
 }

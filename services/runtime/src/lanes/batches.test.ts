@@ -2,11 +2,18 @@ import { setImmediate } from 'node:timers/promises';
 import { createLogger, createSemaphore } from '@orrery/service-kit';
 import { expect, it, vi } from 'vitest';
 import type { DeploymentState } from '../state/deployment-state.js';
+import { OpenRuns } from '../state/open-runs.js';
 import { createBatches } from './batches.js';
 import type { QueuedItem } from './queued-item.js';
 
 const stateOf = (id: number) =>
-  ({ id, partition: id, epoch: 1, row: { deleted_at: null }, runs: new Map() }) as unknown as DeploymentState;
+  ({
+    id,
+    partition: id,
+    epoch: 1,
+    row: { deleted_at: null },
+    runs: new OpenRuns(),
+  }) as unknown as DeploymentState;
 
 /** An item that decides on a step of a run, the least that is committed. */
 function itemFor(state: DeploymentState): QueuedItem {

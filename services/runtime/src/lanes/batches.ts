@@ -8,6 +8,7 @@ import type { ResidentStates } from '../state/resident-states.js';
 import { type DecideDependencies, type DecidedBatch, decideBatch } from './decide-batch.js';
 import type { LostTails } from './lost-tails.js';
 import type { QueuedItem } from './queued-item.js';
+import type { WaitsFor } from './waiting-items.js';
 
 /** While another commit is in flight, a commit is worth its own cost from this many items on; fewer share the next. */
 const WORTH_A_COMMIT = 8;
@@ -35,7 +36,7 @@ export interface BatchesDependencies extends DecideDependencies, CommitDependenc
   /** Prepares an item (again), then adds it. */
   readonly enter: (queued: QueuedItem) => void;
   /** Takes an item that has to wait for a run. */
-  readonly wait: (queued: QueuedItem) => void;
+  readonly wait: (queued: QueuedItem, waitsFor: WaitsFor) => void;
   /** The commit of a batch has ended, with whatever outcome. */
   readonly onDone: (decided: DecidedBatch) => void;
 }
@@ -63,7 +64,7 @@ export function createBatches(dependencies: BatchesDependencies): (queued: Queue
     while (isWorthACommit()) {
       const decided = decideBatch(dependencies, queue, uncommitted);
       for (const queued of decided.unready) enter(queued);
-      for (const queued of decided.waiting) wait(queued);
+      for (const { queued, waitsFor } of decided.waiting) wait(queued, waitsFor);
       if (isEmpty(decided.batch)) reply(decided.settled);
       else void carry(decided);
     }

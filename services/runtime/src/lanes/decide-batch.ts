@@ -17,6 +17,12 @@ import {
 import type { ItemNeeds, ItemOutcome } from '../state/work-item.js';
 import { type LostTails, tailLost } from './lost-tails.js';
 import { type QueuedItem, reasonToDrop } from './queued-item.js';
+import type { WaitsFor } from './waiting-items.js';
+
+interface Waiting {
+  readonly queued: QueuedItem;
+  readonly waitsFor: WaitsFor;
+}
 
 export interface DecidedBatch {
   readonly batch: Batch;
@@ -25,7 +31,7 @@ export interface DecidedBatch {
   /** To be prepared again. */
   readonly unready: readonly QueuedItem[];
   /** To wait for a run that holds something. */
-  readonly waiting: readonly QueuedItem[];
+  readonly waiting: readonly Waiting[];
 }
 
 export interface DecideDependencies {
@@ -49,7 +55,7 @@ export function decideBatch(
     batch: newBatch(),
     settled: [] as { queued: QueuedItem; settlement: Settlement }[],
     unready: [] as QueuedItem[],
-    waiting: [] as QueuedItem[],
+    waiting: [] as Waiting[],
   };
   const staying: QueuedItem[] = [];
   let seen = 0;
@@ -65,7 +71,7 @@ export function decideBatch(
     }
     const settlement = decideOne(dependencies, queued, batch);
     if (settlement === 'unready') decided.unready.push(queued);
-    else if (settlement === 'waiting') decided.waiting.push(queued);
+    else if ('name' in settlement) decided.waiting.push({ queued, waitsFor: settlement });
     else decided.settled.push({ queued, settlement });
     if (queued.isolated) break;
   }
@@ -79,7 +85,7 @@ function decideOne(
   { states, ids, lostTails, now }: DecideDependencies,
   queued: QueuedItem,
   batch: Batch,
-): Settlement | 'unready' | 'waiting' {
+): Settlement | 'unready' | WaitsFor {
   const { state, item } = queued;
   const at = now();
   const reason = reasonToDrop(queued, at);
@@ -110,7 +116,8 @@ function readyOr<T>(
   if (writesSameKey(outcome, batch)) return { kind: 'prepare' };
   if (outcome.kind !== 'commit') return outcome;
   const { effects } = outcome;
-  if (state.runs.size > 0 && mustWait(effects, state.runs, effects.run?.id)) return { kind: 'wait' };
+  const held = state.runs.size > 0 ? mustWait(effects, state.runs, effects.run?.id) : undefined;
+  if (held !== undefined) return { kind: 'wait', for: held, toHold: false };
   const claims = unclaimedBy(outcome.effects, state);
   if (claims.length > 0) return { kind: 'needs', needs: { claims } };
   const count = idsFor(outcome.effects);
@@ -135,14 +142,14 @@ interface Deciding {
 function settle(
   outcome: ItemOutcome<unknown>,
   { queued, state, batch, ids, at }: Deciding,
-): Settlement | 'unready' | 'waiting' {
+): Settlement | 'unready' | WaitsFor {
   switch (outcome.kind) {
     case 'needs':
       return unready(queued, outcome.needs);
     case 'prepare':
       return unready(queued, undefined);
     case 'wait':
-      return 'waiting';
+      return { name: outcome.for, toHold: outcome.toHold };
     case 'answer':
       return { reply: outcome.answer };
     case 'refuse':

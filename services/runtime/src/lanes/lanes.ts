@@ -1,7 +1,6 @@
 import { toServiceError } from '@orrery/database';
 import { type Clock, createInFlightCounter, type Semaphore } from '@orrery/service-kit';
 import { NotOwner, partitionOf } from '../ownership/partitions.js';
-import type { Batch } from '../state/batch.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import type { WorkItem } from '../state/work-item.js';
 import { type CommitDependencies, createBatches } from './batches.js';
@@ -55,13 +54,16 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
       (error: unknown) => queued.reject(error instanceof NotOwner ? error : toServiceError(error)),
     );
   };
-  const waiting = createWaitingItems(clock, enter);
+  const waiting = createWaitingItems(clock, enter, (deploymentId, name) => {
+    const state = dependencies.states.peek(deploymentId);
+    return state?.row.deleted_at === null && state.runs.isHeld(name);
+  });
   const add = createBatches({
     ...dependencies,
     now: clock.now,
     enter,
     wait: waiting.add,
-    onDone: ({ batch }) => waiting.release(withRunSteps(batch)),
+    onDone: ({ batch }) => waiting.release(batch.deployments.keys()),
   });
 
   const release = (partitions: readonly number[]) => {
@@ -81,6 +83,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
       return new Promise<T>((resolve, reject) => {
         const end = () => {
           if (open.delete(queued)) inFlight.end(partition);
+          waiting.settled(queued);
         };
         const queued: QueuedItem = {
           item,
@@ -112,7 +115,3 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
     renewed: waiting.releasePartitions,
   };
 }
-
-/** Deployments of which a run may have released something with this batch. */
-const withRunSteps = ({ runs }: Batch): number[] =>
-  [...runs.values()].map(({ deploymentId }) => deploymentId);

@@ -1,14 +1,29 @@
 import { abortSignalOf, ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import { partitionOf } from '../ownership/partitions.js';
+import type { HoldName } from '../state/open-runs.js';
 import { abortReason, type QueuedItem } from './queued-item.js';
 
-/** Items that wait until a run releases what it holds. */
+/** What an item waits for, and whether it is then going to hold it: only one item can. */
+export interface WaitsFor {
+  readonly name: HoldName;
+  readonly toHold: boolean;
+}
+
+/**
+ * Items that wait until a run releases what it holds, by what they wait for. When it is released, the items that come
+ * next are entered: those that only pass, up to and including the first that is going to hold it. That one is *called*:
+ * until it has been settled or waits again, nobody else is called for the same. Then, unless it holds what it was called
+ * for, the next is. So each release enters a few items, however many wait, and as long as nobody holds what an item
+ * waits for, another item is called for it.
+ */
 export interface WaitingItems {
-  /** Waits until `release`; shortly before its deadline the item is refused with `write_conflict`. */
-  add(queued: QueuedItem): void;
-  /** Enters the items of these deployments again. */
+  /** Waits, at its old position if it has waited before; shortly before its deadline it is refused with `write_conflict`. */
+  add(queued: QueuedItem, waitsFor: WaitsFor): void;
+  /** Enters items of these deployments that wait for what is not held any more. */
   release(deploymentIds: Iterable<number>): void;
+  /** An item has been settled. */
+  settled(queued: QueuedItem): void;
   /** Enters all items of these partitions again, so that they find that another process owns them. */
   releasePartitions(partitions: readonly number[]): void;
 }
@@ -16,45 +31,121 @@ export interface WaitingItems {
 /** An item is refused this long before its deadline, so that the answer still arrives; at most a tenth of the time left. */
 const MARGIN_MS = 250;
 
-export function createWaitingItems(clock: Clock, enter: (queued: QueuedItem) => void): WaitingItems {
-  const waiting = new Map<number, Map<QueuedItem, AbortController>>();
+interface Waiter {
+  readonly queued: QueuedItem;
+  readonly toHold: boolean;
+  /** Items are entered in the order in which they first waited. */
+  readonly position: number;
+  readonly timer: AbortController;
+}
 
-  const take = (queued: QueuedItem): boolean => {
-    const { deploymentId } = queued.item;
-    const ofDeployment = waiting.get(deploymentId);
-    const timer = ofDeployment?.get(queued);
-    if (timer === undefined) return false;
-    ofDeployment?.delete(queued);
-    if (ofDeployment?.size === 0) waiting.delete(deploymentId);
-    timer.abort();
-    return true;
+/** Those who wait for one name, in order, and the item that is called for it. */
+interface Queue {
+  readonly deploymentId: number;
+  readonly name: HoldName;
+  readonly waiters: Waiter[];
+  called: QueuedItem | undefined;
+}
+
+type IsHeld = (deploymentId: number, name: HoldName) => boolean;
+
+export function createWaitingItems(
+  clock: Clock,
+  enter: (queued: QueuedItem) => void,
+  /** Whether a run holds it now; false where nothing is known of the deployment. */
+  isHeld: IsHeld,
+): WaitingItems {
+  const queues = new Map<number, Map<HoldName, Queue>>();
+  const positions = new WeakMap<QueuedItem, number>();
+  const calledFor = new WeakMap<QueuedItem, Queue>();
+  let nextPosition = 0;
+
+  const queueOf = (deploymentId: number, name: HoldName): Queue => {
+    const ofDeployment = queues.get(deploymentId) ?? new Map<HoldName, Queue>();
+    queues.set(deploymentId, ofDeployment);
+    const queue = ofDeployment.get(name) ?? { deploymentId, name, waiters: [], called: undefined };
+    ofDeployment.set(name, queue);
+    return queue;
   };
-  const refuse = (queued: QueuedItem) => {
-    if (!take(queued)) return;
-    const { signal } = queued.item;
-    queued.reject(signal.aborted ? abortReason(signal) : new ServiceError('write_conflict'));
+  const dropIfEmpty = (queue: Queue) => {
+    const { deploymentId, name, waiters, called } = queue;
+    const ofDeployment = queues.get(deploymentId);
+    if (waiters.length > 0 || called !== undefined || ofDeployment?.get(name) !== queue) return;
+    ofDeployment?.delete(name);
+    if (ofDeployment?.size === 0) queues.delete(deploymentId);
   };
-  const release = (deploymentId: number) => {
-    for (const queued of [...(waiting.get(deploymentId)?.keys() ?? [])]) if (take(queued)) enter(queued);
+  const enterFirst = (queue: Queue) => {
+    const waiter = queue.waiters.shift();
+    if (waiter === undefined) return;
+    waiter.timer.abort();
+    if (waiter.toHold) {
+      queue.called = waiter.queued;
+      calledFor.set(waiter.queued, queue);
+    }
+    enter(waiter.queued);
+  };
+  const callNext = (queue: Queue) => {
+    if (queue.called === undefined && !isHeld(queue.deploymentId, queue.name))
+      while (queue.waiters.length > 0 && queue.called === undefined) enterFirst(queue);
+    dropIfEmpty(queue);
+  };
+  const settled = (queued: QueuedItem) => {
+    const queue = calledFor.get(queued);
+    if (queue === undefined) return;
+    calledFor.delete(queued);
+    queue.called = undefined;
+    callNext(queue);
+  };
+  const refuse = (queue: Queue, waiter: Waiter) => {
+    const index = queue.waiters.indexOf(waiter);
+    if (index < 0) return;
+    queue.waiters.splice(index, 1);
+    dropIfEmpty(queue);
+    const { signal } = waiter.queued.item;
+    waiter.queued.reject(signal.aborted ? abortReason(signal) : new ServiceError('write_conflict'));
+  };
+  const startTimer = (queue: Queue, waiter: Waiter) => {
+    const { deadline, signal } = waiter.queued.item;
+    const left = Math.max(0, deadline - clock.now());
+    const either = AbortSignal.any([waiter.timer.signal, abortSignalOf(signal)]);
+    const refuseIt = () => refuse(queue, waiter);
+    clock.sleep(left - Math.min(MARGIN_MS, left / 10), either).then(refuseIt, refuseIt);
   };
 
   return {
-    add: (queued) => {
-      const { deploymentId, deadline, signal } = queued.item;
-      const timer = new AbortController();
-      const ofDeployment = waiting.get(deploymentId) ?? new Map<QueuedItem, AbortController>();
-      waiting.set(deploymentId, ofDeployment.set(queued, timer));
+    settled,
+    add: (queued, { name, toHold }) => {
+      const position = positions.get(queued) ?? nextPosition;
+      if (position === nextPosition) nextPosition += 1;
+      positions.set(queued, position);
       queued.rounds = 0;
-      const left = Math.max(0, deadline - clock.now());
-      const either = AbortSignal.any([timer.signal, abortSignalOf(signal)]);
-      const refuseIt = () => refuse(queued);
-      clock.sleep(left - Math.min(MARGIN_MS, left / 10), either).then(refuseIt, refuseIt);
+      const queue = queueOf(queued.item.deploymentId, name);
+      const waiter: Waiter = { queued, toHold, position, timer: new AbortController() };
+      insert(queue.waiters, waiter);
+      startTimer(queue, waiter);
+      settled(queued);
     },
     release: (deploymentIds) => {
-      for (const id of new Set(deploymentIds)) release(id);
+      for (const id of new Set(deploymentIds))
+        for (const queue of [...(queues.get(id)?.values() ?? [])]) callNext(queue);
     },
     releasePartitions: (partitions) => {
-      for (const id of [...waiting.keys()]) if (partitions.includes(partitionOf(id))) release(id);
+      for (const [id, ofDeployment] of [...queues]) {
+        if (!partitions.includes(partitionOf(id))) continue;
+        for (const queue of [...ofDeployment.values()]) {
+          for (const { queued, timer } of queue.waiters.splice(0)) {
+            timer.abort();
+            enter(queued);
+          }
+          dropIfEmpty(queue);
+        }
+      }
     },
   };
+}
+
+function insert(waiters: Waiter[], waiter: Waiter): void {
+  let index = waiters.length;
+  while (index > 0 && (waiters[index - 1]?.position ?? 0) > waiter.position) index -= 1;
+  waiters.splice(index, 0, waiter);
 }

@@ -2,6 +2,7 @@ import type { JsonValue, OnchainFilter } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
 import type { RuntimeTables } from '../database/schema.js';
 import type { InstanceMemory } from './instance-memory.js';
+import type { OpenRuns } from './open-runs.js';
 
 export type DeploymentRow = Selectable<RuntimeTables['deployments']>;
 
@@ -57,8 +58,8 @@ export interface DeploymentState {
   /** Schemas that the deployment has claimed from the catalog, by name; `committed` once the first instance is. */
   readonly claimedSchemas: Map<string, ClaimedSchema>;
   readonly keys: KnownKeys;
-  /** Runs that have not ended, by id, with what they hold. */
-  readonly runs: Map<string, OpenRun>;
+  /** Runs that have not ended, with what they hold. */
+  readonly runs: OpenRuns;
 }
 
 export const isPaused = (row: DeploymentRow): boolean =>

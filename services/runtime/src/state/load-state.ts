@@ -12,6 +12,7 @@ import {
   type OpenRun,
 } from './deployment-state.js';
 import { createInstanceMemory } from './instance-memory.js';
+import { OpenRuns } from './open-runs.js';
 
 interface LoadedRow extends DeploymentRow {
   head: JournalHead;
@@ -53,7 +54,7 @@ function stateOf({ head, bindings, claimed, runs, ...row }: LoadedRow, epoch: nu
       Object.entries(claimed ?? {}).map(([name, claim]) => [name, { ...claim, committed: true }]),
     ),
     keys: new Map(),
-    runs: new Map((runs ?? []).map((run) => [run.id, openRunOf(run)])),
+    runs: new OpenRuns((runs ?? []).map(openRunOf)),
   };
 }
 

@@ -5,6 +5,8 @@ import type { DeploymentState } from './deployment-state.js';
 export interface ResidentStates {
   /** The state, from memory or the database; `undefined` for a deployment that does not exist. @throws NotOwner */
   get(deploymentId: number): Promise<DeploymentState | undefined> | DeploymentState | undefined;
+  /** The state in memory, if it is there. */
+  peek(deploymentId: number): DeploymentState | undefined;
   /** Whether this is still the state to decide against. */
   isCurrent(state: DeploymentState): boolean;
   /** The state in memory, or being read, is invalid; callers that wait for it get one that is read again. */
@@ -64,6 +66,7 @@ export function createResidentStates(
       states.set(id, state);
       return state;
     },
+    peek: (id) => states.get(id),
     isCurrent: (state) => states.get(state.id) === state && held.epochOf(state.partition) === state.epoch,
     forget: (id) => {
       states.delete(id);

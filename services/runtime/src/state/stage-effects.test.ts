@@ -4,6 +4,7 @@ import type { JournalEntryDraft } from '../journal/entry.js';
 import { isFull, newBatch } from './batch.js';
 import type { ClaimedSchema, DeploymentState } from './deployment-state.js';
 import { createInstanceMemory } from './instance-memory.js';
+import { OpenRuns } from './open-runs.js';
 import { stageEffects, stageRun, stepAfter } from './stage-effects.js';
 
 const at = new Date(0);
@@ -30,7 +31,7 @@ function staging() {
     head: { seq: 0, hash: '', totals: {} },
     instances: createInstanceMemory(),
     claimedSchemas,
-    runs: new Map(),
+    runs: new OpenRuns(),
   } as unknown as DeploymentState;
   const batch = newBatch();
   let id = 0;
@@ -73,7 +74,7 @@ it('the counters follow entries and instances, up and down', () => {
 it('a run in a batch is one row, from the step that it had before', () => {
   const { batch, state } = staging();
   const run = { claim: null, holds: null, staged: false };
-  state.runs.set('r', { ...run, id: 'r', step: 5 });
+  state.runs.set({ ...run, id: 'r', step: 5 });
   const write = (columns: object, open: object | null) =>
     stageRun(batch, state, { id: 'r', open: open && { ...run, id: 'r' }, write: { update: columns } });
   write({ holding: true, attempts: 2 }, {});

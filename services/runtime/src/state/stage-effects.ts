@@ -237,7 +237,7 @@ export function stageRun(batch: Batch, state: DeploymentState, { id, open, write
       : { ...before, step, columns: { ...before.columns, ...columns } },
   );
   if (open === null) state.runs.delete(id);
-  else state.runs.set(id, { ...open, step });
+  else state.runs.set({ ...open, step });
 }
 
 function stepOf({ runs }: DeploymentState, id: string): number {

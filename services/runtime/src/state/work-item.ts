@@ -4,6 +4,7 @@ import type { InstanceName } from '../journal/change.js';
 import type { SealedEntry } from '../journal/entry.js';
 import type { DeploymentState } from './deployment-state.js';
 import type { Effects, OnceKeyEffect, RunEffect } from './effects.js';
+import type { HoldName } from './open-runs.js';
 
 /** What has to be in memory before an item can be decided. */
 export interface ItemNeeds {
@@ -21,8 +22,8 @@ export type ItemOutcome<T> =
   /** Something is not in memory, or what was prepared no longer fits: prepare again and decide again. */
   | { readonly kind: 'needs'; readonly needs: ItemNeeds }
   | { readonly kind: 'prepare' }
-  /** A run holds something that the item changes: decide again once it is released. */
-  | { readonly kind: 'wait' }
+  /** A run holds something that the item changes, or wants to hold: decide again once it is released. */
+  | { readonly kind: 'wait'; readonly for: HoldName; readonly toHold: boolean }
   /** Nothing to commit. */
   | { readonly kind: 'answer'; readonly answer: T }
   | { readonly kind: 'refuse'; readonly error: ServiceError }

@@ -1,0 +1,97 @@
+import type { Holds, OpenRun } from './deployment-state.js';
+
+/** What an item can wait for: each name is held by the runs in `OpenRuns.holdersOf`. */
+export type HoldName = string;
+
+export const ofInstance = (key: string): HoldName => `instance ${key}`;
+/** A schema that is held whole. */
+export const ofSchema = (schema: string): HoldName => `schema ${schema}`;
+/** Any instance of a schema, for those who want to hold it whole. */
+export const ofInstancesIn = (schema: string): HoldName => `instances in ${schema}`;
+/** What a run that waits for its payment holds: the bindings, the mode and the pauses. */
+export const WHAT_RUNS: HoldName = 'what runs';
+
+export const schemaOf = (key: string): string => key.slice(0, key.indexOf(':'));
+
+const namesOf = ({ holds, staged }: Pick<OpenRun, 'holds' | 'staged'>): HoldName[] => [
+  ...(holds?.instances ?? []).flatMap((key) => [ofInstance(key), ofInstancesIn(schemaOf(key))]),
+  ...(holds?.schemas ?? []).map(ofSchema),
+  ...(staged ? [WHAT_RUNS] : []),
+];
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+/**
+ * The runs of a deployment that have not ended, by id, and an index of what they hold and claim: a look-up costs the
+ * same however many runs there are.
+ */
+export class OpenRuns {
+  readonly #runs = new Map<string, OpenRun>();
+  readonly #holders = new Map<HoldName, Set<string>>();
+  readonly #claims = new Map<string, OpenRun>();
+
+  constructor(runs: readonly OpenRun[] = []) {
+    for (const run of runs) this.set(run);
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  get(id: string): OpenRun | undefined {
+    return this.#runs.get(id);
+  }
+
+  has(id: string): boolean {
+    return this.#runs.has(id);
+  }
+
+  set(run: OpenRun): void {
+    this.delete(run.id);
+    this.#runs.set(run.id, run);
+    if (run.claim !== null) this.#claims.set(run.claim.keyId, run);
+    for (const name of namesOf(run)) {
+      const holders = this.#holders.get(name);
+      if (holders === undefined) this.#holders.set(name, new Set([run.id]));
+      else holders.add(run.id);
+    }
+  }
+
+  delete(id: string): void {
+    const run = this.#runs.get(id);
+    if (run === undefined) return;
+    this.#runs.delete(id);
+    if (run.claim !== null) this.#claims.delete(run.claim.keyId);
+    for (const name of namesOf(run)) {
+      const holders = this.#holders.get(name);
+      holders?.delete(id);
+      if (holders?.size === 0) this.#holders.delete(name);
+    }
+  }
+
+  /** The run that has claimed an Idempotency-Key. */
+  claimantOf(keyId: string): OpenRun | undefined {
+    return this.#claims.get(keyId);
+  }
+
+  holdersOf(name: HoldName): ReadonlySet<string> {
+    return this.#holders.get(name) ?? NOBODY;
+  }
+
+  /** Whether another run than `own` holds this. */
+  isHeld(name: HoldName, own?: string): boolean {
+    const holders = this.holdersOf(name);
+    return holders.size > (own !== undefined && holders.has(own) ? 1 : 0);
+  }
+}
+
+/** The first of what a run wants to hold that another run holds; `undefined`: it can hold all of it. */
+export function inTheWayOf(wanted: Holds, runs: OpenRuns, own: string): HoldName | undefined {
+  for (const key of wanted.instances) {
+    for (const name of [ofInstance(key), ofSchema(schemaOf(key))]) if (runs.isHeld(name, own)) return name;
+  }
+  for (const schema of wanted.schemas) {
+    for (const name of [ofSchema(schema), ofInstancesIn(schema)]) if (runs.isHeld(name, own)) return name;
+  }
+  return undefined;
+}

@@ -1,0 +1,42 @@
+import { setTimeout } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { plantDeployment, prepareHouse } from './running-runtime.js';
+
+const house = await prepareHouse();
+house.catalog.plantVersion({
+  event: 'judge',
+  versionId: 80,
+  behaviorPrompt: 'Judge.',
+  isLocked: true,
+  inputSchema: { id: 'string' },
+  stateChanges: { counter: 'partial' },
+  readEntities: [{ schema: 'counter', filter: ['id'] }],
+});
+
+const MODEL_MS = 5;
+/** What the commits and steps of one run may take beside the model on a busy machine. */
+const OVERHEAD_MS = 25;
+
+it.each([25, 50, 100, 200])('%i runs that change one instance follow each other', async (count) => {
+  let decisions = 0;
+  await using _runtime = await house.boot({
+    decider: async () => {
+      decisions += 1;
+      await setTimeout(MODEL_MS);
+      return { mutation: { 'counter:hot': { count: decisions } } };
+    },
+  });
+  const { params, createCounter, counter } = await plantDeployment(house, {
+    bindings: [{ event: 'judge', eventVersion: 1 }],
+  });
+  await createCounter('hot');
+  const began = performance.now();
+  const body = { event: 'judge', input: { id: 'hot' } };
+  const execution = () => house.call('deployments.execute', { params, body }, { patience: 60_000 });
+  await Promise.all(Array.from({ length: count }, execution));
+  const elapsed = performance.now() - began;
+  process.stdout.write(`${count} runs: ${Math.round(elapsed)} ms, ${decisions} decisions\n`);
+  expect(await counter('hot')).toMatchObject({ revision: count + 1 });
+  expect(decisions).toBeLessThanOrEqual(2 * count);
+  expect(elapsed).toBeLessThan(500 + count * (MODEL_MS + OVERHEAD_MS));
+});
