@@ -17,6 +17,8 @@ import type { z } from 'zod';
 export interface CallOptions {
   caller: Caller;
   requestId: string;
+  /** A UUID of the client's request, by which a run of it is found again when its process was lost. */
+  callId?: string | undefined;
   /** Ms since epoch after which the caller no longer waits. The remaining time is what travels, so clocks may differ. */
   deadline: number;
   /** Gives the call up; the handler's own signal is then aborted, best effort. */

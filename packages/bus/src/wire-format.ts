@@ -56,6 +56,7 @@ export function writeCallHeaders(options: CallOptions, remainingMs: number): Fra
   return injectTrace({
     'orrery-caller': JSON.stringify(options.caller),
     'orrery-request': options.requestId,
+    ...(options.callId !== undefined && { 'orrery-call': options.callId }),
     'orrery-deadline': `${options.deadline} ${remainingMs}`,
   });
 }
@@ -73,6 +74,7 @@ export function createReadCallHeaders(): ReadCallHeaders {
     return {
       caller: readCaller(headers['orrery-caller']),
       requestId: headers['orrery-request'] ?? '',
+      callId: headers['orrery-call'],
       deadline: now + remainingMs,
       remainingMs,
     };

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { runtimeContract } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { createDeciderDouble } from './decider-double.js';
-import { type House, plantDeployment, prepareHouse } from './running-runtime.js';
+import { type House, OWNER, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house: House = await prepareHouse();
 let database: Database<unknown>;
@@ -175,4 +177,43 @@ it('the leases of a process that died are taken as soon as they end', async () =
   });
   // The next regular run would be two seconds later.
   expect(performance.now() - startedAt).toBeLessThan(1200);
+});
+
+it('a client whose process was lost finds the run of its call at the next owner', async () => {
+  const decider = createDeciderDouble();
+  await boot({ decider: decider.decider });
+  const { params } = await plant();
+  const options = {
+    caller: { kind: 'account' as const, accountId: OWNER, scopes: ['execute' as const] },
+    requestId: 'lost',
+    deadline: Date.now() + 20_000,
+  };
+  const callId = randomUUID();
+  const { rpcs } = runtimeContract;
+  const body = { event: 'judge', input: { id: 'a' } };
+  const lost = house.bus
+    .call(
+      rpcs['deployments.execute'],
+      { params, query: {}, headers: {}, body },
+      { ...options, callId, deadline: Date.now() + 3000 },
+    )
+    .catch((error: unknown) => error);
+  await decider.called();
+  // It neither hands over nor answers any more.
+  await query(`delete from runtime.members`);
+  await query('update runtime.partitions set owner = null, expires_at = null');
+  const next = await boot({ decider: decider.decider });
+  const ofCall = (id: string) =>
+    house.bus.call(
+      rpcs['executions.ofCall'],
+      { params, callId: id },
+      { ...options, instance: next.instance },
+    );
+  expect(await ofCall(randomUUID())).toEqual({ data: null });
+  const found = ofCall(callId);
+  const again = await decider.called();
+  again.answer({ 'counter:a': { count: 9 } });
+  const reply = await found;
+  expect(reply).toMatchObject({ data: { stateChanges: { 'counter:a': { count: 9 } } } });
+  expect(await lost).toEqual(reply);
 });

@@ -117,7 +117,9 @@ export function createRunningCalls(): RunningCalls {
     },
     abortAll: () => {
       for (const call of running.values())
-        call.abort(new ServiceError('unavailable', 'The service is stopping.'));
+        call.abort(
+          new ServiceError('unavailable', 'The service is stopping.', { facts: { outcome: 'unknown' } }),
+        );
     },
   };
 }

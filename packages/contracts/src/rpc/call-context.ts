@@ -4,6 +4,8 @@ import { z } from 'zod';
 export interface CallContext {
   caller: Caller;
   requestId: string;
+  /** Names the client's request alone, unlike `requestId`, which clients may choose; only executions have one. */
+  callId?: string | undefined;
   /** Ms since epoch after which nobody waits for the answer. */
   deadline: number;
   /** Aborted when the caller went away, the deadline passed or the service stops. */

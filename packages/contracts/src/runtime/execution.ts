@@ -3,6 +3,7 @@ import { jsonObject, jsonValue } from '../json/json-schemas.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
 import { NAMED_BYTES, name } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
+import { rpc } from '../rpc/rpc.js';
 import { deploymentPath } from './deployment-path.js';
 
 /** `"horse:HORSE_1"` → the values as they now stand; null for a deleted instance. */
@@ -106,6 +107,16 @@ export const executionRpcs = {
     headers: z.strictObject({ ...idempotentHeaders.shape, prefer: z.string().max(255).optional() }),
     body: z.strictObject({ event: name, input: jsonObject.default({}) }).meta({ id: 'ExecuteRequest' }),
     data: z.union([executionAnswer, dryRunAnswer, acceptedExecution]),
+  }),
+  /**
+   * The answer of the run that a call of `deployments.execute` became, once it has ended; null when it became none. For a
+   * gateway whose call was lost with its process. The owner answers, so a run that is not there will not appear.
+   */
+  'executions.ofCall': rpc({
+    access: { scope: 'none', relation: 'internal' },
+    errors: [],
+    request: z.strictObject({ params: deploymentPath, callId: z.uuid() }),
+    reply: z.strictObject({ data: z.union([executionAnswer, acceptedExecution]).nullable() }),
   }),
   'executions.get': operation({
     http: {

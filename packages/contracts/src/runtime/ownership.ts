@@ -24,6 +24,7 @@ export const ownedRpcs = {
     'deployments.pause': deploymentRpcs['deployments.pause'],
     'deployments.resume': deploymentRpcs['deployments.resume'],
     'deployments.execute': executionRpcs['deployments.execute'],
+    'executions.ofCall': executionRpcs['executions.ofCall'],
     'bindings.add': bindingRpcs['bindings.add'],
     'bindings.update': bindingRpcs['bindings.update'],
     'bindings.remove': bindingRpcs['bindings.remove'],

@@ -17,6 +17,8 @@ export interface NewRun {
   readonly caller: Caller;
   readonly keyed: KeyedRequest | undefined;
   readonly asynchronous: boolean;
+  /** Of the client's request that waits for the run. */
+  readonly callId: string | undefined;
   /** Milliseconds since the epoch. */
   readonly deadline: number;
 }
@@ -44,6 +46,7 @@ export function acceptRun(state: DeploymentState, run: NewRun, now: number): Ite
     account_id: keyed?.accountId ?? null,
     operation: keyed?.operation ?? null,
     key: keyed?.key ?? null,
+    call_id: run.callId ?? null,
     deadline: new Date(deadline),
     created_at: new Date(now),
   };

@@ -56,7 +56,11 @@ export function executionItem(
   let confirmed: Confirmed;
   const deadline = asynchronous ? clock.now() + ASYNC_TIMEOUT_MS : call.deadline;
   const accept = (state: DeploymentState, now: number) =>
-    acceptRun(state, { id: runId, request, caller: call.caller, keyed, asynchronous, deadline }, now);
+    acceptRun(
+      state,
+      { id: runId, request, caller: call.caller, callId: call.callId, keyed, asynchronous, deadline },
+      now,
+    );
   const item: WorkItem<Answer | AcceptedExecution> = {
     deploymentId: request.deploymentId,
     deadline: call.deadline,

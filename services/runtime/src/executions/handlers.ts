@@ -17,10 +17,18 @@ import type { Answer } from './conclude.js';
 import { type ExecutionItemDependencies, executionItem } from './execution-item.js';
 import type { ExecutionRequest } from './execution-request.js';
 import type { RunKeeper } from './run-keeper.js';
-import { answerOfRun, hasEnded, readRun, recordOfRun } from './run-row.js';
+import {
+  acceptedAnswer,
+  answerOfRun,
+  hasEnded,
+  readRun,
+  readRunOfCall,
+  recordOfRun,
+  requestOf,
+} from './run-row.js';
 
 type Reads = Pick<typeof executionRpcs, 'executions.get'>;
-type Writes = Pick<typeof executionRpcs, 'deployments.execute'>;
+type Writes = Pick<typeof executionRpcs, 'deployments.execute' | 'executions.ofCall'>;
 
 export interface ExecuteDependencies extends ExecutionItemDependencies {
   readonly lanes: Pick<Lanes, 'submit'>;
@@ -49,6 +57,14 @@ export function executionWrites(dependencies: ExecuteDependencies): OwnedHandler
         dependencies.clock.now(),
       );
       return { data: await execute(dependencies, request, { keyed, asynchronous }, call) };
+    },
+    'executions.ofCall': async (deployment, { callId }, call) => {
+      const { db, runs } = dependencies;
+      const row = await readRunOfCall(db, deployment.id, callId);
+      if (row === undefined) return { data: null };
+      if (requestOf(row).asynchronous) return { data: acceptedAnswer(row.id) };
+      const ended = runs.drive(row.id, deployment.id).catch(() => undefined);
+      return { data: await awaitRun(dependencies, row.id, ended, call) };
     },
   };
 }

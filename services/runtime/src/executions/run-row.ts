@@ -45,6 +45,15 @@ export const executionRequestOf = (row: Pick<RunRow, 'deployment_id' | 'request'
 export const readRun = (db: Db, id: string): Promise<RunRow | undefined> =>
   db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst();
 
+/** The run that a client's request became. */
+export const readRunOfCall = (db: Db, deploymentId: number, callId: string): Promise<RunRow | undefined> =>
+  db
+    .selectFrom('runs')
+    .selectAll()
+    .where('call_id', '=', callId)
+    .where('deployment_id', '=', deploymentId)
+    .executeTakeFirst();
+
 export const hasEnded = ({ ended_at }: Pick<RunRow, 'ended_at'>): boolean => ended_at !== null;
 
 /** The answer to a caller that does not wait, the same each time. */
