@@ -25,7 +25,7 @@ import type { CatalogClient } from '../catalog/catalog-client.js';
 import { toRecord } from '../deployments/deployment-rules.js';
 import { lockedDefinition } from '../deployments/lock-deployment.js';
 import { type ModelList, refuseUnknownModel } from '../models/model-list.js';
-import type { LockedDefinition } from '../state/locked-definition.js';
+import type { LockedDefinition } from '../state/deployment-state.js';
 import { type CloneDependencies, claimCopies, findCloneSource } from './clone-source.js';
 import { SourceChanged } from './copy-source.js';
 import { type DeploymentPlan, insertDeployment } from './insert-deployment.js';

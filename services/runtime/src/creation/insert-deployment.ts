@@ -10,8 +10,7 @@ import { lifecycleEntry } from '../execution/lifecycle-entry.js';
 import { genesisHash, type SealedEntry, sealEntry } from '../journal/entry.js';
 import { outboxRowOf } from '../journal/publication.js';
 import { partitionOf } from '../ownership/partitions.js';
-import type { DeploymentRow } from '../state/deployment-state.js';
-import type { LockedDefinition } from '../state/locked-definition.js';
+import type { DeploymentRow, LockedDefinition } from '../state/deployment-state.js';
 import type { ClaimedCopies } from './clone-source.js';
 import { copySource } from './copy-source.js';
 

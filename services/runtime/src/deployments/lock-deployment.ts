@@ -7,8 +7,7 @@ import {
 } from '@orrery/contracts';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { ModelList } from '../models/model-list.js';
-import type { DeploymentState } from '../state/deployment-state.js';
-import type { LockedDefinition } from '../state/locked-definition.js';
+import type { DeploymentState, LockedDefinition } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
 import { type Changed, changeItem } from './change-item.js';
 import type { KnownDeployment } from './deployment-directory.js';

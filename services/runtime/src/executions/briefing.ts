@@ -1,8 +1,7 @@
 import { ServiceError, type WorldTexts } from '@orrery/contracts';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { ModelList } from '../models/model-list.js';
-import type { DeploymentState } from '../state/deployment-state.js';
-import { lockedDefinitionOf } from '../state/locked-definition.js';
+import { type DeploymentState, lockedDefinitionOf } from '../state/deployment-state.js';
 import type { Confirmed } from './execution-request.js';
 
 /** What a decider is told beside the event, its input and what was read. A lock fixes it. */

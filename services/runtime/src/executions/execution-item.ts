@@ -7,8 +7,12 @@ import type { CompiledDefinition } from '../execution/compiled-definition.js';
 import { decideExecution } from '../execution/execute-event.js';
 import type { Execution } from '../execution/execution.js';
 import { keyedItem } from '../idempotency/keyed-item.js';
-import { type Binding, type DeploymentState, isPaused } from '../state/deployment-state.js';
-import { lockedDefinitionOf } from '../state/locked-definition.js';
+import {
+  type Binding,
+  type DeploymentState,
+  isPaused,
+  lockedDefinitionOf,
+} from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
 import { acceptRun } from './accept-run.js';
 import { type Answer, conclude } from './conclude.js';

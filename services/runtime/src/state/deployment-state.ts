@@ -1,4 +1,4 @@
-import type { JsonValue, OnchainFilter } from '@orrery/contracts';
+import type { JsonValue, OnchainFilter, WorldTexts } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
 import type { RuntimeTables } from '../database/schema.js';
 import type { InstanceMemory } from './instance-memory.js';
@@ -84,3 +84,22 @@ export interface OpenRun {
   /** Its outcome waits for a payment: until then neither bindings nor mode and pauses may change. */
   readonly staged: boolean;
 }
+
+/** What a locked deployment runs, for ever; `definitionHash` is its hash. */
+export interface LockedDefinition {
+  readonly world: WorldTexts;
+  readonly aiModelId: string | null;
+  readonly bindings: readonly {
+    readonly event: string;
+    readonly eventVersion: number;
+    readonly versionHash: string;
+  }[];
+}
+
+/** Undefined while the deployment is not locked. */
+export const lockedDefinitionOf = ({
+  mode,
+  locked_definition: stored,
+}: Pick<DeploymentRow, 'mode' | 'locked_definition'>): LockedDefinition | undefined =>
+  // Written by the lock.
+  mode === 'locked' ? (stored as unknown as LockedDefinition) : undefined;
