@@ -43,3 +43,4 @@ export * from './runtime/journal.js';
 export * from './runtime/live-executions.js';
 export * from './runtime/messages.js';
 export * from './runtime/ownership.js';
+export * from './runtime/service-executions.js';

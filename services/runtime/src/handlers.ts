@@ -8,6 +8,7 @@ import { createDeploymentAccess } from './deployments/deployment-directory.js';
 import { deploymentReads, deploymentWrites } from './deployments/handlers.js';
 import { forwardHandlers, type OwnedHandlers, routedHandlers } from './deployments/owned-handlers.js';
 import { pauseHere } from './deployments/pause-for-cause.js';
+import { serviceExecutionHandlers, serviceExecutionsHere } from './executions/for-service.js';
 import { executionReads, executionWrites } from './executions/handlers.js';
 import { instanceReads, instanceWrites } from './instances/handlers.js';
 import { historyHandlers, journalHandlers } from './journal/handlers.js';
@@ -33,6 +34,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
   };
   const forServices: Handlers<OwnedRpcs['service']> = {
     'references.held': (request, call) => heldHere(context, request, call),
+    ...serviceExecutionsHere(writing),
     'accounts.pause': (request, call) => pauseHere(context, 'account', request, call),
     'operator.pause': (request, call) => pauseHere(context, 'operator', request, call),
   };
@@ -52,6 +54,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...journalHandlers(context),
     ...modelHandlers(context),
     ...referenceHandlers(context),
+    ...serviceExecutionHandlers(writing),
   };
 }
 

@@ -12,6 +12,7 @@ import { openPools } from './database/pools.js';
 import { applyPauses } from './deployments/pause-for-cause.js';
 import type { Decider } from './executions/decider.js';
 import { runtimeHandlers } from './handlers.js';
+import { startOnceKeySweep } from './once/once-store.js';
 import { operatorPauses } from './operator/operator-pauses.js';
 import { type LeaseKeeper, partitionsFreed } from './ownership/lease-keeper.js';
 import { endAllLeases } from './ownership/lease-store.js';
@@ -34,7 +35,7 @@ export interface RunningRuntime extends RunningService {
   readonly leases: LeaseKeeper;
 }
 
-/** How often expired idempotency keys are removed, in milliseconds. */
+/** How often expired keys are removed, in milliseconds. */
 const KEY_SWEEP_MS = 60_000;
 /** How often the operator's pauses are looked at, in milliseconds. */
 const OPERATOR_PAUSES_MS = 2000;
@@ -84,6 +85,8 @@ export function startRuntime(
     resources.add('operator pauses', () => pauses.stop());
     const keys = startKeySweep(database.db, { clock, logger, intervalMs: KEY_SWEEP_MS });
     resources.add('idempotency key sweep', () => keys.stop());
+    const onceKeys = startOnceKeySweep(database.db, { clock, logger, intervalMs: KEY_SWEEP_MS });
+    resources.add('once-key sweep', () => onceKeys.stop());
     // Registered a second time, so that it comes first: until it is done, nobody serves these deployments.
     resources.add('partition leases', () => leases.stop());
     return { context, instance, leases };

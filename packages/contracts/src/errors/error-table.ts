@@ -95,6 +95,7 @@ export const ERRORS = {
   deployment_busy: meaning(409, 'The deployment is busy', true),
   limit_reached: meaning(409, 'A limit is reached'),
   read_set_too_large: meaning(409, 'The execution would read too many instances'),
+  binding_changed: meaning(409, 'Another version is bound'),
   write_conflict: meaning(409, 'The instances are held by another run', true),
   request_in_flight: meaning(409, 'The same request is in flight', true),
   pay_to_address_missing: meaning(409, 'The deployment has no payment receiver'),

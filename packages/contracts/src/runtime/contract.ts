@@ -8,6 +8,7 @@ import { historyRpcs } from './history.js';
 import { instanceRpcs } from './instances.js';
 import { journalRpcs } from './journal.js';
 import { ownershipRpcs } from './ownership.js';
+import { acknowledgeRpcs, serviceExecutionRpcs } from './service-executions.js';
 
 /** Everything that the runtime answers. */
 export const runtimeContract = defineContract('runtime', {
@@ -15,6 +16,8 @@ export const runtimeContract = defineContract('runtime', {
   ...bindingRpcs,
   ...instanceRpcs,
   ...executionRpcs,
+  ...serviceExecutionRpcs,
+  ...acknowledgeRpcs,
   ...historyRpcs,
   ...journalRpcs,
   ...aiModelRpcs,

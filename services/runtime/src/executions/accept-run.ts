@@ -6,6 +6,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import type { KeyedRequest } from '@orrery/database';
+import type { OnceRequest } from '../once/once-item.js';
 import { type DeploymentState, keyIdOf } from '../state/deployment-state.js';
 import type { ItemOutcome } from '../state/work-item.js';
 import type { ExecutionRequest } from './execution-request.js';
@@ -16,6 +17,7 @@ export interface NewRun {
   readonly request: ExecutionRequest;
   readonly caller: Caller;
   readonly keyed: KeyedRequest | undefined;
+  readonly once: OnceRequest | undefined;
   readonly asynchronous: boolean;
   /** Of the client's request that waits for the run. */
   readonly callId: string | undefined;
@@ -26,14 +28,19 @@ export interface NewRun {
 /** Runs of one deployment that may be open at the same time. */
 const MAX_OPEN_RUNS = 1000;
 
-/** Commits the row of a new run, which claims the Idempotency-Key. @throws `overloaded` */
+/** Commits the row of a new run, which claims its keys. @throws `overloaded` */
 export function acceptRun(state: DeploymentState, run: NewRun, now: number): ItemOutcome<AcceptedExecution> {
   if (state.runs.size >= MAX_OPEN_RUNS) {
     throw new ServiceError('overloaded', 'Too many executions of this deployment are waiting.');
   }
-  const { id, keyed, asynchronous, deadline, caller, request } = run;
-  const { deploymentId, event, input, trigger, walletAddress } = request;
-  const stored: RunRequest = { event, input, trigger, walletAddress, caller, asynchronous };
+  const { id, keyed, once, asynchronous, deadline, caller, request } = run;
+  const { deploymentId, event, input, trigger, walletAddress, expected } = request;
+  const asked = { event, input, trigger, walletAddress, caller, asynchronous };
+  const stored: RunRequest = {
+    ...asked,
+    ...(once && { onceKeys: once.keys }),
+    ...(expected && { expected }),
+  };
   const requestHash = canonicalHash(keyed?.request ?? { event, input });
   const claim = keyed === undefined ? null : { keyId: keyIdOf(keyed), requestHash };
   const open = { id, claim, holds: null, staged: false };

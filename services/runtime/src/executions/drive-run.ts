@@ -1,6 +1,7 @@
 import { asServiceError, ServiceError } from '@orrery/contracts';
 import { type Backoff, backoffDelay, type Logger, retry } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
+import { releaseKeysOf } from '../once/once-store.js';
 import { NotOwner } from '../ownership/partitions.js';
 import { DeciderFailed } from './decider.js';
 import { evidenceOfRun } from './evidence.js';
@@ -118,6 +119,7 @@ async function endOrphan(db: Db, row: RunRow, now: number): Promise<void> {
     errors: [],
     facts: {},
   };
+  await releaseKeysOf(db, row.id);
   await db
     .updateTable('runs')
     .set({

@@ -1,4 +1,9 @@
-import { type AcceptedExecution, type CallContext, ServiceError } from '@orrery/contracts';
+import {
+  type AcceptedExecution,
+  type CallContext,
+  type ExpectedBinding,
+  ServiceError,
+} from '@orrery/contracts';
 import type { KeyedRequest } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
@@ -7,6 +12,7 @@ import type { CompiledDefinition } from '../execution/compiled-definition.js';
 import { decideExecution } from '../execution/execute-event.js';
 import type { Execution } from '../execution/execution.js';
 import { keyedItem } from '../idempotency/keyed-item.js';
+import { type OnceRequest, onceItem } from '../once/once-item.js';
 import {
   type Binding,
   type DeploymentState,
@@ -35,9 +41,12 @@ export interface ExecutionItemDependencies extends ResolveDependencies {
 export interface ExecutionOptions {
   /** The id of the run, should the execution become one. */
   readonly runId: string;
-  readonly keyed: KeyedRequest | undefined;
+  readonly keyed?: KeyedRequest | undefined;
+  readonly once?: OnceRequest | undefined;
   /** The caller does not wait: the execution becomes a run, whatever decides it. */
   readonly asynchronous: boolean;
+  /** The caller waits, but a run goes on without it. */
+  readonly outlivesCall?: boolean;
 }
 
 /** How long an execution may take that its caller does not wait for, in milliseconds. */
@@ -52,17 +61,17 @@ const ASYNC_TIMEOUT_MS = 10 * 60_000;
 export function executionItem(
   dependencies: ExecutionItemDependencies,
   request: ExecutionRequest,
-  { runId, keyed, asynchronous }: ExecutionOptions,
+  { runId, keyed, once, asynchronous, outlivesCall = asynchronous }: ExecutionOptions,
   call: CallContext,
 ): WorkItem<Answer | AcceptedExecution> {
   const { catalog, clock, decider, limits } = dependencies;
   const startedAt = performance.now();
   let confirmed: Confirmed;
-  const deadline = asynchronous ? clock.now() + ASYNC_TIMEOUT_MS : call.deadline;
+  const deadline = outlivesCall ? clock.now() + ASYNC_TIMEOUT_MS : call.deadline;
   const accept = (state: DeploymentState, now: number) =>
     acceptRun(
       state,
-      { id: runId, request, caller: call.caller, callId: call.callId, keyed, asynchronous, deadline },
+      { id: runId, request, caller: call.caller, callId: call.callId, keyed, once, asynchronous, deadline },
       now,
     );
   const item: WorkItem<Answer | AcceptedExecution> = {
@@ -73,7 +82,7 @@ export function executionItem(
       if (!asynchronous) confirmed = await confirmVersion(catalog, state, request.event);
     },
     decide: (state, _ids, now) => {
-      const resolved = resolveEvent(state, request.event, confirmed);
+      const resolved = resolveEvent(state, request, confirmed);
       if (asynchronous) return accept(state, now);
       if (resolved === 'prepare') return { kind: 'prepare' };
       if (resolved.definition.mutation === 'ai') {
@@ -85,14 +94,14 @@ export function executionItem(
       return conclude(resolved, execution, decision, { elapsed: () => performance.now() - startedAt });
     },
   };
-  const once = keyedItem(dependencies.db, item, keyed);
+  const claiming = onceItem(dependencies.db, keyedItem(dependencies.db, item, keyed), once);
   return {
-    ...once,
+    ...claiming,
     // The answer of its commit was lost although the run was written: the claim that would be found is its own.
     decide: (state, ids, now) =>
       state.runs.has(runId)
         ? { kind: 'answer', answer: acceptedAnswer(runId) }
-        : once.decide(state, ids, now),
+        : claiming.decide(state, ids, now),
   };
 }
 
@@ -109,11 +118,11 @@ export async function confirmVersion(
 
 /**
  * What an event executes now; 'prepare' when something else than what was confirmed is bound or locked by now.
- * @throws `deployment_paused`, `event_not_bound`, `unknown_event_version`
+ * @throws `deployment_paused`, `event_not_bound`, `unknown_event_version`, `binding_changed`
  */
 export function resolveEvent(
   state: DeploymentState,
-  event: string,
+  { event, expected }: Pick<ExecutionRequest, 'event' | 'expected'>,
   confirmed: Confirmed,
 ): Resolved | 'prepare' {
   if (isPaused(state.row)) throw new ServiceError('deployment_paused');
@@ -126,8 +135,18 @@ export function resolveEvent(
     if (!confirmed.afterLock) return 'prepare';
     throw new ServiceError('unknown_event_version', 'The catalog has another version than the locked one.');
   }
+  if (expected && !isExpected({ binding, definition }, expected))
+    throw new ServiceError('binding_changed', `"${event}" is bound to another version than expected.`);
   return { binding, definition };
 }
+
+const isExpected = (
+  { binding, definition }: Resolved,
+  { bindingId, eventVersion, versionHash }: ExpectedBinding,
+): boolean =>
+  (bindingId === undefined || bindingId === binding.id) &&
+  eventVersion === binding.eventVersion &&
+  versionHash === definition.definition.versionHash;
 
 /** Whether the deployment is locked and its lock holds something else than this definition. */
 function isLockedOut(

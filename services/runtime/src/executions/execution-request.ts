@@ -1,4 +1,4 @@
-import type { ExecutionTrigger, JsonObject } from '@orrery/contracts';
+import type { ExecutionTrigger, ExpectedBinding, JsonObject } from '@orrery/contracts';
 import type { CompiledDefinition } from '../execution/compiled-definition.js';
 import type { Binding } from '../state/deployment-state.js';
 
@@ -11,6 +11,8 @@ export interface ExecutionRequest {
   /** The wallet that signed the request; null outside `/app`. */
   readonly walletAddress: string | null;
   readonly dryRun: boolean;
+  /** Of a service: what it knows to be bound. Anything else is refused. */
+  readonly expected?: ExpectedBinding | null;
 }
 
 /** What a request executes: the event's binding and the definition of the bound version. */

@@ -14,7 +14,7 @@ import type { OwnedHandlers } from '../deployments/owned-handlers.js';
 import { isUuid, uuidV7 } from '../ids/uuid-v7.js';
 import type { Lanes } from '../lanes/lanes.js';
 import type { Answer } from './conclude.js';
-import { type ExecutionItemDependencies, executionItem } from './execution-item.js';
+import { type ExecutionItemDependencies, type ExecutionOptions, executionItem } from './execution-item.js';
 import type { ExecutionRequest } from './execution-request.js';
 import type { RunKeeper } from './run-keeper.js';
 import {
@@ -88,21 +88,27 @@ export const executionReads = ({
 export const prefersAsync = (prefer: string | undefined): boolean =>
   prefer?.split(/[,;]/).some((preference) => preference.trim().toLowerCase() === 'respond-async') ?? false;
 
+export interface ExecuteOptions extends Omit<ExecutionOptions, 'runId'> {
+  /** Called with the id of the run that the execution becomes. */
+  readonly onAccepted?: (runId: string) => void;
+}
+
 /** Answers once the execution has ended; an asynchronous one once its run is committed. */
-async function execute(
+export async function execute(
   dependencies: ExecuteDependencies,
   request: ExecutionRequest,
-  { keyed, asynchronous }: Omit<Parameters<typeof executionItem>[2], 'runId'>,
+  { onAccepted, ...options }: ExecuteOptions,
   call: CallContext,
 ): Promise<Answer | AcceptedExecution> {
   const { lanes, runs, clock } = dependencies;
   const runId = uuidV7(clock.now());
-  const item = executionItem(dependencies, request, { runId, keyed, asynchronous }, call);
+  const item = executionItem(dependencies, request, { ...options, runId }, call);
   const answer = await lanes.submit(item);
-  // With another id it is the stored answer to the same Idempotency-Key.
+  // With another id it is the stored answer to the same key, or the run that has claimed it.
   if (!('executionId' in answer) || answer.executionId !== runId) return answer;
+  onAccepted?.(runId);
   const ended = runs.drive(runId, request.deploymentId).catch(() => undefined);
-  return asynchronous ? answer : awaitRun(dependencies, runId, ended, call);
+  return options.asynchronous ? answer : awaitRun(dependencies, runId, ended, call);
 }
 
 /** How often the row of a run is read that another owner continues, in milliseconds. */
@@ -117,7 +123,7 @@ async function before(deadline: number, ended: Promise<void>, clock: Clock): Pro
 }
 
 /** Waits for the end of a run. When another process becomes the deployment's owner, its row is polled. */
-async function awaitRun(
+export async function awaitRun(
   { db, clock }: Pick<ExecuteDependencies, 'db' | 'clock'>,
   id: string,
   ended: Promise<void>,

@@ -9,6 +9,7 @@ import {
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Execution } from '../execution/execution.js';
 import type { ModelList } from '../models/model-list.js';
+import { endOfKeys } from '../once/once-item.js';
 import type { DeploymentState, OpenRun } from '../state/deployment-state.js';
 import type { KeyedEffect, RunEffect } from '../state/effects.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
@@ -62,7 +63,7 @@ export function runItem<T>(
       const open = state.runs.get(row.id);
       if (open === undefined) return { kind: 'answer', answer: undefined };
       try {
-        const resolved = resolveEvent(state, request.event, confirmed);
+        const resolved = resolveEvent(state, request, confirmed);
         if (resolved === 'prepare') return { kind: 'prepare' };
         const execution = executionOf(resolved, state, request, requestOf(row), limits, now);
         const briefing = briefingOf(state, texts, models);
@@ -103,10 +104,11 @@ export function endRun<T>(
   const key = keyOf(row);
   const update = { ended_at: new Date(now), ...evidenceColumn(evidence) };
   const run: RunEffect = { id: row.id, open: null, write: { update } };
-  return { ...outcome, effects: { ...outcome.effects, run, ...(key && { key }) } };
+  const onceKeys = endOfKeys(requestOf(row).onceKeys ?? [], 'end', now);
+  return { ...outcome, effects: { ...outcome.effects, run, onceKeys, ...(key && { key }) } };
 }
 
-/** Ends a run that has read nothing: only its row records the error, and its Idempotency-Key is free again. */
+/** Ends a run that has read nothing: only its row records the error, and its keys are free again. */
 export const refuseRun = (
   row: RunRow,
   error: ServiceError,
@@ -126,6 +128,7 @@ export const refuseRun = (
       },
     },
   },
+  onceKeys: endOfKeys(requestOf(row).onceKeys ?? [], 'release', now),
   settlement: { error },
 });
 

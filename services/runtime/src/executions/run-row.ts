@@ -5,8 +5,10 @@ import {
   type ExecutionAnswer,
   type ExecutionRecord,
   type ExecutionTrigger,
+  type ExpectedBinding,
   fromErrorReply,
   type JsonObject,
+  type OnceKey,
 } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
 import type { Db } from '../database/db.js';
@@ -31,6 +33,9 @@ export interface RunRequest {
   readonly caller: Caller;
   /** The caller does not wait: it looks up the answer. */
   readonly asynchronous: boolean;
+  /** Keys that the run has claimed. */
+  readonly onceKeys?: readonly OnceKey[];
+  readonly expected?: ExpectedBinding | null;
 }
 
 /** Written by `accept-run.ts`. */
@@ -38,8 +43,8 @@ export const requestOf = ({ request }: Pick<RunRow, 'request'>): RunRequest =>
   request as unknown as RunRequest;
 
 export const executionRequestOf = (row: Pick<RunRow, 'deployment_id' | 'request'>): ExecutionRequest => {
-  const { event, input, trigger, walletAddress } = requestOf(row);
-  return { deploymentId: row.deployment_id, event, input, trigger, walletAddress, dryRun: false };
+  const { event, input, trigger, walletAddress, expected = null } = requestOf(row);
+  return { deploymentId: row.deployment_id, event, input, trigger, walletAddress, dryRun: false, expected };
 };
 
 export const readRun = (db: Db, id: string): Promise<RunRow | undefined> =>

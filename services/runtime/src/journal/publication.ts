@@ -9,7 +9,7 @@ import {
   type PushPlan,
 } from '@orrery/contracts';
 import { type Database, type OutboxMessage, type OutboxRow, startRelay } from '@orrery/database';
-import type { Clock, Logger } from '@orrery/service-kit';
+import { type Clock, createMeter, type Logger } from '@orrery/service-kit';
 import { type Selectable, sql } from 'kysely';
 import type { Db, RuntimeSchema } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
@@ -63,10 +63,17 @@ export function startPublication({
   logger,
 }: PublicationDependencies): Publication {
   const recent = createRecentEntries();
+  const published = createMeter('runtime').createCounter('orrery_runtime_facts_published', {
+    description: 'Journal entries that this process published',
+  });
   const relay = startRelay({
     database,
     load: (rows) => recentFacts(recent, rows, (others) => loadFacts(database.db, others)),
-    publish: (messages) => bus.publishAll(journalEntry, messages.map(messageOf)),
+    publish: async (messages) => {
+      const outcomes = await bus.publishAll(journalEntry, messages.map(messageOf));
+      published.add(outcomes.filter((error) => error === undefined).length);
+      return outcomes;
+    },
     shards,
     restMs: RELAY_REST_MS,
     clock,
@@ -109,7 +116,7 @@ type Facts = ReadonlyMap<number, JsonText>;
 
 /**
  * The payloads of outbox rows, by row id: what the relay's `load` answers. `load` reads from the journal what is not
- * in memory: what another process committed, and what was committed before this start or too long ago.
+ * in memory: what was committed by an earlier owner, before this start, or too long ago.
  */
 export async function recentFacts(
   recent: Pick<RecentEntries, 'take'>,
@@ -203,8 +210,8 @@ const ENTRY_BYTES = 1000;
 const BYTES_PER_CHARACTER = 4;
 
 /**
- * Bounded, because nothing requests the entries that the relay of another process has published or that were found
- * before the commit's answer came: the oldest are dropped.
+ * Bounded, because nothing requests the entries that the relay of a later owner has published or that were found before
+ * the commit's answer came: the oldest are dropped.
  */
 export function createRecentEntries({ maxEntries, maxBytes }: RecentLimits = LIMITS): RecentEntries {
   const known = new Map<string, RecentEntry>();

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { address } from '../ids/address.js';
+import { jsonObject } from '../json/json-schemas.js';
+import { name, sha256 } from '../records/text.js';
+import { rpc } from '../rpc/rpc.js';
+import { executionAnswer } from './execution.js';
+import { executionError, executionTrigger } from './journal.js';
+
+/**
+ * What may be executed once, whoever requests it: a signed message, an occurrence of a schedule, a payment.
+ *
+ *   scope        kept, once the execution has ended
+ *   message      for its time window, and for 24 hours at least
+ *   occurrence   until it is acknowledged
+ *   payment      for ever
+ */
+export const onceScope = z.enum(['message', 'occurrence', 'payment']);
+export type OnceScope = z.infer<typeof onceScope>;
+
+const onceKeyName = { scope: onceScope, key: z.string().min(1).max(512) };
+
+export const onceKey = z.strictObject({
+  ...onceKeyName,
+  /** Of a message: how long its signature is valid, in milliseconds. */
+  windowMs: z.int().min(0).optional(),
+});
+export type OnceKey = z.infer<typeof onceKey>;
+
+/** What the caller knows to be bound; anything else is refused with `binding_changed`. */
+export const expectedBinding = z.strictObject({
+  bindingId: z.int().optional(),
+  eventVersion: z.int(),
+  versionHash: sha256,
+});
+export type ExpectedBinding = z.infer<typeof expectedBinding>;
+
+const ended = { state: z.literal('ended'), historyId: z.string(), seq: z.int() };
+
+/** A failed execution has an entry and has used its keys up; a refused one is an error and has not. */
+export const serviceExecution = z.union([
+  z.strictObject({ ...ended, status: z.literal('succeeded'), answer: executionAnswer }),
+  z.strictObject({ ...ended, status: z.literal('failed'), error: executionError }),
+  z.strictObject({ state: z.literal('running'), executionId: z.string() }),
+]);
+export type ServiceExecution = z.infer<typeof serviceExecution>;
+
+const access = { scope: 'none', relation: 'internal' } as const;
+
+/** Executions on behalf of a schedule or a wallet: the caller of the call is one of them, else it is `forbidden`. */
+export const serviceExecutionRpcs = {
+  /**
+   * Executes an event once for all its keys. A repetition with the same request gets the stored outcome, or waits for it;
+   * a key that was used with another request is refused. `running`: it goes on after the caller's deadline.
+   */
+  'executions.forService': rpc({
+    access,
+    errors: [
+      'forbidden',
+      'deployment_not_found',
+      'event_not_bound',
+      'binding_changed',
+      'deployment_paused',
+      'message_already_used',
+      'payment_already_used',
+      'idempotency_key_reused',
+    ],
+    request: z.object({
+      deployment: address,
+      event: name,
+      input: jsonObject,
+      trigger: executionTrigger.exclude(['admin']),
+      walletAddress: z.string().nullable().default(null),
+      keys: z.array(onceKey).min(1).max(8),
+      expected: expectedBinding.nullable().default(null),
+    }),
+    reply: serviceExecution,
+  }),
+  /** What became of a key, after everything that was committed before. `unknown`: nothing has used it. */
+  'executions.outcomeOf': rpc({
+    access,
+    errors: ['forbidden'],
+    request: z.object({ deployment: address, ...onceKeyName }),
+    reply: z.union([serviceExecution, z.strictObject({ state: z.literal('unknown') })]),
+  }),
+};
+
+/** The caller has stored the outcomes of these occurrences and will never repeat them: their keys are removed. */
+export const acknowledgeRpcs = {
+  'executions.acknowledge': rpc({
+    access,
+    errors: ['forbidden'],
+    request: z.object({ occurrences: z.array(onceKeyName.key).max(1000) }),
+    reply: z.null(),
+  }),
+};

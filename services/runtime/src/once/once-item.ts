@@ -1,0 +1,107 @@
+import {
+  type AcceptedExecution,
+  type ErrorCode,
+  fromErrorReply,
+  type OnceKey,
+  type OnceScope,
+  ServiceError,
+} from '@orrery/contracts';
+import type { Db } from '../database/db.js';
+import type { OnceKeyEffect } from '../state/effects.js';
+import type { ItemOutcome, WorkItem } from '../state/work-item.js';
+import { readUsedKeys, type StoredOutcome, type UsedKey } from './once-store.js';
+
+/** The keys of a request, and the hash that tells a repetition from another request. */
+export interface OnceRequest {
+  readonly keys: readonly OnceKey[];
+  readonly requestHash: string;
+}
+
+const MESSAGE_KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** When a key may be forgotten whose execution has ended; null: never by itself. */
+export const expiryOf = ({ scope, windowMs = 0 }: OnceKey, now: number): Date | null =>
+  scope === 'message' ? new Date(now + Math.max(MESSAGE_KEPT_MS, windowMs)) : null;
+
+const REFUSALS = {
+  message: 'message_already_used',
+  payment: 'payment_already_used',
+  occurrence: 'idempotency_key_reused',
+} as const satisfies Record<OnceScope, ErrorCode>;
+
+/**
+ * Makes an item claim once-keys, all of them or none, in the commit of its outcome. An execution without a run ends them
+ * at once; a run does so with its last step (`run-item.ts`). A request that is refused before it commits anything leaves
+ * them free. A repetition gets the stored outcome, or the id of the run that is under way.
+ *
+ * Another owner may claim a key between the preparation and the commit. The commit then writes nothing, the item is
+ * prepared again, and finds the key.
+ * @throws `message_already_used`, `payment_already_used`, `idempotency_key_reused` for a key of another request
+ */
+export function onceItem<T>(
+  db: Db,
+  item: WorkItem<T>,
+  once: OnceRequest | undefined,
+): WorkItem<T | AcceptedExecution> {
+  if (once === undefined) return item;
+  const { keys } = once;
+  let used: UsedKey | undefined;
+  return {
+    ...item,
+    prepare: async (state) => {
+      used = firstUsed(await readUsedKeys(db, keys), once);
+      if (used === undefined) await item.prepare(state);
+    },
+    decide: (state, ids, now) => {
+      if (used !== undefined) return repeated(used);
+      const outcome = item.decide(state, ids, now);
+      if (outcome.kind === 'commit') {
+        const onceKeys = claims(once, null, now);
+        return { ...outcome, effects: { ...outcome.effects, onceKeys } };
+      }
+      if (outcome.kind !== 'record') return outcome;
+      return { ...outcome, onceKeys: claims(once, outcome.run.id, now) };
+    },
+  };
+}
+
+/** The use of one of the keys by this very request. @throws for a key that another request has used */
+function firstUsed(used: readonly UsedKey[], { requestHash }: OnceRequest): UsedKey | undefined {
+  const foreign = used.find((one) => one.request_hash !== requestHash);
+  if (foreign !== undefined) throw new ServiceError(REFUSALS[foreign.scope as OnceScope]);
+  return used[0];
+}
+
+function repeated<T>({ run_id, reply }: UsedKey): ItemOutcome<T | AcceptedExecution> {
+  if (reply === null) {
+    // A key without its answer is that of a run.
+    return { kind: 'answer', answer: { executionId: run_id ?? '', state: 'running' } };
+  }
+  // Stored by `stageOnceKeys`.
+  const outcome = reply as unknown as StoredOutcome;
+  return 'error' in outcome
+    ? { kind: 'refuse', error: fromErrorReply(outcome.error) }
+    : { kind: 'answer', answer: outcome.reply as T };
+}
+
+const claims = (
+  { keys, requestHash }: OnceRequest,
+  runId: string | null,
+  now: number,
+): readonly OnceKeyEffect[] =>
+  keys.map((key) => ({
+    kind: 'claim',
+    scope: key.scope,
+    key: key.key,
+    requestHash,
+    runId,
+    expiresAt: runId === null ? expiryOf(key, now) : null,
+  }));
+
+/** What the end of a run does to its keys: they hold its outcome, or are free again. */
+export const endOfKeys = (
+  keys: readonly OnceKey[],
+  kind: 'end' | 'release',
+  now: number,
+): readonly OnceKeyEffect[] =>
+  keys.map((key) => ({ kind, scope: key.scope, key: key.key, expiresAt: expiryOf(key, now) }));

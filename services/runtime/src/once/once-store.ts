@@ -1,0 +1,60 @@
+import type { ErrorReply, JsonValue, OnceKey } from '@orrery/contracts';
+import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
+import { type Selectable, sql } from 'kysely';
+import type { Db } from '../database/db.js';
+import type { RuntimeTables } from '../database/schema.js';
+
+type Row = Selectable<RuntimeTables['once_keys']>;
+
+/** A once-key that is in use. `reply` is null while its run is under way. */
+export type UsedKey = Pick<Row, 'scope' | 'key' | 'request_hash' | 'deployment_id' | 'run_id' | 'reply'>;
+
+/** What is stored under a key: the answer of its execution, or the error of a failed one. */
+export type StoredOutcome = { readonly reply: JsonValue } | { readonly error: ErrorReply };
+
+type KeyName = Pick<OnceKey, 'key'> & { readonly scope: string };
+
+const names = (keys: readonly KeyName[]) =>
+  sql`(scope, key) in (select * from unnest(${keys.map(({ scope }) => scope)}::text[], ${keys.map(({ key }) => key)}::text[]))`;
+
+/** The keys that are in use, whichever deployment uses them. Expired ones are removed: they are free. */
+export async function readUsedKeys(db: Db, keys: readonly KeyName[]): Promise<UsedKey[]> {
+  const { rows } = await sql<UsedKey & { is_expired: boolean }>`
+    select scope, key, request_hash, deployment_id, run_id, reply, coalesce(expires_at < now(), false) as is_expired
+    from once_keys where ${names(keys)}`.execute(db);
+  if (rows.some((row) => row.is_expired))
+    await sql`delete from once_keys where ${names(keys)} and expires_at < now()`.execute(db);
+  return rows.filter((row) => !row.is_expired);
+}
+
+/** Removes occurrences whose execution has ended. */
+export async function acknowledgeOccurrences(db: Db, occurrences: readonly string[]): Promise<void> {
+  const keys = occurrences.map((key) => ({ scope: 'occurrence', key }));
+  await sql`delete from once_keys where ${names(keys)} and reply is not null`.execute(db);
+}
+
+/** Frees the keys of a run that ends without a lane. */
+export const releaseKeysOf = (db: Db, runId: string) =>
+  db.deleteFrom('once_keys').where('run_id', '=', runId).where('reply', 'is', null).execute();
+
+/** Keys that one run of the sweep removes. */
+const KEYS_PER_RUN = 1000;
+
+export const startOnceKeySweep = (
+  db: Db,
+  options: { readonly clock: Clock; readonly logger: Logger; readonly intervalMs: number },
+): PollLoop =>
+  startPollLoop({
+    name: 'once-key sweep',
+    ...options,
+    runOnce: async () => ((await deleteExpiredOnceKeys(db, KEYS_PER_RUN)) === KEYS_PER_RUN ? 'more' : 'idle'),
+  });
+
+/** Removes up to `limit` expired keys, and resolves with how many it removed. */
+export async function deleteExpiredOnceKeys(db: Db, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from once_keys where (scope, key) in (
+      select scope, key from once_keys where expires_at < now() order by expires_at limit ${limit}
+    ) and expires_at < now()`.execute(db);
+  return Number(numAffectedRows ?? 0);
+}
