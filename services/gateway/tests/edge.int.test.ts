@@ -5,9 +5,10 @@ import { PassThrough } from 'node:stream';
 import { systemClock } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, it } from 'vitest';
+import type { KeyVerifier } from '../src/accounts/key-verifier.js';
 import { trustedProxies } from '../src/http/server/trusted-proxies.js';
 import { perMinute } from '../src/limits/rate-policy.js';
-import { authorized, fakeApp, httpLimits } from './support/fake-app.js';
+import { authorized, fakeApp, httpLimits, scopes } from './support/fake-app.js';
 
 const rates = {
   key: { name: 'key', burst: 2, perSecond: 0.5 },
@@ -62,8 +63,8 @@ describe('rate limits', () => {
 
 describe('admission', () => {
   /** An application with one place; each request that runs there goes on when the test says. */
-  const onePlace = () => {
-    const { app, answers } = fakeApp({ maxInFlight: 1 });
+  const onePlace = (maxInFlight = 1) => {
+    const { app, answers } = fakeApp({ maxInFlight });
     const running: (() => void)[] = [];
     answers['things.get'] = () =>
       new Promise((resolve) => running.push(() => resolve({ data: { name: 'x' } })));
@@ -101,6 +102,59 @@ describe('admission', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(900);
     running[0]?.();
     expect((await first).statusCode).toBe(200);
+  });
+
+  it('gives no place to a client that leaves during a guard', async () => {
+    const guarded: (() => void)[] = [];
+    const keys: KeyVerifier = {
+      verify: (token) =>
+        new Promise((resolve) => guarded.push(() => resolve({ accountId: 7, keyId: token, scopes }))),
+      forget: () => undefined,
+      refresh: async () => undefined,
+    };
+    const { app, seen } = fakeApp({ maxInFlight: 1, keys });
+    await using server = await listening(app);
+    const left = server.send('GET', '/api/things/x');
+    await expect.poll(() => guarded.length).toBe(1);
+    left.socket.destroy();
+    await expect.poll(() => server.open()).toBe(0);
+    guarded.shift()?.();
+    const next = server.send('GET', '/api/things/x');
+    await expect.poll(() => guarded.length).toBe(1);
+    guarded.shift()?.();
+    expect(await next.answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(seen.length).toBe(1);
+  });
+
+  it('keeps no place in the queue for a client that leaves', async () => {
+    const { app, running, get } = onePlace();
+    await using server = await listening(app);
+    const first = get();
+    await expect.poll(() => running.length).toBe(1);
+    const left = server.send('GET', '/api/things/x');
+    await expect.poll(() => server.received()).toBeGreaterThan(0);
+    left.socket.destroy();
+    await expect.poll(() => server.open()).toBe(0);
+    const second = get();
+    await expect.poll(async () => (await get()).statusCode).toBe(503);
+    running[0]?.();
+    await expect.poll(() => running.length).toBe(2);
+    running[1]?.();
+    expect([(await first).statusCode, (await second).statusCode]).toEqual([200, 200]);
+  });
+
+  it('gives the places of pipelined requests back when their client leaves', async () => {
+    const { app, running, get } = onePlace(2);
+    await using server = await listening(app);
+    const left = server.send('GET', '/api/things/x', 2);
+    await expect.poll(() => running.length).toBe(2);
+    left.socket.destroy();
+    await expect.poll(() => server.open()).toBe(0);
+    for (const goOn of running.splice(0)) goOn();
+    const next = [get(), get()];
+    await expect.poll(() => running.length).toBe(2);
+    for (const goOn of running) goOn();
+    expect((await Promise.all(next)).map(({ statusCode }) => statusCode)).toEqual([200, 200]);
   });
 
   it('counts no request whose body is still arriving', async () => {
@@ -141,6 +195,24 @@ describe('arriving bodies', () => {
     await expect.poll(() => server.open()).toBeLessThan(2);
     const third = server.post('/api/things', 'transfer-encoding: chunked', `${chunk(`${part}"}`)}0\r\n\r\n`);
     expect(await third.answer).toMatch(/^HTTP\/1\.1 201 /);
+  });
+
+  it('that an operation does not read leave the budget with their request', async () => {
+    const { app } = fakeApp();
+    await using server = await listening(app);
+    const length = 900_000;
+    for (let n = 0; n < 10; n += 1) {
+      const health = server.post('/healthz', `content-length: ${length}`, '', 'GET');
+      expect(await health.answer).toMatch(/^HTTP\/1\.1 200 /);
+      const before = server.received();
+      health.socket.write('x'.repeat(length));
+      await expect.poll(() => server.received() - before).toBe(length);
+      health.socket.destroy();
+      await expect.poll(() => server.open()).toBe(0);
+    }
+    const large = `{"name":"${'x'.repeat(200_000)}"}`;
+    const next = server.post('/api/things', `content-length: ${large.length}`, large);
+    expect(await next.answer).toMatch(/^HTTP\/1\.1 201 /);
   });
 
   it('are refused by the limit of their route, from Content-Length or while they arrive', async () => {
@@ -241,18 +313,29 @@ async function listening(app: FastifyInstance) {
     accepted.add(socket);
     socket.once('close', () => accepted.delete(socket));
   });
-  const post = (path: string, header: string, body: string, method = 'POST') => {
+  const write = (text: string) => {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
-    const head = [`${method} ${path} HTTP/1.1`, 'host: x', 'content-type: application/json', header];
-    socket.write(`${[...head, `authorization: ${authorized.authorization}`].join('\r\n')}\r\n\r\n${body}`);
+    socket.write(text);
     const answer = once(socket, 'data').then(([data]) => String(data));
     answer.catch(() => undefined);
     return { socket, answer };
   };
+  const headOf = (method: string, path: string, ...headers: string[]) =>
+    [
+      `${method} ${path} HTTP/1.1`,
+      'host: x',
+      `authorization: ${authorized.authorization}`,
+      ...headers,
+      '',
+      '',
+    ].join('\r\n');
   return {
     url,
-    post,
+    /** `times` requests without a body, each before the answer of the last. */
+    send: (method: string, path: string, times = 1) => write(headOf(method, path).repeat(times)),
+    post: (path: string, header: string, body: string, method = 'POST') =>
+      write(headOf(method, path, 'content-type: application/json', header) + body),
     open: () => accepted.size,
     received: () => [...accepted].reduce((sum, { bytesRead }) => sum + bytesRead, 0),
     [Symbol.asyncDispose]: async () => {

@@ -7,10 +7,10 @@ export const ALWAYS_ADMITTED = /^\/(healthz|readyz)$/;
 /** How long a request waits for its turn before it is refused, in milliseconds. */
 const PATIENCE_MS = 1000;
 
-/** Marks the reply of a request that counts as under way. */
-const MARK = 'isAdmitted';
+/** Where a reply keeps its candidate. */
+const CANDIDATE = 'candidate';
 
-type Marked = FastifyReply & { [MARK]: boolean };
+type Carrier = FastifyReply & { [CANDIDATE]: Candidate | undefined };
 
 export interface Admission {
   /** A long answer, such as a stream, does not count as a request under way. */
@@ -28,21 +28,18 @@ export function addAdmission(
   maxInFlight: number,
 ): Admission {
   const places = new Places(maxInFlight);
-  app.decorateReply(MARK, false);
+  app.decorateReply(CANDIDATE, undefined);
   app.addHook('preValidation', (request, reply, done) => {
     if (ALWAYS_ADMITTED.test(request.url)) return done();
-    places.enter({
-      admit: () => {
-        (reply as Marked)[MARK] = true;
-        done();
-      },
-      refuse: done,
-      isGone: () => reply.raw.destroyed,
-    });
+    // Its client left during a guard. The end of the request was noted then, so nothing would give its place back.
+    if (reply.raw.destroyed) return;
+    const candidate = { admit: () => done(), refuse: done };
+    (reply as Carrier)[CANDIDATE] = candidate;
+    places.enter(candidate);
   });
   const release = (reply: FastifyReply) => {
-    if ((reply as Marked)[MARK]) places.leave();
-    (reply as Marked)[MARK] = false;
+    const candidate = (reply as Carrier)[CANDIDATE];
+    if (candidate !== undefined) places.leave(candidate);
   };
   onRequestEnd((_request, reply) => release(reply));
   return { release };
@@ -51,15 +48,14 @@ export function addAdmission(
 interface Candidate {
   admit(): void;
   refuse(error: ServiceError): void;
-  /** Its client has left. */
-  isGone(): boolean;
 }
 
 /** Places for those that are under way, and a queue of the same length. */
 class Places {
   readonly #max: number;
-  readonly #queue: { candidate: Candidate; until: number }[] = [];
-  #taken = 0;
+  readonly #taken = new Set<Candidate>();
+  /** With the time until which each waits. */
+  readonly #queue = new Map<Candidate, number>();
   #isWatched = false;
 
   constructor(max: number) {
@@ -67,25 +63,27 @@ class Places {
   }
 
   enter(candidate: Candidate): void {
-    if (this.#taken < this.#max) this.#admit(candidate);
-    else if (this.#queue.length < this.#max) this.#wait(candidate);
+    if (this.#taken.size < this.#max) this.#admit(candidate);
+    else if (this.#queue.size < this.#max) this.#wait(candidate);
     else candidate.refuse(overloaded(1));
   }
 
-  leave(): void {
-    this.#taken -= 1;
-    let next = this.#queue.shift();
-    while (next?.candidate.isGone()) next = this.#queue.shift();
-    if (next !== undefined) this.#admit(next.candidate);
+  /** A candidate that waits leaves the queue; one that has left already changes nothing. */
+  leave(candidate: Candidate): void {
+    if (this.#queue.delete(candidate) || !this.#taken.delete(candidate)) return;
+    const [next] = this.#queue.keys();
+    if (next === undefined) return;
+    this.#queue.delete(next);
+    this.#admit(next);
   }
 
   #admit(candidate: Candidate): void {
-    this.#taken += 1;
+    this.#taken.add(candidate);
     candidate.admit();
   }
 
   #wait(candidate: Candidate): void {
-    this.#queue.push({ candidate, until: performance.now() + PATIENCE_MS });
+    this.#queue.set(candidate, performance.now() + PATIENCE_MS);
     if (!this.#isWatched) this.#watch(PATIENCE_MS);
   }
 
@@ -98,13 +96,14 @@ class Places {
   #refuseOverdue(): void {
     this.#isWatched = false;
     const now = performance.now();
-    let first = this.#queue[0];
-    while (first !== undefined && first.until <= now) {
-      this.#queue.shift();
-      first.candidate.refuse(overloaded(this.#queue.length / this.#max));
-      first = this.#queue[0];
+    for (const [first, until] of this.#queue) {
+      if (until > now) {
+        this.#watch(until - now);
+        return;
+      }
+      this.#queue.delete(first);
+      first.refuse(overloaded(this.#queue.size / this.#max));
     }
-    if (first !== undefined) this.#watch(first.until - now);
   }
 }
 

@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { createMeter, type Logger, withoutRedaction } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { principalOf } from '../guards/access.js';
@@ -23,6 +25,7 @@ export type OnRequestEnd = (atEnd: AtEnd) => void;
 export function observeRequests(app: FastifyInstance, logger: Logger): OnRequestEnd {
   const metrics = requestMetrics();
   const listeners: AtEnd[] = [metrics.ended, accessLog(logger)];
+  const closeWith = closeWithConnection();
   app.addHook('onRequest', (request, reply, done) => {
     const startedAt = performance.now();
     metrics.started();
@@ -31,9 +34,36 @@ export function observeRequests(app: FastifyInstance, logger: Logger): OnRequest
       const end = { ms: performance.now() - startedAt, route: request.routeOptions.url };
       for (const atEnd of listeners) atEnd(request, reply, end);
     });
+    if (reply.raw.socket === null) closeWith(request.raw.socket, reply.raw);
     done();
   });
   return (atEnd) => void listeners.push(atEnd);
+}
+
+/**
+ * A connection that ends closes the response that is being written, but not those of the requests that were pipelined
+ * behind it: Node leaves them open for ever. The returned function has such a response closed as well.
+ */
+function closeWithConnection(): (connection: Socket, response: ServerResponse) => void {
+  const behind = new WeakMap<Socket, Set<ServerResponse>>();
+  const open = (connection: Socket) => {
+    const responses = new Set<ServerResponse>();
+    behind.set(connection, responses);
+    connection.once('close', () => {
+      for (const response of responses) {
+        // One that has the connection, or is finished, is closed by Node.
+        if (response.socket !== null || response.writableFinished) continue;
+        response.destroyed = true;
+        response.emit('close');
+      }
+    });
+    return responses;
+  };
+  return (connection, response) => {
+    const responses = behind.get(connection) ?? open(connection);
+    responses.add(response);
+    response.once('close', () => responses.delete(response));
+  };
 }
 
 /** Counts and times requests by route pattern, never by path: paths contain names. */
