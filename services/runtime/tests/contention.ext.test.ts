@@ -14,8 +14,8 @@ house.catalog.plantVersion({
 });
 
 const MODEL_MS = 5;
-/** What the commits and steps of one run may take beside the model on a busy machine. */
-const OVERHEAD_MS = 25;
+/** What the three commits of one run, and the steps between them, may take beside the model. */
+const OVERHEAD_MS = 12;
 
 it.each([25, 50, 100, 200])('%i runs that change one instance follow each other', async (count) => {
   let decisions = 0;
