@@ -2,7 +2,7 @@ export * from './connection/connect.js';
 export * from './connection/database-address.js';
 export * from './connection/jsonb.js';
 export type { PoolLimits, PoolOptions } from './connection/pool.js';
-export { type PreparedStatement, prepared } from './connection/prepared.js';
+export { type PreparedStatement, prepared } from './connection/pool.js';
 export * from './errors/postgres-errors.js';
 export * from './errors/to-service-error.js';
 export * from './idempotency/idempotency-keys.js';

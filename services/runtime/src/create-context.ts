@@ -12,7 +12,7 @@ import {
 import { type CatalogClient, createCatalogClient } from './catalog/catalog-client.js';
 import { createReleaseEmptySchema, type ReleaseEmptySchema } from './claims/release-empty-schema.js';
 import { createAfterCommit } from './commit/after-commit.js';
-import { type CommitBatch, createCommit } from './commit/commit-batch.js';
+import { type CommitBatch, createCommit } from './commit/commit-statement.js';
 import { createRecovery } from './commit/recovery.js';
 import type { RuntimeConfig, RuntimeLimits } from './config.js';
 import type { Db, RuntimeSchema } from './database/db.js';

@@ -3,7 +3,7 @@ import { startKeySweep } from '@orrery/database';
 import { followAccounts, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService, startPollLoop } from '@orrery/service-kit';
 import { accountPauses, storeAccount } from './accounts/account-store.js';
-import type { CommitBatch } from './commit/commit-batch.js';
+import type { CommitBatch } from './commit/commit-statement.js';
 import type { RuntimeConfig } from './config.js';
 import { createRuntimeContext, type RuntimeContext } from './create-context.js';
 import type { RuntimeSchema } from './database/db.js';

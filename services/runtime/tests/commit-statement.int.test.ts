@@ -3,8 +3,12 @@ import { createLogger } from '@orrery/service-kit';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { batchRows } from '../src/commit/batch-rows.js';
-import { createCommit } from '../src/commit/commit-batch.js';
-import { PLAIN_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT } from '../src/commit/commit-statement.js';
+import {
+  createCommit,
+  PLAIN_STATEMENT,
+  USUAL_STATEMENT,
+  WHOLE_STATEMENT,
+} from '../src/commit/commit-statement.js';
 import type { RuntimeSchema } from '../src/database/db.js';
 import { migrations } from '../src/database/migrations/index.js';
 import { type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { CommitBatch } from '../src/commit/commit-batch.js';
+import type { CommitBatch } from '../src/commit/commit-statement.js';
 import type { Batch } from '../src/state/batch.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
 

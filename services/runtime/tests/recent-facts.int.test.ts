@@ -8,7 +8,7 @@ import {
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CommitBatch } from '../src/commit/commit-batch.js';
+import type { CommitBatch } from '../src/commit/commit-statement.js';
 import type { RuntimeSchema } from '../src/database/db.js';
 import { createRecentEntries, loadFacts, outboxRowOf, recentFacts } from '../src/journal/publication.js';
 import type { Batch } from '../src/state/batch.js';

@@ -3,7 +3,7 @@ import { type JsonObject, runtimeContract } from '@orrery/contracts';
 import { connect } from '@orrery/database';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { describe, expect, it, vi } from 'vitest';
-import type { CommitBatch } from '../src/commit/commit-batch.js';
+import type { CommitBatch } from '../src/commit/commit-statement.js';
 import { createRecovery } from '../src/commit/recovery.js';
 import type { RuntimeSchema } from '../src/database/db.js';
 import type { DeciderRequest } from '../src/executions/decider.js';

@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Logger } from '@orrery/service-kit';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import {
   CommitRefused,
@@ -9,7 +10,6 @@ import {
   OutcomeUnknown,
   PoolExhausted,
 } from '../errors/postgres-errors.js';
-import { queryOf } from './prepared.js';
 
 export interface PoolOptions extends PoolLimits {
   readonly url: string;
@@ -163,4 +163,29 @@ function readingClient(first: pg.PoolClient, connect: () => Promise<pg.PoolClien
     }
   };
   return { query: query as PostgresPoolClient['query'], release: () => client.release() };
+}
+
+/** The names of prepared statements, by text. */
+const names = new Map<string, string>();
+
+export type PreparedStatement<Row> = (
+  // Runs on any connection of the schema, in a transaction or outside.
+  db: { executeQuery<R>(query: CompiledQuery<R>): Promise<{ rows: R[] }> },
+  values: readonly unknown[],
+) => Promise<Row[]>;
+
+/**
+ * A statement that each connection parses once and, after a few executions, plans once. Its plan has to be right for
+ * all values: use it for look-ups by key. `name` is unique in the program.
+ */
+export function prepared<Row>(name: string, text: string): PreparedStatement<Row> {
+  names.set(text, name);
+  return async (db, values) =>
+    (await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]) as CompiledQuery<Row>)).rows;
+}
+
+/** What the driver is given for a statement: with its name, if it is a prepared one. */
+export function queryOf(text: string, values: readonly unknown[]) {
+  const name = names.get(text);
+  return { text, values: [...values], ...(name !== undefined && { name }) };
 }

@@ -1,6 +1,6 @@
 import { classifyPostgresError, type PostgresFailure, toServiceError } from '@orrery/database';
 import type { Logger, Semaphore } from '@orrery/service-kit';
-import type { CommitBatch, Refusal } from '../commit/commit-batch.js';
+import type { CommitBatch, Refusal } from '../commit/commit-statement.js';
 import type { Recover } from '../commit/recovery.js';
 import type { Lease } from '../ownership/partitions.js';
 import { type Batch, isEmpty } from '../state/batch.js';
