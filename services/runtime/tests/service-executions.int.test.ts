@@ -11,6 +11,7 @@ import { codeOf, type House, plantDeployment, prepareHouse } from './running-run
 const house: House = await prepareHouse();
 const decider = createDeciderDouble();
 let database: Database<RuntimeSchema>;
+const runtimes: Awaited<ReturnType<House['boot']>>[] = [];
 
 const HOUR_MS = 60 * 60 * 1000;
 const SCHEDULE: Caller = { kind: 'schedule', event: 'increment' };
@@ -26,7 +27,6 @@ beforeAll(async () => {
     inputSchema: { id: 'string' },
     stateChanges: { counter: 'partial' },
   });
-  const runtimes: Awaited<ReturnType<House['boot']>>[] = [];
   for (let n = 0; n < 2; n += 1) runtimes.push(await house.boot({ decider: decider.decider }));
   database = house.resources.use('looking on', await connect<RuntimeSchema>(address));
   await vi.waitFor(
@@ -274,4 +274,21 @@ describe('a once-key', () => {
     expect(await stored(keys[0])).toBeUndefined();
     expect(await stored(keys[1])).toBeDefined();
   });
+});
+
+it('goes on at the next owner when its owner goes away; a repetition gets its outcome', async () => {
+  const { address, deployment, history } = await plant({ bindings: AI_BINDING });
+  const keys = [newKey('occurrence')];
+  const lost = once(address, { keys, event: 'judge' }).catch(() => undefined);
+  await decider.called();
+  const { rows } = await database.pool.query<{ owner: string }>(
+    'select owner from partitions where id = $1',
+    [partitionOf(deployment.id)],
+  );
+  await runtimes.find(({ instance }) => instance === rows[0]?.owner)?.[Symbol.asyncDispose]();
+  const again = once(address, { keys, event: 'judge' });
+  (await decider.called()).answer({ stateChanges: { 'counter:a': { count: 5 } } });
+  expect(await again).toMatchObject({ state: 'ended', status: 'succeeded', seq: 2 });
+  await lost;
+  expect(await history()).toHaveLength(1);
 });
