@@ -128,9 +128,6 @@ async function insertFirstEntry(
     totals: jsonb<Record<string, number>>(totals),
     active_minute: sql<number>`floor(extract(epoch from now()) / 60)::integer`,
   };
-  await trx
-    .insertInto('journal_heads')
-    .values({ ...head, active_minute: sql<number>`floor(extract(epoch from now()) / 60)::integer` })
-    .execute();
+  await trx.insertInto('journal_heads').values(head).execute();
   await enqueue(trx, [{ ...outboxRowOf(entry), shard: partitionOf(id) }]);
 }
