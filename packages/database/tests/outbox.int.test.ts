@@ -8,6 +8,7 @@ import {
   type OutboxSchema,
   outboxBacklog,
   outboxMigration,
+  outboxShardIndex,
   outboxShards,
   type RelayOptions,
   startRelay,
@@ -23,7 +24,11 @@ type Outbox = Database<OutboxSchema>;
 async function openOutbox(): Promise<{ database: Outbox; url: string }> {
   const url = await newDatabaseUrl();
   const database = await open<OutboxSchema>(url);
-  const migrations = { '0001_outbox': outboxMigration, '0002_outbox_shards': outboxShards };
+  const migrations = {
+    '0001_outbox': outboxMigration,
+    '0002_outbox_shards': outboxShards,
+    '0003_outbox_shard_index': outboxShardIndex,
+  };
   await migrate({ database, migrations, logger: quiet });
   return { database, url };
 }
@@ -276,6 +281,60 @@ describe('enqueue and startRelay', () => {
     const { relay: heir, ids: inherited } = relayOf(database, { shards: () => [4, 5] });
     await heir.runOnce();
     expect(inherited()).toEqual(['d:1']);
+  });
+
+  it('reads no more of its own shards when many rows of others wait', async () => {
+    const { database } = await openOutbox();
+    const query = vi.spyOn(database.pool, 'query');
+    const { relay } = relayOf(database, { shards: () => [1, 2, 3] });
+    await relay.runOnce();
+    const [look] = query.mock.calls.map(
+      ([statement]) => statement as unknown as { text: string; values: [] },
+    );
+    query.mockRestore();
+    const pagesRead = async () => {
+      const { rows } = await database.pool.query(
+        `explain (analyze, buffers, format json) ${look?.text}`,
+        look?.values,
+      );
+      const { Plan: plan } = rows[0]['QUERY PLAN'][0];
+      return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+    };
+    await sql`insert into outbox (name, ordering_key, ordering_seq, message_id, shard)
+      select 'entry', 'd' || i % 50, i, i::text, 4 + i % 60 from generate_series(1, 20000) i`.execute(
+      database.db,
+    );
+    expect(await pagesRead()).toBeLessThan(20);
+    await sql`analyze outbox`.execute(database.db);
+    expect(await pagesRead()).toBeLessThan(20);
+  });
+
+  it('gives each of its shards its turn while one has more than fits into a batch', async () => {
+    const { database } = await openOutbox();
+    const many = Array.from({ length: 40 }, (_, index) => ({ ...row('a', index + 1), shard: 1 }));
+    await write(database, [...many, { ...row('b', 1), shard: 2 }]);
+    const { relay, ids } = relayOf(database, { shards: () => [1, 2], batchSize: 2 });
+    const random = vi.spyOn(Math, 'random');
+    onTestFinished(() => random.mockRestore());
+    random.mockReturnValue(0.1);
+    expect(await relay.runOnce()).toBe('more');
+    random.mockReturnValue(0.9);
+    expect(await relay.runOnce()).toBe('more');
+    expect(ids()).toContain('b:1');
+  });
+
+  it('publishes the rows without a shard while nothing of its own shards can be published', async () => {
+    const { database } = await openOutbox();
+    await write(database, [{ ...row('own', 1), shard: 1 }, row('c', 1)]);
+    const ids: string[] = [];
+    const publish = async ({ orderingKey, messageId }: OutboxMessage) => {
+      if (orderingKey === 'own') throw new Error('no answer');
+      ids.push(messageId);
+    };
+    const { relay } = relayOf(database, { publish, shards: () => [1] });
+    await expect(relay.runOnce()).rejects.toThrow('nothing could be published');
+    expect(ids).toEqual(['c:1']);
+    expect(await left(database)).toBe(1);
   });
 
   it('gives way to a relay that takes long', async () => {

@@ -56,3 +56,10 @@ export const outboxShards: Migration = {
     await sql`create index outbox_without_shard on outbox (id) where shard is null`.execute(db);
   },
 };
+
+/** Lets the relay of each process find the rows of its own shards, however many rows of others wait. */
+export const outboxShardIndex: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await sql`create index outbox_of_shard on outbox (shard, id) where shard is not null`.execute(db);
+  },
+};

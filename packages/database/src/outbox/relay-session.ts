@@ -23,18 +23,21 @@ const STANDSTILL_MS = 30_000;
  * publish its rows, each in their order. The bus recognizes the repetitions by their ids.
  */
 export function ownShards({ pool }: OutboxDatabase, shards: readonly number[]): RelaySession {
+  // Reading stops at the limit. So that each shard gets its turn, each look begins with another one.
+  const first = Math.floor(Math.random() * shards.length);
+  const inTurn = [...shards.slice(first), ...shards.slice(0, first)];
   return {
     oldest: async (limit, exceptKeys) => {
-      const { rows } = await pool.query<OutboxRow>({ ...OLDEST_OWN, values: [exceptKeys, limit, shards] });
-      return rows;
+      const { rows } = await pool.query<OutboxRow>({ ...OLDEST_OWN, values: [exceptKeys, limit, inTurn] });
+      return rows.sort((a, b) => a.id - b.id);
     },
     remove: (ids) => remove(pool, ids),
   };
 }
 
 /**
- * Runs `work` on the rows that are in no shard, while this connection holds the schema's relay lock. Waits for the relay that holds it now; returns
- * undefined when there are no such rows or when that relay takes longer than `WAIT_MS`.
+ * Runs `work` on the rows that are in no shard, while this connection holds the schema's relay lock. Waits for the relay
+ * that holds it now; returns undefined when there are no such rows or when that relay takes longer than `WAIT_MS`.
  *
  * The lock belongs to the session: a transaction would span calls over the network. The server releases it when the
  * process dies, and ends a connection that is idle for `STANDSTILL_MS`.
@@ -86,11 +89,19 @@ async function lock(
   }
 }
 
-const oldest = (where: string) => `
+const oldest = (where: string, order: string) => `
 select id, name, ordering_key as "orderingKey", ordering_seq as "orderingSeq", message_id as "messageId", payload, headers
-from outbox where ${where} and ordering_key <> all($1) order by id limit $2`;
-const OLDEST = { name: 'outbox-oldest', text: oldest('shard is null') };
-const OLDEST_OWN = { name: 'outbox-oldest-own', text: oldest('shard = any($3::smallint[])') };
+from outbox where ${where} and ordering_key <> all($1) order by ${order} limit $2`;
+const OLDEST = { name: 'outbox-oldest', text: oldest('shard is null', 'id') };
+/**
+ * Shard by shard, by the index on shard and id. With `shard = …` the planner may take the primary key for the order, and
+ * scan past all rows of other owners; with `between` only that index has the order. Unnamed, so that it is planned each
+ * time: a plan that was kept since the table was empty would scan all of it for each shard.
+ */
+const OLDEST_OWN = {
+  text: `select waiting.* from unnest($3::smallint[]) as own (shard) cross join lateral (
+    ${oldest('shard between own.shard and own.shard', 'shard, id')}) as waiting limit $2`,
+};
 const REMOVE = { name: 'outbox-remove', text: 'delete from outbox where id = any($1)' };
 
 function sessionOn(client: pg.PoolClient): RelaySession {

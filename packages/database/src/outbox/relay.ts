@@ -61,10 +61,20 @@ export function startRelay(options: RelayOptions): PollLoop {
 async function relayBatch(options: RelayOptions, failing: FailingKeys): Promise<PollOutcome> {
   const { database, shards } = options;
   const own = shards?.() ?? [];
-  const ofOwn = own.length === 0 ? 'idle' : await relayRows(options, failing, ownShards(database, own));
-  const ofOthers = await withRelaySession(database, (session) => relayRows(options, failing, session));
-  return ofOwn === 'more' ? ofOwn : (ofOthers ?? 'idle');
+  // One after the other, and the second also when nothing of the first could be published.
+  const ofOwn =
+    own.length === 0 ? [] : [await settled(relayRows(options, failing, ownShards(database, own)))];
+  const ofOthers = withRelaySession(database, (session) => relayRows(options, failing, session));
+  const results = [...ofOwn, await settled(ofOthers)];
+  const failure = results.find((result) => result.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+  return results.some((result) => result.status === 'fulfilled' && result.value === 'more') ? 'more' : 'idle';
 }
+
+const settled = async <T>(promise: Promise<T>) => {
+  const [result] = await Promise.allSettled([promise]);
+  return result;
+};
 
 async function relayRows(
   options: RelayOptions,

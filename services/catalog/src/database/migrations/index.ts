@@ -1,4 +1,10 @@
-import { idempotencyTable, type Migrations, outboxMigration, outboxShards } from '@orrery/database';
+import {
+  idempotencyTable,
+  type Migrations,
+  outboxMigration,
+  outboxShardIndex,
+  outboxShards,
+} from '@orrery/database';
 import { definitions } from './0001-definitions.js';
 import { claims } from './0002-claims.js';
 import { quotas } from './0003-quotas.js';
@@ -15,4 +21,5 @@ export const migrations: Migrations = {
   '0006_definition_hash': definitionHash,
   '0007_outbox_shards': outboxShards,
   '0008_claim_revisions': claimRevisions,
+  '0009_outbox_shard_index': outboxShardIndex,
 };

@@ -1,4 +1,4 @@
-import { type Migrations, outboxMigration, outboxShards } from '@orrery/database';
+import { type Migrations, outboxMigration, outboxShardIndex, outboxShards } from '@orrery/database';
 import { accounts } from './0001-accounts.js';
 import { signIn } from './0002-sign-in.js';
 
@@ -8,4 +8,5 @@ export const migrations: Migrations = {
   '0002_sign_in': signIn,
   '0003_outbox': outboxMigration,
   '0004_outbox_shards': outboxShards,
+  '0005_outbox_shard_index': outboxShardIndex,
 };

@@ -1,4 +1,4 @@
-import { idempotencyTable, outboxMigration, outboxShards } from '@orrery/database';
+import { idempotencyTable, outboxMigration, outboxShardIndex, outboxShards } from '@orrery/database';
 import type { Migration } from 'kysely';
 import { ownership } from './0001-ownership.js';
 import { deployments } from './0002-deployments.js';
@@ -30,4 +30,5 @@ export const migrations: Record<string, Migration> = {
   '0013_claim_revisions': claimRevisions,
   '0014_outbox_shards': outboxShards,
   '0015_operator_pauses': operatorPauses,
+  '0016_outbox_shard_index': outboxShardIndex,
 };
