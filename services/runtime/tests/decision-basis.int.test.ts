@@ -51,6 +51,7 @@ async function plant(decides: object) {
     house.call('deployments.execute', { params, body: { event, input: { id: 'x' } }, headers });
   return {
     ...planted,
+    event,
     execute,
     edit: (changed: object) => draft(event, versionId, changed),
     set: (body: object) => house.call('deployments.update', { params, body }),
@@ -151,6 +152,25 @@ describe('a decision', () => {
       { llmHash: 'b'.repeat(64), llm: { cost: 2, earlier: [{ cost: 1 }] } },
     ]);
     expect(JSON.stringify(await history())).not.toContain('secret');
+  });
+
+  it.each<[string, 'edit' | 'rebind']>([
+    ['the draft becomes a template', 'edit'],
+    ['the event is bound to a version with a template', 'rebind'],
+  ])('is left to the template when %s while the decider is called', async (_what, change) => {
+    const { event, execute, edit, params, counter, history } = await plant({ behaviorPrompt: 'Judge.' });
+    const answer = execute();
+    const call = await decider.called();
+    if (change === 'edit') edit(template('b'));
+    else {
+      draft(event, nextVersion, { ...template('b'), version: 2 });
+      nextVersion += 1;
+      await house.call('bindings.update', { params, body: [{ event, eventVersion: 2 }] });
+    }
+    call.answer({ 'counter:x': { label: 'a' } }, { llm: { cost: 1 } });
+    await answer;
+    expect(await counter('x')).toMatchObject({ state: { label: 'b' } });
+    expect(await history()).toMatchObject([{ status: 'succeeded', llm: { cost: 1 } }]);
   });
 
   it('leaves its cost in the entry of a run that fails, and in the row of one that is refused', async () => {

@@ -175,6 +175,8 @@ async function applyStep(...[dependencies, row, signal]: Parameters<Step>): Prom
 
 function applyAnswer(context: StepContext): ItemOutcome<Answer | undefined> {
   const { row, resolved, state, execution, briefing, details, now } = context;
+  // The event is no longer decided by a decider, and no texts are confirmed for it: its template decides.
+  if (resolved.definition.mutation !== 'ai') return decideAgain(context);
   if (briefing === 'prepare') return { kind: 'prepare' };
   const found = readForExecution(execution, state.instances);
   if (found.kind === 'needs') return { kind: 'needs', needs: found };
