@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type JsonObject, runtimeContract } from '@orrery/contracts';
 import { connect } from '@orrery/database';
 import { createLogger, systemClock } from '@orrery/service-kit';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CommitBatch } from '../src/commit/commit-statement.js';
 import { createRecovery } from '../src/commit/recovery.js';
 import type { RuntimeSchema } from '../src/database/db.js';
 import type { DeciderRequest } from '../src/executions/decider.js';
+import { giveBack } from '../src/ownership/lease-store.js';
 import { createHeldPartitions, partitionOf } from '../src/ownership/partitions.js';
 import { type Batch, newBatch, type RunWrite } from '../src/state/batch.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
@@ -182,6 +183,59 @@ describe('the proof of a batch that has no entry', () => {
     );
     expect(await recover({})).toBe(proof);
     expect(await recover({ from: null, step: 0 })).toBe('written');
+  });
+});
+
+describe('the proof of a batch whose commit is in progress', () => {
+  /** A commit that has locked its lease and written its entry, until `end`. */
+  async function openCommit(owner: string, deploymentId: number) {
+    const client = await database.pool.connect();
+    let isOpen = true;
+    const end = async () => {
+      if (!isOpen) return;
+      isOpen = false;
+      await client.query('commit').finally(() => client.release());
+    };
+    onTestFinished(end);
+    await client.query('begin');
+    const { rows } = await client.query(
+      'select epoch::int from partitions where id = $1 and owner = $2 for key share',
+      [partitionOf(deploymentId), owner],
+    );
+    const written = await client.query(
+      `insert into journal select (jsonb_populate_record(j,
+         jsonb_build_object('deployment_id', -$1::integer, 'id', gen_random_uuid()))).* from journal j limit 1
+       returning id`,
+      [deploymentId],
+    );
+    return { epoch: Number(rows[0].epoch), entryId: String(written.rows[0].id), end };
+  }
+
+  it.each([
+    ['is still held', false],
+    ['was given back meanwhile', true],
+  ])('waits for it when the partition %s', async (_where, isGivenBack) => {
+    const { deployment } = await plantDeployment(house);
+    const { owner } = await ownerOf(deployment.id);
+    const partition = partitionOf(deployment.id);
+    const { epoch, entryId, end } = await openCommit(owner.instance, deployment.id);
+    if (isGivenBack) await giveBack(database.db, owner.instance, [partition]);
+    const held = createHeldPartitions({ onEpochOver: vi.fn(), onGone: vi.fn(), onTaken: vi.fn() });
+    held.hold([{ partition, epoch }]);
+    const { signal } = new AbortController();
+    const recover = createRecovery(database.db, owner.instance, held, systemClock, signal);
+    const leases = new Map([[partition, { partition, epoch }]]);
+    const entries = [{ entry: { id: entryId } }] as unknown as Batch['entries'];
+    let answered = 0;
+    const proof = recover({ ...newBatch(), leases, entries }).finally(() => {
+      answered += 1;
+    });
+    const waiting = `select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%epoch + 1%'`;
+    await vi.waitFor(async () => expect(answered + (await query(waiting)).length).toBeGreaterThan(0));
+    await end();
+    expect(await proof).toBe('written');
+    expect(held.epochOf(partition)).toBe(isGivenBack ? undefined : epoch + 1);
   });
 });
 

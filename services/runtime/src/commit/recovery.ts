@@ -14,9 +14,10 @@ export type Recover = (batch: Batch) => Promise<Proof>;
 const POLICY = { attempts: Number.POSITIVE_INFINITY, baseMs: 100, maxMs: 2000, retryable: () => true };
 
 /**
- * Recovers from a commit whose answer was lost. It raises the epochs of the batch's partitions, which waits for the
- * commit if it is in progress and makes it write nothing if it has not begun; so does a partition's new owner, should
- * there be one. Then it looks for one row of the batch, since a batch is written as a whole or not at all.
+ * Recovers from a commit whose answer was lost. It raises the epochs of the batch's partitions, also of those that were
+ * given back, which waits for the commit if it is in progress and makes it write nothing if it has not begun; so does a
+ * partition's new owner, should there be one. Then it looks for one row of the batch, since a batch is written as a whole
+ * or not at all.
  */
 export function createRecovery(
   db: Db,

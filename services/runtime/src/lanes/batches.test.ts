@@ -163,6 +163,18 @@ it.each([
       expect(error).toMatchObject({ code: 'unavailable', facts: { outcome: 'unknown' } });
 });
 
+it('a proof that failed is logged with its reason', async () => {
+  const logger = { warn: vi.fn() };
+  const reason = new Error('stopped');
+  const { settled } = await outcomeOf({
+    ...failing(gone),
+    recover: () => Promise.reject(reason),
+    logger: logger as never,
+  });
+  await vi.waitFor(() => expect(settled()).toHaveLength(2));
+  expect(logger.warn).toHaveBeenCalledWith({ err: reason }, expect.stringContaining('not proven'));
+});
+
 it('what fails after a commit decides nothing again', async () => {
   const onCommitted = () => {
     throw new Error('no');

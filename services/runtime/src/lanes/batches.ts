@@ -148,7 +148,10 @@ function createCommitAndReply(
     again(decided);
   };
   const prove = async (decided: DecidedBatch, error: unknown) => {
-    const proof = await dependencies.recover(decided.batch).catch(() => 'unclear' as const);
+    const proof = await dependencies.recover(decided.batch).catch((reason: unknown) => {
+      logger.warn({ err: reason }, 'what became of a commit is not proven; its outcome is unknown');
+      return 'unclear' as const;
+    });
     if (proof === 'written') return finish(decided);
     forget(decided);
     if (proof === 'unwritten') again(decided);

@@ -80,8 +80,11 @@ export async function endAllLeases(db: Db): Promise<void> {
  */
 export async function giveBack(db: Db, instance: string, partitions: readonly number[]): Promise<void> {
   await sql`
-    update partitions set owner = null, expires_at = null
-    where owner = ${instance} and id = any(${[...partitions]})`.execute(db);
+    with mine as materialized (
+      select id from partitions where owner = ${instance} and id = any(${[...partitions]})
+      order by id for no key update
+    )
+    update partitions p set owner = null, expires_at = null from mine where p.id = mine.id`.execute(db);
 }
 
 export async function leave(db: Db, instance: string): Promise<void> {
@@ -89,21 +92,25 @@ export async function leave(db: Db, instance: string): Promise<void> {
 }
 
 /**
- * Raises the epochs of partitions that are still held, and answers their leases. A commit of ours that is in progress has
- * locked the rows, and `for update` waits for it (a plain update would not); a later one finds another epoch.
+ * Ends the epochs of `given`, so that no commit under them is in progress or can still be written, and answers the leases
+ * that this process holds under the next ones. A commit in progress has locked the rows, and `for update` waits for it (a
+ * plain update would not); a later one finds another epoch. Partitions that were given back meanwhile are locked as well:
+ * `giveBack` waits for no commit. An epoch that is over already was ended with the same lock, here or by `acquire`; its
+ * row is not locked, so that no other owner's commits wait.
  */
-export async function raiseEpochs(db: Db, instance: string, held: readonly Lease[]): Promise<Lease[]> {
+export async function raiseEpochs(db: Db, instance: string, given: readonly Lease[]): Promise<Lease[]> {
   const { rows } = await sql<{ id: number; epoch: number }>`
-    with mine as materialized (
+    with current as materialized (
       select p.id from partitions p
-      join jsonb_to_recordset(cast(${JSON.stringify(held)} as jsonb)) as l (partition smallint, epoch bigint)
+      join jsonb_to_recordset(cast(${JSON.stringify(given)} as jsonb)) as l (partition smallint, epoch bigint)
         on p.id = l.partition
-      where p.owner = ${instance} and p.epoch = l.epoch
+      where p.epoch = l.epoch
       order by p.id for update of p
+    ), raised as (
+      update partitions p set epoch = p.epoch + 1 from current where p.id = current.id
+      returning p.id, p.epoch, p.owner
     )
-    update partitions p set epoch = p.epoch + 1 from mine where p.id = mine.id returning p.id, p.epoch`.execute(
-    db,
-  );
+    select id, epoch from raised where owner = ${instance}`.execute(db);
   return leases(rows);
 }
 
