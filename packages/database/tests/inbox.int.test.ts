@@ -4,16 +4,17 @@ import {
   countAttempt,
   type Database,
   firstDeadLetter,
+  goOnAfter,
   type InboxStream,
   inboxAttempts,
   inboxHashes,
   inboxMigration,
-  lastSeq,
   migrate,
+  positionOf,
   putDeadLetter,
   removeDeadLetter,
   startAt,
-  streamsBehind,
+  streamsElsewhere,
   transaction,
 } from '@orrery/database';
 import { describe, expect, it } from 'vitest';
@@ -74,7 +75,7 @@ describe('advance', () => {
     expect(await take(database, 7)).toBe('seen');
     expect(await take(database, 8)).toBe('next');
     await transaction(database.db, (trx) => startAt(trx, stream, 7));
-    expect(await transaction(database.db, (trx) => lastSeq(trx, stream))).toBe(8);
+    expect(await positionOf(database.db, stream)).toEqual({ seq: 8, hash: null });
   });
 });
 
@@ -89,6 +90,8 @@ describe('the hash of the last message', () => {
     expect(await taken(2, 'c', 'b')).toBe('forked');
     expect(await taken(3, 'd', 'c')).toBe('gap');
     expect(await taken(2, 'b', 'a')).toBe('next');
+    expect(await taken(2, 'b', 'a')).toBe('seen');
+    expect(await taken(2, 'x', 'a')).toBe('forked');
     await transaction(db, (trx) => startAt(trx, stream, 3, 'x'));
     expect(await taken(4, 'y', 'x')).toBe('next');
   });
@@ -98,6 +101,15 @@ describe('the hash of the last message', () => {
     await transaction(db, (trx) => startAt(trx, stream, 1));
     expect(await transaction(db, (trx) => advance(trx, stream, 2, link('b', 'a')))).toBe('next');
   });
+});
+
+it('goOnAfter takes a stream back, to numbers that other messages have now', async () => {
+  const { db } = await openInbox();
+  await transaction(db, (trx) => startAt(trx, stream, 5, 'e'));
+  await transaction(db, (trx) => goOnAfter(trx, stream, { seq: 3, hash: 'x' }));
+  expect(await positionOf(db, stream)).toEqual({ seq: 3, hash: 'x' });
+  const next = { hash: 'y', prevHash: 'x' };
+  expect(await transaction(db, (trx) => advance(trx, stream, 4, next))).toBe('next');
 });
 
 describe('attempts', () => {
@@ -111,16 +123,26 @@ describe('attempts', () => {
   });
 });
 
-describe('streamsBehind', () => {
-  it('names the streams with later messages, without those that a dead letter stops', async () => {
+describe('streamsElsewhere', () => {
+  it('names the streams that do not end at their head, without those that a dead letter stops', async () => {
     const { db } = await openInbox();
     const message = { seq: 2, reason: 'unknown chain', payload: [] };
+    const heads = [
+      { key: 'level', seq: 3, hash: 'c' },
+      { key: 'behind', seq: 4, hash: 'd' },
+      { key: 'stopped', seq: 4, hash: 'd' },
+      { key: 'other entries', seq: 3, hash: 'x' },
+      { key: 'shorter', seq: 2, hash: 'b' },
+      { key: 'new', seq: 1, hash: 'a' },
+      { key: 'unknown hash', seq: 3, hash: 'c' },
+    ];
     await transaction(db, async (trx) => {
-      for (const key of ['level', 'behind', 'stopped']) await startAt(trx, { ...stream, key }, 1);
+      for (const { key } of heads.slice(0, 5)) await startAt(trx, { ...stream, key }, 3, 'c');
+      await startAt(trx, { ...stream, key: 'unknown hash' }, 3);
       await putDeadLetter(trx, { ...stream, key: 'stopped' }, message);
     });
-    const heads = ['level', 'behind', 'stopped', 'new'].map((key) => ({ key, seq: key === 'level' ? 1 : 2 }));
-    expect(await streamsBehind(db, stream.consumer, heads)).toEqual(['behind', 'new']);
+    const named = await streamsElsewhere(db, stream.consumer, heads);
+    expect(named.toSorted()).toEqual(['behind', 'new', 'other entries', 'shorter']);
   });
 });
 

@@ -13,15 +13,17 @@ import {
   type DeadLetter,
   firstDeadLetter,
   forgetAttempts,
-  lastSeq,
+  goOnAfter,
+  positionOf,
   putDeadLetter,
   removeDeadLetter,
   startAt,
-  streamsBehind,
+  streamsElsewhere,
   transaction,
 } from '@orrery/database';
 import { backoffDelay, type Clock, createSemaphore, type Logger, startPollLoop } from '@orrery/service-kit';
 import type { Transaction } from 'kysely';
+import { type CatchUp, createCatchUp } from './catch-up.js';
 import { createTakeEntry, EntryFailed, type TakeEntry } from './take-entry.js';
 
 export interface FollowJournalOptions<Schema> {
@@ -45,6 +47,8 @@ export interface FollowJournalOptions<Schema> {
   readonly retryBaseMs?: number;
   /** How often the positions are compared with the heads of the journals, in milliseconds. Default 5,000. */
   readonly pollMs?: number;
+  /** Deployments that are worked on or wait, above which the heads are read more slowly. Default 5,000. */
+  readonly mostAtOnce?: number;
   /** Ends the following; an entry in work is finished. */
   readonly signal: AbortSignal;
 }
@@ -58,7 +62,10 @@ export interface JournalFollower {
    * @throws what the handler threw: the entry, or a later one, is then a dead letter.
    */
   retry(deployment: string): Promise<boolean>;
-  /** Leaves the entry out for good and handles the later ones. Resolves and rejects as `retry`. */
+  /**
+   * Leaves the entry out for good and handles the later ones. Resolves and rejects as `retry`. Where the journal lost
+   * entries that were handled (the reason begins with `tail_lost`), the later ones include those that have their numbers.
+   */
   skip(deployment: string): Promise<boolean>;
   /** Resolves when the signal has aborted and no entry is in work any more. */
   ended(): Promise<void>;
@@ -77,6 +84,7 @@ const POLL_MS = 5000;
  *   delivered, or a head is ahead of the position ─→ catch up: `journal.range` to the head of the journal
  *   handler failed ─ fewer than `maxAttempts` ─→ a growing pause, then catch up; the deployment's deliveries are dropped
  *   handler failed ─ for the last time ─→ dead letter: stops this consumer for this deployment alone
+ *   the journal does not have what was handled last ─→ dead letter with the reason `tail_lost`
  *   stopped ─→ `retry` or `skip` catches up
  *
  * While the database or the runtime is away, it tries again without limit: that is no failure of an entry.
@@ -85,7 +93,7 @@ export async function followJournal<Schema>(options: FollowJournalOptions<Schema
   const { consumer, database, bus, clock, logger, maxAttempts = MAX_ATTEMPTS, signal } = options;
   const { db } = database;
   const take = createTakeEntry({ ...options, maxAttempts });
-  const catchUp = createCatchUp(options, take);
+  const catchUp = createCatchUp({ ...options, take });
   const putAside = createPutAside(options);
   const streams = createStreams({ ...options, take, catchUp, putAside });
 
@@ -95,7 +103,7 @@ export async function followJournal<Schema>(options: FollowJournalOptions<Schema
       const letter = await firstDeadLetter(trx, stream);
       if (letter === undefined) return false;
       const { hash } = letter.payload as unknown as JournalFact;
-      if (after === 'skip') await startAt(trx, stream, letter.seq, hash);
+      if (after === 'skip') await goOnAfter(trx, stream, { seq: letter.seq, hash });
       await forgetAttempts(trx, stream);
       return removeDeadLetter(trx, stream, letter.seq);
     });
@@ -134,43 +142,20 @@ export async function followJournal<Schema>(options: FollowJournalOptions<Schema
   };
 }
 
-type CatchUp = (deployment: string) => Promise<void>;
-
-const CALL_TIMEOUT_MS = 10_000;
-/** Entries of one `journal.range`. */
-const PAGE = 100;
-
-/** Reads the entries after the position from the runtime, to the head of the journal, and takes them in order. */
-function createCatchUp<Schema>(
-  { service, consumer, database: { db }, bus, clock, signal }: FollowJournalOptions<Schema>,
-  take: TakeEntry,
-): CatchUp {
-  return async (deployment) => {
-    while (!signal.aborted) {
-      const { entries, head } = await bus.call(
-        runtimeContract.rpcs['journal.range'],
-        { deployment, after: await lastSeq(db, { consumer, key: deployment }), limit: PAGE },
-        serviceCall(service, clock, CALL_TIMEOUT_MS, signal),
-      );
-      for (const entry of entries) if ((await take(entry)) === 'stopped') return;
-      const last = entries.at(-1);
-      if (last === undefined || last.seq >= head) return;
-    }
-  };
-}
-
 type PutAside = (failed: EntryFailed) => Promise<void>;
 
-/** Makes an entry a dead letter, unless another process has handled it meanwhile. */
+/** Makes an entry a dead letter, unless another process has handled it, or moved on, meanwhile. */
 const createPutAside =
   <Schema>({ consumer, database: { db }, logger }: FollowJournalOptions<Schema>): PutAside =>
-  async ({ entry, reason }) => {
+  async ({ entry, reason, stoodAt }) => {
     const { deployment, seq } = entry;
     const stream = { consumer, key: deployment };
     const letter = { seq, reason, payload: entry as JsonValue };
     await transaction(db, async (trx) => {
       await startAt(trx, stream, 0); // locks the position
-      if ((await lastSeq(trx, stream)) < seq) await putDeadLetter(trx, stream, letter);
+      const { seq: last, hash } = await positionOf(trx, stream);
+      const isOpen = stoodAt === undefined ? last < seq : last === stoodAt.seq && hash === stoodAt.hash;
+      if (isOpen) await putDeadLetter(trx, stream, letter);
     });
     logger.error({ consumer, deployment, seq, reason }, 'a journal entry is a dead letter');
   };
@@ -192,6 +177,8 @@ interface Streams {
   /** Has a deployment catch up, if nothing is done for it already. */
   wake(deployment: string): void;
   readonly count: number;
+  /** Those of them that pause after a failure. */
+  readonly pausing: number;
   ended(): Promise<void>;
 }
 
@@ -211,6 +198,7 @@ function createStreams({
   /** `again`: something came meanwhile. */
   const busy = new Map<string, { again: boolean }>();
   const work = new Set<Promise<void>>();
+  let pausing = 0;
   const slots = createSemaphore(CATCHING_UP);
   // Each deployment that waits listens.
   setMaxListeners(0, signal);
@@ -233,7 +221,10 @@ function createStreams({
       );
       if (isAside) return false;
     }
-    await clock.sleep(backoffDelay(failures, backoff), signal);
+    pausing += 1;
+    await clock.sleep(backoffDelay(failures, backoff), signal).finally(() => {
+      pausing -= 1;
+    });
     return true;
   };
   const goOn = async (deployment: string, first: Outcome) => {
@@ -264,11 +255,14 @@ function createStreams({
     get count() {
       return busy.size;
     },
+    get pausing() {
+      return pausing;
+    },
     deliver: async (entry) => {
       if (!enter(entry.deployment)) return;
       background(
         entry.deployment,
-        await take(entry).then((step) => (step === 'gap' ? 'behind' : 'level'), failed),
+        await take(entry).then((step) => (isLevel(step, entry) ? 'level' : 'behind'), failed),
       );
     },
     wake: (deployment) => {
@@ -281,26 +275,51 @@ function createStreams({
 }
 
 const level = (): Outcome => 'level';
+/** Whether the journal itself need not be looked at. A `tail_lost` may take the place of an entry that was handled. */
+const isLevel = (step: Awaited<ReturnType<TakeEntry>>, { kind }: JournalFact) =>
+  step === 'next' || step === 'stopped' || (step === 'seen' && kind !== 'tail_lost');
 const failed = (error: unknown): Outcome => ({ error });
 
 type Heads = (typeof runtimeContract.rpcs)['journal.heads'];
 type Cursor = ReplyOf<Heads>['next'];
 
+const CALL_TIMEOUT_MS = 10_000;
 /** Heads of one page. */
 const HEADS = 500;
 /** All journals are looked at this often: a runtime of an older release does not note when they change. */
 const WHOLE_PASS_MS = 60 * 60 * 1000;
-/** Pause while this many deployments wait for their turn, in milliseconds. */
-const CROWD = { most: 5000, pauseMs: 100 };
+/**
+ * Where more than `most` deployments are worked on or wait, the heads are read on when enough have finished. Deployments
+ * that only pause after a failure make it slower and do not stop it: it then reads a page every `longestMs`.
+ */
+const CROWD = { most: 5000, pauseMs: 100, longestMs: 1000 };
 
-/** Finds the deployments whose position is behind their journal: what was never delivered, or discarded by the bus. */
+/**
+ * Finds the deployments whose position is not the head of their journal: what was never delivered, or discarded by the
+ * bus, and journals that lost what was handled.
+ */
 function createHeadPoll<Schema>(
-  { service, consumer, database: { db }, bus, clock, logger }: FollowJournalOptions<Schema>,
+  {
+    service,
+    consumer,
+    database: { db },
+    bus,
+    clock,
+    logger,
+    mostAtOnce = CROWD.most,
+  }: FollowJournalOptions<Schema>,
   streams: Streams,
 ) {
   let changedSince: string | null = null;
   let wholePassAt = clock.now();
 
+  const crowdGone = async (signal: AbortSignal) => {
+    for (let waited = 0; streams.count > mostAtOnce; waited += CROWD.pauseMs) {
+      const areOnlyPausing = streams.count - streams.pausing <= mostAtOnce;
+      if (areOnlyPausing && waited >= CROWD.longestMs) return;
+      await clock.sleep(CROWD.pauseMs, signal);
+    }
+  };
   const readPage = (after: Cursor, since: string | null, signal: AbortSignal) =>
     bus.call(
       runtimeContract.rpcs['journal.heads'],
@@ -312,9 +331,9 @@ function createHeadPoll<Schema>(
     for (let after: Cursor = null; !signal.aborted; ) {
       const page: ReplyOf<Heads> = await readPage(after, since, signal);
       until ??= page.until;
-      const heads = page.heads.map(({ deployment: key, seq }) => ({ key, seq }));
-      for (const deployment of await streamsBehind(db, consumer, heads)) streams.wake(deployment);
-      while (streams.count > CROWD.most) await clock.sleep(CROWD.pauseMs, signal);
+      const heads = page.heads.map(({ deployment: key, seq, hash }) => ({ key, seq, hash }));
+      for (const deployment of await streamsElsewhere(db, consumer, heads)) streams.wake(deployment);
+      await crowdGone(signal);
       after = page.next;
       if (after === null) break;
     }

@@ -6,8 +6,9 @@ import {
   countAttempt,
   type Database,
   firstDeadLetter,
+  type InboxPosition,
   type InboxStep,
-  lastSeq,
+  positionOf,
   transaction,
 } from '@orrery/database';
 import { createSemaphore } from '@orrery/service-kit';
@@ -22,7 +23,7 @@ export interface TakeDependencies<Schema> {
 }
 
 /** `stopped`: a dead letter stops the deployment. */
-type Step = Exclude<InboxStep, 'forked'> | 'stopped';
+type Step = InboxStep | 'stopped';
 
 /**
  * Moves the consumer's position by an entry and handles it, in one transaction.
@@ -39,6 +40,8 @@ export class EntryFailed extends Error {
     cause: unknown,
     /** No further attempt is made. */
     readonly isFinal: boolean,
+    /** Of an entry that takes the place of what was handled: where the consumer stood. */
+    readonly stoodAt?: InboxPosition,
   ) {
     super(`entry ${entry.seq} of ${entry.deployment} was not handled`, { cause });
   }
@@ -50,9 +53,6 @@ export class EntryFailed extends Error {
 
 /** Rolls back the transaction of an entry whose deployment is stopped. */
 class Stopped extends Error {}
-
-const FORKED =
-  'It does not follow the entry that was handled before: the journal has lost entries, and others took their place.';
 
 /** Deployments remembered at once. One that is forgotten costs its next entry two more statements. */
 const MAX_KNOWN = 100_000;
@@ -83,7 +83,6 @@ export function createTakeEntry<Schema>({
         if (step === 'seen') return step;
         // After `advance`, which locks the position: no process can store a dead letter between this and the commit.
         if ((await firstDeadLetter(trx, streamOf(entry))) !== undefined) throw new Stopped();
-        if (step === 'forked') throw new EntryFailed(entry, new Error(FORKED), true);
         if (step === 'next') await handle(trx, entry);
         return step;
       });
@@ -124,7 +123,7 @@ export function createTakeEntry<Schema>({
     if (known.size >= MAX_KNOWN) known.clear();
     known.add(deployment);
     // Only the next entry can have been begun; the count of another one would replace its count.
-    if (seq !== (await lastSeq(db, streamOf(entry))) + 1) return inTransaction(entry);
+    if (seq !== (await positionOf(db, streamOf(entry))).seq + 1) return inTransaction(entry);
     const begun = await attemptsOf(db, streamOf(entry), seq);
     return begun === 0
       ? countedBefore(entry, begun)

@@ -205,7 +205,7 @@ const suite = (openBus: () => Promise<Join>) => {
     for (const index of [0, 1, 7]) if (entries[index]) await publish(entries[index]);
     await untilEffects(deployment, [1, 2, 3, 4, 5, 6, 7, 8]);
     expect(ranges.mock.calls.filter(([of]) => of === deployment)).toEqual(
-      [2, 4, 6].map((after) => [deployment, after]),
+      [1, 3, 5, 7].map((after) => [deployment, after]),
     );
   });
 
@@ -364,23 +364,107 @@ const suite = (openBus: () => Promise<Join>) => {
     expect(handled).toEqual(entries.map(({ seq }) => seq));
   });
 
-  it('stops a deployment whose journal lost entries that were handled', async () => {
-    const { follower, publish, polled, untilEffects } = await following();
-    const { deployment, entries } = journal(3);
-    for (const entry of entries) await publish(entry);
-    await untilEffects(deployment, [1, 2, 3]);
-    const lost = entries.splice(2);
-    expect(lost).toHaveLength(1);
-    for (const seq of [3, 4, 5]) entries.push(entryOf(deployment, seq, entries.at(-1)?.hash));
+  /** A consumer that has handled a journal of this length, the last entries of which are then lost. */
+  const afterLoss = async (handled: number, kept: number) => {
+    const setting = await following();
+    const { deployment, entries } = journal(handled);
+    for (const entry of entries) await setting.publish(entry);
+    const seqs = entries.map(({ seq }) => seq);
+    await setting.untilEffects(deployment, seqs);
+    const lost = entries.splice(kept);
+    const add = (more: Partial<JournalFact> = {}) => {
+      const entry = entryOf(deployment, entries.length + 1, entries.at(-1)?.hash);
+      entries.push({ ...entry, ...more });
+    };
+    const end = lost.at(-1);
+    const addTailLost = () =>
+      add({ kind: 'tail_lost', input: { seq: end?.seq ?? null, hash: end?.hash ?? null } });
+    const untilStopped = (seq: number) =>
+      vi.waitFor(
+        async () =>
+          expect(await setting.follower.deadLetter(deployment)).toMatchObject({
+            seq,
+            reason: expect.stringMatching(/^tail_lost: .*lost entries/),
+          }),
+        { timeout: 10_000 },
+      );
+    return { ...setting, deployment, entries, lost, add, addTailLost, untilStopped };
+  };
+
+  it.each([
+    ['shorter than what was handled', 3],
+    ['as long as it', 4],
+    ['longer', 6],
+  ])(
+    'stops a deployment whose journal lost entries that were handled and is now %s, and handles what replaced them',
+    async (_, length) => {
+      const { deployment, follower, polled, add, addTailLost, untilStopped, untilEffects, lost } =
+        await afterLoss(4, 2);
+      expect(lost).toHaveLength(2);
+      addTailLost();
+      for (let seq = 4; seq <= length; seq += 1) add();
+      polled.add(deployment);
+      await untilStopped(3);
+      add();
+      expect(await follower.skip(deployment)).toBe(true);
+      const replacements = Array.from({ length: length - 2 }, (__, index) => index + 4);
+      await untilEffects(deployment, [1, 2, 3, 4, ...replacements]);
+    },
+  );
+
+  it('stops it when the entry that says so is delivered, long before the heads are compared', async () => {
+    const { entries, publish, addTailLost, untilStopped } = await afterLoss(4, 2);
+    addTailLost();
+    if (entries[2]) await publish(entries[2]);
+    await untilStopped(3);
+  });
+
+  it('stops it where nothing says so: at the number that was handled last', async () => {
+    const { deployment, follower, polled, add, untilStopped, untilEffects } = await afterLoss(3, 2);
+    for (const _ of [3, 4, 5]) add();
     polled.add(deployment);
-    await vi.waitFor(async () =>
-      expect(await follower.deadLetter(deployment)).toMatchObject({
-        seq: 4,
-        reason: expect.stringContaining('lost entries'),
-      }),
-    );
+    await untilStopped(3);
     expect(await follower.skip(deployment)).toBe(true);
-    await untilEffects(deployment, [1, 2, 3, 5]);
+    await untilEffects(deployment, [1, 2, 3, 4, 5]);
+  });
+
+  it('goes on when a lost entry, or one that says what was lost, is delivered late', async () => {
+    const { deployment, entries, lost, follower, polled, add, addTailLost, untilStopped, ...setting } =
+      await afterLoss(4, 2);
+    addTailLost();
+    add();
+    polled.add(deployment);
+    await untilStopped(3);
+    expect(await follower.skip(deployment)).toBe(true);
+    await setting.untilEffects(deployment, [1, 2, 3, 4, 4]);
+    const reads = setting.ranges.mock.calls.length;
+    for (const entry of [...lost, entries[2]])
+      if (entry !== undefined) await setting.publish(entry, `${entry.id} late`);
+    await vi.waitFor(() => expect(setting.ranges.mock.calls.length).toBeGreaterThanOrEqual(reads + 2));
+    add();
+    await setting.untilEffects(deployment, [1, 2, 3, 4, 4, 5]);
+    expect(await follower.deadLetter(deployment)).toBeUndefined();
+  });
+
+  it('compares heads more slowly, but goes on, while more deployments pause than are kept at once', async () => {
+    const failing = Array.from({ length: 5 }, () => journal(1));
+    const ofFailing = new Set(failing.map(({ deployment }) => deployment));
+    const { polled, untilEffects, attemptsOf } = await following(
+      ({ deployment }) => {
+        if (ofFailing.has(deployment)) throw new Error('not now');
+      },
+      { retryBaseMs: 60_000, mostAtOnce: 2 },
+    );
+    for (const { deployment } of failing) polled.add(deployment);
+    await vi.waitFor(
+      () => expect(failing.map(({ entries }) => attemptsOf(entries[0]))).toEqual([1, 1, 1, 1, 1]),
+      {
+        timeout: 10_000,
+      },
+    );
+    const late = journal(1);
+    polled.add(late.deployment);
+    await untilEffects(late.deployment, [1]);
   });
 
   it('makes no dead letter while the database is away', async () => {

@@ -10,8 +10,9 @@ export interface InboxStream {
 
 /**
  * `next`: the position has moved, have the effect now. `seen`: it had its effect before, acknowledge it.
- * `gap`: earlier numbers are missing, fetch them from their owner; nothing has moved. `forked`: the number before it was
- * another message when it had its effect; nothing has moved.
+ * `gap`: earlier numbers are missing, fetch them from their owner; nothing has moved. `forked`: this number, or the one
+ * before it, was another message when it had its effect; nothing has moved. It shows for the last number and the next
+ * one, since only the hash of the last one is kept.
  */
 export type InboxStep = 'next' | 'seen' | 'gap' | 'forked';
 
@@ -44,20 +45,34 @@ export async function advance<Schema>(
     returning last_seq
   `.execute(trx);
   if (moved.rows.length > 0) return 'next';
-  const last = await lastSeq(trx, { consumer, key });
-  if (seq <= last) return 'seen';
-  return last > 0 && seq === last + 1 ? 'forked' : 'gap';
+  const last = await positionOf(trx, { consumer, key });
+  if (seq === last.seq && differ(hash, last.hash)) return 'forked';
+  if (seq <= last.seq) return 'seen';
+  return last.seq > 0 && seq === last.seq + 1 ? 'forked' : 'gap';
 }
 
-/** The last number that had its effect; 0 for an unknown stream. */
-export async function lastSeq<Schema>(db: Kysely<Schema>, { consumer, key }: InboxStream): Promise<number> {
-  const { rows } = await sql<{ last: number }>`
-    select last_seq as last from inbox_positions where consumer = ${consumer} and ordering_key = ${key}
+/** The last number that had its effect, 0 for an unknown stream, and its hash, null where it is not known. */
+export interface InboxPosition {
+  readonly seq: number;
+  readonly hash: string | null;
+}
+
+/** Where a stream stands. */
+export async function positionOf<Schema>(
+  db: Kysely<Schema>,
+  { consumer, key }: InboxStream,
+): Promise<InboxPosition> {
+  const { rows } = await sql<InboxPosition>`
+    select last_seq as seq, last_hash as hash from inbox_positions
+    where consumer = ${consumer} and ordering_key = ${key}
   `.execute(db);
-  return rows[0]?.last ?? 0;
+  return rows[0] ?? { seq: 0, hash: null };
 }
 
-/** Makes a stream begin after `seq`, for a consumer that starts from a snapshot. A position never goes back. */
+/** Whether two hashes are known and not the same. */
+const differ = (one: string | null, other: string | null) => one !== null && other !== null && one !== other;
+
+/** Makes a stream begin after `seq`, for a consumer that starts from a snapshot. A position never goes back by this. */
 export async function startAt<Schema>(
   trx: Transaction<Schema>,
   { consumer, key }: InboxStream,
@@ -73,17 +88,34 @@ export async function startAt<Schema>(
   `.execute(trx);
 }
 
-/** Which of these streams of a consumer are behind the number given with each, and are not stopped by a dead letter. */
-export async function streamsBehind<Schema>(
+/** Makes a known stream go on after `seq`, also where that goes back: its numbers are used again, by other messages. */
+export async function goOnAfter<Schema>(
+  trx: Transaction<Schema>,
+  { consumer, key }: InboxStream,
+  { seq, hash }: InboxPosition,
+): Promise<void> {
+  await sql`
+    update inbox_positions set last_seq = ${seq}, last_hash = ${hash}
+    where consumer = ${consumer} and ordering_key = ${key}
+  `.execute(trx);
+}
+
+/**
+ * Which of these streams of a consumer do not stand at the head given with each, and are not stopped by a dead letter:
+ * they are behind, they have gone on meanwhile, or they had messages that are gone.
+ */
+export async function streamsElsewhere<Schema>(
   db: Kysely<Schema>,
   consumer: string,
-  heads: readonly { readonly key: string; readonly seq: number }[],
+  heads: readonly { readonly key: string; readonly seq: number; readonly hash: string }[],
 ): Promise<string[]> {
   const { rows } = await sql<{ key: string }>`
-    select n.key from unnest(${heads.map(({ key }) => key)}::text[], ${heads.map(({ seq }) => seq)}::bigint[]) n (key, seq)
-    where n.seq > coalesce((select last_seq from inbox_positions
-        where consumer = ${consumer} and ordering_key = n.key), 0)
-      and not exists (select from inbox_parked where consumer = ${consumer} and ordering_key = n.key)
+    select head.key
+    from unnest(${heads.map(({ key }) => key)}::text[], ${heads.map(({ seq }) => seq)}::bigint[],
+      ${heads.map(({ hash }) => hash)}::text[]) as head (key, seq, hash)
+    left join inbox_positions as position on position.consumer = ${consumer} and position.ordering_key = head.key
+    where (head.seq <> coalesce(position.last_seq, 0) or head.hash <> position.last_hash)
+      and not exists (select from inbox_parked where consumer = ${consumer} and ordering_key = head.key)
   `.execute(db);
   return rows.map(({ key }) => key);
 }

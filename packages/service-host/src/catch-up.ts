@@ -1,0 +1,94 @@
+import { type Bus, serviceCall } from '@orrery/bus';
+import { type JournalFact, runtimeContract } from '@orrery/contracts';
+import { type Database, firstDeadLetter, type InboxPosition, positionOf } from '@orrery/database';
+import type { Clock } from '@orrery/service-kit';
+import { EntryFailed, type TakeEntry } from './take-entry.js';
+
+export interface CatchUpDependencies<Schema> {
+  readonly service: string;
+  readonly consumer: string;
+  readonly database: Pick<Database<Schema>, 'db'>;
+  readonly bus: Pick<Bus, 'call'>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly take: TakeEntry;
+}
+
+/**
+ * Reads the entries after the position from the runtime, to the head of the journal, and takes them in order.
+ * @throws EntryFailed, final when the journal does not have what was handled last
+ */
+export type CatchUp = (deployment: string) => Promise<void>;
+
+const CALL_TIMEOUT_MS = 10_000;
+/** Entries of one `journal.range`. */
+const PAGE = 100;
+/** Where a journal lost entries, the `tail_lost` that says so is looked for among this many entries. */
+const LOOK_BACK = 1000;
+
+export function createCatchUp<Schema>({
+  service,
+  consumer,
+  database: { db },
+  bus,
+  clock,
+  signal,
+  take,
+}: CatchUpDependencies<Schema>): CatchUp {
+  const read = (deployment: string, after: number) =>
+    bus.call(
+      runtimeContract.rpcs['journal.range'],
+      { deployment, after, limit: PAGE },
+      serviceCall(service, clock, CALL_TIMEOUT_MS, signal),
+    );
+  /** The nearest `tail_lost` at or before `until` that was written after the position was lost, else the last entry. */
+  const replacement = async (deployment: string, position: InboxPosition, until: number) => {
+    let found: JournalFact | undefined;
+    let last: JournalFact | undefined;
+    for (let after = Math.max(0, until - LOOK_BACK); after < until; ) {
+      const entries = (await read(deployment, after)).entries.filter(({ seq }) => seq <= until);
+      if (entries.length === 0) break;
+      found = entries.findLast(({ kind, input }) => saysLost(kind, input, position)) ?? found;
+      last = entries.at(-1);
+      after = last?.seq ?? until;
+    }
+    return found ?? last;
+  };
+  const refuse = async (deployment: string, position: InboxPosition, head: number): Promise<void> => {
+    // What stops the deployment already need not be this loss.
+    if ((await firstDeadLetter(db, { consumer, key: deployment })) !== undefined) return;
+    const entry = await replacement(deployment, position, Math.min(head, position.seq));
+    if (entry === undefined) throw new Error(`the journal of ${deployment} has no entry any more`);
+    throw lost(entry, position);
+  };
+
+  return async (deployment) => {
+    const position = await positionOf(db, { consumer, key: deployment });
+    // Begins with the entry that was handled last: what was handled must still be there.
+    for (let after = Math.max(0, position.seq - 1); !signal.aborted; ) {
+      const { entries, head } = await read(deployment, after);
+      if (isWithout(entries, head, position)) return refuse(deployment, position, head);
+      for (const entry of entries) {
+        if (entry.seq <= position.seq) continue;
+        const step = await take(entry);
+        if (step === 'stopped') return;
+        if (step === 'forked') throw lost(entry, { seq: entry.seq - 1, hash: null });
+      }
+      const last = entries.at(-1);
+      if (last === undefined || last.seq >= head) return;
+      after = last.seq;
+    }
+  };
+}
+
+/** Whether a journal lacks the entry at a position, or has another one there. */
+const isWithout = (entries: readonly JournalFact[], head: number, { seq, hash }: InboxPosition): boolean =>
+  head < seq || (hash !== null && entries.some((entry) => entry.seq === seq && entry.hash !== hash));
+
+const saysLost = (kind: string, input: JournalFact['input'], position: InboxPosition): boolean =>
+  kind === 'tail_lost' && typeof input.seq === 'number' && input.seq >= position.seq;
+
+function lost(entry: JournalFact, position: InboxPosition): EntryFailed {
+  const reason = `tail_lost: the journal has lost entries that were handled, up to number ${position.seq}. A skip goes on after number ${entry.seq}.`;
+  return new EntryFailed(entry, new Error(reason), true, entry.seq > position.seq ? undefined : position);
+}
