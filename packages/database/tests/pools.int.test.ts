@@ -1,7 +1,14 @@
-import { ConnectionLost, type Connections, PoolExhausted, toServiceError } from '@orrery/database';
+import {
+  ConnectionLost,
+  type Connections,
+  PoolExhausted,
+  toCallError,
+  toServiceError,
+} from '@orrery/database';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Items, openItems, terminate } from './test-connection.js';
+import { openPool } from '../src/connection/pool.js';
+import { type Items, openItems, quiet, terminate } from './test-connection.js';
 
 type Limits = Parameters<Awaited<ReturnType<typeof openItems>>['beside']>[0];
 
@@ -66,5 +73,41 @@ describe('connections beside others', () => {
     const error = await lost.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConnectionLost);
     expect(toServiceError(error)).toMatchObject({ code: 'unavailable', facts: {} });
+  });
+});
+
+describe('connections that the server refuses', () => {
+  const errorOf = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => 'no error',
+      (error: unknown) => error,
+    );
+
+  it('are those of a database that is away, however they are used', async () => {
+    const { database, ...beside } = await openBeside({});
+    const name = sql<{ name: string }>`select current_database() as name`;
+    const [{ name: own } = { name: '' }] = (await name.execute(database.db)).rows;
+    // A database cannot refuse connections from within.
+    const other = await openItems();
+    await sql`alter database ${sql.id(own)} with allow_connections false`.execute(other.db);
+    const works = [select(beside), beside.pool.query('select 1'), beside.pool.connect()];
+    for (const error of await Promise.all(works.map(errorOf)))
+      expect(toCallError(error)).toMatchObject({
+        code: 'unavailable',
+        message: 'The database is away.',
+      });
+  });
+
+  it('are so where no server listens', async () => {
+    const pool = openPool({
+      url: 'postgres://u@127.0.0.1:1/none',
+      schema: 'rooms',
+      applicationName: 'test',
+      logger: quiet,
+    });
+    const works = [pool.query('select 1'), pool.connect()];
+    for (const error of await Promise.all(works.map(errorOf)))
+      expect(toCallError(error)).toMatchObject({ code: 'unavailable' });
+    await pool.end();
   });
 });

@@ -6,7 +6,7 @@ import {
   type Handlers,
   ServiceError,
 } from '@orrery/contracts';
-import { classifyPostgresError, toServiceError } from '@orrery/database';
+import { classifyPostgresError, toCallError } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import { attributeHandlers } from './attributes/handlers.js';
 import type { Announce } from './changes/announce-change.js';
@@ -74,7 +74,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 function toRefusal(error: unknown): ServiceError {
   const failure = classifyPostgresError(error);
   const meaning = 'constraint' in failure ? MEANINGS[failure.constraint] : undefined;
-  if (meaning === undefined) return toServiceError(error);
+  if (meaning === undefined) return toCallError(error);
   const [code, message] = meaning;
   return new ServiceError(code, message, { errors: [fieldProblem('/name', code, message)], cause: error });
 }

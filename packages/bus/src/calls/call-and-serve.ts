@@ -15,7 +15,7 @@ import {
   ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
-import { toServiceError } from '@orrery/database';
+import { toCallError } from '@orrery/database';
 import type { Clock, Logger } from '@orrery/service-kit';
 import type { z } from 'zod';
 import type { CallOptions, ServeOptions } from '../port.js';
@@ -182,7 +182,7 @@ function encodeReply(rpc: NamedRpc, reply: unknown): string {
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
 function loggedErrorFrame(thrown: unknown, where: object, logger: Logger): Frame {
-  const error = toServiceError(thrown);
+  const error = toCallError(thrown);
   if (error.code === 'internal') logger.error({ err: thrown, ...where }, 'a call failed');
   return errorFrame(error);
 }

@@ -1,6 +1,6 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { NamedRpc } from '@orrery/contracts';
-import { toServiceError } from '@orrery/database';
+import { toCallError } from '@orrery/database';
 import { createMeter, createTracer, isMetered, isTraced } from '@orrery/service-kit';
 
 /** Telemetry of calls: a span and a duration for each, on both sides. */
@@ -35,7 +35,7 @@ function createTimer(service: string, name: string): Watch {
     const worked = work();
     worked.then(
       () => note('ok'),
-      (error: unknown) => note(toServiceError(error).code),
+      (error: unknown) => note(toCallError(error).code),
     );
     return worked;
   };
@@ -48,7 +48,7 @@ function createSpans(service: string, kind: SpanKind): Watch {
       try {
         return await work();
       } catch (error) {
-        span.setStatus({ code: SpanStatusCode.ERROR, message: toServiceError(error).code });
+        span.setStatus({ code: SpanStatusCode.ERROR, message: toCallError(error).code });
         throw error;
       } finally {
         span.end();

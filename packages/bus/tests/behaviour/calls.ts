@@ -1,4 +1,5 @@
 import { rpc, ServiceError } from '@orrery/contracts';
+import { OutcomeUnknown } from '@orrery/database';
 import { expect, it } from 'vitest';
 import { deferred } from '../collected.js';
 import { type BusWorld, caller, inTime } from '../harness.js';
@@ -94,14 +95,22 @@ export function describeCalls(open: () => BusWorld): void {
   });
 
   it('answers an error of the database by what it means, not as internal', async () => {
-    const ended = Object.assign(new Error('terminating connection'), { code: '57P01' });
-    const throwing = echoHandlers({ 'echo.say': () => Promise.reject(ended) });
+    const lost = new OutcomeUnknown('the connection was lost');
+    const throwing = echoHandlers({ 'echo.say': () => Promise.reject(lost) });
     await (await open().join()).serve(echoContract, throwing);
     const client = await open().join();
     await expect(client.call(say, { text: '' }, inTime())).rejects.toMatchObject({
       code: 'unavailable',
       facts: { outcome: 'unknown' },
     });
+  });
+
+  it('does not take the error of another server for one of the database', async () => {
+    const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', syscall: 'connect' });
+    const throwing = echoHandlers({ 'echo.say': () => Promise.reject(refused) });
+    await (await open().join()).serve(echoContract, throwing);
+    const client = await open().join();
+    await expect(client.call(say, { text: '' }, inTime())).rejects.toMatchObject({ code: 'internal' });
   });
 
   it('refuses a request that breaks its contract before the handler sees it, naming the place', async () => {

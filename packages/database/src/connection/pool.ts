@@ -3,6 +3,7 @@ import type { Logger } from '@orrery/service-kit';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
+import { noteConnectionError } from '../errors/driver-errors.js';
 import {
   CommitRefused,
   ConnectionLost,
@@ -49,6 +50,7 @@ const READING = ' -c default_transaction_read_only=on -c enable_seqscan=off';
 export function openPool(options: PoolOptions): pg.Pool {
   const { url, schema, applicationName, maxConnections = 10, statementTimeoutMs = 15_000, logger } = options;
   const pool = new pg.Pool({
+    Client: NotingClient,
     connectionString: url,
     application_name: applicationName,
     options: `-c search_path=${schema}${options.readOnly ? READING : ''}`,
@@ -74,8 +76,16 @@ export function openPool(options: PoolOptions): pg.Pool {
   return pool;
 }
 
+/** Its socket's errors can be told from those of other sockets. */
+class NotingClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    messagesOf(this).on('error', noteConnectionError);
+  }
+}
+
 /** The driver's own events: they cover every way in which a statement is sent. */
-const messagesOf = (client: pg.PoolClient): EventEmitter =>
+const messagesOf = (client: pg.ClientBase): EventEmitter =>
   (client as unknown as { connection: EventEmitter }).connection;
 
 const { builtins, getTypeParser } = pg.types;

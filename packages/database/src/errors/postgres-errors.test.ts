@@ -1,4 +1,5 @@
 import { ServiceError } from '@orrery/contracts';
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import {
   ConnectionLost,
@@ -7,7 +8,7 @@ import {
   OutcomeUnknown,
   PoolExhausted,
 } from './postgres-errors.js';
-import { toServiceError } from './to-service-error.js';
+import { toCallError, toServiceError } from './to-service-error.js';
 
 const withCode = (code: string, more: object = {}) => Object.assign(new Error('pg'), { code, ...more });
 
@@ -40,6 +41,14 @@ describe('classifyPostgresError', () => {
     ],
     [withCode('53300'), 'unavailable'],
     [withCode('57P03'), 'unavailable'],
+    [withCode('28P01'), 'unavailable'],
+    [withCode('28000'), 'unavailable'],
+    [withCode('3D000'), 'unavailable'],
+    [withCode('55000', { routine: 'CheckMyDatabase' }), 'unavailable'],
+    [withCode('55000'), 'other'],
+    [withCode('57P02'), 'unknown_outcome'],
+    [withCode('57P04'), 'unknown_outcome'],
+    [withCode('57P05'), 'unknown_outcome'],
     [new Error('timeout exceeded when trying to connect'), 'unavailable'],
     [new ConnectionLost('lost'), 'unavailable'],
     [withCode('57P01'), 'unknown_outcome'],
@@ -86,5 +95,36 @@ describe('toServiceError', () => {
     expect(
       toServiceError(Object.assign(new Error('relation "secret" …'), { code: '42P01' })).message,
     ).not.toContain('secret');
+  });
+});
+
+describe('toCallError', () => {
+  const fromServer = (code: string) => Object.assign(new pg.DatabaseError('away', 4, 'error'), { code });
+
+  it.each([
+    [fromServer('57P03'), 'unavailable', 'The database is away.'],
+    [fromServer('57014'), 'deadline_exceeded', 'The database took too long.'],
+    [fromServer('40001'), 'overloaded', 'Too many changes to the same rows at once.'],
+    [new PoolExhausted('all in use'), 'overloaded', 'Too many calls wait for the database.'],
+    [new ConnectionLost('lost'), 'unavailable', 'The database is away.'],
+    [new Error('timeout exceeded when trying to connect'), 'unavailable', 'The database is away.'],
+  ])('says of %s nothing about what the handler did before', (error, code, message) => {
+    expect(toCallError(error)).toMatchObject({ code, message, cause: error });
+  });
+
+  it.each([
+    withCode('ECONNREFUSED', { syscall: 'connect' }),
+    withCode('ETIMEDOUT'),
+    withCode('ECONNRESET'),
+    withCode('57P01'),
+    new Error('Socket closed: timeout expired'),
+    'text',
+  ])('takes %s for no error of the database', (error) => {
+    expect(toCallError(error)).toMatchObject({ code: 'internal', cause: error });
+  });
+
+  it('leaves a ServiceError as it is', () => {
+    const refusal = new ServiceError('world_not_found');
+    expect(toCallError(refusal)).toBe(refusal);
   });
 });

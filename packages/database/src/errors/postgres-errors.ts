@@ -63,6 +63,9 @@ const KINDS: Readonly<
   '57014': 'timeout',
   '08001': 'unavailable',
   '08004': 'unavailable',
+  '28000': 'unavailable',
+  '28P01': 'unavailable',
+  '3D000': 'unavailable',
   '53100': 'storage_full',
   '53200': 'unavailable',
   '53300': 'unavailable',
@@ -82,6 +85,7 @@ const KINDS: Readonly<
   '25P03': 'unknown_outcome',
   '57P01': 'unknown_outcome',
   '57P02': 'unknown_outcome',
+  '57P04': 'unknown_outcome',
   '57P05': 'unknown_outcome',
 };
 
@@ -99,6 +103,8 @@ interface DriverError {
   readonly code?: unknown;
   readonly constraint?: unknown;
   readonly syscall?: unknown;
+  /** The function of the server that reports it. */
+  readonly routine?: unknown;
   readonly message?: unknown;
 }
 
@@ -107,8 +113,10 @@ export function classifyPostgresError(error: unknown): PostgresFailure {
   if (error instanceof ConnectionLost || error instanceof PoolExhausted) return { kind: 'unavailable' };
   if (error instanceof OutcomeUnknown) return { kind: 'unknown_outcome' };
   if (typeof error !== 'object' || error === null) return { kind: 'other' };
-  const { code, constraint, message, syscall } = error as DriverError;
-  if (syscall === 'connect') return { kind: 'unavailable' };
+  const { code, constraint, message, syscall, routine } = error as DriverError;
+  // SQLSTATE 55000 has many meanings; this routine refuses connections to a database that takes none at present.
+  const isRefused = code === '55000' && routine === 'CheckMyDatabase';
+  if (syscall === 'connect' || isRefused) return { kind: 'unavailable' };
   const broken = CONSTRAINTS[String(code)];
   if (broken !== undefined) return { kind: broken, constraint: String(constraint ?? '') };
   const text = typeof message === 'string' ? message : '';

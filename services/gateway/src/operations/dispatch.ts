@@ -1,6 +1,6 @@
 import { type Bus, type CallOptions, isUnreached } from '@orrery/bus';
 import { parseRequest, runtimeContract, ServiceError } from '@orrery/contracts';
-import { toServiceError } from '@orrery/database';
+import { toCallError } from '@orrery/database';
 import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from './operation.js';
 
 /** A handler of an operation that the gateway answers itself. */
@@ -34,7 +34,7 @@ async function answerHere(
   try {
     return await own(parseRequest(rpc, request) as never, call);
   } catch (error) {
-    throw toServiceError(error);
+    throw toCallError(error);
   }
 }
 

@@ -15,7 +15,7 @@ import {
   findAnswer,
   keyedRequest,
   type TransactionOptions,
-  toServiceError,
+  toCallError,
   transaction,
 } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
@@ -93,7 +93,7 @@ async function untilUnchanged<T>(create: () => Promise<T>): Promise<T> {
     try {
       return await create();
     } catch (error) {
-      if (!(error instanceof SourceChanged)) throw toServiceError(error);
+      if (!(error instanceof SourceChanged)) throw toCallError(error);
     }
   }
   throw new ServiceError('write_conflict', 'The source changes too fast to be copied. Try again.');

@@ -10,7 +10,7 @@ import {
   type Rpc,
   ServiceError,
 } from '@orrery/contracts';
-import { toServiceError } from '@orrery/database';
+import { toCallError } from '@orrery/database';
 import type { z } from 'zod';
 import { NotOwner, partitionOf } from '../ownership/partitions.js';
 import type { RouteToOwner } from '../ownership/route-to-owner.js';
@@ -87,7 +87,7 @@ export function forwardHandlers(
         return { kind: 'answered', reply: (await answer(request as never, call)) as JsonValue };
       } catch (error) {
         if (error instanceof NotOwner) return { kind: 'not_owner' };
-        throw toServiceError(error);
+        throw toCallError(error);
       }
     },
   };

@@ -1,4 +1,4 @@
-import { toServiceError } from '@orrery/database';
+import { toCallError } from '@orrery/database';
 import { type Clock, createInFlightCounter, type Semaphore } from '@orrery/service-kit';
 import { NotOwner, partitionOf } from '../ownership/partitions.js';
 import type { ResidentStates } from '../state/resident-states.js';
@@ -51,7 +51,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
     if (queued.stage === 'committing') queued.stage = 'undecided';
     prepareItem(dependencies, queued).then(
       () => add(queued),
-      (error: unknown) => queued.reject(error instanceof NotOwner ? error : toServiceError(error)),
+      (error: unknown) => queued.reject(error instanceof NotOwner ? error : toCallError(error)),
     );
   };
   const waiting = createWaitingItems(clock, enter, (deploymentId, name) => {
