@@ -5,6 +5,7 @@ import {
   decodeUntrusted,
   encodeBody,
   injectTrace,
+  probeFrame,
   withinTrace,
   writeCallHeaders,
 } from './wire-format.js';
@@ -40,6 +41,12 @@ it('refuses a request that says nothing about its caller or deadline', () => {
   const anonymous = { 'orrery-caller': '{"kind":"anonymous"}' };
   for (const deadline of ['', '5000', '5000 soon'])
     expect(() => readCallHeaders({ ...anonymous, 'orrery-deadline': deadline }, 0)).toThrow('deadline');
+});
+
+it('probes with a request that is readable, and that every process refuses', () => {
+  const { headers, body } = probeFrame();
+  expect(readCallHeaders(headers, 0)).toMatchObject({ caller: { kind: 'service' }, requestId: 'probe' });
+  expect(() => decodeUntrusted(body)).toThrow(expect.objectContaining({ code: 'validation_failed' }));
 });
 
 it('carries a trace from the headers of one message to those of the next', async () => {

@@ -61,6 +61,22 @@ export function writeCallHeaders(options: CallOptions, remainingMs: number): Fra
   });
 }
 
+/**
+ * A request that a process of any release refuses before its handler sees it, for whoever wants to know whether the
+ * process runs: its body is nested too deeply.
+ */
+export function probeFrame(): Frame {
+  const levels = 2 * (MAX_JSON_DEPTH + WRAPPING_LEVELS);
+  return {
+    headers: {
+      'orrery-caller': JSON.stringify({ kind: 'service', service: 'bus' }),
+      'orrery-request': 'probe',
+      'orrery-deadline': '0 1000',
+    },
+    body: '['.repeat(levels) + ']'.repeat(levels),
+  };
+}
+
 export type CallFacts = Omit<CallContext, 'signal'> & { remainingMs: number };
 
 /** @throws Error when the headers were not written by `writeCallHeaders`. */

@@ -29,7 +29,7 @@ export function createNatsExchange(
 ): NatsExchange {
   const { nats } = connection;
   const running = createRunningCalls();
-  const live = createLiveInstances(connection);
+  const live = createLiveInstances(connection, inbox);
   const requests = createRequests(connection, inbox, parts, live);
   const answers = createAnswers(connection, parts, running, logger);
   const served: Subscription[] = [];

@@ -1,12 +1,16 @@
 import { ServiceError } from '@orrery/contracts';
 import { z } from 'zod';
 import type { Serving } from '../transport.js';
-import { aliveSubject } from '../wire-format.js';
+import { aliveSubject, probeFrame } from '../wire-format.js';
 import type { Connection } from './connection.js';
+import { toMessageHeaders } from './headers.js';
+import { type Inbox, isNoResponders } from './inbox.js';
 
 // A queue group goes on feeding a process that has been stopped, until the server's pings fail minutes later, and a
 // caller does not learn which process took its request. So each serving process broadcasts a heartbeat. Callers send to
-// a process that they hear, and give up a request whose process has fallen silent.
+// a process that they hear, and give up a request whose process has fallen silent. A process that is called by name and
+// was never heard may be of an earlier release, which has no heartbeats, or may have stopped before the caller started:
+// while a request to it waits, it is sent a request that every release refuses at once, and the refusal says that it runs.
 
 /** A serving process, as its heartbeats describe it. */
 export interface LiveInstance {
@@ -15,6 +19,8 @@ export interface LiveInstance {
 
 /** A request that waits for the answer of one process. */
 export interface Awaiting {
+  /** Where the request was sent. */
+  readonly subject: string;
   /** The process has been silent for its TTL. */
   readonly onGone: (reason: ServiceError) => void;
 }
@@ -42,6 +48,10 @@ const SILENT_MS = 2000;
 const TICK_MS = 250;
 /** A silent process is remembered for this long, in milliseconds: a stopped one may take calls of its queue group. */
 const MEMORY_MS = 10 * 60_000;
+/** TTL of a process that was never heard, in milliseconds, unless another process of its group was. */
+const UNHEARD_TTL_MS = 6000;
+/** Heartbeats and probes follow each other after this time, in milliseconds. */
+const beatMs = (ttlMs: number): number => Math.min(BEAT_MS, ttlMs / 6);
 /** Requests to one process in a row: as many as fit in a pack, so that packs stay whole. */
 const IN_A_ROW = 16;
 
@@ -52,9 +62,11 @@ const heartbeat = z.object({
 });
 
 interface Known extends LiveInstance {
-  /** Infinite until it is heard: a process of an earlier release never is. */
-  ttlMs: number;
+  /** `undefined` until it is heard: a process of an earlier release never is. */
+  ttlMs: number | undefined;
+  /** Its last heartbeat, or its last answer to a probe. */
   heardAt: number;
+  probedAt: number;
   /** It has said that it takes calls. */
   isServing: boolean;
   /** With the time at which each request was sent. */
@@ -62,6 +74,8 @@ interface Known extends LiveInstance {
 }
 
 interface Group {
+  /** Of the last heartbeat; its processes are alike. */
+  ttlMs: number;
   readonly instances: Map<string, Known>;
   /** Chosen for this turn of the event loop. */
   chosen: Known | undefined;
@@ -70,28 +84,32 @@ interface Group {
   next: number;
 }
 
-export function createLiveInstances(connection: Connection): LiveInstances {
+export function createLiveInstances(connection: Connection, inbox: Pick<Inbox, 'open'>): LiveInstances {
   const groups = new Map<string, Group>();
   const time = createListeningTime(() => connection.up);
   const heartbeats = createHeartbeats(connection);
   const known = (instance: LiveInstance) => instance as Known;
   const silence = ({ heardAt }: Known) => time.now() - heardAt;
   const isSilent = (one: Known) =>
-    Number.isFinite(one.ttlMs) && silence(one) >= Math.min(SILENT_MS, one.ttlMs / 3);
+    one.ttlMs !== undefined && silence(one) >= Math.min(SILENT_MS, one.ttlMs / 3);
+  const probe = createProbe(connection, inbox);
 
   connection.subscribe(aliveSubject('*'), (message) => {
     const group = message.subject.slice(message.subject.lastIndexOf('.') + 1);
     const { instance, ttlMs, isLeaving } = heartbeat.parse(message.json());
     const heardAt = time.now();
-    const one = instanceOf(groupOf(groups, group), instance, heardAt);
-    Object.assign(one, { ttlMs, heardAt, isServing: !isLeaving });
+    const of = groupOf(groups, group);
+    of.ttlMs = ttlMs;
+    Object.assign(instanceOf(of, instance, heardAt), { ttlMs, heardAt, isServing: !isLeaving });
   });
   // Heartbeats of the time without a connection are lost.
   connection.watch({ onUp: () => forEach(groups, (one) => Object.assign(one, { heardAt: time.now() })) });
   const ticking = setInterval(() => {
     time.tick();
-    forEach(groups, (one, { instances }) => {
-      if (silence(one) >= one.ttlMs) giveUp(one, time.now());
+    forEach(groups, (one, { instances, ttlMs: unheardTtlMs }) => {
+      const { ttlMs = unheardTtlMs } = one;
+      if (one.ttlMs === undefined) probe(one, ttlMs, time.now);
+      if (silence(one) >= ttlMs) giveUp(one, ttlMs, time.now());
       if (one.requests.size === 0 && silence(one) >= MEMORY_MS) instances.delete(one.name);
     });
   }, TICK_MS).unref();
@@ -135,6 +153,7 @@ export function createLiveInstances(connection: Connection): LiveInstances {
 
 const groupOf = (groups: Map<string, Group>, name: string): Group => {
   const group = groups.get(name) ?? {
+    ttlMs: UNHEARD_TTL_MS,
     instances: new Map(),
     chosen: undefined,
     isTurnWatched: false,
@@ -150,8 +169,9 @@ const instanceOf = ({ instances }: Group, name: string, heardAt: number): Known 
   if (known !== undefined) return known;
   const one: Known = {
     name,
-    ttlMs: Number.POSITIVE_INFINITY,
+    ttlMs: undefined,
     heardAt,
+    probedAt: heardAt,
     isServing: false,
     requests: new Map(),
   };
@@ -173,13 +193,29 @@ function endWithTurn(group: Group): void {
 }
 
 /** Requests sent to a process that was silent already are given its whole TTL as well. */
-function giveUp({ requests, ttlMs }: Known, now: number): void {
+function giveUp({ requests }: Known, ttlMs: number, now: number): void {
   for (const [request, sentAt] of requests) {
     if (now - sentAt < ttlMs) continue;
     requests.delete(request);
     request.onGone(processGone());
   }
 }
+
+/** Probes a process, if a request to it waits and it was not probed just now. */
+const createProbe =
+  (connection: Connection, inbox: Pick<Inbox, 'open'>) => (one: Known, ttlMs: number, now: () => number) => {
+    const [waiting] = one.requests;
+    if (waiting === undefined || !connection.up) return;
+    const [{ subject }, sentAt] = waiting;
+    if (now() - Math.max(sentAt, one.probedAt) < beatMs(ttlMs)) return;
+    one.probedAt = now();
+    const address = inbox.open((arrival) => {
+      if (!isNoResponders(arrival)) one.heardAt = now();
+    });
+    setTimeout(() => address[Symbol.dispose](), ttlMs).unref();
+    const { headers, body } = probeFrame();
+    connection.nats.publish(subject, body, { reply: address.subject, headers: toMessageHeaders(headers) });
+  };
 
 const processGone = (): ServiceError =>
   new ServiceError(
@@ -217,7 +253,7 @@ function createHeartbeats(connection: Connection): Pick<LiveInstances, 'announce
         const body = JSON.stringify({ instance, ttlMs, ...(isLeaving && { isLeaving }) });
         connection.nats.publish(aliveSubject(group), body);
       };
-      announced.set(group, { send, timer: setInterval(send, Math.min(BEAT_MS, ttlMs / 6)).unref() });
+      announced.set(group, { send, timer: setInterval(send, beatMs(ttlMs)).unref() });
       send();
     },
     leave: () => {

@@ -74,8 +74,13 @@ function createSend(
 ): { send: Send; flush: () => void } {
   const packer = createRequestPacker(connection, inbox);
   /** Gives the request up when the process that has it falls silent. */
-  const watch = (to: LiveInstance, id: string, group: string, fail: (error: unknown) => void): Awaiting => {
+  const watch = (
+    to: LiveInstance,
+    { id, subject, group }: { id: string; subject: string; group: string },
+    fail: (error: unknown) => void,
+  ): Awaiting => {
     const awaiting: Awaiting = {
+      subject,
       onGone: (reason) => {
         // If it was only stopped, it need not carry out later what the caller has given up.
         cancel(group, id);
@@ -92,7 +97,7 @@ function createSend(
     let awaiting: Awaiting | undefined;
     const send = (id: string, fail: SentRequest['fail']) => {
       sent = { id, headers, body, fail, isSent: false, isSettled: false, onSettled: undefined };
-      if (to !== undefined) awaiting = watch(to, id, group, fail);
+      if (to !== undefined) awaiting = watch(to, { id, subject, group }, fail);
       packer.add(subject, sent, body.length);
     };
     const giveUp = (address: string) => {
@@ -113,7 +118,7 @@ function createSend(
     const headers = parcel.headers && { headers: parcel.headers };
     let awaiting: Awaiting | undefined;
     const send = (id: string, fail: (error: unknown) => void) => {
-      if (to !== undefined) awaiting = watch(to, id, group, fail);
+      if (to !== undefined) awaiting = watch(to, { id, subject, group }, fail);
       connection.nats.publish(subject, parcel.data, { reply: id, ...headers });
     };
     const giveUp = (address: string) => cancel(group, address);
