@@ -30,7 +30,7 @@ function itemFor(state: DeploymentState): QueuedItem {
     needs: undefined,
     isolated: false,
     violations: 0,
-    rounds: 1,
+    preparations: 1,
     reject: vi.fn(),
     resolve: vi.fn(),
   };
@@ -53,7 +53,7 @@ function batches(some: Partial<Dependencies>) {
     recover: () => Promise.resolve('unwritten'),
     onCommitted: () => undefined,
     onLost: () => undefined,
-    enter: () => undefined,
+    prepareAndQueue: () => undefined,
     wait: () => undefined,
     onDone: () => undefined,
     logger: createLogger({ service: 'test', level: 'silent' }),
@@ -99,7 +99,7 @@ it('a commit begins only when a slot is free, and takes one as soon as it is rel
 
 /** What becomes of an item of deployment 1 that is committed together with one of deployment 2. */
 async function outcomeOf(some: Partial<Dependencies>) {
-  const calls = { enter: vi.fn(), onLost: vi.fn(), onCommitted: vi.fn(), forget: vi.fn() };
+  const calls = { prepareAndQueue: vi.fn(), onLost: vi.fn(), onCommitted: vi.fn(), forget: vi.fn() };
   const states = { isCurrent: () => true, forget: calls.forget, trim: vi.fn() } as never;
   const items = [stateOf(1), stateOf(2)].map(itemFor);
   const add = batches({ ...calls, states, ...some });
@@ -113,12 +113,12 @@ async function outcomeOf(some: Partial<Dependencies>) {
 const gone = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
 const failing = (error: Error) => ({ commit: () => Promise.reject(error) });
 
-it('a refused batch drops the leases that are lost, no others, and enters every item again', async () => {
+it('a refused batch drops the leases that are lost, no others, and queues every item again', async () => {
   const lost = [{ partition: 2, epoch: 1 }];
   const refused = { commit: () => Promise.resolve({ ...REFUSED, lost }) };
-  const { enter, onLost, forget, items, settled } = await outcomeOf(refused);
-  await vi.waitFor(() => expect(enter).toHaveBeenCalledTimes(2));
-  expect(enter.mock.calls).toEqual(items.map((item) => [item]));
+  const { prepareAndQueue, onLost, forget, items, settled } = await outcomeOf(refused);
+  await vi.waitFor(() => expect(prepareAndQueue).toHaveBeenCalledTimes(2));
+  expect(prepareAndQueue.mock.calls).toEqual(items.map((item) => [item]));
   expect(items.some(({ isolated }) => isolated)).toBe(false);
   expect(onLost.mock.calls).toEqual([[lost]]);
   expect(forget.mock.calls).toEqual([[1], [2]]);
@@ -133,12 +133,12 @@ it('no item of a batch without an answer is decided again or refused before ther
         prove = resolve;
       }),
   );
-  const { enter, settled } = await outcomeOf({ ...failing(gone), recover });
+  const { prepareAndQueue, settled } = await outcomeOf({ ...failing(gone), recover });
   await vi.waitFor(() => expect(recover).toHaveBeenCalledOnce());
   await setImmediate();
-  expect([enter.mock.calls, settled()]).toEqual([[], []]);
+  expect([prepareAndQueue.mock.calls, settled()]).toEqual([[], []]);
   prove('unwritten');
-  await vi.waitFor(() => expect(enter).toHaveBeenCalledTimes(2));
+  await vi.waitFor(() => expect(prepareAndQueue).toHaveBeenCalledTimes(2));
   expect(settled()).toEqual([]);
 });
 
@@ -151,13 +151,13 @@ it.each([
     { resolved: 0, rejected: 2, committed: 0 },
   ],
 ])('a batch that is %s is settled and never decided again', async (_what, recover, expected) => {
-  const { enter, onCommitted, items, settled } = await outcomeOf({ ...failing(gone), recover });
+  const { prepareAndQueue, onCommitted, items, settled } = await outcomeOf({ ...failing(gone), recover });
   await vi.waitFor(() => expect(settled()).toHaveLength(2));
   const count = (how: 'resolve' | 'reject') =>
     items.flatMap((item) => vi.mocked(item[how]).mock.calls).length;
   const committed = onCommitted.mock.calls.length;
   expect({ resolved: count('resolve'), rejected: count('reject'), committed }).toEqual(expected);
-  expect(enter).not.toHaveBeenCalled();
+  expect(prepareAndQueue).not.toHaveBeenCalled();
   for (const { reject } of items)
     for (const [error] of vi.mocked(reject).mock.calls)
       expect(error).toMatchObject({ code: 'unavailable', facts: { outcome: 'unknown' } });
@@ -179,9 +179,9 @@ it('what fails after a commit decides nothing again', async () => {
   const onCommitted = () => {
     throw new Error('no');
   };
-  const { enter, items } = await outcomeOf({ onCommitted });
+  const { prepareAndQueue, items } = await outcomeOf({ onCommitted });
   await vi.waitFor(() => expect(items[0]?.reject).toHaveBeenCalled());
-  expect(enter).not.toHaveBeenCalled();
+  expect(prepareAndQueue).not.toHaveBeenCalled();
 });
 
 it('an item that breaks a unique constraint by itself is tried a few times, then refused', async () => {
@@ -192,7 +192,7 @@ it('an item that breaks a unique constraint by itself is tried a few times, then
   const item = itemFor(stateOf(1));
   let add: (queued: QueuedItem) => void = () => {};
   const commit = vi.fn(() => Promise.reject(violation));
-  add = batches({ commit, enter: (queued) => add(queued) });
+  add = batches({ commit, prepareAndQueue: (queued) => add(queued) });
   add(item);
   await vi.waitFor(() =>
     expect(item.reject).toHaveBeenCalledWith(expect.objectContaining({ code: 'internal' })),

@@ -10,9 +10,9 @@ import type { LostTails } from './lost-tails.js';
 import type { QueuedItem } from './queued-item.js';
 import type { WaitsFor } from './waiting-items.js';
 
-/** While another commit is in flight, a commit is worth its own cost from this many items on; fewer share the next. */
+/** Start another commit beside a running one only for at least this many items; fewer wait for the running one. */
 const WORTH_A_COMMIT = 8;
-/** How often the states in memory are trimmed. */
+/** The states in memory are trimmed once per this many batches. */
 const BATCHES_PER_TRIM = 64;
 
 export interface CommitDependencies {
@@ -33,23 +33,23 @@ export interface BatchesDependencies extends DecideDependencies, CommitDependenc
   readonly lostTails: LostTails;
   /** Bounds the commits in flight. */
   readonly commitSlots: Semaphore;
-  /** Prepares an item (again), then adds it. */
-  readonly enter: (queued: QueuedItem) => void;
-  /** Takes an item that has to wait for a run. */
-  readonly wait: (queued: QueuedItem, waitsFor: WaitsFor) => void;
+  /** Prepares an item again, then queues it to be decided. */
+  readonly prepareAndQueue: (queued: QueuedItem) => void;
+  /** Keeps an item until a run releases what the item waits for. */
+  readonly waitForRun: (queued: QueuedItem, waitsFor: WaitsFor) => void;
   /** The commit of a batch has ended, with whatever outcome. */
   readonly onDone: (decided: DecidedBatch) => void;
 }
 
 /**
- * Decides and commits prepared items in batches: those that were added since the last batch began. A few batches are in
+ * Decides and commits prepared items in batches: those that were queued since the last batch began. A few batches are in
  * flight at once, never two of the same deployment: its items wait for the end of the batch that it is in.
  *
- * @returns how to add an item.
+ * @returns a function that queues a prepared item to be decided.
  */
 export function createBatches(dependencies: BatchesDependencies): (queued: QueuedItem) => void {
-  const { states, commitSlots, enter, wait, onDone } = dependencies;
-  const commitAndReply = createCommitAndReply(dependencies, enter);
+  const { states, commitSlots, prepareAndQueue, waitForRun, onDone } = dependencies;
+  const commitAndReply = createCommitAndReply(dependencies, prepareAndQueue);
   const queue: QueuedItem[] = [];
   /** Deployments in batches that are being committed. */
   const uncommitted = new Set<number>();
@@ -63,20 +63,20 @@ export function createBatches(dependencies: BatchesDependencies): (queued: Queue
   const begin = () => {
     while (isWorthACommit()) {
       const decided = decideBatch(dependencies, queue, uncommitted);
-      for (const queued of decided.unready) enter(queued);
-      for (const { queued, waitsFor } of decided.waiting) wait(queued, waitsFor);
+      for (const queued of decided.unready) prepareAndQueue(queued);
+      for (const { queued, waitsFor } of decided.waiting) waitForRun(queued, waitsFor);
       if (isEmpty(decided.batch)) reply(decided.settled);
-      else void carry(decided);
+      else void commitBatch(decided);
     }
   };
-  const carry = async (decided: DecidedBatch) => {
+  const commitBatch = async (decided: DecidedBatch) => {
     for (const id of decided.batch.deployments.keys()) uncommitted.add(id);
     for (const { queued } of decided.settled) queued.stage = 'committing';
     commitSlots.take();
     await commitAndReply(decided);
     commitSlots.release();
     for (const [id, state] of decided.batch.deployments) {
-      // A state that was loaded during the commit may hold what was there before it.
+      // A state that was loaded during the commit may have been read before it.
       if (!states.isCurrent(state)) states.forget(id);
       uncommitted.delete(id);
     }
@@ -117,12 +117,12 @@ function hasFree(queue: readonly QueuedItem[], uncommitted: ReadonlySet<number>,
  *                                    → unclear, stopped  `unavailable`, outcome unknown
  *              → failed: nothing was written             each item again, isolated; or the error
  *
- * Until it is proven what became of a batch, none of its items is decided again, here or elsewhere. The states in memory
- * of a batch that was not written are forgotten. Never rejects.
+ * Until the outcome of a batch is proven, none of its items is decided again, here or elsewhere. The states in memory of
+ * a batch that was not written are forgotten. Never rejects.
  */
 function createCommitAndReply(
   { states, lostTails, logger, ...dependencies }: CommitDependencies,
-  enter: (queued: QueuedItem) => void,
+  prepareAndQueue: (queued: QueuedItem) => void,
 ): (decided: DecidedBatch) => Promise<void> {
   const forget = ({ batch }: DecidedBatch) => {
     for (const id of batch.deployments.keys()) states.forget(id);
@@ -132,9 +132,9 @@ function createCommitAndReply(
     dependencies.onCommitted(batch);
     reply(settled);
   };
-  /** Items of partitions that are not held any more are refused with NotOwner as they enter. */
+  /** Items of partitions that are not held any more are refused with NotOwner while they are prepared. */
   const again = ({ settled }: DecidedBatch) => {
-    for (const { queued } of settled) enter(queued);
+    for (const { queued } of settled) prepareAndQueue(queued);
   };
   const afterRefusal = (decided: DecidedBatch, refusal: Refusal) => {
     const { lost, heads, runs } = refusal;
@@ -142,7 +142,7 @@ function createCommitAndReply(
     if (heads.length > 0 || runs.length > 0)
       logger.error(
         { heads, runs },
-        'the database is not as this process left it; the deployments are read anew',
+        'journals or runs have changed although their leases are held; the deployments are read again',
       );
     forget(decided);
     again(decided);
@@ -164,7 +164,7 @@ function createCommitAndReply(
     logger.warn({ err: error, entries: batch.entries.length, kind }, 'a commit failed');
     if (kind === 'unknown_outcome') return prove(decided, error);
     for (const { queued } of settled) {
-      if (!ABSENT.has(kind) && isWorthAnother(queued, kind)) enter(queued);
+      if (!ABSENT.has(kind) && isWorthAnother(queued, kind)) prepareAndQueue(queued);
       else queued.reject(toServiceError(error));
     }
   };
@@ -176,13 +176,17 @@ function createCommitAndReply(
   return (decided) => commit(decided).catch((error: unknown) => rejectAll(decided.settled, error));
 }
 
-/** The database can write nothing for anyone now: another attempt is the caller's. */
+/** The database can write nothing now: the caller gets the error and may try again. */
 const ABSENT: ReadonlySet<PostgresFailure['kind']> = new Set(['unavailable', 'storage_full']);
 
-/** How often an item may break a unique constraint by itself: each time it looks again for what was there before it. */
+/**
+ * Unique violations of an isolated item after which it is refused with `internal`. A violation usually means that another
+ * process has written the same key since the item was prepared. So the item is prepared again, finds the key, and answers
+ * from it. An item that finds nothing violates the constraint each time, and its attempts end here.
+ */
 const MAX_VIOLATIONS = 3;
 
-/** Whether an item may be committed by itself after a commit with it has failed. */
+/** Whether to try an item again, alone, after a commit with it has failed. Marks it as isolated. */
 function isWorthAnother(queued: QueuedItem, kind: PostgresFailure['kind']): boolean {
   if (queued.isolated && kind !== 'unique_violation') return false;
   if (queued.isolated) queued.violations += 1;

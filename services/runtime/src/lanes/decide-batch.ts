@@ -14,7 +14,7 @@ import {
   stageRun,
   unclaimedBy,
 } from '../state/stage-effects.js';
-import type { ItemNeeds, ItemOutcome } from '../state/work-item.js';
+import type { ItemOutcome } from '../state/work-item.js';
 import { type LostTails, tailLost } from './lost-tails.js';
 import { type QueuedItem, reasonToDrop } from './queued-item.js';
 import type { WaitsFor } from './waiting-items.js';
@@ -44,7 +44,7 @@ export interface DecideDependencies {
 /**
  * Decides items in their order, each against the state that the one before it left, until the queue is empty or the
  * batch is full. It removes the items that it decides from the queue. Items of deployments that are `uncommitted` stay:
- * the state before them may not come about. An isolated item gets a batch of its own.
+ * their state depends on a commit that may fail. An isolated item gets a batch of its own.
  */
 export function decideBatch(
   dependencies: DecideDependencies,
@@ -96,7 +96,7 @@ function decideOne(
   const lost = lostTails.endLostBy(state);
   if (lost !== undefined) stageTailLost(batch, state, ids, tailLost(state, lost, at), at);
   try {
-    const outcome = readyOr(item.decide(state, ids, at), state, ids, batch);
+    const outcome = deferUnlessReady(item.decide(state, ids, at), state, ids, batch);
     return settle(outcome, { queued, state, batch, ids, at: new Date(at) });
   } catch (error) {
     return { error: error instanceof NotOwner ? error : asServiceError(error) };
@@ -106,8 +106,11 @@ function decideOne(
 const stageTailLost = (batch: Batch, state: DeploymentState, ids: IdBlocks, effects: Effects, at: number) =>
   stageEffects(batch, state, { effects, answer: () => ({ reply: undefined }) }, ids, new Date(at));
 
-/** A commit also needs ids and claims for the instances that it creates. */
-function readyOr<T>(
+/**
+ * The outcome itself, or what must happen before the item can be decided for good: the batch that writes the same
+ * once-key ends, a run releases what it holds, or ids and claims for new instances arrive.
+ */
+function deferUnlessReady<T>(
   outcome: ItemOutcome<T>,
   state: DeploymentState,
   ids: IdBlocks,
@@ -139,15 +142,18 @@ interface Deciding {
   readonly at: Date;
 }
 
+/** Takes the outcome's effects into the batch; keeps with the item what it needs before it can be decided again. */
 function settle(
   outcome: ItemOutcome<unknown>,
   { queued, state, batch, ids, at }: Deciding,
 ): Settlement | 'unready' | WaitsFor {
   switch (outcome.kind) {
     case 'needs':
-      return unready(queued, outcome.needs);
+      queued.needs = outcome.needs;
+      return 'unready';
     case 'prepare':
-      return unready(queued, undefined);
+      queued.needs = undefined;
+      return 'unready';
     case 'wait':
       return { name: outcome.for, toHold: outcome.toHold };
     case 'answer':
@@ -162,9 +168,4 @@ function settle(
     case 'commit':
       return stageEffects(batch, state, outcome, ids, at);
   }
-}
-
-function unready(queued: QueuedItem, needs: ItemNeeds | undefined): 'unready' {
-  queued.needs = needs;
-  return 'unready';
 }

@@ -36,7 +36,7 @@ export interface Lanes {
 /**
  * All deployments' lanes, together:
  *
- *   submitted → preparing (side by side) → queued → decided (in order) → committing → settled
+ *   submitted → preparing (concurrently) → queued → decided (in order) → committing → settled
  *                   ↑──────── something is not in memory ────┤              │
  *                   ↑──────── waiting: until a run releases ─┘              │
  *                   ↑──────── the commit failed: once more, isolated ───────┘
@@ -47,22 +47,22 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
   const { clock } = dependencies;
   const inFlight = createInFlightCounter();
   const open = new Set<QueuedItem>();
-  const enter = (queued: QueuedItem): void => {
+  const prepareAndQueue = (queued: QueuedItem): void => {
     if (queued.stage === 'committing') queued.stage = 'undecided';
     prepareItem(dependencies, queued).then(
-      () => add(queued),
+      () => queueForDecision(queued),
       (error: unknown) => queued.reject(error instanceof NotOwner ? error : toCallError(error)),
     );
   };
-  const waiting = createWaitingItems(clock, enter, (deploymentId, name) => {
+  const waiting = createWaitingItems(clock, prepareAndQueue, (deploymentId, name) => {
     const state = dependencies.states.peek(deploymentId);
     return state?.row.deleted_at === null && state.runs.isHeld(name);
   });
-  const add = createBatches({
+  const queueForDecision = createBatches({
     ...dependencies,
     now: clock.now,
-    enter,
-    wait: waiting.add,
+    prepareAndQueue,
+    waitForRun: waiting.wait,
     onDone: ({ batch }) => waiting.release(batch.deployments.keys()),
   });
 
@@ -89,7 +89,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
           item,
           resolve: (answer) => {
             end();
-            // Settled with what the item's own `decide` made.
+            // The answer has type T: `item.decide` produced it.
             resolve(answer as T);
           },
           reject: (error) => {
@@ -101,10 +101,10 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
           state: undefined,
           isolated: false,
           violations: 0,
-          rounds: 0,
+          preparations: 0,
         };
         open.add(queued);
-        enter(queued);
+        prepareAndQueue(queued);
       });
     },
     drained: (partitions) => {

@@ -8,7 +8,7 @@ import type { InstanceLoader } from '../state/load-instances.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import type { ItemNeeds, WorkItem } from '../state/work-item.js';
 
-/** An item on its way through its lane, with how to answer its caller. */
+/** An item in its lane, with its progress and the callbacks that answer its caller. */
 export interface QueuedItem {
   readonly item: WorkItem<unknown>;
   readonly resolve: (answer: unknown) => void;
@@ -18,27 +18,27 @@ export interface QueuedItem {
    * it is never decided here.
    */
   stage: 'undecided' | 'committing' | 'released';
-  /** What the last decision found missing. */
+  /** What was missing when it was last decided. */
   needs: ItemNeeds | undefined;
-  /** The state that it was prepared for. */
+  /** The deployment's state that it was prepared against. */
   state: DeploymentState | undefined;
-  /** A batch with it failed: it is committed by itself, so that it fails no other item. */
+  /** A batch with it failed: it is committed alone, so that it cannot make other items fail. */
   isolated: boolean;
-  /** How often it broke a unique constraint when it was committed by itself. */
+  /** How often it broke a unique constraint when it was committed alone. */
   violations: number;
-  /** How often it has been prepared. */
-  rounds: number;
+  /** How often it has been prepared since it was submitted or last waited. */
+  preparations: number;
 }
 
-/** Rounds of prepare and decide after which something must be wrong. */
-const MAX_ROUNDS = 50;
+/** An item that is not ready after this many preparations is refused: it may never become ready. */
+const MAX_PREPARATIONS = 50;
 
-/** Why an item is not worth deciding any more: its caller does not wait, or it never becomes ready. */
-export function reasonToDrop({ item, rounds, stage }: QueuedItem, now: number): Error | undefined {
+/** Why an item is refused undecided: another process owns it, its caller waits no longer, or it does not become ready. */
+export function reasonToDrop({ item, preparations, stage }: QueuedItem, now: number): Error | undefined {
   if (stage === 'released') return new NotOwner(partitionOf(item.deploymentId));
   if (item.signal.aborted) return abortReason(item.signal);
   if (now >= item.deadline) return new ServiceError('deadline_exceeded');
-  if (rounds > MAX_ROUNDS)
+  if (preparations > MAX_PREPARATIONS)
     return new ServiceError('overloaded', 'The deployment changes too fast to decide.');
   return undefined;
 }
@@ -60,7 +60,7 @@ export interface PrepareDependencies {
   readonly claimMutex: KeyedMutex;
 }
 
-/** Loads into memory what an item needs; items are prepared side by side. @throws NotOwner, `deployment_not_found` */
+/** Loads into memory what an item needs; items are prepared concurrently. @throws NotOwner, `deployment_not_found` */
 export async function prepareItem(dependencies: PrepareDependencies, queued: QueuedItem): Promise<void> {
   const { states } = dependencies;
   const state = await states.get(queued.item.deploymentId);
@@ -70,10 +70,10 @@ export async function prepareItem(dependencies: PrepareDependencies, queued: Que
   else await queued.item.prepare(state);
   queued.needs = undefined;
   queued.state = state;
-  queued.rounds += 1;
+  queued.preparations += 1;
 }
 
-/** What was prepared before stays valid: only the missing parts are fetched. */
+/** Earlier preparations against the same state stay valid: only the missing parts are fetched. */
 async function fetchNeeds(
   { instances, ids, claimSchemas, claimMutex }: PrepareDependencies,
   state: DeploymentState,

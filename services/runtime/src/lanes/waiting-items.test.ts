@@ -9,7 +9,7 @@ const TO_HOLD = { ...HERE, toHold: true };
 
 function setUp() {
   const clock = new FakeClock(0);
-  const enter = vi.fn();
+  const prepareAndQueue = vi.fn();
   const held = new Set<string>();
   const leaving = new AbortController();
   const item = (deploymentId = 1, deadline = 10_000) => ({
@@ -21,80 +21,80 @@ function setUp() {
     state: undefined,
     isolated: false,
     violations: 0,
-    rounds: 40,
+    preparations: 40,
   });
-  const waiting = createWaitingItems(clock, enter, (_deployment, name) => held.has(name));
-  return { clock, enter, held, leaving, item, waiting };
+  const waiting = createWaitingItems(clock, prepareAndQueue, (_deployment, name) => held.has(name));
+  return { clock, prepareAndQueue, held, leaving, item, waiting };
 }
 
 describe('a release', () => {
-  it('enters all items that only pass, each once', () => {
-    const { waiting, enter, item } = setUp();
+  it('queues all items that only pass, each once', () => {
+    const { waiting, prepareAndQueue, item } = setUp();
     const [one, two, other] = [item(), item(), item(2)];
-    for (const queued of [one, two, other]) waiting.add(queued, HERE);
+    for (const queued of [one, two, other]) waiting.wait(queued, HERE);
     waiting.release([1, 1]);
-    expect(enter.mock.calls).toEqual([[one], [two]]);
-    expect(one.rounds).toBe(0);
+    expect(prepareAndQueue.mock.calls).toEqual([[one], [two]]);
+    expect(one.preparations).toBe(0);
     waiting.release([1]);
-    expect(enter).toHaveBeenCalledTimes(2);
+    expect(prepareAndQueue).toHaveBeenCalledTimes(2);
   });
 
-  it('enters one item that is going to hold, and the next when that one does not', () => {
-    const { waiting, enter, held, item } = setUp();
+  it('queues one item that is going to hold, and the next when that one does not', () => {
+    const { waiting, prepareAndQueue, held, item } = setUp();
     const [passing, first, second, third] = [item(), item(), item(), item()];
-    waiting.add(passing, HERE);
-    for (const queued of [first, second, third]) waiting.add(queued, TO_HOLD);
+    waiting.wait(passing, HERE);
+    for (const queued of [first, second, third]) waiting.wait(queued, TO_HOLD);
     waiting.release([1]);
     waiting.release([1]);
-    expect(enter.mock.calls).toEqual([[passing], [first]]);
+    expect(prepareAndQueue.mock.calls).toEqual([[passing], [first]]);
     waiting.settled(first);
-    expect(enter).toHaveBeenLastCalledWith(second);
+    expect(prepareAndQueue).toHaveBeenLastCalledWith(second);
     held.add(HERE.name);
     waiting.settled(second);
-    expect(enter).toHaveBeenCalledTimes(3);
+    expect(prepareAndQueue).toHaveBeenCalledTimes(3);
     held.clear();
     waiting.release([1]);
-    expect(enter).toHaveBeenLastCalledWith(third);
+    expect(prepareAndQueue).toHaveBeenLastCalledWith(third);
   });
 
-  it('enters nobody for what is still held', () => {
-    const { waiting, enter, held, item } = setUp();
+  it('queues no item that waits for what is still held', () => {
+    const { waiting, prepareAndQueue, held, item } = setUp();
     held.add(HERE.name);
-    waiting.add(item(), HERE);
-    waiting.add(item(), { name: 'schema horse', toHold: true });
+    waiting.wait(item(), HERE);
+    waiting.wait(item(), { name: 'schema horse', toHold: true });
     waiting.release([1]);
-    expect(enter).toHaveBeenCalledTimes(1);
+    expect(prepareAndQueue).toHaveBeenCalledTimes(1);
   });
 });
 
 it('an item that has to wait again waits at its old position', () => {
-  const { waiting, enter, held, item } = setUp();
+  const { waiting, prepareAndQueue, held, item } = setUp();
   const [first, second] = [item(), item()];
-  waiting.add(first, TO_HOLD);
-  waiting.add(second, TO_HOLD);
+  waiting.wait(first, TO_HOLD);
+  waiting.wait(second, TO_HOLD);
   waiting.release([1]);
   held.add(HERE.name);
-  waiting.add(first, TO_HOLD);
+  waiting.wait(first, TO_HOLD);
   held.clear();
   waiting.release([1]);
-  expect(enter.mock.calls).toEqual([[first], [first]]);
+  expect(prepareAndQueue.mock.calls).toEqual([[first], [first]]);
 });
 
-it('enters the items of a partition again, for their new owner', () => {
-  const { waiting, enter, held, item } = setUp();
+it('queues the items of a partition again, for their new owner', () => {
+  const { waiting, prepareAndQueue, held, item } = setUp();
   held.add(HERE.name);
   const [here, there] = [item(64 + 3), item(4)];
-  waiting.add(here, HERE);
-  waiting.add(there, HERE);
+  waiting.wait(here, HERE);
+  waiting.wait(there, HERE);
   waiting.releasePartitions([3]);
-  expect(enter.mock.calls).toEqual([[here]]);
+  expect(prepareAndQueue.mock.calls).toEqual([[here]]);
 });
 
 it('refuses shortly before the deadline, but not items released before', async () => {
   const { waiting, clock, item } = setUp();
   const [late, early] = [item(1), item(2)];
-  waiting.add(late, HERE);
-  waiting.add(early, HERE);
+  waiting.wait(late, HERE);
+  waiting.wait(early, HERE);
   waiting.release([2]);
   await clock.advance(9_749);
   expect(late.reject).not.toHaveBeenCalled();
@@ -107,7 +107,7 @@ it('refuses shortly before the deadline, but not items released before', async (
 it('drops an item whose caller went away', async () => {
   const { waiting, clock, leaving, item } = setUp();
   const queued = item(1);
-  waiting.add(queued, HERE);
+  waiting.wait(queued, HERE);
   leaving.abort();
   await clock.advance(0);
   expect(queued.reject).toHaveBeenCalledWith(expect.objectContaining({ code: 'deadline_exceeded' }));
@@ -120,29 +120,29 @@ it('drops an item whose caller went away', async () => {
 function lane() {
   const clock = new FakeClock(0);
   const held = new Map<string, QueuedItem>();
-  const entered: QueuedItem[] = [];
-  const parked = new Map<QueuedItem, string>();
+  const queue: QueuedItem[] = [];
+  const waitingFor = new Map<QueuedItem, string>();
   const wants = new Map<QueuedItem, { names: string[]; toHold: boolean }>();
   const callers = new Map<QueuedItem, AbortController>();
-  let entries = 0;
-  const enter = (queued: QueuedItem) => {
-    entries += 1;
-    parked.delete(queued);
-    entered.push(queued);
+  let timesQueued = 0;
+  const prepareAndQueue = (queued: QueuedItem) => {
+    timesQueued += 1;
+    waitingFor.delete(queued);
+    queue.push(queued);
   };
-  const waiting = createWaitingItems(clock, enter, (_deployment, name) => held.has(name));
+  const waiting = createWaitingItems(clock, prepareAndQueue, (_deployment, name) => held.has(name));
   const leave = (queued: QueuedItem) => {
-    parked.delete(queued);
+    waitingFor.delete(queued);
     waiting.settled(queued);
   };
   const at = <T>(all: readonly T[], index: number): T | undefined => all[index % Math.max(1, all.length)];
   return {
-    /** Items that nobody will ever enter: all is quiet, and nobody holds what they wait for. */
-    lost: () => (entered.length > 0 ? [] : [...parked.values()].filter((name) => !held.has(name))),
-    parked,
-    entered,
+    /** Items that are never queued again: no item is left to decide, and what they wait for is free. */
+    lost: () => (queue.length > 0 ? [] : [...waitingFor.values()].filter((name) => !held.has(name))),
+    waitingFor,
+    queue,
     held,
-    entries: () => entries,
+    timesQueued: () => timesQueued,
     submit: (names: string[], toHold: boolean) => {
       const caller = new AbortController();
       const queued = {
@@ -151,33 +151,33 @@ function lane() {
       } as unknown as QueuedItem;
       callers.set(queued, caller);
       wants.set(queued, { names, toHold });
-      enter(queued);
+      prepareAndQueue(queued);
     },
     decide: (index: number) => {
-      const queued = at(entered, index);
+      const queued = at(queue, index);
       const wanted = queued && wants.get(queued);
       if (queued === undefined || wanted === undefined) return;
-      entered.splice(entered.indexOf(queued), 1);
+      queue.splice(queue.indexOf(queued), 1);
       const name = wanted.names.find((one) => held.has(one));
       if (name !== undefined) {
-        parked.set(queued, name);
-        return waiting.add(queued, { name, toHold: wanted.toHold });
+        waitingFor.set(queued, name);
+        return waiting.wait(queued, { name, toHold: wanted.toHold });
       }
       if (wanted.toHold) for (const one of wanted.names) held.set(one, queued);
       leave(queued);
     },
     /** Refused, or its deadline has passed. */
     drop: (index: number) => {
-      const queued = at(entered, index);
+      const queued = at(queue, index);
       if (queued === undefined) return;
-      entered.splice(entered.indexOf(queued), 1);
+      queue.splice(queue.indexOf(queued), 1);
       leave(queued);
     },
     dropAll: () => {
-      while (entered.length > 0) leave(entered.splice(0, 1)[0] as QueuedItem);
+      while (queue.length > 0) leave(queue.splice(0, 1)[0] as QueuedItem);
     },
     abort: async (index: number) => {
-      const queued = at([...parked.keys()], index);
+      const queued = at([...waitingFor.keys()], index);
       callers.get(queued as QueuedItem)?.abort();
       await clock.advance(0);
     },
@@ -218,30 +218,30 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 it('no waiting item is lost, whatever becomes of those before it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
-      const { parked, entered, held, ...small } = lane();
+      const { waitingFor, queue, held, ...small } = lane();
       for (const next of steps) {
         if (next.kind === 'submit') small.submit(next.names, next.toHold);
         else await small[next.kind](next.index);
         expect(small.lost()).toEqual([]);
       }
-      for (let round = 0; round < 1000 && entered.length + held.size > 0; round += 1) {
-        while (entered.length > 0) small.decide(0);
+      for (let round = 0; round < 1000 && queue.length + held.size > 0; round += 1) {
+        while (queue.length > 0) small.decide(0);
         small.end(0);
       }
-      expect([parked.size, entered.length, held.size]).toEqual([0, 0, 0]);
+      expect([waitingFor.size, queue.length, held.size]).toEqual([0, 0, 0]);
     }),
     { numRuns: 300 },
   );
 });
 
-it('each release enters a few items, however many wait', () => {
-  const { parked, entered, held, ...small } = lane();
+it('each release queues a few items, however many wait', () => {
+  const { waitingFor, queue, held, ...small } = lane();
   for (let count = 0; count < 200; count += 1) small.submit(['a'], true);
-  while (entered.length > 0) small.decide(0);
-  expect(parked.size).toBe(199);
+  while (queue.length > 0) small.decide(0);
+  expect(waitingFor.size).toBe(199);
   for (let ended = 0; ended < 200; ended += 1) {
     small.end(0);
-    while (entered.length > 0) small.decide(0);
+    while (queue.length > 0) small.decide(0);
   }
-  expect([parked.size, held.size, small.entries()]).toEqual([0, 0, 399]);
+  expect([waitingFor.size, held.size, small.timesQueued()]).toEqual([0, 0, 399]);
 });

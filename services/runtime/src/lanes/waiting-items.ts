@@ -11,20 +11,20 @@ export interface WaitsFor {
 }
 
 /**
- * Items that wait until a run releases what it holds, by what they wait for. When it is released, the items that come
- * next are entered: those that only pass, up to and including the first that is going to hold it. That one is *called*:
- * until it has been settled or waits again, nobody else is called for the same. Then, unless it holds what it was called
- * for, the next is. So each release enters a few items, however many wait, and as long as nobody holds what an item
- * waits for, another item is called for it.
+ * Items that wait until a run releases what it holds, by what they wait for. After a release the next items are prepared
+ * and queued again: those that only pass, up to and including the first that is going to hold it. That one is *called*:
+ * until it has been settled or waits again, no other item is called for the same. Then, unless it holds what it was
+ * called for, the next is called. So each release queues a few items, however many wait, and as long as no run holds what
+ * an item waits for, another item is called for it.
  */
 export interface WaitingItems {
-  /** Waits, at its old position if it has waited before; shortly before its deadline it is refused with `write_conflict`. */
-  add(queued: QueuedItem, waitsFor: WaitsFor): void;
-  /** Enters items of these deployments that wait for what is not held any more. */
+  /** The item waits, at its old position if it has waited before; shortly before its deadline it gets `write_conflict`. */
+  wait(queued: QueuedItem, waitsFor: WaitsFor): void;
+  /** Queues items of these deployments that wait for what is not held any more. */
   release(deploymentIds: Iterable<number>): void;
   /** An item has been settled. */
   settled(queued: QueuedItem): void;
-  /** Enters all items of these partitions again, so that they find that another process owns them. */
+  /** Queues all items of these partitions, so that they find that another process owns them. */
   releasePartitions(partitions: readonly number[]): void;
 }
 
@@ -34,12 +34,12 @@ const MARGIN_MS = 250;
 interface Waiter {
   readonly queued: QueuedItem;
   readonly toHold: boolean;
-  /** Items are entered in the order in which they first waited. */
+  /** Items are queued in the order in which they first waited. */
   readonly position: number;
   readonly timer: AbortController;
 }
 
-/** Those who wait for one name, in order, and the item that is called for it. */
+/** The items that wait for one name, in order, and the item that is called for it. */
 interface Queue {
   readonly deploymentId: number;
   readonly name: HoldName;
@@ -51,8 +51,8 @@ type IsHeld = (deploymentId: number, name: HoldName) => boolean;
 
 export function createWaitingItems(
   clock: Clock,
-  enter: (queued: QueuedItem) => void,
-  /** Whether a run holds it now; false where nothing is known of the deployment. */
+  prepareAndQueue: (queued: QueuedItem) => void,
+  /** Whether a run holds it now; false when the deployment is not in memory. */
   isHeld: IsHeld,
 ): WaitingItems {
   const queues = new Map<number, Map<HoldName, Queue>>();
@@ -74,7 +74,7 @@ export function createWaitingItems(
     ofDeployment?.delete(name);
     if (ofDeployment?.size === 0) queues.delete(deploymentId);
   };
-  const enterFirst = (queue: Queue) => {
+  const queueFirst = (queue: Queue) => {
     const waiter = queue.waiters.shift();
     if (waiter === undefined) return;
     waiter.timer.abort();
@@ -82,11 +82,11 @@ export function createWaitingItems(
       queue.called = waiter.queued;
       calledFor.set(waiter.queued, queue);
     }
-    enter(waiter.queued);
+    prepareAndQueue(waiter.queued);
   };
   const callNext = (queue: Queue) => {
     if (queue.called === undefined && !isHeld(queue.deploymentId, queue.name))
-      while (queue.waiters.length > 0 && queue.called === undefined) enterFirst(queue);
+      while (queue.waiters.length > 0 && queue.called === undefined) queueFirst(queue);
     dropIfEmpty(queue);
   };
   const settled = (queued: QueuedItem) => {
@@ -114,11 +114,11 @@ export function createWaitingItems(
 
   return {
     settled,
-    add: (queued, { name, toHold }) => {
+    wait: (queued, { name, toHold }) => {
       const position = positions.get(queued) ?? nextPosition;
       if (position === nextPosition) nextPosition += 1;
       positions.set(queued, position);
-      queued.rounds = 0;
+      queued.preparations = 0;
       const queue = queueOf(queued.item.deploymentId, name);
       const waiter: Waiter = { queued, toHold, position, timer: new AbortController() };
       insert(queue.waiters, waiter);
@@ -135,7 +135,7 @@ export function createWaitingItems(
         for (const queue of [...ofDeployment.values()]) {
           for (const { queued, timer } of queue.waiters.splice(0)) {
             timer.abort();
-            enter(queued);
+            prepareAndQueue(queued);
           }
           dropIfEmpty(queue);
         }
