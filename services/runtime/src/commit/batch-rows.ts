@@ -2,8 +2,8 @@ import type { Batch, OnceKeyWrite, TouchedInstance } from '../state/batch.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
 
 /**
- * The parameters of the commit statement, in the order of its `$1`, `$2` …: rows as arrays of types; then what fewer
- * batches have, mostly as JSON.
+ * The parameters of the commit statement, in the order of its `$1`, `$2` …, which `commit-statement.ts` lists: first rows
+ * as arrays of types, then rows that fewer batches have, mostly as JSON.
  */
 export function batchRows(batch: Batch, instance: string): string[] {
   const { updated, created, removed } = instanceRows(batch);
@@ -20,7 +20,7 @@ export function batchRows(batch: Batch, instance: string): string[] {
   ];
 }
 
-/** Each touched instance once, as the last item left it. */
+/** Each touched instance once, with its final state. */
 function instanceRows({ touched }: Batch) {
   const rows = { updated: [] as string[], created: [] as string[], removed: [] as object[] };
   for (const one of touched.values()) {
@@ -38,23 +38,23 @@ const nameOf = ({ state, entitySchema, instanceId }: TouchedInstance) => ({
 });
 
 const checkpointRows = ({ checkpoints }: Batch) =>
-  checkpoints.map(({ deploymentId: d, entitySchema: s, instanceId: i, seq, revision: r, state }) => ({
-    d,
-    s,
-    i,
+  checkpoints.map(({ deploymentId, entitySchema, instanceId, seq, revision, state }) => ({
+    deployment_id: deploymentId,
+    entity_schema: entitySchema,
+    instance_id: instanceId,
     seq,
-    r,
+    revision,
     state,
   }));
 
 const keyRows = ({ keys }: Batch) =>
-  keys.map(({ accountId: a, operation: o, key: k, requestHash: h, reply, at }) => ({
-    a,
-    o,
-    k,
-    h,
+  keys.map(({ accountId, operation, key, requestHash, reply, at }) => ({
+    account_id: accountId,
+    operation,
+    key,
+    request_hash: requestHash,
     reply,
-    at,
+    created_at: at,
   }));
 
 /** New runs, with the columns that the table would fill in by itself; then the steps of others. */

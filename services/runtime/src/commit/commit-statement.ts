@@ -4,14 +4,39 @@ import { type Lease, PARTITIONS, partitionOf } from '../ownership/partitions.js'
 import type { Batch } from '../state/batch.js';
 import { batchRows, hasRows } from './batch-rows.js';
 
+// The parameters of all statements, made by `batchRows`; types in `database/migrations`:
+//
+//   $1   text             id of this process
+//   $2   json             leases of the batch: partition, epoch
+//   $3   new_entry[]      entries, without inputs and changes
+//   $4   lines of json    inputs of the entries, in the same order
+//   $5   lines of json    changes of the entries, in the same order
+//   $6   next_head[]      journal heads: where they move, and where they must be
+//   $7   new_state[]      instances that are updated
+//   $8   new_change[]     names of the instances that each entry changes
+//   $9   new_state[]      instances that are created
+//   $10  json             instances that are deleted
+//   $11  json             checkpoints
+//   $12  json             claims on schemas
+//   $13  json             idempotency keys with their answers
+//   $14  json             runs that are accepted
+//   $15  json             steps of runs: `from` is the step that the row must be at
+//   $16  json             columns of deployments
+//   $17  json             bindings that are removed
+//   $18  json             bindings that are put
+//   $19  json             once-keys that are claimed
+//   $20  json             once-keys whose columns change
+//   $21  json             once-keys that are released
+
 /**
- * The planner assumes that a range of unknown bounds selects few rows, so it looks each row up by its key, however small
- * the tables were when it made the plan. Otherwise it joins whole tables: a quarter of a small batch's time at 1,000 rows.
+ * A range that every row is in. The planner has no statistics of a parameter's columns, so it assumes that few of its rows
+ * are in a range with literal bounds. It then looks each row up by its key, however small the tables were when it made the
+ * plan. Otherwise it joins whole tables: a quarter of a small batch's time at 1,000 rows.
  */
 const few = (column: string) => `${column} between 1 and ${Number.MAX_SAFE_INTEGER}`;
 const FEW = few('n.deployment_id');
 const FEW_RUNS = `n.id between '${'0'.repeat(32)}' and '${'f'.repeat(32)}'`;
-/** The names of scopes are our own. */
+/** All scopes are names from this code: lower-case letters first. */
 const FEW_KEYS = `n.scope collate "C" between 'a' and 'zz'`;
 
 const COLUMNS = `deployment_id, seq, id, v, kind, event, event_version, version_hash, trigger, caller, status,
@@ -19,7 +44,7 @@ const COLUMNS = `deployment_id, seq, id, v, kind, event, event_version, version_
     llm, pushes, duration_ms`;
 
 /**
- * `$1` the process, `$2` its leases. It first locks the lease rows (`FOR KEY SHARE`: renewals proceed, takeovers wait).
+ * The statement first locks the lease rows (`FOR KEY SHARE`: renewals proceed, takeovers wait).
  * Every statement that locks several leases locks them in the order of their ids.
  */
 const LEASES = `lease as materialized (
@@ -30,7 +55,7 @@ const LEASES = `lease as materialized (
 )`;
 const LEASES_HELD = '(select count(*) from lease) = jsonb_array_length($2::jsonb)';
 
-/** Whether each journal still ends where this process knows it to end. Whoever moves it holds the lease. */
+/** Whether each journal still ends where this process knows it to end. Only the holder of the lease moves it. */
 const HEADS = `head as materialized (
   select n.deployment_id, h.seq, h.hash, coalesce(h.seq = n.prev_seq and h.hash = n.prev_hash, false) as fits
   from unnest($6::next_head[]) n
@@ -91,8 +116,9 @@ const SOMETIMES = `created as (
     and i.instance_id = n.instance_id and ${FEW} and (select ok from held)
 ), checkpoints as (
   insert into kept_states (deployment_id, entity_schema, instance_id, seq, revision, state)
-  select d, s, i, seq, r, nullif(state, 'null')
-  from jsonb_to_recordset($11::jsonb) as n (d bigint, s text, i text, seq bigint, r integer, state jsonb)
+  select deployment_id, entity_schema, instance_id, seq, revision, nullif(state, 'null')
+  from jsonb_to_recordset($11::jsonb) as n
+    (deployment_id bigint, entity_schema text, instance_id text, seq bigint, revision integer, state jsonb)
   where (select ok from held)
 ), claimed as (
   insert into claimed_schemas (deployment_id, entity_schema, schema_id, claim_revision)
@@ -104,8 +130,9 @@ const SOMETIMES = `created as (
     do update set schema_id = excluded.schema_id, claim_revision = excluded.claim_revision
 ), keys as (
   insert into idempotency_keys (account_id, operation, key, request_hash, reply, created_at)
-  select a, o, k, h, reply, at
-  from jsonb_to_recordset($13::jsonb) as n (a bigint, o text, k text, h text, reply json, at timestamptz)
+  select account_id, operation, key, request_hash, reply, created_at
+  from jsonb_to_recordset($13::jsonb) as n
+    (account_id bigint, operation text, key text, request_hash text, reply json, created_at timestamptz)
   where (select ok from held)
 )`;
 
@@ -164,7 +191,7 @@ const WHOLE_RESULT = `${LEASES_AND_HEADS_RESULT},
   case when not ok then (select jsonb_agg(id) from run_now where not fits) end as runs,
   case when not ok then (select jsonb_agg(jsonb_build_object('scope', scope, 'key', key)) from taken) end as keys`;
 
-/** Unless all that it compares is as expected, the statement writes nothing and answers what is not. */
+/** The statement writes only if all conditions hold; otherwise it answers which do not. */
 const heldIf = (...conditions: readonly string[]) =>
   `held as materialized (select ${conditions.join(' and ')} as ok)`;
 
@@ -249,7 +276,7 @@ export function createCommit({ pool }: { pool: Pick<pg.Pool, 'query'> }, instanc
   };
 }
 
-/** Where a lease is lost, it is no wonder that heads and runs have moved on. */
+/** Heads and runs of a lost lease are left out: its new owner moves them. */
 function refusalOf(batch: Batch, { held, heads, runs, keys }: Answer): Refusal {
   const still = new Set(held);
   const isHeld = (deploymentId: number | undefined) =>

@@ -17,7 +17,7 @@ import { stateChangesOf } from './change.js';
 import type { SealedEntry } from './entry.js';
 import { HASHED_COLUMNS, type HashedRow, hashedEntryOf } from './journal-store.js';
 
-/** What a publication needs to know of a committed batch. */
+/** The parts of a committed batch that are published. */
 export interface CommittedBatch {
   readonly entries: readonly {
     readonly deploymentId: number;
@@ -37,7 +37,7 @@ export interface CommittedBatch {
 export interface Publication {
   /** Publishes the entries of a batch that is known to be committed. */
   committed(batch: CommittedBatch): void;
-  /** Looks at the outbox now: something was added to it. */
+  /** Reads the outbox now, since a row was added to it. */
   wake(): void;
   stop(): Promise<void>;
 }
@@ -115,8 +115,8 @@ function broadcastHeads(bus: Pick<Bus, 'broadcast'>, { entries, deployments }: C
 type Facts = ReadonlyMap<number, JsonText>;
 
 /**
- * The payloads of outbox rows, by row id: what the relay's `load` answers. `load` reads from the journal what is not
- * in memory: what was committed by an earlier owner, before this start, or too long ago.
+ * The payloads of outbox rows, by row id, as the relay's `load` answers them. `load` reads the entries that are not in
+ * memory from the journal: an earlier owner committed them, or this process did before its start or too long ago.
  */
 export async function recentFacts(
   recent: Pick<RecentEntries, 'take'>,
@@ -135,11 +135,11 @@ export async function recentFacts(
 }
 
 /** A fact as JSON, from the sealed entry: it reuses the text that was hashed. Serializing anew takes three times as long. */
-const factText = (entry: SealedEntry, worldAddress: string, binding: PushPlan | null): JsonText =>
+const factText = (entry: SealedEntry, worldAddress: string, pushes: PushPlan | null): JsonText =>
   new JsonText(
     `${entry.text.slice(0, -1)},"hash":"${entry.hash}","inputHash":"${entry.inputHash}"` +
       `,"worldAddress":"${worldAddress}","stateChanges":${JSON.stringify(stateChangesOf(entry.changes))}` +
-      `,"binding":${JSON.stringify(binding)}}`,
+      `,"binding":${JSON.stringify(pushes)}}`,
   );
 
 interface DeploymentNames {
@@ -179,7 +179,7 @@ export async function loadFacts(db: Db, rows: readonly OutboxRow[]): Promise<Fac
 
 const columns = (table: string) => HASHED_COLUMNS.map((column) => sql.ref(`${table}.${column}`));
 
-/** A committed entry with what its fact holds beside it. */
+/** A committed entry, and the other members of its fact. */
 interface RecentEntry {
   readonly entry: SealedEntry;
   readonly worldAddress: string;
@@ -187,13 +187,13 @@ interface RecentEntry {
 }
 
 /**
- * Entries that this process committed and its relay has not requested yet, by entry id. The database gives an id to
- * one entry only, and only committed entries are added, so an id that is found is the entry that the journal has.
+ * Entries that this process committed and its relay has not requested yet, by entry id. Ids are unique, and
+ * only committed entries are added, so the entry found by an id is the one in the journal.
  */
 export interface RecentEntries {
   /** Adds the entries of a batch that is known to be committed. */
   add(batch: CommittedBatch): void;
-  /** Answers an entry and removes it: a relay that requests it again reads the database. */
+  /** Returns an entry and removes it. If the relay needs it again, it reads the database. */
   take(id: string): RecentEntry | undefined;
 }
 
@@ -205,13 +205,13 @@ export interface RecentLimits {
 
 const LIMITS: RecentLimits = { maxEntries: 4000, maxBytes: 16 * 1024 * 1024 };
 
-/** What an entry takes beside its JSON; each character is there as text, again in the members, and in their texts. */
-const ENTRY_BYTES = 1000;
+/** Rough memory of an entry: a fixed part, and its text several times (whole, in its members, and in their texts). */
+const FIXED_BYTES = 1000;
 const BYTES_PER_CHARACTER = 4;
 
 /**
- * Bounded, because nothing requests the entries that the relay of a later owner has published or that were found before
- * the commit's answer came: the oldest are dropped.
+ * Bounded: entries that another process's relay publishes, or that this one read from the database before the commit's
+ * answer came, are never taken from here, so the oldest are dropped.
  */
 export function createRecentEntries({ maxEntries, maxBytes }: RecentLimits = LIMITS): RecentEntries {
   const known = new Map<string, RecentEntry>();
@@ -244,4 +244,4 @@ export function createRecentEntries({ maxEntries, maxBytes }: RecentLimits = LIM
   };
 }
 
-const roughBytes = ({ entry }: RecentEntry): number => ENTRY_BYTES + BYTES_PER_CHARACTER * entry.text.length;
+const roughBytes = ({ entry }: RecentEntry): number => FIXED_BYTES + BYTES_PER_CHARACTER * entry.text.length;

@@ -54,7 +54,7 @@ function batches(some: Partial<Dependencies>) {
     onCommitted: () => undefined,
     onLost: () => undefined,
     prepareAndQueue: () => undefined,
-    wait: () => undefined,
+    waitForRun: () => undefined,
     onDone: () => undefined,
     logger: createLogger({ service: 'test', level: 'silent' }),
     ...some,

@@ -181,7 +181,7 @@ const ABSENT: ReadonlySet<PostgresFailure['kind']> = new Set(['unavailable', 'st
 
 /**
  * Unique violations of an isolated item after which it is refused with `internal`. A violation usually means that another
- * process has written the same key since the item was prepared. So the item is prepared again, finds the key, and answers
+ * commit has written the same key since the item was prepared. So the item is prepared again, finds the key, and answers
  * from it. An item that finds nothing violates the constraint each time, and its attempts end here.
  */
 const MAX_VIOLATIONS = 3;

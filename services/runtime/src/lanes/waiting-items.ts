@@ -52,7 +52,7 @@ type IsHeld = (deploymentId: number, name: HoldName) => boolean;
 export function createWaitingItems(
   clock: Clock,
   prepareAndQueue: (queued: QueuedItem) => void,
-  /** Whether a run holds it now; false when the deployment is not in memory. */
+  /** Whether a run holds it now; false when the deployment is deleted or not in memory. */
   isHeld: IsHeld,
 ): WaitingItems {
   const queues = new Map<number, Map<HoldName, Queue>>();

@@ -6,7 +6,7 @@ import type { Lease } from '../ownership/partitions.js';
 import type { Binding, DeploymentState, JournalHead } from './deployment-state.js';
 import type { Effects, KeyedEffect } from './effects.js';
 
-/** An instance that the batch touches; its row is written once, as the last item leaves it. */
+/** An instance that the batch touches; its row is written once, with its final state. */
 export interface TouchedInstance {
   readonly state: DeploymentState;
   readonly entitySchema: string;
@@ -53,7 +53,7 @@ export interface OnceKeyWrite {
 export interface Batch {
   readonly deployments: Map<number, DeploymentState>;
   readonly leases: Map<number, Lease>;
-  /** Where the journals that get entries stood before. */
+  /** The heads, before this batch, of the journals that get entries. */
   readonly headsBefore: Map<number, JournalHead>;
   readonly entries: {
     readonly deploymentId: number;
@@ -99,7 +99,7 @@ export const newBatch = (): Batch => ({
   bytes: 0,
 });
 
-/** Whatever a commit writes comes with an entry or a step of a run; its recovery looks for these. */
+/** Everything that a commit writes belongs to an entry or to a step of a run, so recovery looks for these only. */
 export const isEmpty = ({ entries, runs }: Batch): boolean => entries.length === 0 && runs.size === 0;
 
 /** What one commit takes, roughly; the rest waits for the next. One item may exceed it by itself. */

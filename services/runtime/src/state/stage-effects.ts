@@ -7,14 +7,14 @@ import { type Binding, type DeploymentState, type JournalHead, keyIdOf } from '.
 import type { Effects, KeyedEffect, OnceKeyEffect, RunEffect } from './effects.js';
 import { roughSize } from './instance-memory.js';
 
-/** What became of an item; its caller is answered with it once the batch is committed. */
+/** The outcome of an item; its caller gets it once the batch is committed. */
 export type Settlement = { readonly reply: unknown } | { readonly error: unknown };
 
 /** How many new ids the effects will take. */
 export const idsFor = ({ entry }: Effects): number =>
   entry.changes.filter(({ op }) => op === 'create').length;
 
-/** Schemas of which the effects create instances although the catalog does not know yet. */
+/** Schemas of which the effects create instances and for which the catalog holds no claim of this deployment yet. */
 export function unclaimedBy({ entry }: Effects, state: DeploymentState): string[] {
   const created = entry.changes.filter(({ op }) => op === 'create').map(({ entitySchema }) => entitySchema);
   return [...new Set(created)].filter((schema) => !state.claimedSchemas.has(schema));
@@ -40,7 +40,7 @@ export function stageEffects(
   stageDeployment(batch, state);
   if (!batch.headsBefore.has(state.id)) batch.headsBefore.set(state.id, state.head);
   batch.entries.push({ deploymentId: state.id, entry, effects });
-  count(batch, 1 + effects.entry.changes.length, ENTRY_BYTES + 2 * entry.text.length);
+  count(batch, 1 + effects.entry.changes.length, ENTRY_ROW_BYTES + 2 * entry.text.length);
   for (const change of effects.entry.changes) stageChange(batch, state, change, entry.seq, ids, at);
   state.head = headAfter(state.head, entry, effects);
   stageSettings(batch, state, effects);
@@ -48,7 +48,7 @@ export function stageEffects(
   const settlement = answer(entry);
   if (effects.key !== undefined) stageKey(batch, state, effects.key, settlement, entry, at);
   if (effects.onceKeys !== undefined) stageOnceKeys(batch, state, effects.onceKeys, settlement, at);
-  if (effects.run !== undefined) stageRun(batch, state, endedWith(effects.run, settlement));
+  if (effects.run !== undefined) stageRun(batch, state, withOutcome(effects.run, settlement));
   return settlement;
 }
 
@@ -64,10 +64,10 @@ function stageDeployment(batch: Batch, state: DeploymentState): void {
   batch.leases.set(state.partition, { partition: state.partition, epoch: state.epoch });
 }
 
-/** What a row costs beside its JSON, in bytes. */
+/** Rough cost of a row in a commit beside its JSON, in bytes. */
 const ROW_BYTES = 200;
-/** What an entry costs beside its JSON. */
-const ENTRY_BYTES = 1000;
+/** The same for an entry. It is what a commit writes, not the memory that `journal/publication.ts` bounds. */
+const ENTRY_ROW_BYTES = 1000;
 
 function stageChange(
   batch: Batch,
@@ -159,7 +159,7 @@ function stageBindings(batch: Batch, state: DeploymentState, { bindings }: Effec
 /** Keys whose answers are in memory per deployment; older ones are found in the database. */
 const KEYS_IN_MEMORY = 10_000;
 
-/** A repetition is answered from here on, also within the same batch. */
+/** Stores the answer of a key. Repetitions get it from now on, also those later in the same batch. */
 function stageKey(
   batch: Batch,
   state: DeploymentState,
@@ -213,16 +213,16 @@ function onceKeyColumns(
   return { ...expires, request_hash, run_id, reply, deployment_id: deploymentId, created_at: at };
 }
 
-/** Steps of a run under this many different epochs in a row have different numbers. */
-const EPOCHS_TOLD_APART = 1000;
+/** Steps of a run under this many consecutive epochs have different numbers. */
+const DISTINCT_EPOCHS = 1000;
 
 /**
- * The number of the step after this one. It depends on the owner's epoch: where two owners go on from one row, one of
- * them in vain, the row shows whose step it holds.
+ * The number of the step after this one. It depends on the owner's epoch: when two owners continue from one row and only
+ * one of them succeeds, the row shows whose step it holds.
  */
-export const stepAfter = (step: number, epoch: number): number => step + 1 + (epoch % EPOCHS_TOLD_APART);
+export const stepAfter = (step: number, epoch: number): number => step + 1 + (epoch % DISTINCT_EPOCHS);
 
-/** A step of a run: the next item sees what the run holds from here on. */
+/** A step of a run. The next item already sees what the run holds after it. */
 export function stageRun(batch: Batch, state: DeploymentState, { id, open, write }: RunEffect): void {
   stageDeployment(batch, state);
   const columns = 'insert' in write ? write.insert : write.update;
@@ -246,8 +246,8 @@ function stepOf({ runs }: DeploymentState, id: string): number {
   return run.step;
 }
 
-/** A run's row stores what its last item answered. */
-function endedWith(run: RunEffect, settlement: Settlement): RunEffect {
+/** The last step of a run: its row also stores the reply or the error of the item. */
+function withOutcome(run: RunEffect, settlement: Settlement): RunEffect {
   const outcome =
     'error' in settlement
       ? { state: 'failed' as const, error: toErrorReply(asServiceError(settlement.error)) as JsonObject }
