@@ -70,15 +70,15 @@ function readReply<T>({ headers, body }: Frame): T {
   if (headers[ERROR_HEADER] === undefined) return decodeBody(body) as T;
   const parsed = errorReply.safeParse(decodeBody(body));
   throw parsed.success
-    ? fromErrorReply(asReached(parsed.data))
+    ? fromErrorReply(withoutReached(parsed.data))
     : new ServiceError('internal', 'The answer is not readable.');
 }
 
 /**
- * Whoever answers was reached. The error may come from a call of its own that nobody took; only the caller's transport
- * says whether anybody took this one.
+ * Removes `reached` from an error that was answered. The error may come from a further call of the serving end that had no
+ * responders; only the caller's own transport knows whether this call reached a process.
  */
-function asReached({ facts: { reached: _, ...facts }, ...error }: ErrorReply): ErrorReply {
+function withoutReached({ facts: { reached: _, ...facts }, ...error }: ErrorReply): ErrorReply {
   return { ...error, facts };
 }
 
@@ -165,8 +165,8 @@ async function handle(
 const NO_HEADERS = {};
 
 /**
- * The check of the reply fills in defaults and keeps members that the contract does not name inside the service. A
- * failure here is the service's own mistake.
+ * The check of the reply fills in defaults and removes members that the contract does not name. A failure here is the
+ * service's own mistake.
  */
 function encodeReply(rpc: NamedRpc, reply: unknown): string {
   const checked = rpc.reply.safeParse(reply);
@@ -190,5 +190,5 @@ function loggedErrorFrame(thrown: unknown, where: object, logger: Logger): Frame
 /** The reply that says why there is no answer. */
 export const errorFrame = (error: ServiceError): Frame => ({
   headers: { [ERROR_HEADER]: error.code },
-  body: JSON.stringify(asReached(toErrorReply(error))),
+  body: JSON.stringify(withoutReached(toErrorReply(error))),
 });

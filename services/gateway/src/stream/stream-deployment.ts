@@ -12,9 +12,9 @@ import type { KeyVerifier } from '../accounts/key-verifier.js';
 import type { StreamCall, StreamHandler } from '../http/request/stream-route.js';
 import type { CallOperation } from '../operations/operation.js';
 import { openEventStream } from './event-stream.js';
-import { followJournal } from './follow-journal.js';
 import type { HeadWatch } from './head-watch.js';
 import type { JournalClient } from './journal-client.js';
+import { streamExecutions } from './stream-executions.js';
 import { watchAccess } from './watch-access.js';
 import type { WhileUsed } from './while-used.js';
 
@@ -83,7 +83,7 @@ async function serve(
   const onProgress = (reached: number) => {
     seq = reached;
   };
-  const reason = await followJournal(from, { ...context, deployment, stream, signal, onProgress })
+  const reason = await streamExecutions(from, { ...context, deployment, stream, signal, onProgress })
     .then((ended) => (ended === 'deleted' ? 'deployment_not_found' : undefined))
     .catch((error: unknown) => (signal.aborted ? undefined : asServiceError(error).code));
   await watch.stop();

@@ -3,7 +3,7 @@ import type { EventStream } from './event-stream.js';
 import type { HeadWatch } from './head-watch.js';
 import type { JournalClient } from './journal-client.js';
 
-export interface Follower {
+export interface ExecutionStream {
   deployment: string;
   journal: JournalClient;
   heads: HeadWatch;
@@ -17,8 +17,10 @@ export interface Follower {
  * Sends every execution after `from`, in order and without a gap, page by page at the client's own speed; then waits
  * for more. Ends with the signal, or when the deployment has been deleted.
  */
-export async function followJournal(from: number, follower: Follower): Promise<'deleted' | 'aborted'> {
-  const { deployment, journal, heads, stream, signal, onProgress } = follower;
+export async function streamExecutions(
+  from: number,
+  { deployment, journal, heads, stream, signal, onProgress }: ExecutionStream,
+): Promise<'deleted' | 'aborted'> {
   for (let seq = from; !signal.aborted; ) {
     const { entries } = await journal.after(deployment, seq, signal);
     for (const entry of entries) {
