@@ -14,7 +14,7 @@ function cpuMs(work: () => unknown): number {
 }
 
 it.each(executions)('%s', (_, parts, input, states) => {
-  const execution = { ...executionOf(parts, input), instanceCount: { now: 0, limit: 100_000 } };
+  const execution = { ...executionOf(parts, input), instanceCount: { before: 0, limit: 100_000 } };
   const view = viewOf(states);
   const times = Array.from({ length: 5 }, () => cpuMs(() => decideExecution(execution, view)));
   expect(times.sort((a, b) => a - b)[2]).toBeLessThan(DECISION_MS);

@@ -14,37 +14,38 @@ type Reply = ReplyOf<ConfirmRpc>;
 type Kind = 'versions' | 'schemas' | 'worlds';
 type ItemOf<K extends Kind> = Request[K][number];
 type AnswerOf<K extends Kind> = Reply[K][number];
-type Question = { [K in Kind]: { kind: K; item: ItemOf<K> } }[Kind];
+/** An item of a request, and the list that it belongs to. */
+type KindAndItem = { [K in Kind]: { kind: K; item: ItemOf<K> } }[Kind];
 
-/** Whether the remembered definition is still the same: `same`, `changed` with what it is now, or `gone`. */
+/** Whether the remembered definition is current: `same`, `changed` with the current definition, or `gone`. */
 export type Confirm = <K extends Kind>(kind: K, item: ItemOf<K>) => Promise<AnswerOf<K>>;
 
-/** Questions that share a call at most; each kind has its own bound in the contract. */
+/** Items that share a call at most; the contract bounds each kind. */
 const AT_ONCE = 1000;
 
-/** Equal for equal questions alone: a part that may be any text stands last. */
-function keyOf({ kind, item }: Question): string {
+/** Different items have different keys: the free text comes last. */
+function keyOf({ kind, item }: KindAndItem): string {
   if (kind === 'versions') return `${kind} ${item.versionId} ${item.hash}`;
   if (kind === 'schemas') return `${kind} ${item.worldId} ${item.hash} ${item.name}`;
   return `${kind} ${item.worldId} ${item.hash}`;
 }
 
 /**
- * Confirms definitions with one call per batch. A question joins the next call that has not been sent yet, so its answer
- * is never older than the question: an execution may rely on it. Each call waits for `ready` first.
+ * Confirms definitions with one call per batch. An item joins the next call that has not been sent yet, so its answer is
+ * never older than the request for it: an execution may rely on it. Each call waits for `ready` first.
  */
 export function createConfirm(
   call: (request: Request) => Promise<Reply>,
   ready: () => Promise<void> | undefined = () => undefined,
 ): Confirm {
-  const load = async (questions: readonly Question[]) => {
+  const load = async (items: readonly KindAndItem[]) => {
     const request = { versions: [], schemas: [], worlds: [] } as { [K in Kind]: ItemOf<Kind>[] };
-    const indexes = questions.map(({ kind, item }) => request[kind].push(item) - 1);
+    const indexes = items.map(({ kind, item }) => request[kind].push(item) - 1);
     const reply = await call(request as Request);
-    // Answers are in item order, and there is one for every question.
-    return questions.map(({ kind }, index) => reply[kind][indexes[index] as number] as AnswerOf<Kind>);
+    // Answers are in the order of the items, one for each.
+    return items.map(({ kind }, index) => reply[kind][indexes[index] as number] as AnswerOf<Kind>);
   };
-  const batcher = createBatcher<Question, AnswerOf<Kind>>({ maxBatch: AT_ONCE, load, keyOf, ready });
+  const batcher = createBatcher<KindAndItem, AnswerOf<Kind>>({ maxBatch: AT_ONCE, load, keyOf, ready });
   return ((kind: Kind, item: never) => batcher({ kind, item })) as Confirm;
 }
 
@@ -52,7 +53,7 @@ export function createConfirm(
 const MAX_COMPILED = 5000;
 /** Texts of worlds in memory at once; a description and a prompt are up to 36 KiB. */
 const MAX_WORLDS = 1000;
-/** A hash that no definition has: requests the definition itself. */
+/** Sent when nothing is remembered, so that the catalog sends the definition. */
 const NO_HASH = '';
 
 /** Definitions as they are now: remembered ones are confirmed by their hashes; locked versions never change. */

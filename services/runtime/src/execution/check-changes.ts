@@ -176,10 +176,10 @@ const GROWTH = { create: 1, update: 0, delete: -1 };
 /** @throws `limit_reached` when the changes leave a deployment with more instances than it had and than it may have */
 export function checkInstanceCount(
   changes: CheckedChanges,
-  { now, limit }: { readonly now: number; readonly limit: number },
+  { before, limit }: { readonly before: number; readonly limit: number },
 ): void {
-  const after = changes.reduce((sum, { op }) => sum + GROWTH[op], now);
-  if (after > limit && after > now) throw tooManyInstances(limit);
+  const after = changes.reduce((sum, { op }) => sum + GROWTH[op], before);
+  if (after > limit && after > before) throw tooManyInstances(limit);
 }
 
 export const tooManyInstances = (limit: number): ServiceError =>

@@ -103,7 +103,7 @@ describe('one execution', () => {
   test('refuses to grow beyond the instance limit, and still lets a deployment over it shrink or change', () => {
     const at = (now: number, template: JsonObject) =>
       decideExecution(
-        { ...executionOf({ template }), instanceCount: { now, limit: 2 } },
+        { ...executionOf({ template }), instanceCount: { before: now, limit: 2 } },
         viewOf({ horse: { H1: {} } }),
       );
     expect(at(1, { 'horse:H2': {} })).toMatchObject({ kind: 'succeeded' });

@@ -55,7 +55,7 @@ export function definitionOf({
 export const executionOf = (parts: DefinitionParts, input: JsonObject = {}): Execution => ({
   definition: compileDefinition(definitionOf(parts)),
   deployment: { address: `0x${'4f'.repeat(20)}`, worldAddress: `0x${'aa'.repeat(20)}` },
-  instanceCount: { now: 0, limit: 100 },
+  instanceCount: { before: 0, limit: 100 },
   event: 'race',
   input,
   caller: { kind: 'account', accountId: 7, scopes: ['execute'] },

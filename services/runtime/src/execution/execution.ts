@@ -8,8 +8,8 @@ import type { ReadSet } from './read-entities.js';
 export interface Execution {
   readonly definition: CompiledDefinition;
   readonly deployment: { readonly address: string; readonly worldAddress: string };
-  /** How many instances the deployment has, and how many it may have. */
-  readonly instanceCount: { readonly now: number; readonly limit: number };
+  /** How many instances the deployment has before the execution, and how many it may have. */
+  readonly instanceCount: { readonly before: number; readonly limit: number };
   readonly event: string;
   readonly input: JsonObject;
   readonly caller: Caller;

@@ -39,7 +39,7 @@ export interface ExecutionItemDependencies extends ResolveDependencies {
 }
 
 export interface ExecutionOptions {
-  /** The id of the run, should the execution become one. */
+  /** The id of the run if the execution becomes one. */
   readonly runId: string;
   readonly keyed?: KeyedRequest | undefined;
   readonly once?: OnceRequest | undefined;
@@ -49,13 +49,13 @@ export interface ExecutionOptions {
   readonly outlivesCall?: boolean;
 }
 
-/** How long an execution may take that its caller does not wait for, in milliseconds. */
+/** Time limit of an asynchronous execution, in milliseconds. */
 const ASYNC_TIMEOUT_MS = 10 * 60_000;
 
 /**
  * One execution as an item of its deployment's lane. The definition is confirmed while the item is prepared; read →
  * decide → apply → check happen in the lane, against the state that the previous item left. An execution that needs a
- * decider, or that its caller does not wait for, becomes a run: the item then commits the run's row, which claims the
+ * decider, or is asynchronous, becomes a run: the item then commits the run's row, which claims the
  * Idempotency-Key, and answers with the run's id.
  */
 export function executionItem(
@@ -94,14 +94,15 @@ export function executionItem(
       return conclude(resolved, execution, decision, { elapsed: () => performance.now() - startedAt });
     },
   };
-  const claiming = onceItem(dependencies.db, keyedItem(dependencies.db, item, keyed), once);
+  const withKeys = onceItem(dependencies.db, keyedItem(dependencies.db, item, keyed), once);
   return {
-    ...claiming,
-    // The answer of its commit was lost although the run was written: the claim that would be found is its own.
+    ...withKeys,
+    // If the commit's answer was lost, this item is decided again and its run already exists. The item answers with that
+    // run; otherwise it would be refused because of its own key.
     decide: (state, ids, now) =>
       state.runs.has(runId)
         ? { kind: 'answer', answer: acceptedAnswer(runId) }
-        : claiming.decide(state, ids, now),
+        : withKeys.decide(state, ids, now),
   };
 }
 
@@ -117,7 +118,7 @@ export async function confirmVersion(
 }
 
 /**
- * What an event executes now; 'prepare' when something else than what was confirmed is bound or locked by now.
+ * What an event executes now; 'prepare' when another version than the confirmed one is bound or locked by now.
  * @throws `deployment_paused`, `event_not_bound`, `unknown_event_version`, `binding_changed`
  */
 export function resolveEvent(
@@ -148,7 +149,7 @@ const isExpected = (
   eventVersion === binding.eventVersion &&
   versionHash === definition.definition.versionHash;
 
-/** Whether the deployment is locked and its lock holds something else than this definition. */
+/** Whether the deployment is locked and its lock holds another definition than this one. */
 function isLockedOut(
   { row }: DeploymentState,
   { event }: Binding,
@@ -170,7 +171,7 @@ export const executionOf = (
 ): Execution => ({
   definition,
   deployment: { address: row.address, worldAddress: row.world_address },
-  instanceCount: { now: head.totals['instances'] ?? 0, limit },
+  instanceCount: { before: head.totals['instances'] ?? 0, limit },
   event,
   input,
   caller,

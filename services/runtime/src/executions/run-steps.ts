@@ -36,7 +36,7 @@ export interface StepDependencies extends ResolveDependencies, BriefingDependenc
 export interface Drive {
   /** Times that the current step has failed, not counting what may pass by itself. */
   failures: number;
-  /** What the decider gave, and for which fingerprint: until it is stored, nobody calls the decider for that again. */
+  /** The decider's answer and its fingerprint. Until it is stored, the decider is not called again for that fingerprint. */
   given?: { readonly fingerprint: ReadFingerprint; readonly answer: DeciderAnswer };
   ending?: Ending;
 }
@@ -46,7 +46,7 @@ export interface Ending {
   readonly reason: ServiceError;
   /** What the decision that failed has cost. */
   readonly evidence?: Evidence;
-  /** The run has read, so that it leaves a failed entry; one that called its decider always has. */
+  /** The run has read, so it leaves a failed entry. A run that called its decider has always read. */
   readonly hasRead?: boolean;
 }
 
@@ -64,7 +64,8 @@ export type Step = (
  *   state      step                                                                   next state
  *   deciding   a template decides: read → decide → apply → check, one commit          succeeded | failed
  *   deciding   a decider decides: read; call the decider; store its answer with the   decided
- *              read fingerprint. From the second time on, hold what is read first.
+ *              read fingerprint. From the second attempt on, the instances read
+ *              are held before the decider is called.
  *   decided    the fingerprint still fits: apply → check the answer, one commit        succeeded | failed
  *   decided    the fingerprint does not fit: decide again                              deciding, holding
  *   staged     decided and waiting for its payment; nothing writes this state yet      succeeded | failed
@@ -75,11 +76,11 @@ export type Step = (
 export const STEPS: Readonly<Record<'deciding' | 'decided' | 'staged', Step | null>> = {
   deciding: decideStep,
   decided: applyStep,
-  // Null: a staged run is left alone, also when it is overdue, until settlement (`payment/`) has a step for it.
+  // Null: a staged run stays as it is, also when it is overdue, because no step settles its payment yet.
   staged: null,
 };
 
-/** States that a step leads on from. */
+/** States that have a step. */
 export const STATES_WITH_STEP = (['deciding', 'decided', 'staged'] as const).filter(
   (state) => STEPS[state] !== null,
 );
@@ -223,8 +224,8 @@ function decideAgain({
 const FAIL_TIMEOUT_MS = 10_000;
 
 /**
- * Ends a run with its reason. Where it is not known what the run would have executed, since the catalog is away, only
- * its row records the reason.
+ * Ends a run with its reason. If preparing the item fails (the catalog may be unavailable), it is not known what the run
+ * would have executed, and only its row records the reason.
  */
 export function failItem(
   dependencies: StepDependencies,

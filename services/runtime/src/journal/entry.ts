@@ -24,7 +24,7 @@ export interface JournalEntryDraft
 /** An entry with its position in the chain: only `sealEntry` makes one, and it is never changed afterwards. */
 export type SealedEntry = Readonly<HashedEntry> & {
   readonly hash: string;
-  /** What the hash covers: the RFC 8785 JSON of all members but these five. */
+  /** What the hash covers: the RFC 8785 JSON of the members of `HashedEntry`. */
   readonly text: string;
   /** The parts of `text` that are free JSON. */
   readonly inputText: string;

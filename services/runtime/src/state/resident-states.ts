@@ -9,7 +9,7 @@ export interface ResidentStates {
   peek(deploymentId: number): DeploymentState | undefined;
   /** Whether this is still the state to decide against. */
   isCurrent(state: DeploymentState): boolean;
-  /** The state in memory, or being read, is invalid; callers that wait for it get one that is read again. */
+  /** Drops the state in memory, and one that is being read: callers that wait for that get one that is read again. */
   forget(deploymentId: number): void;
   forgetPartition(partition: number): void;
   /** Removes the least recently used states until memory is within its bounds again, but none of `needed`. */
