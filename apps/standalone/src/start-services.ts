@@ -12,7 +12,7 @@ import { welcome } from './welcome.js';
 
 export interface ServicesSettings extends Omit<StandaloneSettings, 'gateway'> {
   readonly databaseUrl: string;
-  /** The database is this process's own, and its folder is locked: nobody else can be using it. */
+  /** The database is this process's own, and its folder is locked: no other process can use it. */
   readonly ownsDatabase: boolean;
   readonly gateway: OpenGateway;
 }

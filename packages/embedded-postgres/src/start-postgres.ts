@@ -15,7 +15,7 @@ export interface EmbeddedPostgresOptions {
   readonly database?: string;
   /** Server settings; they override the launcher's own (`{ fsync: 'off' }` in tests). */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Starts a server again that ends by itself. Without it the end of the server is nobody's business here. */
+  /** Starts a server again that ends by itself. Without it, such a server stays down. */
   readonly supervision?: Supervision;
   /** Aborts a start; a server that runs already is ended by `stop`. */
   readonly signal?: AbortSignal;

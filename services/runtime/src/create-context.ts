@@ -66,7 +66,7 @@ export interface RuntimeContext {
   readonly reading: Semaphore;
   /** Bounds how many verifications run in this process. */
   readonly verifying: Semaphore;
-  /** Publishes at once what was added to the outbox. */
+  /** Publishes new rows of the outbox at once. */
   readonly wakeRelay: () => void;
 }
 

@@ -87,7 +87,7 @@ export function startRuntime(
     resources.add('idempotency key sweep', () => keys.stop());
     const onceKeys = startOnceKeySweep(database.db, { clock, logger, intervalMs: KEY_SWEEP_MS });
     resources.add('once-key sweep', () => onceKeys.stop());
-    // Registered a second time, so that it comes first: until it is done, nobody serves these deployments.
+    // Registered a second time, so that it is stopped first: until it has stopped, no process serves these deployments.
     resources.add('partition leases', () => leases.stop());
     return { context, instance, leases };
   }, logger);

@@ -8,7 +8,7 @@ export type JsonObject = { [key: string]: JsonValue };
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A JSON value in its written form, put together from what had been checked: nobody checks or writes it again. */
+/** A JSON value as text, composed of checked parts: it is not checked or serialized again. */
 export class JsonText {
   readonly text: string;
 

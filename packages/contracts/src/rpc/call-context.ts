@@ -6,7 +6,7 @@ export interface CallContext {
   requestId: string;
   /** Names the client's request alone, unlike `requestId`, which clients may choose; only executions have one. */
   callId?: string | undefined;
-  /** Ms since epoch after which nobody waits for the answer. */
+  /** Milliseconds since the epoch after which the caller waits no longer. */
   deadline: number;
   /** Aborted when the caller went away, the deadline passed or the service stops. */
   signal: Cancellation;
@@ -53,8 +53,8 @@ export type Cancellation = Pick<AbortSignal, 'aborted' | 'reason' | 'throwIfAbor
 };
 
 /**
- * An AbortController for things that nearly always end before anyone aborts them: its AbortSignal is made when it is
- * asked for. Making and releasing one costs as much as the rest of a call's bookkeeping.
+ * An AbortController for work that nearly always ends before it is aborted: its AbortSignal is made on first use. Making
+ * and releasing one costs as much as the rest of a call's bookkeeping.
  */
 export class Canceller implements Cancellation {
   #controller: AbortController | undefined;

@@ -50,7 +50,7 @@ export const instanceChange = z
   .meta({ id: 'InstanceChange' });
 export type InstanceChange = z.infer<typeof instanceChange>;
 
-/** `schema:instanceId` → what was set, `null` for what was removed; `null` in whole for a deleted instance. */
+/** `schema:instanceId` → the attributes set, `null` for a removed one; a deleted instance is `null` itself. */
 export const stateChangesView = z
   .record(z.string(), jsonObject.nullable())
   .meta({ id: 'StateChangesView', example: { 'horse:HORSE_1': { wins: 4 } } });
@@ -97,7 +97,7 @@ export type HashedEntry = z.infer<typeof hashedEntry>;
 export const pushPlan = z.object({ targetChains: z.array(z.string()), onchain: onchainFilter.nullable() });
 export type PushPlan = z.infer<typeof pushPlan>;
 
-/** An entry as other services see it: what was hashed, its hash, and what follows from it for them. */
+/** An entry as other services receive it: the hashed members, the hash, and members derived for them. */
 export const journalFact = z.object({
   ...hashedEntry.shape,
   hash: sha256,

@@ -21,7 +21,7 @@ export interface Telemetry extends AsyncDisposable {
 }
 
 /**
- * Starts what was asked for and nothing else: the SDKs take a tenth to a third of a second to load, so
+ * Starts only what the options enable: the SDKs take a tenth to a third of a second to load, so
  * they are imported only when needed. Meters and tracers come from `createMeter` and `createTracer` and do
  * nothing while telemetry is off; create them after the start.
  */

@@ -14,7 +14,7 @@ const KEY_NAME = 'wallet sign-in';
 
 /**
  * Verifies the signature, takes the challenge, finds or creates the account and creates the key. The signature comes
- * first, so that nobody else can use up a wallet's challenge. The rest is one transaction: a failed sign-in keeps the
+ * first, so that only the wallet's owner can use up its challenge. The rest is one transaction: a failed sign-in keeps the
  * challenge.
  *
  * @throws ServiceError `invalid_signature`, `message_expired`, `forbidden`.

@@ -66,7 +66,7 @@ function releaseItem(
     decide: (state) => {
       const claim = state.claimedSchemas.get(schema);
       if (claim === undefined || !seen?.isEmpty || state.instances.hasAny(schema)) return STILL_USED;
-      // What was read is reliable only while nothing has been committed since.
+      // The result of the read is reliable only while nothing has been committed since.
       if (seen?.seq !== state.head.seq) return { kind: 'prepare' };
       state.claimedSchemas.delete(schema);
       return { kind: 'answer', answer: { claim, state } };

@@ -9,7 +9,7 @@ import { headOf } from '../journal/journal-store.js';
 import { snapshotAt, snapshotHashOf } from '../journal/snapshot.js';
 import type { ClaimedCopies, CloneSource } from './clone-source.js';
 
-/** What was claimed is no longer what the source has: claim and copy again. */
+/** The source has changed since its schemas and versions were claimed: claim and copy again. */
 export class SourceChanged extends Error {
   override readonly name = 'SourceChanged';
 }

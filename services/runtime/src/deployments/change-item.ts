@@ -23,8 +23,8 @@ export interface Changed {
 }
 
 /**
- * A change of the deployment itself. `decide` answers `undefined` when nothing is to change, `prepare` when what was
- * prepared no longer fits, and throws the error that forbids the change.
+ * A change of the deployment itself. `decide` answers `undefined` when nothing is to change, `prepare` when the
+ * preparation no longer fits, and throws the error that forbids the change.
  */
 export function changeItem(
   deployment: KnownDeployment,

@@ -4,7 +4,7 @@ import type { ModelList } from '../models/model-list.js';
 import { type DeploymentState, lockedDefinitionOf } from '../state/deployment-state.js';
 import type { Confirmed } from './execution-request.js';
 
-/** What a decider is told beside the event, its input and what was read. A lock fixes it. */
+/** The part of a decider's request that comes from the world and the model list. A lock fixes it. */
 export interface Briefing {
   readonly world: WorldTexts;
   readonly modelId: string | null;

@@ -9,7 +9,7 @@ import {
 import type { Clock } from '@orrery/service-kit';
 import { type Evidence, evidenceOf } from './evidence.js';
 
-/** Everything that a decision may depend on, as it was read. */
+/** Everything that a decision may depend on, as the execution read it. */
 export interface DeciderRequest {
   readonly executionId: string;
   readonly deployment: { readonly address: string; readonly worldAddress: string };
@@ -21,7 +21,7 @@ export interface DeciderRequest {
   readonly input: JsonObject;
   /** Schema → instanceId → state, with defaults. */
   readonly entities: JsonObject;
-  /** Milliseconds since the epoch; past it nobody waits for the answer. */
+  /** Milliseconds since the epoch; a later answer is not used. */
   readonly deadline: number;
 }
 
@@ -32,7 +32,7 @@ export interface DeciderAnswer extends Partial<Evidence> {
 
 /**
  * Decides the executions of versions that have no template, for instance by a model. It is called outside any
- * transaction and lane. It is called again for the same run when what was read has changed, or when the deployment's
+ * transaction and lane. It is called again for the same run when the data read have changed, or when the deployment's
  * owner was lost before the answer was stored. What it throws fails the execution; a `DeciderFailed` also says what the
  * attempt has cost.
  */

@@ -6,7 +6,7 @@ import type { Briefing } from './briefing.js';
 import type { Resolved } from './execution-request.js';
 
 /**
- * What a decision was made on. `hash` covers what was read of the deployment. The world's texts and the model stand
+ * What a decision was made on. `hash` covers the data read from the deployment. The world's texts and the model stand
  * beside it: the previous release stored and compares `hash` alone.
  */
 export interface ReadFingerprint {

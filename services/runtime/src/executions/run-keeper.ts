@@ -20,7 +20,7 @@ export interface RunKeeper {
   stop(): Promise<void>;
 }
 
-/** How often the database is searched for runs that nobody drives, for instance since their owner died. */
+/** How often the database is searched for runs that no process drives, for instance since their owner died. */
 const INTERVAL_MS = 1000;
 /** Runs that one search takes up, and ended rows that it deletes. */
 const RUNS_AT_ONCE = 200;

@@ -95,11 +95,11 @@ function refuseLate({ deadline, signal }: CallContext, clock: Clock): void {
 interface OwnerDirectory {
   /** `undefined`: no process at the moment. */
   ownerOf(partition: number): Promise<string | undefined>;
-  /** What was read has proved wrong: the next lookup reads again. */
+  /** The last read has proved wrong: the next lookup reads again. */
   invalidate(): void;
 }
 
-/** How long what was read counts as current, in milliseconds. */
+/** How long a read counts as current, in milliseconds. */
 const MAX_AGE_MS = 2000;
 
 /** Lookups at the same time share one read. */

@@ -19,7 +19,7 @@ const namesOf = ({ holds, staged }: Pick<OpenRun, 'holds' | 'staged'>): HoldName
   ...(staged ? [WHAT_RUNS] : []),
 ];
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NO_RUNS: ReadonlySet<string> = new Set();
 
 /**
  * The runs of a deployment that have not ended, by id, and an index of what they hold and claim: a look-up costs the
@@ -75,7 +75,7 @@ export class OpenRuns {
   }
 
   holdersOf(name: HoldName): ReadonlySet<string> {
-    return this.#holders.get(name) ?? NOBODY;
+    return this.#holders.get(name) ?? NO_RUNS;
   }
 
   /** Whether another run than `own` holds this. */
@@ -85,7 +85,7 @@ export class OpenRuns {
   }
 }
 
-/** The first of what a run wants to hold that another run holds; `undefined`: it can hold all of it. */
+/** The first name that a run wants to hold and another run holds; `undefined` when it can hold all of them. */
 export function inTheWayOf(wanted: Holds, runs: OpenRuns, own: string): HoldName | undefined {
   for (const key of wanted.instances) {
     for (const name of [ofInstance(key), ofSchema(schemaOf(key))]) if (runs.isHeld(name, own)) return name;

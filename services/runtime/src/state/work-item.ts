@@ -19,7 +19,7 @@ export interface ItemNeeds {
 
 /** The outcome of deciding an item against the state that the item before it left. */
 export type ItemOutcome<T> =
-  /** Something is not in memory, or what was prepared no longer fits: prepare again and decide again. */
+  /** Something is not in memory, or the preparation no longer fits: prepare again and decide again. */
   | { readonly kind: 'needs'; readonly needs: ItemNeeds }
   | { readonly kind: 'prepare' }
   /** A run holds something that the item changes, or wants to hold: decide again once it is released. */

@@ -1,6 +1,6 @@
 import { type Kysely, type Migration, sql } from 'kysely';
 
-/** What the gateway, their owner, has told of the accounts: how many deployments they may have, and who is disabled. */
+/** What the gateway, their owner, has published of the accounts: how many deployments each may have, and which are disabled. */
 export const accounts: Migration = {
   up: async (db: Kysely<unknown>) => {
     await sql`
