@@ -47,6 +47,6 @@ export function readStandaloneSettings(
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|::1)$/;
 
-/** Embedded and on loopback it serves its own user only: rates are limited only if RATE_LIMITS says so (docs/operations.md). */
+/** Embedded and on loopback it serves its own user only, so RATE_LIMITS is off by default (docs/operations.md). */
 const limitsOf = ({ DATABASE_URL, HOST, RATE_LIMITS }: Environment): Environment =>
   !RATE_LIMITS && !DATABASE_URL && LOOPBACK.test(HOST || '127.0.0.1') ? { RATE_LIMITS: 'off' } : {};

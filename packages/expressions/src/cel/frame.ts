@@ -13,7 +13,7 @@ export interface Frame {
 export type Expression = (frame: Frame) => CelValue;
 
 /**
- * Why an evaluation failed. No `Error`: it is thrown on the hot path, where its stack would be useless. A fatal one is not
+ * Why an evaluation failed. No `Error`: a stack costs time on the hot path and has no reader. A fatal one is not
  * absorbed by `||`, `&&`, `all` and `exists`.
  */
 export class EvaluationFailure {

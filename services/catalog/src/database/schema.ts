@@ -27,7 +27,7 @@ interface WorldsTable extends Times {
   is_public: Generated<boolean>;
   schema_count: Generated<number>;
   event_count: Generated<number>;
-  /** Bytes of the definitions of all its schemas, all of which a version without a mode map contains. */
+  /** Bytes of the definitions of all its schemas. A version without a mode map contains all of them. */
   schema_bytes: Generated<number>;
 }
 

@@ -37,7 +37,7 @@ export const schemasNamed = ({ readEntities, stateChanges }: StoredVersion): str
   ...new Set([...readEntities.map(({ schema }) => schema), ...Object.keys(stateChanges ?? {})]),
 ];
 
-/** The names of the schemas in the keys of a version's template, of which the world need not have all. */
+/** Names of schemas in the keys of a version's template. The world may lack some of them. */
 export const schemasInTemplate = ({ mutationSettings }: StoredVersion): string[] =>
   mutationSettings?.template === undefined ? [] : changedSchemas(mutationSettings.template);
 

@@ -17,7 +17,7 @@ export interface RatePolicies {
   readonly signIn: RatePolicy;
 }
 
-/** `count` requests a minute, all of which may come at once. */
+/** `count` requests a minute. All of them may come at once. */
 export const perMinute = (name: string, count: number): RatePolicy => ({
   name,
   burst: count,

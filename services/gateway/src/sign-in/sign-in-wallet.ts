@@ -14,8 +14,8 @@ const KEY_NAME = 'wallet sign-in';
 
 /**
  * Verifies the signature, takes the challenge, finds or creates the account and creates the key. The signature comes
- * first, so that only the wallet's owner can use up its challenge. The rest is one transaction: a failed sign-in keeps the
- * challenge.
+ * first, so that only the wallet's owner can use up its challenge. The rest is one transaction: a failed sign-in keeps
+ * the challenge.
  *
  * @throws ServiceError `invalid_signature`, `message_expired`, `forbidden`.
  */

@@ -49,8 +49,8 @@ export const creationHandlers = (
 
 /**
  * Claims the world and the versions under the new address, then commits the deployment with the first entry of its
- * journal. No caller knows the address before that, so no lane is involved. The sweep removes the claims of a creation that
- * fails. A lock is final, so it comes last, after the quota and the limits.
+ * journal. No caller knows the address before that, so no lane is involved. The sweep removes the claims of a creation
+ * that fails. A lock is final, so it comes last, after the quota and the limits.
  */
 async function createDeployment(
   dependencies: CreationDependencies,

@@ -134,7 +134,7 @@ export async function recentFacts(
   return facts;
 }
 
-/** A fact as JSON, from the sealed entry: it reuses the text that was hashed. Serializing anew takes three times as long. */
+/** A fact as JSON, from the sealed entry: it reuses the text that was hashed. Serializing again takes three times as long. */
 const factText = (entry: SealedEntry, worldAddress: string, pushes: PushPlan | null): JsonText =>
   new JsonText(
     `${entry.text.slice(0, -1)},"hash":"${entry.hash}","inputHash":"${entry.inputHash}"` +

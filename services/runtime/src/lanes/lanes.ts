@@ -29,7 +29,7 @@ export interface Lanes {
    * committed. These are refused when their commit is known to have written nothing.
    */
   disowned(partitions: readonly number[]): void;
-  /** The states of these partitions are read anew: waiting items look again for what they wait for. */
+  /** The states of these partitions are read again, so their waiting items are prepared and decided again. */
   renewed(partitions: readonly number[]): void;
 }
 

@@ -9,7 +9,7 @@ export type JournalEnd = Pick<JournalHead, 'seq' | 'hash'>;
 
 /**
  * Notices that the database has lost entries that it had confirmed to this process: a restore, or a standby that took
- * over without the last commits. The journal's next entry then says so, so that whoever saw the lost entries can notice.
+ * over without the last commits. The journal's next entry then says so, so that readers who saw the lost entries notice.
  */
 export interface LostTails {
   /** The end that the journal had, if this state was read without it. Asks once per state, before it is changed. */

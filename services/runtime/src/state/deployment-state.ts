@@ -69,7 +69,7 @@ export const isPaused = (row: DeploymentRow): boolean =>
 export interface Holds {
   /** By their keys in changes (`horse:HORSE_1`), including instances that do not exist. */
   readonly instances: readonly string[];
-  /** Schemas of which no instance may be changed, created or deleted. */
+  /** Schemas whose instances may not be changed, created or deleted. */
   readonly schemas: readonly string[];
 }
 

@@ -6,7 +6,7 @@ export type HoldName = string;
 export const ofInstance = (key: string): HoldName => `instance ${key}`;
 /** A schema that is held whole. */
 export const ofSchema = (schema: string): HoldName => `schema ${schema}`;
-/** Any instance of a schema, for those who want to hold it whole. */
+/** Held with any instance of a schema, so that another run cannot hold the schema whole. */
 export const ofInstancesIn = (schema: string): HoldName => `instances in ${schema}`;
 /** What a run that waits for its payment holds: the bindings, the mode and the pauses. */
 export const WHAT_RUNS: HoldName = 'what runs';

@@ -14,7 +14,7 @@ export type Settlement = { readonly reply: unknown } | { readonly error: unknown
 export const idsFor = ({ entry }: Effects): number =>
   entry.changes.filter(({ op }) => op === 'create').length;
 
-/** Schemas of which the effects create instances and for which the catalog holds no claim of this deployment yet. */
+/** Schemas of created instances for which the catalog holds no claim of this deployment yet. */
 export function unclaimedBy({ entry }: Effects, state: DeploymentState): string[] {
   const created = entry.changes.filter(({ op }) => op === 'create').map(({ entitySchema }) => entitySchema);
   return [...new Set(created)].filter((schema) => !state.claimedSchemas.has(schema));

@@ -9,7 +9,7 @@ import type { HoldName } from './open-runs.js';
 /** What has to be in memory before an item can be decided. */
 export interface ItemNeeds {
   readonly instances?: readonly InstanceName[];
-  /** Schemas of which all instances are read. */
+  /** Schemas whose instances are all read. */
   readonly schemas?: readonly string[];
   /** Schemas to be claimed from the catalog, since a first instance of them is created. */
   readonly claims?: readonly string[];

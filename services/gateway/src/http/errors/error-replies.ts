@@ -62,7 +62,7 @@ const bodyTooLarge = (limit: number | undefined, cause: unknown): ServiceError =
         facts: { limit },
       });
 
-/** Refused bodies of which the rest is read at once: to read them costs time, though nothing is kept. */
+/** Refused bodies whose rest is read at the same time. Reading costs time, although nothing is stored. */
 const MAX_DISCARDED = 4;
 
 /**

@@ -1,6 +1,6 @@
 import { type Kysely, type Migration, sql } from 'kysely';
 
-/** What the gateway, their owner, has published of the accounts: how many deployments each may have, and which are disabled. */
+/** Accounts as the gateway, their owner, publishes them: the limit of deployments, and whether the account is disabled. */
 export const accounts: Migration = {
   up: async (db: Kysely<unknown>) => {
     await sql`
