@@ -58,6 +58,7 @@ async function boot() {
 const refusedByPostgres = () =>
   Object.assign(new Error('unsupported Unicode escape sequence'), { code: '22P05' });
 const databaseAway = () => Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+const databaseSlow = () => Object.assign(new Error('canceling statement'), { code: '57014' });
 
 describe('a reason that quotes a text', () => {
   /** The reason quotes its first 80 UTF-16 units: the last of them is half of a character. */
@@ -117,11 +118,14 @@ describe('an answer of the decider', () => {
     expect(decider.calls()).toBe(1);
   });
 
-  it('is kept while the database is away, and not called for again', async () => {
+  it.each([
+    ['away', databaseAway],
+    ['too slow', databaseSlow],
+  ])('is kept while the database is %s, and not called for again', async (_, failure) => {
     const { execute, commits, decider } = await boot();
     const answer = execute('judge', { id: 'a' });
     const call = await decider.called();
-    commits.refuse = () => Promise.reject(databaseAway());
+    commits.refuse = () => Promise.reject(failure());
     call.answer({ 'counter:a': { count: 1 } });
     // More often than what cannot be stored is tried.
     await vi.waitFor(() => expect(commits.refused).toBeGreaterThan(3), 5000);
