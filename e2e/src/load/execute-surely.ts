@@ -6,6 +6,7 @@ const UNDECIDED = new Set([
   'unavailable',
   'deadline_exceeded',
   'overloaded',
+  'storage_full',
   'request_in_flight',
   'internal',
 ]);

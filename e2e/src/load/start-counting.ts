@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter, once, setMaxListeners } from 'node:events';
 import type { ApiClient } from '../api-client.js';
 import { countRequest } from './counter-world.js';
 import { executeSurely } from './execute-surely.js';
@@ -34,6 +34,7 @@ const PATIENCE_MS = 60_000;
 
 export function startCounting({ api, deployments, clients }: CountingOptions): CountingLoad {
   const signal = AbortSignal.timeout(PATIENCE_MS);
+  setMaxListeners(0, signal);
   const progress = new EventEmitter().setMaxListeners(0);
   const answers = deployments.map(() => new Map<number, Acknowledged>());
   const strange: string[] = [];

@@ -13,7 +13,7 @@ import { type Items, openItems, quiet, terminate } from './test-connection.js';
 type Limits = Parameters<Awaited<ReturnType<typeof openItems>>['beside']>[0];
 
 async function openBeside(limits: Limits) {
-  const database = await openItems();
+  const database = await openItems({ maxConnections: 2 });
   const connections = database.beside(limits);
   onTestFinished(() => connections.close());
   return { database, ...connections };
@@ -32,16 +32,23 @@ const backendOf = async ({ db }: Pick<Connections<Items>, 'db'>) =>
 describe('connections beside others', () => {
   it('wait for none of the others', async () => {
     const { database, ...beside } = await openBeside({ maxConnections: 1 });
-    const release = await occupy(beside);
-    onTestFinished(release);
-    expect(await select(database)).toEqual([]);
+    onTestFinished(await occupy(database));
+    onTestFinished(await occupy(database));
+    expect(await select(beside)).toEqual([]);
+    onTestFinished(await occupy(beside));
+    const other = database.beside({ maxConnections: 1 });
+    onTestFinished(() => other.close());
+    expect(await select(other)).toEqual([]);
   });
 
   it('refuse a statement that has waited for too long', async () => {
     const { database: _, ...beside } = await openBeside({ maxConnections: 1, maxWaitMs: 20 });
     onTestFinished(await occupy(beside));
+    const startedAt = performance.now();
     const error = await select(beside).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PoolExhausted);
+    // The default is 5 s.
+    expect(performance.now() - startedAt).toBeLessThan(4000);
     expect(toServiceError(error).code).toBe('overloaded');
   });
 

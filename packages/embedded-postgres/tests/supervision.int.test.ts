@@ -1,6 +1,7 @@
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createLogger } from '@orrery/service-kit';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
@@ -68,9 +69,11 @@ test('a server that cannot be started again is given up after a few attempts, an
 });
 
 test('a server that is stopped while it is about to be started again stays stopped', async () => {
-  const { server, lost } = await start([60_000]);
+  const { server, lost } = await start([100]);
   process.kill(server.pid, 'SIGKILL');
   await server.stop();
+  // Longer than the pause after which it would be started again, and than a start takes.
+  await delay(500);
   await expect(query(server.url, 'select 1')).rejects.toThrow(/ENOENT|ECONNREFUSED/);
   expect(lost).toEqual([]);
 });

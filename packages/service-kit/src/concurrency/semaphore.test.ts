@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createSemaphore } from './semaphore.js';
 
 const never = new AbortController().signal;
@@ -92,4 +92,21 @@ test('work that waits too long is refused, never starts and holds up no other', 
   await running;
   expect(await next).toBe('next');
   expect(late).toEqual([]);
+});
+
+test('work that started in time pushes no other out of the queue when its wait would have ended', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const semaphore = createSemaphore(1, { maxWaitMs: 5 });
+  const [first, second] = [pending(), pending()];
+  const running = semaphore.run(never, () => first.promise);
+  const waited = semaphore.run(never, () => second.promise);
+  await vi.advanceTimersByTimeAsync(4);
+  first.resolve();
+  await running;
+  const next = semaphore.run(never, async () => 'next');
+  await vi.advanceTimersByTimeAsync(2);
+  second.resolve();
+  await waited;
+  expect(await Promise.race([next, vi.advanceTimersByTimeAsync(1).then(() => 'still waiting')])).toBe('next');
 });
