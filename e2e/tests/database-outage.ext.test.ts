@@ -16,7 +16,7 @@ const DEPLOYMENTS = 8;
 const WRITERS = 64;
 const READERS = 128;
 /** PostgreSQL's own recovery beside all the readers on a busy machine included. */
-const SERVED_AGAIN_MS = 10_000;
+const SERVED_AGAIN_MS = 30_000;
 const unlimited = { RATE_LIMITS: 'false' };
 
 type CleanUp = (() => Promise<unknown>)[];

@@ -89,7 +89,7 @@ it.each([
   expect(figures.hostile.statuses[413]).toBeGreaterThan(hostile.length * 0.9);
   expect(Object.keys(figures.others.statuses)).toEqual(['200']);
   // Measured 270 ms and 320 MiB, where it was 10 s and 1.7 GiB.
-  expect(figures.others.p99).toBeLessThan(1500);
+  expect(figures.others.p99).toBeLessThan(3000);
   expect(memory).toBeLessThan(600);
 });
 
@@ -101,7 +101,7 @@ it('more slow bodies than may be under way take no place, and end with 408', asy
   const others = figuresOf(await watch(execute, 64, WATCHED_MS));
   report('beside 1,100 slow bodies', others);
   expect(Object.keys(others.statuses)).toEqual(['200']);
-  expect(others.p99).toBeLessThan(1000);
+  expect(others.p99).toBeLessThan(3000);
   const answers = await Promise.all(slow.map(({ answer }) => answer));
   clearInterval(drip);
   expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 408']));

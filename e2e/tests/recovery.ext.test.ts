@@ -12,7 +12,7 @@ const TTL_MS = 6000;
 /** New calls succeed, and those of a dead process are answered, within this time. */
 const RECOVERED_MS = TTL_MS + 1000;
 /** What a busy machine may add to either. */
-const MARGIN_MS = 1000;
+const MARGIN_MS = 3000;
 const HANDED_OVER_MS = 500;
 
 interface Call {

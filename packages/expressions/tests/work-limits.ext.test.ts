@@ -11,9 +11,9 @@ import { contracts } from './hostile-contracts.js';
 import { expressions, scope } from './hostile-expressions.js';
 import { medianCpuMs } from './median-cpu-ms.js';
 
-/** What one function, operator or keyword may take on a quiet machine, and what one evaluation may. */
-const ONE_MS = 20;
-const EVALUATION_MS = 60;
+/** Twice what one function, operator or keyword may take on a quiet machine, and what one evaluation may. */
+const ONE_MS = 40;
+const EVALUATION_MS = 120;
 /** As many placeholders as use up the work of an evaluation, whatever one of them costs. */
 const MANY = 300;
 

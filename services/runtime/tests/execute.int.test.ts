@@ -108,6 +108,15 @@ describe('execution', () => {
     expect(await counter('k')).toMatchObject({ state: { count: 1 } });
   });
 
+  it('finds a deleted deployment no more, whatever its keys have answered', async () => {
+    const { params, execute } = await plantDeployment(house);
+    const headers = { 'idempotency-key': 'then deleted' };
+    await execute({ id: 'k' }, { headers });
+    await house.call('deployments.delete', { params });
+    const later = [{ id: 'k' }, { id: 'other' }].map((input) => codeOf(execute(input, { headers })));
+    expect(await Promise.all(later)).toEqual(['deployment_not_found', 'deployment_not_found']);
+  });
+
   it('commits nothing on a dry run', async () => {
     const { execute, history, call } = { ...(await plantDeployment(house)), call: house.call };
     const { data } = await execute({ id: 'dry' }, { query: { dryRun: 'true' } });

@@ -3,8 +3,8 @@ import { decideExecution } from '../src/execution/execute-event.js';
 import { executionOf, viewOf } from '../src/execution/execution.test-support.js';
 import { executions } from './hostile-executions.js';
 
-/** What deciding one execution may take on a quiet machine: meanwhile no other deployment of the process is served. */
-const DECISION_MS = 100;
+/** Twice what deciding one execution may take on a quiet machine: meanwhile no other deployment of the process is served. */
+const DECISION_MS = 200;
 
 function cpuMs(work: () => unknown): number {
   const before = process.cpuUsage();

@@ -94,7 +94,8 @@ export function executionItem(
       return conclude(resolved, execution, decision, { elapsed: () => performance.now() - startedAt });
     },
   };
-  const withKeys = onceItem(dependencies.db, keyedItem(dependencies.db, item, keyed), once);
+  const withKey = keyedItem(dependencies.db, item, keyed);
+  const withKeys = once === undefined ? withKey : onceItem(dependencies.db, withKey, once);
   return {
     ...withKeys,
     // If the commit's answer was lost, this item is decided again and its run already exists. The item answers with that

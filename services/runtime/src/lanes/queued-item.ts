@@ -64,7 +64,7 @@ export interface PrepareDependencies {
 export async function prepareItem(dependencies: PrepareDependencies, queued: QueuedItem): Promise<void> {
   const { states } = dependencies;
   const state = await states.get(queued.item.deploymentId);
-  if (state === undefined) throw new ServiceError('deployment_not_found');
+  if (state === undefined || state.row.deleted_at !== null) throw new ServiceError('deployment_not_found');
   if (queued.needs !== undefined && queued.state === state)
     await fetchNeeds(dependencies, state, queued.needs);
   else await queued.item.prepare(state);

@@ -38,12 +38,7 @@ const REFUSALS = {
  * prepared again, and finds the key.
  * @throws `message_already_used`, `payment_already_used`, `idempotency_key_reused` for a key of another request
  */
-export function onceItem<T>(
-  db: Db,
-  item: WorkItem<T>,
-  once: OnceRequest | undefined,
-): WorkItem<T | AcceptedExecution> {
-  if (once === undefined) return item;
+export function onceItem<T>(db: Db, item: WorkItem<T>, once: OnceRequest): WorkItem<T | AcceptedExecution> {
   const { keys } = once;
   let used: UsedKey | undefined;
   return {
