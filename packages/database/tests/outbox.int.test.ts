@@ -283,6 +283,15 @@ describe('enqueue and startRelay', () => {
     expect(inherited()).toEqual(['d:1']);
   });
 
+  it('publishes the rows of every shard where no other relay has any', async () => {
+    const { database } = await openOutbox();
+    await write(database, [{ ...row('a', 1), shard: 3 }, row('c', 1), { ...row('d', 1), shard: 5 }]);
+    const { relay, ids } = relayOf(database, { shards: () => 'all' });
+    await relay.runOnce();
+    expect(ids()).toEqual(['a:1', 'd:1', 'c:1']);
+    expect(await left(database)).toBe(0);
+  });
+
   it('reads no more of its own shards when many rows of others wait', async () => {
     const { database } = await openOutbox();
     const query = vi.spyOn(database.pool, 'query');

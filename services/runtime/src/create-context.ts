@@ -31,7 +31,7 @@ import { createLanes, type Lanes } from './lanes/lanes.js';
 import { createLostTails } from './lanes/lost-tails.js';
 import { createModelList, type ModelList } from './models/model-list.js';
 import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './ownership/lease-keeper.js';
-import { createHeldPartitions } from './ownership/partitions.js';
+import { createHeldPartitions, PARTITIONS } from './ownership/partitions.js';
 import { createRouter, type RouteToOwner } from './ownership/route-to-owner.js';
 import { createInstanceLoader } from './state/load-instances.js';
 import { loadState } from './state/load-state.js';
@@ -164,7 +164,10 @@ function createOwnership(
       runs.wake();
     },
   });
-  const shards = () => held.all().map(({ partition }) => partition);
+  const shards = () => {
+    const own = held.all().map(({ partition }) => partition);
+    return own.length === PARTITIONS ? ('all' as const) : own;
+  };
   const publication = startPublication({ database, bus, shards, clock, logger });
   // Released after the leases: what is committed during the handover is still published here.
   resources.add('outbox relay', () => publication.stop());

@@ -7,7 +7,13 @@ import {
   startPollLoop,
 } from '@orrery/service-kit';
 import { isOwnFailure, type KeyOutcome, type Publisher, publishBatch } from './publish-batch.js';
-import { type OutboxDatabase, ownShards, type RelaySession, withRelaySession } from './relay-session.js';
+import {
+  type OutboxDatabase,
+  type OwnShards,
+  ownShards,
+  type RelaySession,
+  withRelaySession,
+} from './relay-session.js';
 
 export interface RelayOptions extends Publisher {
   readonly database: OutboxDatabase;
@@ -15,7 +21,7 @@ export interface RelayOptions extends Publisher {
   readonly logger: Logger;
   readonly signal?: AbortSignal;
   /** The shards that this process owns now, if rows have shards. Their rows are published by this relay alone. */
-  readonly shards?: () => readonly number[];
+  readonly shards?: () => OwnShards;
   /** Rows of one batch. Default 500. */
   readonly batchSize?: number;
   /** How often it looks without being woken, in milliseconds. Default 1,000. */

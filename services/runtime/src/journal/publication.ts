@@ -46,7 +46,7 @@ export interface PublicationDependencies {
   readonly database: Database<RuntimeSchema>;
   readonly bus: Pick<Bus, 'broadcast' | 'publishAll'>;
   /** The partitions that this process holds. Its relay publishes their entries, the relays of others do not. */
-  readonly shards: () => readonly number[];
+  readonly shards: () => readonly number[] | 'all';
   readonly clock: Clock;
   readonly logger: Logger;
 }
