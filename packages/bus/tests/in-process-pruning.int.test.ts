@@ -2,7 +2,7 @@ import { connect } from '@orrery/database';
 import { systemClock } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
 import { expect, it, vi } from 'vitest';
-import { pruneMessages } from '../src/in-process/log/prune.js';
+import { pruneMessages } from '../src/in-process/log/open-log.js';
 import type { BusSchema } from '../src/in-process/log/tables.js';
 import { connectBus, createInProcessHub } from '../src/index.js';
 import { logLines } from './harness.js';

@@ -94,7 +94,7 @@ export function executionItem(
       return conclude(resolved, execution, decision, { elapsed: () => performance.now() - startedAt });
     },
   };
-  const withKey = keyedItem(dependencies.db, item, keyed);
+  const withKey = keyed === undefined ? item : keyedItem(dependencies.db, item, keyed);
   const withKeys = once === undefined ? withKey : onceItem(dependencies.db, withKey, once);
   return {
     ...withKeys,
