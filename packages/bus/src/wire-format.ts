@@ -53,12 +53,13 @@ export const ERROR_HEADER = 'orrery-error';
  * first number is for people who watch the wire. Only the second one counts, because clocks may differ.
  */
 export function writeCallHeaders(options: CallOptions, remainingMs: number): Frame['headers'] {
-  return injectTrace({
+  const headers: Record<string, string> = {
     'orrery-caller': JSON.stringify(options.caller),
     'orrery-request': options.requestId,
-    ...(options.callId !== undefined && { 'orrery-call': options.callId }),
     'orrery-deadline': `${options.deadline} ${remainingMs}`,
-  });
+  };
+  if (options.callId !== undefined) headers['orrery-call'] = options.callId;
+  return injectTrace(headers);
 }
 
 /**

@@ -1,5 +1,5 @@
 export * from './concurrency/batcher.js';
-export * from './concurrency/in-flight-counter.js';
+export * from './concurrency/in-flight.js';
 export * from './concurrency/keyed-mutex.js';
 export * from './concurrency/semaphore.js';
 export * from './environment/read-environment.js';

@@ -11,6 +11,7 @@ const SECRET_NAMES = [
   'key',
   'apiKey',
   'privateKey',
+  'signerKey',
   'secret',
   'password',
   'signature',

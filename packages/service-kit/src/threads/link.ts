@@ -8,6 +8,7 @@ import {
   ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
+import { Slots } from '../concurrency/in-flight.js';
 import type { Logger } from '../logging/create-logger.js';
 
 /** Arguments and result of a procedure that one thread calls in another; both are cloned. */
@@ -67,10 +68,9 @@ export function createLink<Mine extends Procedures, Theirs extends Procedures>({
   logger,
 }: LinkOptions<Mine>): Link<Theirs> {
   const send = sendByTurns<Kind>(port);
-  const waiting = new Map<number, Settle<never>>();
+  const waiting = new Slots<Settle<never>>();
   const running = new Map<number, Canceller>();
   let isOpen = true;
-  let calls = 0;
 
   const serve = async (id: number, name: string, args: unknown) => {
     const call = new Canceller();
@@ -88,8 +88,7 @@ export function createLink<Mine extends Procedures, Theirs extends Procedures>({
     }
   };
   const settle = (id: number, how: (settle: Settle<never>) => void) => {
-    const waiter = waiting.get(id);
-    waiting.delete(id);
+    const waiter = waiting.take(id);
     if (waiter !== undefined) how(waiter);
   };
   const take: Send<Kind> = (kind, id, first, second) => {
@@ -100,7 +99,7 @@ export function createLink<Mine extends Procedures, Theirs extends Procedures>({
   };
   const end = () => {
     isOpen = false;
-    for (const id of [...waiting.keys()]) settle(id, ({ reject }) => reject(gone()));
+    for (const [id] of waiting.entries()) settle(id, ({ reject }) => reject(gone()));
     for (const call of running.values()) call.abort(gone());
   };
   takeItems(port, take);
@@ -111,11 +110,10 @@ export function createLink<Mine extends Procedures, Theirs extends Procedures>({
       settled.reject(gone());
       return () => undefined;
     }
-    const id = ++calls;
-    waiting.set(id, settled as Settle<never>);
+    const id = waiting.add(settled as Settle<never>);
     send('call', id, name, args);
     return () => {
-      if (waiting.has(id)) send('cancel', id, undefined, undefined);
+      if (waiting.get(id) !== undefined) send('cancel', id, undefined, undefined);
     };
   };
   return {

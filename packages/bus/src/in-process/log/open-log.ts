@@ -55,7 +55,8 @@ const AT_ONCE = 10_000;
 
 /**
  * Deletes messages that all consumers of their subject have handled (those of a subject without consumers at once, beyond
- * the duplicate window), and messages that are too old. Each step is bounded, so none takes long.
+ * the duplicate window), and messages that are too old. Each step is bounded, so none takes long. Rows are deleted by their
+ * place: with a join, the planner may compare each of them with the whole table while it has no statistics.
  * @returns how many were deleted; call again while it is not 0
  */
 export async function pruneMessages(db: Kysely<BusSchema>): Promise<number> {
@@ -65,17 +66,17 @@ export async function pruneMessages(db: Kysely<BusSchema>): Promise<number> {
       union all
       select (select m.subject from message m where m.subject > s.subject order by m.subject limit 1)
       from subjects s where s.subject is not null
-    ), oldest as (
-      select s.subject, o.seq, o.stored_at, (select min(floor) from consumer c where c.subject = s.subject) as floor
-      from subjects s, lateral (
-        select seq, stored_at from message m where m.subject = s.subject order by seq limit ${AT_ONCE}
-      ) o
-      where s.subject is not null
+    ), floors as materialized (
+      select subject, (select min(floor) from consumer c where c.subject = s.subject) as floor
+      from subjects s where subject is not null
     )
-    delete from message m using oldest o
-    where m.subject = o.subject and m.seq = o.seq
-      and o.stored_at < now() - ${DUPLICATE_WINDOW}::interval
-      and (o.stored_at < now() - ${LONGEST}::interval or o.floor is null or o.seq < o.floor)
+    delete from message where ctid = any(array(
+      select o.ctid from floors f, lateral (
+        select ctid, seq, stored_at from message m where m.subject = f.subject order by seq limit ${AT_ONCE}
+      ) o
+      where o.stored_at < now() - ${DUPLICATE_WINDOW}::interval
+        and (o.stored_at < now() - ${LONGEST}::interval or f.floor is null or o.seq < f.floor)
+    ))
   `.execute(db);
   return Number(numAffectedRows ?? 0);
 }

@@ -1,0 +1,72 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { createInFlightCounter, Slots } from './in-flight.js';
+
+it('resolves once nothing of the keys is in flight, whatever other keys do', async () => {
+  const inFlight = createInFlightCounter();
+  await inFlight.untilNone([1, 2]);
+  inFlight.begin(1);
+  inFlight.begin(1);
+  inFlight.begin(3);
+  let isNone = false;
+  const none = inFlight.untilNone([1, 2]).then(() => {
+    isNone = true;
+  });
+  inFlight.end(1);
+  await new Promise(setImmediate);
+  expect(isNone).toBe(false);
+  inFlight.end(1);
+  await none;
+});
+
+describe('slots', () => {
+  it('hold a value under its number until it is taken', () => {
+    const slots = new Slots<string>();
+    const [a, b] = [slots.add('a'), slots.add('b')];
+    expect([slots.get(a), slots.get(b), slots.entries()]).toEqual([
+      'a',
+      'b',
+      [
+        [a, 'a'],
+        [b, 'b'],
+      ],
+    ]);
+    expect([slots.take(a), slots.take(a), slots.get(a)]).toEqual(['a', undefined, undefined]);
+    expect(slots.entries()).toEqual([[b, 'b']]);
+  });
+
+  it('never give a number twice, though a slot is used again', () => {
+    const slots = new Slots<number>();
+    const numbers = Array.from({ length: 1000 }, (_, value) => {
+      const number = slots.add(value);
+      slots.take(number);
+      return number;
+    });
+    expect(new Set(numbers).size).toBe(1000);
+    const last = slots.add(1000);
+    expect(numbers.map((number) => slots.take(number))).toEqual(numbers.map(() => undefined));
+    expect(slots.take(last)).toBe(1000);
+  });
+
+  it('keep nothing alive that has left, also without a full garbage collection', () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
+    const slots = new Slots<{ text: string[] }>();
+    const held: number[] = [];
+    const pass = (count: number) => {
+      for (let n = 0; n < count; n += 1) {
+        held.push(slots.add({ text: Array.from({ length: 50 }, () => 'x') }));
+        if (held.length > 32) slots.take(held.shift() ?? 0);
+        if (n % 500 === 0) collect({ type: 'minor' });
+      }
+    };
+    pass(5000);
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    pass(50_000);
+    collect({ type: 'minor' });
+    // All together they are 25 MB. With a `Map` in place of the slots it is 10 MB and more.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(3 * 1024 * 1024);
+  });
+});
