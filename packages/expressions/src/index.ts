@@ -9,6 +9,8 @@ export {
   compileEntitySchema,
 } from './attributes/entity-schema.js';
 export { type CronProblem, type CronSchedule, checkCronSchedule } from './cron/check-cron-schedule.js';
+export { describeSchedule } from './cron/describe-schedule.js';
+export { countDue, type DueSpan, latestDue, nextDue } from './cron/due-times.js';
 export { changedSchemas } from './mutations/changed-schemas.js';
 export { findBrokenChanges } from './mutations/find-broken-changes.js';
 export { findUnknownOperators } from './mutations/find-unknown-operators.js';
@@ -29,7 +31,6 @@ export {
   type Pattern,
   type PatternResult,
   type PatternWork,
-  patternWork,
 } from './patterns/pattern.js';
 export { type PathResult, type PathWork, pathWork, readPath } from './read-paths/read-path.js';
 export {

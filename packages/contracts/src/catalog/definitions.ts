@@ -82,6 +82,13 @@ export const definitionRpcs = {
       worlds: z.array(changedOr(worldTexts)),
     }),
   }),
+  /** The id of an event's version, bound or not; null when there is none. It is not claimed. */
+  'definitions.find': rpc({
+    access: internal,
+    errors: [],
+    request: z.object({ worldId: z.int(), event: z.string(), version: z.int() }),
+    reply: z.object({ versionId: z.int().nullable() }),
+  }),
   /** Claims a world for a deployment about to be created; the caller must own the world. */
   'claims.world': rpc({
     access: { scope: 'none', relation: 'owner' },

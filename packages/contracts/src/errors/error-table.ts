@@ -41,6 +41,7 @@ export const ERRORS = {
   change_too_large: meaning(400, 'The change is too large'),
   event_not_bound: meaning(400, 'The event is not bound'),
   mutation_missing: meaning(400, 'The version has nothing to run'),
+  ai_model_unpriced: meaning(400, 'The AI model has no prices'),
   invalid_payment: meaning(400, 'The payment header is not valid'),
   // 401
   unauthorized: meaning(401, 'Authentication is required'),
@@ -98,7 +99,9 @@ export const ERRORS = {
   binding_changed: meaning(409, 'Another version is bound'),
   write_conflict: meaning(409, 'The instances are held by another run', true),
   request_in_flight: meaning(409, 'The same request is in flight', true),
+  push_not_failed: meaning(409, 'The push has not failed'),
   pay_to_address_missing: meaning(409, 'The deployment has no payment receiver'),
+  prompt_too_large: meaning(409, 'The prompt is too large for the model'),
   // 412, 413, 415, 422, 429
   revision_mismatch: meaning(412, 'The instance has another revision'),
   body_too_large: meaning(413, 'The body is too large'),
@@ -109,6 +112,7 @@ export const ERRORS = {
   // 5xx
   internal: meaning(500, 'Internal error'),
   ai_output_invalid: meaning(502, 'The model gave no valid proposal', true),
+  ai_model_unavailable: meaning(503, 'No usable AI model', true),
   unavailable: meaning(503, 'A service is unavailable', true),
   overloaded: meaning(503, 'The service is overloaded', true),
   storage_full: meaning(503, 'The disk of the database is full', true),

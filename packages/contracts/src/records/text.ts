@@ -60,4 +60,9 @@ export const sha256 = z
   .regex(/^[0-9a-f]{64}$/, 'A SHA-256 hash has 64 lowercase hex digits.')
   .meta({ id: 'Sha256' });
 
+/** An `http` or `https` address. */
+export const httpAddress = z
+  .string()
+  .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), 'An http or https address is required.');
+
 export const deleted = z.strictObject({ deleted: z.literal(true) });

@@ -33,6 +33,8 @@ export interface HttpBinding {
   accepted?: (data: Record<string, unknown>) => boolean;
   /** Answered as server-sent events, each with one `data` of the operation. */
   stream?: true;
+  /** Signed by a wallet in its body; the gateway verifies that, and codes payments in its headers. */
+  signed?: true;
 }
 
 export interface Rpc<Request extends z.ZodType = z.ZodType, Reply extends z.ZodType = z.ZodType> {

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { wholePageQuery } from '../paging/pagination.js';
 import { listOperation } from '../rpc/operation.js';
 
+export const aiModelId = z.string().min(1).max(255);
+
 /** A model that events may be executed with. */
 export const aiModelRecord = z
   .strictObject({

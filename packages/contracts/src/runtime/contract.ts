@@ -1,13 +1,17 @@
 import { referenceRpcs } from '../catalog/definitions.js';
 import { defineContract } from '../rpc/rpc.js';
 import { aiModelRpcs } from './ai-models.js';
+import { aiUsageRpcs } from './ai-usage.js';
 import { bindingRpcs } from './bindings.js';
 import { deploymentRpcs } from './deployments.js';
 import { executionRpcs } from './execution.js';
 import { historyRpcs } from './history.js';
 import { instanceRpcs } from './instances.js';
 import { journalRpcs } from './journal.js';
+import { lifecycleRpcs } from './lifecycle.js';
 import { ownershipRpcs } from './ownership.js';
+import { paymentRpcs } from './payments.js';
+import { publicExecutionRpcs } from './public-execution.js';
 import { acknowledgeRpcs, serviceExecutionRpcs } from './service-executions.js';
 
 /** Everything that the runtime answers. */
@@ -18,9 +22,13 @@ export const runtimeContract = defineContract('runtime', {
   ...executionRpcs,
   ...serviceExecutionRpcs,
   ...acknowledgeRpcs,
+  ...publicExecutionRpcs,
   ...historyRpcs,
   ...journalRpcs,
+  ...lifecycleRpcs,
+  ...paymentRpcs,
   ...aiModelRpcs,
+  ...aiUsageRpcs,
   ...ownershipRpcs,
   ...referenceRpcs,
 });

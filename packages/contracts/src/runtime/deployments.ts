@@ -5,6 +5,8 @@ import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
 import { deleted, description, NAMED_BYTES, name, sha256, timestamp } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
+import { rpc } from '../rpc/rpc.js';
+import { aiModelId } from './ai-models.js';
 import { bindingInput, MAX_BINDINGS } from './bindings.js';
 import { deploymentPath, worldPath } from './deployment-path.js';
 
@@ -16,7 +18,6 @@ export const deploymentSource = z
   .meta({ id: 'DeploymentSource' });
 export type DeploymentSource = z.infer<typeof deploymentSource>;
 
-const aiModelId = z.string().min(1).max(255);
 /** Which networks it can receive on is seen when a payment is requested. */
 const payToAddress = walletAddress;
 const aiDailyBudgetUsd = z.number().min(0).max(1_000_000);
@@ -114,6 +115,7 @@ export const deploymentRpcs = {
       'unknown_event',
       'unknown_event_version',
       'unknown_ai_model',
+      'ai_model_unpriced',
       'unknown_chain',
       'unknown_deployment',
       'unknown_entity_schema',
@@ -135,6 +137,16 @@ export const deploymentRpcs = {
     params: deploymentPath,
     data: deploymentRecord,
   }),
+  /**
+   * What the caller, on whose behalf a service asks, is to a deployment. For services that store something of a
+   * deployment: `deployment_not_found` where the caller may not see it.
+   */
+  'deployments.relation': rpc({
+    access: { scope: 'none', relation: 'internal' },
+    errors: ['deployment_not_found'],
+    request: z.strictObject({ params: deploymentPath }),
+    reply: z.strictObject({ address, relation: z.enum(['owner', 'visible']) }),
+  }),
   'deployments.update': operation({
     http: {
       method: 'PUT',
@@ -145,7 +157,7 @@ export const deploymentRpcs = {
       bodyBytes: NAMED_BYTES,
     },
     access: { scope: 'write', relation: 'owner' },
-    errors: ['deployment_not_found', 'unknown_ai_model', 'deployment_locked'],
+    errors: ['deployment_not_found', 'unknown_ai_model', 'ai_model_unpriced', 'deployment_locked'],
     params: deploymentPath,
     body: deploymentSettings,
     data: deploymentRecord,

@@ -4,6 +4,7 @@ import { idempotentHeaders } from '../records/idempotency-key.js';
 import { NAMED_BYTES, name } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
+import { aiModelId } from './ai-models.js';
 import { deploymentPath } from './deployment-path.js';
 
 /** `"horse:HORSE_1"` → the values as they now stand; null for a deleted instance. */
@@ -19,12 +20,16 @@ export const executionAnswer = z
     stateChanges,
     result: jsonValue.nullable(),
     attestation: jsonObject.nullable(),
-    pushes: z.array(z.strictObject({ chain: z.string(), status: z.string() })),
+    /** What becomes of them is in the history entry. */
+    pushes: z.array(z.strictObject({ chain: z.string(), status: z.literal('queued') })),
   })
   .meta({ id: 'ExecutionAnswer' });
 export type ExecutionAnswer = z.infer<typeof executionAnswer>;
 
-/** What would happen: nothing was committed. */
+/**
+ * What would happen: nothing was committed. For a version that a model decides, `prompt` is the request that the model
+ * saw and `llm` what an execution would record of it; a template has neither.
+ */
 export const dryRunAnswer = z
   .strictObject({
     dryRun: z.literal(true),
@@ -32,7 +37,9 @@ export const dryRunAnswer = z
     eventVersion: z.int(),
     stateChanges,
     result: jsonValue.nullable(),
-    prompt: jsonValue.nullable(),
+    attestation: jsonObject.nullable(),
+    prompt: jsonObject.nullable(),
+    llm: jsonObject.nullable(),
   })
   .meta({ id: 'DryRunAnswer' });
 export type DryRunAnswer = z.infer<typeof dryRunAnswer>;
@@ -64,6 +71,24 @@ const flag = z
   .union([z.boolean(), z.enum(['true', 'false'])])
   .transform((value) => value === true || value === 'true');
 
+/** A version's number in a query; the column is a 32-bit integer. */
+const eventVersion = z
+  .union([z.int(), z.string().regex(/^[1-9]\d{0,9}$/, 'A version number is required, such as 2.')])
+  .transform(Number)
+  .pipe(z.int().min(1).max(2_147_483_647));
+
+const executeQuery = z
+  .strictObject({
+    dryRun: flag.optional(),
+    /** For a dry run: this version of the event, bound or not. */
+    eventVersion: eventVersion.optional(),
+    /** For a dry run: this model in place of the deployment's. */
+    aiModelId: aiModelId.optional(),
+  })
+  .refine(({ dryRun, eventVersion, aiModelId }) => {
+    return dryRun === true || (eventVersion === undefined && aiModelId === undefined);
+  }, 'Another version or model can be tried in a dry run only: add dryRun=true.');
+
 export const executionRpcs = {
   'deployments.execute': operation({
     http: {
@@ -92,6 +117,9 @@ export const executionRpcs = {
       'change_too_large',
       'invalid_state',
       'invalid_result',
+      'unknown_event_version',
+      'unknown_ai_model',
+      'ai_model_unpriced',
       'unknown_entity_schema',
       'read_set_too_large',
       'limit_reached',
@@ -100,10 +128,12 @@ export const executionRpcs = {
       'request_in_flight',
       'idempotency_key_reused',
       'budget_exhausted',
+      'prompt_too_large',
+      'ai_model_unavailable',
       'ai_output_invalid',
     ],
     params: deploymentPath,
-    query: z.strictObject({ dryRun: flag.optional() }),
+    query: executeQuery,
     headers: z.strictObject({ ...idempotentHeaders.shape, prefer: z.string().max(255).optional() }),
     body: z.strictObject({ event: name, input: jsonObject.default({}) }).meta({ id: 'ExecuteRequest' }),
     data: z.union([executionAnswer, dryRunAnswer, acceptedExecution]),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pushSummary } from '../chain/push-record.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { pageQuery } from '../paging/pagination.js';
 import { name, sha256 } from '../records/text.js';
@@ -6,12 +7,7 @@ import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
 import { deploymentPath } from './deployment-path.js';
 import { executionStatus, executionTrigger, hashedEntry, stateChangesView } from './journal.js';
-
-/** How one push of an execution stands. */
-export const pushSummary = z
-  .strictObject({ chain: z.string(), status: z.string() })
-  .meta({ id: 'PushSummary' });
-export type PushSummary = z.infer<typeof pushSummary>;
+import { entryPayment } from './payments.js';
 
 /**
  * A journal entry as it is read. All that `hash` covers is shown to everyone who may read it; `llm` without its texts
@@ -23,7 +19,7 @@ export const historyEntry = z
     hash: sha256,
     stateChanges: stateChangesView,
     llm: jsonObject.nullable(),
-    payment: jsonObject.nullable(),
+    payment: entryPayment.nullable(),
     pushes: z.array(pushSummary),
     /** Milliseconds from the start of the execution to its decision; null for what is no execution. */
     durationMs: z.number().nullable(),

@@ -122,6 +122,7 @@ export const journalRpcs = {
    * them with its positions and reads what it missed through `journal.range`. `changedSince` is `until` of the first page
    * of an earlier pass, null for all journals; heads that changed shortly before are answered again. An entry that a
    * runtime of an older release writes does not count as a change, so a consumer makes a pass over all from time to time.
+   * `of: 'lifecycle'` answers the last lifecycle entry of each of these journals in place of its last entry.
    */
   'journal.heads': rpc({
     access: { scope: 'none', relation: 'internal' },
@@ -130,6 +131,7 @@ export const journalRpcs = {
       changedSince: timestamp.nullable(),
       after: headCursor.nullable(),
       limit: z.int().min(1).max(1000),
+      of: z.enum(['journal', 'lifecycle']).default('journal'),
     }),
     reply: z.object({ heads: z.array(journalHead), next: headCursor.nullable(), until: timestamp }),
   }),

@@ -7,6 +7,7 @@ import { bindingRpcs } from './bindings.js';
 import { deploymentRpcs } from './deployments.js';
 import { executionRpcs } from './execution.js';
 import { instanceRpcs } from './instances.js';
+import { publicExecutionRpcs } from './public-execution.js';
 import { serviceExecutionRpcs } from './service-executions.js';
 
 const internal = { scope: 'none', relation: 'internal' } as const;
@@ -37,6 +38,7 @@ export const ownedRpcs = {
   service: {
     ...referenceRpcs,
     ...serviceExecutionRpcs,
+    ...publicExecutionRpcs,
     /** Pauses or resumes a deployment whose account was disabled or enabled. Runtime processes call it themselves. */
     'accounts.pause': rpc({
       access: internal,

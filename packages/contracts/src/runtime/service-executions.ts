@@ -46,7 +46,7 @@ export type ServiceExecution = z.infer<typeof serviceExecution>;
 
 const access = { scope: 'none', relation: 'internal' } as const;
 
-/** Executions on behalf of a schedule or a wallet: the caller of the call is one of them, else it is `forbidden`. */
+/** Executions on behalf of a schedule: it is the caller of the call, any other is `forbidden`. */
 export const serviceExecutionRpcs = {
   /**
    * Executes an event once for all its keys. A repetition with the same request gets the stored outcome, or waits for it;
@@ -68,8 +68,7 @@ export const serviceExecutionRpcs = {
       deployment: address,
       event: name,
       input: jsonObject,
-      trigger: executionTrigger.exclude(['admin']),
-      walletAddress: z.string().nullable().default(null),
+      trigger: executionTrigger.extract(['cron']),
       keys: z.array(onceKey).min(1).max(8),
       expected: expectedBinding.nullable().default(null),
     }),

@@ -1,5 +1,5 @@
 import { type FieldProblem, fieldProblem, type JsonValue } from '@orrery/contracts';
-import { compilePattern, patternWork } from '../patterns/pattern.js';
+import { compilePattern, PATTERN_WORK } from '../patterns/pattern.js';
 import { compileAttribute } from './entity-schema.js';
 
 /** An attribute's definition, whatever record carries it. Null and absent mean the same. */
@@ -70,7 +70,8 @@ function textProblems({ enum: allowed, pattern }: AttributeConstraintsShape): Fi
 
 function defaultProblems(attribute: AttributeShape): FieldProblem[] {
   const value = attribute.defaultValue ?? null;
-  const problem = value === null ? undefined : compileAttribute(attribute).check(value, patternWork());
+  const problem =
+    value === null ? undefined : compileAttribute(attribute).check(value, { left: PATTERN_WORK });
   return problem === undefined ? [] : [contradiction('/defaultValue', `The default ${problem.message}.`)];
 }
 

@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
-import { compilePattern, type PatternWork, patternWork, testWithin } from '../patterns/pattern.js';
+import { compilePattern, PATTERN_WORK, type PatternWork, testWithin } from '../patterns/pattern.js';
 import type { AttributeConstraintsShape, AttributeShape } from './check-attribute.js';
 
 /** An entity schema's attributes, ready to check states; kept by its hash. */
@@ -41,7 +41,7 @@ const MAX_PROBLEMS = 20;
 export function checkState(
   { attributes }: CompiledEntitySchema,
   state: JsonObject,
-  work: PatternWork = patternWork(),
+  work: PatternWork = { left: PATTERN_WORK },
 ): FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (const attribute of attributes) {

@@ -46,7 +46,7 @@ export interface PatternWork {
 }
 
 /** About 30 ms at worst; a hundred texts of thirty characters against `^[a-z]{1,255}$` use it up. */
-export const patternWork = (units = 1_500_000): PatternWork => ({ left: units });
+export const PATTERN_WORK = 1_500_000;
 
 /** Charges for testing a text, then tests it; undefined when the work is used up. */
 export function testWithin(pattern: Pattern, text: string, work: PatternWork): boolean | undefined {

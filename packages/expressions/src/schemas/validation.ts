@@ -5,7 +5,7 @@ import {
   type JsonValue,
   toPointer,
 } from '@orrery/contracts';
-import { type PatternWork, patternWork } from '../patterns/pattern.js';
+import { PATTERN_WORK, type PatternWork } from '../patterns/pattern.js';
 import { CONTRACT_LIMITS } from './contract-limits.js';
 
 /** One running check of a value. */
@@ -29,7 +29,7 @@ export class TooMuchWork extends Error {}
 
 export const startValidation = (problems: FieldProblem[] | null, work: number): Validation => ({
   work,
-  patterns: patternWork(),
+  patterns: { left: PATTERN_WORK },
   depth: 0,
   path: [],
   problems,

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { walletAddress, walletSignature } from '../identity/sign-in.js';
+import { jsonObject } from '../json/json-schemas.js';
+import { NAMED_BYTES, name } from '../records/text.js';
+import { operation } from '../rpc/operation.js';
+import { defineContract, rpc } from '../rpc/rpc.js';
+import { executionAnswer, executionRpcs, MAX_INPUT_BYTES } from './execution.js';
+
+/** The fixed first part of every text that a wallet signs for an execution. */
+export const MESSAGE_PREFIX = 'orrery:';
+
+/** `orrery:{deploymentAddress}:{eventName}:{timestamp}`; an event name has up to 255 characters of any script. */
+export const signedMessage = z
+  .string()
+  .min(1)
+  .max(1024)
+  .meta({
+    id: 'SignedMessage',
+    description: 'orrery:{deploymentAddress}:{eventName}:{timestamp}',
+    example: `${MESSAGE_PREFIX}0x${'4f'.repeat(20)}:finishRace:1763976600000`,
+  });
+
+/** A version of the x402 protocol. */
+const x402Version = z.union([z.literal(1), z.literal(2)]);
+
+/** A payment as its header holds it, decoded. The runtime checks what it says. */
+export const offeredPayment = z.object({ version: x402Version, payload: jsonObject });
+export type OfferedPayment = z.infer<typeof offeredPayment>;
+
+/**
+ * How a payment ended, in the form that the x402 version of the payment has for it: what the gateway encodes in
+ * `X-PAYMENT-RESPONSE` (version 1) or `PAYMENT-RESPONSE` (version 2).
+ */
+export const settlementResponse = z.object({ version: x402Version, response: jsonObject });
+export type SettlementResponse = z.infer<typeof settlementResponse>;
+
+/**
+ * The facts of a 402. `accepts` are the requirements of x402 version 1, which stand in the body; `paymentRequired` is the
+ * whole object of version 2, which the gateway encodes in the header `PAYMENT-REQUIRED`.
+ */
+export const paymentDemand = z.object({ accepts: z.array(jsonObject), paymentRequired: jsonObject });
+export type PaymentDemand = z.infer<typeof paymentDemand>;
+
+/** What may be refused before anything is read, and what an execution may fail with. */
+const refusals = [
+  'invalid_signature',
+  'message_mismatch',
+  'message_expired',
+  'message_already_used',
+  'invalid_payment',
+  'payment_required',
+  'payment_refused',
+  'payment_already_used',
+  'pay_to_address_missing',
+  'deployment_not_public',
+  'event_not_public',
+] as const;
+const executionErrors = executionRpcs['deployments.execute'].errors.filter(
+  (code) => code !== 'idempotency_key_reused',
+);
+
+export const publicExecutionRpcs = {
+  /**
+   * Executes an event for a wallet, once for its message. The caller of the call is the wallet, whose signature over
+   * `message` the gateway has verified; everything else is checked here. A repetition gets the stored outcome, or
+   * `request_in_flight` while there is none; with another input it is `message_already_used`.
+   */
+  'executions.public': rpc({
+    access: { scope: 'none', relation: 'internal' },
+    errors: ['forbidden', ...refusals, ...executionErrors],
+    request: z.object({
+      /** Its numeric id or its address. */
+      deployment: z.string().min(1).max(64),
+      event: name,
+      input: jsonObject,
+      message: signedMessage,
+      payment: offeredPayment.nullable().default(null),
+      /** The address of the call, as x402 names what is paid for. */
+      resource: z.url(),
+      /** Waits for a run that the same message began, in place of `request_in_flight`. */
+      awaitsRun: z.boolean().default(false),
+    }),
+    reply: z.strictObject({ data: executionAnswer, payment: settlementResponse.nullable().default(null) }),
+  }),
+};
+
+/** Answered by the gateway itself, which verifies the signature and codes the payment headers. */
+export const publicContract = defineContract('gateway', {
+  'public.execute': operation({
+    http: {
+      method: 'POST',
+      path: '/app/deployments/:address/execute',
+      status: 200,
+      tag: 'Public execution',
+      summary: 'Execute an event with a signed message',
+      bodyBytes: MAX_INPUT_BYTES + NAMED_BYTES,
+      signed: true,
+    },
+    access: { scope: 'none', relation: 'public' },
+    errors: [...refusals, ...executionErrors],
+    params: z.strictObject({ address: z.string().max(64) }),
+    headers: z.strictObject({
+      'x-payment': z
+        .string()
+        .optional()
+        .meta({ description: 'Payment of x402 version 1: base64 of its JSON' }),
+      'payment-signature': z
+        .string()
+        .optional()
+        .meta({ description: 'Payment of x402 version 2: base64 of its JSON' }),
+    }),
+    body: z
+      .strictObject({
+        event: name,
+        input: jsonObject.default({}),
+        wallet: walletAddress,
+        signature: walletSignature,
+        message: signedMessage,
+      })
+      .meta({ id: 'PublicExecuteRequest' }),
+    data: executionAnswer,
+  }),
+});

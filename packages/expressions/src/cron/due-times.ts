@@ -1,0 +1,137 @@
+import { Cron } from 'croner';
+import type { CronSchedule } from './check-cron-schedule.js';
+
+/** The due times after `after` up to and including `until`, both in milliseconds since the epoch. */
+export interface DueSpan {
+  readonly after: number;
+  readonly until: number;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Compiled schedules that are remembered. */
+const MAX_COMPILED = 1000;
+
+const compiled = new Map<string, Cron>();
+
+/**
+ * The calculator of a valid schedule. In another time zone than UTC a single fixed hour and minute is due once a day: in
+ * the gap of daylight saving at the first valid minute, in the overlap the first time. Every other pattern is due
+ * whenever the clock on the wall matches it (docs/schedules.md).
+ * @throws for a schedule that `checkCronSchedule` refuses
+ */
+function calculatorOf({ schedule, timezone = 'UTC' }: CronSchedule): Cron {
+  const key = `${timezone} ${schedule}`;
+  const known = compiled.get(key);
+  if (known !== undefined) return known;
+  const cron = new Cron(schedule.trim(), { mode: '5-part', paused: true, timezone });
+  if (compiled.size >= MAX_COMPILED) compiled.clear();
+  compiled.set(key, cron);
+  return cron;
+}
+
+/** The first due time after a time; undefined where there is none. Milliseconds since the epoch. */
+export const nextDue = (schedule: CronSchedule, after: number): number | undefined =>
+  calculatorOf(schedule).nextRun(new Date(after))?.getTime();
+
+/** Every due time of a span, in order. */
+function listDue(schedule: CronSchedule, { after, until }: DueSpan): number[] {
+  const times: number[] = [];
+  for (let time = nextDue(schedule, after); time !== undefined && time <= until; ) {
+    times.push(time);
+    time = nextDue(schedule, time);
+  }
+  return times;
+}
+
+/** The last `limit` due times of a span, in order. It looks back further and further until it has found enough. */
+export function latestDue(schedule: CronSchedule, { after, until }: DueSpan, limit: number): number[] {
+  for (let reach = limit * MINUTE_MS; ; reach *= 8) {
+    const from = Math.max(after, until - reach);
+    const times = listDue(schedule, { after: from, until });
+    if (times.length >= limit || from === after) return times.slice(-limit);
+  }
+}
+
+/**
+ * How many due times a span has. Days on which the clocks do not change are counted by their dates and the times of a day,
+ * so a span costs a calculation for each of its dates, however dense the schedule is.
+ */
+export function countDue(schedule: CronSchedule, { after, until }: DueSpan): number {
+  let count = 0;
+  for (let counted = after; counted < until; ) {
+    const offset = offsetAt(schedule.timezone, counted + 1);
+    const midnight = Math.floor((counted + 1 + offset) / DAY_MS) * DAY_MS - offset;
+    const days = unchangedDays(schedule.timezone, midnight, until, offset);
+    const end = Math.min(until, days === 0 ? counted + DAY_MS : midnight + days * DAY_MS - 1);
+    count +=
+      days === 0
+        ? listDue(schedule, { after: counted, until: end }).length
+        : countByDates(schedule, { after: counted + offset, until: end + offset });
+    counted = end;
+  }
+  return count;
+}
+
+/** Days from a midnight on, the last of which may end after `until`, that have this offset from beginning to end. */
+function unchangedDays(
+  timezone: string | undefined,
+  midnight: number,
+  until: number,
+  offset: number,
+): number {
+  const isUnchanged = (day: number) => offsetAt(timezone, midnight + day * DAY_MS) === offset;
+  if (!isUnchanged(0)) return 0;
+  let days = 0;
+  while (midnight + days * DAY_MS <= until && isUnchanged(days + 1)) days += 1;
+  return days;
+}
+
+/** Due times of a span of the clock on the wall, which is given as if it were UTC and does not change in it. */
+function countByDates(schedule: CronSchedule, { after, until }: DueSpan): number {
+  const [minute = '', hour = '', ...dateFields] = schedule.schedule.trim().split(/\s+/);
+  const times = timesOfDay(`${minute} ${hour}`);
+  const dates = listDue(
+    { schedule: ['0', '0', ...dateFields].join(' ') },
+    { after: Math.floor(after / DAY_MS) * DAY_MS - 1, until },
+  );
+  const isInside = (time: number) => time > after && time <= until;
+  return dates.reduce((count, date) => {
+    const isWhole = date > after && date + DAY_MS <= until;
+    return count + (isWhole ? times.length : times.filter((time) => isInside(date + time)).length);
+  }, 0);
+}
+
+const knownTimes = new Map<string, readonly number[]>();
+
+/** The times of a day that the fields for minute and hour name, in milliseconds after midnight. */
+function timesOfDay(fields: string): readonly number[] {
+  const known = knownTimes.get(fields);
+  if (known !== undefined) return known;
+  const times = listDue({ schedule: `${fields} * * *` }, { after: -1, until: DAY_MS - 1 });
+  if (knownTimes.size >= MAX_COMPILED) knownTimes.clear();
+  knownTimes.set(fields, times);
+  return times;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** How far the clock on the wall is ahead of UTC, in milliseconds. */
+function offsetAt(timezone: string | undefined, time: number): number {
+  if (timezone === undefined) return 0;
+  const parts = formatOf(timezone).formatToParts(time);
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = ['year', 'month', 'day', 'hour', 'minute'].map(
+    (type) => Number(parts.find((part) => part.type === type)?.value),
+  );
+  return Date.UTC(year, month - 1, day, hour, minute) - Math.floor(time / MINUTE_MS) * MINUTE_MS;
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const numeric = 'numeric' as const;
+  const fields = { year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric };
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...fields });
+  formats.set(timeZone, format);
+  return format;
+}
