@@ -1,7 +1,7 @@
 import { ServiceError, type WorldTexts } from '@orrery/contracts';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { ModelList } from '../models/model-list.js';
-import { type DeploymentState, lockedDefinitionOf } from '../state/deployment-state.js';
+import { type DeploymentRow, type DeploymentState, lockedDefinitionOf } from '../state/deployment-state.js';
 import type { Confirmed } from './execution-request.js';
 
 /** The part of a decider's request that comes from the world and the model list. A lock fixes it. */
@@ -28,8 +28,12 @@ export function briefingOf(
   confirmed: WorldTexts | undefined,
   models: Pick<ModelList, 'default'>,
 ): Briefing | 'prepare' {
+  const world = lockedDefinitionOf(row)?.world ?? confirmed;
+  return world === undefined ? 'prepare' : { world, modelId: modelIdOf(row, models) };
+}
+
+/** The locked or chosen model, or the default; null where there is none. */
+export function modelIdOf(row: DeploymentRow, models: Pick<ModelList, 'default'>): string | null {
   const locked = lockedDefinitionOf(row);
-  if (locked !== undefined) return { world: locked.world, modelId: locked.aiModelId };
-  if (confirmed === undefined) return 'prepare';
-  return { world: confirmed, modelId: row.ai_model_id ?? models.default()?.modelId ?? null };
+  return locked === undefined ? (row.ai_model_id ?? models.default()?.modelId ?? null) : locked.aiModelId;
 }

@@ -1,13 +1,15 @@
 import { type AiModelRecord, type CallContext, parseRequest, runtimeContract } from '@orrery/contracts';
 import { expect, it } from 'vitest';
 import { modelHandlers } from './handlers.js';
+import type { Model } from './model.js';
 import { createModelList } from './model-list.js';
 
 const models = Array.from({ length: 30 }, (_, at) => ({ modelId: `m${at}` }) as AiModelRecord);
+const listed = models.map((record) => ({ record }) as Model);
 const list = (query: object) => {
   const rpc = runtimeContract.rpcs['aiModels.list'];
   const request = parseRequest(rpc, { params: {}, query, headers: {}, body: {} });
-  return modelHandlers({ models: createModelList(models) })['aiModels.list'](request, {} as CallContext);
+  return modelHandlers({ models: createModelList(listed) })['aiModels.list'](request, {} as CallContext);
 };
 
 it('lists all models, or the page that was asked for', async () => {

@@ -1,0 +1,243 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
+import type { Model } from '../models/model.js';
+import { readBounded, TooManyBytes } from './bounded-body.js';
+import type { ModelMessage } from './read-answer.js';
+
+/** An answer to a request for a chat completion. */
+export interface ChatAnswer {
+  readonly message: ModelMessage;
+  /** Tokens as the server counted them; null where it did not say. */
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | null;
+  readonly attestation: JsonObject | null;
+}
+
+/** Why a request has no answer. */
+export type ChatFault =
+  /** The server does not accept the request or its key (4xx except 408 and 429, and 501). */
+  | 'refused'
+  | 'rate_limited'
+  /** The server failed (5xx). */
+  | 'server_error'
+  | 'unreachable'
+  /** The connection broke, or what came is no chat completion. */
+  | 'broken_answer'
+  | 'too_large'
+  | 'timeout';
+
+export interface ChatFailureFacts {
+  readonly status?: number;
+  /** How long the server asks to wait, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+  /** The parameter of the request that the server does not accept, where it says so and there is another way. */
+  readonly parameter?: (typeof OPTIONAL_PARAMETERS)[number] | undefined;
+  readonly isPromptTooLong?: boolean;
+}
+
+/** A request without an answer. It holds no text of the server, which may repeat the prompt or the key. */
+export class ChatFailed extends Error {
+  override readonly name = 'ChatFailed';
+
+  constructor(
+    readonly fault: ChatFault,
+    readonly facts: ChatFailureFacts = {},
+  ) {
+    super(`the request to the model has no answer: ${fault}`);
+  }
+}
+
+export interface ChatClient {
+  /**
+   * Sends one request, once. @throws ChatFailed, or the signal's reason when it aborts; both cancel the HTTP request
+   */
+  complete(model: Model, body: JsonObject, limits: ChatLimits): Promise<ChatAnswer>;
+}
+
+export interface ChatLimits {
+  readonly signal: AbortSignal;
+  /** Aborts when the request has taken too long. */
+  readonly timeout: AbortSignal;
+}
+
+/** Bytes of an answer's body that are read. An answer's text has at most 1 MiB, and its JSON escapes it. */
+export const MAX_BODY_BYTES = 2 * 1024 * 1024;
+
+/**
+ * A client of OpenAI-compatible servers. The library makes the request and names its errors; it does not retry (the
+ * caller knows the deadline, the budget and the server's health, and records each attempt), logs nothing, and reads its
+ * environment variables for nothing that is set here.
+ */
+export function createChatClient(): ChatClient {
+  let loaded: ReturnType<typeof loadLibraries> | undefined;
+  return {
+    complete: async (model, body, limits) => {
+      loaded ??= loadLibraries();
+      return complete(await loaded, model, body, limits);
+    },
+  };
+}
+
+/** Loads what only processes need that ask a model. */
+async function loadLibraries() {
+  // In the all-in-one's bundle a CommonJS package that is loaded late has its default export only.
+  const [{ default: OpenAI }, { default: undici }] = await Promise.all([import('openai'), import('undici')]);
+  const { Agent, fetch } = undici;
+  // The caller's timeout covers headers and body; undici's own ones would end slow answers after 300 s.
+  const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  return { OpenAI, fetch: boundedFetch((url, init) => fetch(url, { ...init, dispatcher })) };
+}
+
+async function complete(
+  { OpenAI, fetch }: Awaited<ReturnType<typeof loadLibraries>>,
+  model: Model,
+  body: JsonObject,
+  limits: ChatLimits,
+): Promise<ChatAnswer> {
+  const signal = AbortSignal.any([limits.signal, limits.timeout]);
+  const client = new OpenAI({
+    apiKey: model.apiKey ?? 'none',
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    baseURL: model.baseUrl,
+    maxRetries: 0,
+    // The signal ends it earlier.
+    timeout: LIBRARY_TIMEOUT_MS,
+    logLevel: 'off',
+    fetch,
+    ...(model.apiKey === undefined ? { defaultHeaders: { authorization: null } } : {}),
+  });
+  try {
+    // The body is made by `chat-request.ts` from the same parameters.
+    const { data, response } = await client.chat.completions.create(body as never, { signal }).withResponse();
+    return answerOf(data as unknown as JsonValue, response.headers, model);
+  } catch (error) {
+    limits.signal.throwIfAborted();
+    throw failureOf(error, limits.timeout.aborted);
+  }
+}
+
+const LIBRARY_TIMEOUT_MS = 24 * 60 * 60 * 1000;
+
+/** Statuses of responses without a body. */
+const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
+
+type UndiciFetch = typeof import('undici').fetch;
+
+/**
+ * Reads the whole body, so that the limit of bytes and the timeout cover it. Redirects are not followed: a key is sent
+ * nowhere else.
+ */
+const boundedFetch =
+  (fetch: UndiciFetch) =>
+  async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    // The library calls it with the address and a body of text; undici's types of the same things are its own.
+    const sent = { ...init, redirect: 'manual' } as unknown as Parameters<UndiciFetch>[1];
+    const { status, headers, body } = await fetch(String(url), sent);
+    const read = BODILESS.has(status) ? null : await readBounded(body, MAX_BODY_BYTES);
+    return new Response(read, { status, headers: [...headers] });
+  };
+
+/** Parameters that a request can do without, or give by another name. */
+const OPTIONAL_PARAMETERS = ['max_tokens', 'temperature', 'seed'] as const;
+
+function failureOf(error: unknown, isLate: boolean): ChatFailed {
+  if (isLate) return new ChatFailed('timeout');
+  if (error instanceof ChatFailed) return error;
+  if (causesOf(error).some((cause) => cause instanceof TooManyBytes)) return new ChatFailed('too_large');
+  const { status, headers, param, code } = error as {
+    status?: unknown;
+    headers?: Headers;
+    param?: unknown;
+    code?: unknown;
+  };
+  if (typeof status !== 'number') return new ChatFailed(wasReached(error) ? 'broken_answer' : 'unreachable');
+  const facts = {
+    status,
+    retryAfterMs: retryAfterOf(headers),
+    parameter: OPTIONAL_PARAMETERS.find((name) => name === param),
+    isPromptTooLong: code === 'context_length_exceeded',
+  };
+  if (status === 429 || status === 408) return new ChatFailed('rate_limited', facts);
+  return new ChatFailed(
+    (status >= 400 && status < 500) || status === 501 ? 'refused' : 'server_error',
+    facts,
+  );
+}
+
+function causesOf(error: unknown): unknown[] {
+  const causes: unknown[] = [];
+  for (let cause = error; cause instanceof Error && causes.length < 10; cause = cause.cause)
+    causes.push(cause);
+  return causes;
+}
+
+/** Errors of a connection that was never made. */
+const NOT_CONNECTED = new Set([
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
+]);
+
+function wasReached(error: unknown): boolean {
+  const causes = causesOf(error).flatMap((cause) =>
+    cause instanceof AggregateError ? cause.errors : [cause],
+  );
+  return !causes.some((cause) => NOT_CONNECTED.has(String((cause as { code?: unknown }).code)));
+}
+
+/** The header `retry-after` (RFC 9110, seconds or a date) or `retry-after-ms`. */
+export function retryAfterOf(headers: Headers | undefined, now = Date.now()): number | undefined {
+  const milliseconds = Number.parseFloat(headers?.get('retry-after-ms') ?? '');
+  if (Number.isFinite(milliseconds)) return Math.max(0, milliseconds);
+  const text = headers?.get('retry-after')?.trim() ?? '';
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
+}
+
+/** @throws ChatFailed for what is no chat completion */
+function answerOf(data: JsonValue, headers: Headers, model: Model): ChatAnswer {
+  const choice = isJsonObject(data) && Array.isArray(data['choices']) ? data['choices'][0] : undefined;
+  if (!isJsonObject(data) || !isJsonObject(choice)) throw new ChatFailed('broken_answer', { status: 200 });
+  const message = isJsonObject(choice['message']) ? choice['message'] : {};
+  return {
+    message: {
+      content: textOrNull(message['content']),
+      finishReason: finishReasonOf(choice['finish_reason']),
+      refusal: textOrNull(message['refusal']),
+      hasToolCalls: isJsonObject(message['function_call']) || isFilled(message['tool_calls']),
+    },
+    usage: usageOf(data['usage']),
+    attestation: attestationOf(data, headers, model),
+  };
+}
+
+const FINISH_REASONS = new Set(['stop', 'length', 'content_filter', 'tool_calls', 'function_call']);
+
+/** One of the known ones; servers are not trusted to put nothing else there. */
+const finishReasonOf = (value: JsonValue | undefined): string | null =>
+  typeof value !== 'string' ? null : FINISH_REASONS.has(value) ? value : 'other';
+
+const textOrNull = (value: JsonValue | undefined): string | null =>
+  typeof value === 'string' && value !== '' ? value : null;
+
+const isFilled = (value: JsonValue | undefined): boolean => Array.isArray(value) && value.length > 0;
+
+function usageOf(usage: JsonValue | undefined): ChatAnswer['usage'] {
+  if (!isJsonObject(usage)) return null;
+  const { prompt_tokens: inputTokens, completion_tokens: outputTokens } = usage;
+  return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : null;
+}
+
+const isCount = (value: JsonValue | undefined): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** Bytes of an attestation that are kept: it is part of the journal. */
+const MAX_ATTESTATION_BYTES = 64 * 1024;
+
+function attestationOf(data: JsonObject, headers: Headers, { attestation: place }: Model): JsonObject | null {
+  if (place === undefined) return null;
+  const { from, name } = place;
+  const given = from === 'header' ? headers.get(name) : data[name];
+  if (given === undefined || given === null) return null;
+  const attestation = isJsonObject(given) ? given : { [name]: given };
+  return Buffer.byteLength(JSON.stringify(attestation)) > MAX_ATTESTATION_BYTES ? null : attestation;
+}

@@ -1,0 +1,456 @@
+import { once } from 'node:events';
+import { canonicalHash, ServiceError } from '@orrery/contracts';
+import {
+  completes,
+  fails,
+  MISBEHAVIOUR,
+  type ModelServer,
+  type Profile,
+  refusesForms,
+  refusesParameter,
+  says,
+  startModelServer,
+} from '@orrery/testing/model-server';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { modelAt, raceDefinition } from '../src/ai/ai.test-support.js';
+import { FAILURES_TO_OPEN } from '../src/ai/circuit-breaker.js';
+import { askingAt, hastyClock } from './ai-question.js';
+
+const won = { stateChanges: { 'horse:HORSE_1': { wins: 4 } }, result: { winner: 'HORSE_1' } };
+const server: ModelServer = await startModelServer();
+afterAll(() => server[Symbol.asyncDispose]());
+beforeEach(() => {
+  server.reset();
+  server.behave(says(won));
+});
+const PRICES = { inputUsdPerMillionTokens: 2, outputUsdPerMillionTokens: 10 };
+
+/** A clock on which the deadline of a question (in 30 s) comes when a test says so. */
+function deadlineClock() {
+  const clock = hastyClock();
+  let reach = () => {};
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  const isDeadline = (ms: number) => ms > 29_000 && ms < 30_000;
+  const sleep: typeof clock.sleep = (ms, signal) => (isDeadline(ms) ? reached : clock.sleep(ms, signal));
+  return { clock: { ...clock, sleep }, reach: () => reach() };
+}
+
+describe('what a decision leaves', () => {
+  it('its request and answer, their hash, and how it was asked', async () => {
+    const { llm, evidence } = await askingAt(server.baseUrl).ask();
+    expect(llm?.request).toEqual(server.calls[0]?.body);
+    expect(llm).toMatchObject({ temperature: 0.7, response: JSON.stringify(won), reasons: [] });
+    expect(llm?.seed).toBe(server.calls[0]?.body['seed']);
+    const { model, request, response } = llm ?? {};
+    expect(evidence.llmHash).toBe(canonicalHash({ model, request, response } as never));
+  });
+
+  it('the same seed for the same execution, another one for another, and for each further answer', async () => {
+    const seeds = async (executionId: string) => {
+      server.reset();
+      server.plan(says('no'), says(won));
+      await askingAt(server.baseUrl).ask({ executionId });
+      return server.calls.map(({ body }) => Number(body['seed']));
+    };
+    const [first = 0, second] = await seeds('e1');
+    expect(second).toBe(first + 1);
+    expect(await seeds('e1')).toEqual([first, second]);
+    expect(await seeds('e2')).not.toContain(first);
+  });
+
+  it('the server’s attestation, from a header or from the body', async () => {
+    server.behave(
+      completes({
+        message: { content: JSON.stringify(won) },
+        headers: { 'x-attestation': 'q1' },
+        more: { proof: { quote: 'q2' } },
+      }),
+    );
+    const { ask } = askingAt(server.baseUrl);
+    const attestationFrom = async (from: 'header' | 'body', name: string) =>
+      (await ask({ model: { attestation: { from, name } } })).evidence.attestation;
+    expect(await attestationFrom('header', 'x-attestation')).toEqual({ 'x-attestation': 'q1' });
+    expect(await attestationFrom('body', 'proof')).toEqual({ quote: 'q2' });
+    expect(await attestationFrom('body', 'nothing')).toBeNull();
+    expect((await ask()).evidence.attestation).toBeNull();
+  });
+
+  it('no attestation of an answer that was refused, where no other one came', async () => {
+    server.behave(fails(401));
+    server.plan(completes({ message: { content: 'no' }, headers: { 'x-attestation': 'q1' } }));
+    const model = { attestation: { from: 'header', name: 'x-attestation' } } as const;
+    const { evidence, llm } = await askingAt(server.baseUrl).ask({ model });
+    expect({ attestation: evidence.attestation, response: llm?.response }).toEqual({
+      attestation: null,
+      response: null,
+    });
+    expect(llm?.attempts).toHaveLength(2);
+  });
+
+  it('never the key of the server, whatever the server repeats', async () => {
+    server.behave(
+      fails(401, {
+        body: JSON.stringify({
+          error: { message: 'Incorrect API key sk-secret', param: 'sk-secret', code: 'sk-secret' },
+        }),
+      }),
+    );
+    const { ask, logged } = askingAt(server.baseUrl);
+    const outcome = await ask();
+    expect(server.calls[0]?.headers.authorization).toBe('Bearer sk-secret');
+    expect(logged).toHaveLength(1);
+    expect(JSON.stringify([outcome, logged])).not.toContain('sk-secret');
+  });
+
+  it('sends no key to a server that asks for none', async () => {
+    await askingAt(server.baseUrl).ask({ model: { apiKey: undefined } });
+    expect(server.calls[0]?.headers).not.toHaveProperty('authorization');
+  });
+});
+
+describe('cost', () => {
+  it('is reserved at its most before each request, and settled as the server counts', async () => {
+    server.plan(says('no'));
+    const { llm, reserved, settled } = await askingAt(server.baseUrl).ask({ model: PRICES });
+    expect(settled).toEqual([
+      { inputTokens: 100, outputTokens: 20, usd: 0.0004 },
+      { inputTokens: 100, outputTokens: 20, usd: 0.0004 },
+    ]);
+    expect(llm?.usage).toEqual({ inputTokens: 200, outputTokens: 40, usd: 0.0008, isEstimated: false });
+    expect(reserved).toHaveLength(2);
+    const [{ inputTokens = 0, outputTokens = 0, usd = 0 } = {}] = reserved;
+    expect(inputTokens).toBeGreaterThanOrEqual(
+      Buffer.byteLength(JSON.stringify(server.calls[0]?.body.messages)) / 4,
+    );
+    expect(outputTokens).toBe(8192);
+    expect(usd).toBeCloseTo((inputTokens * 2 + outputTokens * 10) / 1e6, 12);
+    expect(server.calls[0]?.body['max_tokens']).toBe(8192);
+  });
+
+  it.each([
+    ['counts nothing', null],
+    ['counts nonsense', { prompt_tokens: -1, completion_tokens: 1e300 }],
+  ])('is estimated, and said to be, where the server %s', async (_what, usage) => {
+    server.behave(completes({ message: { content: JSON.stringify(won) }, usage }));
+    const { llm, reserved } = await askingAt(server.baseUrl).ask();
+    expect(llm?.usage).toEqual({
+      inputTokens: reserved[0]?.inputTokens,
+      outputTokens: Math.ceil(JSON.stringify(won).length / 3),
+      usd: null,
+      isEstimated: true,
+    });
+    expect(llm?.attempts).toMatchObject([{ inputTokens: null, outputTokens: null }]);
+  });
+
+  it.each([
+    ['server error', 0],
+    ['wrong key', 0],
+    ['disconnect mid-answer', 1],
+  ] as const)('of a request without an answer: %s', async (profile, isCharged) => {
+    server.behave(MISBEHAVIOUR[profile]);
+    const { settled, reserved } = await askingAt(server.baseUrl).ask();
+    expect(settled).toEqual(
+      reserved.map(({ inputTokens }) => ({
+        inputTokens: isCharged * inputTokens,
+        outputTokens: 0,
+        usd: null,
+      })),
+    );
+  });
+
+  it('that the budget does not cover is not caused', async () => {
+    let reservations = 0;
+    const budget = {
+      reserve: async () => {
+        reservations += 1;
+        if (reservations > 1) throw new ServiceError('budget_exhausted');
+        return { settle: async () => undefined };
+      },
+    };
+    server.plan(says('no'));
+    const { code, faults } = await askingAt(server.baseUrl).ask({ budget });
+    expect({ code, faults }).toEqual({ code: 'budget_exhausted', faults: ['not_json'] });
+    expect(server.calls).toHaveLength(1);
+  });
+});
+
+describe('time', () => {
+  it('is waited as long as the server asks, and at least as backoff says', async () => {
+    const clock = hastyClock();
+    server.plan(
+      fails(429, { headers: { 'retry-after': '3' } }),
+      fails(503, { headers: { 'retry-after-ms': '700.5' } }),
+    );
+    await askingAt(server.baseUrl, { clock }).ask();
+    expect(clock.skipped[0]).toBe(3000);
+    expect(clock.skipped[1]).toBeGreaterThanOrEqual(700.5);
+    server.plan(fails(500), fails(500));
+    clock.skipped.length = 0;
+    await askingAt(server.baseUrl, { clock }).ask();
+    expect(clock.skipped).toEqual([
+      expect.toSatisfy((ms: number) => ms >= 250 && ms <= 500),
+      expect.toSatisfy((ms: number) => ms >= 500 && ms <= 1000),
+    ]);
+  });
+
+  it('is not waited where the server asks for more than is left', async () => {
+    server.behave(fails(429, { headers: { 'retry-after': new Date(Date.now() + 60_000).toUTCString() } }));
+    const { code, faults } = await askingAt(server.baseUrl).ask({ deadlineMs: 30_000 });
+    expect({ code, faults }).toEqual({ code: 'unavailable', faults: ['rate_limited'] });
+  });
+
+  it('of an attempt is bounded by the model’s timeout', async () => {
+    const clock = hastyClock();
+    server.plan((call) => {
+      clock.timeOut();
+      return MISBEHAVIOUR.hang(call);
+    });
+    const { code, faults } = await askingAt(server.baseUrl, { clock }).ask();
+    expect({ code, faults }).toEqual({ code: 'proposed', faults: ['timeout', null] });
+    const { gone } = server.calls[0] ?? {};
+    if (gone?.aborted === false) await once(gone, 'abort');
+  });
+
+  it('ends before the deadline, with the evidence of what was sent', async () => {
+    const { clock, reach } = deadlineClock();
+    server.behave((call) => {
+      reach();
+      return MISBEHAVIOUR.hang(call);
+    });
+    const { code, faults, settled } = await askingAt(server.baseUrl, { clock }).ask();
+    expect({ code, faults }).toEqual({ code: 'deadline_exceeded', faults: ['timeout'] });
+    expect(settled).toHaveLength(1);
+  });
+
+  it('ends before the deadline while the check of a proposal waits, with the evidence', async () => {
+    const { clock, reach } = deadlineClock();
+    const check = () => {
+      reach();
+      return new Promise<undefined>(() => undefined);
+    };
+    const outcome = await askingAt(server.baseUrl, { clock }).ask({ check });
+    expect(outcome).toMatchObject({ code: 'deadline_exceeded', llm: { response: JSON.stringify(won) } });
+  });
+
+  it('of a caller that goes away ends the HTTP request', async () => {
+    const leaving = new AbortController();
+    server.behave((call) => {
+      leaving.abort(new Error('gone'));
+      return MISBEHAVIOUR.hang(call);
+    });
+    const { code, settled } = await askingAt(server.baseUrl).ask({}, leaving.signal);
+    expect(code).toBe('gone');
+    expect(settled).toHaveLength(1);
+    const { gone } = server.calls[0] ?? {};
+    if (gone?.aborted === false) await once(gone, 'abort');
+  });
+});
+
+describe('the form of requests', () => {
+  it.each(['max_tokens', 'temperature', 'seed'])(
+    'does without %s where the server refuses it',
+    async (parameter) => {
+      server.behave(refusesParameter(parameter, says(won)));
+      const { ask } = askingAt(server.baseUrl);
+      expect(await ask()).toMatchObject({
+        code: 'proposed',
+        llm: {
+          attempts: [
+            { form: 'strict', status: 400 },
+            { form: 'strict', status: 200 },
+          ],
+        },
+      });
+      await ask();
+      expect(server.calls).toHaveLength(3);
+      expect(server.calls[2]?.body).not.toHaveProperty(parameter);
+      expect(server.calls[2]?.body).toHaveProperty('response_format');
+    },
+  );
+
+  it('is lowered for one event alone where others are served', async () => {
+    const { ask } = askingAt(server.baseUrl);
+    await ask();
+    server.behave(refusesForms(['json_schema'], says(won)));
+    await ask({ definition: raceDefinition({ hash: 'd'.repeat(64) }) });
+    server.behave(says(won));
+    await ask();
+    expect(server.calls.map(({ body }) => body.response_format?.type)).toEqual([
+      'json_schema',
+      'json_schema',
+      'json_object',
+      'json_schema',
+    ]);
+  });
+
+  it('is lowered where the server ignores it', async () => {
+    const { ask } = askingAt(server.baseUrl);
+    server.plan(says('HORSE_1 wins.'), says('HORSE_1 wins, I said.'));
+    const { llm } = await ask();
+    expect(llm?.attempts.map(({ form }) => form)).toEqual(['strict', 'json', 'text']);
+    expect((await ask()).llm?.attempts.map(({ form }) => form)).toEqual(['text']);
+  });
+
+  it('is not lowered by an answer that has the strict form, with a fault in it', async () => {
+    const state = { wins: null, name: null, gait: null, speed: null, tired: null, gear: 'no JSON' };
+    const horse = [{ instanceId: 'HORSE_1', state, unset: [] }];
+    server.plan(says({ stateChanges: { horse }, result: { winner: 'HORSE_1', time: null } }));
+    const { llm } = await askingAt(server.baseUrl).ask();
+    expect(llm?.attempts.map(({ form, error }) => [form, error])).toEqual([
+      ['strict', 'wrong_form'],
+      ['strict', null],
+    ]);
+  });
+
+  it('is not lowered by an answer in JSON that is refused', async () => {
+    server.plan(
+      says({ 'horse:HORSE_1': { wins: -1 } }),
+      completes({ message: { content: null, refusal: 'No.' } }),
+    );
+    const { llm } = await askingAt(server.baseUrl).ask();
+    expect(llm?.attempts.map(({ form, error }) => [form, error])).toEqual([
+      ['strict', 'not_allowed'],
+      ['strict', 'refused'],
+      ['strict', null],
+    ]);
+    expect(llm?.reasons[0]).toContain('wins');
+  });
+
+  it('a prompt beyond the model’s context is not sent', async () => {
+    const { code, cause, llm, reserved } = await askingAt(server.baseUrl).ask({
+      input: { story: 'x'.repeat(60_000) },
+      model: { record: { ...modelAt('').record, contextLength: 16_384 } },
+    });
+    expect({ code, llm, reserved, calls: server.calls.length }).toEqual({
+      code: 'prompt_too_large',
+      llm: undefined,
+      reserved: [],
+      calls: 0,
+    });
+    expect(cause).toMatchObject({ facts: { section: 'input' } });
+  });
+
+  it('a prompt that the server finds too long is not asked for in another form', async () => {
+    server.behave(
+      fails(400, {
+        body: JSON.stringify({ error: { code: 'context_length_exceeded', message: 'too long' } }),
+      }),
+    );
+    expect(await askingAt(server.baseUrl).ask()).toMatchObject({
+      code: 'prompt_too_large',
+      faults: ['refused'],
+    });
+  });
+});
+
+describe('a server that fails', () => {
+  it('is left alone for a while, for all of its models', async () => {
+    server.behave(fails(500));
+    const { ask } = askingAt(server.baseUrl);
+    const first = await ask();
+    const second = await ask({ model: { upstreamModel: 'other' } });
+    const third = await ask();
+    expect([first.faults.length, second.faults.length, third.faults.length]).toEqual([3, 2, 0]);
+    expect(second).toMatchObject({ code: 'unavailable', cause: { facts: { reason: 'circuit_open' } } });
+    expect(third).toMatchObject({
+      code: 'unavailable',
+      cause: { facts: { reason: 'circuit_open', retryAfterSeconds: 15 } },
+    });
+    expect(server.calls).toHaveLength(FAILURES_TO_OPEN);
+  });
+
+  it('is not taken for failing where callers go away', async () => {
+    const { ask } = askingAt(server.baseUrl);
+    server.behave(MISBEHAVIOUR.hang);
+    for (let time = 0; time < FAILURES_TO_OPEN; time += 1) {
+      const leaving = new AbortController();
+      server.plan((call) => {
+        leaving.abort(new Error('gone'));
+        return MISBEHAVIOUR.hang(call);
+      });
+      expect((await ask({}, leaving.signal)).code).toBe('gone');
+    }
+    server.behave(says(won));
+    expect((await ask()).code).toBe('proposed');
+  });
+
+  it('is not taken for failing while it refuses or limits', async () => {
+    server.behave(fails(429));
+    const { ask } = askingAt(server.baseUrl);
+    for (let time = 0; time < 3; time += 1)
+      expect((await ask()).faults).toEqual(['rate_limited', 'rate_limited', 'rate_limited']);
+  });
+
+  it('cannot be reached', async () => {
+    const gone = await startModelServer();
+    await gone[Symbol.asyncDispose]();
+    expect(await askingAt(gone.baseUrl).ask()).toMatchObject({
+      code: 'unavailable',
+      faults: ['unreachable', 'unreachable', 'unreachable'],
+    });
+  });
+});
+
+describe('calls at once', () => {
+  /** A server that answers only when so many requests are in hand. */
+  const answersTogether = async (count: number) => {
+    let waiting: (() => void)[] = [];
+    const behaves: Profile = async (call) => {
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length < count) return;
+        for (const answer of waiting) answer();
+        waiting = [];
+      });
+      await says(won)(call);
+    };
+    return startModelServer({ behaves });
+  };
+
+  it('are bounded for each model', async () => {
+    await using own = await answersTogether(3);
+    const { ask } = askingAt(own.baseUrl);
+    const model = { maxConcurrency: 3 };
+    const outcomes = await Promise.all(
+      Array.from({ length: 12 }, (_, at) => ask({ model, deployment: `0x${at % 4}` })),
+    );
+    expect(new Set(outcomes.map(({ code }) => code))).toEqual(new Set(['proposed']));
+    expect(own.mostAtOnce).toBe(3);
+  });
+
+  it('are bounded for each deployment', async () => {
+    await using own = await answersTogether(2);
+    const { ask } = askingAt(own.baseUrl, { callsPerDeployment: 1 });
+    await Promise.all(Array.from({ length: 6 }, (_, at) => ask({ deployment: `0x${at % 2}` })));
+    expect(own.mostAtOnce).toBe(2);
+  });
+
+  it('are not bounded by default', async () => {
+    await using own = await answersTogether(20);
+    const { ask } = askingAt(own.baseUrl);
+    await Promise.all(Array.from({ length: 20 }, () => ask()));
+    expect(own.mostAtOnce).toBe(20);
+  });
+
+  it('that wait for a slot end at the deadline', async () => {
+    const { clock, reach } = deadlineClock();
+    const { ask } = askingAt(server.baseUrl, { clock });
+    const model = { maxConcurrency: 1 };
+    const leaving = new AbortController();
+    const arrived = new Promise<void>((resolve) => {
+      server.behave((call) => {
+        resolve();
+        return MISBEHAVIOUR.hang(call);
+      });
+    });
+    const first = ask({ model, deadlineMs: 60_000 }, leaving.signal);
+    await arrived;
+    const second = ask({ model });
+    setImmediate(reach);
+    expect(await second).toMatchObject({ code: 'deadline_exceeded', faults: [], reserved: [] });
+    leaving.abort(new Error('gone'));
+    expect((await first).code).toBe('gone');
+  });
+});
