@@ -1,3 +1,5 @@
+export { ANVIL_KEYS, type AnvilOptions, startAnvil } from './anvil.js';
 export { type NatsServerOptions, startNatsServer } from './nats-server.js';
 export { type RedisServerOptions, startRedisServer } from './redis-server.js';
 export type { TestServer } from './server-program.js';
+export { type SolanaNode, startSolanaNode } from './solana-node.js';

@@ -12,9 +12,9 @@ const SMALL_ORDER_Y = new Set([
   0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n,
 ]);
 
-/** Whether a public key is encoded in the one canonical way and is not of small order. */
-export function isSafePublicKey(key: Uint8Array): boolean {
-  const y = littleEndian(key) & (2n ** 255n - 1n);
+/** Whether a point is encoded in the one canonical way and is not of small order. */
+export function isSafePoint(encoded: Uint8Array): boolean {
+  const y = littleEndian(encoded) & (2n ** 255n - 1n);
   return y < P && !SMALL_ORDER_Y.has(y);
 }
 

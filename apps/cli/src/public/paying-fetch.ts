@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { StartupError } from '@orrery/service-kit';
+import type { Wallet } from '../wallets/wallet-file.js';
+
+export interface PayerOptions {
+  /** Pays on Solana, unless there is another key. */
+  readonly wallet: Wallet;
+  /** File with the private key (0x and 64 hex digits) that pays, on EVM chains. */
+  readonly evmKeyFile: string | undefined;
+  /** Address of a node of Solana; the public one of the network by default. */
+  readonly solanaRpc: string | undefined;
+  /** The most that one payment may cost, in US dollars. */
+  readonly maxUsd: number;
+}
+
+/**
+ * A `fetch` that pays what a 402 asks for, in the well-known dollar assets alone, and sends the request again. The x402
+ * packages are loaded here, so that no other command waits for them.
+ */
+export async function createPayingFetch({
+  wallet,
+  evmKeyFile,
+  solanaRpc,
+  maxUsd,
+}: PayerOptions): Promise<typeof fetch> {
+  const { wrapFetchWithPayment, x402Client } = await import('@x402/fetch');
+  const client = new x402Client().setSpendControls({ maxAmountPerPayment: `$${maxUsd}` });
+  if (evmKeyFile === undefined) {
+    const { ExactSvmScheme } = await import('@x402/svm/exact/client');
+    const { createKeyPairSignerFromBytes } = await import('@solana/kit');
+    const signer = await createKeyPairSignerFromBytes(wallet.secretKey);
+    client.register('solana:*', new ExactSvmScheme(signer, solanaRpc ? { rpcUrl: solanaRpc } : {}));
+  } else {
+    const { registerExactEvmScheme } = await import('@x402/evm/exact/client');
+    const { privateKeyToAccount } = await import('viem/accounts');
+    registerExactEvmScheme(client, { signer: privateKeyToAccount(await readEvmKey(evmKeyFile)) });
+  }
+  return wrapFetchWithPayment(fetch, client);
+}
+
+async function readEvmKey(path: string): Promise<`0x${string}`> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const key = text.trim();
+  if (/^0x[0-9a-fA-F]{64}$/.test(key)) return key as `0x${string}`;
+  throw new StartupError(`${path} holds no private key: 0x and 64 hex digits are expected.`);
+}

@@ -1,0 +1,65 @@
+import type { JsonObject } from '@orrery/contracts';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { CommandContext } from '../command-context.js';
+import { readWalletFile } from '../wallets/wallet-file.js';
+import { executePublicly } from './execute-publicly.js';
+import { createPayingFetch } from './paying-fetch.js';
+
+interface ExecuteOptions {
+  url: string;
+  deployment: string;
+  event: string;
+  input: JsonObject;
+  wallet: string;
+  pay: boolean;
+  maxUsd: number;
+  evmKey?: string;
+  solanaRpc?: string;
+}
+
+/** `orrery public execute`: what anyone with a wallet may do, so it needs no key of the service. */
+export function addPublicCommands(program: Command, { env, write }: CommandContext): void {
+  program
+    .command('public')
+    .description('execute public events with a wallet')
+    .command('execute')
+    .description('sign and send one execution, and pay for it if asked to')
+    .requiredOption('--deployment <address>', 'address of the deployment', deploymentAddress)
+    .requiredOption('--event <name>', 'the event to execute')
+    .option('--input <json>', 'the event’s input', jsonObject, {})
+    .requiredOption('--wallet <file>', 'key file, as `orrery wallets create` writes it')
+    .option('--pay', 'pay the price, if there is one', false)
+    .option('--max-usd <amount>', 'the most to pay, in US dollars', dollars, 1)
+    .option('--evm-key <file>', 'private key that pays, on EVM chains; without it the wallet pays, on Solana')
+    .option('--solana-rpc <url>', 'node of Solana that the payment is made with')
+    .option('--url <url>', 'address of the server', `http://127.0.0.1:${env.PORT || 3000}`)
+    .action(async ({ wallet: file, pay, maxUsd, evmKey, solanaRpc, ...request }: ExecuteOptions) => {
+      const wallet = await readWalletFile(file);
+      const payer = { wallet, evmKeyFile: evmKey, solanaRpc, maxUsd };
+      const send = pay ? await createPayingFetch(payer) : fetch;
+      const { data, payment } = await executePublicly({ ...request, wallet }, send);
+      write(JSON.stringify(data, null, 2));
+      if (payment !== undefined) write(`paid: ${JSON.stringify(payment)}`);
+    });
+}
+
+/** The server compares it with the signed text, which holds lower-case letters. */
+function deploymentAddress(text: string): string {
+  if (!/^0x[0-9a-f]{40}$/i.test(text))
+    throw new InvalidArgumentError('The address has 0x and 40 hex digits; it is signed.');
+  return text.toLowerCase();
+}
+
+function jsonObject(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  } catch {}
+  throw new InvalidArgumentError('A JSON object is required, for instance \'{"winner":"HORSE_1"}\'.');
+}
+
+function dollars(text: string): number {
+  const amount = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && amount > 0) return amount;
+  throw new InvalidArgumentError('A number above 0 is required.');
+}

@@ -1,0 +1,54 @@
+import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { StartupError } from '@orrery/service-kit';
+import bs58 from 'bs58';
+
+/** An ed25519 key pair that signs public executions. */
+export interface Wallet {
+  /** Base58 of the public key. */
+  readonly address: string;
+  /** The seed, then the public key: 64 bytes, as Solana's tools keep them. */
+  readonly secretKey: Uint8Array;
+  /** The signature over the UTF-8 bytes of a text, in base58. */
+  sign(text: string): string;
+}
+
+/** Creates a wallet and stores it as a JSON list of 64 bytes, readable by its owner alone. @throws StartupError */
+export async function createWalletFile(path: string): Promise<Wallet> {
+  const wallet = walletOf(generateKeyPairSync('ed25519').privateKey);
+  await writeFile(path, `${JSON.stringify([...wallet.secretKey])}\n`, { mode: 0o600, flag: 'wx' }).catch(
+    (cause: NodeJS.ErrnoException) => {
+      const reason = cause.code === 'EEXIST' ? 'It exists already.' : cause.message;
+      throw new StartupError(`${path} cannot be written: ${reason}`, { cause });
+    },
+  );
+  return wallet;
+}
+
+/** @throws StartupError when the file holds no wallet */
+export async function readWalletFile(path: string): Promise<Wallet> {
+  try {
+    const secretKey = Uint8Array.from(JSON.parse(await readFile(path, 'utf8')) as number[]);
+    const text = (half: Uint8Array) => Buffer.from(half).toString('base64url');
+    const [d, x] = [text(secretKey.subarray(0, 32)), text(secretKey.subarray(32))];
+    const key = { kty: 'OKP', crv: 'Ed25519', d, x };
+    return walletOf(createPrivateKey({ key, format: 'jwk' }), secretKey);
+  } catch (cause) {
+    throw new StartupError(
+      `${path} holds no wallet: a JSON list of 64 bytes is expected, as \`orrery wallets create\` writes it.`,
+      { cause },
+    );
+  }
+}
+
+/** @throws Error for a key whose halves do not belong together */
+function walletOf(privateKey: KeyObject, given?: Uint8Array): Wallet {
+  const { d = '', x = '' } = privateKey.export({ format: 'jwk' });
+  const secretKey = Buffer.concat([d, x].map((half) => Buffer.from(half, 'base64url')));
+  if (given !== undefined && !secretKey.equals(given)) throw new Error('the halves do not fit');
+  return {
+    address: bs58.encode(secretKey.subarray(32)),
+    secretKey,
+    sign: (text) => bs58.encode(sign(null, Buffer.from(text, 'utf8'), privateKey)),
+  };
+}

@@ -1,0 +1,44 @@
+// Executes a public event of Orrery from Node, and pays for it where it has a price (docs/public-execution.md).
+//
+//   node examples/execute.mjs <server> <deployment address> <event> '<input>'
+//
+// The wallet is made anew for each run. With EVM_KEY (0x and 64 hex digits) that account pays, in USDC, a dollar at most.
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import bs58 from 'bs58';
+import { privateKeyToAccount } from 'viem/accounts';
+
+const [server, deployment, event, input = '{}'] = process.argv.slice(2);
+if (event === undefined) {
+  process.stderr.write('usage: node examples/execute.mjs <server> <deployment address> <event> [<input>]\n');
+  process.exit(2);
+}
+
+const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+const wallet = bs58.encode(Buffer.from(publicKey.export({ format: 'jwk' }).x, 'base64url'));
+
+// The text names the deployment, the event and the time; the server takes it once, for one input, within five minutes.
+const message = `orrery:${deployment}:${event}:${Date.now()}`;
+const signature = bs58.encode(sign(null, Buffer.from(message, 'utf8'), privateKey));
+
+const client = new x402Client();
+if (process.env.EVM_KEY) registerExactEvmScheme(client, { signer: privateKeyToAccount(process.env.EVM_KEY) });
+// A 402 is paid, and the same request is sent again with the payment.
+const send = process.env.EVM_KEY ? wrapFetchWithPayment(fetch, client) : fetch;
+
+const answer = await send(`${server}/app/deployments/${deployment}/execute`, {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ event, input: JSON.parse(input), wallet, message, signature }),
+});
+const body = await answer.json();
+
+if (answer.ok) {
+  process.stdout.write(`${JSON.stringify(body.data, null, 2)}\n`);
+  const payment = answer.headers.get('payment-response');
+  if (payment) process.stdout.write(`paid: ${Buffer.from(payment, 'base64')}\n`);
+} else {
+  process.stderr.write(`${answer.status} ${body.code}: ${body.error}\n`);
+  process.exitCode = 1;
+}

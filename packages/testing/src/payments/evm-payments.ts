@@ -1,0 +1,97 @@
+import { x402Facilitator } from '@x402/core/facilitator';
+import { toFacilitatorEvmSigner } from '@x402/evm';
+import { registerExactEvmScheme } from '@x402/evm/exact/facilitator';
+import {
+  type Address,
+  createTestClient,
+  createWalletClient,
+  type Hex,
+  http,
+  type PublicClient,
+  parseAbi,
+  publicActions,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { baseSepolia } from 'viem/chains';
+import { ANVIL_KEYS, startAnvil } from '../servers/anvil.js';
+import { type FacilitatorServer, startFacilitator } from './facilitator-server.js';
+import { TOKEN_CODE } from './token-code.js';
+
+/** The address of USDC on Base Sepolia. */
+const TOKEN: Address = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
+const ABI = parseAbi([
+  'function mint(address to, uint256 value)',
+  'function transfer(address to, uint256 value)',
+  'function balanceOf(address owner) view returns (uint256)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+]);
+
+export interface EvmPayments extends AsyncDisposable {
+  readonly rpcUrl: string;
+  readonly token: Address;
+  readonly facilitator: FacilitatorServer;
+  readonly chain: PublicClient;
+  /** Gives an account units of the token. */
+  fund(owner: Address, units: bigint): Promise<void>;
+  balanceOf(owner: Address): Promise<bigint>;
+  /** How often an authorization was used; a chain allows it once. */
+  usesOf(authorizer: Address, nonce: Hex): Promise<number>;
+  /** Moves the clock of the chain on, and makes a block. */
+  advance(seconds: number): Promise<void>;
+  /** Spends all that an account has, so that a payment of it cannot be settled. */
+  empty(key: Hex): Promise<void>;
+}
+
+/**
+ * A chain like Base Sepolia with a token at the address of its USDC, and the x402 library's facilitator for it: real
+ * payments without the internet.
+ */
+export async function startEvmPayments(): Promise<EvmPayments> {
+  const anvil = await startAnvil({ chainId: baseSepolia.id });
+  const transport = http(anvil.url);
+  const chain = createTestClient({ chain: baseSepolia, mode: 'anvil', transport }).extend(publicActions);
+  const wallet = (key: Hex) =>
+    createWalletClient({ chain: baseSepolia, transport, account: privateKeyToAccount(key) }).extend(
+      publicActions,
+    );
+  await chain.setCode({ address: TOKEN, bytecode: TOKEN_CODE });
+  const [payingFees, minting] = [wallet(ANVIL_KEYS[0]), wallet(ANVIL_KEYS[1])];
+  const facilitator = new x402Facilitator();
+  const signer = toFacilitatorEvmSigner({ ...payingFees, address: payingFees.account.address } as never);
+  registerExactEvmScheme(facilitator, { signer, networks: `eip155:${baseSepolia.id}` });
+  const server = await startFacilitator(facilitator);
+  const call = { address: TOKEN, abi: ABI } as const;
+  const done = async (hash: Hex) => {
+    await chain.waitForTransactionReceipt({ hash });
+  };
+  return {
+    rpcUrl: anvil.url,
+    token: TOKEN,
+    facilitator: server,
+    chain: chain as unknown as PublicClient,
+    fund: async (owner, units) =>
+      done(await minting.writeContract({ ...call, functionName: 'mint', args: [owner, units] })),
+    balanceOf: (owner) => chain.readContract({ ...call, functionName: 'balanceOf', args: [owner] }),
+    usesOf: async (authorizer, nonce) => {
+      const range = { fromBlock: 0n, toBlock: 'latest' } as const;
+      const event = ABI[4];
+      return (await chain.getLogs({ address: TOKEN, event, args: { authorizer, nonce }, ...range })).length;
+    },
+    advance: async (seconds) => {
+      await chain.increaseTime({ seconds });
+      await chain.mine({ blocks: 1 });
+    },
+    empty: async (key) => {
+      const { account, ...spending } = wallet(key);
+      await chain.setBalance({ address: account.address, value: 10n ** 18n });
+      const units = await chain.readContract({ ...call, functionName: 'balanceOf', args: [account.address] });
+      const args = ['0x000000000000000000000000000000000000dEaD', units] as const;
+      await done(await spending.writeContract({ ...call, account, functionName: 'transfer', args }));
+    },
+    [Symbol.asyncDispose]: async () => {
+      await server[Symbol.asyncDispose]();
+      await anvil.stop();
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { x402Facilitator } from '@x402/core/facilitator';
+
+/**
+ * What the facilitator does with requests to settle. `drops its reply`, `lies about refusal`: the payment was charged.
+ * `lies about success`: it was not.
+ */
+export type Conduct =
+  | 'honest'
+  | 'unreachable'
+  | 'slow'
+  | 'answers 500'
+  | 'drops its reply'
+  | 'lies about success'
+  | 'lies about refusal';
+
+export interface FacilitatorServer extends AsyncDisposable {
+  readonly url: string;
+  conduct: Conduct;
+  /** Whether verification behaves as `conduct` says, too. */
+  verifiesBadly: boolean;
+  readonly calls: { verify: number; settle: number };
+  /** Settlements that are asked for, before they take effect. */
+  beforeSettling: () => Promise<void>;
+}
+
+/** How long a slow facilitator takes, in milliseconds. */
+const SLOW_MS = 1500;
+const NO_HASH = `0x${'0'.repeat(63)}1`;
+
+interface Asked {
+  readonly paymentPayload: never;
+  readonly paymentRequirements: never;
+}
+
+/** Serves the library's own facilitator over HTTP on 127.0.0.1, as well or badly as a test wants. */
+export async function startFacilitator(facilitator: x402Facilitator): Promise<FacilitatorServer> {
+  const timers = new Set<NodeJS.Timeout>();
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: Error) => answer(response, 500, { error: error.message }));
+  });
+  const place: FacilitatorServer = {
+    url: '',
+    conduct: 'honest',
+    verifiesBadly: false,
+    calls: { verify: 0, settle: 0 },
+    beforeSettling: async () => undefined,
+    [Symbol.asyncDispose]: async () => {
+      for (const timer of timers) clearTimeout(timer);
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url === '/supported') return answer(response, 200, facilitator.getSupported());
+    const { paymentPayload, paymentRequirements } = JSON.parse(await textOf(request)) as Asked;
+    if (request.url === '/verify') {
+      place.calls.verify += 1;
+      if (place.verifiesBadly && place.conduct === 'unreachable') return response.destroy();
+      if (place.verifiesBadly) return answer(response, 500, { error: 'broken' });
+      return answer(response, 200, await facilitator.verify(paymentPayload, paymentRequirements));
+    }
+    place.calls.settle += 1;
+    await place.beforeSettling();
+    const settle = () => facilitator.settle(paymentPayload, paymentRequirements);
+    await settleAs(place.conduct, settle, response, timers);
+  };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(place, { url: `http://127.0.0.1:${port}` });
+}
+
+async function settleAs(
+  conduct: Conduct,
+  settle: () => Promise<{ network: string; payer?: string }>,
+  response: ServerResponse,
+  timers: Set<NodeJS.Timeout>,
+): Promise<void> {
+  switch (conduct) {
+    case 'honest':
+      return answer(response, 200, await settle());
+    case 'unreachable':
+      response.destroy();
+      return;
+    case 'slow': {
+      const later = setTimeout(() => {
+        timers.delete(later);
+        settle().then(
+          (settled) => answer(response, 200, settled),
+          () => response.destroy(),
+        );
+      }, SLOW_MS);
+      timers.add(later);
+      return;
+    }
+    case 'answers 500':
+      return answer(response, 500, { error: 'broken' });
+    case 'drops its reply':
+      await settle();
+      response.destroy();
+      return;
+    case 'lies about success':
+      return answer(response, 200, { success: true, transaction: NO_HASH, network: 'eip155:84532' });
+    case 'lies about refusal': {
+      const { network } = await settle();
+      const errorReason = 'invalid_exact_evm_insufficient_balance';
+      return answer(response, 200, { success: false, transaction: '', network, errorReason });
+    }
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text;
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  if (response.destroyed) return;
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,3 @@
+export { type EvmPayments, startEvmPayments } from './evm-payments.js';
+export type { Conduct } from './facilitator-server.js';
+export { type SolanaPayments, startSolanaPayments } from './solana-payments.js';

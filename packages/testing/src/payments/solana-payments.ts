@@ -1,0 +1,137 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  type Address,
+  generateKeyPairSigner,
+  getBase64EncodedWireTransaction,
+  getBase64Encoder,
+  getTransactionDecoder,
+  type KeyPairSigner,
+  partiallySignTransaction,
+} from '@solana/kit';
+import { x402Facilitator } from '@x402/core/facilitator';
+import { registerExactSvmScheme } from '@x402/svm/exact/facilitator';
+import { type FacilitatorServer, startFacilitator } from './facilitator-server.js';
+import { createSolanaLedger, type SolanaLedger } from './solana-ledger.js';
+
+/** The address of USDC on Solana's devnet, and the network by CAIP-2. */
+const MINT = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
+const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
+
+export interface SolanaPayments extends AsyncDisposable {
+  readonly rpcUrl: string;
+  readonly ledger: SolanaLedger;
+  readonly facilitator: FacilitatorServer;
+}
+
+/** Solana's virtual machine behind the part of its JSON-RPC that payments use, and the x402 library's facilitator for it. */
+export async function startSolanaPayments(): Promise<SolanaPayments> {
+  const ledger = createSolanaLedger(MINT);
+  const feePayer = await generateKeyPairSigner();
+  ledger.payFees(feePayer.address);
+  const facilitator = new x402Facilitator();
+  registerExactSvmScheme(facilitator, { signer: signerOf(ledger, feePayer) as never, networks: NETWORK });
+  const server = await startFacilitator(facilitator);
+  const rpc = await startRpc(ledger);
+  return {
+    rpcUrl: rpc.url,
+    ledger,
+    facilitator: server,
+    [Symbol.asyncDispose]: async () => {
+      await server[Symbol.asyncDispose]();
+      await rpc.close();
+    },
+  };
+}
+
+function signerOf(ledger: SolanaLedger, feePayer: KeyPairSigner) {
+  const signTransaction = async (wire: string) => {
+    const transaction = getTransactionDecoder().decode(getBase64Encoder().encode(wire));
+    return getBase64EncodedWireTransaction(await partiallySignTransaction([feePayer.keyPair], transaction));
+  };
+  return {
+    getAddresses: () => [feePayer.address],
+    signTransaction,
+    // The machine takes only what is signed by all.
+    simulateTransaction: async (wire: string) => ledger.simulate(await signTransaction(wire)),
+    sendTransaction: async (wire: string) => ledger.execute(wire),
+    confirmTransaction: async () => undefined,
+  };
+}
+
+type Params = readonly [
+  string,
+  { readonly limit?: number; readonly before?: string; readonly commitment?: string }?,
+];
+
+function answerOf(ledger: SolanaLedger, method: string, [first, options = {}]: Params): unknown {
+  const context = { slot: ledger.executed.length + 1 };
+  switch (method) {
+    case 'getLatestBlockhash':
+      return { context, value: { blockhash: ledger.latestBlockhash(), lastValidBlockHeight: 150 } };
+    case 'isBlockhashValid':
+      return { context, value: ledger.isBlockhashValid(first, options.commitment ?? 'finalized') };
+    case 'getAccountInfo': {
+      const account = ledger.accountOf(first);
+      if (account === undefined) return { context, value: null };
+      const { data, ...rest } = account;
+      return {
+        context,
+        value: { ...rest, data: [data, 'base64'], executable: false, rentEpoch: 0, space: 0 },
+      };
+    }
+    case 'getSignaturesForAddress': {
+      const all = ledger.executed.filter(({ accounts }) => accounts.includes(first));
+      const from =
+        options.before === undefined ? 0 : all.findIndex((one) => one.signature === options.before) + 1;
+      return all.slice(from, from + (options.limit ?? 1000)).map(({ signature, slot, blockTime, error }) => ({
+        signature,
+        slot,
+        blockTime,
+        err: error === null ? null : { InstructionError: [0, 'Custom'] },
+        memo: null,
+        confirmationStatus: 'finalized',
+      }));
+    }
+    case 'getTransaction': {
+      const found = ledger.executed.find(({ signature }) => signature === first);
+      if (found === undefined) return null;
+      const { slot, blockTime, wire, error } = found;
+      const err = error === null ? null : { InstructionError: [0, 'Custom'] };
+      return { slot, blockTime, transaction: [wire, 'base64'], version: 0, meta: { err, fee: 5000 } };
+    }
+    default:
+      throw new Error(`the ledger has no ${method}`);
+  }
+}
+
+interface RpcRequest {
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: Params;
+}
+
+async function startRpc(ledger: SolanaLedger) {
+  const server = createServer((request, response) => {
+    const answer = (body: object) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ jsonrpc: '2.0', ...body }));
+    };
+    bodyOf(request)
+      .then(({ id, method, params }) => answer({ id, result: answerOf(ledger, method, params) }))
+      .catch((error: Error) => answer({ id: null, error: { code: -32_601, message: error.message } }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { url: `http://127.0.0.1:${port}`, close };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<RpcRequest> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return JSON.parse(text) as RpcRequest;
+}

@@ -1,0 +1,25 @@
+import type { Bus } from '@orrery/bus';
+import { runtimeContract } from '@orrery/contracts';
+import { type DispatchOptions, isStillRunning, isUnknown } from '../operations/dispatch.js';
+import type { ExecuteForWallet } from './signed-route.js';
+
+/**
+ * Executes over the bus; errors are noted. A call whose process is lost, or whose run goes on, is repeated: a message
+ * takes effect once, so the repetition gets the outcome of the first call, or takes its place.
+ */
+export const createExecuteForWallet =
+  (bus: Pick<Bus, 'call'>, { onError, longerMs }: DispatchOptions): ExecuteForWallet =>
+  (request, { caller, requestId, deadline, signal }) => {
+    const rpc = runtimeContract.rpcs['executions.public'];
+    const call = { caller, requestId, deadline, signal };
+    return bus
+      .call(rpc, request, call)
+      .catch((error: unknown) => {
+        if (!isUnknown(error) && !isStillRunning(error)) throw error;
+        return bus.call(rpc, { ...request, awaitsRun: true }, { ...call, deadline: deadline + longerMs });
+      })
+      .catch((error: unknown) => {
+        onError(error);
+        throw error;
+      });
+  };

@@ -1,0 +1,106 @@
+import {
+  fieldProblem,
+  type OfferedPayment,
+  parseRequest,
+  publicContract,
+  type publicExecutionRpcs,
+  type ReplyOf,
+  type RequestOf,
+  refusedHttp,
+  ServiceError,
+} from '@orrery/contracts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { applyDecision, type RateContext } from '../http/guards/rate-limit.js';
+import { bodyLimitOf, callOf, type RouteContext } from '../http/request/operation-route.js';
+import { readRequest } from '../http/request/read-request.js';
+import type { GatewayCall, RoutedRpc } from '../operations/operation.js';
+import { requestSchema } from '../operations/request-schema.js';
+import { paymentHeaders, readPayment } from './payment/payment-headers.js';
+import { readBase58 } from './signature/read-base58.js';
+import { isSignatureOf, type SignedMessage } from './signature/verify-signature.js';
+
+type PublicRpc = (typeof publicExecutionRpcs)['executions.public'];
+type PublicRequest = RequestOf<(typeof publicContract.rpcs)['public.execute']>;
+
+/** Executes for the wallet that is the caller of the call. */
+export type ExecuteForWallet = (
+  request: RequestOf<PublicRpc>,
+  call: GatewayCall,
+) => Promise<ReplyOf<PublicRpc>>;
+
+export interface SignedRouteContext extends RouteContext, RateContext {
+  executeForWallet: ExecuteForWallet;
+  /** The address under which clients reach the service. */
+  publicUrl: string;
+}
+
+/**
+ * Makes the route of an operation that a wallet signs. What the gateway checks comes in this order: the address's rate,
+ * the shape of body and payment header, the signature, the wallet's rate. The runtime checks the rest.
+ */
+export function addSignedRoute(app: FastifyInstance, rpc: RoutedRpc, context: SignedRouteContext): void {
+  const schema = requestSchema(rpc);
+  app.route({
+    method: rpc.http.method,
+    url: rpc.http.path,
+    bodyLimit: bodyLimitOf(app, rpc, schema),
+    onRequest: context.guards(rpc),
+    config: { operation: rpc.name },
+    handler: async (http, reply) => {
+      const read = readRequest(http, schema);
+      const request: PublicRequest = parseRequest(publicContract.rpcs['public.execute'], read);
+      const offered = readPayment(http.raw);
+      await refuseUnsigned(request.body);
+      await limitWallet(request, context, reply);
+      const { wallet } = request.body;
+      const call: GatewayCall = { ...callOf(http, reply, context), caller: { kind: 'wallet', wallet } };
+      const { data, payment } = await context.executeForWallet(callRequest(request, offered, context), call);
+      if (payment !== null) reply.headers(paymentHeaders(payment));
+      return { success: true, data };
+    },
+  });
+}
+
+const callRequest = (
+  { params, body: { event, input, message } }: PublicRequest,
+  payment: OfferedPayment | null,
+  { publicUrl }: Pick<SignedRouteContext, 'publicUrl'>,
+): RequestOf<PublicRpc> => ({
+  deployment: params.address,
+  event,
+  input,
+  message,
+  payment,
+  awaitsRun: false,
+  resource: new URL(`/app/deployments/${encodeURIComponent(params.address)}/execute`, publicUrl).href,
+});
+
+/** @throws `validation_failed` for what is not base58 of the right length, `invalid_signature` */
+async function refuseUnsigned({ wallet, message, signature }: SignedMessage): Promise<void> {
+  const key = bytesOf('wallet', wallet, 32);
+  const bytes = bytesOf('signature', signature, 64);
+  if (!(await isSignatureOf(key, Buffer.from(message, 'utf8'), bytes)))
+    throw new ServiceError(
+      'invalid_signature',
+      'The signature is not the ed25519 signature of this wallet over the UTF-8 bytes of the message.',
+    );
+}
+
+function bytesOf(member: string, text: string, size: number): Uint8Array {
+  const bytes = readBase58(text, size);
+  if (bytes !== undefined) return bytes;
+  throw refusedHttp([fieldProblem(`/body/${member}`, 'invalid', `Base58 of ${size} bytes is required.`)]);
+}
+
+/** Counts the wallet's calls of the deployment that its message names. */
+async function limitWallet(
+  { params, body: { wallet, message } }: PublicRequest,
+  { limiter, rates }: RateContext,
+  reply: FastifyReply,
+): Promise<void> {
+  if (rates === undefined) return;
+  const [, named = params.address] = /^orrery:(0x[0-9a-f]{40}):/i.exec(message) ?? [];
+  const decision = await limiter.take(rates.wallet, `${wallet}:${named.toLowerCase()}`);
+  const refusal = applyDecision(rates.wallet, decision, reply);
+  if (refusal !== undefined) throw refusal;
+}

@@ -1,0 +1,153 @@
+import {
+  type Address,
+  BaseError,
+  createPublicClient,
+  fallback,
+  type Hex,
+  http,
+  type PublicClient,
+  parseAbi,
+  parseEventLogs,
+} from 'viem';
+import type { Chain, Charge, Payment, PaymentAsset } from '../payment.js';
+import { readAuthorization, type SignedAuthorization } from './read-authorization.js';
+
+/** The part of EIP-3009 and ERC-20 by which a charge is found. */
+const TOKEN = parseAbi([
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+  'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+]);
+const [, USED, CANCELLED] = TOKEN;
+
+/** Milliseconds that one node may take to answer. */
+const RPC_TIMEOUT_MS = 4000;
+/** Blocks that one search for an event covers; public nodes limit it. */
+const BLOCKS_AT_ONCE = 1000n;
+/** An authorization counts as expired this long after its end by the chain's clock, in seconds. */
+const EXPIRY_MARGIN_S = 60n;
+/** A search goes back this long before the settlement began, in seconds: clocks differ. */
+const SEARCH_MARGIN_S = 300;
+
+export function createEvmChain({ rpcUrls }: Pick<PaymentAsset, 'rpcUrls'>): Chain {
+  const options = { timeout: RPC_TIMEOUT_MS, retryCount: 0 };
+  const client = createPublicClient({
+    transport: fallback(
+      rpcUrls.map((url) => http(url, options)),
+      { retryCount: 0 },
+    ),
+  });
+  return { look: (payment, since, hint) => look(client, payment, since, hint).catch(withoutAddress) };
+}
+
+/** Errors of viem quote the node's URL, which may hold a key, and the request: only what they say in short is kept. */
+function withoutAddress(error: unknown): never {
+  throw error instanceof BaseError ? new Error(error.shortMessage) : error;
+}
+
+async function look(
+  client: PublicClient,
+  payment: Payment,
+  since: number,
+  hint: string | undefined,
+): Promise<Charge> {
+  const signed = readAuthorization(payment.payload);
+  if (hint !== undefined && (await outcomeOf(client, payment, signed, hint as Hex)) === 'paid')
+    return { kind: 'charged', transaction: hint };
+  const { from, nonce, validBefore } = signed.authorization;
+  // Asked before the state: an authorization that is unused after its end cannot be used any more.
+  const latest = await client.getBlock({ blockTag: 'latest' });
+  const isUsed = await client.readContract({
+    address: payment.requirement.asset as Address,
+    abi: TOKEN,
+    functionName: 'authorizationState',
+    args: [from as Address, nonce as Hex],
+  });
+  if (isUsed) return chargeOfUsed(client, payment, signed, since);
+  return latest.timestamp > BigInt(validBefore) + EXPIRY_MARGIN_S
+    ? { kind: 'void', reason: 'The authorization expired unused.' }
+    : { kind: 'open' };
+}
+
+/** @throws when nodes behind one address do not know the same blocks yet */
+async function chargeOfUsed(
+  client: PublicClient,
+  payment: Payment,
+  signed: SignedAuthorization,
+  since: number,
+): Promise<Charge> {
+  const transaction = await findEvent(client, payment, signed, USED, since);
+  if (transaction !== undefined) {
+    const outcome = await outcomeOf(client, payment, signed, transaction);
+    if (outcome === 'paid') return { kind: 'charged', transaction };
+    if (outcome === 'other')
+      return { kind: 'void', reason: 'The authorization was used for another transfer.' };
+    throw new Error('the transaction of an authorization is not there yet');
+  }
+  if ((await findEvent(client, payment, signed, CANCELLED, since)) === undefined)
+    throw new Error('the use of an authorization is not found');
+  return { kind: 'void', reason: 'The authorization was cancelled.' };
+}
+
+/** The transaction with an event of the authorization, searched backwards from the latest block. */
+async function findEvent(
+  client: PublicClient,
+  { requirement }: Payment,
+  { authorization: { from, nonce } }: SignedAuthorization,
+  event: typeof USED | typeof CANCELLED,
+  since: number,
+): Promise<Hex | undefined> {
+  const oldest = BigInt(Math.floor(since / 1000) - SEARCH_MARGIN_S);
+  let toBlock = await client.getBlockNumber({ cacheTime: 0 });
+  for (;;) {
+    const fromBlock = toBlock >= BLOCKS_AT_ONCE ? toBlock - BLOCKS_AT_ONCE + 1n : 0n;
+    const [found] = await client.getLogs({
+      address: requirement.asset as Address,
+      event,
+      args: { authorizer: from as Address, nonce: nonce as Hex },
+      fromBlock,
+      toBlock,
+    });
+    if (found !== undefined) return found.transactionHash;
+    if (fromBlock === 0n) return undefined;
+    const { timestamp } = await client.getBlock({ blockNumber: fromBlock });
+    if (timestamp < oldest) return undefined;
+    toBlock = fromBlock - 1n;
+  }
+}
+
+/**
+ * Whether a transaction used the authorization to pay the receiver. A payer may sign another transfer with the same nonce,
+ * and a transaction may hold several: the token emits the transfer right after the use of its authorization (EIP-3009).
+ */
+async function outcomeOf(
+  client: PublicClient,
+  { requirement: { asset, payTo, amount } }: Payment,
+  { authorization: { from, nonce } }: SignedAuthorization,
+  hash: Hex,
+): Promise<'paid' | 'other' | 'absent'> {
+  const receipt = await client.getTransactionReceipt({ hash }).catch((error: Error) => {
+    if (error.name === 'TransactionReceiptNotFoundError') return undefined;
+    throw error;
+  });
+  if (receipt === undefined) return 'absent';
+  if (receipt.status !== 'success') return 'other';
+  const logs = parseEventLogs({
+    abi: TOKEN,
+    logs: receipt.logs.filter(({ address }) => isSame(address, asset)),
+  });
+  const use = logs.findIndex(
+    ({ eventName, args }) =>
+      eventName === 'AuthorizationUsed' && isSame(args.authorizer, from) && isSame(args.nonce, nonce),
+  );
+  const next = use < 0 ? undefined : logs[use + 1];
+  const isPaid =
+    next?.eventName === 'Transfer' &&
+    isSame(next.args.from, from) &&
+    isSame(next.args.to, payTo) &&
+    next.args.value === BigInt(amount);
+  return isPaid ? 'paid' : 'other';
+}
+
+const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();

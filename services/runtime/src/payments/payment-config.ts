@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { EnvironmentError } from '@orrery/service-kit';
+import { z } from 'zod';
+import { networkOf } from './networks.js';
+import type { PaymentAsset } from './payment.js';
+
+export interface PaymentConfig {
+  /** How long a settlement may take before its outcome counts as unknown, in milliseconds. */
+  readonly settleMs: number;
+  readonly facilitatorUrl: string;
+  readonly accepts: readonly PaymentAsset[];
+}
+
+const url = z.url({ protocol: /^https?$/, error: 'an address with http or https is required' });
+const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+
+const accepted = z
+  .strictObject({
+    network: z.string(),
+    asset: z.string(),
+    decimals: z.int().min(0).max(36),
+    name: z.string().min(1),
+    version: z.string().min(1),
+    rpcUrls: z.array(url).min(1),
+  })
+  .transform(({ network, ...rest }, context): PaymentAsset => {
+    const known = networkOf(network);
+    const problem = (path: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message });
+    if (known === undefined) problem('network', `"${network}" is no network of x402 version 1`);
+    if (known?.family === 'evm' && !EVM_ADDRESS.test(rest.asset))
+      problem('asset', '"0x" and 40 hexadecimal digits are required');
+    if (known?.family === 'solana' && !SOLANA_ADDRESS.test(rest.asset))
+      problem('asset', 'the address of a mint in base58 is required');
+    return { ...rest, network, caip2: known?.caip2 ?? '', family: known?.family ?? 'evm' };
+  });
+
+const file = z
+  .strictObject({ facilitatorUrl: url, accepts: z.array(accepted).min(1) })
+  .superRefine(({ accepts }, context) => {
+    const names = accepts.map(({ network, asset }) => `${network} ${asset.toLowerCase()}`);
+    names.forEach((name, index) => {
+      if (names.indexOf(name) < index)
+        context.addIssue({ code: 'custom', path: ['accepts', index], message: 'this asset is listed twice' });
+    });
+  });
+
+const SETTLE_MS = 20_000;
+
+const settledInTime = (read: Omit<PaymentConfig, 'settleMs'>): PaymentConfig => ({
+  ...read,
+  settleMs: SETTLE_MS,
+});
+
+/** The test networks with their USDC, through the x402 project's public facilitator. */
+export const TEST_NETWORKS: PaymentConfig = settledInTime(
+  file.parse({
+    facilitatorUrl: 'https://x402.org/facilitator',
+    accepts: [
+      {
+        network: 'base-sepolia',
+        asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+        decimals: 6,
+        name: 'USDC',
+        version: '2',
+        rpcUrls: ['https://sepolia.base.org'],
+      },
+      {
+        network: 'solana-devnet',
+        asset: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+        decimals: 6,
+        name: 'USDC',
+        version: '2',
+        rpcUrls: ['https://api.devnet.solana.com'],
+      },
+    ],
+  }),
+);
+
+/** @throws EnvironmentError with all that is wrong in the file */
+export function readPayments(path: string): PaymentConfig {
+  const parsed = file.safeParse(readJson(path));
+  if (parsed.success) return settledInTime(parsed.data);
+  const problems = parsed.error.issues.map(
+    ({ path: at, message }) =>
+      `PAYMENTS_FILE (at ${at.length === 0 ? 'the top' : toPointer(at)}: ${message})`,
+  );
+  throw new EnvironmentError(problems);
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    throw new EnvironmentError(['PAYMENTS_FILE (not a file with JSON that can be read)']);
+  }
+}
+
+const toPointer = (path: readonly PropertyKey[]): string => path.map((part) => `/${String(part)}`).join('');

@@ -1,0 +1,97 @@
+import type { JsonObject } from '@orrery/contracts';
+
+/** An asset in which the operator lets executions be paid, on one network. */
+export interface PaymentAsset {
+  /** The network's name in version 1 of x402. */
+  readonly network: string;
+  /** The same by CAIP-2, as version 2 names it. */
+  readonly caip2: string;
+  readonly family: PaymentFamily;
+  /** The address of the token. */
+  readonly asset: string;
+  readonly decimals: number;
+  /** The token's name and version in its EIP-712 domain. */
+  readonly name: string;
+  readonly version: string;
+  /** Where the chain is asked what became of a payment. */
+  readonly rpcUrls: readonly string[];
+}
+
+export type PaymentFamily = 'evm' | 'solana';
+
+/** One way to pay for one execution: what was asked for is what is verified and settled. */
+export interface Requirement
+  extends Pick<PaymentAsset, 'network' | 'caip2' | 'family' | 'asset' | 'decimals'> {
+  /** In the smallest unit of the asset, as decimal digits. */
+  readonly amount: string;
+  readonly payTo: string;
+  /** Seconds for which a payment is valid. */
+  readonly maxTimeoutSeconds: number;
+  readonly extra: JsonObject;
+  /** On Solana: the accounts of the receiver for the token. */
+  readonly receivingAccounts?: readonly string[];
+}
+
+/** What a payment is for, as x402 names it. */
+export interface Resource {
+  /** The address of the call. */
+  readonly url: string;
+  readonly description: string;
+}
+
+/** A payment that fulfils one of our requirements, as far as it can be told without its chain. */
+export interface Payment {
+  /** Names the payment service-wide and for ever: a second one with this key cannot be settled beside it. */
+  readonly key: string;
+  readonly x402Version: 1 | 2;
+  readonly requirement: Requirement;
+  readonly resource: Resource;
+  /** The member `payload` of what was offered: a signature, or a signed transaction. */
+  readonly payload: JsonObject;
+  readonly payer: string;
+  /** Milliseconds since the epoch from which on it cannot be settled any more, as far as it can be told. */
+  readonly validUntil: number;
+}
+
+/**
+ * Reads the signed part of a payment of one family against a requirement, or says why it does not fulfil it.
+ * @param now milliseconds since the epoch @throws `invalid_payment` for what is no payment of the family
+ */
+export type OfferReader = (
+  payload: JsonObject,
+  requirement: Requirement,
+  now: number,
+) => Pick<Payment, 'key' | 'payer' | 'payload' | 'validUntil'> | { readonly mismatch: string };
+
+/**
+ * What a chain says of a payment: it was charged; it was not, but may still be; it was not and cannot be any more.
+ */
+export type Charge =
+  | { readonly kind: 'charged'; readonly transaction: string }
+  | { readonly kind: 'open' }
+  | { readonly kind: 'void'; readonly reason: string };
+
+/** One chain, as far as payments are concerned. */
+export interface Chain {
+  /**
+   * Looks a payment up. @param since milliseconds since the epoch before which it cannot have been charged
+   * @param hint a transaction that may have charged it @throws when the chain cannot be asked
+   */
+  look(payment: Payment, since: number, hint: string | undefined): Promise<Charge>;
+}
+
+/** What the facilitator answers to a settlement. `unclear`: it may have charged the payment or may still do so. */
+export type SettlementReply =
+  | { readonly kind: 'settled'; readonly transaction: string }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unclear'; readonly reason: string; readonly transaction?: string };
+
+/** The facilitator of x402: it verifies payments and puts them on their chains. */
+export interface Facilitator {
+  /** Undefined where the payment is good, else the reason. @throws when the facilitator cannot be asked */
+  verify(payment: Payment): Promise<string | undefined>;
+  /** Never rejects. @param timeoutMs after which the reply is unclear */
+  settle(payment: Payment, timeoutMs: number): Promise<SettlementReply>;
+  /** The account that pays the fees of transactions on a network. @throws when the facilitator cannot be asked */
+  feePayer(asset: Pick<PaymentAsset, 'network' | 'caip2'>): Promise<string>;
+}

@@ -1,0 +1,158 @@
+import { type OfferedPayment, ServiceError } from '@orrery/contracts';
+import type { Clock, Logger } from '@orrery/service-kit';
+import { evmReader } from './evm/read-authorization.js';
+import { createHttpFacilitator } from './http-facilitator.js';
+import type {
+  Chain,
+  Charge,
+  Facilitator,
+  Payment,
+  PaymentAsset,
+  PaymentFamily,
+  Requirement,
+  Resource,
+} from './payment.js';
+import type { PaymentConfig } from './payment-config.js';
+import { type ReadOffer, readOffer } from './read-offer.js';
+import { type Price, requirementOf } from './requirements.js';
+import { type Settled, type SettleOptions, settlePayment } from './settle-payment.js';
+import { createSolanaTerms } from './solana/solana-terms.js';
+
+/** Payments as the executions see them. */
+export interface Payments {
+  /**
+   * What may be paid for one execution, one requirement for each asset of the receiver's family. 'prepare': `prepare` has
+   * not been called for this receiver, or too long ago.
+   * @throws `pay_to_address_missing` where no asset fits the receiver
+   */
+  requirements(price: Price): readonly Requirement[] | 'prepare';
+  /** Fetches what requirements for this receiver need. @throws `unavailable` */
+  prepare(payTo: string): Promise<void>;
+  /** Reads an offered payment against requirements. @throws `invalid_payment` */
+  read(offered: OfferedPayment, requirements: readonly Requirement[], resource: Resource): ReadOffer;
+  /** Undefined where the facilitator finds the payment good, else its reason. @throws `unavailable` */
+  verify(payment: Payment): Promise<string | undefined>;
+  /** By default as long as a settlement may take. */
+  settle(
+    payment: Payment,
+    options: Omit<SettleOptions, 'until'> & { readonly until?: number },
+  ): Promise<Settled>;
+  /** @throws when the chain cannot be asked */
+  look(payment: Payment, since: number): Promise<Charge>;
+}
+
+/** Who verifies and settles, and who is asked what became of it. */
+export interface PaymentParties {
+  readonly facilitator: Facilitator;
+  chainOf(requirement: Pick<Requirement, 'network' | 'asset'>): Promise<Chain>;
+}
+
+export interface PaymentsDependencies {
+  readonly config: PaymentConfig;
+  readonly parties: PaymentParties;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export function createPayments({ config, parties, clock, logger }: PaymentsDependencies): Payments {
+  const { facilitator } = parties;
+  const chainOf = ({ requirement }: Payment) => parties.chainOf(requirement);
+  const assetsFor = (payTo: string): readonly PaymentAsset[] => {
+    const family = familyOf(payTo);
+    const assets = config.accepts.filter((asset) => asset.family === family);
+    if (assets.length > 0) return assets;
+    throw new ServiceError(
+      'pay_to_address_missing',
+      'This service takes no payments on the chain of the payToAddress: set one of another chain.',
+    );
+  };
+  const solana = createSolanaTerms(facilitator, clock);
+  return {
+    requirements: (price) => {
+      const found = assetsFor(price.payTo).map((asset) =>
+        asset.family === 'solana'
+          ? solana.requirement(asset, price)
+          : requirementOf(asset, price, { name: asset.name, version: asset.version }),
+      );
+      const known = found.filter((requirement) => requirement !== undefined);
+      return known.length === found.length ? known : 'prepare';
+    },
+    prepare: async (payTo) => {
+      if (familyOf(payTo) === 'evm') return;
+      try {
+        await Promise.all(assetsFor(payTo).map((asset) => solana.prepare(asset, payTo)));
+      } catch (error) {
+        if (error instanceof ServiceError) throw error;
+        logger.warn({ err: error }, 'the facilitator could not be asked who pays the fees');
+        throw unreachable(error);
+      }
+    },
+    read: (offered, requirements, resource) => {
+      const readerOf = ({ family }: Requirement) => (family === 'solana' ? solana.reader() : evmReader);
+      return readOffer(offered, requirements, resource, { now: clock.now(), readerOf });
+    },
+    verify: oneAtATime(async (payment) => {
+      try {
+        return await facilitator.verify(payment);
+      } catch (error) {
+        logger.warn({ err: error }, 'the facilitator could not be asked to verify a payment');
+        throw unreachable(error);
+      }
+    }),
+    settle: (payment, options) => {
+      const until = clock.now() + config.settleMs;
+      return settlePayment({ facilitator, chainOf, clock, logger }, payment, { until, ...options });
+    },
+    look: async (payment, since) => (await chainOf(payment)).look(payment, since, undefined),
+  };
+}
+
+type Verify = Payments['verify'];
+
+/** Copies of a payment that arrive during its verification share the result. */
+function oneAtATime(verify: Verify): Verify {
+  const underWay = new Map<string, ReturnType<Verify>>();
+  return (payment) => {
+    const { x402Version, requirement, payload } = payment;
+    const name = JSON.stringify([x402Version, requirement, payload]);
+    const known = underWay.get(name);
+    if (known !== undefined) return known;
+    const verified = verify(payment).finally(() => underWay.delete(name));
+    underWay.set(name, verified);
+    return verified;
+  };
+}
+
+const unreachable = (cause: unknown): ServiceError =>
+  new ServiceError('unavailable', 'The payment facilitator cannot be reached. Nothing was charged.', {
+    facts: { retryAfterSeconds: 5 },
+    cause,
+  });
+
+const familyOf = (payTo: string): PaymentFamily => (payTo.startsWith('0x') ? 'evm' : 'solana');
+
+/** The facilitator and the chains of a configuration. What talks to them is loaded with the first payment. */
+export function networkParties(config: PaymentConfig, logger: Logger): PaymentParties {
+  const chains = new Map<string, Promise<Chain>>();
+  return {
+    facilitator: createHttpFacilitator(config.facilitatorUrl, logger),
+    chainOf: ({ network, asset }) => {
+      const found = config.accepts.find((one) => one.network === network && one.asset === asset);
+      // A payment may outlive the configuration that it was made under.
+      if (found === undefined)
+        return Promise.reject(new Error(`payments on ${network} are not configured any more`));
+      const chain = chains.get(network) ?? openChain(found);
+      chains.set(network, chain);
+      return chain;
+    },
+  };
+}
+
+async function openChain(asset: PaymentAsset): Promise<Chain> {
+  if (asset.family === 'solana') {
+    const { createSolanaChain } = await import('./solana/solana-chain.js');
+    return createSolanaChain(asset);
+  }
+  const { createEvmChain } = await import('./evm/evm-chain.js');
+  return createEvmChain(asset);
+}

@@ -1,0 +1,312 @@
+import { type OfferedPayment, type PaymentDemand, type ReplyOf, runtimeContract } from '@orrery/contracts';
+import { connect, type Database } from '@orrery/database';
+import { createLogger, systemClock } from '@orrery/service-kit';
+import { type Conduct, type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
+import { ExactEvmScheme } from '@x402/evm/exact/client';
+import { ExactEvmSchemeV1 } from '@x402/evm/v1';
+import { createWalletClient, type Hex, http, parseAbi, parseSignature } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { baseSepolia } from 'viem/chains';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { RuntimeSchema } from '../src/database/db.js';
+import { TEST_NETWORKS } from '../src/payments/payment-config.js';
+import { reconcileDue } from '../src/payments/reconcile.js';
+import { incrementVersion } from './fake-catalog.js';
+import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+
+const house: House = await prepareHouse();
+const logger = createLogger({ service: 'test', level: 'fatal' });
+const { 'executions.public': executePublicly } = runtimeContract.rpcs;
+let evm: EvmPayments;
+let database: Database<RuntimeSchema>;
+
+const WALLET = 'FiiqmqCTgPoxGszgEK6hPKVpPiWmGXNtq5Cm97VhLUBB';
+const RECEIVER = '0x2222222222222222222222222222222222222222';
+const PRICE = 10_000n;
+
+const running: AsyncDisposable[] = [];
+const boot = async (settleMs = 3000) => {
+  const accepts = TEST_NETWORKS.accepts.map((one) => ({ ...one, rpcUrls: [evm.rpcUrl] }));
+  const runtime = await house.boot({ payments: { facilitatorUrl: evm.facilitator.url, accepts, settleMs } });
+  running.push(runtime);
+  return runtime;
+};
+
+beforeAll(async () => {
+  evm = house.resources.use('a chain and its facilitator', await startEvmPayments());
+  const address = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
+  database = house.resources.use('looking on', await connect<RuntimeSchema>(address));
+  const executionSettings = { visibility: 'public' as const, priceUsd: 0.01 };
+  house.catalog.plantVersion({ ...incrementVersion, event: 'priced', executionSettings });
+});
+afterEach(async () => {
+  evm.facilitator.conduct = 'honest';
+  evm.facilitator.verifiesBadly = false;
+  evm.facilitator.beforeSettling = async () => undefined;
+  for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
+});
+
+let lastAt = Date.now();
+
+async function plant() {
+  const bindings = [{ event: 'priced', eventVersion: 1 }];
+  const planted = await plantDeployment(house, { bindings, payToAddress: RECEIVER });
+  const { params, deployment } = planted;
+  await house.call('deployments.publish', { params });
+  const { address } = deployment;
+  const send = (payment: OfferedPayment | null = null, at?: number) => {
+    lastAt = Math.max(Date.now(), lastAt + 1);
+    const message = `orrery:${address}:priced:${at ?? lastAt}`;
+    const resource = `http://localhost:3000/app/deployments/${address}/execute`;
+    const request = { deployment: address, event: 'priced', input: { id: 'a' }, message, resource, payment };
+    const call = {
+      caller: { kind: 'wallet', wallet: WALLET } as const,
+      requestId: 'test',
+      deadline: Date.now() + 20_000,
+    };
+    return house.bus.call(executePublicly, request as never, call) as Promise<
+      ReplyOf<typeof executePublicly>
+    >;
+  };
+  const list = async () => (await house.call('payments.list', { params, query: {} })).data;
+  return { ...planted, send, list };
+}
+
+interface Offer {
+  readonly key: Hex;
+  readonly payment: OfferedPayment;
+  readonly uses: () => Promise<number>;
+}
+
+/** A payment as the x402 library's client makes it, by a payer with enough for two. */
+async function offerFor({ facts }: { facts: object }, version: 1 | 2 = 2): Promise<Offer> {
+  const { accepts, paymentRequired } = facts as unknown as PaymentDemand;
+  const key = generatePrivateKey();
+  const payer = privateKeyToAccount(key);
+  await evm.fund(payer.address, 2n * PRICE);
+  const [v2] = paymentRequired['accepts'] as object[];
+  const made =
+    version === 1
+      ? await new ExactEvmSchemeV1(payer).createPaymentPayload(1, accepts[0] as never)
+      : await new ExactEvmScheme(payer).createPaymentPayload(2, v2 as never);
+  const payload = (version === 1 ? made : { ...made, accepted: v2 }) as unknown as OfferedPayment['payload'];
+  const { nonce } = (made.payload as { authorization: { nonce: Hex } }).authorization;
+  return { key, payment: { version, payload }, uses: () => evm.usesOf(payer.address, nonce) };
+}
+
+const reconcile = (runtime: Awaited<ReturnType<typeof boot>>) => {
+  const { payments } = runtime.context;
+  const dependencies = { db: database.db, payments, clock: systemClock, logger };
+  return reconcileDue(dependencies, new AbortController().signal);
+};
+const makeDue = () =>
+  database.pool.query(
+    'update payments set check_at = now() - interval $$1 hour$$ where check_at is not null',
+  );
+
+describe('a payment on an EVM chain', () => {
+  it.each([1, 2] as const)('of version %i moves the price to the receiver once', async (version) => {
+    await boot();
+    const { send, list, history } = await plant();
+    const before = await evm.balanceOf(RECEIVER);
+    const offer = await offerFor(await refusalOf(send()), version);
+    const at = Date.now() - 2000;
+    const first = await send(offer.payment, at);
+    const [{ transaction } = {}] = await list();
+    expect(first.payment).toMatchObject({ version, response: { success: true, transaction } });
+    expect(await evm.chain.getTransactionReceipt({ hash: transaction as Hex })).toMatchObject({
+      status: 'success',
+    });
+    expect(await send(offer.payment, at)).toEqual(first);
+    expect(await evm.balanceOf(RECEIVER)).toBe(before + PRICE);
+    expect(await offer.uses()).toBe(1);
+    expect(await history()).toMatchObject([
+      { status: 'succeeded', payment: { status: 'settled', transaction } },
+    ]);
+  });
+
+  it('is refused by the facilitator when its payer has too little, or its signature is another’s', async () => {
+    await boot();
+    const { send, history } = await plant();
+    const asked = await refusalOf(send());
+    const poor = await offerFor(asked);
+    await evm.empty(poor.key);
+    const refused = await refusalOf(send(poor.payment));
+    expect([refused.code, refused.message]).toEqual([
+      'payment_refused',
+      expect.stringMatching(/balance|simulation/),
+    ]);
+    const [one, other] = [await offerFor(asked), await offerFor(asked)];
+    const forged = structuredClone(one.payment) as unknown as { payload: { payload: { signature: string } } };
+    forged.payload.payload.signature = (other.payment.payload['payload'] as { signature: string }).signature;
+    expect(await codeOf(send(forged as never))).toBe('payment_refused');
+    expect(await history()).toEqual([]);
+  });
+
+  it('that cannot be settled any more fails the execution and charges nobody', async () => {
+    await boot();
+    const { send, history, list } = await plant();
+    const offer = await offerFor(await refusalOf(send()));
+    evm.facilitator.beforeSettling = () => evm.empty(offer.key);
+    expect(await codeOf(send(offer.payment))).toBe('payment_refused');
+    expect(await history()).toMatchObject([{ status: 'failed', payment: { status: 'refused' } }]);
+    expect(await list()).toMatchObject([{ reason: expect.stringMatching(/balance/) }]);
+    expect(await offer.uses()).toBe(0);
+  });
+
+  it('whose nonce its payer spends on something else is refused for good', async () => {
+    await boot();
+    const { send, list } = await plant();
+    const offer = await offerFor(await refusalOf(send()));
+    evm.facilitator.beforeSettling = () => spendNonce(offer);
+    expect(await codeOf(send(offer.payment))).toBe('payment_refused');
+    expect(await list()).toMatchObject([
+      { status: 'refused', reason: expect.stringMatching(/another transfer/) },
+    ]);
+    expect(await offer.uses()).toBe(1);
+    const rows = await database.pool.query('select from payments where status = $1 and check_at is null', [
+      'refused',
+    ]);
+    expect(rows.rowCount).toBeGreaterThan(0);
+  });
+
+  it('is not asked for while the facilitator cannot verify', async () => {
+    await boot();
+    const { send, history } = await plant();
+    const offer = await offerFor(await refusalOf(send()));
+    evm.facilitator.verifiesBadly = true;
+    for (const conduct of ['unreachable', 'answers 500'] as const) {
+      evm.facilitator.conduct = conduct;
+      expect(await codeOf(send(offer.payment))).toBe('unavailable');
+    }
+    expect(await history()).toEqual([]);
+    evm.facilitator.conduct = 'honest';
+    evm.facilitator.verifiesBadly = false;
+    expect((await send(offer.payment)).data.seq).toBe(3);
+  });
+
+  it.each<[Conduct, number]>([
+    ['slow', 4000],
+    ['drops its reply', 4000],
+    ['lies about refusal', 4000],
+  ])('by a facilitator that is or does: %s, is settled once', async (conduct, settleMs) => {
+    await boot(settleMs);
+    const { send, list } = await plant();
+    const offer = await offerFor(await refusalOf(send()));
+    evm.facilitator.conduct = conduct;
+    expect(await send(offer.payment)).toMatchObject({ payment: { response: { success: true } } });
+    expect(await list()).toMatchObject([{ status: 'settled' }]);
+    expect(await offer.uses()).toBe(1);
+  });
+
+  it('is one settlement and one execution, however many copies arrive at two runtimes', async () => {
+    await boot();
+    await boot();
+    const { send, history } = await plant();
+    const offer = await offerFor(await refusalOf(send()));
+    const at = Date.now() - 3000;
+    const { settle: settled, verify: verified } = evm.facilitator.calls;
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, n) => send(offer.payment, n % 2 === 0 ? at : undefined)),
+    );
+    const answers = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.data.historyId] : []));
+    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+    expect(new Set(answers).size).toBe(1);
+    expect(new Set(refused)).toEqual(new Set(['request_in_flight']));
+    expect(evm.facilitator.calls.settle - settled).toBe(1);
+    expect(evm.facilitator.calls.verify - verified).toBeLessThan(10);
+    expect(await offer.uses()).toBe(1);
+    expect(await history()).toHaveLength(1);
+  });
+
+  it.each(['unreachable', 'answers 500', 'lies about success'] as const)(
+    'by a facilitator that is or does: %s, is unknown, and then found out',
+    async (conduct) => {
+      const runtime = await boot(1000);
+      const { send, list, counter } = await plant();
+      const asked = await refusalOf(send());
+      const [later, never] = [await offerFor(asked), await offerFor(asked)];
+      evm.facilitator.conduct = conduct;
+      for (const { payment } of [later, never]) expect((await send(payment)).payment).toBeNull();
+      expect(await counter('a')).toMatchObject({ state: { count: 2 } });
+      evm.facilitator.conduct = 'honest';
+      await evm.empty(never.key);
+      await makeDue();
+      await vi.waitFor(async () => {
+        await reconcile(runtime);
+        expect((await list()).map(({ status }) => status)).toEqual(['unknown', 'settled']);
+      }, 10_000);
+      expect([await later.uses(), await never.uses()]).toEqual([1, 0]);
+    },
+  );
+
+  it('that is unknown until it has expired is uncollected', async () => {
+    const runtime = await boot(500);
+    const { send, list } = await plant();
+    const offer = await offerFor(await refusalOf(send()));
+    evm.facilitator.conduct = 'unreachable';
+    await send(offer.payment);
+    await evm.advance(600);
+    await makeDue();
+    await vi.waitFor(async () => {
+      await reconcile(runtime);
+      expect(await list()).toMatchObject([
+        { status: 'uncollected', reason: expect.stringMatching(/expired/) },
+      ]);
+    }, 10_000);
+    expect(await offer.uses()).toBe(0);
+  });
+});
+
+/** The payer signs a transfer to itself with the nonce of its payment, and has it executed first. */
+async function spendNonce({ key, payment }: Offer): Promise<void> {
+  const account = privateKeyToAccount(key);
+  const { authorization } = payment.payload['payload'] as { authorization: Record<string, string> };
+  const message = {
+    from: account.address,
+    to: account.address,
+    value: 1n,
+    validAfter: 0n,
+    validBefore: BigInt(authorization['validBefore'] ?? 0),
+    nonce: authorization['nonce'] as Hex,
+  };
+  const members = [
+    ['from', 'address'],
+    ['to', 'address'],
+    ['value', 'uint256'],
+    ['validAfter', 'uint256'],
+    ['validBefore', 'uint256'],
+    ['nonce', 'bytes32'],
+  ].map(([name = '', type = '']) => ({ name, type }));
+  const signature = await account.signTypedData({
+    domain: { name: 'USDC', version: '2', chainId: baseSepolia.id, verifyingContract: evm.token },
+    types: { TransferWithAuthorization: members },
+    primaryType: 'TransferWithAuthorization',
+    message,
+  });
+  const { r, s, v } = parseSignature(signature);
+  const client = createWalletClient({ chain: baseSepolia, account, transport: http(evm.rpcUrl) });
+  await evm.chain.request({
+    method: 'anvil_setBalance',
+    params: [account.address, '0xde0b6b3a7640000'],
+  } as never);
+  const hash = await client.writeContract({
+    address: evm.token,
+    abi: parseAbi([
+      'function transferWithAuthorization(address, address, uint256, uint256, uint256, bytes32, uint8, bytes32, bytes32)',
+    ]),
+    functionName: 'transferWithAuthorization',
+    args: [
+      message.from,
+      message.to,
+      message.value,
+      message.validAfter,
+      message.validBefore,
+      message.nonce,
+      Number(v),
+      r,
+      s,
+    ],
+  });
+  await evm.chain.waitForTransactionReceipt({ hash });
+}

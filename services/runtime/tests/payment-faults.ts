@@ -1,0 +1,214 @@
+import { type OfferedPayment, type ReplyOf, runtimeContract, ServiceError } from '@orrery/contracts';
+import { connect, type Database } from '@orrery/database';
+import { createLogger, systemClock } from '@orrery/service-kit';
+import { expect, vi } from 'vitest';
+import type { CommitBatch } from '../src/commit/commit-statement.js';
+import type { RuntimeSchema } from '../src/database/db.js';
+import { TEST_NETWORKS } from '../src/payments/payment-config.js';
+import { reconcileDue } from '../src/payments/reconcile.js';
+import type { Batch } from '../src/state/batch.js';
+import { incrementVersion } from './fake-catalog.js';
+import { type Conduct, createPaymentWorld, paymentFor, RECEIVER } from './payment-world.js';
+import { type House, plantDeployment, refusalOf } from './running-runtime.js';
+
+/**
+ * Where the owner stops. A commit that it was about to make arrives when another process owns the deployment; a call that
+ * it was about to make, or whose reply it waits for, goes on then.
+ */
+export const STOPS = [
+  'before it is reserved',
+  'before it is staged',
+  'before it is settling',
+  'before the call',
+  'after the charge',
+  'before the end',
+] as const;
+export type Stop = (typeof STOPS)[number];
+
+export interface Trial {
+  readonly stop: Stop;
+  /** How the facilitator treats the next owner's settlements. */
+  readonly conduct: Conduct;
+  /** How it treats a call that the first owner makes too late. */
+  readonly late: Conduct;
+}
+
+/** What became of one payment, once nothing is under way any more. */
+export interface Verdict {
+  readonly charges: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly status: string;
+  /** An execution without a charge, and a charge without an execution. */
+  readonly unpaid: boolean;
+  readonly unserved: boolean;
+  /** Whether the status says so. */
+  readonly isCounted: boolean;
+}
+
+const WALLET = 'FiiqmqCTgPoxGszgEK6hPKVpPiWmGXNtq5Cm97VhLUBB';
+const { 'executions.public': executePublicly } = runtimeContract.rpcs;
+const settleMs = 300;
+
+/** Runs trials in which the owner stops somewhere, another one goes on, and the first one wakes up again. */
+export async function preparePaymentFaults(house: House) {
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const address = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
+  const database: Database<RuntimeSchema> = house.resources.use(
+    'looking on',
+    await connect<RuntimeSchema>(address),
+  );
+  const query = async <Row extends object>(sql: string, values: unknown[] = []) =>
+    (await database.pool.query<Row>(sql, values)).rows;
+  const executionSettings = { visibility: 'public' as const, priceUsd: 0.01 };
+  house.catalog.plantVersion({ ...incrementVersion, event: 'priced', executionSettings });
+
+  return async (trial: Trial): Promise<Verdict> => {
+    const { world, parties, charges } = createPaymentWorld();
+    const common = { paymentParties: parties, payments: { ...TEST_NETWORKS, settleMs } };
+    const stopped = stopAt(trial.stop);
+    world.conduct = 'settles';
+    world.beforeSettling = async (call) => {
+      if (call > 1 || trial.stop !== 'before the call') return;
+      await stopped.here();
+      world.conduct = trial.late;
+    };
+    world.beforeReply = async (call) => {
+      if (call === 1 && trial.stop === 'after the charge') await stopped.here();
+    };
+    // It does not look at its leases meanwhile, as a stopped process does not.
+    const first = await house.boot({ ...common, leaseTtlMs: 600_000, aroundCommit: stopped.aroundCommit });
+    const planted = await plantDeployment(house, {
+      bindings: [{ event: 'priced', eventVersion: 1 }],
+      payToAddress: RECEIVER,
+    });
+    const { params, deployment } = planted;
+    await house.call('deployments.publish', { params });
+    const send = (payment: OfferedPayment | null, patience: number) =>
+      executeAs(house, { deployment: deployment.address, at, payment, patience });
+    const at = Date.now();
+    const { facts } = await refusalOf(send(null, 20_000));
+    const payment = paymentFor(facts as never);
+    const given = send(payment, 1000).catch(() => undefined);
+    await stopped.isThere;
+    if (trial.stop !== 'before the call' && trial.stop !== 'after the charge') world.conduct = trial.conduct;
+    await query('delete from members where instance = $1', [first.instance]);
+    await query('update partitions set owner = null, expires_at = null');
+    const heir = await house.boot(common);
+    world.conduct = trial.conduct;
+    await ended(() => send(payment, 600));
+    stopped.wakeUp();
+    await given;
+    await first[Symbol.asyncDispose]();
+    world.isOver = true;
+    await vi.waitFor(
+      async () => {
+        await query("update payments set check_at = now() - interval '1 hour' where check_at is not null");
+        const { payments } = heir.context;
+        const dependencies = { db: database.db, payments, clock: systemClock, logger };
+        await reconcileDue(dependencies, new AbortController().signal);
+        expect(await query('select from payments where check_at is not null')).toEqual([]);
+      },
+      { timeout: 10_000 },
+    );
+    await heir[Symbol.asyncDispose]();
+    return verdictOf(query, deployment.id, [...charges.values()].flat().length);
+  };
+}
+
+type Query = <Row extends object>(sql: string, values?: unknown[]) => Promise<Row[]>;
+
+async function verdictOf(query: Query, deploymentId: number, charged: number): Promise<Verdict> {
+  const [payment] = await query<{ status: string; transaction: string | null; reason: string | null }>(
+    'select status, transaction, reason from payments where deployment_id = $1',
+    [deploymentId],
+  );
+  const entries = await query<{ status: string; n: number }>(
+    "select status, count(*)::int as n from journal where deployment_id = $1 and kind = 'execution' group by status",
+    [deploymentId],
+  );
+  const count = (status: string) => entries.find((one) => one.status === status)?.n ?? 0;
+  const [succeeded, failed] = [count('succeeded'), count('failed')];
+  const { status = 'none', transaction = null } = payment ?? {};
+  const unpaid = succeeded > 0 && charged === 0;
+  const unserved = succeeded === 0 && charged > 0;
+  const isCounted = unpaid
+    ? status === 'uncollected'
+    : unserved
+      ? status === 'refused' && transaction !== null
+      : succeeded > 0
+        ? status === 'settled'
+        : status === 'refused' || status === 'released' || status === 'none';
+  return { charges: charged, succeeded, failed, status, unpaid, unserved, isCounted };
+}
+
+/** Repeats a request until the execution has ended, however it did. */
+async function ended(send: () => Promise<unknown>): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const error = await send().then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      const code = error instanceof ServiceError ? error.code : undefined;
+      expect(['request_in_flight', 'deadline_exceeded', 'unavailable']).not.toContain(code);
+    },
+    { timeout: 15_000, interval: 50 },
+  );
+}
+
+interface Sent {
+  readonly deployment: string;
+  readonly at: number;
+  readonly payment: OfferedPayment | null;
+  readonly patience: number;
+}
+
+function executeAs(house: House, { deployment, at, payment, patience }: Sent) {
+  const message = `orrery:${deployment}:priced:${at}`;
+  const resource = `http://localhost:3000/app/deployments/${deployment}/execute`;
+  const request = { deployment, event: 'priced', input: { id: 'a' }, message, resource, payment };
+  const caller = { kind: 'wallet', wallet: WALLET } as const;
+  const call = { caller, requestId: 'test', deadline: Date.now() + patience };
+  return house.bus.call(executePublicly, request as never, call) as Promise<ReplyOf<typeof executePublicly>>;
+}
+
+/** Of a commit: to which of the stops it belongs. */
+function stopOf({ payments }: Batch): Stop | undefined {
+  const [payment] = payments.values();
+  if (payment === undefined || payment.kind === 'release') return undefined;
+  if (payment.kind === 'reserve') return 'before it is reserved';
+  const { status } = payment.columns;
+  if (status === 'staged') return 'before it is staged';
+  return status === 'settling' ? 'before it is settling' : 'before the end';
+}
+
+/** Stops a process once. */
+function stopAt(stop: Stop) {
+  let wakeUp = () => {};
+  let arrived = () => {};
+  let isOver = false;
+  const isThere = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  const gate = new Promise<void>((resolve) => {
+    wakeUp = resolve;
+  });
+  const here = async () => {
+    if (isOver) return;
+    isOver = true;
+    arrived();
+    await gate;
+  };
+  return {
+    isThere,
+    here,
+    wakeUp: () => wakeUp(),
+    aroundCommit:
+      (commit: CommitBatch): CommitBatch =>
+      async (batch) => {
+        if (stopOf(batch) === stop) await here();
+        return commit(batch);
+      },
+  };
+}

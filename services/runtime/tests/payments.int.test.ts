@@ -1,0 +1,548 @@
+import { type OfferedPayment, type PaymentDemand, type ReplyOf, runtimeContract } from '@orrery/contracts';
+import { connect, type Database } from '@orrery/database';
+import { createLogger, systemClock } from '@orrery/service-kit';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { RuntimeSchema } from '../src/database/db.js';
+import { TEST_NETWORKS } from '../src/payments/payment-config.js';
+import { reconcileDue } from '../src/payments/reconcile.js';
+import { createDeciderDouble } from './decider-double.js';
+import { attribute, incrementVersion } from './fake-catalog.js';
+import { createPaymentWorld, paymentFor, RECEIVER } from './payment-world.js';
+import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+
+const house: House = await prepareHouse();
+const decider = createDeciderDouble();
+const { world, parties, charges, calls, reset } = createPaymentWorld();
+const logger = createLogger({ service: 'test', level: 'fatal' });
+let database: Database<RuntimeSchema>;
+
+const WALLET = 'FiiqmqCTgPoxGszgEK6hPKVpPiWmGXNtq5Cm97VhLUBB';
+const OTHER_WALLET = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
+const EVENTS = ['increment', 'priced', 'marked', 'free', 'judged', 'failing'];
+const { 'executions.public': executePublicly } = runtimeContract.rpcs;
+
+/** A receiver on Solana cannot be paid. */
+const ON_EVM = TEST_NETWORKS.accepts.filter(({ family }) => family === 'evm');
+
+const running: AsyncDisposable[] = [];
+const boot = async (...[options]: Parameters<House['boot']>) => {
+  const payments = { ...TEST_NETWORKS, accepts: ON_EVM, settleMs: 400 };
+  const runtime = await house.boot({
+    payments,
+    paymentParties: parties,
+    decider: decider.decider,
+    ...options,
+  });
+  running.push(runtime);
+  return runtime;
+};
+
+beforeAll(async () => {
+  const address = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
+  database = house.resources.use('looking on', await connect<RuntimeSchema>(address));
+  const priced = { executionSettings: { visibility: 'public' as const, priceUsd: 0.01 } };
+  house.catalog.plantSchema('mark', [attribute('by', 'string')]);
+  house.catalog.plantVersion({ ...incrementVersion, ...priced, event: 'priced' });
+  house.catalog.plantVersion({
+    ...incrementVersion,
+    event: 'free',
+    executionSettings: { visibility: 'public' },
+  });
+  const template = (changes: object) => ({ mode: 'direct' as const, template: changes as never });
+  house.catalog.plantVersion({
+    event: 'marked',
+    ...priced,
+    inputSchema: { id: 'string' },
+    mutationSettings: template({ 'mark:{{input.id}}': { by: '{{walletAddress}}' } }),
+  });
+  house.catalog.plantVersion({
+    event: 'failing',
+    ...priced,
+    inputSchema: { id: 'string' },
+    mutationSettings: template({ 'mark:a': { by: '{{input.absent}}' } }),
+  });
+  house.catalog.plantVersion({
+    event: 'judged',
+    ...priced,
+    behaviorPrompt: 'Judge.',
+    inputSchema: { id: 'string' },
+    readEntities: [{ schema: 'counter', filter: ['id'] }],
+    stateChanges: { counter: 'partial' },
+  });
+});
+afterEach(async () => {
+  reset();
+  for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
+});
+
+interface Sent {
+  event?: string;
+  input?: object;
+  at?: number;
+  wallet?: string;
+  payment?: OfferedPayment | null;
+  patience?: number;
+}
+
+/** The catalog numbers schemas in their order. */
+const MARK_SCHEMA = 2;
+
+let lastAt = Date.now();
+
+async function plant(body: object = {}) {
+  const bindings = EVENTS.map((event) => ({ event, eventVersion: 1 }));
+  const planted = await plantDeployment(house, { bindings, payToAddress: RECEIVER, ...body });
+  const { params, deployment } = planted;
+  await house.call('deployments.publish', { params });
+  const { address } = deployment;
+  const send = ({ event = 'priced', input = { id: 'a' }, at, ...sent }: Sent = {}) => {
+    const { wallet = WALLET, payment = null, patience = 20_000 } = sent;
+    lastAt = Math.max(Date.now(), lastAt + 1);
+    const message = `orrery:${address}:${event}:${at ?? lastAt}`;
+    const resource = `http://localhost:3000/app/deployments/${address}/execute`;
+    const request = { deployment: address, event, input, message, resource, payment };
+    const call = {
+      caller: { kind: 'wallet', wallet } as const,
+      requestId: 'test',
+      deadline: Date.now() + patience,
+    };
+    return house.bus.call(executePublicly, request as never, call) as Promise<
+      ReplyOf<typeof executePublicly>
+    >;
+  };
+  const demand = async (sent: Sent = {}) => {
+    const { code, facts } = await refusalOf(send(sent));
+    expect(code).toBe('payment_required');
+    return facts as unknown as PaymentDemand;
+  };
+  const list = (query: object = {}) => house.call('payments.list', { params, query: { ...query } as never });
+  const pay = async (sent: Sent = {}) => send({ ...sent, payment: paymentFor(await demand(sent)) });
+  return { ...planted, send, demand, list, pay };
+}
+
+const oneCharge = (payment: OfferedPayment) => {
+  const { nonce } = (payment.payload['payload'] as { authorization: { nonce: string } }).authorization;
+  return [...charges].filter(([key]) => key.endsWith(nonce)).flatMap(([, transactions]) => transactions);
+};
+
+describe('a priced event', () => {
+  it('asks for its price in both versions of x402, without using the message up', async () => {
+    await boot();
+    const { demand, send, history } = await plant();
+    const at = Date.now();
+    const asked = await demand({ at });
+    const shared = {
+      payTo: RECEIVER,
+      maxTimeoutSeconds: 120,
+      extra: { name: 'USDC', version: '2' },
+      scheme: 'exact',
+    };
+    const asset = TEST_NETWORKS.accepts[0]?.asset;
+    expect(asked.accepts).toMatchObject([
+      { ...shared, network: 'base-sepolia', maxAmountRequired: '10000', asset, resource: expect.any(String) },
+    ]);
+    expect(asked.paymentRequired).toMatchObject({
+      x402Version: 2,
+      accepts: [{ ...shared, network: 'eip155:84532', amount: '10000', asset }],
+    });
+    expect(await history()).toEqual([]);
+    expect((await send({ at, payment: paymentFor(asked) })).data).toMatchObject({ event: 'priced' });
+  });
+
+  it('is refused for what cannot be executed before it asks for money', async () => {
+    await boot();
+    const { send, params } = await plant();
+    expect(await codeOf(send({ input: { id: 5 } }))).toBe('invalid_input');
+    await house.call('deployments.update', { params, body: { payToAddress: null } });
+    expect(await codeOf(send())).toBe('pay_to_address_missing');
+    await house.call('deployments.update', { params, body: { payToAddress: WALLET } });
+    expect(await codeOf(send())).toBe('pay_to_address_missing');
+  });
+
+  it.each([1, 2] as const)('is executed for a payment of version %i, and records it', async (version) => {
+    await boot();
+    const { send, demand, history, list, verify } = await plant();
+    const offered = paymentFor(await demand(), version);
+    const { data, payment } = await send({ payment: offered });
+    const [transaction] = oneCharge(offered);
+    const network = version === 1 ? 'base-sepolia' : 'eip155:84532';
+    expect(payment).toMatchObject({ version, response: { success: true, transaction, network } });
+    const [entry] = await history();
+    const paid = {
+      amount: '10000',
+      network: 'base-sepolia',
+      payTo: RECEIVER,
+      status: 'settled',
+      transaction,
+    };
+    expect(entry).toMatchObject({ id: data.historyId, status: 'succeeded', payment: paid });
+    expect(entry?.paymentKey).toMatch(/^eip155:84532\/0x\w{40}\/0x\w{40}\/0x\w{64}$/);
+    expect(await verify()).toMatchObject({ valid: true });
+    expect(await list()).toMatchObject({
+      data: [{ ...paid, paymentKey: entry?.paymentKey, seq: data.seq, wallet: WALLET, event: 'priced' }],
+      totals: [{ network: 'base-sepolia', status: 'settled', amount: '10000', payments: 1 }],
+      pagination: { total: 1 },
+    });
+    expect(await list({ status: 'refused' })).toMatchObject({ data: [], pagination: { total: 0 } });
+    expect(
+      await codeOf(house.call('payments.list', { params: (await plant()).params }, { accountId: 2 })),
+    ).toBe('forbidden');
+  });
+
+  it('answers a repetition without charging again, and nobody else for the same payment', async () => {
+    await boot();
+    const { send, demand, history } = await plant();
+    const at = Date.now() - 1000;
+    const payment = paymentFor(await demand({ at }));
+    const first = await send({ at, payment });
+    expect(await send({ at, payment })).toEqual(first);
+    expect(await send({ payment })).toEqual(first);
+    expect(await codeOf(send({ payment, wallet: OTHER_WALLET }))).toBe('payment_already_used');
+    expect(await codeOf(send({ payment, input: { id: 'b' } }))).toBe('payment_already_used');
+    const other = await plant();
+    expect(await codeOf(other.send({ payment }))).toBe('payment_already_used');
+    expect(oneCharge(payment)).toHaveLength(1);
+    expect(await history()).toHaveLength(1);
+  });
+
+  it('refuses a payment for anything else, and one that the facilitator finds invalid', async () => {
+    await boot();
+    const { send, demand, history, pay } = await plant();
+    const asked = await demand();
+    const soon = String(Math.floor(Date.now() / 1000) + 20);
+    const later = String(Math.floor(Date.now() / 1000) + 60);
+    const wrong: [OfferedPayment, RegExp][] = [
+      [paymentFor(asked, 2, { to: `0x${'2'.repeat(40)}` }), /another receiver/],
+      [paymentFor(asked, 2, { value: '9999' }), /amount required, 10000/],
+      [paymentFor(asked, 2, { value: '10001' }), /amount required, 10000/],
+      [paymentFor(asked, 2, { validBefore: soon }), /expires too soon/],
+      [paymentFor(asked, 2, { validAfter: later }), /not valid yet/],
+      [paymentFor(asked, 2, {}, { network: 'eip155:8453' }), /a network in which/],
+      [paymentFor(asked, 1, {}, { network: 'base' }), /a network in which/],
+      [paymentFor(asked, 1, {}, { scheme: 'upto' }), /scheme/],
+      [paymentFor(asked, 2, {}, { asset: `0x${'3'.repeat(40)}` }), /an asset in which/],
+      [paymentFor(asked, 2, {}, { amount: '1' }), /amount required/],
+      [paymentFor(asked, 2, {}, { payTo: `0x${'3'.repeat(40)}` }), /another receiver/],
+    ];
+    for (const [payment, reason] of wrong) {
+      const refused = await refusalOf(send({ payment }));
+      expect([refused.code, refused.message]).toEqual(['payment_refused', expect.stringMatching(reason)]);
+      expect(refused.facts).toMatchObject({ accepts: [{ maxAmountRequired: '10000' }] });
+    }
+    const nonsense: OfferedPayment = { version: 2, payload: { x402Version: 2, accepted: {}, payload: 7 } };
+    expect(await codeOf(send({ payment: nonsense }))).toBe('invalid_payment');
+    expect(await codeOf(send({ payment: paymentFor(asked, 2, { nonce: '0x12' }) }))).toBe('invalid_payment');
+    const before = calls.settle;
+    world.invalid = 'invalid_exact_evm_signature';
+    expect(await codeOf(pay())).toBe('payment_refused');
+    world.isVerifyDown = true;
+    expect(await codeOf(pay())).toBe('unavailable');
+    expect(calls.settle).toBe(before);
+    expect(await history()).toEqual([]);
+  });
+
+  it('is paid at the price that it has when it is accepted', async () => {
+    await boot();
+    const { send, demand, params, history } = await plant();
+    const payment = paymentFor(await demand());
+    await house.call('deployments.update', { params, body: { payToAddress: `0x${'4'.repeat(40)}` } });
+    expect(await codeOf(send({ payment }))).toBe('payment_refused');
+    expect(await history()).toEqual([]);
+  });
+
+  it('costs nothing when it fails, and leaves the message used', async () => {
+    await boot();
+    const { send, demand, history, list } = await plant();
+    const at = Date.now() - 500;
+    const payment = paymentFor(await demand({ event: 'failing', at }));
+    const failed = await refusalOf(send({ event: 'failing', at, payment }));
+    expect(failed).toMatchObject({ code: 'template_failed', facts: { seq: expect.any(Number) } });
+    expect(await codeOf(send({ event: 'failing', at, payment }))).toBe('template_failed');
+    expect(oneCharge(payment)).toEqual([]);
+    expect(await history()).toMatchObject([
+      {
+        status: 'failed',
+        paymentKey: expect.any(String),
+        payment: { status: 'released', transaction: null },
+      },
+    ]);
+    expect(await list()).toMatchObject({ data: [{ status: 'released' }] });
+  });
+
+  it('asks a model only once its payment is verified, and settles after the answer', async () => {
+    await boot();
+    const { send, demand, counter } = await plant();
+    const before = decider.calls();
+    const asked = await demand({ event: 'judged' });
+    expect(decider.calls()).toBe(before);
+    expect(asked.accepts).toMatchObject([{ maxTimeoutSeconds: 240 }]);
+    const answer = send({ event: 'judged', payment: paymentFor(asked) });
+    const { request, answer: say } = await decider.called();
+    expect(request.deadline).toBeLessThan(Date.now() + 120_000 - 20_000);
+    const settled = calls.settle;
+    say({ 'counter:a': { count: 5 } }, { llmHash: 'c'.repeat(64) });
+    expect((await answer).data).toMatchObject({ stateChanges: { 'counter:a': { count: 5 } } });
+    expect(calls.settle).toBe(settled + 1);
+    expect(await counter('a')).toMatchObject({ state: { count: 5 } });
+  });
+});
+
+/** Stops the facilitator at a settlement until it is let go. */
+function stopAtSettlement() {
+  let letGo = () => {};
+  let arrived = () => {};
+  const isThere = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  world.beforeSettling = async () => {
+    arrived();
+    await gate;
+  };
+  return { isThere, letGo };
+}
+
+const PATIENT = { ...TEST_NETWORKS, settleMs: 20_000 };
+
+describe('while a payment settles', () => {
+  it('nothing changes what was staged: instances, bindings, pauses, lock, room and claims wait or are refused', async () => {
+    await boot({ payments: PATIENT, limits: { instancesPerDeployment: 2 } });
+    const { deployment, params, pay, execute, createCounter, counter, history, verify } = await plant();
+    await createCounter('a');
+    const { isThere, letGo } = stopAtSettlement();
+    const paid = pay({ event: 'marked', input: { id: 'm' } });
+    await isThere;
+    const soon = { patience: 800 };
+    const mark = { entitySchema: 'mark', instanceId: 'm', state: {} };
+    expect(await codeOf(house.call('instances.create', { params, body: mark }, soon))).toBe('limit_reached');
+    expect(await codeOf(execute({ id: 'new' }))).toBe('limit_reached');
+    expect(await codeOf(house.call('deployments.pause', { params }, soon))).toBe('write_conflict');
+    expect(await codeOf(house.call('deployments.lock', { params }, soon))).toBe('write_conflict');
+    const unbind = house.call('bindings.remove', { params, query: { event: 'marked' } }, soon);
+    expect(await codeOf(unbind)).toBe('write_conflict');
+    expect(await codeOf(house.call('deployments.delete', { params }, soon))).toBe('deployment_busy');
+    const held = await house.ask('references.held', {
+      deployment: deployment.address,
+      versionIds: [],
+      schemaIds: [MARK_SCHEMA],
+    });
+    expect(held).toMatchObject({ schemaIds: [MARK_SCHEMA] });
+    await execute({ id: 'a' });
+    const pausing = house.call('deployments.pause', { params });
+    letGo();
+    expect((await paid).data).toMatchObject({ stateChanges: { 'mark:m': { by: WALLET } } });
+    await pausing;
+    expect(await counter('a')).toMatchObject({ state: { count: 1 } });
+    expect(await history({ status: 'succeeded' })).toMatchObject([
+      { event: 'marked' },
+      { event: 'increment' },
+    ]);
+    expect(await verify()).toMatchObject({ valid: true });
+  });
+
+  it('writes to the same instance wait, and find what was staged', async () => {
+    await boot({ payments: PATIENT });
+    const { pay, execute, counter } = await plant();
+    const { isThere, letGo } = stopAtSettlement();
+    const paid = pay();
+    await isThere;
+    const free = execute({ id: 'a' });
+    const second = pay();
+    letGo();
+    const [one, two, three] = await Promise.all([paid, free, second]);
+    expect(
+      [one.data, two.data, three.data].map((data) => (data as { stateChanges: object }).stateChanges),
+    ).toEqual(expect.arrayContaining([1, 2, 3].map((count) => ({ 'counter:a': { count } }))));
+    expect(await counter('a')).toMatchObject({ state: { count: 3 } });
+  });
+
+  it('its deployment may be handed over: the next owner ends what was staged', async () => {
+    const first = await boot({ payments: PATIENT });
+    const { send, demand, execute, counter, list } = await plant();
+    const { isThere, letGo } = stopAtSettlement();
+    const at = Date.now() - 900;
+    const payment = paymentFor(await demand({ at }));
+    const paid = send({ at, payment }).catch(() => undefined);
+    await isThere;
+    await first[Symbol.asyncDispose]();
+    running.length = 0;
+    await boot({ payments: PATIENT });
+    const waiting = execute({ id: 'a' });
+    letGo();
+    await paid;
+    await vi.waitFor(async () => expect((await send({ at, payment })).data.seq).toBe(3), 5000);
+    expect((await waiting).data).toMatchObject({ seq: 4 });
+    expect(await counter('a')).toMatchObject({ state: { count: 2 } });
+    expect(await list()).toMatchObject({ data: [{ status: 'settled' }] });
+    expect(oneCharge(payment)).toHaveLength(1);
+  });
+
+  it('the next owner ends a run that changes an instance it has never read', async () => {
+    const first = await boot({ payments: PATIENT });
+    const { send, demand, createCounter, execute, counter, list, verify } = await plant();
+    await createCounter('a', { count: 5 });
+    const { isThere, letGo } = stopAtSettlement();
+    const at = Date.now() - 900;
+    const payment = paymentFor(await demand({ at }));
+    const paid = send({ at, payment }).catch(() => undefined);
+    await isThere;
+    await first[Symbol.asyncDispose]();
+    running.length = 0;
+    await boot({ payments: PATIENT });
+    letGo();
+    await paid;
+    await vi.waitFor(async () => expect((await send({ at, payment })).data.seq).toBe(4), 5000);
+    expect((await execute({ id: 'a' })).data).toMatchObject({ seq: 5 });
+    expect(await counter('a')).toMatchObject({ state: { count: 7 }, revision: 3 });
+    expect(await list()).toMatchObject({ data: [{ status: 'settled' }] });
+    expect(await verify()).toMatchObject({ valid: true });
+  });
+
+  it('two that want each other’s instances do not wait for each other', async () => {
+    await boot();
+    const { pay, counter } = await plant();
+    await Promise.all(['a', 'b', 'a', 'b', 'a'].map((id) => pay({ input: { id } })));
+    expect([await counter('a'), await counter('b')]).toMatchObject([
+      { state: { count: 3 } },
+      { state: { count: 2 } },
+    ]);
+  });
+});
+
+const reconcile = (payments: Parameters<typeof reconcileDue>[0]['payments']) =>
+  reconcileDue({ db: database.db, payments, clock: systemClock, logger }, new AbortController().signal);
+const makeDue = () =>
+  database.pool.query(
+    'update payments set check_at = now() - interval $$1 hour$$ where check_at is not null',
+  );
+
+describe('a settlement', () => {
+  it('that is refused fails the execution, releases what it held and uses the payment up', async () => {
+    await boot();
+    const { send, demand, history, execute, counter, list } = await plant();
+    world.conduct = 'refuses';
+    const at = Date.now() - 700;
+    const payment = paymentFor(await demand({ at }));
+    const refused = await refusalOf(send({ at, payment }));
+    expect(refused).toMatchObject({
+      code: 'payment_refused',
+      facts: { seq: expect.any(Number), accepts: [{ maxAmountRequired: '10000' }] },
+    });
+    world.conduct = 'settles';
+    expect(await codeOf(send({ at, payment }))).toBe('payment_refused');
+    await execute({ id: 'a' });
+    expect(await counter('a')).toMatchObject({ state: { count: 1 } });
+    expect(await history({ status: 'failed' })).toMatchObject([
+      { error: { code: 'payment_refused' }, payment: { status: 'refused' }, changes: [] },
+    ]);
+    expect(oneCharge(payment)).toEqual([]);
+    expect(await list()).toMatchObject({
+      data: [{ status: 'refused', reason: expect.stringMatching(/balance/) }],
+    });
+  });
+
+  it('whose refusal turns out to be a charge after all is found and marked', async () => {
+    const { context } = await boot();
+    const { send, demand, list } = await plant();
+    world.conduct = 'refuses';
+    const payment = paymentFor(await demand());
+    expect(await codeOf(send({ payment }))).toBe('payment_refused');
+    const [{ paymentKey = '' } = {}] = (await list()).data;
+    charges.set(paymentKey, ['0xlate']);
+    await makeDue();
+    await vi.waitFor(async () => {
+      await reconcile(context.payments);
+      expect((await list()).data).toMatchObject([{ status: 'refused', transaction: '0xlate' }]);
+    });
+  });
+
+  it.each([
+    ['drops its reply', 'settled'],
+    ['lies about refusal', 'settled'],
+  ] as const)('by a facilitator that %s is found on the chain', async (conduct, status) => {
+    await boot();
+    const { send, demand, list } = await plant();
+    world.conduct = conduct;
+    const payment = paymentFor(await demand());
+    expect(await send({ payment })).toMatchObject({ payment: { response: { success: true } } });
+    expect(oneCharge(payment)).toHaveLength(1);
+    expect(await list()).toMatchObject({ data: [{ status }] });
+  });
+
+  it.each(['unreachable', 'lies about success'] as const)(
+    'by a facilitator that is %s is unknown, and later settled or uncollected',
+    async (conduct) => {
+      const { context } = await boot();
+      const { send, demand, list, history, counter } = await plant();
+      world.conduct = conduct;
+      const asked = await demand();
+      const [first, second] = [paymentFor(asked), paymentFor(asked)];
+      for (const payment of [first, second]) expect(await send({ payment })).toMatchObject({ payment: null });
+      expect(await counter('a')).toMatchObject({ state: { count: 2 } });
+      expect(await history()).toMatchObject([
+        { payment: { status: 'unknown' } },
+        { payment: { status: 'unknown' } },
+      ]);
+      world.conduct = 'settles';
+      const [{ paymentKey = '' } = {}] = (await list()).data;
+      charges.set(paymentKey, ['0xfound']);
+      world.isOver = true;
+      await makeDue();
+      await vi.waitFor(async () => {
+        await reconcile(context.payments);
+        const statuses = (await list()).data.map(({ status }) => status);
+        expect(statuses).toEqual(['settled', 'uncollected']);
+      });
+      expect(await history()).toMatchObject([{ payment: { transaction: '0xfound' } }, {}]);
+    },
+  );
+
+  it('that is unknown is made up for while the payment is valid', async () => {
+    const { context } = await boot();
+    const { send, demand, list } = await plant();
+    world.conduct = 'unreachable';
+    const payment = paymentFor(await demand());
+    await send({ payment });
+    world.conduct = 'settles';
+    await makeDue();
+    await vi.waitFor(async () => {
+      await reconcile(context.payments);
+      expect((await list()).data).toMatchObject([{ status: 'settled' }]);
+    });
+    expect(oneCharge(payment)).toHaveLength(1);
+  });
+
+  it('that is refused after a reply was lost is unknown: the lost call may have sent it', async () => {
+    await boot({ payments: PATIENT });
+    const { send, demand, list } = await plant();
+    const first = calls.settle + 1;
+    world.conduct = 'unreachable';
+    world.beforeSettling = async (call) => {
+      if (call > first) world.conduct = 'refuses';
+    };
+    expect(await send({ payment: paymentFor(await demand()) })).toMatchObject({ payment: null });
+    expect((await list()).data).toMatchObject([
+      { status: 'unknown', reason: expect.stringMatching(/balance/) },
+    ]);
+  });
+
+  it('is unknown while the chain is away, and never taken for a failure', async () => {
+    const { context } = await boot();
+    const { send, demand, list, counter } = await plant();
+    world.isChainDown = true;
+    await send({ payment: paymentFor(await demand()) });
+    world.conduct = 'refuses';
+    await send({ payment: paymentFor(await demand()) });
+    expect(await counter('a')).toMatchObject({ state: { count: 2 } });
+    expect(await list()).toMatchObject({ data: [{ status: 'unknown' }, { status: 'unknown' }] });
+    world.isChainDown = false;
+    world.isOver = true;
+    await makeDue();
+    await vi.waitFor(async () => {
+      await reconcile(context.payments);
+      expect((await list()).data).toMatchObject([{ status: 'uncollected' }, { status: 'settled' }]);
+    });
+  });
+});

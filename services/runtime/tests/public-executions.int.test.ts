@@ -1,0 +1,241 @@
+import { type Caller, type ReplyOf, runtimeContract } from '@orrery/contracts';
+import { connect, type Database } from '@orrery/database';
+import { createLogger } from '@orrery/service-kit';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RuntimeSchema } from '../src/database/db.js';
+import { createDeciderDouble } from './decider-double.js';
+import { attribute, incrementVersion } from './fake-catalog.js';
+import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+
+const house: House = await prepareHouse();
+const decider = createDeciderDouble();
+let database: Database<RuntimeSchema>;
+
+const WALLET = 'FiiqmqCTgPoxGszgEK6hPKVpPiWmGXNtq5Cm97VhLUBB';
+const CALLER: Caller = { kind: 'wallet', wallet: WALLET };
+const publicly = { executionSettings: { visibility: 'public' as const } };
+const { 'executions.public': executePublicly } = runtimeContract.rpcs;
+const EVENTS = ['open', 'open:race', 'レース:🐎', 'judged', 'priced', 'increment'];
+
+beforeAll(async () => {
+  const logger = createLogger({ service: 'test', level: 'error' });
+  const address = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
+  database = house.resources.use('looking on', await connect<RuntimeSchema>(address));
+  house.catalog.plantSchema('mark', [attribute('by', 'string')]);
+  const marking = {
+    ...incrementVersion,
+    ...publicly,
+    stateChanges: { counter: 'partial' as const, mark: 'partial' as const },
+    mutationSettings: {
+      mode: 'direct' as const,
+      template: {
+        'counter:{{input.id}}': { count: { $increment: 1 } },
+        'mark:last': { by: '{{walletAddress}}' },
+      },
+    },
+  };
+  for (const event of ['open', 'open:race', 'レース:🐎']) house.catalog.plantVersion({ ...marking, event });
+  house.catalog.plantVersion({
+    ...marking,
+    event: 'priced',
+    executionSettings: { visibility: 'public', priceUsd: 0.01 },
+  });
+  house.catalog.plantVersion({
+    event: 'judged',
+    behaviorPrompt: 'Judge.',
+    inputSchema: { id: 'string' },
+    stateChanges: { counter: 'partial' },
+    ...publicly,
+  });
+  await house.boot({ decider: decider.decider });
+});
+
+interface Sent {
+  event?: string;
+  input?: object;
+  message?: string;
+  at?: number | string;
+  path?: string;
+  caller?: Caller;
+  awaitsRun?: boolean;
+}
+
+async function plant({ isPublic = true } = {}) {
+  const bindings = EVENTS.map((event) => ({ event, eventVersion: 1 }));
+  const planted = await plantDeployment(house, { bindings });
+  if (isPublic) await house.call('deployments.publish', { params: planted.params });
+  const { address } = planted.deployment;
+  const messageOf = (event: string, at: number | string = Date.now()) => `orrery:${address}:${event}:${at}`;
+  const send = ({ event = 'open', input = { id: 'a' }, at, path = address, ...sent }: Sent = {}) => {
+    const { message = messageOf(event, at), caller = CALLER, awaitsRun } = sent;
+    const resource = 'http://localhost:3000/app/x';
+    const request = { deployment: path, event, input, message, resource, awaitsRun };
+    const call = { caller, requestId: 'test', deadline: Date.now() + 20_000 };
+    return house.bus.call(executePublicly, request as never, call) as Promise<
+      ReplyOf<typeof executePublicly>
+    >;
+  };
+  return { ...planted, address, messageOf, send };
+}
+
+describe('a public execution', () => {
+  it('is recorded as the wallet’s, which its template sees', async () => {
+    const { send, history, params } = await plant();
+    const { data, payment } = await send();
+    expect([data.seq, payment]).toEqual([3, null]);
+    expect(data.stateChanges).toMatchObject({ 'mark:last': { by: WALLET } });
+    expect(await history()).toMatchObject([{ trigger: 'public', caller: `wallet:${WALLET}` }]);
+    const byTrigger = await house.call('history.list', { params, query: { trigger: 'public' } });
+    expect(byTrigger.pagination).toMatchObject({ total: 1 });
+    expect((await house.call('history.verify', { params })).data.valid).toBe(true);
+  });
+
+  it.each(['open:race', 'レース:🐎'])('may be of the event %s', async (event) => {
+    expect((await (await plant()).send({ event })).data.event).toBe(event);
+  });
+
+  it('may name the deployment by its id, or by its address in capitals', async () => {
+    const { send, deployment, address } = await plant();
+    expect(await send({ path: String(deployment.id) })).toMatchObject({ data: { seq: 3 } });
+    const capitals = `0x${address.slice(2).toUpperCase()}`;
+    const message = `orrery:${capitals}:open:${Date.now() - 1}`;
+    expect(await send({ path: capitals, message })).toMatchObject({ data: { seq: 4 } });
+  });
+
+  it('is for wallets alone', async () => {
+    const { send } = await plant();
+    for (const caller of [{ kind: 'schedule', event: 'open' }, { kind: 'anonymous' }] as const)
+      expect(await codeOf(send({ caller }))).toBe('forbidden');
+  });
+});
+
+describe('a public execution is refused', () => {
+  it('in the documented order, and leaves its message free', async () => {
+    const { send, params, messageOf, history } = await plant({ isPublic: false });
+    const at = Date.now();
+    const bad = { event: 'increment', input: { id: 7 }, at };
+    const expectCode = async (code: string, sent: Sent = bad) => expect(await codeOf(send(sent))).toBe(code);
+    await house.call('deployments.pause', { params });
+    await expectCode('message_mismatch', { ...bad, message: messageOf('unbound', at) });
+    await expectCode('message_expired', { ...bad, at: at - 301_000 });
+    await expectCode('deployment_not_public');
+    await house.call('deployments.publish', { params });
+    await expectCode('deployment_paused');
+    await house.call('deployments.resume', { params });
+    await expectCode('event_not_bound', { ...bad, event: 'unbound' });
+    await expectCode('event_not_public');
+    await expectCode('invalid_input', { ...bad, event: 'priced' });
+    await expectCode('pay_to_address_missing', { event: 'priced', at });
+    const payToAddress = `0x${'1'.repeat(40)}`;
+    await house.call('deployments.update', { params, body: { payToAddress } });
+    await expectCode('payment_required', { event: 'priced', at });
+    await expectCode('invalid_input', { ...bad, event: 'open' });
+    expect(await history()).toEqual([]);
+    expect(await send({ event: 'open', at })).toMatchObject({ data: { event: 'open' } });
+  });
+
+  it('for an unknown deployment', async () => {
+    const { send } = await plant();
+    for (const path of [`0x${'ab'.repeat(20)}`, '999999', 'nonsense', '0'])
+      expect(await codeOf(send({ path }))).toBe('deployment_not_found');
+  });
+
+  it('when its text is another one, and is told which', async () => {
+    const { send, address, messageOf } = await plant();
+    const now = Date.now();
+    const expected = `orrery:${address}:open:`;
+    for (const message of [
+      messageOf('other'),
+      `orrery:0x${'ab'.repeat(20)}:open:${now}`,
+      `oracle:${address}:open:${now}`,
+      `${expected}${now} `,
+      ` ${expected}${now}`,
+      `${expected}`,
+      `${expected}${String(now).slice(0, 12)}`,
+      `${expected}0${now}`,
+      `${expected}-${String(now).slice(1)}`,
+      `${expected}2026-02-30T00:00:00Z`,
+      `${expected}2026-01-01`,
+      `${expected}2026-01-01T00:00:00`,
+      `${expected}race:${now}`,
+    ]) {
+      const refusal = await refusalOf(send({ message }));
+      expect([message, refusal.code, refusal.facts]).toEqual([message, 'message_mismatch', { expected }]);
+      expect(refusal.message).toContain(expected);
+    }
+  });
+
+  it('outside its time window, whose bounds belong to it', async () => {
+    const { send } = await plant();
+    const iso = (ms: number) => new Date(ms).toISOString();
+    const now = Date.now();
+    for (const at of [now - 310_000, now + 70_000, Math.floor(now / 1000) - 310, iso(now - 310_000)])
+      expect(await codeOf(send({ at }))).toBe('message_expired');
+    const offset = iso(now - 200_000 + 3_600_000).replace('Z', '+01:00');
+    for (const at of [now - 290_000, now + 50_000, Math.floor(now / 1000) - 290, iso(now - 100_000), offset])
+      expect(await send({ at })).toMatchObject({ data: { event: 'open' } });
+  });
+});
+
+describe('a message', () => {
+  it('is used once: the same input gets the first answer, another one is refused', async () => {
+    const { send, counter, params } = await plant();
+    const at = Date.now();
+    const first = await send({ at });
+    expect(await send({ at })).toEqual(first);
+    expect(await codeOf(send({ at, input: { id: 'b' } }))).toBe('message_already_used');
+    // Seen before comes before everything that may have changed since.
+    await house.call('deployments.pause', { params });
+    await house.call('deployments.unpublish', { params });
+    expect(await send({ at })).toEqual(first);
+    expect((await counter('a')).state['count']).toBe(1);
+  });
+
+  it('is used up by a failed execution, whose error every repetition gets', async () => {
+    const { send, createCounter, history } = await plant();
+    await createCounter('a', { count: Number.MAX_SAFE_INTEGER });
+    const at = Date.now();
+    const failure = await refusalOf(send({ at }));
+    expect(failure.facts).toMatchObject({ historyId: expect.any(String) });
+    expect(await refusalOf(send({ at }))).toMatchObject({ code: failure.code, facts: failure.facts });
+    expect(await history()).toHaveLength(1);
+  });
+
+  it('executes once, however many copies arrive at once', async () => {
+    const { send, counter } = await plant();
+    const at = Date.now();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => send({ at })));
+    expect(new Set(answers.map(({ data }) => data.historyId)).size).toBe(1);
+    expect((await counter('a')).state['count']).toBe(1);
+  });
+
+  it('belongs to its wallet: another wallet may sign the same text', async () => {
+    const { send, counter } = await plant();
+    const at = Date.now();
+    await send({ at });
+    await send({ at, caller: { kind: 'wallet', wallet: `2${WALLET.slice(1)}` }, input: { id: 'a' } });
+    expect((await counter('a')).state['count']).toBe(2);
+  });
+
+  it('of a run under way is in flight, unless the call awaits the run', async () => {
+    const { send } = await plant();
+    const sent = { event: 'judged', at: Date.now() };
+    const first = send(sent);
+    const call = await decider.called();
+    expect(await codeOf(send(sent))).toBe('request_in_flight');
+    const awaiting = send({ ...sent, awaitsRun: true });
+    call.answer({ stateChanges: { 'counter:a': { count: 5 } } });
+    const answer = await first;
+    expect(answer.data.seq).toBe(3);
+    expect([await awaiting, await send(sent)]).toEqual([answer, answer]);
+  });
+
+  it('that was never used is swept once it has expired for long', async () => {
+    const { send } = await plant();
+    await send();
+    const { rows } = await database.pool.query<{ hours: number }>(
+      `select extract(epoch from min(expires_at) - now()) / 3600 as hours from once_keys where scope = 'message'`,
+    );
+    expect(Number(rows[0]?.hours)).toBeGreaterThan(23.9);
+  });
+});

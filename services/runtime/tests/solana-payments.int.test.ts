@@ -1,0 +1,212 @@
+import { type OfferedPayment, type PaymentDemand, type ReplyOf, runtimeContract } from '@orrery/contracts';
+import { connect, type Database } from '@orrery/database';
+import { createLogger, systemClock } from '@orrery/service-kit';
+import { type Conduct, type SolanaPayments, startSolanaPayments } from '@orrery/testing/payments';
+import { type Address, generateKeyPairSigner } from '@solana/kit';
+import { ExactSvmScheme } from '@x402/svm/exact/client';
+import { ExactSvmSchemeV1 } from '@x402/svm/v1';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { RuntimeSchema } from '../src/database/db.js';
+import { TEST_NETWORKS } from '../src/payments/payment-config.js';
+import { reconcileDue } from '../src/payments/reconcile.js';
+import { incrementVersion } from './fake-catalog.js';
+import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+
+const house: House = await prepareHouse();
+const logger = createLogger({ service: 'test', level: 'fatal' });
+const { 'executions.public': executePublicly } = runtimeContract.rpcs;
+let solana: SolanaPayments;
+let receiver: Address;
+let database: Database<RuntimeSchema>;
+
+const WALLET = 'FiiqmqCTgPoxGszgEK6hPKVpPiWmGXNtq5Cm97VhLUBB';
+const PRICE = 10_000n;
+
+const running: AsyncDisposable[] = [];
+const boot = async ({ settleMs = 3000, facilitatorUrl = solana.facilitator.url } = {}) => {
+  const accepts = TEST_NETWORKS.accepts.map((one) => ({ ...one, rpcUrls: [solana.rpcUrl] }));
+  const runtime = await house.boot({ payments: { facilitatorUrl, accepts, settleMs } });
+  running.push(runtime);
+  return runtime;
+};
+
+beforeAll(async () => {
+  solana = house.resources.use('a ledger and its facilitator', await startSolanaPayments());
+  receiver = (await generateKeyPairSigner()).address;
+  await solana.ledger.fund(receiver, 0n);
+  const address = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
+  database = house.resources.use('looking on', await connect<RuntimeSchema>(address));
+  const executionSettings = { visibility: 'public' as const, priceUsd: 0.01 };
+  house.catalog.plantVersion({ ...incrementVersion, event: 'priced', executionSettings });
+  house.catalog.plantVersion({
+    ...incrementVersion,
+    event: 'free',
+    executionSettings: { visibility: 'public' },
+  });
+});
+afterEach(async () => {
+  solana.facilitator.conduct = 'honest';
+  solana.facilitator.beforeSettling = async () => undefined;
+  for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
+});
+
+let lastAt = Date.now();
+
+async function plant() {
+  const bindings = ['priced', 'free'].map((event) => ({ event, eventVersion: 1 }));
+  const planted = await plantDeployment(house, { bindings, payToAddress: receiver });
+  const { params, deployment } = planted;
+  await house.call('deployments.publish', { params });
+  const { address } = deployment;
+  const send = (payment: OfferedPayment | null = null, { at = 0, event = 'priced' } = {}) => {
+    lastAt = Math.max(Date.now(), lastAt + 1);
+    const message = `orrery:${address}:${event}:${at || lastAt}`;
+    const resource = `http://localhost:3000/app/deployments/${address}/execute`;
+    const request = { deployment: address, event, input: { id: 'a' }, message, resource, payment };
+    const call = {
+      caller: { kind: 'wallet', wallet: WALLET } as const,
+      requestId: 'test',
+      deadline: Date.now() + 20_000,
+    };
+    return house.bus.call(executePublicly, request as never, call) as Promise<
+      ReplyOf<typeof executePublicly>
+    >;
+  };
+  const list = async () => (await house.call('payments.list', { params, query: {} })).data;
+  return { ...planted, send, list };
+}
+
+/** A payment as the x402 library's client makes it, by a payer with enough for two. */
+async function offerFor(
+  { facts }: { facts: object },
+  version: 1 | 2 = 2,
+  changes: object = {},
+): Promise<OfferedPayment> {
+  const { accepts, paymentRequired } = facts as unknown as PaymentDemand;
+  const payer = await generateKeyPairSigner();
+  await solana.ledger.fund(payer.address, 2n * PRICE);
+  const [v2] = paymentRequired['accepts'] as object[];
+  const rpc = { rpcUrl: solana.rpcUrl };
+  const made =
+    version === 1
+      ? await new ExactSvmSchemeV1(payer, rpc).createPaymentPayload(1, { ...accepts[0], ...changes } as never)
+      : await new ExactSvmScheme(payer, rpc).createPaymentPayload(2, { ...v2, ...changes } as never);
+  const payload = (version === 1 ? made : { ...made, accepted: v2 }) as unknown as OfferedPayment['payload'];
+  return { version, payload };
+}
+
+const reconcile = (runtime: Awaited<ReturnType<typeof boot>>) => {
+  const dependencies = { db: database.db, payments: runtime.context.payments, clock: systemClock, logger };
+  return reconcileDue(dependencies, new AbortController().signal);
+};
+const makeDue = () =>
+  database.pool.query(
+    'update payments set check_at = now() - interval $$1 hour$$ where check_at is not null',
+  );
+
+describe('a payment on Solana', () => {
+  it.each([1, 2] as const)('of version %i moves the price to the receiver once', async (version) => {
+    await boot();
+    const { send, list, history } = await plant();
+    const before = await solana.ledger.balanceOf(receiver);
+    const payment = await offerFor(await refusalOf(send()), version);
+    const at = Date.now() - 2000;
+    const first = await send(payment, { at });
+    const [{ transaction, payer } = {}] = await list();
+    expect(first.payment).toMatchObject({ version, response: { success: true, transaction, payer } });
+    expect(solana.ledger.executed[0]).toMatchObject({ signature: transaction, error: null });
+    expect(await send(payment, { at })).toEqual(first);
+    expect(await solana.ledger.balanceOf(receiver)).toBe(before + PRICE);
+    expect(await history()).toMatchObject([{ payment: { status: 'settled', network: 'solana-devnet' } }]);
+  });
+
+  it('names the fee payer and its own time limit', async () => {
+    await boot();
+    const { facts } = await refusalOf((await plant()).send());
+    expect(facts['accepts']).toMatchObject([
+      {
+        network: 'solana-devnet',
+        payTo: receiver,
+        maxTimeoutSeconds: 60,
+        extra: { feePayer: expect.any(String) },
+      },
+    ]);
+  });
+
+  it('is refused when it is for anything else, or no payment at all', async () => {
+    await boot();
+    const { send, history } = await plant();
+    const asked = await refusalOf(send());
+    const stranger = (await generateKeyPairSigner()).address;
+    await solana.ledger.fund(stranger, 0n);
+    for (const [changes, reason] of [
+      [{ amount: '9999' }, /amount/],
+      [{ payTo: stranger }, /receiver/],
+      [{ extra: { feePayer: stranger } }, /fee payer/],
+    ] as const) {
+      const refused = await refusalOf(send(await offerFor(asked, 2, changes)));
+      expect([refused.code, refused.message]).toEqual(['payment_refused', expect.stringMatching(reason)]);
+    }
+    const { payload } = await offerFor(asked);
+    for (const transaction of ['', 'AAAA', 'x'.repeat(3000), 7])
+      expect(await codeOf(send({ version: 2, payload: { ...payload, payload: { transaction } } }))).toBe(
+        'invalid_payment',
+      );
+    expect(await history()).toEqual([]);
+  });
+
+  it('needs the facilitator for what is asked for, and other events do not', async () => {
+    await boot({ facilitatorUrl: 'http://127.0.0.1:9' });
+    const { send } = await plant();
+    expect(await codeOf(send())).toBe('unavailable');
+    expect((await send(null, { event: 'free' })).data.event).toBe('free');
+  });
+
+  it.each<Conduct>(['drops its reply', 'lies about refusal'])(
+    'by a facilitator that %s is settled once',
+    async (conduct) => {
+      await boot();
+      const { send, list } = await plant();
+      const payment = await offerFor(await refusalOf(send()));
+      const before = await solana.ledger.balanceOf(receiver);
+      solana.facilitator.conduct = conduct;
+      expect(await send(payment)).toMatchObject({ payment: { response: { success: true } } });
+      expect(await list()).toMatchObject([
+        { status: 'settled', transaction: solana.ledger.executed[0]?.signature },
+      ]);
+      expect(await solana.ledger.balanceOf(receiver)).toBe(before + PRICE);
+    },
+  );
+
+  it('that has expired when it is settled fails the execution and charges nobody', async () => {
+    await boot();
+    const { send, history } = await plant();
+    const payment = await offerFor(await refusalOf(send()));
+    solana.facilitator.beforeSettling = async () => solana.ledger.expire();
+    expect(await codeOf(send(payment))).toBe('payment_refused');
+    expect(await history()).toMatchObject([{ status: 'failed', payment: { status: 'refused' } }]);
+  });
+
+  it('that is unknown is settled later, or uncollected once it has expired', async () => {
+    const runtime = await boot({ settleMs: 400 });
+    const { send, list } = await plant();
+    const asked = await refusalOf(send());
+    const [later, never] = [await offerFor(asked), await offerFor(asked)];
+    solana.facilitator.conduct = 'unreachable';
+    expect((await send(later)).payment).toBeNull();
+    solana.facilitator.conduct = 'honest';
+    await makeDue();
+    await vi.waitFor(async () => {
+      await reconcile(runtime);
+      expect(await list()).toMatchObject([{ status: 'settled' }]);
+    }, 10_000);
+    solana.facilitator.conduct = 'unreachable';
+    expect((await send(never)).payment).toBeNull();
+    solana.ledger.expire();
+    await makeDue();
+    await vi.waitFor(async () => {
+      await reconcile(runtime);
+      expect(await list()).toMatchObject([{ status: 'uncollected' }, { status: 'settled' }]);
+    }, 10_000);
+  });
+});
