@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { type AiModelRecord, aiModelRecord } from '@orrery/contracts';
-import { type Environment, readEnvironment, StartupError, wholeNumber } from '@orrery/service-kit';
+import { readChainFile } from '@orrery/service-host';
+import { type Environment, readEnvironment, readTogether, wholeNumber } from '@orrery/service-kit';
 import { z } from 'zod';
+import type { Model } from './models/model.js';
+import { type ModelFile, openModelFile } from './models/model-file.js';
+import { type PaymentConfig, readPayments, TEST_NETWORKS } from './payments/payment-config.js';
 
 const MIB = 1024 * 1024;
-/** The chains that bindings may name by default (docs/operations.md). */
-const WELL_KNOWN_CHAINS = 'solana-mainnet,solana-devnet,near-mainnet,near-testnet,base-mainnet,base-sepolia';
 const limit = (fallback: number, min: number, max: number, what: string) =>
   wholeNumber({ min, max, what: `${what}, ${min} to ${max}` }).default(fallback);
 
@@ -14,7 +14,16 @@ const environment = z.object({
   MAX_INSTANCES_PER_DEPLOYMENT: limit(100_000, 1, 10_000_000, 'instances that a deployment may have'),
   MEMORY_MIB: limit(256, 16, 65_536, 'MiB that instances may take in memory, roughly'),
   MAX_RESIDENT_DEPLOYMENTS: limit(20_000, 100, 1_000_000, 'deployments kept in memory'),
-  CHAINS: z.string().default(WELL_KNOWN_CHAINS).describe('names of chains, separated by commas'),
+  CHAINS_FILE: z.string().optional().describe('the path of a JSON file with the chains'),
+  MESSAGE_MAX_AGE_S: limit(300, 1, 86_400, 'seconds that a signed message may be old'),
+  MESSAGE_MAX_AHEAD_S: limit(60, 0, 3600, 'seconds that the time of a signed message may be ahead'),
+  AI_CALLS_PER_DEPLOYMENT: wholeNumber({
+    min: 1,
+    max: 100_000,
+    what: 'calls of AI models that one deployment may have under way, 1 to 100000',
+  }).optional(),
+  AI_DEADLINE_MS: limit(120_000, 1000, 600_000, 'milliseconds that an execution by a model may take'),
+  PAYMENTS_FILE: z.string().optional().describe('the path of a JSON file with what payments are taken in'),
   AI_MODELS_FILE: z.string().optional().describe('the path of a JSON file with the AI models'),
 });
 
@@ -23,34 +32,46 @@ export interface RuntimeLimits {
 }
 
 export interface RuntimeConfig {
+  /** How long an execution by a model may take whose caller waits, in milliseconds. */
+  readonly aiDeadlineMs: number;
   readonly limits: RuntimeLimits;
   /** A process that does not renew its leases for this long loses them, in milliseconds. */
   readonly leaseTtlMs: number;
   readonly memory: { readonly maxBytes: number; readonly maxDeployments: number };
+  /** How far the time of a signed message may lie from now. */
+  readonly messageWindow: { readonly maxAgeMs: number; readonly maxAheadMs: number };
   readonly chains: readonly string[];
-  readonly models: readonly AiModelRecord[];
+  /** In what executions may be paid, and through whom. */
+  readonly payments: PaymentConfig;
+  /** The models at the start. */
+  readonly models: readonly Model[];
+  /** Where they stand, if they are the operator's; the list there is followed. */
+  readonly modelFile: ModelFile | undefined;
+  /** Calls of models that one deployment may have under way in one process; `Infinity` for any number. */
+  readonly modelCallsPerDeployment: number;
 }
 
-/** @throws StartupError naming every variable that is wrong. */
+/** @throws EnvironmentError naming every variable that is wrong, and all problems of the lists of models and of chains. */
 export function readRuntimeConfig(env: Environment): RuntimeConfig {
-  const read = readEnvironment(environment, env);
+  const { read, list, chains, payments } = readTogether({
+    read: () => readEnvironment(environment, env),
+    payments: () => (env['PAYMENTS_FILE'] ? readPayments(env['PAYMENTS_FILE']) : TEST_NETWORKS),
+    list: () => (env['AI_MODELS_FILE'] ? openModelFile(env['AI_MODELS_FILE'], env) : undefined),
+    chains: () => (env['CHAINS_FILE'] ? readChainFile(env['CHAINS_FILE']) : []),
+  });
   return {
+    aiDeadlineMs: read.AI_DEADLINE_MS,
     limits: { instancesPerDeployment: read.MAX_INSTANCES_PER_DEPLOYMENT },
     leaseTtlMs: read.LEASE_TTL_MS,
     memory: { maxBytes: read.MEMORY_MIB * MIB, maxDeployments: read.MAX_RESIDENT_DEPLOYMENTS },
-    chains: read.CHAINS.split(',').map((name) => name.trim()),
-    models: read.AI_MODELS_FILE === undefined ? [] : readModels(read.AI_MODELS_FILE),
+    messageWindow: {
+      maxAgeMs: read.MESSAGE_MAX_AGE_S * 1000,
+      maxAheadMs: read.MESSAGE_MAX_AHEAD_S * 1000,
+    },
+    chains: chains.map(({ name }) => name),
+    payments,
+    models: list?.models ?? [],
+    modelFile: list,
+    modelCallsPerDeployment: read.AI_CALLS_PER_DEPLOYMENT ?? Number.POSITIVE_INFINITY,
   };
-}
-
-/** Members beyond the record (addresses, keys) are for whoever calls the models. */
-function readModels(path: string): AiModelRecord[] {
-  try {
-    const listed: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return z.array(z.object(aiModelRecord.shape)).parse(listed);
-  } catch (error) {
-    throw new StartupError('AI_MODELS_FILE cannot be read as a list of AI models: correct it.', {
-      cause: error,
-    });
-  }
 }

@@ -9,6 +9,7 @@ import {
   type Resources,
   type Semaphore,
 } from '@orrery/service-kit';
+import { type Budgets, createBudgets } from './budgets/budgets.js';
 import { type CatalogClient, createCatalogClient } from './catalog/catalog-client.js';
 import { createReleaseEmptySchema, type ReleaseEmptySchema } from './claims/release-empty-schema.js';
 import { createAfterCommit } from './commit/after-commit.js';
@@ -23,16 +24,19 @@ import {
   type DeploymentAccess,
   type DeploymentDirectory,
 } from './deployments/deployment-directory.js';
-import type { Decider } from './executions/decider.js';
 import { type RunKeeper, startRunKeeper } from './executions/run-keeper.js';
 import { createIdBlocks, type IdBlocks, nextIdBlock } from './ids/id-blocks.js';
 import { startPublication } from './journal/publication.js';
 import { createLanes, type Lanes } from './lanes/lanes.js';
 import { createLostTails } from './lanes/lost-tails.js';
-import { createModelList, type ModelList } from './models/model-list.js';
+import type { Decider } from './models/decider.js';
+import { createModelList, type LiveModelList } from './models/model-list.js';
+import type { FindUse } from './once/once-item.js';
+import { createUsedKeys } from './once/once-store.js';
 import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './ownership/lease-keeper.js';
 import { createHeldPartitions, PARTITIONS } from './ownership/partitions.js';
 import { createRouter, type RouteToOwner } from './ownership/route-to-owner.js';
+import { createPayments, networkParties, type PaymentParties, type Payments } from './payments/payments.js';
 import { createInstanceLoader } from './state/load-instances.js';
 import { loadState } from './state/load-state.js';
 import { createResidentStates } from './state/resident-states.js';
@@ -45,19 +49,26 @@ export interface RuntimeContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: RuntimeLimits;
+  readonly aiDeadlineMs: number;
   /** Names of the chains that bindings may name. */
   readonly chains: ReadonlySet<string>;
-  readonly models: ModelList;
+  /** How far the time of a signed message may lie from now. */
+  readonly messageWindow: RuntimeConfig['messageWindow'];
+  readonly models: LiveModelList;
   readonly catalog: CatalogClient;
   readonly directory: DeploymentDirectory;
   readonly access: DeploymentAccess;
   readonly route: RouteToOwner;
   readonly lanes: Lanes;
+  readonly findUse: FindUse;
   readonly ids: IdBlocks;
   /** Stored executions under way. */
   readonly runs: RunKeeper;
   /** Decides the executions of versions that have no template. */
-  readonly decider: Decider | undefined;
+  readonly decider: Decider;
+  /** Payments for executions. */
+  readonly payments: Payments;
+  readonly budgets: Budgets;
   /** Claims and releases run one at a time per deployment. */
   readonly claimMutex: KeyedMutex;
   /** Releases the claim on a schema after the deployment's last instance of it was deleted. */
@@ -66,8 +77,8 @@ export interface RuntimeContext {
   readonly reading: Semaphore;
   /** Bounds how many verifications run in this process. */
   readonly verifying: Semaphore;
-  /** Publishes new rows of the outbox at once. */
-  readonly wakeRelay: () => void;
+  /** Publishes the first entry of a deployment that was committed. */
+  readonly announceCreation: (deployment: string) => void;
 }
 
 export interface ContextParts {
@@ -78,7 +89,9 @@ export interface ContextParts {
   readonly logger: Logger;
   readonly instance: string;
   readonly resources: Resources;
-  readonly decider?: Decider | undefined;
+  readonly decider: Decider;
+  /** For tests: who verifies and settles payments. */
+  readonly paymentParties?: PaymentParties | undefined;
   /** Wraps the commit, for tests that lose its answers. */
   readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }
@@ -99,11 +112,21 @@ export function createRuntimeContext(
   const commitSlots = createSemaphore(COMMITS_AT_ONCE);
   const catalog = createCatalogClient({ bus, clock, beforeConfirm: commitSlots.untilFree });
   const models = createModelList(config.models);
+  const budgets = createBudgets({ db, clock, logger });
+  parts.resources.add('costs of AI models', () => budgets.stop());
   const claimMutex = createKeyedMutex();
   const ids = createIdBlocks(() => nextIdBlock(lanesPool.db));
+  const payments = createPayments({
+    config: config.payments,
+    parties: parts.paymentParties ?? networkParties(config.payments, logger),
+    clock,
+    logger,
+  });
   const { lanes, held, leases, runs, publication } = createOwnership(parts, config, {
+    payments,
     catalog,
     models,
+    budgets,
     claimMutex,
     ids,
     commitSlots,
@@ -116,6 +139,8 @@ export function createRuntimeContext(
     clock,
     logger,
     limits: config.limits,
+    aiDeadlineMs: config.aiDeadlineMs,
+    messageWindow: config.messageWindow,
     chains: new Set(config.chains),
     models,
     catalog,
@@ -123,14 +148,17 @@ export function createRuntimeContext(
     access: createDeploymentAccess(lanesPool.db, directory),
     route: createRouter({ db: lanesPool.db, bus, instance: parts.instance, held, clock }),
     lanes,
+    findUse: createUsedKeys(lanesPool.db, commitSlots.untilFree),
     ids,
     runs,
     decider: parts.decider,
+    payments,
+    budgets,
     claimMutex,
     releaseEmptySchema: createReleaseEmptySchema({ db, lanes, catalog, claimMutex, logger }),
     reading: boundReads(),
     verifying: createSemaphore(VERIFICATIONS),
-    wakeRelay: publication.wake,
+    announceCreation: publication.created,
   };
   return { context, leases };
 }
@@ -142,10 +170,14 @@ function createOwnership(
   {
     catalog,
     models,
+    budgets,
+    payments,
     claimMutex,
     ids,
     commitSlots,
-  }: Pick<RuntimeContext, 'catalog' | 'models' | 'claimMutex' | 'ids'> & { commitSlots: Semaphore },
+  }: Pick<RuntimeContext, 'catalog' | 'models' | 'budgets' | 'payments' | 'claimMutex' | 'ids'> & {
+    commitSlots: Semaphore;
+  },
 ) {
   const { db } = pools.lanes;
   const stopping = new AbortController();
@@ -190,7 +222,8 @@ function createOwnership(
     logger,
   });
   const { limits } = config;
-  const runs = startRunKeeper({ db, lanes, catalog, models, limits, decider, held, clock, logger });
+  const steps = { db, lanes, catalog, models, limits, decider, budgets, payments };
+  const runs = startRunKeeper({ ...steps, held, clock, logger });
   const announceFree = () => bus.broadcast(partitionsFreed, { by: instance });
   const leases = startLeaseKeeper({
     db: pools.leases.db,

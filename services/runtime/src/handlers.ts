@@ -1,6 +1,7 @@
 import type { CallContext, Handlers, OwnedRpcs, runtimeContract } from '@orrery/contracts';
 import type { Semaphore } from '@orrery/service-kit';
 import { bindingReads, bindingWrites } from './bindings/handlers.js';
+import { usageReads } from './budgets/handlers.js';
 import { heldHere, referenceHandlers } from './claims/held-references.js';
 import type { RuntimeContext } from './create-context.js';
 import { creationHandlers } from './creation/create-deployment.js';
@@ -10,9 +11,13 @@ import { forwardHandlers, type OwnedHandlers, routedHandlers } from './deploymen
 import { pauseHere } from './deployments/pause-for-cause.js';
 import { serviceExecutionHandlers, serviceExecutionsHere } from './executions/for-service.js';
 import { executionReads, executionWrites } from './executions/handlers.js';
+import { publicExecutionHandlers, publicExecutionsHere } from './executions/public-execution.js';
 import { instanceReads, instanceWrites } from './instances/handlers.js';
 import { historyHandlers, journalHandlers } from './journal/handlers.js';
+import { withPushResults } from './journal/push-results.js';
+import { lifecycleHandlers } from './lifecycle/handlers.js';
 import { modelHandlers } from './models/handlers.js';
+import { paymentReads } from './payments/handlers.js';
 
 type RuntimeRpcs = typeof runtimeContract extends { rpcs: infer Rpcs } ? Rpcs : never;
 
@@ -35,6 +40,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
   const forServices: Handlers<OwnedRpcs['service']> = {
     'references.held': (request, call) => heldHere(context, request, call),
     ...serviceExecutionsHere(writing),
+    ...publicExecutionsHere(writing),
     'accounts.pause': (request, call) => pauseHere(context, 'account', request, call),
     'operator.pause': (request, call) => pauseHere(context, 'operator', request, call),
   };
@@ -47,14 +53,18 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...bounded(context.reading, {
       ...bindingReads(reading),
       ...executionReads(reading),
-      ...history,
+      ...paymentReads(reading),
+      ...usageReads(reading),
     }),
+    ...withPushResults(context, bounded(context.reading, history)),
     // It has a bound of its own, and would keep slots from others while it waits for that.
     'history.verify': verify,
     ...journalHandlers(context),
+    ...bounded(context.reading, lifecycleHandlers(reading)),
     ...modelHandlers(context),
     ...referenceHandlers(context),
     ...serviceExecutionHandlers(writing),
+    ...publicExecutionHandlers(writing),
   };
 }
 

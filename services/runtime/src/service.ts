@@ -1,8 +1,9 @@
 import { runtimeContract } from '@orrery/contracts';
 import { startKeySweep } from '@orrery/database';
 import { followAccounts, openBackends, type ServiceDependencies } from '@orrery/service-host';
-import { holding, type RunningService, startPollLoop } from '@orrery/service-kit';
+import { holding, type RunningService } from '@orrery/service-kit';
 import { accountPauses, storeAccount } from './accounts/account-store.js';
+import { createModelDecider } from './ai/model-decider.js';
 import type { CommitBatch } from './commit/commit-statement.js';
 import type { RuntimeConfig } from './config.js';
 import { createRuntimeContext, type RuntimeContext } from './create-context.js';
@@ -10,20 +11,25 @@ import type { RuntimeSchema } from './database/db.js';
 import { migrations } from './database/migrations/index.js';
 import { openPools } from './database/pools.js';
 import { applyPauses } from './deployments/pause-for-cause.js';
-import type { Decider } from './executions/decider.js';
 import { runtimeHandlers } from './handlers.js';
+import type { Decider } from './models/decider.js';
+import { startFollowingModelFile } from './models/follow-model-file.js';
 import { startOnceKeySweep } from './once/once-store.js';
-import { operatorPauses } from './operator/operator-pauses.js';
+import { startFollowingOperator } from './operator/operator-pauses.js';
 import { type LeaseKeeper, partitionsFreed } from './ownership/lease-keeper.js';
 import { endAllLeases } from './ownership/lease-store.js';
+import type { PaymentParties } from './payments/payments.js';
+import { startReconciliation } from './payments/reconcile.js';
 
 export interface RuntimeDependencies extends ServiceDependencies {
   /** Names this process among the runtime's processes; random by default. */
   readonly instance?: string;
   /** No other runtime can be running on this database, not even one that is stopped: all leases are taken at once. */
   readonly soleProcess?: boolean;
-  /** Decides the executions of versions that have no template; without it they are refused. */
+  /** Decides the executions of versions that have no template. Default: the AI model of the deployment. */
   readonly decider?: Decider;
+  /** For tests: see `ContextParts`. */
+  readonly paymentParties?: PaymentParties;
   /** For tests: see `ContextParts`. */
   readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }
@@ -37,8 +43,6 @@ export interface RunningRuntime extends RunningService {
 
 /** How often expired keys are removed, in milliseconds. */
 const KEY_SWEEP_MS = 60_000;
-/** How often the operator's pauses are looked at, in milliseconds. */
-const OPERATOR_PAUSES_MS = 2000;
 
 /** Starts the runtime: its tables, its share of the deployments, then its answers. @throws StartupError. */
 export function startRuntime(
@@ -54,8 +58,16 @@ export function startRuntime(
     // Released after the leases, so that calls meanwhile are forwarded to the new owners, and before the database.
     resources.add('answers', () => bus.close());
     if (dependencies.soleProcess === true) await endAllLeases(database.db);
-    const parts = { ...dependencies, database, pools, instance, resources };
+    const calls = { clock, logger, callsPerDeployment: config.modelCallsPerDeployment };
+    const decider = dependencies.decider ?? createModelDecider(calls);
+    const parts = { ...dependencies, decider, database, pools, instance, resources };
     const { context, leases } = createRuntimeContext(parts, config);
+    if (config.modelFile !== undefined) {
+      const { models } = context;
+      const host = process.stdout.isTTY ? undefined : process;
+      const list = startFollowingModelFile({ file: config.modelFile, models, clock, logger, host });
+      resources.add('AI models file', () => list.stop());
+    }
     const listening = new AbortController();
     resources.add('partition broadcasts', () => listening.abort());
     await bus.listen(partitionsFreed, ({ by }) => by !== instance && leases.wake(), listening.signal);
@@ -72,21 +84,15 @@ export function startRuntime(
       signal: listening.signal,
     });
     resources.add('account reconciliation', () => accounts.stop());
-    const pauses = startPollLoop({
-      name: 'operator pauses',
-      intervalMs: OPERATOR_PAUSES_MS,
-      clock,
-      logger,
-      runOnce: async (signal) => {
-        await applyPauses(context, operatorPauses(database.db), signal);
-        return 'idle';
-      },
-    });
+    const pauses = startFollowingOperator(context, { db: database.db, clock, logger });
     resources.add('operator pauses', () => pauses.stop());
     const keys = startKeySweep(database.db, { clock, logger, intervalMs: KEY_SWEEP_MS });
     resources.add('idempotency key sweep', () => keys.stop());
     const onceKeys = startOnceKeySweep(database.db, { clock, logger, intervalMs: KEY_SWEEP_MS });
     resources.add('once-key sweep', () => onceKeys.stop());
+    const { payments } = context;
+    const reconciliation = startReconciliation({ db: database.db, payments, clock, logger });
+    resources.add('payment reconciliation', () => reconciliation.stop());
     // Registered a second time, so that it is stopped first: until it has stopped, no process serves these deployments.
     resources.add('partition leases', () => leases.stop());
     return { context, instance, leases };

@@ -2,6 +2,7 @@ import { accountChanged } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import { storeAccount } from '../src/accounts/account-store.js';
+import { quotaOf } from '../src/budgets/usage-store.js';
 import { findOperatorPause, requestOperatorPause } from '../src/operator/operator-pauses.js';
 import { codeOf, type House, OWNER, plantDeployment, prepareHouse } from './running-runtime.js';
 
@@ -52,6 +53,21 @@ it('the operator pauses a deployment, and neither its owner nor its account resu
     ['paused', 'service:operator'],
   ]);
   expect(await verify()).toMatchObject({ valid: true });
+});
+
+it('the dollars for models are those of the newest revision, and follow a release that stored none', async () => {
+  const store = (revision: number, aiUsdPerDay?: number) => {
+    const quotas = aiUsdPerDay === undefined ? {} : { aiUsdPerDay };
+    return storeAccount(context.db, { accountId: 78, disabled: false, quotas, revision });
+  };
+  await store(2, 2.5);
+  await store(1, 9);
+  expect(await quotaOf(context.db, 78)).toBe(2.5);
+  await sql`update runtime.accounts set ai_usd_per_day = null where account_id = 78`.execute(context.db);
+  await store(2, 2.5);
+  expect(await quotaOf(context.db, 78)).toBe(2.5);
+  await store(3);
+  expect(await quotaOf(context.db, 78)).toBeNull();
 });
 
 it('an account stays as its newest revision says, in whatever order revisions arrive', async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { batchRows } from '../src/commit/batch-rows.js';
 import {
   createCommit,
+  ONCE_STATEMENT,
   PLAIN_STATEMENT,
   USUAL_STATEMENT,
   WHOLE_STATEMENT,
@@ -13,8 +14,10 @@ import type { RuntimeSchema } from '../src/database/db.js';
 import { migrations } from '../src/database/migrations/index.js';
 import { type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';
 import { acquire, raiseEpochs, readOwners, renew } from '../src/ownership/lease-store.js';
+import { totalsOfPayments } from '../src/payments/payment-store.js';
 import { type Batch, type BindingWrite, newBatch, type TouchedInstance } from '../src/state/batch.js';
 import type { DeploymentState } from '../src/state/deployment-state.js';
+import type { PaymentEffect } from '../src/state/effects.js';
 import { createInstanceMemory, type MemoryInstance } from '../src/state/instance-memory.js';
 
 let place: TestDatabase;
@@ -49,10 +52,14 @@ const SOME_ROWS = `
   insert into runs (id, deployment_id, state, request, request_hash, deadline, created_at)
     select gen_random_uuid(), n, 'deciding', '{}', '', now(), now() from generate_series(1, 1000) n;
   insert into once_keys select 'message', n, '', 1, null, '{}', now(), null from generate_series(1, 1000) n;
+  insert into payments (key, deployment_id, run_id, status, wallet, event, input_hash, network, asset, amount, decimals,
+      pay_to, payer, offered, valid_until, created_at, updated_at)
+    select 'evm:' || n, n, gen_random_uuid(), 'settled', 'w', 'e', '', 'base-sepolia', '0xa', n, 6, '0xb', '0xc', '{}',
+      now(), now(), now() from generate_series(1, 1000) n;
   analyze`;
 
 describe('the plan of a commit', () => {
-  const statements = [PLAIN_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT];
+  const statements = [PLAIN_STATEMENT, ONCE_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT];
   const plans = () => Promise.all(statements.map(({ text }) => plan(text)));
 
   it('looks rows up by their keys, also in tables that are small', async () => {
@@ -64,7 +71,13 @@ describe('the plan of a commit', () => {
       expect(lines).not.toMatch(/Seq Scan on (?!partitions)/);
     }
     const whole = await plan(WHOLE_STATEMENT.text);
-    for (const key of ['runs_pkey', 'deployments_pkey', 'once_keys_pkey', 'bindings_deployment_id_event_key'])
+    for (const key of [
+      'runs_pkey',
+      'deployments_pkey',
+      'once_keys_pkey',
+      'bindings_deployment_id_event_key',
+      'payments_pkey',
+    ])
       expect(whole).toMatch(new RegExp(`Scan using ${key} on`));
   });
 });
@@ -405,6 +418,56 @@ describe('a commit that finds the database otherwise', () => {
         keys: [['new', { reply: 2 }, 1, '']],
       },
     ]);
+  });
+
+  it('reserves payments, changes their columns, releases reservations, and counts them', async () => {
+    const commit = createCommit(database, 'me');
+    const write = (...payments: PaymentEffect[]) =>
+      commit({
+        ...newBatch(),
+        leases: batchOf().leases,
+        payments: new Map(payments.map((payment) => [payment.key, payment])),
+      });
+    const at = new Date(1000);
+    const reserve = (key: string, amount: string): PaymentEffect => ({
+      kind: 'reserve',
+      key,
+      columns: {
+        key,
+        deployment_id: 6005,
+        run_id: runId,
+        status: 'reserved',
+        wallet: 'w',
+        event: 'e',
+        input_hash: '',
+        network: 'base-sepolia',
+        asset: '0xa',
+        amount,
+        decimals: 6,
+        pay_to: '0xb',
+        payer: '0xc',
+        offered: { any: 'thing' },
+        valid_until: at,
+        created_at: at,
+        updated_at: at,
+      },
+    });
+    const huge = '9'.repeat(70);
+    await write(reserve('test:1', huge), reserve('test:2', '5'), reserve('test:3', '7'));
+    const columns = { status: 'settled' as const, transaction: '0xt', seq: 4, updated_at: new Date(2000) };
+    await write({ kind: 'update', key: 'test:1', columns }, { kind: 'release', key: 'test:2' });
+    const rows =
+      'select key, status, transaction, seq, offered from payments where deployment_id = 6005 order by key';
+    expect((await database.pool.query(rows)).rows).toEqual([
+      { key: 'test:1', status: 'settled', transaction: '0xt', seq: 4, offered: { any: 'thing' } },
+      { key: 'test:3', status: 'reserved', transaction: null, seq: null, offered: { any: 'thing' } },
+    ]);
+    expect(await totalsOfPayments(database.db, 6005)).toEqual(
+      [
+        { status: 'reserved', payments: 1, amount: '7' },
+        { status: 'settled', payments: 1, amount: huge },
+      ].map((total) => ({ network: 'base-sepolia', asset: '0xa', decimals: 6, ...total })),
+    );
   });
 
   it('writes 500 runs in one round trip', async () => {

@@ -1,9 +1,10 @@
-import { type AiModelRecord, ServiceError } from '@orrery/contracts';
+import { ServiceError } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { DeciderFailed } from '../src/executions/decider.js';
+import { DeciderFailed } from '../src/models/decider.js';
 import { createDeciderDouble } from './decider-double.js';
+import { modelNamed } from './model-double.js';
 import { codeOf, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house = await prepareHouse();
@@ -22,8 +23,7 @@ afterEach(async () => {
   for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
 });
 
-const modelNamed = (modelId: string, isDefault: boolean) => ({ modelId, isDefault }) as AiModelRecord;
-const models = [modelNamed('large', true), modelNamed('small', false)];
+const models = [modelNamed('large', true), modelNamed('small')];
 
 const draft = (event: string, versionId: number, decides: object) =>
   house.catalog.plantVersion({
@@ -101,7 +101,10 @@ describe('a locked deployment', () => {
     const gate = gateClaims();
     const answer = execute();
     const early = await decider.called();
-    expect(early.request).toMatchObject({ modelId: 'large', world: { promptSeed: 'Horses race.' } });
+    expect(early.request).toMatchObject({
+      model: modelNamed('large', true),
+      world: { promptSeed: 'Horses race.' },
+    });
     early.answer({ 'counter:x': { label: 'a' } });
     await gate.reached;
     const { versionHash } = edit({ behaviorPrompt: 'Late.' });
@@ -134,7 +137,7 @@ describe('a decision', () => {
       () => house.catalog.setPromptSeed('Horses sleep.'),
       { world: { promptSeed: 'Horses sleep.' } },
     ],
-    ['model', (set) => set({ aiModelId: 'small' }), { modelId: 'small' }],
+    ['model', (set) => set({ aiModelId: 'small' }), { model: modelNamed('small') }],
   ])('is made again when the %s changed meanwhile', async (_what, change, seen) => {
     const { execute, set, history } = await plant({ behaviorPrompt: 'Judge.' });
     const answer = execute();

@@ -140,6 +140,10 @@ export function createFakeCatalog() {
         worlds: worlds.map(({ hash }) => compare(hash, texts)),
       };
     },
+    'definitions.find': async ({ event, version }) => {
+      const found = [...versions.values()].find((one) => one.event === event && one.version === version);
+      return { versionId: found?.versionId ?? null };
+    },
     'definitions.lock': async ({ versionIds }) => {
       calls.lock += 1;
       const definitions = versionIds.map((id) => {

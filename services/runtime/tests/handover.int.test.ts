@@ -53,6 +53,16 @@ function deferred() {
 
 const plant = () => plantDeployment(house, { bindings });
 
+/** Notes the partitions that were handed over although something of them was being committed. */
+function noteLate() {
+  const late: number[] = [];
+  const write = (line: string) => {
+    const { msg, partition } = JSON.parse(line) as { msg: string; partition: number };
+    if (msg === 'a partition is handed over during a commit') late.push(partition);
+  };
+  return { late, logger: createLogger({ service: 'test', level: 'info', destination: { write } }) };
+}
+
 it('a stolen partition costs no other partition of the same batch anything', async () => {
   const decider = createDeciderDouble();
   await boot({ decider: decider.decider });
@@ -84,10 +94,12 @@ it('a stolen partition costs no other partition of the same batch anything', asy
   await query(`update runtime.partitions set owner = null, expires_at = null where owner = 'thief'`);
 });
 
-it('idle partitions are handed over at once beside a slow commit, which loses nothing', async () => {
+it('idle partitions are handed over without waiting for a slow commit beside them, which loses nothing', async () => {
   const [begun, finished] = [deferred(), deferred()];
   let isSlow = false;
+  const { late, logger } = noteLate();
   const first = await boot({
+    logger,
     aroundCommit: (commit) => async (batch) => {
       if (isSlow) {
         begun.resolve();
@@ -102,14 +114,10 @@ it('idle partitions are handed over at once beside a slow commit, which loses no
   isSlow = true;
   const answer = busy.execute({ id: 'a' });
   await begun.promise;
-  const startedAt = performance.now();
-  const stopped = first.leases.stop();
-  await vi.waitFor(async () => expect((await ownedBy(second.instance)).length).toBeGreaterThan(62), {
-    interval: 10,
-  });
+  await first.leases.stop();
+  expect(late).toEqual([partitionOf(busy)]);
+  await vi.waitFor(async () => expect((await ownedBy(second.instance)).length).toBeGreaterThan(62), 20_000);
   await idle.execute({ id: 'a' });
-  await stopped;
-  expect(performance.now() - startedAt).toBeLessThan(500);
   finished.resolve();
   await answer;
   expect(await busy.counter('a')).toMatchObject({ state: { count: 2 }, revision: 2 });
@@ -117,7 +125,8 @@ it('idle partitions are handed over at once beside a slow commit, which loses no
 });
 
 it('an item that waits for the catalog does not delay a stop, and is executed by the next owner', async () => {
-  const first = await boot();
+  const handedOverLate = noteLate();
+  const first = await boot({ logger: handedOverLate.logger });
   const [planted, idle] = [await plant(), await plant()];
   await idle.execute({ id: 'a' });
   const claimed = house.catalog.handlers['claims.schemas'];
@@ -131,11 +140,10 @@ it('an item that waits for the catalog does not delay a stop, and is executed by
   const answer = planted.execute({ id: 'a' });
   await asked.promise;
   const second = await boot();
-  const startedAt = performance.now();
   await first.leases.stop();
+  expect(handedOverLate.late).toEqual([]);
   await idle.execute({ id: 'a' });
   await answer;
-  expect(performance.now() - startedAt).toBeLessThan(500);
   late.resolve();
   expect(await ownedBy(second.instance)).toHaveLength(64);
   expect(await planted.counter('a')).toMatchObject({ state: { count: 1 }, revision: 1 });
@@ -162,27 +170,29 @@ it('the only process of a database takes the leases of one that died at once', a
 });
 
 it('the leases of a process that died are taken as soon as they end', async () => {
-  const survivor = await boot();
+  // Its next regular run would be 20 seconds later.
+  const survivor = await boot({ leaseTtlMs: 60_000 });
   await query(
-    `update runtime.partitions set owner = 'dead', epoch = epoch + 1, expires_at = now() + interval '700 ms'
+    `update runtime.partitions set owner = 'dead', epoch = epoch + 1, expires_at = now() + interval '2000 ms'
      where id % 2 = 1`,
   );
-  await query(`insert into runtime.members values ('dead', now() + interval '690 ms')`);
+  await query(`insert into runtime.members values ('dead', now() + interval '1990 ms')`);
   await survivor.leases.runOnce();
   expect(await ownedBy(survivor.instance)).toHaveLength(32);
-  const startedAt = performance.now();
-  await vi.waitFor(async () => expect(await ownedBy(survivor.instance)).toHaveLength(64), {
-    timeout: 5000,
-    interval: 20,
-  });
-  // The next regular run would be two seconds later.
-  expect(performance.now() - startedAt).toBeLessThan(1200);
+  await vi.waitFor(async () => expect(await ownedBy(survivor.instance)).toHaveLength(64), 15_000);
 });
 
 it('a client whose process was lost finds the run of its call at the next owner', async () => {
   const decider = createDeciderDouble();
   await boot({ decider: decider.decider });
-  const { params } = await plant();
+  const { deployment, params } = await plant();
+  /** Owners also go on with runs of the tests before. */
+  const called = async () => {
+    for (;;) {
+      const call = await decider.called();
+      if (call.request.deployment.address === deployment.address) return call;
+    }
+  };
   const options = {
     caller: { kind: 'account' as const, accountId: OWNER, scopes: ['execute' as const] },
     requestId: 'lost',
@@ -192,13 +202,9 @@ it('a client whose process was lost finds the run of its call at the next owner'
   const { rpcs } = runtimeContract;
   const body = { event: 'judge', input: { id: 'a' } };
   const lost = house.bus
-    .call(
-      rpcs['deployments.execute'],
-      { params, query: {}, headers: {}, body },
-      { ...options, callId, deadline: Date.now() + 3000 },
-    )
+    .call(rpcs['deployments.execute'], { params, query: {}, headers: {}, body }, { ...options, callId })
     .catch((error: unknown) => error);
-  await decider.called();
+  await called();
   // It neither hands over nor answers any more.
   await query(`delete from runtime.members`);
   await query('update runtime.partitions set owner = null, expires_at = null');
@@ -211,7 +217,7 @@ it('a client whose process was lost finds the run of its call at the next owner'
     );
   expect(await ofCall(randomUUID())).toEqual({ data: null });
   const found = ofCall(callId);
-  const again = await decider.called();
+  const again = await called();
   again.answer({ 'counter:a': { count: 9 } });
   const reply = await found;
   expect(reply).toMatchObject({ data: { stateChanges: { 'counter:a': { count: 9 } } } });

@@ -157,7 +157,17 @@ test("a model's texts are for the owner, or for all where the deployment says so
   const request = { params, query: historyQuery.parse({}), headers: {}, body: {} };
   const listed = await handlers({ isOwner: true })['history.list'](request as never, call);
   expect(listed.data[0]?.llm).toEqual({ model: 'm', tokens: 9 });
-  expect(listed.data[0]?.pushes).toEqual([{ chain: 'base-sepolia', status: 'queued' }]);
+  expect(listed.data[0]?.pushes).toEqual([
+    {
+      chain: 'base-sepolia',
+      number: null,
+      status: 'queued',
+      transaction: null,
+      block: null,
+      explorerUrl: null,
+      error: null,
+    },
+  ]);
 });
 
 test.each(['x', randomUUID(), '../1'])('there is no entry %s', async (historyId) => {

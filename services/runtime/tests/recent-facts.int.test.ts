@@ -15,6 +15,7 @@ import type { Batch } from '../src/state/batch.js';
 import { createDeciderDouble } from './decider-double.js';
 import { attribute } from './fake-catalog.js';
 import { rememberDeployment } from './lose-tail.js';
+import { modelNamed } from './model-double.js';
 import { codeOf, type House, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house: House = await prepareHouse();
@@ -24,7 +25,9 @@ const running: AsyncDisposable[] = [];
 let told: JournalFact[] = [];
 const toldOf = (address: string) => told.filter(({ deployment }) => deployment === address);
 const boot = async (around: (commit: CommitBatch) => CommitBatch) => {
-  running.push(await house.boot({ decider: decider.decider, aroundCommit: around }));
+  // A budget needs prices.
+  const models = [{ ...modelNamed('double', true), inputUsdPerMillionTokens: 1 }];
+  running.push(await house.boot({ decider: decider.decider, aroundCommit: around, models }));
 };
 
 beforeAll(async () => {

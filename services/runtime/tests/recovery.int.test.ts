@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CommitBatch } from '../src/commit/commit-statement.js';
 import { createRecovery } from '../src/commit/recovery.js';
 import type { RuntimeSchema } from '../src/database/db.js';
-import type { DeciderRequest } from '../src/executions/decider.js';
+import type { DeciderRequest } from '../src/models/decider.js';
 import { giveBack } from '../src/ownership/lease-store.js';
 import { createHeldPartitions, partitionOf } from '../src/ownership/partitions.js';
 import { type Batch, newBatch, type RunWrite } from '../src/state/batch.js';

@@ -17,6 +17,7 @@ import { createHealth, createLogger, Resources, systemClock } from '@orrery/serv
 import { createTestDatabase } from '@orrery/testing';
 import { afterAll } from 'vitest';
 import { attribute, createFakeCatalog, incrementVersion, usedContract } from './fake-catalog.js';
+import { modelNamed } from './model-double.js';
 
 type Rpcs = typeof runtimeContract.rpcs;
 export type RpcName = keyof Rpcs;
@@ -33,7 +34,8 @@ export const OWNER = 1;
 export const OTHER = 2;
 
 type BootOptions = Partial<RuntimeConfig> &
-  Pick<RuntimeDependencies, 'aroundCommit' | 'decider' | 'soleProcess'>;
+  Partial<Pick<RuntimeDependencies, 'logger'>> &
+  Pick<RuntimeDependencies, 'aroundCommit' | 'decider' | 'paymentParties' | 'soleProcess'>;
 
 /** A database, a bus and a catalog in memory, for one test file; runtimes are booted on them. */
 export async function prepareHouse() {
@@ -71,17 +73,25 @@ export async function prepareHouse() {
       },
     };
   };
-  const boot = async ({ aroundCommit, decider, soleProcess = false, ...overrides }: BootOptions = {}) => {
-    const config = { ...readRuntimeConfig({}), ...overrides };
+  const boot = async (options: BootOptions = {}) => {
+    const { aroundCommit, decider, paymentParties, soleProcess = false, ...rest } = options;
+    const { logger: ownLogger = logger, ...overrides } = rest;
+    const config = {
+      ...readRuntimeConfig({}),
+      models: [modelNamed('double', true)],
+      chains: ['base-sepolia', 'near-testnet'],
+      ...overrides,
+    };
     const dependencies = {
       databaseUrl,
       bus: noting(standBy(await busOf('runtime'))),
       clock,
-      logger,
+      logger: ownLogger,
       health: createHealth({ clock }),
       soleProcess,
       ...(aroundCommit && { aroundCommit }),
       ...(decider && { decider }),
+      ...(paymentParties && { paymentParties }),
     };
     return resources.use('runtime', await startRuntime(dependencies, config));
   };

@@ -152,6 +152,21 @@ describe('a run', () => {
     expect(await counter('c')).toMatchObject({ state: { count: 1 } });
   });
 
+  it('is decided again when what it would create was created meanwhile', async () => {
+    await boot();
+    const { judge, createCounter, counter, verify } = await plantJudged();
+    const answer = judge('a');
+    const first = await decider.called();
+    await createCounter('new');
+    first.answer(setTo('new', 1));
+    const second = await decider.calledBefore(answer);
+    expect(await second.request.check(setTo('new', 1))).toBe('counter:new exists and was not read.');
+    second.answer(setTo('newer', 1));
+    expect((await answer).data).toMatchObject({ stateChanges: { 'counter:newer': { count: 1 } } });
+    expect(await counter('new')).toMatchObject({ state: { count: 0 } });
+    expect(await verify()).toMatchObject({ valid: true });
+  });
+
   it('is decided again after a lock, and refused after a pause', async () => {
     await boot();
     const { judge, params, history, counter } = await plantJudged();
@@ -176,10 +191,10 @@ describe('a run', () => {
     const invalid = judge('a');
     (await decider.called()).answer({ 'counter:a': { label: 'zzz' } });
     const error = await refusalOf(invalid);
-    expect(error.code).toBe('invalid_state');
-    expect(error.facts).toMatchObject({ seq: 3 });
+    expect(error.code).toBe('ai_output_invalid');
+    expect(error.facts).toMatchObject({ seq: 3, refusal: 'invalid_state' });
     expect(await history()).toMatchObject([
-      { status: 'failed', error: { code: 'invalid_state' } },
+      { status: 'failed', error: { code: 'ai_output_invalid', facts: { refusal: 'invalid_state' } } },
       { status: 'failed', error: { code: 'ai_output_invalid', detail: 'twice' } },
     ]);
   });
@@ -224,26 +239,38 @@ describe('a run', () => {
   });
 
   it('makes others wait no longer than they can', async () => {
-    await boot();
+    await boot({ aiDeadlineMs: 2500 });
     const { judge, increment, counter } = await plantJudged();
-    const answer = judge('a');
+    await judge('a', undefined, { prefer: 'respond-async' });
     const first = await decider.called();
     await increment('a');
     first.answer({});
-    const second = await decider.calledBefore(answer);
+    const second = await decider.called();
     expect(await codeOf(increment('a', 1000))).toBe('write_conflict');
-    const rival = judge('a', 2500);
+    const rival = judge('a');
     (await decider.called()).answer(setTo('a', 9));
     expect(await codeOf(rival)).toBe('write_conflict');
     second.answer(setTo('a', 3));
-    await answer;
-    expect(await counter('a')).toMatchObject({ state: { count: 3 } });
+    await vi.waitFor(async () => expect(await counter('a')).toMatchObject({ state: { count: 3 } }));
+  });
+
+  it('goes on where its caller waits no longer, and tells which run it is', async () => {
+    await boot();
+    const { judge, look } = await plantJudged();
+    const late = refusalOf(judge('a', 600));
+    const { request, answer } = await decider.called();
+    const { executionId } = request;
+    expect(await late).toMatchObject({ code: 'deadline_exceeded', facts: { executionId } });
+    answer(setTo('a', 1));
+    await vi.waitFor(async () =>
+      expect((await look(executionId)).data).toMatchObject({ state: 'succeeded' }),
+    );
   });
 
   it('that is overdue fails, also when its owner is long gone', async () => {
-    const first = await boot();
+    const first = await boot({ aiDeadlineMs: 1000 });
     const { judge, history, look, deployment } = await plantJudged();
-    const late = judge('a', 1000);
+    const late = judge('a');
     const { request, signal } = await decider.called();
     expect(await codeOf(late)).toBe('deadline_exceeded');
     await vi.waitFor(async () => {
@@ -324,35 +351,6 @@ describe('an owner that dies', () => {
     again.answer(setTo('a', 50));
     await waiting;
     expect(await counter('a')).toMatchObject({ state: { count: 51 } });
-  });
-});
-
-describe('a run that waits for its payment', () => {
-  it('keeps what it runs as it is, and the deployment from being deleted', async () => {
-    const first = await boot();
-    const { deployment, params, increment, judge } = await plantJudged();
-    await first[Symbol.asyncDispose]();
-    running.length = 0;
-    const staged = '01900000-0000-7000-8000-000000000002';
-    await query(
-      `insert into runtime.runs (id, deployment_id, state, request, request_hash, deadline, created_at, holds)
-       values ($1, $2, 'staged', '{}', '', now(), now(), '{"instances": ["counter:a"], "schemas": []}')`,
-      [staged, deployment.id],
-    );
-    await boot();
-    const soon = { patience: 1000 };
-    expect(await codeOf(house.call('deployments.pause', { params }, soon))).toBe('write_conflict');
-    expect(await codeOf(house.call('deployments.lock', { params }, soon))).toBe('write_conflict');
-    const unbind = house.call('bindings.remove', { params, query: { event: 'judge' } }, soon);
-    expect(await codeOf(unbind)).toBe('write_conflict');
-    expect(await codeOf(house.call('deployments.delete', { params }, soon))).toBe('deployment_busy');
-    expect(await codeOf(increment('a', 1000))).toBe('write_conflict');
-    await house.call('deployments.publish', { params }, soon);
-    await increment('b');
-    const answer = judge('b');
-    (await decider.called()).answer(setTo('b', 5));
-    await answer;
-    await query(`update runtime.runs set ended_at = now(), state = 'failed' where id = $1`, [staged]);
   });
 });
 

@@ -55,8 +55,6 @@ interface Sent {
   keys: readonly OnceKey[];
   event?: string;
   input?: object;
-  trigger?: 'public';
-  walletAddress?: string;
   expected?: object;
 }
 const requestOf = (deployment: string, more: Sent) => ({
@@ -184,18 +182,16 @@ describe('an execution for a service', () => {
     expect(reply).toMatchObject({ status: 'succeeded' });
   });
 
-  it('is for schedules and wallets alone', async () => {
+  it('is for schedules alone', async () => {
     const { address } = await plant();
     const others: Caller[] = [
       { kind: 'account', accountId: 1, scopes: ['execute'] },
       { kind: 'service', service: 'test' },
+      { kind: 'wallet', wallet: 'w' },
       { kind: 'anonymous' },
     ];
     for (const caller of others)
       expect(await codeOf(once(address, { keys: [newKey()], caller }))).toBe('forbidden');
-    const wallet: Caller = { kind: 'wallet', wallet: 'w' };
-    const sent = { keys: [newKey()], caller: wallet, trigger: 'public' as const, walletAddress: 'w' };
-    expect(await once(address, sent)).toMatchObject({ status: 'succeeded' });
   });
 });
 

@@ -3,17 +3,24 @@ import { sql } from 'kysely';
 import type { Db, Trx } from '../database/db.js';
 import type { PauseCause, PendingPause } from '../deployments/pause-for-cause.js';
 
-/** Stores an account's state unless a newer revision is stored already. */
+/**
+ * Stores an account's state unless a newer revision is stored already. An older release stores no dollars: the same
+ * revision adds them.
+ */
 export async function storeAccount(
   db: Db,
   { accountId, quotas, disabled, revision }: AccountState,
 ): Promise<void> {
   await sql`
-    insert into accounts as known (account_id, deployments, disabled, revision)
-    values (${accountId}, ${quotas.deployments ?? null}, ${disabled}, ${revision})
+    insert into accounts as known (account_id, deployments, ai_usd_per_day, disabled, revision)
+    values (${accountId}, ${quotas.deployments ?? null}, ${quotas.aiUsdPerDay ?? null}, ${disabled}, ${revision})
     on conflict (account_id) do update
-      set deployments = excluded.deployments, disabled = excluded.disabled, revision = excluded.revision
-      where known.revision < excluded.revision`.execute(db);
+      set deployments = excluded.deployments, ai_usd_per_day = excluded.ai_usd_per_day,
+        disabled = excluded.disabled, revision = excluded.revision
+      where known.revision < excluded.revision
+        or (known.revision = excluded.revision and known.ai_usd_per_day is distinct from excluded.ai_usd_per_day)`.execute(
+    db,
+  );
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   fieldProblem,
   type JsonObject,
   ServiceError,
+  WELL_KNOWN_CHAINS,
 } from '@orrery/contracts';
 import type { CatalogClient, VersionClaim } from '../catalog/catalog-client.js';
 import type { IdBlocks } from '../ids/id-blocks.js';
@@ -56,17 +57,16 @@ export function refuseUnknownChains(
     targetChains.flatMap((chain, position) =>
       chains.has(chain)
         ? []
-        : [
-            fieldProblem(
-              `${at}/${index}/targetChains/${position}`,
-              'unknown_chain',
-              `No chain is named "${chain}".`,
-            ),
-          ],
+        : [fieldProblem(`${at}/${index}/targetChains/${position}`, 'unknown_chain', unknownChain(chain))],
     ),
   );
   if (errors.length > 0) throw new ServiceError('unknown_chain', errors[0]?.message, { errors });
 }
+
+const unknownChain = (chain: string): string =>
+  WELL_KNOWN_CHAINS.includes(chain)
+    ? `The operator has not configured the chain "${chain}".`
+    : `No chain is named "${chain}".`;
 
 /** What makes new bindings: claims on their versions, the names of chains, ids. */
 export interface BindingClaims {

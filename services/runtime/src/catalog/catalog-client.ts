@@ -8,6 +8,8 @@ import { createConfirm, createDefinitions } from './definitions.js';
 export interface CatalogClient {
   /** A version as it is now; a locked one never changes. `undefined` when it is gone. */
   version(versionId: number): Promise<CompiledDefinition | undefined>;
+  /** The id of an event's version, bound or not; `undefined` when there is none. */
+  findVersion(worldId: number, event: string, version: number): Promise<number | undefined>;
   /** A live schema as it is now; `undefined` when there is none of this name. */
   schema(worldId: number, name: string): Promise<CompiledSchema | undefined>;
   /** The world's texts as they are now; `undefined` when it is gone. */
@@ -77,6 +79,11 @@ export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClient
   const definitions = createDefinitions(confirm);
   return {
     version: definitions.version,
+    findVersion: async (worldId, event, version) => {
+      const request = { worldId, event, version };
+      const { versionId } = await bus.call(rpcs['definitions.find'], request, options());
+      return versionId ?? undefined;
+    },
     schema: definitions.schema,
     world: definitions.world,
     claimSchemas: async ({ address, world_id }, schemas) => {

@@ -13,6 +13,7 @@ import type { Lanes } from '../lanes/lanes.js';
 import { partitionOf } from '../ownership/partitions.js';
 import type { RouteToOwner } from '../ownership/route-to-owner.js';
 import type { DeploymentState } from '../state/deployment-state.js';
+import { ofInstancesIn } from '../state/open-runs.js';
 import type { WorkItem } from '../state/work-item.js';
 import { emptySchemas, removeClaims } from './claim-store.js';
 
@@ -100,8 +101,13 @@ function heldItem(
 
 /**
  * A claim lasts as long as its schema has an instance. Instances that were created since the database was read, or that
- * are not committed yet, are in memory; a first instance after this claims the schema again.
+ * are not committed yet, are in memory; a first instance after this claims the schema again. A run that waits for its
+ * payment has claimed the schemas of the instances that it will create, and holds these.
  */
-function releaseEmpty({ claimedSchemas, instances }: DeploymentState, empty: ReadonlySet<string>): void {
-  for (const name of empty) if (!instances.hasAny(name)) claimedSchemas.delete(name);
+function releaseEmpty(
+  { claimedSchemas, instances, runs }: DeploymentState,
+  empty: ReadonlySet<string>,
+): void {
+  for (const name of empty)
+    if (!instances.hasAny(name) && !runs.isHeld(ofInstancesIn(name))) claimedSchemas.delete(name);
 }

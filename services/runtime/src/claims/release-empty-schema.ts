@@ -5,6 +5,7 @@ import type { Db } from '../database/db.js';
 import type { KnownDeployment } from '../deployments/deployment-directory.js';
 import type { Lanes } from '../lanes/lanes.js';
 import type { ClaimedSchema, DeploymentState } from '../state/deployment-state.js';
+import { ofInstancesIn } from '../state/open-runs.js';
 import type { WorkItem } from '../state/work-item.js';
 import { emptySchemas, removeClaims } from './claim-store.js';
 
@@ -66,6 +67,8 @@ function releaseItem(
     decide: (state) => {
       const claim = state.claimedSchemas.get(schema);
       if (claim === undefined || !seen?.isEmpty || state.instances.hasAny(schema)) return STILL_USED;
+      // A run that waits for its payment has claimed it for the instances that it will create.
+      if (state.runs.isHeld(ofInstancesIn(schema))) return STILL_USED;
       // The result of the read is reliable only while nothing has been committed since.
       if (seen?.seq !== state.head.seq) return { kind: 'prepare' };
       state.claimedSchemas.delete(schema);

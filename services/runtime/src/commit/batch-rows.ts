@@ -16,7 +16,13 @@ export function batchRows(batch: Batch, instance: string): string[] {
     changeRows(batch),
     rowArray(created),
     ...[removed, checkpointRows(batch), batch.claims, keyRows(batch)].map(jsonRows),
-    ...[...runRows(batch), settingRows(batch), ...bindingRows(batch), ...onceKeyRows(batch)].map(jsonRows),
+    ...[
+      ...runRows(batch),
+      settingRows(batch),
+      ...bindingRows(batch),
+      ...onceKeyRows(batch),
+      ...paymentRows(batch),
+    ].map(jsonRows),
   ];
 }
 
@@ -101,6 +107,18 @@ function onceKeyRows({ onceKeys }: Batch): object[][] {
     of('end').map(({ scope, key, columns }) => ({ scope, key, columns })),
     of('release').map(({ scope, key }) => ({ scope, key })),
   ];
+}
+
+/** Payments that are reserved; those whose columns change; reservations that are released. */
+function paymentRows({ payments }: Batch): object[][] {
+  const rows = { reserved: [] as object[], updated: [] as object[], released: [] as object[] };
+  for (const payment of payments.values()) {
+    const { kind, key } = payment;
+    if (kind === 'reserve') rows.reserved.push({ ...payment.columns, key });
+    else if (kind === 'update') rows.updated.push({ key, columns: payment.columns });
+    else rows.released.push({ key });
+  }
+  return [rows.reserved, rows.updated, rows.released];
 }
 
 type NewEntry = Batch['entries'][number];

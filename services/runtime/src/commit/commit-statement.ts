@@ -27,6 +27,9 @@ import { batchRows, hasRows } from './batch-rows.js';
 //   $19  json             once-keys that are claimed
 //   $20  json             once-keys whose columns change
 //   $21  json             once-keys that are released
+//   $22  json             payments that are reserved
+//   $23  json             payments whose columns change
+//   $24  json             payments whose reservation is released
 
 /**
  * A range that every row is in. The planner has no statistics of a parameter's columns, so it assumes that few of its rows
@@ -36,6 +39,8 @@ import { batchRows, hasRows } from './batch-rows.js';
 const few = (column: string) => `${column} between 1 and ${Number.MAX_SAFE_INTEGER}`;
 const FEW = few('n.deployment_id');
 const FEW_RUNS = `n.id between '${'0'.repeat(32)}' and '${'f'.repeat(32)}'`;
+/** The key of a payment begins with its network by CAIP-2, as in `eip155:8453/…`. */
+const FEW_PAYMENTS = `n.key collate "C" between 'a' and 'zz'`;
 /** All scopes are names from this code: lower-case letters first. */
 const FEW_KEYS = `n.scope collate "C" between 'a' and 'zz'`;
 
@@ -137,19 +142,29 @@ const SOMETIMES = `created as (
 )`;
 
 /** Columns that a step of a run may change, those of a deployment that an item may change, and so on. */
-const STEPPED = 'state, attempts, holding, holds, basis, proposal, reply, error, evidence, ended_at';
+const STEPPED = 'state, attempts, holding, holds, basis, proposal, reply, error, evidence, staged, ended_at';
 const ACCEPTED = `id, deployment_id, request, request_hash, account_id, operation, key, deadline, step, call_id, created_at,
     ${STEPPED}`;
 const SETTINGS = `name, description, mode, is_public, owner_paused, operator_paused, account_paused, is_llm_public,
     ai_model_id, ai_daily_budget_usd, pay_to_address, locked_at, definition_hash, locked_definition, deleted_at, updated_at`;
 const BOUND = 'version_id, claim_revision, event_version, target_chains, onchain, created_at, updated_at';
 const CLAIMED = 'request_hash, deployment_id, run_id, reply, created_at, expires_at';
+const PAID = 'status, settling_at, transaction, reason, seq, check_at, updated_at';
+const RESERVED = `key, deployment_id, run_id, wallet, event, input_hash, network, asset, amount, decimals, pay_to, payer, offered,
+    valid_until, created_at, ${PAID}`;
 
 /** Members of a JSON object become columns; a column without a member stays as it is in `row`. */
 const columnsOf = (columns: string, row: string) =>
   `(${columns}) = (select ${columns} from jsonb_populate_record(${row}, n.columns))`;
 
-/** Parts that few batches have rows for: runs, settings and bindings of deployments, once-keys. */
+/** What only batches of public and scheduled executions have: once-keys that are claimed. */
+const ONCE = `once as (
+  insert into once_keys (scope, key, ${CLAIMED})
+  select scope, key, ${CLAIMED} from jsonb_populate_recordset(null::once_keys, $19::jsonb)
+  where (select ok from held)
+)`;
+
+/** Parts that few batches have rows for: runs, settings and bindings of deployments, once-keys, payments. */
 const SELDOM = `accepted as (
   insert into runs (${ACCEPTED}) select ${ACCEPTED} from jsonb_populate_recordset(null::runs, $14::jsonb)
   where (select ok from held)
@@ -170,10 +185,6 @@ const SELDOM = `accepted as (
   where (select ok from held)
   on conflict (deployment_id, event)
     do update set (id, ${BOUND}) = (excluded.id, ${BOUND.replaceAll(/\w+/g, 'excluded.$&')})
-), once as (
-  insert into once_keys (scope, key, ${CLAIMED})
-  select scope, key, ${CLAIMED} from jsonb_populate_recordset(null::once_keys, $19::jsonb)
-  where (select ok from held)
 ), once_ended as (
   update once_keys k set ${columnsOf(CLAIMED, 'k')}
   from jsonb_to_recordset($20::jsonb) as n (scope text, key text, columns jsonb)
@@ -181,56 +192,74 @@ const SELDOM = `accepted as (
 ), once_released as (
   delete from once_keys k using jsonb_to_recordset($21::jsonb) as n (scope text, key text)
   where k.scope = n.scope and k.key = n.key and ${FEW_KEYS} and (select ok from held)
+), reserved as (
+  insert into payments (${RESERVED}) select ${RESERVED} from jsonb_populate_recordset(null::payments, $22::jsonb)
+  where (select ok from held)
+), paid as (
+  update payments p set ${columnsOf(PAID, 'p')}
+  from jsonb_to_recordset($23::jsonb) as n (key text, columns jsonb)
+  where p.key = n.key and ${FEW_PAYMENTS} and (select ok from held)
+), reservations_released as (
+  delete from payments p using jsonb_to_recordset($24::jsonb) as n (key text)
+  where p.key = n.key and ${FEW_PAYMENTS} and (select ok from held)
 )`;
 
 const LEASES_AND_HEADS_RESULT = `ok,
   case when not ok then (select array_agg(id) from lease) end as held,
   case when not ok then (select jsonb_agg(jsonb_build_object('deploymentId', deployment_id, 'seq', seq, 'hash', hash))
     from head where not fits) end as heads`;
-const WHOLE_RESULT = `${LEASES_AND_HEADS_RESULT},
-  case when not ok then (select jsonb_agg(id) from run_now where not fits) end as runs,
-  case when not ok then (select jsonb_agg(jsonb_build_object('scope', scope, 'key', key)) from taken) end as keys`;
+const RUNS_RESULT = `case when not ok then (select jsonb_agg(id) from run_now where not fits) end as runs`;
+const KEYS_RESULT = `case when not ok then (select jsonb_agg(jsonb_build_object('scope', scope, 'key', key)) from taken) end as keys`;
 
 /** The statement writes only if all conditions hold; otherwise it answers which do not. */
 const heldIf = (...conditions: readonly string[]) =>
   `held as materialized (select ${conditions.join(' and ')} as ok)`;
 
-const statement = (name: string, parts: readonly string[], result: string) => ({
+/** A statement with some of the parameters above, which it numbers anew. */
+const statement = (
+  name: string,
+  parameters: readonly number[],
+  parts: readonly string[],
+  result: readonly string[],
+) => ({
   name,
-  text: `with ${parts.join(', ')}\nselect ${result} from held`,
+  parameters,
+  text: `with ${parts.join(', ')}\nselect ${result.join(', ')} from held`.replaceAll(
+    /\$(\d+)/g,
+    (_parameter, number) => `$${parameters.indexOf(Number(number)) + 1}`,
+  ),
 });
 
 const CHECKED = [LEASES, HEADS, heldIf(LEASES_HELD, HEADS_FIT)];
+const WHOLE = [LEASES, HEADS, RUNS, KEYS, heldIf(LEASES_HELD, HEADS_FIT, RUNS_FIT, KEYS_FREE)];
+/** 1 to `last`. */
+const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
 
-/** The shortest that suffices is used; each has the parts of the one before it, and its parameters. */
+/** Of those that suffice for a batch, the first is the shortest. */
 const STATEMENTS = [
-  { parameters: 8, ...statement('commit-plain-batch', [...CHECKED, ALWAYS], LEASES_AND_HEADS_RESULT) },
-  { parameters: 13, ...statement('commit-batch', [...CHECKED, ALWAYS, SOMETIMES], LEASES_AND_HEADS_RESULT) },
-  {
-    parameters: 21,
-    ...statement(
-      'commit-whole-batch',
-      [
-        LEASES,
-        HEADS,
-        RUNS,
-        KEYS,
-        heldIf(LEASES_HELD, HEADS_FIT, RUNS_FIT, KEYS_FREE),
-        ALWAYS,
-        SOMETIMES,
-        SELDOM,
-      ],
-      WHOLE_RESULT,
-    ),
-  },
+  statement('commit-plain-batch', upTo(8), [...CHECKED, ALWAYS], [LEASES_AND_HEADS_RESULT]),
+  statement(
+    'commit-once-batch',
+    [...upTo(8), 19],
+    [LEASES, HEADS, KEYS, heldIf(LEASES_HELD, HEADS_FIT, KEYS_FREE), ALWAYS, ONCE],
+    [LEASES_AND_HEADS_RESULT, KEYS_RESULT],
+  ),
+  statement('commit-batch', upTo(13), [...CHECKED, ALWAYS, SOMETIMES], [LEASES_AND_HEADS_RESULT]),
+  statement(
+    'commit-whole-batch',
+    upTo(24),
+    [...WHOLE, ALWAYS, SOMETIMES, ONCE, SELDOM],
+    [LEASES_AND_HEADS_RESULT, RUNS_RESULT, KEYS_RESULT],
+  ),
 ] as const;
-export const [PLAIN_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT] = STATEMENTS;
+export const [PLAIN_STATEMENT, ONCE_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT] = STATEMENTS;
 
 /** The whole batch as one statement: one round trip and one flush. `values` are those of `batchRows`. */
 export function commitStatement(values: readonly string[]) {
-  const enough = STATEMENTS.find(({ parameters }) => !values.slice(parameters).some(hasRows));
+  const used = values.flatMap((rows, index) => (hasRows(rows) ? [index + 1] : []));
+  const enough = STATEMENTS.find(({ parameters }) => used.every((number) => parameters.includes(number)));
   const { name, text, parameters } = enough ?? WHOLE_STATEMENT;
-  return { name, text, values: values.slice(0, parameters) };
+  return { name, text, values: parameters.map((number) => values[number - 1] ?? '') };
 }
 
 /** What the database has instead of what the batch expects; nothing was written. */

@@ -24,7 +24,7 @@ import { type NewBinding, newBindings } from '../bindings/binding-rules.js';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import { toRecord } from '../deployments/deployment-rules.js';
 import { lockedDefinition } from '../deployments/lock-deployment.js';
-import { type ModelList, refuseUnknownModel } from '../models/model-list.js';
+import { type ModelList, refuseUnknownModel, refuseUnpriced } from '../models/model-list.js';
 import type { LockedDefinition } from '../state/deployment-state.js';
 import { type CloneDependencies, claimCopies, findCloneSource } from './clone-source.js';
 import { SourceChanged } from './copy-source.js';
@@ -37,8 +37,8 @@ export interface CreationDependencies extends CloneDependencies {
   readonly clock: Pick<Clock, 'now'>;
   readonly catalog: CloneDependencies['catalog'] & Pick<CatalogClient, 'lock'>;
   readonly models: ModelList;
-  /** There is something in the outbox. */
-  readonly wakeRelay: () => void;
+  /** Publishes the first entry of a deployment that was committed. */
+  readonly announceCreation: (deployment: string) => void;
 }
 
 export const creationHandlers = (
@@ -78,7 +78,7 @@ async function createDeployment(
       { ...(plan.copies && COPYING), signal: call.signal },
     );
   });
-  dependencies.wakeRelay();
+  dependencies.announceCreation(data.address);
   return { data };
 }
 
@@ -107,6 +107,7 @@ async function planDeployment(
   const ownerAccountId = accountOf(call.caller);
   if (ownerAccountId === undefined) throw new ServiceError('forbidden');
   refuseUnknownModel(models, body.aiModelId);
+  refuseUnpriced(models, body.aiModelId ?? null, body.aiDailyBudgetUsd ?? null, '/aiDailyBudgetUsd');
   const address = newAddress();
   const claim = { world: params.worldAddress, deployment: address };
   const world = await bus.call(catalogContract.rpcs['claims.world'], claim, call);

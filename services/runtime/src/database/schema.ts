@@ -1,4 +1,10 @@
-import type { DeploymentSource, JsonObject, JsonValue, OnchainFilter } from '@orrery/contracts';
+import type {
+  DeploymentSource,
+  JsonObject,
+  JsonValue,
+  OnchainFilter,
+  PaymentStatus,
+} from '@orrery/contracts';
 import type { ColumnType, Generated } from 'kysely';
 
 /** The tables of the schema `runtime`, as queries see them; the migrations say what each is for. */
@@ -16,6 +22,8 @@ export interface RuntimeTables {
   idempotency_keys: IdempotencyKeysTable;
   runs: RunsTable;
   once_keys: OnceKeysTable;
+  payments: PaymentsTable;
+  payment_totals: PaymentTotalsTable;
 }
 
 /** Written through `jsonb()`, so that arrays and JSON's null are not mistaken for SQL's. */
@@ -174,6 +182,8 @@ interface RunsTable {
   /** Counted up by each commit that changes the row. */
   step: Generated<number>;
   evidence: Generated<NullableJson<JsonValue>>;
+  /** What is committed once the payment is settled. */
+  staged: Generated<NullableJson<JsonObject>>;
   call_id: Generated<string | null>;
   created_at: Time;
   ended_at: NullableTime;
@@ -188,4 +198,44 @@ interface OnceKeysTable {
   reply: NullableJson<JsonValue>;
   created_at: Time;
   expires_at: NullableTime;
+}
+
+interface PaymentsTable {
+  key: string;
+  number: Generated<number>;
+  deployment_id: number;
+  run_id: string;
+  status: PaymentStatus;
+  wallet: string;
+  event: string;
+  input_hash: string;
+  network: string;
+  asset: string;
+  /** In the smallest unit of the asset. */
+  amount: string;
+  decimals: number;
+  pay_to: string;
+  payer: string;
+  /** The payment as it was offered, and the requirement that it fulfils. */
+  offered: Json<JsonObject>;
+  valid_until: Time;
+  settling_at: NullableTime;
+  transaction: string | null;
+  reason: string | null;
+  /** Of the journal entry of its execution. */
+  seq: number | null;
+  /** When the chain is to be asked what became of it. */
+  check_at: NullableTime;
+  created_at: Time;
+  updated_at: Time;
+}
+
+interface PaymentTotalsTable {
+  deployment_id: number;
+  network: string;
+  asset: string;
+  decimals: number;
+  status: PaymentStatus;
+  payments: number;
+  amount: string;
 }

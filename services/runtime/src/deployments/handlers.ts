@@ -13,7 +13,7 @@ import type { Logger, Semaphore } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Db } from '../database/db.js';
 import type { Lanes } from '../lanes/lanes.js';
-import { type ModelList, refuseUnknownModel } from '../models/model-list.js';
+import { type ModelList, refuseUnknownModel, refuseUnpriced } from '../models/model-list.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import { changeItem, type DeploymentChange } from './change-item.js';
 import { type DeploymentAccess, listDeployments } from './deployment-directory.js';
@@ -22,7 +22,7 @@ import { lockItem } from './lock-deployment.js';
 import type { OwnedHandler, OwnedHandlers } from './owned-handlers.js';
 
 type Rpcs = typeof deploymentRpcs;
-type Reads = Pick<Rpcs, 'deployments.list' | 'deployments.get'>;
+type Reads = Pick<Rpcs, 'deployments.list' | 'deployments.get' | 'deployments.relation'>;
 export type DeploymentWrites = Omit<Rpcs, keyof Reads | 'deployments.create'>;
 
 export interface DeploymentDependencies {
@@ -42,7 +42,9 @@ export function deploymentReads({
   bus,
   access,
   reading,
-}: Pick<DeploymentDependencies, 'db' | 'bus' | 'access' | 'reading'>): Handlers<Reads> {
+}: Pick<DeploymentDependencies, 'db' | 'bus' | 'reading'> & {
+  access: Pick<DeploymentAccess, 'visible' | 'see'>;
+}): Handlers<Reads> {
   return {
     'deployments.list': async ({ params, query }, call) => {
       refuseDeepPage(query);
@@ -55,6 +57,10 @@ export function deploymentReads({
     'deployments.get': async ({ params }, { caller, signal }) => ({
       data: toRecord(await reading.run(signal, () => access.visible(params, caller))),
     }),
+    'deployments.relation': async ({ params }, { caller, signal }) => {
+      const { address, isOwner } = await reading.run(signal, () => access.see(params, caller));
+      return { address, relation: isOwner ? 'owner' : 'visible' };
+    },
   };
 }
 
@@ -82,6 +88,7 @@ export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHan
     'deployments.update': async (deployment, { body }, call) => {
       const decide = (state: DeploymentState) => {
         refuseUnknownModel(models, body.aiModelId);
+        refuseUnpricedBudget(models, state, body);
         return settingsOf(state, body);
       };
       const { record } = await lanes.submit(changeItem(deployment, call, decide));
@@ -129,6 +136,18 @@ export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHan
       'Deployment is not paused',
     ),
   };
+}
+
+/** @throws `ai_model_unpriced` where the model or the budget is given, and they do not go together */
+function refuseUnpricedBudget(
+  models: ModelList,
+  { row }: DeploymentState,
+  { aiModelId = row.ai_model_id, aiDailyBudgetUsd }: DeploymentSettings,
+): void {
+  if (aiDailyBudgetUsd !== undefined)
+    refuseUnpriced(models, aiModelId, aiDailyBudgetUsd, '/aiDailyBudgetUsd');
+  else if (aiModelId !== row.ai_model_id)
+    refuseUnpriced(models, aiModelId, row.ai_daily_budget_usd, '/aiModelId');
 }
 
 /** An absent field stays as it is, null removes it. @throws `deployment_locked` for a change of a locked model */

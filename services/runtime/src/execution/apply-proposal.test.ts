@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { foldChange, sameJson } from '../journal/change.js';
 import { proposalOf } from './decide-proposal.js';
-import { applyProposal } from './execute-event.js';
+import { applyMutation, applyProposal } from './execute-event.js';
 import { executionOf, viewOf } from './execution.test-support.js';
 
 const IDS = ['H1', 'H2', 'H3'];
@@ -126,3 +126,41 @@ test("a model's operators are values, and it changes nothing that it was not sho
   expect(decide({ 'horse:H2': { x: 1 } })).toMatchObject({ error: { code: 'change_not_allowed' } });
   expect(decide({ 'horse:H1': { $delete: true } })).toMatchObject({ error: { code: 'change_not_allowed' } });
 });
+
+const changing = (count: number): JsonObject =>
+  Object.fromEntries(Array.from({ length: count }, (_none, i) => [`horse:N${i}`, { wins: 1 }]));
+
+test.each<[string, JsonObject, refusal: string]>([
+  ['an attribute out of bounds', { 'horse:H1': { wins: 11 } }, 'invalid_state'],
+  ['a schema that the event may not change', { 'jockey:J1': {} }, 'change_not_allowed'],
+  ['a deletion', { 'horse:H1': { $delete: true } }, 'change_not_allowed'],
+  ['a key without a colon', { horse: { wins: 1 } }, 'invalid_change_key'],
+  ['another form', { stateChanges: 3 }, 'template_failed'],
+  ['a result of another type', { result: { winner: 3 } }, 'invalid_result'],
+  ['too many instances', changing(501), 'change_too_large'],
+  ['more than an entry holds', { result: { winner: 'H'.repeat(256 * 1024) } }, 'change_too_large'],
+])('%s is a fault of what a model proposes', (_what, mutation, refusal) => {
+  const error = { code: 'ai_output_invalid', facts: { refusal } };
+  expect(judged(mutation)).toMatchObject({ kind: 'failed', error });
+});
+
+test('a limit of the deployment is no fault of what a model proposes', () => {
+  expect(judged(changing(2))).toMatchObject({ kind: 'failed', error: { code: 'limit_reached' } });
+  expect(judged(changing(1))).toMatchObject({ kind: 'succeeded' });
+});
+
+/** In a deployment with room for one more instance. */
+function judged(mutation: JsonObject) {
+  const run = executionOf({
+    schemas: SCHEMA,
+    stateChanges: { horse: 'partial' },
+    outputSchema: { winner: 'string?' },
+  });
+  const execution = { ...run, instanceCount: { before: 1, limit: 2 } };
+  const read = {
+    entities: {},
+    reads: [{ entitySchema: 'horse', instanceId: 'H1', revision: 1 }],
+    wholeSchemas: [],
+  };
+  return applyMutation(execution, read, mutation, viewOf({ horse: { H1: { wins: 1 } } }));
+}

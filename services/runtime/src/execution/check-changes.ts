@@ -10,7 +10,7 @@ import {
   ServiceError,
   toPointer,
 } from '@orrery/contracts';
-import { type PatternWork, patternWork } from '@orrery/expressions';
+import type { PatternWork } from '@orrery/expressions';
 import {
   type CheckedChange,
   type CheckedChanges,
@@ -45,7 +45,7 @@ export const noChanges = (): CheckedChanges => brand([]);
  */
 export function checkStates(applied: readonly AppliedChange[], { keepIdle = false } = {}): CheckedChanges {
   const problems: FieldProblem[] = [];
-  const patterns = patternWork(MAX_PATTERN_WORK);
+  const patterns: PatternWork = { left: MAX_PATTERN_WORK };
   for (const change of applied) {
     problems.push(...problemsOf(change, patterns));
     if (problems.length >= MAX_PROBLEMS) break;

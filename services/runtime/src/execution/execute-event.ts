@@ -1,5 +1,6 @@
 import {
   asServiceError,
+  type ErrorCode,
   type FieldProblem,
   fieldProblem,
   type JsonObject,
@@ -18,14 +19,14 @@ import {
   refuseUnloaded,
 } from './check-changes.js';
 import type { CompiledDefinition } from './compiled-definition.js';
-import { decideDirect, type Proposal } from './decide-proposal.js';
+import { decideDirect, type Proposal, proposalOf } from './decide-proposal.js';
 import type { Decision, Execution } from './execution.js';
 import { inRequest, type ReadSet, readEntities, type Selection, selectEntities } from './read-entities.js';
 
 /**
  * Decides one execution as a pure function of its arguments: read → decide → apply → check. The fifth step, commit,
  * belongs to the lane (docs/execution.md). An execution that a decider decides outside the lane uses `readForExecution`
- * before the decider is called and `applyProposal` after it. Never throws.
+ * before the decider is called and `applyMutation` after it. Never throws.
  */
 export function decideExecution(execution: Execution, instances: InstanceView): Decision {
   const found = readForExecution(execution, instances);
@@ -53,6 +54,37 @@ export const applyProposal = (
   proposal: Proposal,
   instances: InstanceView,
 ): Decision => orFailed(() => applyAndCheck(execution, read, proposal, instances));
+
+/**
+ * *Apply* and *check*, for the mutation that a decider proposes. One that is refused for what it holds is an invalid output
+ * of the model: the decision fails with `ai_output_invalid`, whose fact `refusal` is the code of the refusal. Any other
+ * refusal, for instance by a limit of the deployment, is left as it is. Never throws.
+ */
+export function applyMutation(
+  execution: Execution,
+  read: ReadSet,
+  mutation: JsonObject,
+  instances: InstanceView,
+): Decision {
+  const decision = orFailed(() => applyAndCheck(execution, read, proposalOf(mutation, 'model'), instances));
+  return decision.kind === 'failed' ? { kind: 'failed', error: invalidOutput(decision.error) } : decision;
+}
+
+/** Refusals of what a proposal holds: another answer of the model may be accepted (docs/ai.md). */
+const FAULTS_OF_OUTPUT: ReadonlySet<ErrorCode> = new Set([
+  'change_not_allowed',
+  'change_too_large',
+  'invalid_change_key',
+  'invalid_result',
+  'invalid_state',
+  'template_failed',
+]);
+
+function invalidOutput(refusal: ServiceError): ServiceError {
+  const { code, message, errors, facts } = refusal;
+  if (!FAULTS_OF_OUTPUT.has(code)) return refusal;
+  return new ServiceError('ai_output_invalid', message, { errors, facts: { ...facts, refusal: code } });
+}
 
 function applyAndCheck(
   { definition, input, instanceCount }: Execution,

@@ -62,7 +62,6 @@ export const executionOf = (parts: DefinitionParts, input: JsonObject = {}): Exe
   trigger: 'admin',
   walletAddress: null,
   now: Date.UTC(2026, 10, 21, 9, 30),
-  dryRun: false,
 });
 
 /** A view that has everything in memory; states start at revision 1. */

@@ -18,7 +18,6 @@ export interface Execution {
   readonly walletAddress: string | null;
   /** Milliseconds since the epoch: the only time that templates see. */
   readonly now: number;
-  readonly dryRun: boolean;
 }
 
 /** What an execution may commit: checked, and not yet committed. */

@@ -7,7 +7,9 @@ import {
 } from '@orrery/contracts';
 import type { KeyedRequest } from '@orrery/database';
 import type { OnceRequest } from '../once/once-item.js';
+import type { Payment } from '../payments/payment.js';
 import { type DeploymentState, keyIdOf } from '../state/deployment-state.js';
+import type { PaymentEffect } from '../state/effects.js';
 import type { ItemOutcome } from '../state/work-item.js';
 import type { ExecutionRequest } from './execution-request.js';
 import { acceptedAnswer, type RunRequest } from './run-row.js';
@@ -23,6 +25,8 @@ export interface NewRun {
   readonly callId: string | undefined;
   /** Milliseconds since the epoch. */
   readonly deadline: number;
+  /** The payment that was verified for it; it is among the once-keys. */
+  readonly payment?: Payment | undefined;
 }
 
 /** Runs of one deployment that may be open at the same time. */
@@ -33,13 +37,14 @@ export function acceptRun(state: DeploymentState, run: NewRun, now: number): Ite
   if (state.runs.size >= MAX_OPEN_RUNS) {
     throw new ServiceError('overloaded', 'Too many executions of this deployment are waiting.');
   }
-  const { id, keyed, once, asynchronous, deadline, caller, request } = run;
+  const { id, keyed, once, asynchronous, deadline, caller, request, payment } = run;
   const { deploymentId, event, input, trigger, walletAddress, expected } = request;
   const asked = { event, input, trigger, walletAddress, caller, asynchronous };
   const stored: RunRequest = {
     ...asked,
     ...(once && { onceKeys: once.keys }),
     ...(expected && { expected }),
+    ...(payment && { payment }),
   };
   const requestHash = canonicalHash(keyed?.request ?? { event, input });
   const claim = keyed === undefined ? null : { keyId: keyIdOf(keyed), requestHash };
@@ -57,5 +62,35 @@ export function acceptRun(state: DeploymentState, run: NewRun, now: number): Ite
     deadline: new Date(deadline),
     created_at: new Date(now),
   };
-  return { kind: 'record', run: { id, open, write: { insert } }, settlement: { reply: acceptedAnswer(id) } };
+  return {
+    kind: 'record',
+    run: { id, open, write: { insert } },
+    ...(payment && { payment: reservation(payment, run, now) }),
+    settlement: { reply: acceptedAnswer(id) },
+  };
+}
+
+function reservation(payment: Payment, { id, request }: NewRun, now: number): PaymentEffect {
+  const { key, requirement, payer, validUntil } = payment;
+  const { network, asset, amount, decimals, payTo } = requirement;
+  const columns = {
+    key,
+    deployment_id: request.deploymentId,
+    run_id: id,
+    status: 'reserved' as const,
+    wallet: request.walletAddress ?? '',
+    event: request.event,
+    input_hash: canonicalHash(request.input),
+    network,
+    asset,
+    amount,
+    decimals,
+    pay_to: payTo,
+    payer,
+    offered: { ...payment } as unknown as JsonObject,
+    valid_until: new Date(validUntil),
+    created_at: new Date(now),
+    updated_at: new Date(now),
+  };
+  return { kind: 'reserve', key, columns };
 }

@@ -1,22 +1,13 @@
-import {
-  callerName,
-  type DryRunAnswer,
-  type ExecutionAnswer,
-  type JsonObject,
-  ServiceError,
-} from '@orrery/contracts';
+import { callerName, type ExecutionAnswer, type JsonObject, ServiceError } from '@orrery/contracts';
 import { noChanges } from '../execution/check-changes.js';
 import type { Decision, Execution, Success } from '../execution/execution.js';
 import { uuidV7 } from '../ids/uuid-v7.js';
 import { stateChangesOf } from '../journal/change.js';
 import type { JournalEntryDraft, SealedEntry } from '../journal/entry.js';
 import { executionErrorOf } from '../journal/entry-error.js';
-import type { Binding } from '../state/deployment-state.js';
+import type { Evidence } from '../models/evidence.js';
 import type { ItemOutcome } from '../state/work-item.js';
-import type { Evidence } from './evidence.js';
 import type { Resolved } from './execution-request.js';
-
-export type Answer = ExecutionAnswer | DryRunAnswer;
 
 /** What an entry records beside the decision. */
 export interface EntryDetails {
@@ -24,6 +15,8 @@ export interface EntryDetails {
   readonly elapsed: () => number;
   /** What the entry records of the model that decided. */
   readonly evidence?: Evidence | undefined;
+  /** Of the payment for the execution. */
+  readonly paymentKey?: string | undefined;
 }
 
 /** What is committed and answered for a decision: the one place where an execution becomes a journal entry. */
@@ -32,20 +25,16 @@ export function conclude(
   execution: Execution,
   decision: Decision,
   details: EntryDetails,
-): ItemOutcome<Answer> {
+): ItemOutcome<ExecutionAnswer> {
   switch (decision.kind) {
     case 'needs':
       return { kind: 'needs', needs: decision };
     case 'refused':
       return { kind: 'refuse', error: decision.error };
     case 'failed':
-      return execution.dryRun
-        ? { kind: 'refuse', error: decision.error }
-        : failedOutcome(resolved, execution, decision.error, details);
+      return failedOutcome(resolved, execution, decision.error, details);
     case 'succeeded':
-      return execution.dryRun
-        ? dryRunAnswer(resolved, execution, decision)
-        : succeededOutcome(resolved, execution, decision, details);
+      return succeededOutcome(resolved, execution, decision, details);
   }
 }
 
@@ -54,7 +43,7 @@ type Outcome = Pick<JournalEntryDraft, 'status' | 'changes' | 'result' | 'error'
 function draftOf(
   { binding, definition }: Resolved,
   execution: Execution,
-  evidence: Evidence | undefined,
+  { evidence, paymentKey }: Pick<EntryDetails, 'evidence' | 'paymentKey'>,
   { status, changes, result, error }: Outcome,
 ): JournalEntryDraft {
   return {
@@ -73,7 +62,7 @@ function draftOf(
     error,
     llmHash: evidence?.llmHash ?? null,
     attestation: evidence?.attestation ?? null,
-    paymentKey: null,
+    paymentKey: paymentKey ?? null,
     executedAt: new Date(execution.now).toISOString(),
   };
 }
@@ -83,15 +72,16 @@ export function failedOutcome(
   resolved: Resolved,
   execution: Execution,
   error: ServiceError,
-  { elapsed, evidence }: EntryDetails,
-): ItemOutcome<Answer> {
+  details: EntryDetails,
+): ItemOutcome<ExecutionAnswer> {
+  const { elapsed, evidence } = details;
   const outcome: Outcome = {
     status: 'failed',
     changes: noChanges(),
     result: null,
     error: executionErrorOf(error),
   };
-  const entry = draftOf(resolved, execution, evidence, outcome);
+  const entry = draftOf(resolved, execution, details, outcome);
   return {
     kind: 'commit',
     effects: { entry, durationMs: inMicroseconds(elapsed()), llm: evidence?.llm ?? null },
@@ -103,7 +93,7 @@ export function failedOutcome(
 const inMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000;
 
 /** Adds the id and seq of the failed entry to the caller's error. */
-const withEntry = (error: ServiceError, { id, seq }: SealedEntry): ServiceError =>
+export const withEntry = (error: ServiceError, { id, seq }: SealedEntry): ServiceError =>
   new ServiceError(error.code, error.message, {
     errors: error.errors,
     facts: { ...error.facts, historyId: id, seq },
@@ -114,41 +104,28 @@ function succeededOutcome(
   resolved: Resolved,
   execution: Execution,
   { changes, result }: Success,
-  { elapsed, evidence }: EntryDetails,
-): ItemOutcome<Answer> {
+  details: EntryDetails,
+): ItemOutcome<ExecutionAnswer> {
+  const { elapsed, evidence } = details;
   const { targetChains, onchain } = resolved.binding;
-  const entry = draftOf(resolved, execution, evidence, { status: 'succeeded', changes, result, error: null });
+  const entry = draftOf(resolved, execution, details, { status: 'succeeded', changes, result, error: null });
   const pushes = targetChains.length > 0 ? { targetChains, onchain } : null;
   return {
     kind: 'commit',
     effects: { entry, durationMs: inMicroseconds(elapsed()), pushes, llm: evidence?.llm ?? null },
-    answer: (sealed) => ({ reply: answerOf(sealed, resolved.binding) }),
+    answer: (sealed) => ({ reply: answerOf(sealed, resolved.binding.targetChains) }),
   };
 }
 
-const answerOf = (entry: SealedEntry, binding: Binding): ExecutionAnswer => ({
+/** The answer of an execution that succeeded. */
+export const answerOf = (entry: SealedEntry, targetChains: readonly string[]): ExecutionAnswer => ({
   historyId: entry.id,
   seq: entry.seq,
-  event: binding.event,
-  eventVersion: binding.eventVersion,
+  // An entry of an execution names both.
+  event: entry.event ?? '',
+  eventVersion: entry.eventVersion ?? 0,
   stateChanges: stateChangesOf(entry.changes),
   result: entry.result,
   attestation: entry.attestation as JsonObject | null,
-  pushes: binding.targetChains.map((chain) => ({ chain, status: 'queued' })),
-});
-
-const dryRunAnswer = (
-  { binding }: Resolved,
-  execution: Execution,
-  { changes, result }: Success,
-): ItemOutcome<Answer> => ({
-  kind: 'answer',
-  answer: {
-    dryRun: true,
-    event: execution.event,
-    eventVersion: binding.eventVersion,
-    stateChanges: stateChangesOf(changes),
-    result,
-    prompt: null,
-  },
+  pushes: targetChains.map((chain) => ({ chain, status: 'queued' })),
 });

@@ -1,10 +1,11 @@
 import { asServiceError, ServiceError } from '@orrery/contracts';
 import { type Backoff, backoffDelay, type Logger, retry } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
+import { DeciderFailed } from '../models/decider.js';
 import { releaseKeysOf } from '../once/once-store.js';
 import { NotOwner } from '../ownership/partitions.js';
-import { DeciderFailed } from './decider.js';
-import { evidenceOfRun } from './evidence.js';
+import { releaseReservation } from '../payments/payment-store.js';
+import { evidenceOfRun } from './run-evidence.js';
 import { type RunRow, readRun } from './run-row.js';
 import {
   type Drive,
@@ -17,7 +18,6 @@ import {
 } from './run-steps.js';
 
 export interface DriveDependencies extends StepDependencies {
-  readonly db: Db;
   readonly logger: Logger;
 }
 
@@ -64,6 +64,8 @@ async function take(
   signal: AbortSignal,
 ): Promise<void> {
   try {
+    // It may be charged, so it is settled, however late that is.
+    if (row.state === 'staged') return await step(dependencies, row, signal, drive);
     if (drive.ending !== undefined) return await end(dependencies, drive, drive.ending, row, signal);
     if (dependencies.clock.now() >= row.deadline.getTime()) throw new ServiceError('deadline_exceeded');
     await step(dependencies, row, signal, drive);
@@ -79,6 +81,7 @@ function afterFailure({ clock, logger }: DriveDependencies, drive: Drive, row: R
   const reason = asServiceError(error instanceof DeciderFailed ? error.cause : error);
   const isNew = reason.code === 'internal' && reason.message !== NOT_STORED.message;
   if (isNew) logger.error({ err: reason, run: row.id }, 'a step of a run failed');
+  if (row.state === 'staged') return;
   if (!reason.retryable) drive.failures += 1;
   if (drive.ending !== undefined) return;
   if (error instanceof DeciderFailed) drive.ending = { reason, evidence: error.evidence };
@@ -120,6 +123,7 @@ async function endOrphan(db: Db, row: RunRow, now: number): Promise<void> {
     facts: {},
   };
   await releaseKeysOf(db, row.id);
+  await releaseReservation(db, row.id);
   await db
     .updateTable('runs')
     .set({

@@ -1,6 +1,7 @@
 import {
   type AcceptedExecution,
   type CallContext,
+  type ExecutionAnswer,
   type ExpectedBinding,
   ServiceError,
 } from '@orrery/contracts';
@@ -12,7 +13,10 @@ import type { CompiledDefinition } from '../execution/compiled-definition.js';
 import { decideExecution } from '../execution/execute-event.js';
 import type { Execution } from '../execution/execution.js';
 import { keyedItem } from '../idempotency/keyed-item.js';
-import { type OnceRequest, onceItem } from '../once/once-item.js';
+import { type ModelList, usableModel } from '../models/model-list.js';
+import { type FindUse, type OnceRequest, onceItem } from '../once/once-item.js';
+import type { Payment } from '../payments/payment.js';
+import type { Payments } from '../payments/payments.js';
 import {
   type Binding,
   type DeploymentState,
@@ -21,9 +25,10 @@ import {
 } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
 import { acceptRun } from './accept-run.js';
-import { type Answer, conclude } from './conclude.js';
-import type { Decider } from './decider.js';
+import { modelIdOf } from './briefing.js';
+import { conclude } from './conclude.js';
 import type { Confirmed, ExecutionRequest, Resolved } from './execution-request.js';
+import { decidedBy, type PaymentToVerify, payFirst } from './pay-first.js';
 import { acceptedAnswer } from './run-row.js';
 
 export interface ResolveDependencies {
@@ -33,9 +38,12 @@ export interface ResolveDependencies {
 
 export interface ExecutionItemDependencies extends ResolveDependencies {
   readonly db: Db;
+  readonly findUse: FindUse;
   readonly clock: Clock;
-  /** Decides the executions of versions that have no template; without it they are refused. */
-  readonly decider: Decider | undefined;
+  readonly models: Pick<ModelList, 'default' | 'find'>;
+  /** Time limit of a run whose caller waits, in milliseconds; it may be longer than the call's. */
+  readonly aiDeadlineMs: number;
+  readonly payments: Pick<Payments, 'requirements' | 'prepare' | 'read'>;
 }
 
 export interface ExecutionOptions {
@@ -63,39 +71,50 @@ export function executionItem(
   request: ExecutionRequest,
   { runId, keyed, once, asynchronous, outlivesCall = asynchronous }: ExecutionOptions,
   call: CallContext,
-): WorkItem<Answer | AcceptedExecution> {
-  const { catalog, clock, decider, limits } = dependencies;
+): WorkItem<ExecutionAnswer | AcceptedExecution | PaymentToVerify> {
+  const { catalog, clock, models, limits, aiDeadlineMs, payments } = dependencies;
   const startedAt = performance.now();
   let confirmed: Confirmed;
-  const deadline = outlivesCall ? clock.now() + ASYNC_TIMEOUT_MS : call.deadline;
+  const deadline = clock.now() + (outlivesCall ? ASYNC_TIMEOUT_MS : aiDeadlineMs);
+  const { caller, callId } = call;
   const accept = (state: DeploymentState, now: number) =>
-    acceptRun(
-      state,
-      { id: runId, request, caller: call.caller, callId: call.callId, keyed, once, asynchronous, deadline },
-      now,
-    );
-  const item: WorkItem<Answer | AcceptedExecution> = {
+    acceptRun(state, { id: runId, request, caller, callId, keyed, once, asynchronous, deadline }, now);
+  const acceptPaid = (state: DeploymentState, now: number, payment: Payment) => {
+    const paid = { payment, deadline: Math.min(now + aiDeadlineMs, decidedBy(payment)) };
+    return acceptRun(state, { id: runId, request, caller, callId, keyed, once, asynchronous, ...paid }, now);
+  };
+  const item: WorkItem<ExecutionAnswer | AcceptedExecution | PaymentToVerify> = {
     deploymentId: request.deploymentId,
     deadline: call.deadline,
     signal: call.signal,
     prepare: async (state) => {
       if (!asynchronous) confirmed = await confirmVersion(catalog, state, request.event);
+      if (
+        request.offer !== undefined &&
+        priceOf(confirmed?.definition, request) > 0 &&
+        state.row.pay_to_address
+      )
+        await payments.prepare(state.row.pay_to_address);
     },
     decide: (state, _ids, now) => {
       const resolved = resolveEvent(state, request, confirmed);
       if (asynchronous) return accept(state, now);
       if (resolved === 'prepare') return { kind: 'prepare' };
-      if (resolved.definition.mutation === 'ai') {
-        if (decider !== undefined && !request.dryRun) return accept(state, now);
-        throw new ServiceError('unavailable', 'No AI model can be reached.');
-      }
+      const isAi = resolved.definition.mutation === 'ai';
+      if (isAi) usableModel(models, modelIdOf(state.row, models));
       const execution = executionOf(resolved, state, request, call, limits, now);
+      const priceUsd = priceOf(resolved.definition, request);
+      if (priceUsd > 0 && request.offer !== undefined) {
+        const context = { execution, state, offer: request.offer, priceUsd, aiDeadlineMs, now };
+        return payFirst(payments, context, (payment) => acceptPaid(state, now, payment));
+      }
+      if (isAi) return accept(state, now);
       const decision = decideExecution(execution, state.instances);
       return conclude(resolved, execution, decision, { elapsed: () => performance.now() - startedAt });
     },
   };
   const withKey = keyed === undefined ? item : keyedItem(dependencies.db, item, keyed);
-  const withKeys = once === undefined ? withKey : onceItem(dependencies.db, withKey, once);
+  const withKeys = once === undefined ? withKey : onceItem(dependencies.findUse, withKey, once);
   return {
     ...withKeys,
     // If the commit's answer was lost, this item is decided again and its run already exists. The item answers with that
@@ -120,13 +139,16 @@ export async function confirmVersion(
 
 /**
  * What an event executes now; 'prepare' when another version than the confirmed one is bound or locked by now.
- * @throws `deployment_paused`, `event_not_bound`, `unknown_event_version`, `binding_changed`
+ * @throws `deployment_not_public`, `deployment_paused`, `event_not_bound`, `unknown_event_version`, `binding_changed`,
+ * `event_not_public`
  */
 export function resolveEvent(
   state: DeploymentState,
-  { event, expected }: Pick<ExecutionRequest, 'event' | 'expected'>,
+  { event, expected, trigger }: Pick<ExecutionRequest, 'event' | 'expected' | 'trigger'>,
   confirmed: Confirmed,
 ): Resolved | 'prepare' {
+  if (trigger === 'public' && !state.row.is_public)
+    throw new ServiceError('deployment_not_public', 'The owner of the deployment has not published it.');
   if (isPaused(state.row)) throw new ServiceError('deployment_paused');
   const binding = state.bindings.get(event);
   if (binding === undefined) throw new ServiceError('event_not_bound', `"${event}" is not bound here.`);
@@ -139,6 +161,8 @@ export function resolveEvent(
   }
   if (expected && !isExpected({ binding, definition }, expected))
     throw new ServiceError('binding_changed', `"${event}" is bound to another version than expected.`);
+  if (trigger === 'public' && definition.definition.executionSettings?.visibility !== 'public')
+    throw new ServiceError('event_not_public', `The visibility of "${event}" is not "public".`);
   return { binding, definition };
 }
 
@@ -161,23 +185,28 @@ function isLockedOut(
   return locked.bindings.find((bound) => bound.event === event)?.versionHash !== versionHash;
 }
 
+/** US dollars that the request costs: only wallets pay. */
+const priceOf = (
+  definition: CompiledDefinition | undefined,
+  { trigger }: Pick<ExecutionRequest, 'trigger'>,
+): number => (trigger === 'public' ? (definition?.definition.executionSettings?.priceUsd ?? 0) : 0);
+
 /** A resolved request as `execution/` decides it. */
 export const executionOf = (
-  { definition }: Resolved,
-  { row, head }: DeploymentState,
-  { event, input, trigger, walletAddress, dryRun }: ExecutionRequest,
+  { definition }: Pick<Resolved, 'definition'>,
+  { row, head, runs }: DeploymentState,
+  { event, input, trigger, walletAddress }: ExecutionRequest,
   { caller }: Pick<CallContext, 'caller'>,
   { instancesPerDeployment: limit }: ResolveDependencies['limits'],
   now: number,
 ): Execution => ({
   definition,
   deployment: { address: row.address, worldAddress: row.world_address },
-  instanceCount: { before: head.totals['instances'] ?? 0, limit },
+  instanceCount: { before: (head.totals['instances'] ?? 0) + runs.room, limit },
   event,
   input,
   caller,
   trigger,
   walletAddress,
   now,
-  dryRun,
 });

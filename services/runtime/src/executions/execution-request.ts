@@ -1,6 +1,7 @@
 import type { ExecutionTrigger, ExpectedBinding, JsonObject } from '@orrery/contracts';
 import type { CompiledDefinition } from '../execution/compiled-definition.js';
 import type { Binding } from '../state/deployment-state.js';
+import type { Offer } from './pay-first.js';
 
 /** One request to execute an event, whoever makes it. */
 export interface ExecutionRequest {
@@ -10,9 +11,10 @@ export interface ExecutionRequest {
   readonly trigger: ExecutionTrigger;
   /** The wallet that signed the request; null outside `/app`. */
   readonly walletAddress: string | null;
-  readonly dryRun: boolean;
   /** Of a service: what it knows to be bound. Anything else is refused. */
   readonly expected?: ExpectedBinding | null;
+  /** Of a wallet: the payment that it offers, and the address of the call that it pays for. */
+  readonly offer?: Offer;
 }
 
 /** What a request executes: the event's binding and the definition of the bound version. */

@@ -73,8 +73,8 @@ export function serviceExecutionsHere(dependencies: ForServiceDependencies): Han
 }
 
 function refuseOthers({ caller }: CallContext): void {
-  if (caller.kind !== 'schedule' && caller.kind !== 'wallet')
-    throw new ServiceError('forbidden', 'Only a schedule or a wallet executes in this way.');
+  if (caller.kind !== 'schedule')
+    throw new ServiceError('forbidden', 'Only a schedule executes in this way.');
 }
 
 async function known(
@@ -92,7 +92,7 @@ const ANSWER_MARGIN_MS = 250;
 async function executeForService(
   dependencies: ForServiceDependencies,
   { id: deploymentId }: KnownDeployment,
-  { event, input, trigger, walletAddress, keys, expected }: ForService,
+  { event, input, trigger, keys, expected }: ForService,
   call: CallContext,
 ): Promise<ServiceExecution> {
   const request: ExecutionRequest = {
@@ -100,11 +100,10 @@ async function executeForService(
     event,
     input,
     trigger,
-    walletAddress,
-    dryRun: false,
+    walletAddress: null,
     expected,
   };
-  const requestHash = canonicalHash({ deploymentId, event, input, trigger, walletAddress });
+  const requestHash = canonicalHash({ deploymentId, event, input, trigger });
   const options = { once: { keys, requestHash }, asynchronous: false, outlivesCall: true };
   const early = { ...call, deadline: call.deadline - ANSWER_MARGIN_MS };
   let runId: string | undefined;

@@ -13,7 +13,8 @@ import type { DeploymentAccess } from '../deployments/deployment-directory.js';
 import type { OwnedHandlers } from '../deployments/owned-handlers.js';
 import { isUuid, uuidV7 } from '../ids/uuid-v7.js';
 import type { Lanes } from '../lanes/lanes.js';
-import type { Answer } from './conclude.js';
+import type { Payments } from '../payments/payments.js';
+import { type DryRunDependencies, dryRun } from './dry-run.js';
 import { type ExecutionItemDependencies, type ExecutionOptions, executionItem } from './execution-item.js';
 import type { ExecutionRequest } from './execution-request.js';
 import type { RunKeeper } from './run-keeper.js';
@@ -26,6 +27,7 @@ import {
   recordOfRun,
   requestOf,
 } from './run-row.js';
+import { verifyPayment } from './verify-payment.js';
 
 type Reads = Pick<typeof executionRpcs, 'executions.get'>;
 type Writes = Pick<typeof executionRpcs, 'deployments.execute' | 'executions.ofCall'>;
@@ -33,29 +35,27 @@ type Writes = Pick<typeof executionRpcs, 'deployments.execute' | 'executions.ofC
 export interface ExecuteDependencies extends ExecutionItemDependencies {
   readonly lanes: Pick<Lanes, 'submit'>;
   readonly runs: Pick<RunKeeper, 'drive'>;
+  readonly payments: Pick<Payments, 'requirements' | 'prepare' | 'read' | 'verify'>;
 }
 
-export function executionWrites(dependencies: ExecuteDependencies): OwnedHandlers<Writes> {
+export function executionWrites(
+  dependencies: ExecuteDependencies & DryRunDependencies,
+): OwnedHandlers<Writes> {
   return {
     'deployments.execute': async (deployment, { query, headers, body }, call) => {
-      const dryRun = query.dryRun ?? false;
       const request: ExecutionRequest = {
         deploymentId: deployment.id,
         event: body.event,
         input: body.input,
         trigger: 'admin',
         walletAddress: null,
-        dryRun,
       };
-      const asynchronous = !dryRun && prefersAsync(headers.prefer);
-      const key = dryRun ? undefined : headers['idempotency-key'];
-      const keyed = keyedRequest(
-        `execute ${deployment.id}`,
-        key,
-        body,
-        call.caller,
-        dependencies.clock.now(),
-      );
+      if (query.dryRun === true) return { data: await dryRun(dependencies, request, query, call) };
+      const asynchronous = prefersAsync(headers.prefer);
+      const key = headers['idempotency-key'];
+      const now = dependencies.clock.now();
+      const keyed =
+        key === undefined ? undefined : keyedRequest(`execute ${deployment.id}`, key, body, call.caller, now);
       return { data: await execute(dependencies, request, { keyed, asynchronous }, call) };
     },
     'executions.ofCall': async (deployment, { callId }, call) => {
@@ -99,11 +99,20 @@ export async function execute(
   request: ExecutionRequest,
   { onAccepted, ...options }: ExecuteOptions,
   call: CallContext,
-): Promise<Answer | AcceptedExecution> {
+): Promise<ExecutionAnswer | AcceptedExecution> {
   const { lanes, runs, clock } = dependencies;
   const runId = uuidV7(clock.now());
   const item = executionItem(dependencies, request, { ...options, runId }, call);
   const answer = await lanes.submit(item);
+  if ('toVerify' in answer) {
+    const paid = await verifyPayment(dependencies, { request, once: options.once }, answer.toVerify);
+    return execute(
+      dependencies,
+      paid.request,
+      { ...options, once: paid.once, ...(onAccepted && { onAccepted }) },
+      call,
+    );
+  }
   // With another id it is the stored answer to the same key, or the run that has claimed it.
   if (!('executionId' in answer) || answer.executionId !== runId) return answer;
   onAccepted?.(runId);
@@ -122,18 +131,26 @@ async function before(deadline: number, ended: Promise<void>, clock: Clock): Pro
   done.abort();
 }
 
-/** Waits for the end of a run. When another process becomes the deployment's owner, its row is polled. */
+/** The answer goes out this long before the caller stops waiting, in milliseconds. */
+const ANSWER_MARGIN_MS = 250;
+
+/**
+ * Waits for the end of a run. When another process becomes the deployment's owner, its row is polled.
+ * @throws `deadline_exceeded` with the fact `executionId` when the run goes on after the call's deadline
+ */
 export async function awaitRun(
   { db, clock }: Pick<ExecuteDependencies, 'db' | 'clock'>,
   id: string,
   ended: Promise<void>,
-  { deadline, signal }: CallContext,
+  { deadline: waitsUntil, signal }: CallContext,
 ): Promise<ExecutionAnswer> {
+  const deadline = waitsUntil - ANSWER_MARGIN_MS;
   await before(deadline, ended, clock);
   for (;;) {
     const row = await readRun(db, id);
     if (row !== undefined && hasEnded(row)) return answerOfRun(row);
-    if (signal.aborted || clock.now() >= deadline) throw new ServiceError('deadline_exceeded');
+    if (signal.aborted || clock.now() >= deadline)
+      throw new ServiceError('deadline_exceeded', undefined, { facts: { executionId: id } });
     await clock.sleep(POLL_MS, signal);
   }
 }

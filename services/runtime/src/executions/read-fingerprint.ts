@@ -1,4 +1,5 @@
 import { canonicalHash, type JsonObject } from '@orrery/contracts';
+import type { Success } from '../execution/execution.js';
 import type { ReadSet } from '../execution/read-entities.js';
 import { changeKey } from '../journal/change.js';
 import type { DeploymentState, Holds } from '../state/deployment-state.js';
@@ -51,7 +52,7 @@ export const stillFits = (stored: JsonObject | null, now: ReadFingerprint): bool
   Object.entries(now).every(([part, value]) => !(part in stored) || stored[part] === value);
 
 /** What must not change so that a decision on it stays fresh. */
-export const holdsOf = ({ reads, wholeSchemas }: Pick<ReadSet, 'reads' | 'wholeSchemas'>): Holds => ({
+export const holdsOf = ({ reads, wholeSchemas }: Pick<Success, 'reads' | 'wholeSchemas'>): Holds => ({
   instances: reads.filter(({ entitySchema }) => !wholeSchemas.includes(entitySchema)).map(changeKey),
   schemas: [...wholeSchemas],
 });

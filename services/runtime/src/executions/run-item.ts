@@ -8,17 +8,19 @@ import {
 } from '@orrery/contracts';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Execution } from '../execution/execution.js';
+import type { Evidence } from '../models/evidence.js';
 import type { ModelList } from '../models/model-list.js';
 import { endOfKeys } from '../once/once-item.js';
+import type { Payment } from '../payments/payment.js';
 import type { DeploymentState, OpenRun } from '../state/deployment-state.js';
-import type { KeyedEffect, RunEffect } from '../state/effects.js';
+import type { Effects, KeyedEffect, PaymentEffect, RunEffect } from '../state/effects.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import { type Briefing, briefingOf, confirmTexts } from './briefing.js';
 import type { EntryDetails } from './conclude.js';
-import { type Evidence, entryEvidence, evidenceOfRun } from './evidence.js';
 import { confirmVersion, executionOf, type ResolveDependencies, resolveEvent } from './execution-item.js';
 import type { Confirmed, Resolved } from './execution-request.js';
-import { acceptedAnswer, executionRequestOf, type RunRow, requestOf } from './run-row.js';
+import { entryEvidence, evidenceOfRun } from './run-evidence.js';
+import { acceptedAnswer, executionRequestOf, paymentOf, type RunRow, requestOf } from './run-row.js';
 
 /** A run and what it executes now, in the current state of its deployment. */
 export interface StepContext {
@@ -35,7 +37,7 @@ export interface StepContext {
 
 export interface BriefingDependencies {
   readonly catalog: Pick<CatalogClient, 'world'>;
-  readonly models: Pick<ModelList, 'default'>;
+  readonly models: Pick<ModelList, 'default' | 'find'>;
 }
 
 /**
@@ -61,14 +63,16 @@ export function runItem<T>(
     },
     decide: (state, _ids, now) => {
       const open = state.runs.get(row.id);
-      if (open === undefined) return { kind: 'answer', answer: undefined };
+      // A staged run is ended by its settlement alone.
+      if (open === undefined || open.staged) return { kind: 'answer', answer: undefined };
       try {
         const resolved = resolveEvent(state, request, confirmed);
         if (resolved === 'prepare') return { kind: 'prepare' };
         const execution = executionOf(resolved, state, request, requestOf(row), limits, now);
         const briefing = briefingOf(state, texts, models);
         const evidence = entryEvidence(evidenceOfRun(row));
-        const details = { elapsed: () => now - row.created_at.getTime(), evidence };
+        const paymentKey = paymentOf(row)?.key;
+        const details = { elapsed: () => now - row.created_at.getTime(), evidence, paymentKey };
         return decide({ row, open, resolved, state, execution, briefing, details, now });
       } catch (error) {
         return refuseRun(row, asServiceError(error), now);
@@ -77,13 +81,15 @@ export function runItem<T>(
   };
 }
 
+type PaidColumns = Extract<PaymentEffect, { kind: 'update' }>['columns'];
+
 /** Commits columns of the run's row; the run stays open. */
 export const updateRun = <T>(
   { id }: RunRow,
   open: OpenRun,
   update: Extract<RunEffect['write'], { update: unknown }>['update'],
   reply: T,
-): ItemOutcome<T> => ({
+): Extract<ItemOutcome<T>, { kind: 'record' }> => ({
   kind: 'record',
   run: { id, open, write: { update } },
   settlement: { reply },
@@ -91,21 +97,29 @@ export const updateRun = <T>(
 
 /**
  * Ends the run together with the outcome: its entry and the end of its row are one commit. `evidence` is that of all its
- * decisions.
+ * decisions. `paid` are the columns of its payment: one that was not settled is released.
  */
 export function endRun<T>(
   row: RunRow,
   outcome: ItemOutcome<T>,
   now: number,
   evidence = evidenceOfRun(row),
+  paid: PaidColumns = { status: 'released', updated_at: new Date(now) },
 ): ItemOutcome<T> {
   if (outcome.kind === 'refuse') return refuseRun(row, outcome.error, now, evidence);
   if (outcome.kind !== 'commit') return outcome;
   const key = keyOf(row);
-  const update = { ended_at: new Date(now), ...evidenceColumn(evidence) };
+  const update = { ended_at: new Date(now), staged: null, ...evidenceColumn(evidence) };
   const run: RunEffect = { id: row.id, open: null, write: { update } };
   const onceKeys = endOfKeys(requestOf(row).onceKeys ?? [], 'end', now);
-  return { ...outcome, effects: { ...outcome.effects, run, onceKeys, ...(key && { key }) } };
+  const payment = paymentOf(row);
+  const ended: Partial<Effects> = {
+    run,
+    onceKeys,
+    ...(key && { key }),
+    ...(payment && { payment: { kind: 'update', key: payment.key, columns: paid } }),
+  };
+  return { ...outcome, effects: { ...outcome.effects, ...ended } };
 }
 
 /** Ends a run that has read nothing: only its row records the error, and its keys are free again. */
@@ -129,8 +143,13 @@ export const refuseRun = (
     },
   },
   onceKeys: endOfKeys(requestOf(row).onceKeys ?? [], 'release', now),
+  ...released(paymentOf(row)),
   settlement: { error },
 });
+
+/** A payment whose run has read nothing may be used again. */
+const released = (payment: Payment | undefined): { payment?: PaymentEffect } =>
+  payment === undefined ? {} : { payment: { kind: 'release', key: payment.key } };
 
 /** The column stays null while no decision has left anything. */
 export const evidenceColumn = (evidence: readonly Evidence[]): { evidence?: JsonValue } =>

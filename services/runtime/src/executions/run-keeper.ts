@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
 import { type HeldPartitions, NotOwner, PARTITIONS, partitionOf } from '../ownership/partitions.js';
 import { type DriveDependencies, driveRun } from './drive-run.js';
-import { STATES_WITH_STEP } from './run-steps.js';
 
 export interface RunKeeperOptions extends DriveDependencies {
   readonly held: Pick<HeldPartitions, 'all' | 'epochOf'>;
@@ -75,13 +74,12 @@ export function startRunKeeper(options: RunKeeperOptions): RunKeeper {
   };
 }
 
-/** Open runs that a step leads on from, the most urgent first. */
+/** Open runs, the most urgent first. */
 const undriven = (db: Db, partitions: readonly number[], driven: readonly string[]) =>
   db
     .selectFrom('runs')
     .select(['id', 'deployment_id'])
     .where('ended_at', 'is', null)
-    .where('state', 'in', STATES_WITH_STEP)
     .where(sql<boolean>`deployment_id % ${PARTITIONS} = any(${[...partitions]})`)
     .where(sql<boolean>`not id = any(${[...driven]}::uuid[])`)
     .orderBy('deadline')

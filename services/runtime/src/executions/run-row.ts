@@ -14,6 +14,7 @@ import type { Selectable } from 'kysely';
 import type { Db } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
 import { executionErrorOf } from '../journal/entry-error.js';
+import type { Payment } from '../payments/payment.js';
 import type { ExecutionRequest } from './execution-request.js';
 
 /**
@@ -36,15 +37,19 @@ export interface RunRequest {
   /** Keys that the run has claimed. */
   readonly onceKeys?: readonly OnceKey[];
   readonly expected?: ExpectedBinding | null;
+  /** The payment that was verified for it. */
+  readonly payment?: Payment;
 }
 
 /** Written by `accept-run.ts`. */
 export const requestOf = ({ request }: Pick<RunRow, 'request'>): RunRequest =>
   request as unknown as RunRequest;
 
+export const paymentOf = (row: Pick<RunRow, 'request'>): Payment | undefined => requestOf(row).payment;
+
 export const executionRequestOf = (row: Pick<RunRow, 'deployment_id' | 'request'>): ExecutionRequest => {
   const { event, input, trigger, walletAddress, expected = null } = requestOf(row);
-  return { deploymentId: row.deployment_id, event, input, trigger, walletAddress, dryRun: false, expected };
+  return { deploymentId: row.deployment_id, event, input, trigger, walletAddress, expected };
 };
 
 export const readRun = (db: Db, id: string): Promise<RunRow | undefined> =>

@@ -1,19 +1,30 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asServiceError, type JsonObject, ServiceError } from '@orrery/contracts';
+import { asServiceError, type ExecutionAnswer, type JsonObject, ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import { proposalOf } from '../execution/decide-proposal.js';
-import { applyProposal, decideExecution, readForExecution } from '../execution/execute-event.js';
+import type { Db } from '../database/db.js';
+import { applyMutation, decideExecution, readForExecution } from '../execution/execute-event.js';
 import type { Decision } from '../execution/execution.js';
 import type { ReadSet } from '../execution/read-entities.js';
 import type { Lanes } from '../lanes/lanes.js';
+import { callDecider, type Decider, type DeciderAnswer } from '../models/decider.js';
+import type { Evidence } from '../models/evidence.js';
+import type { ModelList } from '../models/model-list.js';
+import type { Payments } from '../payments/payments.js';
+import type { Settled } from '../payments/settle-payment.js';
+import type { DeploymentState } from '../state/deployment-state.js';
 import { inTheWayOf } from '../state/open-runs.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import type { Briefing } from './briefing.js';
-import { type Answer, conclude, failedOutcome } from './conclude.js';
-import { callDecider, type Decider, type DeciderAnswer, type DeciderRequest } from './decider.js';
-import { type Evidence, entryEvidence, evidenceOfRun, withEvidence } from './evidence.js';
+import { checkForRun } from './check-proposal.js';
+import { conclude, failedOutcome } from './conclude.js';
+import {
+  type DeciderRequestDependencies,
+  deciderRequestOf,
+  type UncheckedRequest,
+} from './decider-request.js';
 import type { ResolveDependencies } from './execution-item.js';
 import { fingerprintOf, holdsOf, type ReadFingerprint, stillFits } from './read-fingerprint.js';
+import { entryEvidence, evidenceOfRun, withEvidence } from './run-evidence.js';
 import {
   type BriefingDependencies,
   endRun,
@@ -23,13 +34,21 @@ import {
   type StepContext,
   updateRun,
 } from './run-item.js';
-import type { RunRow } from './run-row.js';
+import { paymentOf, type RunRow } from './run-row.js';
+import { endPaidRun, settleRun } from './settle-run.js';
+import { stageRun } from './stage-run.js';
 
-export interface StepDependencies extends ResolveDependencies, BriefingDependencies {
+export interface StepDependencies
+  extends ResolveDependencies,
+    BriefingDependencies,
+    DeciderRequestDependencies {
+  readonly models: Pick<ModelList, 'default' | 'find'>;
   readonly catalog: ResolveDependencies['catalog'] & BriefingDependencies['catalog'];
+  readonly db: Db;
   readonly lanes: Pick<Lanes, 'submit'>;
   readonly clock: Clock;
-  readonly decider: Decider | undefined;
+  readonly payments: Pick<Payments, 'settle'>;
+  readonly decider: Decider;
 }
 
 /** What the process remembers while it drives a run from step to step. */
@@ -38,6 +57,8 @@ export interface Drive {
   failures: number;
   /** The decider's answer and its fingerprint. Until it is stored, the decider is not called again for that fingerprint. */
   given?: { readonly fingerprint: ReadFingerprint; readonly answer: DeciderAnswer };
+  /** How the settlement of its payment ended, until that is stored. */
+  settled?: Settled;
   ending?: Ending;
 }
 
@@ -68,34 +89,40 @@ export type Step = (
  *              are held before the decider is called.
  *   decided    the fingerprint still fits: apply → check the answer, one commit        succeeded | failed
  *   decided    the fingerprint does not fit: decide again                              deciding, holding
- *   staged     decided and waiting for its payment; nothing writes this state yet      succeeded | failed
- *   any        paused, unbound, overdue, or the decider failed                         failed
+ *   deciding,  as the two above, where a payment was verified: what would be committed   staged
+ *   decided    is stored and everything read and changed is held
+ *   staged     the payment is settled, or cannot be told: commit what was staged         succeeded
+ *   staged     the payment is refused, and was not charged                               failed
+ *   any but    paused, unbound, overdue, or the decider failed                           failed
+ *   staged
  *
- * A failure from *read* on leaves a failed entry. A refusal before it leaves the row only.
+ * A failure from *read* on leaves a failed entry. A refusal before it leaves the row only. Beside the run its payment has
+ * states of its own (docs/payments.md); each is committed together with the step of the run, before the call that it is
+ * about:
+ *
+ *   reserved → staged → settling → settled | refused | unknown → settled | uncollected
+ *   reserved → released, when the execution fails before it is staged
  */
-export const STEPS: Readonly<Record<'deciding' | 'decided' | 'staged', Step | null>> = {
+const STEPS = {
   deciding: decideStep,
   decided: applyStep,
-  // Null: a staged run stays as it is, also when it is overdue, because no step settles its payment yet.
-  staged: null,
-};
+  staged: settleStep,
+} satisfies Record<string, Step>;
 
-/** States that have a step. */
-export const STATES_WITH_STEP = (['deciding', 'decided', 'staged'] as const).filter(
-  (state) => STEPS[state] !== null,
-);
-
-/** The step of a run; `undefined` when it has ended or waits for something else than a step. */
+/** The step of a run; `undefined` when it has ended. */
 export const stepOf = ({ state }: Pick<RunRow, 'state'>): Step | undefined =>
-  state === 'succeeded' || state === 'failed' ? undefined : (STEPS[state] ?? undefined);
+  state === 'succeeded' || state === 'failed' ? undefined : STEPS[state];
 
 // deciding
 
 async function decideStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
   const { lanes, decider, clock } = dependencies;
-  const answer = await lanes.submit(runItem(dependencies, row, signal, readOrDecide));
+  const read = (context: StepContext) => readOrDecide(context, dependencies);
+  const answer = await lanes.submit(runItem(dependencies, row, signal, read));
   if (answer === undefined || !('fingerprint' in answer)) return;
-  const { request, fingerprint } = answer;
+  const { fingerprint } = answer;
+  const check = checkForRun(dependencies, row, signal, fingerprint);
+  const request = { ...answer.request, check };
   const known = isDeepStrictEqual(drive.given?.fingerprint, fingerprint) ? drive.given : undefined;
   drive.given = known ?? { fingerprint, answer: await callDecider(decider, request, clock, signal) };
   await lanes.submit(storeAnswer(row, signal, drive.given));
@@ -103,39 +130,45 @@ async function decideStep(...[dependencies, row, signal, drive]: Parameters<Step
 
 /** A call of the decider, and the fingerprint of what its request was made from. */
 interface DeciderCall {
-  readonly request: DeciderRequest;
+  readonly request: UncheckedRequest;
   readonly fingerprint: ReadFingerprint;
 }
 
-function readOrDecide(context: StepContext): ItemOutcome<Answer | DeciderCall> {
+function readOrDecide(
+  context: StepContext,
+  dependencies: StepDependencies,
+): ItemOutcome<ExecutionAnswer | DeciderCall | undefined> {
   const { row, resolved, state, execution, briefing, details, now } = context;
   if (resolved.definition.mutation !== 'ai') {
     const decision = decideExecution(execution, state.instances);
-    return endRun(row, conclude(resolved, execution, decision, details), now);
+    return endOrStage(context, decision);
   }
   const found = readForExecution(execution, state.instances);
   if (found.kind !== 'read') return endRun(row, conclude(resolved, execution, found, details), now);
   if (briefing === 'prepare') return { kind: 'prepare' };
-  const call = deciderCall(context, found.read, briefing);
+  const call = deciderCall({ ...context, briefing }, found.read, dependencies);
+  if (call instanceof ServiceError)
+    return endRun(row, failedOutcome(resolved, execution, call, details), now);
   return row.holding ? hold(context, found.read, call) : { kind: 'answer', answer: call };
 }
 
-const deciderCall = (
-  { row, resolved, state, execution }: StepContext,
+/** @throws never: a model that is not offered any more fails the run */
+function deciderCall(
+  context: StepContext & { readonly briefing: Briefing },
   read: ReadSet,
-  briefing: Briefing,
-): DeciderCall => ({
-  fingerprint: fingerprintOf(resolved, state, read, briefing),
-  request: {
-    executionId: row.id,
-    deployment: execution.deployment,
-    definition: resolved.definition.definition,
-    ...briefing,
-    input: execution.input,
-    entities: read.entities,
-    deadline: row.deadline.getTime(),
-  },
-});
+  dependencies: StepDependencies,
+): DeciderCall | ServiceError {
+  const { row, resolved, state, briefing } = context;
+  const named = { executionId: row.id, deadline: row.deadline.getTime() };
+  try {
+    return {
+      fingerprint: fingerprintOf(resolved, state, read, briefing),
+      request: deciderRequestOf(dependencies, context, read, named),
+    };
+  } catch (error) {
+    return asServiceError(error);
+  }
+}
 
 /** Holds what was read, or waits until other runs have released it. */
 function hold({ row, open, state }: StepContext, read: ReadSet, call: DeciderCall): ItemOutcome<DeciderCall> {
@@ -170,12 +203,16 @@ const storeAnswer = (
 /** Decisions of one run. From the second on its reads are held, but its binding may still change. */
 const MAX_ATTEMPTS = 5;
 
-async function applyStep(...[dependencies, row, signal]: Parameters<Step>): Promise<void> {
-  await dependencies.lanes.submit(runItem(dependencies, row, signal, applyAnswer));
+/** The answer would be refused on the same fingerprint again, so the decider has to give another. */
+const UNUSABLE = 'unusable';
+
+async function applyStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
+  const outcome = await dependencies.lanes.submit(runItem(dependencies, row, signal, applyAnswer));
+  if (outcome === UNUSABLE) delete drive.given;
 }
 
-function applyAnswer(context: StepContext): ItemOutcome<Answer | undefined> {
-  const { row, resolved, state, execution, briefing, details, now } = context;
+function applyAnswer(context: StepContext): ItemOutcome<ExecutionAnswer | typeof UNUSABLE | undefined> {
+  const { row, resolved, state, execution, briefing } = context;
   // The event is no longer decided by a decider, and no texts are confirmed for it: its template decides.
   if (resolved.definition.mutation !== 'ai') return decideAgain(context);
   if (briefing === 'prepare') return { kind: 'prepare' };
@@ -186,26 +223,17 @@ function applyAnswer(context: StepContext): ItemOutcome<Answer | undefined> {
   if (!isFresh) return decideAgain(context);
   // Stored by `storeAnswer`.
   const answer = row.proposal as unknown as DeciderAnswer;
-  const decision = decisionOf(context, found.read, answer);
-  return endRun(row, conclude(resolved, execution, decision, details), now);
+  const decision = applyMutation(execution, found.read, answer.mutation, state.instances);
+  // Created by another execution since the answer was checked.
+  if (decision.kind === 'failed' && decision.error.facts['reason'] === 'not_loaded')
+    return decideAgain(context, UNUSABLE);
+  return endOrStage(context, decision);
 }
 
-function decisionOf({ execution, state }: StepContext, read: ReadSet, { mutation }: DeciderAnswer): Decision {
-  try {
-    return applyProposal(execution, read, proposalOf(mutation, 'model'), state.instances);
-  } catch (error) {
-    return { kind: 'failed', error: asServiceError(error) };
-  }
-}
-
-function decideAgain({
-  row,
-  open,
-  resolved,
-  execution,
-  details,
-  now,
-}: StepContext): ItemOutcome<Answer | undefined> {
+function decideAgain<Reply>(
+  { row, open, resolved, execution, details, now }: StepContext,
+  reply?: Reply,
+): ItemOutcome<ExecutionAnswer | Reply | undefined> {
   if (row.attempts >= MAX_ATTEMPTS) {
     const error = new ServiceError(
       'write_conflict',
@@ -215,7 +243,24 @@ function decideAgain({
   }
   const evidence = evidenceColumn(evidenceOfRun(row));
   const columns = { state: 'deciding' as const, holding: true, attempts: row.attempts + 1, ...evidence };
-  return updateRun(row, open, columns, undefined);
+  return updateRun(row, open, columns, reply);
+}
+
+/** What is decided is committed; where it is paid for, it is staged first. */
+function endOrStage(context: StepContext, decision: Decision): ItemOutcome<ExecutionAnswer | undefined> {
+  const { row, resolved, execution, details, now } = context;
+  const outcome = conclude(resolved, execution, decision, details);
+  const isPaid = decision.kind === 'succeeded' && outcome.kind === 'commit' && paymentOf(row) !== undefined;
+  return isPaid ? stageRun(context, outcome.effects, decision) : endRun(row, outcome, now);
+}
+
+// staged
+
+async function settleStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
+  const settled = drive.settled ?? (await settleRun(dependencies, row, signal));
+  if (settled === undefined) return;
+  drive.settled = settled;
+  await endPaidRun(dependencies, row, settled, signal);
 }
 
 // failed
@@ -232,13 +277,18 @@ export function failItem(
   row: RunRow,
   signal: AbortSignal,
   { reason, evidence, hasRead }: Ending,
-): WorkItem<Answer | undefined> {
+): WorkItem<ExecutionAnswer | undefined> {
   const all = withEvidence(evidenceOfRun(row), evidence ?? null);
-  const item = runItem<Answer>(dependencies, row, signal, ({ resolved, execution, now, details }) => {
-    if (resolved.definition.mutation !== 'ai' && !hasRead) return refuseRun(row, reason, now);
-    const recorded = { ...details, evidence: entryEvidence(all) };
-    return endRun(row, failedOutcome(resolved, execution, reason, recorded), now, all);
-  });
+  const item = runItem<ExecutionAnswer>(
+    dependencies,
+    row,
+    signal,
+    ({ resolved, execution, now, details }) => {
+      if (resolved.definition.mutation !== 'ai' && !hasRead) return refuseRun(row, reason, now);
+      const recorded = { ...details, evidence: entryEvidence(all) };
+      return endRun(row, failedOutcome(resolved, execution, reason, recorded), now, all);
+    },
+  );
   let isUnknown = false;
   return {
     ...item,
@@ -250,7 +300,7 @@ export function failItem(
       );
     },
     decide: (state, ids, now) =>
-      isUnknown && state.runs.has(row.id) ? refuseRun(row, reason, now, all) : item.decide(state, ids, now),
+      isUnknown && mayEnd(state, row) ? refuseRun(row, reason, now, all) : item.decide(state, ids, now),
   };
 }
 
@@ -266,5 +316,8 @@ export const refuseItem = (
   signal,
   prepare: () => undefined,
   decide: (state, _ids, now) =>
-    state.runs.has(row.id) ? refuseRun(row, reason, now, []) : { kind: 'answer', answer: undefined },
+    mayEnd(state, row) ? refuseRun(row, reason, now, []) : { kind: 'answer', answer: undefined },
 });
+
+/** Whether a run may be failed: one that is staged may be charged. */
+const mayEnd = ({ runs }: DeploymentState, { id }: RunRow): boolean => runs.get(id)?.staged === false;

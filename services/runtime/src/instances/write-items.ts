@@ -85,7 +85,7 @@ export function createItem(
       if (before === undefined) return { kind: 'needs', needs: { instances: [name] } };
       if (before !== null) throw new ServiceError('entity_instance_exists');
       const { instancesPerDeployment: limit } = limits;
-      if ((state.head.totals['instances'] ?? 0) >= limit) throw tooManyInstances(limit);
+      if ((state.head.totals['instances'] ?? 0) + state.runs.room >= limit) throw tooManyInstances(limit);
       return written(state, call, now, { kind: 'instance_created', name, schema, before, after: given });
     },
   };

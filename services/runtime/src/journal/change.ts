@@ -19,6 +19,9 @@ declare const checked: unique symbol;
 /** Changes that satisfy their schemas: only `execution/check-changes.ts` makes them, and a commit takes nothing else. */
 export type CheckedChanges = readonly CheckedChange[] & { readonly [checked]: true };
 
+/** Checked changes that were stored, while nothing else could change their instances (`executions/stage-run.ts`). */
+export const storedChanges = (changes: readonly CheckedChange[]): CheckedChanges => changes as CheckedChanges;
+
 /** The part of a checked change that is journalled. */
 export const journalled = (change: CheckedChange): InstanceChange => ({
   entitySchema: change.entitySchema,

@@ -1,4 +1,11 @@
-import type { HashedEntry, HistoryEntry, hashedEntry, PushPlan, PushSummary } from '@orrery/contracts';
+import type {
+  EntryPayment,
+  HashedEntry,
+  HistoryEntry,
+  hashedEntry,
+  PushPlan,
+  PushSummary,
+} from '@orrery/contracts';
 import { prepared } from '@orrery/database';
 import type { Selectable } from 'kysely';
 import type { Db } from '../database/db.js';
@@ -58,9 +65,11 @@ export const hashedEntryOf = (row: HashedRow, deployment: string): HashedEntry =
     prevHash: row.prev_hash,
   }) satisfies Record<keyof typeof hashedEntry.shape, unknown> as HashedEntry;
 
-const SHOWN_COLUMNS = [...HASHED_COLUMNS, 'payment', 'pushes', 'duration_ms'] as const;
+const SHOWN_COLUMNS = [...HASHED_COLUMNS, 'pushes', 'duration_ms'] as const;
 
-export type ShownRow = Pick<Row, (typeof SHOWN_COLUMNS)[number] | 'llm'>;
+export type ShownRow = Pick<Row, (typeof SHOWN_COLUMNS)[number] | 'llm'> & {
+  readonly payment: EntryPayment | null;
+};
 
 /** An entry as the history shows it; the query has left out what the reader may not see. */
 export function toHistoryEntry(row: ShownRow, deployment: string): HistoryEntry {
@@ -76,14 +85,26 @@ export function toHistoryEntry(row: ShownRow, deployment: string): HistoryEntry 
   };
 }
 
-/** Every push of a plan starts as queued; the chain-pusher reports its later status. */
+/** Every push of a plan starts as queued; the chain-pusher knows what has become of it. */
 const pushesOf = (plan: PushPlan | null): PushSummary[] =>
-  (plan?.targetChains ?? []).map((chain) => ({ chain, status: 'queued' }));
+  (plan?.targetChains ?? []).map((chain) => ({
+    chain,
+    number: null,
+    status: 'queued',
+    transaction: null,
+    block: null,
+    explorerUrl: null,
+    error: null,
+  }));
 
-/** Members of `llm` that hold the texts sent to a model and received from it. */
-export const LLM_TEXTS = ['request', 'response'];
+/** Members of `llm` that hold the texts sent to a model and received from it, or quote them. */
+export const LLM_TEXTS = ['request', 'response', 'reasons'];
 
-const SHOWN = SHOWN_COLUMNS.join(', ');
+/** How the payment of an entry stands now; its row is kept beside the journal. */
+const PAYMENT = `(select jsonb_build_object('amount', p.amount::text, 'decimals', p.decimals, 'network', p.network,
+    'asset', p.asset, 'payTo', p.pay_to, 'payer', p.payer, 'status', p.status, 'transaction', p.transaction)
+  from payments p where p.key = payment_key) as payment`;
+const SHOWN = `${SHOWN_COLUMNS.join(', ')}, ${PAYMENT}`;
 const WITHOUT_TEXTS = `llm - '{${LLM_TEXTS.join(',')}}'::text[] as llm`;
 
 const entriesBySeq = prepared<ShownRow>(

@@ -1,11 +1,14 @@
 import type { Bus } from '@orrery/bus';
 import {
   canonicalHash,
+  INNER_KINDS,
   type JournalFact,
+  type JournalKind,
   type JsonObject,
   JsonText,
   journalEntry,
   journalHeads,
+  lifecycleChanged,
   type PushPlan,
 } from '@orrery/contracts';
 import { type Database, type OutboxMessage, type OutboxRow, startRelay } from '@orrery/database';
@@ -37,8 +40,8 @@ export interface CommittedBatch {
 export interface Publication {
   /** Publishes the entries of a batch that is known to be committed. */
   committed(batch: CommittedBatch): void;
-  /** Reads the outbox now, since a row was added to it. */
-  wake(): void;
+  /** Publishes the first entry of a deployment that is known to be committed. */
+  created(deployment: string): void;
   stop(): Promise<void>;
 }
 
@@ -85,7 +88,10 @@ export function startPublication({
       relay.wake();
       broadcastHeads(bus, batch);
     },
-    wake: relay.wake,
+    created: (deployment) => {
+      relay.wake();
+      broadcastLifecycle(bus, [deployment]);
+    },
     stop: () => relay.stop(),
   };
 }
@@ -110,6 +116,19 @@ function broadcastHeads(bus: Pick<Bus, 'broadcast'>, { entries, deployments }: C
   if (entries.length === 0) return;
   const heads = [...deployments.values()].map(({ row, head }): [string, number] => [row.address, head.seq]);
   bus.broadcast(journalHeads, { heads }).catch(() => undefined);
+  const changed = entries.filter(({ entry }) => !isInner(entry.kind));
+  if (changed.length > 0)
+    broadcastLifecycle(
+      bus,
+      changed.map(({ entry }) => entry.deployment),
+    );
+}
+
+const isInner = (kind: JournalKind): boolean => (INNER_KINDS as readonly JournalKind[]).includes(kind);
+
+/** Broadcasts that deployments have new lifecycle entries; at most once too. */
+function broadcastLifecycle(bus: Pick<Bus, 'broadcast'>, deployments: readonly string[]): void {
+  bus.broadcast(lifecycleChanged, { deployments: [...new Set(deployments)] }).catch(() => undefined);
 }
 
 type Facts = ReadonlyMap<number, JsonText>;

@@ -9,10 +9,13 @@ import type { ResidentStates } from '../state/resident-states.js';
 import {
   idsFor,
   type Settlement,
+  schemasCreatedBy,
+  stageClaim,
   stageEffects,
   stageOnceKeys,
+  stagePayment,
   stageRun,
-  unclaimedBy,
+  unclaimedOf,
 } from '../state/stage-effects.js';
 import type { ItemOutcome } from '../state/work-item.js';
 import { type LostTails, tailLost } from './lost-tails.js';
@@ -117,14 +120,24 @@ function deferUnlessReady<T>(
   batch: Batch,
 ): ItemOutcome<T> {
   if (writesSameKey(outcome, batch)) return { kind: 'prepare' };
+  if (outcome.kind === 'record') return claimsReady(outcome, state);
   if (outcome.kind !== 'commit') return outcome;
   const { effects } = outcome;
   const held = state.runs.size > 0 ? mustWait(effects, state.runs, effects.run?.id) : undefined;
   if (held !== undefined) return { kind: 'wait', for: held, toHold: false };
-  const claims = unclaimedBy(outcome.effects, state);
+  const claims = unclaimedOf(schemasCreatedBy(effects), state);
   if (claims.length > 0) return { kind: 'needs', needs: { claims } };
   const count = idsFor(outcome.effects);
-  return ids.has(count) ? outcome : { kind: 'needs', needs: { ids: count } };
+  return count === 0 || ids.has(count) ? outcome : { kind: 'needs', needs: { ids: count } };
+}
+
+/** A step of a run that commits claims waits until the catalog has made them. */
+function claimsReady<T>(
+  outcome: Extract<ItemOutcome<T>, { kind: 'record' }>,
+  state: DeploymentState,
+): ItemOutcome<T> {
+  const claims = unclaimedOf(outcome.claims ?? [], state);
+  return claims.length > 0 ? { kind: 'needs', needs: { claims } } : outcome;
 }
 
 /** Whether the batch has written a once-key that this outcome writes too: it is decided again after that commit. */
@@ -164,6 +177,8 @@ function settle(
       stageRun(batch, state, outcome.run);
       if (outcome.onceKeys !== undefined)
         stageOnceKeys(batch, state, outcome.onceKeys, outcome.settlement, at);
+      for (const schema of outcome.claims ?? []) stageClaim(batch, state, schema);
+      if (outcome.payment !== undefined) stagePayment(batch, outcome.payment);
       return outcome.settlement;
     case 'commit':
       return stageEffects(batch, state, outcome, ids, at);

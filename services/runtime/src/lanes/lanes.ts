@@ -1,5 +1,5 @@
 import { toCallError } from '@orrery/database';
-import { type Clock, createInFlightCounter, type Semaphore } from '@orrery/service-kit';
+import { type Clock, createInFlightCounter, type Semaphore, Slots } from '@orrery/service-kit';
 import { NotOwner, partitionOf } from '../ownership/partitions.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import type { WorkItem } from '../state/work-item.js';
@@ -46,7 +46,7 @@ export interface Lanes {
 export function createLanes(dependencies: LanesDependencies): Lanes {
   const { clock } = dependencies;
   const inFlight = createInFlightCounter();
-  const open = new Set<QueuedItem>();
+  const open = new Slots<QueuedItem>();
   const prepareAndQueue = (queued: QueuedItem): void => {
     if (queued.stage === 'committing') queued.stage = 'undecided';
     prepareItem(dependencies, queued).then(
@@ -68,7 +68,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
 
   const release = (partitions: readonly number[]) => {
     waiting.releasePartitions(partitions);
-    for (const queued of open) {
+    for (const [, queued] of open.entries()) {
       const partition = partitionOf(queued.item.deploymentId);
       if (queued.stage !== 'undecided' || !partitions.includes(partition)) continue;
       queued.stage = 'released';
@@ -82,7 +82,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
       inFlight.begin(partition);
       return new Promise<T>((resolve, reject) => {
         const end = () => {
-          if (open.delete(queued)) inFlight.end(partition);
+          if (open.take(number) !== undefined) inFlight.end(partition);
           waiting.settled(queued);
         };
         const queued: QueuedItem = {
@@ -103,7 +103,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
           violations: 0,
           preparations: 0,
         };
-        open.add(queued);
+        const number = open.add(queued);
         prepareAndQueue(queued);
       });
     },

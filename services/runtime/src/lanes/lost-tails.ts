@@ -37,8 +37,9 @@ export function createLostTails({ maxDeployments, onLost, logger }: LostTailsOpt
   const remember = (id: number, { seq, hash }: JournalEnd) => {
     known.delete(id);
     known.set(id, { seq, hash });
+    if (known.size <= maxDeployments) return;
     const [oldest] = known.keys();
-    if (known.size > maxDeployments && oldest !== undefined) known.delete(oldest);
+    if (oldest !== undefined) known.delete(oldest);
   };
   const report = ({ id, row, head }: DeploymentState, lost: JournalEnd) => {
     if (reported.has(lost)) return;

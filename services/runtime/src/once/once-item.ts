@@ -6,16 +6,20 @@ import {
   type OnceScope,
   ServiceError,
 } from '@orrery/contracts';
-import type { Db } from '../database/db.js';
 import type { OnceKeyEffect } from '../state/effects.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
-import { readUsedKeys, type StoredOutcome, type UsedKey } from './once-store.js';
+import type { StoredOutcome, UsedKey } from './once-store.js';
 
 /** The keys of a request, and the hash that tells a repetition from another request. */
 export interface OnceRequest {
   readonly keys: readonly OnceKey[];
   readonly requestHash: string;
+  /** Throws for a request that is no repetition and may not be executed. */
+  readonly refuseNew?: () => void;
 }
+
+/** Finds the use of a key, whichever deployment uses it. */
+export type FindUse = (key: OnceKey) => Promise<UsedKey | undefined>;
 
 const MESSAGE_KEPT_MS = 24 * 60 * 60 * 1000;
 
@@ -23,11 +27,14 @@ const MESSAGE_KEPT_MS = 24 * 60 * 60 * 1000;
 export const expiryOf = ({ scope, windowMs = 0 }: OnceKey, now: number): Date | null =>
   scope === 'message' ? new Date(now + Math.max(MESSAGE_KEPT_MS, windowMs)) : null;
 
-const REFUSALS = {
-  message: 'message_already_used',
-  payment: 'payment_already_used',
-  occurrence: 'idempotency_key_reused',
-} as const satisfies Record<OnceScope, ErrorCode>;
+const REFUSALS: Readonly<Record<OnceScope, readonly [code: ErrorCode, detail: string]>> = {
+  message: [
+    'message_already_used',
+    'The message was executed with another input, and is good for that one alone. Sign a new message.',
+  ],
+  payment: ['payment_already_used', 'The payment pays for another execution. Make a new payment.'],
+  occurrence: ['idempotency_key_reused', 'The occurrence was executed with another request.'],
+};
 
 /**
  * Makes an item claim once-keys, all of them or none, in the commit of its outcome. An execution without a run ends them
@@ -38,14 +45,20 @@ const REFUSALS = {
  * prepared again, and finds the key.
  * @throws `message_already_used`, `payment_already_used`, `idempotency_key_reused` for a key of another request
  */
-export function onceItem<T>(db: Db, item: WorkItem<T>, once: OnceRequest): WorkItem<T | AcceptedExecution> {
+export function onceItem<T>(
+  findUse: FindUse,
+  item: WorkItem<T>,
+  once: OnceRequest,
+): WorkItem<T | AcceptedExecution> {
   const { keys } = once;
   let used: UsedKey | undefined;
   return {
     ...item,
     prepare: async (state) => {
-      used = firstUsed(await readUsedKeys(db, keys), once);
-      if (used === undefined) await item.prepare(state);
+      used = firstUsed(await Promise.all(keys.map(findUse)), once);
+      if (used !== undefined) return;
+      once.refuseNew?.();
+      await item.prepare(state);
     },
     decide: (state, ids, now) => {
       if (used !== undefined) return repeated(used);
@@ -61,9 +74,13 @@ export function onceItem<T>(db: Db, item: WorkItem<T>, once: OnceRequest): WorkI
 }
 
 /** The use of one of the keys by this very request. @throws for a key that another request has used */
-function firstUsed(used: readonly UsedKey[], { requestHash }: OnceRequest): UsedKey | undefined {
+function firstUsed(
+  uses: readonly (UsedKey | undefined)[],
+  { requestHash }: OnceRequest,
+): UsedKey | undefined {
+  const used = uses.filter((one) => one !== undefined);
   const foreign = used.find((one) => one.request_hash !== requestHash);
-  if (foreign !== undefined) throw new ServiceError(REFUSALS[foreign.scope as OnceScope]);
+  if (foreign !== undefined) throw new ServiceError(...REFUSALS[foreign.scope as OnceScope]);
   return used[0];
 }
 

@@ -1,5 +1,5 @@
 import type { ErrorReply, JsonValue, OnceKey } from '@orrery/contracts';
-import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
+import { type Clock, createBatcher, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { type Selectable, sql } from 'kysely';
 import type { Db } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
@@ -25,6 +25,22 @@ export async function readUsedKeys(db: Db, keys: readonly KeyName[]): Promise<Us
   if (rows.some((row) => row.is_expired))
     await sql`delete from once_keys where ${names(keys)} and expires_at < now()`.execute(db);
   return rows.filter((row) => !row.is_expired);
+}
+
+/** Keys that are read with one query. */
+const KEYS_AT_ONCE = 500;
+
+/** Finds the use of a key, together with those that other requests look for; each query waits for `ready` first. */
+export function createUsedKeys(
+  db: Db,
+  ready: () => Promise<void> | undefined,
+): (key: KeyName) => Promise<UsedKey | undefined> {
+  const keyOf = ({ scope, key }: KeyName) => `${scope} ${key}`;
+  const load = async (keys: readonly KeyName[]) => {
+    const used = new Map((await readUsedKeys(db, keys)).map((row) => [keyOf(row), row]));
+    return keys.map((key) => used.get(keyOf(key)));
+  };
+  return createBatcher({ maxBatch: KEYS_AT_ONCE, load, keyOf, ready });
 }
 
 /** Removes occurrences whose execution has ended. */

@@ -1,9 +1,36 @@
+import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-import type { PauseCause, PendingPause } from '../deployments/pause-for-cause.js';
+import {
+  applyPauses,
+  type PauseCause,
+  type PauseDependencies,
+  type PendingPause,
+} from '../deployments/pause-for-cause.js';
+
+/** How often the operator's pauses are looked up, in milliseconds: nothing tells the processes of a new one. */
+const INTERVAL_MS = 1000;
+
+/** Lets deployments follow the operator's pauses, also those that were asked for while no process ran. */
+export function startFollowingOperator(
+  context: PauseDependencies,
+  { db, clock, logger }: { readonly db: Db; readonly clock: Clock; readonly logger: Logger },
+): PollLoop {
+  const pauses = operatorPauses(db);
+  return startPollLoop({
+    name: 'operator pauses',
+    intervalMs: INTERVAL_MS,
+    clock,
+    logger,
+    runOnce: async (signal) => {
+      await applyPauses(context, pauses, signal);
+      return 'idle';
+    },
+  });
+}
 
 /** The operator's pauses, wherever a deployment does not follow them yet. */
-export const operatorPauses = (db: Db): PauseCause => ({
+const operatorPauses = (db: Db): PauseCause => ({
   name: 'operator',
   caller: 'operator',
   pending: async (limit) => {

@@ -4,7 +4,7 @@ import type { RuntimeTables } from '../database/schema.js';
 import type { SealedEntry } from '../journal/entry.js';
 import type { Lease } from '../ownership/partitions.js';
 import type { Binding, DeploymentState, JournalHead } from './deployment-state.js';
-import type { Effects, KeyedEffect } from './effects.js';
+import type { Effects, KeyedEffect, PaymentEffect } from './effects.js';
 
 /** An instance that the batch touches; its row is written once, with its final state. */
 export interface TouchedInstance {
@@ -77,6 +77,8 @@ export interface Batch {
   readonly bindings: Map<string, BindingWrite>;
   /** By `onceKeyId`. */
   readonly onceKeys: Map<string, OnceKeyWrite>;
+  /** By the payment's key; one item writes a payment in a batch. */
+  readonly payments: Map<string, PaymentEffect>;
   /** Rows of every kind, and their bytes of JSON, roughly. */
   rows: number;
   bytes: number;
@@ -95,6 +97,7 @@ export const newBatch = (): Batch => ({
   settings: new Map(),
   bindings: new Map(),
   onceKeys: new Map(),
+  payments: new Map(),
   rows: 0,
   bytes: 0,
 });

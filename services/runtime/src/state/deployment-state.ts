@@ -71,6 +71,8 @@ export interface Holds {
   readonly instances: readonly string[];
   /** Schemas whose instances may not be changed, created or deleted. */
   readonly schemas: readonly string[];
+  /** How many instances the run will add: room under the deployment's limit that is reserved for it. */
+  readonly room?: number;
 }
 
 /** What the deployment's other items must know of a run that has not ended. */

@@ -29,6 +29,8 @@ export interface Effects {
   readonly onceKeys?: readonly OnceKeyEffect[];
   /** The run that ends with this. */
   readonly run?: RunEffect;
+  /** The payment of that run: its row also gets the entry's `seq`. */
+  readonly payment?: PaymentEffect;
 }
 
 export interface BindingEffects {
@@ -61,3 +63,10 @@ export interface RunEffect {
     | { readonly insert: Insertable<RuntimeTables['runs']> }
     | { readonly update: Updateable<RuntimeTables['runs']> };
 }
+
+/** What an item does to the row of a payment. A released reservation leaves no row. */
+export type PaymentEffect = { readonly key: string } & (
+  | { readonly kind: 'reserve'; readonly columns: Insertable<RuntimeTables['payments']> }
+  | { readonly kind: 'update'; readonly columns: Updateable<RuntimeTables['payments']> }
+  | { readonly kind: 'release' }
+);

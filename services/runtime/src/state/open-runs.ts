@@ -29,6 +29,7 @@ export class OpenRuns {
   readonly #runs = new Map<string, OpenRun>();
   readonly #holders = new Map<HoldName, Set<string>>();
   readonly #claims = new Map<string, OpenRun>();
+  #room = 0;
 
   constructor(runs: readonly OpenRun[] = []) {
     for (const run of runs) this.set(run);
@@ -36,6 +37,11 @@ export class OpenRuns {
 
   get size(): number {
     return this.#runs.size;
+  }
+
+  /** Instances for which runs have reserved room. */
+  get room(): number {
+    return this.#room;
   }
 
   get(id: string): OpenRun | undefined {
@@ -49,6 +55,7 @@ export class OpenRuns {
   set(run: OpenRun): void {
     this.delete(run.id);
     this.#runs.set(run.id, run);
+    this.#room += run.holds?.room ?? 0;
     if (run.claim !== null) this.#claims.set(run.claim.keyId, run);
     for (const name of namesOf(run)) {
       const holders = this.#holders.get(name);
@@ -61,6 +68,7 @@ export class OpenRuns {
     const run = this.#runs.get(id);
     if (run === undefined) return;
     this.#runs.delete(id);
+    this.#room -= run.holds?.room ?? 0;
     if (run.claim !== null) this.#claims.delete(run.claim.keyId);
     for (const name of namesOf(run)) {
       const holders = this.#holders.get(name);

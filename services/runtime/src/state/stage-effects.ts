@@ -4,7 +4,7 @@ import { type CheckedChange, hasCheckpoint } from '../journal/change.js';
 import { type SealedEntry, sealEntry } from '../journal/entry.js';
 import { type Batch, type OnceKeyWrite, onceKeyId } from './batch.js';
 import { type Binding, type DeploymentState, type JournalHead, keyIdOf } from './deployment-state.js';
-import type { Effects, KeyedEffect, OnceKeyEffect, RunEffect } from './effects.js';
+import type { Effects, KeyedEffect, OnceKeyEffect, PaymentEffect, RunEffect } from './effects.js';
 import { roughSize } from './instance-memory.js';
 
 /** The outcome of an item; its caller gets it once the batch is committed. */
@@ -14,11 +14,14 @@ export type Settlement = { readonly reply: unknown } | { readonly error: unknown
 export const idsFor = ({ entry }: Effects): number =>
   entry.changes.filter(({ op }) => op === 'create').length;
 
-/** Schemas of created instances for which the catalog holds no claim of this deployment yet. */
-export function unclaimedBy({ entry }: Effects, state: DeploymentState): string[] {
-  const created = entry.changes.filter(({ op }) => op === 'create').map(({ entitySchema }) => entitySchema);
-  return [...new Set(created)].filter((schema) => !state.claimedSchemas.has(schema));
-}
+/** Schemas of created instances. */
+export const schemasCreatedBy = ({ entry }: Pick<Effects, 'entry'>): string[] => [
+  ...new Set(entry.changes.filter(({ op }) => op === 'create').map(({ entitySchema }) => entitySchema)),
+];
+
+/** Those of the schemas for which the catalog holds no claim of this deployment yet. */
+export const unclaimedOf = (schemas: readonly string[], state: DeploymentState): string[] =>
+  schemas.filter((schema) => !state.claimedSchemas.has(schema));
 
 interface Staged {
   readonly effects: Effects;
@@ -49,6 +52,7 @@ export function stageEffects(
   if (effects.key !== undefined) stageKey(batch, state, effects.key, settlement, entry, at);
   if (effects.onceKeys !== undefined) stageOnceKeys(batch, state, effects.onceKeys, settlement, at);
   if (effects.run !== undefined) stageRun(batch, state, withOutcome(effects.run, settlement));
+  if (effects.payment !== undefined) stagePayment(batch, effects.payment, entry.seq);
   return settlement;
 }
 
@@ -101,8 +105,8 @@ function stageChange(
   state.instances.apply(change, at, op === 'create' ? ids.next() : undefined);
 }
 
-/** The first instance of a schema commits the claim on it. */
-function stageClaim(batch: Batch, state: DeploymentState, entitySchema: string): void {
+/** The first instance of a schema commits the claim on it, or a run that will create it. */
+export function stageClaim(batch: Batch, state: DeploymentState, entitySchema: string): void {
   const claim = state.claimedSchemas.get(entitySchema);
   if (claim === undefined) throw new Error('an instance was created of a schema that was not claimed');
   if (claim.committed) return;
@@ -211,6 +215,14 @@ function onceKeyColumns(
   const { requestHash: request_hash, runId: run_id } = effect;
   const reply = run_id === null ? storedAnswer(settlement) : null;
   return { ...expires, request_hash, run_id, reply, deployment_id: deploymentId, created_at: at };
+}
+
+/** A payment's row changes together with the row of its run. `seq` is that of the run's entry, once it has one. */
+export function stagePayment(batch: Batch, payment: PaymentEffect, seq?: number): void {
+  const columns = payment.kind === 'release' ? {} : payment.columns;
+  count(batch, 1, ROW_BYTES + roughSize(columns as JsonObject));
+  const written = payment.kind === 'update' && seq !== undefined ? { ...columns, seq } : columns;
+  batch.payments.set(payment.key, { ...payment, columns: written } as PaymentEffect);
 }
 
 /** Steps of a run under this many consecutive epochs have different numbers. */

@@ -3,7 +3,7 @@ import type { IdBlocks } from '../ids/id-blocks.js';
 import type { InstanceName } from '../journal/change.js';
 import type { SealedEntry } from '../journal/entry.js';
 import type { DeploymentState } from './deployment-state.js';
-import type { Effects, OnceKeyEffect, RunEffect } from './effects.js';
+import type { Effects, OnceKeyEffect, PaymentEffect, RunEffect } from './effects.js';
 import type { HoldName } from './open-runs.js';
 
 /** What has to be in memory before an item can be decided. */
@@ -32,6 +32,9 @@ export type ItemOutcome<T> =
       readonly kind: 'record';
       readonly run: RunEffect;
       readonly onceKeys?: readonly OnceKeyEffect[];
+      readonly payment?: PaymentEffect;
+      /** Schemas whose claims are committed with it, before their first instances are. */
+      readonly claims?: readonly string[];
       readonly settlement: { readonly reply: T } | { readonly error: ServiceError };
     }
   /** One journal entry with its effects; `answer` is given once it is committed. */

@@ -12,6 +12,9 @@ import { commitRows } from './0011-commit-rows.js';
 import { onceKeys } from './0012-once-keys.js';
 import { claimRevisions } from './0013-claim-revisions.js';
 import { operatorPauses } from './0015-operator-pauses.js';
+import { payments } from './0017-payments.js';
+import { lifecycleIndex } from './0018-lifecycle-index.js';
+import { aiUsage } from './0019-ai-usage.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -31,4 +34,7 @@ export const migrations: Record<string, Migration> = {
   '0014_outbox_shards': outboxShards,
   '0015_operator_pauses': operatorPauses,
   '0016_outbox_shard_index': outboxShardIndex,
+  '0017_payments': payments,
+  '0018_lifecycle_index': lifecycleIndex,
+  '0019_ai_usage': aiUsage,
 };

@@ -1,20 +1,7 @@
-import { type JsonObject, storableObject } from '@orrery/contracts';
+import type { JsonObject } from '@orrery/contracts';
 import { LLM_TEXTS } from '../journal/journal-store.js';
+import { type Evidence, evidenceOf } from '../models/evidence.js';
 import type { RunRow } from './run-row.js';
-
-/** What one decision of a model leaves: its exchange and cost, the hash of the exchange, and the server's attestation. */
-export interface Evidence {
-  readonly llm: JsonObject | null;
-  readonly llmHash: string | null;
-  readonly attestation: JsonObject | null;
-}
-
-/** Evidence of a decider's answer, made storable. */
-export const evidenceOf = ({ llm, llmHash, attestation }: Partial<Evidence>): Evidence => ({
-  llm: llm ? storableObject(llm) : null,
-  llmHash: llmHash ?? null,
-  attestation: attestation ? storableObject(attestation) : null,
-});
 
 /** The evidence of all decisions of a run, in their order. The answer of the last one may wait to be applied. */
 export function evidenceOfRun({

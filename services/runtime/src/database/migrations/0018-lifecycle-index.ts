@@ -1,0 +1,12 @@
+import { type Kysely, type Migration, sql } from 'kysely';
+
+/** Finds a deployment's lifecycle entries among its executions. Executions and instance writes are not in it. */
+export const lifecycleIndex: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await sql`
+      create index journal_lifecycle on runtime.journal (deployment_id, seq)
+      where kind not in ('execution', 'instance_created', 'instance_updated', 'instance_deleted')`.execute(
+      db,
+    );
+  },
+};
