@@ -1,11 +1,64 @@
+import { dueEarlier, schedulerContract } from '@orrery/contracts';
+import { startKeySweep } from '@orrery/database';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
+import type { SchedulerConfig } from './config.js';
+import { type DatabaseClock, databaseClock } from './database/database-clock.js';
+import type { Db } from './database/db.js';
 import { migrations } from './database/migrations/index.js';
+import type { SchedulerSchema } from './database/schema.js';
+import { type Firing, startFiring } from './firing/start-firing.js';
+import { followBindings } from './following/follow-bindings.js';
+import { type Syncs, startSyncs } from './following/start-syncs.js';
+import { schedulerHandlers } from './handlers.js';
+import { schedulerSignals } from './signals.js';
+
+export interface SchedulerDependencies extends ServiceDependencies {
+  /** By default the clock of the database. */
+  readonly databaseNow?: DatabaseClock;
+}
+
+/** Exposes the database and the loops for tests. */
+export interface RunningScheduler extends RunningService {
+  readonly db: Db;
+  readonly firing: Firing;
+  readonly syncs: Syncs;
+}
+
+/** Expired Idempotency-Keys are removed this often, in milliseconds. */
+const KEY_SWEEP_MS = 60_000;
 
 /** Starts the scheduler on its own schema of the database. @throws StartupError when the database cannot be used. */
-export function startScheduler(dependencies: ServiceDependencies): Promise<RunningService> {
+export function startScheduler(
+  dependencies: SchedulerDependencies,
+  config: SchedulerConfig,
+): Promise<RunningScheduler> {
+  const { bus, clock, logger } = dependencies;
   return holding(async (resources) => {
-    await openBackends({ ...dependencies, service: 'scheduler', schema: 'scheduler', migrations, resources });
-    return {};
-  }, dependencies.logger);
+    const backends = { ...dependencies, service: 'scheduler', schema: 'scheduler', migrations, resources };
+    const { db } = await openBackends<SchedulerSchema>(backends);
+    const databaseNow = dependencies.databaseNow ?? databaseClock(db);
+    const shared = { db, bus, clock, logger, databaseNow };
+    const stopping = new AbortController();
+
+    // A hint to all processes: who misses it looks again within seconds.
+    const announceDue = () => {
+      bus.broadcast(dueEarlier, {}).catch(() => undefined);
+      firing.loop.wake();
+    };
+    const syncs = startSyncs({ ...shared, onSynced: announceDue });
+    resources.add('schedule syncs', () => syncs.loop.stop());
+    const signals = schedulerSignals();
+    const firing = startFiring({ ...shared, syncs, signals, concurrency: config.concurrency });
+    resources.add('firing', () => firing.stop());
+    resources.add('consumers', () => stopping.abort());
+    await bus.listen(dueEarlier, () => firing.loop.wake(), stopping.signal);
+    const following = await followBindings({ ...shared, ...config, syncs, signal: stopping.signal });
+    resources.add('following', async () => void (await Promise.all(following.map((loop) => loop.stop()))));
+    const sweep = startKeySweep(db, { clock, logger, intervalMs: KEY_SWEEP_MS });
+    resources.add('idempotency key sweep', () => sweep.stop());
+    const { dispatcher } = firing;
+    await bus.serve(schedulerContract, schedulerHandlers({ ...shared, syncs, dispatcher, announceDue }));
+    return { db, firing, syncs };
+  }, logger);
 }

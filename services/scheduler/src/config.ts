@@ -1,0 +1,30 @@
+import { type Environment, readEnvironment, wholeNumber } from '@orrery/service-kit';
+import { z } from 'zod';
+
+const limit = (fallback: number, max: number, what: string) =>
+  wholeNumber({ min: 1, max, what: `${what}, 1 to ${max}` }).default(fallback);
+
+const environment = z.object({
+  SCHEDULE_CONCURRENCY: limit(100, 1_000, 'occurrences that one process executes at once'),
+  SCHEDULE_RECONCILE_MS: limit(15_000, 3_600_000, 'milliseconds between two comparisons with the bindings'),
+  SCHEDULE_DRAFTS_MS: limit(600_000, 86_400_000, 'milliseconds between two comparisons of drafts'),
+});
+
+export interface SchedulerConfig {
+  /** Occurrences that one process executes at once. */
+  readonly concurrency: number;
+  /** How often it is looked for changes of bindings that no hint told, in milliseconds. */
+  readonly reconcileMs: number;
+  /** How often it is looked for changes of drafts that no message told, in milliseconds. */
+  readonly draftsMs: number;
+}
+
+/** @throws StartupError naming every variable that is wrong. */
+export function readSchedulerConfig(env: Environment): SchedulerConfig {
+  const read = readEnvironment(environment, env);
+  return {
+    concurrency: read.SCHEDULE_CONCURRENCY,
+    reconcileMs: read.SCHEDULE_RECONCILE_MS,
+    draftsMs: read.SCHEDULE_DRAFTS_MS,
+  };
+}

@@ -1,0 +1,17 @@
+import { sql } from 'kysely';
+import type { Db } from './db.js';
+
+/**
+ * What time it is, for everything that is due: the database's time in production, so that the clocks of processes play no
+ * part. Milliseconds since the epoch.
+ */
+export type DatabaseClock = () => Promise<number>;
+
+export const databaseClock =
+  (db: Db): DatabaseClock =>
+  async () => {
+    const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
+    const [row] = rows;
+    if (row === undefined) throw new Error('the database does not say what time it is');
+    return row.now.getTime();
+  };

@@ -1,0 +1,94 @@
+import type { ExecutionError, JsonValue } from '@orrery/contracts';
+import { jsonb, transaction } from '@orrery/database';
+import { sql } from 'kysely';
+import type { Db } from '../database/db.js';
+
+/** How an occurrence ended. */
+export interface Outcome {
+  readonly id: number;
+  readonly scheduleId: number;
+  /** The attempt that led to it. */
+  readonly attempt: number;
+  readonly status: 'fired' | 'skipped' | 'missed';
+  readonly reason: string | null;
+  readonly outcome: 'succeeded' | 'failed' | null;
+  readonly historyId: string | null;
+  readonly seq: number | null;
+  readonly error: ExecutionError | null;
+  readonly result: JsonValue;
+  /** As `cronState` shows the due time. */
+  readonly scheduledAt: string;
+}
+
+const COLUMNS = sql`(id bigint, "scheduleId" bigint, attempt integer, status text, reason text, outcome text,
+  "historyId" text, seq bigint, error jsonb, result jsonb, "scheduledAt" text)`;
+
+/**
+ * Records outcomes, each once: one that another process has recorded already stays. What fired is counted by its schedule,
+ * and what ran on request is not.
+ */
+export const recordOutcomes = (db: Db, outcomes: readonly Outcome[], now: number): Promise<void> =>
+  transaction(db, async (trx) => {
+    // In one order, as everyone locks them who holds several.
+    await sql`
+      select from schedules where id = any(${outcomes.map(({ scheduleId }) => scheduleId)}::bigint[])
+      order by id for no key update`.execute(trx);
+    await sql`
+      with given as (select * from jsonb_to_recordset(${jsonb(outcomes)}) as g ${COLUMNS}),
+      ended as (
+        update occurrences o set status = g.status, reason = g.reason, outcome = g.outcome, history_id = g."historyId",
+          seq = g.seq, error = nullif(g.error, 'null'), ended_at = ${new Date(now)}, claimed_until = null, input = null
+        from given g where o.id = g.id and o.status = 'running' and o.attempt = g.attempt
+        returning o.id, o.schedule_id, o.kind, o.counter, g.status, g.outcome, g.error, g.result, g."scheduledAt"
+      )
+      update schedules s set open_occurrence = null, skips = 0,
+        counter = case when e.status = 'fired' then greatest(s.counter, e.counter) else s.counter end,
+        cron_state = case when e.status = 'fired' then jsonb_build_object(
+          'counter', e.counter, 'scheduledAt', e."scheduledAt", 'result', e.result) else s.cron_state end,
+        consecutive_failures = case e.outcome when 'failed' then s.consecutive_failures + 1
+          when 'succeeded' then 0 else s.consecutive_failures end,
+        last_error = case when e.outcome = 'failed' then e.error else s.last_error end
+      from ended e where s.id = e.schedule_id and e.kind = 'due' and s.open_occurrence = e.id`.execute(trx);
+  });
+
+/** The attempt failed for a reason that may pass: the next one is made at a time, in milliseconds. */
+export async function openNextAttempt(
+  db: Db,
+  { id, attempt }: { readonly id: number; readonly attempt: number },
+  error: ExecutionError,
+  at: number,
+): Promise<void> {
+  await db
+    .updateTable('occurrences')
+    .set({ attempt: attempt + 1, repeats: 0, error: jsonb(error), claimed_until: new Date(at) })
+    .where('id', '=', id)
+    .where('status', '=', 'running')
+    .where('attempt', '=', attempt)
+    .execute();
+}
+
+/** Nobody knows the outcome yet: the same attempt is sent again at a time, in milliseconds. */
+export async function repeatAt(
+  db: Db,
+  { id, attempt }: { readonly id: number; readonly attempt: number },
+  at: number,
+): Promise<void> {
+  await db
+    .updateTable('occurrences')
+    .set({ repeats: sql`repeats + 1`, claimed_until: new Date(at) })
+    .where('id', '=', id)
+    .where('status', '=', 'running')
+    .where('attempt', '=', attempt)
+    .execute();
+}
+
+/** Gives up claims that nothing was sent for: another process may take them at once. */
+export async function releaseClaims(db: Db, ids: readonly number[], now: number): Promise<void> {
+  if (ids.length === 0) return;
+  await db
+    .updateTable('occurrences')
+    .set({ claimed_until: new Date(now) })
+    .where('id', 'in', [...ids])
+    .where('status', '=', 'running')
+    .execute();
+}

@@ -1,0 +1,194 @@
+import { type Bus, serviceCall } from '@orrery/bus';
+import {
+  catalogChanged,
+  catalogContract,
+  lifecycleChanged,
+  type ReplyOf,
+  runtimeContract,
+  ServiceError,
+} from '@orrery/contracts';
+import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
+import { sql } from 'kysely';
+import type { Db } from '../database/db.js';
+import type { Syncs } from './start-syncs.js';
+
+export interface FollowDependencies {
+  readonly db: Db;
+  readonly bus: Pick<Bus, 'call' | 'consume' | 'listen'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly syncs: Pick<Syncs, 'want'>;
+  /** How often what the bus may have lost is looked for, in milliseconds. */
+  readonly reconcileMs: number;
+  /** How often drafts are compared with the catalog, in milliseconds. */
+  readonly draftsMs: number;
+  readonly signal: AbortSignal;
+}
+
+const TIMEOUT_MS = 10_000;
+const PAGE = 1000;
+/** All journals are looked at this often: a runtime of an older release does not note when they change. */
+const WHOLE_PASS_MS = 60 * 60 * 1000;
+
+/**
+ * Notices which deployments may have changed what they have bound, or which definitions have changed. Broadcasts and
+ * messages are hints; what they miss is found by comparing heads of lifecycles and hashes of drafts.
+ */
+export async function followBindings(dependencies: FollowDependencies): Promise<PollLoop[]> {
+  const { bus, clock, logger, syncs, signal, reconcileMs, draftsMs } = dependencies;
+  await bus.listen(
+    lifecycleChanged,
+    ({ deployments }) => {
+      syncs.want(deployments).catch((error: unknown) => {
+        logger.info({ err: error }, 'a change of bindings was not noted; the next comparison finds it');
+      });
+    },
+    signal,
+  );
+  await bus.consume(catalogChanged, {
+    consumer: 'scheduler-definitions',
+    handle: async ({ subject, worldId, name }) => {
+      if (subject === 'event_version') await syncs.want(await boundTo(dependencies.db, worldId, name));
+      return 'ack';
+    },
+    signal,
+  });
+  const shared = { clock, logger, signal };
+  return [
+    startPollLoop({
+      ...shared,
+      name: 'lifecycle heads',
+      intervalMs: reconcileMs,
+      runOnce: createHeadPass(dependencies),
+    }),
+    startPollLoop({
+      ...shared,
+      name: 'drafts of schedules',
+      intervalMs: draftsMs,
+      runOnce: (stopping) => unlessAway(() => compareDrafts(dependencies, stopping), dependencies),
+    }),
+  ];
+}
+
+/** Deployments that have an event bound. */
+async function boundTo(db: Db, worldId: number, event: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('schedules')
+    .select('deployment')
+    .where('world_id', '=', worldId)
+    .where('event', '=', event)
+    .where('binding_id', 'is not', null)
+    .execute();
+  return rows.map(({ deployment }) => deployment);
+}
+
+/** Other services that restart are asked again the next time. */
+async function unlessAway(work: () => Promise<void>, { logger }: Pick<FollowDependencies, 'logger'>) {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.retryable)) throw error;
+    logger.debug({ err: error }, 'another service does not answer about schedules');
+  }
+  return 'idle' as const;
+}
+
+type Heads = (typeof runtimeContract.rpcs)['journal.heads'];
+type Head = ReplyOf<Heads>['heads'][number];
+const PROGRESS = 'lifecycle heads';
+
+/** Where the last pass began is stored: after days off, only what has changed since is compared. */
+function createHeadPass(dependencies: FollowDependencies) {
+  const { db, bus, clock, syncs } = dependencies;
+  let wholePassAt = clock.now();
+  const pass = async (since: string | null, signal: AbortSignal) => {
+    let until: string | undefined;
+    for (let after: ReplyOf<Heads>['next'] = null; !signal.aborted; ) {
+      const page: ReplyOf<Heads> = await bus.call(
+        runtimeContract.rpcs['journal.heads'],
+        { changedSince: since, after, limit: PAGE, of: 'lifecycle' },
+        serviceCall('scheduler', clock, TIMEOUT_MS, signal),
+      );
+      until ??= page.until;
+      const behind = await behindOf(db, page.heads);
+      if (behind.length > 0) await syncs.want(behind);
+      after = page.next;
+      if (after === null) break;
+    }
+    if (until !== undefined && !signal.aborted) await storeProgress(db, until);
+  };
+  return (signal: AbortSignal) =>
+    unlessAway(async () => {
+      const isWhole = clock.now() - wholePassAt >= WHOLE_PASS_MS;
+      const startedAt = clock.now();
+      await pass(isWhole ? null : await readProgress(db), signal);
+      if (isWhole) wholePassAt = startedAt;
+    }, dependencies);
+}
+
+/** The deployments whose lifecycle was followed to another entry, or not at all. */
+async function behindOf(db: Db, heads: readonly Head[]): Promise<string[]> {
+  const { rows } = await sql<{ deployment: string }>`
+    select h.deployment from unnest(${heads.map(({ deployment }) => deployment)}::text[],
+      ${heads.map(({ seq }) => seq)}::bigint[], ${heads.map(({ hash }) => hash)}::text[]) h (deployment, seq, hash)
+    left join deployments d on d.address = h.deployment
+    where d.address is null or d.seq <> h.seq or d.hash <> h.hash`.execute(db);
+  return rows.map(({ deployment }) => deployment);
+}
+
+async function readProgress(db: Db): Promise<string | null> {
+  const row = await db.selectFrom('progress').select('until').where('name', '=', PROGRESS).executeTakeFirst();
+  return row?.until ?? null;
+}
+
+/** A pass that another process began later stays. */
+async function storeProgress(db: Db, until: string): Promise<void> {
+  await sql`
+    insert into progress as p (name, until) values (${PROGRESS}, ${until})
+    on conflict (name) do update set until = greatest(p.until, excluded.until)`.execute(db);
+}
+
+/** Asks the catalog, a page at a time, which of the drafts that are bound have changed. */
+async function compareDrafts(
+  { db, bus, clock, syncs }: FollowDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let after = 0; !signal.aborted; ) {
+    const drafts = await draftsAfter(db, after);
+    const last = drafts.at(-1);
+    if (last === undefined) return;
+    const { versions } = await bus.call(
+      catalogContract.rpcs['definitions.confirm'],
+      { versions: drafts, schemas: [], worlds: [] },
+      serviceCall('scheduler', clock, TIMEOUT_MS, signal),
+    );
+    const changed = drafts.filter((_, index) => versions[index]?.state !== 'same');
+    if (changed.length > 0)
+      await syncs.want(
+        await deploymentsOf(
+          db,
+          changed.map(({ versionId }) => versionId),
+        ),
+      );
+    after = last.versionId;
+  }
+}
+
+async function draftsAfter(db: Db, after: number): Promise<{ versionId: number; hash: string }[]> {
+  const { rows } = await sql<{ versionId: number; hash: string }>`
+    select version_id as "versionId", max(definition_hash) as hash from schedules
+    where is_draft and version_id > ${after} group by version_id order by version_id limit ${PAGE}`.execute(
+    db,
+  );
+  return rows;
+}
+
+async function deploymentsOf(db: Db, versionIds: readonly number[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('schedules')
+    .select('deployment')
+    .distinct()
+    .where('version_id', 'in', [...versionIds])
+    .execute();
+  return rows.map(({ deployment }) => deployment);
+}

@@ -1,0 +1,112 @@
+import type { LifecycleEntry } from '@orrery/contracts';
+import { describe, expect, it } from 'vitest';
+import type { Timing } from '../schedules/schedule-rules.js';
+import { replayLifecycle } from './replay-lifecycle.js';
+
+const MINUTE = 60_000;
+const NOON = Date.UTC(2030, 5, 2, 12);
+const every = { schedule: '* * * * *' };
+const fifth = { schedule: '*/5 * * * *' };
+const timing: Timing = {
+  cron: every,
+  isPaused: false,
+  deploymentPaused: false,
+  nextAt: NOON + MINUTE,
+  decidedUntil: NOON,
+};
+let seq = 0;
+const entry = (
+  kind: LifecycleEntry['kind'],
+  minute: number,
+  more: Partial<LifecycleEntry> = {},
+): LifecycleEntry => {
+  seq += 1;
+  const at = new Date(NOON + minute * MINUTE).toISOString();
+  return { seq, kind, at, events: [], cause: null, ...more };
+};
+const base = {
+  event: 'train',
+  pauseCauses: [],
+  isPaused: false,
+  cron: every,
+  isSameVersion: true,
+  now: NOON + 20 * MINUTE + 1,
+};
+const minutes = (rows: readonly { dueAt: number; until: number | null; status: string }[]) =>
+  rows.map(({ dueAt, until, status }) => [
+    status,
+    (dueAt - NOON) / MINUTE,
+    until === null ? null : (until - NOON) / MINUTE,
+  ]);
+
+describe('replayLifecycle', () => {
+  it('the old definition holds until it was replaced, the new one from then on', () => {
+    const entries = [entry('bindings_updated', 2.5, { events: ['train', 'other'] })];
+    const replay = replayLifecycle(timing, { ...base, entries, cron: fifth, isSameVersion: false });
+    expect(minutes(replay.ledger)).toEqual([
+      ['missed', 1, null],
+      ['missed', 2, null],
+    ]);
+    expect(replay.timing).toMatchObject({ cron: fifth, nextAt: NOON + 5 * MINUTE });
+  });
+
+  it('a pause that began and ended unseen is one row, and what came before it is missed', () => {
+    const entries = [
+      entry('paused', 2.5, { cause: 'owner' }),
+      entry('paused', 3, { cause: 'operator' }),
+      entry('resumed', 4, { cause: 'owner' }),
+      entry('resumed', 7.5, { cause: 'operator' }),
+    ];
+    const replay = replayLifecycle(timing, { ...base, entries });
+    expect(minutes(replay.ledger)).toEqual([
+      ['missed', 1, null],
+      ['missed', 2, null],
+      ['paused', 2.5, 7.5],
+    ]);
+    expect(replay).toMatchObject({ pauseEnded: null, timing: { nextAt: NOON + 8 * MINUTE } });
+  });
+
+  it('a pause that lasted before ends in the ledger', () => {
+    const paused = { ...timing, deploymentPaused: true, nextAt: null };
+    const entries = [entry('resumed', 3, { cause: 'owner' })];
+    const replay = replayLifecycle(paused, { ...base, entries, pauseCauses: ['owner'] });
+    expect(replay).toMatchObject({ ledger: [], pauseEnded: NOON + 3 * MINUTE });
+  });
+
+  it('unbound and bound again in between, nothing was due', () => {
+    const entries = [
+      entry('binding_removed', 1.5, { events: ['train'] }),
+      entry('bindings_added', 10.5, { events: ['train'] }),
+    ];
+    const replay = replayLifecycle(timing, { ...base, entries, isSameVersion: false });
+    expect(minutes(replay.ledger)).toEqual([['missed', 1, null]]);
+    expect(replay.timing).toMatchObject({ nextAt: NOON + 11 * MINUTE });
+  });
+
+  it('a clock that is ahead makes nothing happen later than now, and one that is behind nothing earlier than decided', () => {
+    const ahead = replayLifecycle(timing, {
+      ...base,
+      now: NOON + 30_000,
+      entries: [entry('paused', 5, { cause: 'owner' })],
+      isPaused: true,
+    });
+    expect(minutes(ahead.ledger)).toEqual([['paused', 0.5, null]]);
+    const behind = replayLifecycle(timing, {
+      ...base,
+      now: NOON + 30_000,
+      entries: [entry('paused', -5, { cause: 'owner' })],
+      isPaused: true,
+    });
+    expect(minutes(behind.ledger)).toEqual([['paused', 0, null]]);
+  });
+
+  it('what the entries do not tell is taken from how the deployment is', () => {
+    const replay = replayLifecycle(timing, { ...base, now: NOON + 30_000, entries: [], cron: null });
+    expect(replay.timing).toMatchObject({ cron: null, nextAt: null });
+  });
+
+  it('a change of chains alone changes nothing', () => {
+    const entries = [entry('bindings_updated', 2.5, { events: ['train'] })];
+    expect(replayLifecycle(timing, { ...base, entries })).toEqual({ timing, ledger: [], pauseEnded: null });
+  });
+});

@@ -1,0 +1,73 @@
+import type { LifecycleEntry } from '@orrery/contracts';
+import type { CronSchedule } from '@orrery/expressions';
+import { changeTiming, isSameCron, type LedgerRow, type Timing } from '../schedules/schedule-rules.js';
+
+/** What happened to a deployment since its schedule was last looked at. */
+export interface Replayed {
+  readonly event: string;
+  readonly entries: readonly LifecycleEntry[];
+  /** What pauses the deployment, before the entries. */
+  readonly pauseCauses: readonly string[];
+  /** Whether it is paused now. */
+  readonly isPaused: boolean;
+  /** What the bound version says now; null where nothing is bound, or the version has no schedule. */
+  readonly cron: CronSchedule | null;
+  /** The version that is bound is the one that was. */
+  readonly isSameVersion: boolean;
+  readonly now: number;
+}
+
+export interface Replay {
+  readonly timing: Timing;
+  readonly ledger: readonly LedgerRow[];
+  /** When the pause ended that the ledger knows already. */
+  readonly pauseEnded: number | null;
+}
+
+type Step = Parameters<typeof changeTiming>[1];
+
+/**
+ * Goes through the entries in their order: the old definition holds until the first entry that changed the event's
+ * binding, the present one from the last such entry on, and pauses hold while they lasted. The times of entries are those
+ * of the process that wrote them; none counts as later than now, or as earlier than what is decided.
+ */
+export function replayLifecycle(timing: Timing, replayed: Replayed): Replay {
+  const { event, entries, cron, isPaused, isSameVersion, now } = replayed;
+  const isSame = isSameVersion && isSameCron(timing.cron, cron);
+  const touching = isSame ? [] : entries.filter(({ events }) => events.includes(event));
+  const [first, last] = [touching[0], touching.at(-1)];
+  const causes = new Set(replayed.pauseCauses);
+  let state: Replay = { timing, ledger: [], pauseEnded: null };
+  const apply = (step: Step, at: number, reason: string) => {
+    state = merge(state, changeTiming(state.timing, step, at, reason));
+  };
+  for (const entry of entries) {
+    const at = Math.min(Date.parse(entry.at), now);
+    if (entry === first) apply({ cron: null }, at, 'binding_changed');
+    if (entry === last) apply({ cron }, at, 'binding_changed');
+    if (entry.kind === 'paused') causes.add(entry.cause ?? 'owner');
+    if (entry.kind === 'resumed') causes.delete(entry.cause ?? 'owner');
+    const deploymentPaused = causes.size > 0;
+    if (deploymentPaused !== state.timing.deploymentPaused)
+      apply({ deploymentPaused }, at, 'deployment_paused');
+    if (entry.kind === 'deleted') apply({ cron: null }, at, 'deployment_deleted');
+  }
+  if (state.timing.deploymentPaused !== isPaused)
+    apply({ deploymentPaused: isPaused }, now, 'deployment_paused');
+  if (!isSameCron(state.timing.cron, cron)) apply({ cron }, now, 'definition_changed');
+  return state;
+}
+
+/** A pause that began in the same replay is not in the ledger yet: it ends there. */
+function merge(before: Replay, { timing, ledger, pauseEnded }: ReturnType<typeof changeTiming>): Replay {
+  const begun = before.ledger.findLast(({ kind, until }) => kind === 'pause' && until === null);
+  const closed =
+    pauseEnded === null || begun === undefined
+      ? before.ledger
+      : before.ledger.map((row) => (row === begun ? { ...row, until: pauseEnded } : row));
+  return {
+    timing,
+    ledger: [...closed, ...ledger],
+    pauseEnded: begun === undefined ? (pauseEnded ?? before.pauseEnded) : before.pauseEnded,
+  };
+}

@@ -1,0 +1,11 @@
+import type { Handlers, schedulerContract } from '@orrery/contracts';
+import { previewHandlers } from './preview/handlers.js';
+import { type ScheduleDependencies, scheduleHandlers } from './schedules/handlers.js';
+
+/** The handlers of all RPCs of the scheduler. A missing RPC does not compile. */
+export const schedulerHandlers = (
+  context: ScheduleDependencies,
+): Handlers<typeof schedulerContract.rpcs> => ({
+  ...previewHandlers(context),
+  ...scheduleHandlers(context),
+});

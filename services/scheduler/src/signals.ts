@@ -1,0 +1,58 @@
+import { createMeter } from '@orrery/service-kit';
+import type { Outcome } from './firing/outcome-store.js';
+
+/** What the scheduler measures. */
+export interface SchedulerSignals {
+  /** Schedules whose due times were decided. */
+  decided(count: number): void;
+  /** An occurrence is sent for the first time, this long after it was due, in milliseconds. */
+  dispatched(lateMs: number): void;
+  /** An occurrence has an outcome. */
+  ended(outcome: Pick<Outcome, 'status' | 'outcome' | 'reason'>): void;
+  /** An attempt is sent again because nobody knows its outcome. */
+  repeated(): void;
+  /** A next attempt is made. */
+  retried(): void;
+  /** How long the first due time that is not decided has been due, in milliseconds. */
+  behind(ms: number): void;
+}
+
+/** Bounds of the histogram of lateness, in seconds. */
+const LATENESS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600];
+
+export function schedulerSignals(): SchedulerSignals {
+  const meter = createMeter('scheduler');
+  const decided = meter.createCounter('orrery_scheduler_schedules_decided', {
+    description: 'Times that a schedule was due',
+  });
+  const lateness = meter.createHistogram('orrery_scheduler_lateness_seconds', {
+    description: 'From the due time of an occurrence to its first dispatch',
+    advice: { explicitBucketBoundaries: LATENESS },
+  });
+  const ended = meter.createCounter('orrery_scheduler_occurrences', {
+    description: 'Occurrences with an outcome, by status and outcome or reason',
+  });
+  const repeated = meter.createCounter('orrery_scheduler_repetitions', {
+    description: 'Attempts that are sent again because their outcome is not known',
+  });
+  const retried = meter.createCounter('orrery_scheduler_retries', {
+    description: 'Further attempts after one that failed',
+  });
+  let lagMs = 0;
+  const lag = meter.createObservableGauge('orrery_scheduler_lag_seconds', {
+    description: 'How long the first due time that is not decided has been due',
+  });
+  lag.addCallback((result) => result.observe(lagMs / 1000));
+  return {
+    decided: (count) => {
+      if (count > 0) decided.add(count);
+    },
+    dispatched: (lateMs) => lateness.record(Math.max(0, lateMs) / 1000),
+    ended: ({ status, outcome, reason }) => ended.add(1, { status, detail: outcome ?? reason ?? '' }),
+    repeated: () => repeated.add(1),
+    retried: () => retried.add(1),
+    behind: (ms) => {
+      lagMs = ms;
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { inShort, MINUTE, prepareHouse, refusalOf } from './running-scheduler.js';
+
+const house = await prepareHouse();
+const { fake, hint, pass, schedulesOf, ledgerOf, announce, moveTo } = house;
+beforeAll(() => house.boot());
+
+const everyMinute = { schedule: '* * * * *' };
+const hourly = { schedule: '0 * * * *', timezone: 'Asia/Kathmandu' };
+const at = (offset: number) => new Date(house.now() + offset).toISOString();
+
+describe('schedules follow bindings', () => {
+  it('a bound cron version has a schedule from then on, and no other version has', async () => {
+    await moveTo(house.now() + 1000);
+    const [cron, admin] = [fake.version('train', 1, everyMinute), fake.version('race', 1, null)];
+    const address = fake.deploy({ train: cron, race: admin });
+    await hint(address);
+    expect(await schedulesOf(address)).toEqual([
+      {
+        event: 'train',
+        eventVersion: 1,
+        schedule: '* * * * *',
+        timezone: 'UTC',
+        status: 'active',
+        pausedBy: [],
+        nextAt: at(59_000),
+        lastOccurrence: null,
+        counter: 0,
+        consecutiveFailures: 0,
+        lastError: null,
+      },
+    ]);
+  });
+
+  it('is followed before it is answered, although nobody told of it', async () => {
+    const address = fake.deploy({ train: fake.version('train', 1, hourly) });
+    const [schedule] = await schedulesOf(address);
+    expect(schedule).toMatchObject({ timezone: 'Asia/Kathmandu', nextAt: '2030-06-02T12:15:00.000Z' });
+    fake.unbind(address, 'train');
+    expect(await schedulesOf(address)).toEqual([]);
+  });
+
+  it('a draft that changes changes its schedule, and so does its visibility', async () => {
+    const version = fake.version('train', 1, everyMinute);
+    const address = fake.deploy({ train: version });
+    await hint(address);
+    fake.edit(version, hourly);
+    await announce('train');
+    await house.until(async () => {
+      const { schedules } = await rows(address);
+      expect(schedules).toEqual(['0 * * * *']);
+    });
+    fake.edit(version, null);
+    expect(await schedulesOf(address)).toEqual([]);
+    fake.edit(version, everyMinute);
+    expect((await schedulesOf(address))[0]).toMatchObject({ schedule: '* * * * *' });
+  });
+
+  it('rebinding goes on with the counter, and the old version no longer runs', async () => {
+    const [first, second] = [fake.version('train', 1, everyMinute), fake.version('train', 2, everyMinute)];
+    const address = fake.deploy({ train: first });
+    await hint(address);
+    await pass(2);
+    fake.bind(address, 'train', second);
+    await pass(2);
+    const ran = fake.executed.filter(({ deployment }) => deployment === address);
+    expect(ran.map(({ eventVersion }) => eventVersion)).toEqual([1, 1, 2]);
+    // The first due time after the rebinding was made for the old version, which the runtime refused.
+    expect(
+      (await ledgerOf(address, 'train')).map(({ status, reason, counter }) => [status, reason, counter]),
+    ).toEqual([
+      ['fired', null, 1],
+      ['fired', null, 2],
+      ['skipped', 'binding_changed', 3],
+      ['fired', null, 3],
+    ]);
+    expect((await schedulesOf(address))[0]).toMatchObject({ eventVersion: 2, counter: 3 });
+  });
+
+  it('an unbound schedule leaves the list and its occurrences stay readable; bound again it goes on counting', async () => {
+    const version = fake.version('train', 1, everyMinute);
+    const address = fake.deploy({ train: version });
+    await hint(address);
+    await pass(1);
+    fake.unbind(address, 'train');
+    await hint(address);
+    await pass(2);
+    expect(await schedulesOf(address)).toEqual([]);
+    expect((await ledgerOf(address, 'train')).length).toBe(1);
+    fake.bind(address, 'train', version);
+    await hint(address);
+    await pass(1);
+    expect((await ledgerOf(address, 'train')).map(({ counter }) => counter)).toEqual([1, 2]);
+  });
+
+  it('a deleted deployment has none', async () => {
+    const address = fake.deploy({ train: fake.version('train', 1, everyMinute) });
+    await hint(address);
+    fake.remove(address);
+    await pass(2);
+    expect(fake.executed.filter(({ deployment }) => deployment === address)).toEqual([]);
+    expect((await refusalOf(schedulesOf(address))).code).toBe('deployment_not_found');
+    expect((await rows(address)).due).toBe(0);
+  });
+
+  it('what the bus lost is found by comparing heads', async () => {
+    const address = fake.deploy({ train: fake.version('train', 1, everyMinute) });
+    await house.clock.advance(20_000);
+    await house.until(async () => expect((await rows(address)).schedules).toEqual(['* * * * *']));
+    fake.unbind(address, 'train');
+    await house.clock.advance(20_000);
+    await house.until(async () => expect((await rows(address)).due).toBe(0));
+  });
+
+  it('a journal that lost its end is followed from what is there', async () => {
+    const [first, second] = [fake.version('train', 1, everyMinute), fake.version('train', 2, hourly)];
+    const address = fake.deploy({ train: first });
+    fake.bind(address, 'train', second);
+    await hint(address);
+    expect((await schedulesOf(address))[0]).toMatchObject({ eventVersion: 2 });
+    fake.bind(address, 'train', first);
+    fake.loseTail(address, 2);
+    expect((await schedulesOf(address))[0]).toMatchObject({ eventVersion: 1, schedule: '* * * * *' });
+  });
+});
+
+describe('a pause of the deployment', () => {
+  it('is one row of the ledger, and nothing is due in it', async () => {
+    await moveTo(Math.ceil(house.now() / MINUTE) * MINUTE + 10_000);
+    const address = fake.deploy({ train: fake.version('train', 1, everyMinute) });
+    await hint(address);
+    await pass(1);
+    fake.pause(address);
+    await hint(address);
+    expect((await schedulesOf(address))[0]).toMatchObject({
+      status: 'paused',
+      pausedBy: ['deployment'],
+      nextAt: null,
+    });
+    await pass(3);
+    fake.pause(address, 'operator');
+    fake.resume(address);
+    await hint(address);
+    await pass(2);
+    fake.resume(address, 'operator');
+    await hint(address);
+    await pass(1);
+    const ledger = await ledgerOf(address, 'train');
+    expect(ledger.map(({ status, counter }) => [status, counter])).toEqual([
+      ['fired', 1],
+      ['paused', null],
+      ['fired', 2],
+    ]);
+    expect(Date.parse(ledger[1]?.until ?? '') - Date.parse(ledger[1]?.dueAt ?? '')).toBe(5 * MINUTE);
+  });
+
+  it('that nobody told of skips the occurrence that meets it', async () => {
+    const address = fake.deploy({ train: fake.version('train', 1, everyMinute) });
+    await hint(address);
+    fake.pause(address);
+    await pass(1);
+    await hint(address);
+    await pass(1);
+    expect((await ledgerOf(address, 'train')).map(inShort).map((row) => row.slice(6))).toEqual([
+      'skipped deployment_paused',
+      'paused deployment_paused',
+    ]);
+  });
+});
+
+/** What is stored of a deployment, without syncing it first. */
+async function rows(address: string) {
+  const [scheduler] = house.schedulers;
+  const found = await scheduler?.db
+    .selectFrom('schedules')
+    .selectAll()
+    .where('deployment', '=', address)
+    .execute();
+  return {
+    schedules: found?.flatMap(({ schedule }) => schedule ?? []),
+    due: found?.filter(({ next_at }) => next_at !== null).length,
+  };
+}
