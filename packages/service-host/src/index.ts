@@ -1,3 +1,4 @@
+export { readChainFile } from './chain-file.js';
 export { followAccounts } from './follow-accounts.js';
 export { type FollowJournalOptions, followJournal, type JournalFollower } from './follow-journal.js';
 export { openBackends } from './open-backends.js';

@@ -1,1 +1,2 @@
+export { type ChainPusherConfig, readChainPusherConfig } from './config.js';
 export { startChainPusher } from './service.js';

@@ -1,17 +1,100 @@
-import { openBackends, type ServiceDependencies } from '@orrery/service-host';
+import { CONTENT_BYTES, chainContract, type PayloadOf, pushResult } from '@orrery/contracts';
+import { type OutboxMessage, startRelay } from '@orrery/database';
+import { followAccounts, followJournal, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
+import { storeQuota } from './accounts/quota-store.js';
+import { type OpenChain, openChain } from './chains/open-chain.js';
+import type { ChainPusherConfig } from './config.js';
 import { migrations } from './database/migrations/index.js';
+import type { ChainPusherSchema } from './database/schema.js';
+import { takeEntry } from './intake/take-entry.js';
+import { pushHandlers } from './pushes/handlers.js';
+import { type Sending, startSending } from './sending/start-sending.js';
 
-/** Starts the chain-pusher on its own schema of the database. @throws StartupError when the database cannot be used. */
-export function startChainPusher(dependencies: ServiceDependencies): Promise<RunningService> {
-  return holding(async (resources) => {
-    await openBackends({
-      ...dependencies,
-      service: 'chain-pusher',
-      schema: 'chain_pusher',
-      migrations,
-      resources,
-    });
-    return {};
-  }, dependencies.logger);
+export interface ChainPusherDependencies extends ServiceDependencies {
+  /** Opens a chain of the configuration; tests give it less patience. */
+  readonly openChain?: OpenChain;
 }
+
+/** How often each chain's lanes are looked at, in milliseconds. */
+const POLL_MS = 500;
+const CONSUMER = 'chain-pusher';
+
+/**
+ * Starts the chain-pusher on its own schema of the database. Without configured chains it only answers how earlier pushes
+ * stand. @throws StartupError when the database cannot be used.
+ */
+export function startChainPusher(
+  dependencies: ChainPusherDependencies,
+  config: ChainPusherConfig,
+): Promise<RunningService> {
+  const { bus, clock, logger } = dependencies;
+  const service = 'chain-pusher';
+  return holding(async (resources) => {
+    const backends = { ...dependencies, service, schema: 'chain_pusher', migrations, resources };
+    const database = await openBackends<ChainPusherSchema>(backends);
+    const { db } = database;
+    const chains = new Map(config.chains.map(({ chain }) => [chain.name, chain]));
+    let sending: Sending | undefined;
+    const wake = (chain: string) => sending?.wake(chain);
+    await bus.serve(chainContract, pushHandlers({ db, bus, chains, wake }));
+    if (chains.size === 0) return {};
+
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const following = { service, bus, clock, logger, signal };
+    const limitOf = (chain: string) => CONTENT_BYTES[chains.get(chain)?.family ?? 'evm'];
+    const relay = startRelay({ database, publish: publishWith(bus), clock, logger });
+    resources.add('outbox relay', () => relay.stop());
+    const accounts = await followAccounts({
+      ...following,
+      consumer: 'chain-pusher-accounts',
+      store: (state) => storeQuota(db, state),
+    });
+    resources.add('account reconciliation', () => accounts.stop());
+    const journals = await followJournal({
+      ...following,
+      consumer: CONSUMER,
+      database,
+      handle: (trx, entry) => takeEntry(trx, entry, limitOf),
+    });
+    resources.add('consumers', async () => {
+      stopping.abort();
+      await journals.ended();
+    });
+    sending = await startSending({
+      database,
+      chains: config.chains,
+      portOf: dependencies.openChain ?? openChain,
+      owner: `chain-pusher-${crypto.randomUUID()}`,
+      leaseTtlMs: config.leaseTtlMs,
+      pollMs: config.pollMs ?? POLL_MS,
+      consumer: CONSUMER,
+      skipLost: journals.skip,
+      onChanged: relay.wake,
+      clock,
+      logger,
+    });
+    resources.add('sending', sending.stop);
+    return {};
+  }, logger);
+}
+
+/** Stores push results on the bus, and broadcasts them to the live streams. */
+const publishWith =
+  (bus: ServiceDependencies['bus']) =>
+  async (messages: readonly OutboxMessage[]): ReturnType<typeof bus.publishAll> => {
+    // This outbox contains only push results.
+    const payloadOf = ({ payload }: OutboxMessage) => payload as PayloadOf<typeof pushResult>;
+    const outcomes = await bus.publishAll(
+      pushResult,
+      messages.map((message) => ({
+        payload: payloadOf(message),
+        id: message.messageId,
+        orderingKey: message.orderingKey,
+      })),
+    );
+    for (const message of messages)
+      await bus.broadcast(pushResult, payloadOf(message)).catch(() => undefined);
+    return outcomes;
+  };

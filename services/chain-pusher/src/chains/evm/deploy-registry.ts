@@ -1,0 +1,60 @@
+import type { EvmChainConfig } from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
+import type { Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { createRpc, RpcFailure } from '../json-rpc.js';
+import { bidFor } from './fees.js';
+import { pushRegistryBytecode } from './push-registry.js';
+
+const PAUSE_MS = 200;
+const PATIENCE_MS = 180_000;
+const GAS = 2_500_000n;
+
+/**
+ * Deploys the registry contract with the chain's signer, who owns it and may push, and resolves with its address. The
+ * signer must not send anything else meanwhile. @throws Error when the chain refuses it, or does not include it in time
+ */
+export async function deployRegistry(
+  config: EvmChainConfig,
+  signerKey: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<string> {
+  const account = privateKeyToAccount(signerKey as Hex);
+  const rpc = createRpc(config.rpcUrls);
+  const ask = async <T>(method: string, ...params: unknown[]): Promise<T> => {
+    const [answer] = await rpc([{ method, params }], signal);
+    if (answer instanceof RpcFailure) throw answer;
+    return answer as T;
+  };
+  const chainId = Number(await ask<Hex>('eth_chainId'));
+  if (`eip155:${chainId}` !== config.caip2) {
+    throw new Error(`The RPC server is of the chain eip155:${chainId}, not of ${config.caip2}.`);
+  }
+  const block = await ask<{ baseFeePerGas?: Hex }>('eth_getBlockByNumber', 'latest', false);
+  const terms = {
+    baseFee: String(BigInt(block.baseFeePerGas ?? 0)),
+    tip: String(BigInt(await ask<Hex>('eth_maxPriorityFeePerGas'))),
+  };
+  const bid = bidFor(terms, undefined, BigInt(Math.round(config.maxFeeGwei * 1e9)));
+  if (bid === undefined) throw new Error('The chain asks a higher fee than maxFeeGwei allows.');
+  const raw = await account.signTransaction({
+    type: 'eip1559',
+    chainId,
+    nonce: Number(await ask<Hex>('eth_getTransactionCount', account.address, 'pending')),
+    data: pushRegistryBytecode,
+    gas: GAS,
+    maxFeePerGas: bid.maxFee,
+    maxPriorityFeePerGas: bid.tip,
+  });
+  const id = await ask<Hex>('eth_sendRawTransaction', raw);
+  for (const until = clock.now() + PATIENCE_MS; clock.now() < until; await clock.sleep(PAUSE_MS, signal)) {
+    const receipt = await ask<{ status: Hex; contractAddress: string } | null>(
+      'eth_getTransactionReceipt',
+      id,
+    );
+    if (receipt?.status === '0x1') return receipt.contractAddress;
+    if (receipt !== null) throw new Error(`The chain refused the contract, in the transaction ${id}.`);
+  }
+  throw new Error(`The chain has not included the transaction ${id} yet. Look it up before you try again.`);
+}

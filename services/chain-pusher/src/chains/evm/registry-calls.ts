@@ -1,0 +1,71 @@
+import {
+  type Address,
+  decodeErrorResult,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+  isHex,
+  stringToHex,
+} from 'viem';
+import type { OutgoingPush, Parcel } from '../chain-port.js';
+import { pushRegistryAbi as abi } from './push-registry.js';
+
+/** The call of the registry that records a parcel: `push` for one, `pushMany` for several. */
+export function callData({ deployment, pushes }: Parcel): Hex {
+  const [first, ...others] = pushes.map((push) => ({
+    deployment: deployment as Address,
+    ...argumentsOf(push),
+  }));
+  if (first === undefined) throw new RangeError('a parcel holds one push at least');
+  if (others.length > 0)
+    return encodeFunctionData({ abi, functionName: 'pushMany', args: [[first, ...others]] });
+  const { number, entryHash, digest, data } = first;
+  return encodeFunctionData({
+    abi,
+    functionName: 'push',
+    args: [first.deployment, number, entryHash, digest, data],
+  });
+}
+
+const argumentsOf = ({ number, entryHash, digest, text }: OutgoingPush) => ({
+  number: BigInt(number),
+  entryHash: `0x${entryHash}` as const,
+  digest: `0x${digest}` as const,
+  data: text === null ? ('0x' as const) : stringToHex(text),
+});
+
+/**
+ * An upper bound of the gas that a parcel takes: what is in flight is not on the chain yet, so a node could not estimate
+ * it. Calldata at the rate of EIP-7623, two new slots and a log for each push.
+ */
+export function gasBound(data: Hex, { pushes }: Parcel): bigint {
+  const bytes = (data.length - 2) / 2;
+  return BigInt(21_000 + 60_000 * pushes.length + 60 * bytes);
+}
+
+export const lastNumberCall = (deployment: string): Hex =>
+  encodeFunctionData({ abi, functionName: 'lastNumber', args: [deployment as Address] });
+
+export const digestCall = (deployment: string, number: number): Hex =>
+  encodeFunctionData({ abi, functionName: 'digestOf', args: [deployment as Address, BigInt(number)] });
+
+export const isPusherCall = (account: string): Hex =>
+  encodeFunctionData({ abi, functionName: 'isPusher', args: [account as Address] });
+
+export const readNumber = (data: Hex): number =>
+  Number(decodeFunctionResult({ abi, functionName: 'lastNumber', data }));
+export const readDigest = (data: Hex): string =>
+  decodeFunctionResult({ abi, functionName: 'digestOf', data }).slice(2);
+export const readIsPusher = (data: Hex): boolean =>
+  decodeFunctionResult({ abi, functionName: 'isPusher', data });
+
+/** The registry's reason in words, from the data of a revert. */
+export function revertReason(data: unknown): string | undefined {
+  if (!isHex(data) || data === '0x') return undefined;
+  try {
+    const { errorName, args } = decodeErrorResult({ abi, data });
+    return `${errorName}(${(args ?? []).join(', ')})`;
+  } catch {
+    return undefined;
+  }
+}

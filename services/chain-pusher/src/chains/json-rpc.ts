@@ -1,0 +1,107 @@
+import type { Cancellation } from '@orrery/contracts';
+import { abortSignalOf } from '@orrery/contracts';
+
+/** A JSON-RPC error that a server answered. */
+export class RpcFailure extends Error {
+  override readonly name = 'RpcFailure';
+
+  constructor(
+    message: string,
+    readonly data: unknown,
+  ) {
+    super(message);
+  }
+}
+
+/** No server answered; `cause` is the last one's failure. Names no address: it may hold an API key. */
+export class ServersAway extends Error {
+  override readonly name = 'ServersAway';
+}
+
+export interface RpcCall {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** Calls of one batch, to one server: answers in the order of the calls, an RpcFailure for an error that it answered. */
+export type RpcBatch = (calls: readonly RpcCall[], signal: Cancellation) => Promise<(unknown | RpcFailure)[]>;
+
+interface Reply {
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: { readonly code?: number; readonly message?: string; readonly data?: unknown };
+}
+
+/** A server that does not answer within this time counts as away, in milliseconds. */
+const TIMEOUT_MS = 10_000;
+/** Calls that public servers take in one batch. */
+const BATCH = 50;
+
+/**
+ * JSON-RPC 2.0 over HTTP, in batches. Each batch goes to the first server that answers, in the order of the list. (viem's
+ * transports would repeat on the next server what a server has answered with an error.)
+ */
+export const createRpc =
+  (urls: readonly string[], timeoutMs = TIMEOUT_MS): RpcBatch =>
+  async (calls, signal) => {
+    const results: (unknown | RpcFailure)[] = [];
+    for (let from = 0; from < calls.length; from += BATCH) {
+      results.push(...(await firstAnswer(urls, calls.slice(from, from + BATCH), signal, timeoutMs)));
+    }
+    return results;
+  };
+
+async function firstAnswer(
+  urls: readonly string[],
+  calls: readonly RpcCall[],
+  signal: Cancellation,
+  timeoutMs: number,
+): Promise<(unknown | RpcFailure)[]> {
+  let failure: unknown;
+  for (const url of urls) {
+    signal.throwIfAborted();
+    try {
+      return await post(url, calls, AbortSignal.any([abortSignalOf(signal), AbortSignal.timeout(timeoutMs)]));
+    } catch (error) {
+      failure = error;
+    }
+  }
+  signal.throwIfAborted();
+  throw new ServersAway('no RPC server of the chain answers', { cause: failure });
+}
+
+async function post(
+  url: string,
+  calls: readonly RpcCall[],
+  signal: AbortSignal,
+): Promise<(unknown | RpcFailure)[]> {
+  const body = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal,
+  });
+  if (!response.ok) throw new Error(`the server answered with status ${response.status}`);
+  const replies = (await response.json()) as Reply[];
+  if (!Array.isArray(replies)) throw new Error('the server does not take batches');
+  const byId = new Map(replies.map((reply) => [reply.id, reply]));
+  return calls.map((_, id) => {
+    const reply = byId.get(id);
+    if (reply === undefined) throw new Error('the server left an answer out');
+    return reply.error === undefined ? reply.result : failureOf(reply.error);
+  });
+}
+
+/** Too many requests, and a server that has lost its own backend: another server may answer. */
+const PASSING = new Set([-32005, -32603, 429]);
+
+function failureOf({
+  code,
+  message = 'an error without a message',
+  data,
+}: NonNullable<Reply['error']>): RpcFailure {
+  if (PASSING.has(code ?? 0) && !/revert|nonce|funds|underpriced|known/i.test(message))
+    throw new Error(message);
+  return new RpcFailure(message, data);
+}

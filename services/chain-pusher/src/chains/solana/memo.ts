@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
+import type { OutgoingPush, Parcel, RecordedPushes } from '../chain-port.js';
+import { parcelDigest } from '../parcel-digest.js';
+
+/**
+ * The memo of a parcel (docs/on-chain.md): the content of one push; its digest, where that is too large; the range of
+ * several, with the hash of the last entry and the parcel's digest.
+ */
+export function memoOf({ deployment, pushes }: Parcel): string {
+  const [first, last] = [pushes[0], pushes.at(-1)];
+  if (first === undefined || last === undefined) throw new RangeError('a parcel holds one push at least');
+  if (first !== last) {
+    const digest = parcelDigest(pushes.map((push) => push.digest));
+    const { entryHash } = last;
+    return canonicalJson({ v: 1, deployment, from: first.number, to: last.number, entryHash, digest });
+  }
+  return first.text ?? digestMemo(deployment, first);
+}
+
+const digestMemo = (deployment: string, { number, entryHash, digest }: OutgoingPush): string =>
+  canonicalJson({ v: 1, deployment, number, entryHash, digest, truncated: true });
+
+/** What a memo records, or undefined for one that is not of a push. */
+export function readMemo(
+  text: string,
+): (Omit<RecordedPushes, 'transaction'> & { deployment: string }) | undefined {
+  const memo = parsed(text);
+  if (memo?.['v'] !== 1 || typeof memo['deployment'] !== 'string') return undefined;
+  const { deployment, number, from = number, to = number } = memo;
+  const digest = memo['digest'] ?? hash('sha256', text, 'hex');
+  if (typeof from !== 'number' || typeof to !== 'number' || typeof digest !== 'string') return undefined;
+  return { deployment: String(deployment), from, to, digest };
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** RPC servers give the memos of a transaction as `[bytes] text`, several joined by `; `. Ours have one. */
+export const memoText = (memo: string | null): string | undefined =>
+  /^\[\d+\] ([\s\S]*)$/.exec(memo ?? '')?.[1];

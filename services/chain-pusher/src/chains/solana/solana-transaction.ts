@@ -1,0 +1,68 @@
+import {
+  AccountRole,
+  type Address,
+  address,
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  createKeyPairSignerFromBytes,
+  createTransactionMessage,
+  getBase58Encoder,
+  getBase64EncodedWireTransaction,
+  getSignatureFromTransaction,
+  type Instruction,
+  type KeyPairSigner,
+  pipe,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransactionMessageWithSigners,
+} from '@solana/kit';
+
+const COMPUTE_BUDGET = address('ComputeBudget111111111111111111111111111111');
+/** The instruction `SetComputeUnitLimit`. */
+const SET_LIMIT = 2;
+
+export interface Lifetime {
+  readonly blockhash: string;
+  readonly lastValidBlockHeight: number;
+}
+
+/** A signer from a keypair of 64 bytes, as base58 or as a JSON array. */
+export function signerOf(key: string): Promise<KeyPairSigner> {
+  const bytes = key.startsWith('[') ? (JSON.parse(key) as number[]) : getBase58Encoder().encode(key);
+  return createKeyPairSignerFromBytes(Uint8Array.from(bytes));
+}
+
+/** A signed transaction with one memo, as base64, and its signature. */
+export async function signMemo(
+  signer: KeyPairSigner,
+  { program, memo, units }: { program: string; memo: string; units: number },
+  { blockhash, lastValidBlockHeight }: Lifetime,
+): Promise<{ raw: string; signature: string }> {
+  const lifetime = {
+    blockhash: blockhash as Blockhash,
+    lastValidBlockHeight: BigInt(lastValidBlockHeight),
+  };
+  const instructions = [limitOf(units), memoBy(signer.address, program, memo)];
+  const message = pipe(
+    createTransactionMessage({ version: 0 }),
+    (one) => setTransactionMessageFeePayerSigner(signer, one),
+    (one) => setTransactionMessageLifetimeUsingBlockhash(lifetime, one),
+    (one) => appendTransactionMessageInstructions(instructions, one),
+  );
+  const signed = await signTransactionMessageWithSigners(message);
+  return { raw: getBase64EncodedWireTransaction(signed), signature: getSignatureFromTransaction(signed) };
+}
+
+function limitOf(units: number): Instruction {
+  const data = new Uint8Array(5);
+  data[0] = SET_LIMIT;
+  new DataView(data.buffer).setUint32(1, units, true);
+  return { programAddress: COMPUTE_BUDGET, data };
+}
+
+/** The memo program checks that the accounts that it is given have signed. */
+const memoBy = (signer: Address, program: string, memo: string): Instruction => ({
+  programAddress: address(program),
+  accounts: [{ address: signer, role: AccountRole.READONLY_SIGNER }],
+  data: new TextEncoder().encode(memo),
+});

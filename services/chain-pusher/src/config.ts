@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import type { ChainConfig, ChainFamily } from '@orrery/contracts';
+import { readChainFile } from '@orrery/service-host';
+import { type Environment, readEnvironment, StartupError, wholeNumber } from '@orrery/service-kit';
+import { z } from 'zod';
+
+const environment = z.object({
+  CHAINS_FILE: z.string().optional().describe('the path of a JSON file with the chains'),
+  CHAIN_LEASE_TTL_MS: wholeNumber({
+    min: 1000,
+    max: 600_000,
+    what: 'milliseconds until a silent process loses its chains, 1000 to 600000',
+  }).default(10_000),
+});
+
+/** A chain of the file, and the key that signs its transactions. The key never leaves this process. */
+export interface SigningChain {
+  readonly chain: ChainConfig;
+  readonly signerKey: string;
+}
+
+export interface ChainPusherConfig {
+  readonly chains: readonly SigningChain[];
+  /** A process that does not renew its lease of a chain for this long loses it, in milliseconds. */
+  readonly leaseTtlMs: number;
+  /** How often each chain's lanes are looked at, in milliseconds. Default 500. */
+  readonly pollMs?: number;
+}
+
+/** @throws StartupError naming every variable that is wrong, or what is wrong in the file of chains */
+export function readChainPusherConfig(env: Environment): ChainPusherConfig {
+  const { CHAINS_FILE, CHAIN_LEASE_TTL_MS } = readEnvironment(environment, env);
+  const chains = CHAINS_FILE === undefined ? [] : readChainFile(CHAINS_FILE);
+  return {
+    chains: chains.map((chain) => ({ chain, signerKey: signerKeyOf(chain, env) })),
+    leaseTtlMs: CHAIN_LEASE_TTL_MS,
+  };
+}
+
+/** One chain of the file with its key; the keys of others are not needed. @throws StartupError */
+export function readSigningChain(env: Environment, name: string): SigningChain {
+  const { CHAINS_FILE } = readEnvironment(environment, env);
+  if (CHAINS_FILE === undefined) throw new StartupError('There are no chains: set CHAINS_FILE.');
+  const chain = readChainFile(CHAINS_FILE).find((one) => one.name === name);
+  if (chain === undefined) throw new StartupError(`CHAINS_FILE has no chain ${name}.`);
+  return { chain, signerKey: signerKeyOf(chain, env) };
+}
+
+const KEY_FORMS: Readonly<Record<ChainFamily, { form: RegExp; what: string }>> = {
+  evm: { form: /^0x[0-9a-fA-F]{64}$/, what: 'a private key of 0x and 64 hex digits' },
+  solana: {
+    form: /^([1-9A-HJ-NP-Za-km-z]{86,88}|\[(\s*\d{1,3}\s*,){63}\s*\d{1,3}\s*\])$/,
+    what: 'a keypair of 64 bytes, as base58 or as the JSON array that solana-keygen writes',
+  },
+};
+
+/** From the variable that the chain names, or from the file that the variable with `_FILE` names. */
+function signerKeyOf({ name, family, signerKeyEnv }: ChainConfig, env: Environment): string {
+  const path = env[`${signerKeyEnv}_FILE`];
+  const key = (env[signerKeyEnv] || (path && contentsOf(path, signerKeyEnv)) || '').trim();
+  const { form, what } = KEY_FORMS[family];
+  if (form.test(key)) return key;
+  // Never the value: it may be a key with a typing error.
+  throw new StartupError(
+    `The chain ${name} needs a signer: set ${signerKeyEnv}, or ${signerKeyEnv}_FILE with the path of a file, to ${what}.`,
+  );
+}
+
+function contentsOf(path: string, variable: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new StartupError(`The file of ${variable}_FILE cannot be read: correct its path.`, {
+      cause: error,
+    });
+  }
+}

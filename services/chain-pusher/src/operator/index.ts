@@ -1,0 +1,3 @@
+export { deployRegistry } from '../chains/evm/deploy-registry.js';
+export { openChain } from '../chains/open-chain.js';
+export { adoptionOutcome, findLane, openChainPusherDatabase, requestAdoption } from './request-adoption.js';

@@ -1,0 +1,138 @@
+import type { Bus } from '@orrery/bus';
+import {
+  type CallContext,
+  type ChainConfig,
+  type ChainRecord,
+  CONTENT_BYTES,
+  type chainContract,
+  type Handlers,
+  type PushRecord,
+  paginationOf,
+  refuseDeepPage,
+  runtimeContract,
+  ServiceError,
+} from '@orrery/contracts';
+import { transaction } from '@orrery/database';
+import { PUSHES_PER_TRANSACTION } from '../chains/chain-port.js';
+import { transactionUrl } from '../chains/transaction-url.js';
+import type { Db } from '../database/schema.js';
+import { listPushes, type PushRow, pushesOf, toPushRecord } from './push-store.js';
+import { type Remedy, remedyFailed } from './remedy-failed.js';
+
+type Rpcs = typeof chainContract extends { rpcs: infer R } ? R : never;
+interface Path {
+  readonly worldAddress: string;
+  readonly address: string;
+}
+
+export interface PushDependencies {
+  readonly db: Db;
+  readonly bus: Pick<Bus, 'call'>;
+  /** The configured chains, by name. */
+  readonly chains: ReadonlyMap<string, ChainConfig>;
+  /** A lane of this chain can go on. */
+  readonly wake: (chain: string) => void;
+}
+
+export function pushHandlers(dependencies: PushDependencies): Handlers<Rpcs> {
+  const { db, chains } = dependencies;
+  const recordsOf = async (rows: readonly PushRow[]): Promise<PushRecord[]> => {
+    const unavailable = rows.length === 0 ? new Set<string>() : await unavailableChains(db);
+    const obstacleOf = (chain: string) => {
+      if (!chains.has(chain)) return 'chain_unconfigured';
+      return unavailable.has(chain) ? 'chain_unavailable' : undefined;
+    };
+    const urlOf = (chain: string, id: string) => transactionUrl(chains.get(chain)?.explorerUrl, id);
+    return rows.map((row) => toPushRecord(row, urlOf, obstacleOf));
+  };
+  const remedy = (what: Remedy) => async (request: RemedyRequest, call: CallContext) => ({
+    data: await apply(dependencies, what, request, call, recordsOf),
+  });
+  return {
+    'chains.list': async ({ query }) => {
+      refuseDeepPage(query);
+      const unavailable = await unavailableChains(db);
+      const all = [...chains.values()].map((chain) => toChainRecord(chain, unavailable));
+      const from = (query.page - 1) * query.limit;
+      return { data: all.slice(from, from + query.limit), pagination: paginationOf(query, all.length) };
+    },
+    'pushes.list': async ({ params, query }, call) => {
+      refuseDeepPage(query);
+      const { address } = await relationOf(dependencies, params, call);
+      const { rows, count } = await listPushes(db, address, query, query);
+      const pagination = paginationOf(query, count.total);
+      return {
+        data: await recordsOf(rows),
+        pagination: count.isMinimum ? { ...pagination, totalIsMinimum: true } : pagination,
+      };
+    },
+    'pushes.retry': remedy('retry'),
+    'pushes.skip': remedy('skip'),
+    'pushes.ofEntries': async ({ deployment, historyIds }) => {
+      const records = await recordsOf(await pushesOf(db, deployment, historyIds));
+      return { pushes: records.map(({ historyId, ...record }) => ({ historyId, push: toSummary(record) })) };
+    },
+  };
+}
+
+const toSummary = ({
+  seq: _seq,
+  truncated: _truncated,
+  digest: _digest,
+  ...summary
+}: Omit<PushRecord, 'historyId'>) => summary;
+
+const toChainRecord = (
+  { name, caip2, family }: ChainConfig,
+  unavailable: ReadonlySet<string>,
+): ChainRecord => ({
+  name,
+  caip2,
+  family,
+  status: unavailable.has(name) ? 'unavailable' : 'available',
+  limits: { contentBytes: CONTENT_BYTES[family], pushesPerTransaction: PUSHES_PER_TRANSACTION },
+});
+
+/** Chains that the process which sends to them found unusable, or that no process has looked at yet. */
+async function unavailableChains(db: Db): Promise<ReadonlySet<string>> {
+  const rows = await db.selectFrom('chains').select('name').where('status', '=', 'unavailable').execute();
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** @throws `deployment_not_found` where the caller may not see it */
+const relationOf = ({ bus }: Pick<PushDependencies, 'bus'>, params: Path, call: CallContext) =>
+  bus.call(
+    runtimeContract.rpcs['deployments.relation'],
+    { params: { worldAddress: params.worldAddress, address: params.address } },
+    call,
+  );
+
+interface RemedyRequest {
+  readonly params: Path & { readonly historyId: string; readonly chain: string };
+}
+
+async function apply(
+  dependencies: PushDependencies,
+  what: Remedy,
+  { params }: RemedyRequest,
+  call: CallContext,
+  recordsOf: (rows: readonly PushRow[]) => Promise<PushRecord[]>,
+): Promise<PushRecord> {
+  const { db, wake } = dependencies;
+  const { address, relation } = await relationOf(dependencies, params, call);
+  if (relation !== 'owner') {
+    throw new ServiceError('forbidden', 'Only the owner of a deployment may do this.');
+  }
+  const find = async () =>
+    (await recordsOf(await pushesOf(db, address, [params.historyId]))).find(
+      ({ chain }) => chain === params.chain,
+    );
+  const push = await find();
+  if (push?.number == null) throw new ServiceError('push_not_found');
+  const { number } = push;
+  await transaction(db, (trx) =>
+    remedyFailed(trx, { deployment: address, chain: params.chain, number }, what),
+  );
+  wake(params.chain);
+  return (await find()) ?? push;
+}

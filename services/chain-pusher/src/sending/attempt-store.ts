@@ -1,0 +1,162 @@
+import type { PushProblem } from '@orrery/contracts';
+import { jsonb } from '@orrery/database';
+import { sql } from 'kysely';
+import type { Inclusion, OutgoingPush, SignedTransaction } from '../chains/chain-port.js';
+import type { AttemptState, Db, Trx } from '../database/schema.js';
+
+/** An attempt under way, with its transactions, oldest first. */
+export interface Attempt {
+  readonly id: number;
+  readonly deployment: string;
+  readonly nonce: number | null;
+  readonly from: number;
+  readonly to: number;
+  readonly state: AttemptState;
+  readonly block: number | null;
+  readonly blockId: string | null;
+  readonly transactions: readonly AttemptTransaction[];
+}
+
+export interface AttemptTransaction extends SignedTransaction {
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly sentAt: number | null;
+}
+
+interface TransactionColumns {
+  id: string;
+  raw: string;
+  terms: Record<string, string>;
+  createdAt: number;
+  sentAt: number | null;
+}
+type AttemptColumns = Omit<Attempt, 'transactions'> & { transactions: TransactionColumns[] };
+
+/**
+ * The attempts of a chain under way, oldest first: at most `limit` open ones, and `watched` of each kind of those in blocks.
+ * Of the confirmed ones the oldest may be final by now, and the newest show first that the chain took blocks back.
+ */
+export async function attemptsUnderWay(
+  db: Db,
+  chain: string,
+  { limit, watched }: { limit: number; watched: number },
+): Promise<Attempt[]> {
+  const { rows } = await sql<AttemptColumns>`
+    with chosen as (
+      (select * from attempts where chain = ${chain} and state = 'open' order by id limit ${limit})
+      union all
+      (select * from attempts where chain = ${chain} and state = 'included' order by id limit ${watched})
+      union all
+      (select * from attempts where chain = ${chain} and state = 'confirmed' order by id limit ${watched})
+      union
+      (select * from attempts where chain = ${chain} and state = 'confirmed' order by id desc limit ${watched / 2})
+    )
+    select chosen.id, chosen.deployment, chosen.nonce, chosen.from_number as from, chosen.to_number as to, chosen.state,
+      chosen.block, chosen.block_id as "blockId",
+      coalesce((
+        select jsonb_agg(jsonb_build_object('id', t.id, 'raw', t.raw, 'terms', t.terms,
+          'createdAt', round(extract(epoch from t.created_at) * 1000),
+          'sentAt', round(extract(epoch from t.sent_at) * 1000)) order by t.created_at, t.id)
+        from transactions t where t.attempt_id = chosen.id
+      ), '[]') as transactions
+    from chosen order by chosen.id`.execute(db);
+  return rows;
+}
+
+/** The pushes of a range, as a chain takes them. Their contents are kept until they are final. */
+export async function outgoingPushes(
+  db: Db,
+  lane: { deployment: string; chain: string },
+  { from, to }: { from: number; to: number },
+): Promise<OutgoingPush[]> {
+  const rows = await db
+    .selectFrom('pushes')
+    .select(['number', 'entry_hash as entryHash', 'digest', 'content', 'truncated'])
+    .where('deployment', '=', lane.deployment)
+    .where('chain', '=', lane.chain)
+    .where('number', '>=', from)
+    .where('number', '<=', to)
+    .orderBy('number')
+    .execute();
+  return rows.map(({ content, truncated, ...push }) => ({ ...push, text: truncated ? null : content }));
+}
+
+/** Stores a signed transaction, before it is sent. From here on the pushes are `submitted`. */
+export async function storeTransaction(
+  trx: Trx,
+  chain: string,
+  attemptId: number,
+  { id, raw, terms }: SignedTransaction,
+  at: Date,
+): Promise<void> {
+  await trx
+    .insertInto('transactions')
+    .values({ chain, id, attempt_id: attemptId, raw, terms: jsonb(terms), created_at: at })
+    .execute();
+  await trx.updateTable('attempts').set({ transaction: id }).where('id', '=', attemptId).execute();
+  await sql`
+    update pushes set status = 'submitted', error = null, changed_at = now()
+    where attempt_id = ${attemptId} and status in ('queued', 'submitted')`.execute(trx);
+}
+
+export const noteSent = (db: Db, chain: string, ids: readonly string[], at: Date) =>
+  db
+    .updateTable('transactions')
+    .set({ sent_at: at })
+    .where('chain', '=', chain)
+    .where('id', 'in', ids.length === 0 ? [''] : ids)
+    .execute();
+
+const STATE_OF = { included: 'included', confirmed: 'confirmed', final: 'final' } as const;
+const STATUS_OF = { included: 'submitted', confirmed: 'confirmed', final: 'finalized' } as const;
+
+/** The chain has a transaction of the attempt, with its effect. */
+export async function storeInclusion(
+  trx: Trx,
+  attemptId: number,
+  { id, block, blockId, depth }: Inclusion,
+): Promise<void> {
+  await trx
+    .updateTable('attempts')
+    .set({ state: STATE_OF[depth], transaction: id, block, block_id: blockId })
+    .where('id', '=', attemptId)
+    .execute();
+  const isFinal = depth === 'final';
+  await sql`
+    update pushes set status = ${STATUS_OF[depth]}, error = null, changed_at = now(),
+      content = case when ${isFinal} then null else content end
+    where attempt_id = ${attemptId}`.execute(trx);
+  if (isFinal) await trx.deleteFrom('transactions').where('attempt_id', '=', attemptId).execute();
+}
+
+/** The chain took the block back: the attempt is open again, under the same numbers and the same nonce. */
+export async function reopen(trx: Trx, attemptId: number): Promise<void> {
+  await trx
+    .updateTable('attempts')
+    .set({ state: 'open', block: null, block_id: null })
+    .where('id', '=', attemptId)
+    .execute();
+  await sql`
+    update pushes set status = 'submitted', changed_at = now() where attempt_id = ${attemptId}`.execute(trx);
+}
+
+/** The attempt is over without an effect: its pushes are queued again under their numbers. */
+export async function bury(
+  trx: Trx,
+  { id, deployment, from }: Pick<Attempt, 'id' | 'deployment' | 'from'>,
+  chain: string,
+  problem: PushProblem | null,
+): Promise<void> {
+  await trx.updateTable('attempts').set({ state: 'dead' }).where('id', '=', id).execute();
+  await sql`
+    update pushes set status = 'queued', changed_at = now(),
+      error = ${problem === null ? null : JSON.stringify(problem)}::jsonb
+    where attempt_id = ${id}`.execute(trx);
+  await sql`
+    update lanes set sent_number = least(sent_number, ${from - 1})
+    where deployment = ${deployment} and chain = ${chain}`.execute(trx);
+}
+
+/** Locks a lane for the rest of the transaction: what happens to its pushes is published in this order. */
+export const lockLane = (trx: Trx, deployment: string, chain: string) =>
+  sql`select from lanes where deployment = ${deployment} and chain = ${chain} for update`.execute(trx);

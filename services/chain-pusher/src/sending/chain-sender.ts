@@ -1,0 +1,314 @@
+import type { ChainConfig } from '@orrery/contracts';
+import type { Clock, Logger, PollOutcome } from '@orrery/service-kit';
+import type { ChainCheck, ChainPort, ChainView, Inclusion } from '../chains/chain-port.js';
+import { ServersAway } from '../chains/json-rpc.js';
+import type { Db, Trx } from '../database/schema.js';
+import type { ChainSignals } from '../signals.js';
+import { adoptLane, forgetLost, openAdoptions } from './adopt-lane.js';
+import {
+  type Attempt,
+  attemptsUnderWay,
+  bury,
+  lockLane,
+  noteSent,
+  outgoingPushes,
+  reopen,
+  storeInclusion,
+  storeTransaction,
+} from './attempt-store.js';
+import { type ChainLease, fenced, holdLease, LeaseLost } from './chain-lease.js';
+import { noteChainState } from './chain-state.js';
+import { claimParcels, lanesWithWork } from './claim-parcels.js';
+import { compareLane } from './compare-lane.js';
+import { failAttempt, forgetFailures } from './lane-failure.js';
+import { nextStep, type Step } from './next-step.js';
+import { publishChanges } from './publish-changes.js';
+
+export interface ChainSenderOptions {
+  readonly db: Db;
+  readonly chain: ChainConfig;
+  readonly port: ChainPort;
+  /** Names this process among the chain-pushers. */
+  readonly owner: string;
+  readonly leaseTtlMs: number;
+  /** Of the inbox: whose dead letters say that a journal lost entries. */
+  readonly consumer: string;
+  /** Lets the intake of a deployment go on after the entries that its journal lost. */
+  readonly skipLost: (deployment: string) => Promise<unknown>;
+  /** Publishes what was written to the outbox. */
+  readonly onChanged: () => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signals: ChainSignals;
+}
+
+/** Transactions of one signer that may wait for their blocks; nodes keep 64 for an account at most. */
+const MAX_OPEN = 16;
+/** Attempts in blocks that are looked at in one round, from the oldest on. */
+const MAX_WATCHED = 100;
+/** Lanes remembered as compared. One that is forgotten costs a look at the chain. */
+const MAX_LEVEL = 50_000;
+/** How often attempts that are in a block are looked at until they are final, and the chain's state, in milliseconds. */
+const WATCH_MS = 5000;
+const CHECK_MS = 15_000;
+
+/**
+ * Sends what waits for one chain, and watches it until it is final. Of all processes only the holder of the chain's lease
+ * does so. One round:
+ *
+ *   look at the chain ─→ each attempt under way: note its block, send it again, replace it, give it up
+ *                     ─→ lanes with work: compare them with the chain, claim parcels ─→ sign ─→ store ─→ send
+ *
+ * No transaction of the database is open during a call to the chain. What is sent was stored before, so a process that takes
+ * over finds it.
+ */
+export function createChainSender(options: ChainSenderOptions) {
+  const { db, chain, port, owner, clock, logger, signals } = options;
+  const { name } = chain;
+  /** Lanes that were compared with the chain since this process took the lease, or lost an attempt. */
+  const level = new Set<string>();
+  let epoch: number | undefined;
+  let usable = false;
+  let isAway = false;
+  let checkedAt = 0;
+  let watchedAt = 0;
+
+  const takeLease = async (): Promise<ChainLease | undefined> => {
+    const lease = await holdLease(db, name, owner, options.leaseTtlMs);
+    if (lease?.epoch !== epoch) {
+      level.clear();
+      checkedAt = 0;
+    }
+    epoch = lease?.epoch;
+    return lease;
+  };
+
+  const check = async (lease: ChainLease, signal: AbortSignal) => {
+    if (clock.now() - checkedAt < (usable ? CHECK_MS : 3 * port.patience.retryMs)) return;
+    const found = await port.check(signal).catch((error: Error) => {
+      isAway = error instanceof ServersAway;
+      return { reason: error.message, balance: null };
+    });
+    signal.throwIfAborted();
+    if (found.balance !== null) isAway = false;
+    await noteState(lease, found);
+  };
+
+  const noteState = async (lease: ChainLease, found: ChainCheck) => {
+    checkedAt = clock.now();
+    if (usable !== (found.reason === null))
+      logger.warn({ chain: name, reason: found.reason }, 'chain state changed');
+    usable = found.reason === null;
+    signals.checked(name, found);
+    await noteChainState(db, lease, owner, found.reason);
+  };
+
+  const inLane = (lease: ChainLease, attempt: Attempt, work: (trx: Trx) => Promise<void>) =>
+    fenced(db, lease, owner, async (trx) => {
+      await lockLane(trx, attempt.deployment, name);
+      await work(trx);
+      await publishChanges(trx, { chain: name, explorerUrl: chain.explorerUrl }, attempt);
+    }).then(options.onChanged);
+
+  const fail = (trx: Trx, attempt: Attempt, reason: string) =>
+    failAttempt(trx, name, attempt, { reason, retryMs: port.patience.retryMs });
+
+  const send = async (lease: ChainLease, attempt: Attempt, signal: AbortSignal) => {
+    const newest = attempt.transactions.at(-1);
+    if (newest === undefined) return;
+    const outcome = await port.send(newest, signal);
+    signals.sent(name, outcome.kind);
+    if (outcome.kind === 'refused') {
+      level.delete(attempt.deployment);
+      return inLane(lease, attempt, (trx) => fail(trx, attempt, outcome.reason));
+    }
+    if (outcome.kind === 'unaffordable') {
+      // Looked at before anything more is signed.
+      checkedAt = 0;
+      usable = false;
+    }
+    await noteSent(db, name, [newest.id], new Date(clock.now()));
+  };
+
+  const signed = async (lease: ChainLease, attempt: Attempt, view: ChainView, signal: AbortSignal) => {
+    const range = await outgoingPushes(db, { deployment: attempt.deployment, chain: name }, attempt);
+    const parcel = { deployment: attempt.deployment, pushes: range };
+    const failures = await failuresOf(db, attempt.deployment, name);
+    const objection = failures > 0 ? await port.rehearse(parcel, signal) : null;
+    if (objection !== null) {
+      level.delete(attempt.deployment);
+      await inLane(lease, attempt, (trx) => fail(trx, attempt, objection));
+      return undefined;
+    }
+    const terms = { nonce: attempt.nonce, view, replaced: attempt.transactions, gasFactor: 1 + failures };
+    const made = await port.sign(parcel, terms, signal);
+    if (made === null) {
+      signals.feeCapped(name);
+      return undefined;
+    }
+    const at = clock.now();
+    await inLane(lease, attempt, (trx) => storeTransaction(trx, name, attempt.id, made, new Date(at)));
+    const stored = { ...made, createdAt: at, sentAt: null };
+    return { ...attempt, transactions: [...attempt.transactions, stored] };
+  };
+
+  const carryOut = async (
+    lease: ChainLease,
+    attempt: Attempt,
+    step: Step,
+    view: ChainView,
+    signal: AbortSignal,
+  ) => {
+    switch (step.kind) {
+      case 'wait':
+        return;
+      case 'note':
+        signals.included(name, step.inclusion.depth, attempt.to - attempt.from + 1);
+        return inLane(lease, attempt, async (trx) => {
+          await storeInclusion(trx, attempt.id, step.inclusion);
+          await forgetFailures(trx, attempt.deployment, name);
+        });
+      case 'reopen':
+        signals.reorganized(name);
+        await inLane(lease, attempt, (trx) => reopen(trx, attempt.id));
+        return send(lease, attempt, signal);
+      case 'lost':
+        level.delete(attempt.deployment);
+        return inLane(lease, attempt, (trx) => bury(trx, attempt, name, null));
+      case 'failed':
+        level.delete(attempt.deployment);
+        return inLane(lease, attempt, (trx) => fail(trx, attempt, step.reason));
+      case 'resend':
+        return send(lease, attempt, signal);
+      case 'sign':
+      case 'replace': {
+        const next =
+          usable || step.kind === 'replace' ? await signed(lease, attempt, view, signal) : undefined;
+        return send(lease, next ?? attempt, signal);
+      }
+    }
+  };
+
+  const follow = async (
+    lease: ChainLease,
+    attempts: readonly Attempt[],
+    view: ChainView,
+    signal: AbortSignal,
+  ) => {
+    const transactions = attempts.flatMap((attempt) => attempt.transactions);
+    const found = new Map<string, Inclusion>();
+    if (transactions.length > 0) {
+      for (const inclusion of await port.find(transactions, view, signal)) found.set(inclusion.id, inclusion);
+    }
+    let isFirst = true;
+    for (const attempt of inNonceOrder(attempts)) {
+      const inclusion = bestOf(attempt.transactions.flatMap(({ id }) => found.get(id) ?? []));
+      const step = nextStep(attempt, inclusion, { view, now: clock.now(), isFirst }, port);
+      if (inclusion === undefined) isFirst = false;
+      await carryOut(lease, attempt, step, view, signal);
+    }
+  };
+
+  /** Lanes that may send: those that hold nothing else than the chain. */
+  const comparedLanes = async (lease: ChainLease, free: number, signal: AbortSignal) => {
+    const lanes = await lanesWithWork(db, name, free);
+    const ready: string[] = [];
+    for (const { deployment, sent } of lanes) {
+      if (level.has(deployment)) {
+        ready.push(deployment);
+        continue;
+      }
+      const recorded = await port.recorded(deployment, sent, signal);
+      const lane = { deployment, chain: name, signer: port.signer };
+      const comparison = await fenced(db, lease, owner, (trx) => compareLane(trx, lane, recorded));
+      if (comparison === 'ahead')
+        logger.error({ chain: name, deployment }, 'chain is ahead of the deployment');
+      if (comparison !== 'level') continue;
+      if (level.size >= MAX_LEVEL) level.clear();
+      level.add(deployment);
+      ready.push(deployment);
+    }
+    return ready;
+  };
+
+  const adopt = async (lease: ChainLease, signal: AbortSignal) => {
+    for (const adoption of await openAdoptions(db, name)) {
+      const last = await port.lastNumber(adoption.deployment, signal);
+      const lost = await fenced(db, lease, owner, async (trx) => {
+        const hasLost = await forgetLost(trx, options.consumer, adoption.deployment);
+        await adoptLane(trx, adoption, last);
+        return hasLost;
+      });
+      level.delete(adoption.deployment);
+      if (lost) await options.skipLost(adoption.deployment);
+    }
+  };
+
+  const begin = async (lease: ChainLease, open: number, view: ChainView, signal: AbortSignal) => {
+    if (!usable || view.isTooExpensive || open >= MAX_OPEN) {
+      if (view.isTooExpensive) signals.feeCapped(name);
+      return false;
+    }
+    const deployments = await comparedLanes(lease, MAX_OPEN - open, signal);
+    if (deployments.length === 0) return false;
+    const terms = { chain: name, signer: port.signer, deployments, nonce: view.nonce };
+    await fenced(db, lease, owner, (trx) => claimParcels(trx, terms));
+    const attempts = await attemptsUnderWay(db, name, { limit: MAX_OPEN, watched: 0 });
+    for (const attempt of inNonceOrder(attempts.filter(({ transactions }) => transactions.length === 0))) {
+      const next = await signed(lease, attempt, view, signal);
+      if (next !== undefined) await send(lease, next, signal);
+    }
+    return attempts.length > 0;
+  };
+
+  const round = async (lease: ChainLease, signal: AbortSignal): Promise<PollOutcome> => {
+    await check(lease, signal);
+    if (isAway) return 'idle';
+    const isWatchDue = clock.now() - watchedAt >= Math.min(WATCH_MS, port.patience.resendMs);
+    const watched = isWatchDue ? MAX_WATCHED : 0;
+    const attempts = await attemptsUnderWay(db, name, { limit: MAX_OPEN * 2, watched });
+    await adopt(lease, signal);
+    const hasWork = attempts.length > 0 || (await lanesWithWork(db, name, 1)).length > 0;
+    if (!hasWork) return 'idle';
+    const view = await port.view(signal);
+    await follow(lease, attempts, view, signal);
+    if (isWatchDue) watchedAt = clock.now();
+    const open = await attemptsUnderWay(db, name, { limit: MAX_OPEN, watched: 0 });
+    await begin(lease, open.length, view, signal);
+    return 'idle';
+  };
+
+  return {
+    runOnce: async (signal: AbortSignal): Promise<PollOutcome> => {
+      const lease = await takeLease();
+      if (lease === undefined) return 'idle';
+      try {
+        return await round(lease, signal);
+      } catch (error) {
+        if (error instanceof LeaseLost) return 'idle';
+        if (!(error instanceof ServersAway)) throw error;
+        // Nothing more is asked until the next check.
+        isAway = true;
+        await noteState(lease, { reason: error.message, balance: null });
+        return 'idle';
+      }
+    },
+  };
+}
+
+const inNonceOrder = (attempts: readonly Attempt[]): Attempt[] =>
+  [...attempts].sort((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0) || a.id - b.id);
+
+/** Of an attempt's transactions one has the effect; a failed one of the same nonce says less. */
+const bestOf = (found: readonly Inclusion[]): Inclusion | undefined =>
+  found.find(({ failure }) => failure === null) ?? found[0];
+
+async function failuresOf(db: Db, deployment: string, chain: string): Promise<number> {
+  const lane = await db
+    .selectFrom('lanes')
+    .select('failures')
+    .where('deployment', '=', deployment)
+    .where('chain', '=', chain)
+    .executeTakeFirst();
+  return lane?.failures ?? 0;
+}

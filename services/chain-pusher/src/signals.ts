@@ -1,0 +1,47 @@
+import { createMeter } from '@orrery/service-kit';
+
+/** What the chain-pusher measures, per chain. */
+export interface ChainSignals {
+  checked(chain: string, found: { readonly reason: string | null; readonly balance: number | null }): void;
+  sent(chain: string, outcome: string): void;
+  included(chain: string, depth: string, pushes: number): void;
+  reorganized(chain: string): void;
+  /** Nothing was sent, or replaced, since it would cost more than the operator allows. */
+  feeCapped(chain: string): void;
+  backlog(
+    chain: string,
+    found: { readonly pushes: number; readonly seconds: number; readonly stopped: number },
+  ): void;
+}
+
+export function chainSignals(): ChainSignals {
+  const meter = createMeter('chain-pusher');
+  const gauge = (name: string, description: string) =>
+    meter.createGauge(`orrery_chain_${name}`, { description });
+  const count = (name: string, description: string) =>
+    meter.createCounter(`orrery_chain_${name}`, { description });
+  const available = gauge('available', '1 while pushes can be sent to the chain, else 0');
+  const balance = gauge('balance', "Balance of the signer's account, in the chain's own unit");
+  const waiting = gauge('backlog', 'Pushes that wait');
+  const age = gauge('oldest_seconds', 'Age of the oldest push that waits');
+  const stopped = gauge('stopped_lanes', 'Lanes that a failed push or a chain that is ahead has stopped');
+  const sent = count('transactions', 'Transactions sent, by what the node said');
+  const included = count('pushes', 'Pushes that reached a depth of the chain');
+  const reorganized = count('reorganizations', 'Attempts whose block the chain took back');
+  const capped = count('fee_capped', 'Times that the highest allowed fee was too low');
+  return {
+    checked: (chain, found) => {
+      available.record(found.reason === null ? 1 : 0, { chain });
+      if (found.balance !== null) balance.record(found.balance, { chain });
+    },
+    sent: (chain, outcome) => sent.add(1, { chain, outcome }),
+    included: (chain, depth, pushes) => included.add(pushes, { chain, depth }),
+    reorganized: (chain) => reorganized.add(1, { chain }),
+    feeCapped: (chain) => capped.add(1, { chain }),
+    backlog: (chain, found) => {
+      waiting.record(found.pushes, { chain });
+      age.record(found.seconds, { chain });
+      stopped.record(found.stopped, { chain });
+    },
+  };
+}

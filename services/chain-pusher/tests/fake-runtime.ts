@@ -1,0 +1,128 @@
+import type { Bus } from '@orrery/bus';
+import {
+  accountOf,
+  canonicalHash,
+  defineContract,
+  deploymentRpcs,
+  type JournalFact,
+  type JournalKind,
+  type JsonObject,
+  journalEntry,
+  journalRpcs,
+  newAddress,
+  type PushPlan,
+  ServiceError,
+} from '@orrery/contracts';
+
+/** What the chain-pusher uses of the runtime. */
+const used = defineContract('runtime', {
+  ...journalRpcs,
+  'deployments.relation': deploymentRpcs['deployments.relation'],
+});
+
+export const OWNER = 1;
+
+export interface Execution {
+  readonly plan?: PushPlan | null;
+  readonly result?: JsonObject;
+  readonly stateChanges?: JournalFact['stateChanges'];
+  readonly status?: 'succeeded' | 'failed';
+}
+
+/** Journals in memory, served and published like those of the runtime. */
+export async function startFakeRuntime(bus: Bus, journals = new Map<string, JournalFact[]>()) {
+  const hidden = new Set<string>();
+  await bus.serve(used, {
+    'journal.range': async ({ deployment, after, limit }) => {
+      const entries = journals.get(deployment);
+      if (entries === undefined) throw new ServiceError('deployment_not_found');
+      return { entries: entries.slice(after, after + limit), head: entries.length };
+    },
+    'journal.heads': async () => ({
+      heads: [...journals].map(([deployment, entries]) => ({
+        deployment,
+        seq: entries.length,
+        hash: entries.at(-1)?.hash ?? '',
+      })),
+      next: null,
+      until: new Date().toISOString(),
+    }),
+    'deployments.relation': async ({ params: { address } }, { caller }) => {
+      const isOwner = accountOf(caller) === OWNER;
+      if (!journals.has(address) || (hidden.has(address) && !isOwner))
+        throw new ServiceError('deployment_not_found');
+      return { address, relation: isOwner ? ('owner' as const) : ('visible' as const) };
+    },
+  });
+
+  function append(deployment: string, kind: JournalKind, parts: Partial<JournalFact>): JournalFact {
+    const entries = journals.get(deployment) ?? [];
+    journals.set(deployment, entries);
+    const last = entries.at(-1);
+    const entry = {
+      v: 1 as const,
+      deployment,
+      id: crypto.randomUUID(),
+      seq: entries.length + 1,
+      kind,
+      event: null,
+      eventVersion: null,
+      versionHash: null,
+      trigger: null,
+      caller: `account:${OWNER}`,
+      status: null,
+      input: {},
+      changes: [],
+      result: null,
+      error: null,
+      llmHash: null,
+      attestation: null,
+      paymentKey: null,
+      executedAt: new Date().toISOString(),
+      prevHash: last?.hash ?? canonicalHash({ deployment }),
+      worldAddress: newAddress(),
+      inputHash: canonicalHash({}),
+      stateChanges: {},
+      binding: null,
+      ...parts,
+    };
+    const fact = { ...entry, hash: canonicalHash(entry as unknown as JsonObject) };
+    entries.push(fact);
+    return fact;
+  }
+
+  return {
+    journals,
+    hidden,
+    /** Adds an entry without telling anyone. */
+    append,
+    createDeployment(): string {
+      const deployment = newAddress();
+      append(deployment, 'deployment_created', {});
+      return deployment;
+    },
+    execute(
+      deployment: string,
+      { plan = null, status = 'succeeded', ...parts }: Execution = {},
+    ): JournalFact {
+      const names = {
+        event: 'race',
+        eventVersion: 1,
+        trigger: 'admin' as const,
+        versionHash: 'c'.repeat(64),
+      };
+      return append(deployment, 'execution', { ...names, status, binding: plan, ...parts });
+    },
+    /** A database that came back without the last entries. */
+    loseAfter(deployment: string, seq: number): void {
+      const entries = journals.get(deployment) ?? [];
+      const lost = entries.at(-1);
+      entries.splice(seq);
+      append(deployment, 'tail_lost', { input: { seq: lost?.seq ?? 0, hash: lost?.hash ?? '' } });
+    },
+    publish: (entry: JournalFact) =>
+      bus.publish(journalEntry, entry, { id: entry.id, orderingKey: entry.deployment }),
+  };
+}
+
+export type FakeRuntime = Awaited<ReturnType<typeof startFakeRuntime>>;

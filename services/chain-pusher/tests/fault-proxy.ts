@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+interface RpcRequest {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/**
+ * What happens to a batch. `lose answer`: the server gets it, the client never hears of it. `refuse`: neither. `swallow`: the
+ * client is told that its transactions were taken, and the server never gets them. An error: the server's answer to each.
+ */
+export type Fault = 'pass' | 'lose answer' | 'refuse' | 'swallow' | { readonly error: string };
+
+/** An RPC server in front of another one. */
+export async function startFaultProxy(target: string, faultOf: (request: RpcRequest) => Fault) {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on(
+      'end',
+      () => void answer(Buffer.concat(chunks).toString(), response).catch(() => response.destroy()),
+    );
+  });
+  const answer = async (body: string, response: ServerResponse) => {
+    const requests = JSON.parse(body) as RpcRequest[];
+    const [fault = 'pass'] = requests.map(faultOf).filter((one) => one !== 'pass');
+    if (fault === 'refuse') return response.destroy();
+    if (typeof fault === 'object') {
+      const error = { code: -32000, message: fault.error };
+      return response.end(JSON.stringify(requests.map(({ id }) => ({ jsonrpc: '2.0', id, error }))));
+    }
+    if (fault === 'swallow') {
+      const result = `0x${'00'.repeat(32)}`;
+      return response.end(JSON.stringify(requests.map(({ id }) => ({ jsonrpc: '2.0', id, result }))));
+    }
+    const headers = { 'content-type': 'application/json' };
+    const forwarded = await fetch(target, { method: 'POST', headers, body });
+    const text = await forwarded.text();
+    return fault === 'lose answer' ? response.destroy() : response.end(text);
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

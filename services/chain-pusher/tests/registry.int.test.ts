@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { ANVIL_KEYS } from '@orrery/testing/servers';
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  createWalletClient,
+  getContract,
+  type Hex,
+  http,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { foundry } from 'viem/chains';
+import { beforeEach, describe, expect, it } from 'vitest';
+// @ts-expect-error: a script
+import { compileRegistry } from '../contracts/compile.js';
+import { pushRegistryAbi, pushRegistryBytecode } from '../src/chains/evm/push-registry.js';
+import { type Evm, startEvm } from './evm-house.js';
+
+const deployment = `0x${'5a'.repeat(20)}` as const;
+const hash = (digits: string) => `0x${digits.repeat(32)}` as const;
+
+let evm: Evm;
+beforeEach(async () => {
+  evm = await startEvm();
+});
+
+const registryOf = (key: Hex) => {
+  const account = privateKeyToAccount(key);
+  const client = createWalletClient({ account, chain: foundry, transport: http(evm.url) });
+  return getContract({ address: evm.contract as Hex, abi: pushRegistryAbi, client });
+};
+const push = (key: Hex, number: number, digest = hash('d1')) =>
+  registryOf(key).write.push([deployment, BigInt(number), hash('e1'), digest, '0x7b7d']);
+
+const refusalOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'accepted',
+    (error: unknown) => {
+      const revert =
+        error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError);
+      return revert instanceof ContractFunctionRevertedError ? revert.data?.errorName : error;
+    },
+  );
+
+describe('the registry contract', () => {
+  it('is the source as committed, compiled', () => {
+    const committed = JSON.parse(
+      readFileSync(new URL('../contracts/PushRegistry.json', import.meta.url), 'utf8'),
+    );
+    expect(compileRegistry()).toEqual(committed);
+    expect([pushRegistryAbi, pushRegistryBytecode]).toEqual([committed.abi, committed.bytecode]);
+  });
+
+  it('records pushes in their sequence, and a repetition changes nothing', async () => {
+    const [owner] = ANVIL_KEYS;
+    for (const number of [1, 2, 1, 2]) await push(owner, number);
+    expect((await evm.pushed()).map(({ number }) => number)).toEqual([1n, 2n]);
+    expect(await registryOf(owner).read.lastNumber([deployment])).toBe(2n);
+    expect(await registryOf(owner).read.digestOf([deployment, 2n])).toBe(hash('d1'));
+    expect(await refusalOf(push(owner, 4))).toBe('OutOfSequence');
+    expect(await refusalOf(push(owner, 0))).toBe('OutOfSequence');
+    expect(await refusalOf(push(owner, 2, hash('d2')))).toBe('DifferentDigest');
+  });
+
+  it('records several pushes together, all or none', async () => {
+    const many = (...numbers: bigint[]) =>
+      registryOf(ANVIL_KEYS[0]).write.pushMany([
+        numbers.map((number) => ({
+          deployment,
+          number,
+          entryHash: hash('e1'),
+          digest: hash('d1'),
+          data: '0x' as const,
+        })),
+      ]);
+    await many(1n, 2n, 3n);
+    expect(await refusalOf(many(4n, 6n))).toBe('OutOfSequence');
+    await many(2n, 3n, 4n);
+    expect((await evm.pushed()).map(({ number }) => number)).toEqual([1n, 2n, 3n, 4n]);
+  });
+
+  it('takes pushes from its pushers alone, whom its owner alone names', async () => {
+    const [owner, other] = ANVIL_KEYS;
+    const account = privateKeyToAccount(other).address;
+    expect(await refusalOf(push(other, 1))).toBe('NotPusher');
+    expect(await refusalOf(registryOf(other).write.setPusher([account, true]))).toBe('NotOwner');
+    await registryOf(owner).write.setPusher([account, true]);
+    await push(other, 1);
+    await registryOf(owner).write.setPusher([privateKeyToAccount(owner).address, false]);
+    expect(await refusalOf(push(owner, 2))).toBe('NotPusher');
+    await registryOf(owner).write.setOwner([account]);
+    expect(await refusalOf(registryOf(owner).write.setPusher([account, false]))).toBe('NotOwner');
+  });
+});

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { type Bus, connectBus, createInProcessHub } from '@orrery/bus';
+import { type ChainPusherConfig, startChainPusher } from '@orrery/chain-pusher';
+import type { SigningChain } from '@orrery/chain-pusher/config';
+import { adoptionOutcome, openChainPusherDatabase, requestAdoption } from '@orrery/chain-pusher/operator';
+import {
+  type AccountState,
+  accountChanged,
+  accountContract,
+  type ChainConfig,
+  type ChainFile,
+  chainContract,
+  chainFile,
+  type ReplyOf,
+  type RequestOf,
+} from '@orrery/contracts';
+import { createHealth, createLogger, Resources, systemClock } from '@orrery/service-kit';
+import { createTestDatabase } from '@orrery/testing';
+import { ANVIL_KEYS } from '@orrery/testing/servers';
+import { onTestFinished, vi } from 'vitest';
+import type { ChainPort } from '../src/chains/chain-port.js';
+import { createEvmChain } from '../src/chains/evm/evm-chain.js';
+import { createSolanaChain } from '../src/chains/solana/solana-chain.js';
+import { type FakeRuntime, OWNER, startFakeRuntime } from './fake-runtime.js';
+
+type Rpcs = typeof chainContract.rpcs;
+
+export const OTHER = 2;
+/** A chain as the file of chains would have it, with anvil's first key. */
+export const chainOf = (
+  chain: ChainFile[number],
+  signerKey: string = ANVIL_KEYS[0],
+): ChainPusherConfig['chains'][number] => ({
+  chain: chainFile.parse([chain])[0] as ChainConfig,
+  signerKey,
+});
+
+/** Sends again and replaces sooner than in earnest. */
+const openImpatiently = async ({ chain, signerKey }: SigningChain): Promise<ChainPort> =>
+  chain.family === 'evm'
+    ? createEvmChain(chain, signerKey, { resendMs: 150, replaceMs: 600, retryMs: 30 })
+    : createSolanaChain(chain, signerKey, {
+        resendMs: 150,
+        replaceMs: Number.POSITIVE_INFINITY,
+        retryMs: 30,
+      });
+
+/** A chain that is not there. */
+export const deadChain = chainOf({
+  name: 'local',
+  caip2: 'eip155:31337',
+  family: 'evm',
+  rpcUrls: ['http://127.0.0.1:9'],
+  signerKeyEnv: 'KEY',
+});
+
+/** A database, a bus and journals for one test; chain-pushers are started on them. */
+/** `before`: the runtime of another house, whose journals are served here as well. */
+export async function prepareHouse(before?: FakeRuntime) {
+  const resources = new Resources();
+  onTestFinished(() => resources.release());
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const clock = systemClock;
+  const { url: databaseUrl } = resources.use('test database', await createTestDatabase());
+  const hub = resources.use('hub', await createInProcessHub({ databaseUrl, logger, clock }));
+  const busOf = async (service: string) => {
+    const bus = await connectBus({ url: 'inprocess', hub, service, logger, clock });
+    resources.add(`bus of ${service}`, () => bus.close());
+    return bus;
+  };
+  const runtime = await startFakeRuntime(await busOf('runtime'), before?.journals);
+  const accounts = new Map<number, AccountState>();
+  const gateway = await busOf('gateway');
+  await gateway.serve(accountContract, {
+    'accounts.states': async ({ afterId }) => ({
+      states: [...accounts.values()].filter(({ accountId }) => accountId > afterId),
+    }),
+  });
+  const standBy = oneReader();
+  const boot = async (...chains: ChainPusherConfig['chains']) => {
+    const bus = standBy(await busOf('chain-pusher'));
+    const health = createHealth({ clock });
+    const dependencies = { databaseUrl, bus, clock, logger, health, openChain: openImpatiently };
+    return resources.use(
+      'chain-pusher',
+      await startChainPusher(dependencies, { chains, leaseTtlMs: 2000, pollMs: 50 }),
+    );
+  };
+  const call = <Name extends keyof Rpcs>(
+    name: Name,
+    request: Partial<RequestOf<Rpcs[Name]>> | object,
+    accountId = OWNER,
+  ): Promise<ReplyOf<Rpcs[Name]>> =>
+    gateway.call(
+      chainContract.rpcs[name],
+      { params: {}, query: {}, headers: {}, body: {}, ...request } as never,
+      {
+        caller: { kind: 'account', accountId, scopes: ['read', 'write', 'execute'] },
+        requestId: randomUUID(),
+        deadline: Date.now() + 10_000,
+      },
+    ) as Promise<ReplyOf<Rpcs[Name]>>;
+  const pushes = async (deployment: string, query: object = {}, accountId = OWNER) =>
+    call('pushes.list', { params: { worldAddress: '1', address: deployment }, query }, accountId);
+  /** Tells everyone about an account. */
+  const announce = (state: AccountState) => gateway.publish(accountChanged, state, { id: randomUUID() });
+  /** As the command `orrery chains adopt` does. */
+  const adopt = async (deployment: string, chain: string) => {
+    await using database = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 1 });
+    await requestAdoption(database.db, deployment, chain);
+    return await vi.waitFor(async () => {
+      const outcome = await adoptionOutcome(database.db, deployment, chain);
+      if (outcome === undefined) throw new Error('the adoption is under way');
+      return outcome;
+    }, 10_000);
+  };
+  return { runtime, accounts, announce, adopt, boot, call, pushes };
+}
+
+/** A hub in memory has one reader of a consumer: of several chain-pushers on it the first reads, the others only send. */
+function oneReader() {
+  const reading = new Set<string>();
+  return (bus: Bus): Bus => ({
+    ...bus,
+    consume: async (message, options) => {
+      if (reading.has(options.consumer)) return;
+      reading.add(options.consumer);
+      options.signal.addEventListener('abort', () => reading.delete(options.consumer));
+      await bus.consume(message, options);
+    },
+  });
+}

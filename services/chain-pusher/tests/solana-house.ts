@@ -1,0 +1,30 @@
+import type { SolanaChainConfig } from '@orrery/contracts';
+import { startSolanaNode } from '@orrery/testing/servers';
+import { onTestFinished } from 'vitest';
+import { signerOf } from '../src/chains/solana/solana-transaction.js';
+import { chainOf } from './running-pusher.js';
+
+/** A keypair made of the seed 1, 1, 1 …, for tests alone. */
+export const SOLANA_KEY = JSON.stringify([
+  ...Array<number>(32).fill(1),
+  ...[138, 136, 227, 221, 116, 9, 241, 149, 253, 82, 219, 45, 60, 186, 93, 114],
+  ...[202, 103, 9, 191, 29, 148, 18, 27, 243, 116, 136, 1, 180, 15, 111, 92],
+]);
+
+/** A Solana node as a chain of the configuration. It ends with the test. */
+export async function startSolana({
+  config = {},
+  funded = true,
+}: {
+  config?: Partial<SolanaChainConfig>;
+  funded?: boolean;
+} = {}) {
+  const node = await startSolanaNode();
+  onTestFinished(() => node[Symbol.asyncDispose]());
+  const { address } = await signerOf(SOLANA_KEY);
+  if (funded) node.fund(address);
+  const common = { name: 'local', caip2: node.caip2, family: 'solana', signerKeyEnv: 'KEY' } as const;
+  const through = (...rpcUrls: string[]) => chainOf({ ...common, rpcUrls, ...config } as never, SOLANA_KEY);
+  const memos = (): Record<string, unknown>[] => node.memos().map((memo) => JSON.parse(memo));
+  return { node, through, chain: through(node.url), memos, url: node.url };
+}
