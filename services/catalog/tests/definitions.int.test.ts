@@ -137,6 +137,16 @@ describe('definitions', () => {
     expect((await catalog.ask('definitions.confirm', again)).worlds[0]?.state).toBe('changed');
   });
 
+  it('finds a version by its number, bound or not', async () => {
+    const { data } = await catalog.call('versions.create', { params: inRace(), body: raceVersion });
+    const { versionId } = await claimed(data.version);
+    const named = { worldId: planted.world.id, event: 'race', version: data.version };
+    const find = async (other: object) => catalog.ask('definitions.find', { ...named, ...other });
+    expect(await find({})).toEqual({ versionId });
+    for (const wrong of [{ worldId: named.worldId + 1_000_000 }, { event: 'no race' }, { version: 999 }])
+      expect(await find(wrong)).toEqual({ versionId: null });
+  });
+
   it('locks versions for a deployment, all or none, any number of times', async () => {
     const { data } = await catalog.call('versions.create', { params: inRace(), body: raceVersion });
     const second = await claimed(data.version);

@@ -18,6 +18,7 @@ import { answerUnknownRoutes, recordRoutes } from './http/server/route-table.js'
 import type { RateLimiter, RatePolicies } from './limits/rate-policy.js';
 import { openApiDocument } from './openapi/document.js';
 import type { CallOperation, RoutedRpc } from './operations/operation.js';
+import { addSignedRoute, type ExecuteForWallet } from './public/signed-route.js';
 import { addDocumentRoutes } from './reference/document-routes.js';
 
 export interface AppContext {
@@ -35,6 +36,10 @@ export interface AppContext {
   /** How long a call may take, in milliseconds. */
   deadlineMs: number;
   routes: readonly RoutedRpc[];
+  /** Serves the routes that a wallet signs. */
+  executeForWallet: ExecuteForWallet;
+  /** The address under which clients reach the service. */
+  publicUrl: string;
   /** Serves the routes that are streams. */
   stream: StreamHandler;
   maxStreams: number;
@@ -58,6 +63,7 @@ export function createApp(context: AppContext): FastifyInstance {
   const guards = (rpc: RoutedRpc) => [...requireAccess(rpc.access, context.keys), ...limitRate(rpc, context)];
   for (const rpc of context.routes) {
     if (rpc.http.stream === true) addStreamRoute(app, rpc, { ...context, guards, admission });
+    else if (rpc.http.signed === true) addSignedRoute(app, rpc, { ...context, guards });
     else addRoute(app, rpc, { ...context, guards });
   }
   return app;

@@ -24,6 +24,7 @@ const environment = z.object({
   REQUEST_TIMEOUT_MS: limit(30_000, 1000, 600_000, 'milliseconds within which a request must have arrived'),
   HEADERS_TIMEOUT_MS: limit(10_000, 1000, 600_000, 'milliseconds within which its headers must have arrived'),
   CALL_DEADLINE_MS: limit(30_000, 1000, 600_000, 'milliseconds that a request may take to be answered'),
+  AI_DEADLINE_MS: limit(120_000, 1000, 600_000, 'milliseconds that an execution by a model may take'),
   TRUST_PROXY: z
     .string()
     .max(1024)
@@ -45,6 +46,9 @@ const environment = z.object({
   RATE_AUTH_PER_MINUTE: limit(10, 1, 1_000_000, 'sign-in requests a minute per client address'),
 });
 
+/** How long a run that reached its deadline may take to end, in milliseconds. */
+const ENDING_MS = 5000;
+
 export interface GatewayConfig {
   readonly host: string;
   readonly port: number;
@@ -53,6 +57,8 @@ export interface GatewayConfig {
   readonly limits: HttpLimits;
   /** How long a call to a service may take, in milliseconds. */
   readonly deadlineMs: number;
+  /** How long an execution that became a run is waited for, in milliseconds; never shorter than any other call. */
+  readonly runDeadlineMs: number;
   /** Requests under way; beyond it new ones are refused with 503. */
   readonly maxInFlight: number;
   /** Live streams that may be open; beyond it new ones are refused with 503. */
@@ -79,6 +85,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
       trustProxy: trustedProxies(read.TRUST_PROXY),
     },
     deadlineMs: read.CALL_DEADLINE_MS,
+    runDeadlineMs: Math.max(read.CALL_DEADLINE_MS, read.AI_DEADLINE_MS + ENDING_MS),
     maxStreams: read.MAX_STREAMS,
     signIn: { isOpen: read.SIGN_UP === 'open', publicUrl: read.PUBLIC_URL ?? localUrl(read) },
     maxInFlight: read.MAX_IN_FLIGHT,

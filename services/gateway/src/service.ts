@@ -16,6 +16,7 @@ import { startLimiter } from './limits/start-limiter.js';
 import { createDispatch } from './operations/dispatch.js';
 import type { IdentityHandlers } from './operations/operation.js';
 import { allRoutes } from './operations/routes.js';
+import { createExecuteForWallet } from './public/execute-for-wallet.js';
 import { signInHandlers } from './sign-in/handlers.js';
 import { startStreams } from './stream/start-streams.js';
 
@@ -47,9 +48,12 @@ export function startGateway(
       ...keyHandlers({ db, bus, keys, clock, logger }),
       ...signInHandlers({ db, clock, signIn: config.signIn }),
     };
-    const call = createDispatch(bus, identity, database.storage.note);
-    const { deadlineMs } = config;
-    const stream = startStreams({ bus, call, keys, clock, logger, deadlineMs, resources });
+    const { deadlineMs, runDeadlineMs } = config;
+    const { note: onError } = database.storage;
+    const longerMs = runDeadlineMs - deadlineMs;
+    const call = createDispatch(bus, identity, { onError, longerMs });
+    const stream = startStreams({ bus, call, keys, clock, logger, deadlineMs });
+    const executeForWallet = createExecuteForWallet(bus, { onError, longerMs });
     const limiter = await startLimiter({ ...dependencies, redisUrl: config.redisUrl, resources });
     const app = createApp({
       call,
@@ -60,6 +64,8 @@ export function startGateway(
       routes: allRoutes,
       limiter,
       stream,
+      executeForWallet,
+      publicUrl: config.signIn.publicUrl,
       ...config,
     });
     resources.add('http', () => app.close());

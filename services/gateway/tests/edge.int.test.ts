@@ -168,11 +168,14 @@ describe('admission', () => {
 });
 
 describe('arriving bodies', () => {
-  it('that drip are refused with 408 and end their connection', async () => {
+  it.each([
+    ['small', 'content-length: 500', ' '],
+    ['of unknown length', 'transfer-encoding: chunked', '1\r\n \r\n'],
+  ])('that are %s and drip are refused with 408 and end their connection', async (_size, header, drop) => {
     const { app } = fakeApp({ limits: { ...httpLimits, requestTimeoutMs: 60_000, slowBodyGraceMs: 50 } });
     await using server = await listening(app);
-    const one = server.post('/app/things', 'content-length: 5000', '{');
-    const drip = setInterval(() => one.socket.write(' '), 10);
+    const one = server.post('/app/things', header, drop);
+    const drip = setInterval(() => one.socket.write(drop), 10);
     expect(await one.answer).toMatch(/^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
     clearInterval(drip);
   });

@@ -7,6 +7,7 @@ import type { KeyVerifier } from '../src/accounts/key-verifier.js';
 import type { RoutedRpc } from '../src/operations/operation.js';
 import { createHeadWatch } from '../src/stream/head-watch.js';
 import type { JournalClient } from '../src/stream/journal-client.js';
+import { createPushWatch } from '../src/stream/push-watch.js';
 import { streamDeployment } from '../src/stream/stream-deployment.js';
 import { authorized, fakeApp } from './support/fake-app.js';
 
@@ -50,6 +51,7 @@ async function setUp() {
   const stream = streamDeployment({
     journal,
     heads,
+    pushes: createPushWatch(),
     whileListening: (work) => work(),
     keys,
     logger,

@@ -14,7 +14,7 @@ export interface ClaimDependencies {
   readonly clock: Clock;
 }
 
-type ClaimRpcs = Omit<typeof definitionRpcs, 'definitions.confirm' | 'definitions.lock'>;
+type ClaimRpcs = Omit<typeof definitionRpcs, 'definitions.confirm' | 'definitions.find' | 'definitions.lock'>;
 
 export function claimHandlers(context: ClaimDependencies): Handlers<ClaimRpcs> {
   const { db } = context;

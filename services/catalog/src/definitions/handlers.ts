@@ -5,7 +5,10 @@ import { confirmDefinitions } from './confirm-definitions.js';
 import type { LockDependencies } from './lock-definitions.js';
 import { lockDefinitions } from './lock-definitions.js';
 
-type DefinitionRpcs = Pick<typeof definitionRpcs, 'definitions.confirm' | 'definitions.lock'>;
+type DefinitionRpcs = Pick<
+  typeof definitionRpcs,
+  'definitions.confirm' | 'definitions.find' | 'definitions.lock'
+>;
 
 export function definitionHandlers(
   context: ConfirmDependencies & LockDependencies,
@@ -13,6 +16,18 @@ export function definitionHandlers(
   const { db } = context;
   return {
     'definitions.confirm': (asked) => confirmDefinitions(context, asked),
+
+    'definitions.find': async ({ worldId, event, version }) => {
+      const row = await db
+        .selectFrom('event_versions')
+        .innerJoin('events', 'events.id', 'event_versions.event_id')
+        .select('event_versions.id')
+        .where('events.world_id', '=', worldId)
+        .where('events.name', '=', event)
+        .where('event_versions.version', '=', version)
+        .executeTakeFirst();
+      return { versionId: row?.id ?? null };
+    },
 
     'definitions.lock': ({ worldId, versionIds }) =>
       transaction(db, (trx) => lockDefinitions(context, trx, worldId, versionIds)),

@@ -36,6 +36,14 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'instances.create': { entitySchema: 'horse', instanceId: 'HORSE_1', state: { wins: 3 } },
   'instances.update': { state: { wins: 4 } },
   'deployments.execute': { event: 'race-result', input: { winner: 'HORSE_1' } },
+  'public.execute': {
+    event: 'race-result',
+    input: { winner: 'HORSE_1' },
+    wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
+    signature: '5'.repeat(88),
+    message: `orrery:0x${'5a'.repeat(20)}:race-result:1763976600000`,
+  },
+  'cron.preview': { schedule: '0 9 * * *' },
   'auth.challenge': { wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU' },
   'auth.token': {
     wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
@@ -57,6 +65,7 @@ export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   eventName: 'race-result',
   version: '1',
   instanceId: 'HORSE_1',
+  chain: 'base-sepolia',
   historyId: '0190f3c2-7c1e-7a10-8c00-000000000001',
   executionId: '0190f3c2-7c1e-7a10-8c00-000000000002',
   id: '0aB1cD2eF3gH',

@@ -33,6 +33,20 @@ export const problemSchema: JsonSchema = {
   required: ['success', 'error', 'code', 'type', 'title', 'status', 'detail', 'instance', 'requestId'],
 };
 
+/** What clients of x402 version 1 read in the body of a 402. */
+const demandSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    x402Version: { const: 1 },
+    accepts: {
+      type: 'array',
+      description: 'Payment requirements of x402 version 1: one of them is to be met',
+      items: { type: 'object' },
+    },
+  },
+  required: ['x402Version', 'accepts'],
+};
+
 /** The codes that the gateway itself answers for any operation. */
 function gatewayCodes({ access, http }: RoutedRpc): ErrorCode[] {
   const codes: ErrorCode[] = [...EVERYWHERE];
@@ -97,12 +111,18 @@ function problemResponse(status: number, codes: readonly ErrorCode[], instance: 
   const mayWait = codes.some((code) => ERRORS[code].retryable);
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('. '),
-    headers: { ...common, ...(mayWait && retryAfter), ...(status === 401 && wwwAuthenticate) },
+    headers: {
+      ...common,
+      ...(mayWait && retryAfter),
+      ...(status === 401 && wwwAuthenticate),
+      ...(status === 402 && { 'PAYMENT-REQUIRED': header('PaymentRequired') }),
+    },
     content: {
       'application/problem+json': {
         schema: {
           allOf: [
             { $ref: '#/components/schemas/Problem' },
+            ...(status === 402 ? [demandSchema] : []),
             { type: 'object', properties: { code: { enum: codes } } },
           ],
         },

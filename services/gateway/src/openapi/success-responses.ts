@@ -20,6 +20,10 @@ export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<strin
     'RateLimit-Policy': header('RateLimitPolicy'),
     RateLimit: header('RateLimit'),
     ...(rpc.http.location !== undefined && { Location: header('Location') }),
+    ...(rpc.http.signed === true && {
+      'PAYMENT-RESPONSE': header('PaymentResponse'),
+      'X-PAYMENT-RESPONSE': header('XPaymentResponse'),
+    }),
     ...(etag !== undefined && rpc.http.path.includes('/entity-instances') && { ETag: header('ETag') }),
   };
   const content =

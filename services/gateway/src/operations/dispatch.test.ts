@@ -13,8 +13,8 @@ function dispatching(ofCall: () => Promise<unknown>, thrown: Error = lost) {
     if (name === 'executions.ofCall') return ofCall();
     throw thrown;
   });
-  const dispatch = createDispatch({ call } as never, {});
-  return { call, answer: () => dispatch(execute, request, gatewayCall) };
+  const dispatch = createDispatch({ call } as never, {}, { onError: () => undefined, longerMs: 90 });
+  return { call, dispatch, answer: () => dispatch(execute, request, gatewayCall) };
 }
 
 it('an execution whose process is gone is answered by the run that it became', async () => {
@@ -25,6 +25,21 @@ it('an execution whose process is gone is answered by the run that it became', a
   expect(executed?.[2]).toMatchObject({ callId });
   const { callId: same } = { callId: undefined, ...(executed?.[2] as object) };
   expect(asked?.[1]).toEqual({ params: request.params, callId: same });
+});
+
+it('an execution whose run goes on past the deadline of the call is waited for longer', async () => {
+  const late = new ServiceError('deadline_exceeded', undefined, { facts: { executionId: 'e' } });
+  const { call, answer } = dispatching(async () => ({ data: { seq: 8 } }), late);
+  expect(await answer()).toEqual({ data: { seq: 8 } });
+  expect(call.mock.calls.map(([, , options]) => (options as GatewayCall).deadline)).toEqual([9, 99]);
+  const failed = new ServiceError('deadline_exceeded', undefined, { facts: { historyId: 'h' } });
+  await expect(dispatching(async () => ({ data: null }), failed).answer()).rejects.toBe(failed);
+});
+
+it('a dry run may take as long as the call of a model from the start', async () => {
+  const { call, dispatch } = dispatching(async () => ({ data: null }), lost);
+  await dispatch(execute, { ...request, query: { dryRun: 'true' } }, gatewayCall).catch(() => undefined);
+  expect(call.mock.calls[0]?.[2]).toMatchObject({ deadline: 99 });
 });
 
 it('it fails with the error of its run', async () => {

@@ -9,17 +9,19 @@ type LocalHandler = (request: never, call: GatewayCall) => Promise<OperationRepl
 /** Handlers of the gateway's own contracts, by the name of the RPC. */
 export type LocalHandlers = Readonly<Record<string, LocalHandler>>;
 
+export interface DispatchOptions {
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds that an execution by a model may take beyond the deadline of the call. */
+  readonly longerMs: number;
+}
+
 /** Answers an operation by the gateway's own handler where there is one, else over the bus, whose errors are noted. */
 export const createDispatch =
-  (
-    bus: Pick<Bus, 'call'>,
-    local: LocalHandlers,
-    onError: (error: unknown) => void = () => undefined,
-  ): CallOperation =>
+  (bus: Pick<Bus, 'call'>, local: LocalHandlers, { onError, longerMs }: DispatchOptions): CallOperation =>
   (rpc, request, call) => {
     const own = local[rpc.name];
     if (own !== undefined) return answerHere(own, rpc, request, call);
-    return callOverBus(bus, rpc, request, call).catch((error: unknown) => {
+    return callOverBus(bus, rpc, request, call, longerMs).catch((error: unknown) => {
       onError(error);
       throw error;
     });
@@ -44,23 +46,37 @@ function callOverBus(
   rpc: RoutedRpc,
   request: unknown,
   { caller, requestId, deadline, signal }: GatewayCall,
+  longerMs: number,
 ): Promise<OperationReply> {
   const call = { caller, requestId, deadline, signal };
   if (rpc.name !== 'deployments.execute') return bus.call(rpc, request, call) as Promise<OperationReply>;
+  const execution = request as Execution;
+  const later = deadline + longerMs;
   const executing = { ...call, callId: crypto.randomUUID() };
-  return (bus.call(rpc, request, executing) as Promise<OperationReply>).catch((error: unknown) => {
-    if (!isUnknown(error)) throw error;
-    return answerOfRun(bus, request as Execution, executing, error);
+  // A dry run has no run that could be asked for later.
+  const first = execution.query['dryRun'] === undefined ? executing : { ...executing, deadline: later };
+  return (bus.call(rpc, request, first) as Promise<OperationReply>).catch((error: unknown) => {
+    if (!isUnknown(error) && !isStillRunning(error)) throw error;
+    return answerOfRun(bus, execution, { ...executing, deadline: later }, error);
   });
 }
 
 /** The process that took the call is gone. */
-const isUnknown = (error: unknown): boolean =>
+export const isUnknown = (error: unknown): boolean =>
   error instanceof ServiceError && error.code === 'unavailable' && error.facts['outcome'] === 'unknown';
 
-type Execution = { readonly params: { worldAddress: string; address: string } };
+/** The call's deadline passed while the run that it became goes on. */
+export const isStillRunning = (error: unknown): boolean =>
+  error instanceof ServiceError &&
+  error.code === 'deadline_exceeded' &&
+  error.facts['executionId'] !== undefined;
 
-/** A call that had become a run is answered by the run, which another process continues. @throws `lost` for any other */
+type Execution = {
+  readonly params: { worldAddress: string; address: string };
+  readonly query: Readonly<Record<string, unknown>>;
+};
+
+/** A call that had become a run is answered by the run, which goes on. @throws `lost` for any other */
 async function answerOfRun(
   bus: Pick<Bus, 'call'>,
   { params }: Execution,

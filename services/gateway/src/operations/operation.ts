@@ -29,6 +29,8 @@ export interface OperationReply {
   data: unknown;
   message?: string | undefined;
   pagination?: unknown;
+  /** Sums over a whole list. */
+  totals?: unknown;
   /** Revision for the `ETag`, quoted or bare. */
   etag?: string | undefined;
 }

@@ -24,7 +24,7 @@ export async function signInWallet(
   signed: SignedMessage,
   now: Date,
 ): Promise<{ account: AccountRow; key: CreatedKey }> {
-  if (!isSignedBy(signed)) throw new ServiceError('invalid_signature');
+  if (!(await isSignedBy(signed))) throw new ServiceError('invalid_signature');
   return await transaction(db, async (trx) => {
     if (!(await takeChallenge(trx, signed, now)))
       throw new ServiceError(

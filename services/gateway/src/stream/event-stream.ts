@@ -7,6 +7,8 @@ export interface EventStream {
   send(event: string, id: number | undefined, data: unknown): Promise<void>;
   /** Keeps the connection open through proxies and advances the client's last id. */
   heartbeat(id: number): void;
+  /** Sends what a client may miss: it is left out while the socket accepts no more. */
+  hint(event: string, data: unknown): void;
   end(): void;
 }
 
@@ -20,6 +22,9 @@ export function openEventStream(response: ServerResponse, signal: AbortSignal): 
     heartbeat: (id) => {
       // Nothing more is queued for a client that does not read.
       if (!response.writableNeedDrain) response.write(`: still here\nid: ${id}\n\n`);
+    },
+    hint: (event, data) => {
+      if (!response.writableNeedDrain) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
     },
     end: () => response.end(),
   };

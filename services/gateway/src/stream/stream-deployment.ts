@@ -14,6 +14,7 @@ import type { CallOperation } from '../operations/operation.js';
 import { openEventStream } from './event-stream.js';
 import type { HeadWatch } from './head-watch.js';
 import type { JournalClient } from './journal-client.js';
+import type { PushWatch } from './push-watch.js';
 import { streamExecutions } from './stream-executions.js';
 import { watchAccess } from './watch-access.js';
 import type { WhileUsed } from './while-used.js';
@@ -25,6 +26,7 @@ export interface StreamContext {
   keys: KeyVerifier;
   journal: JournalClient;
   heads: HeadWatch;
+  pushes: PushWatch;
   /** Subscribes to journal heads during the work. */
   whileListening: WhileUsed;
   clock: Clock;
@@ -71,6 +73,7 @@ async function serve(
   const lost = new AbortController();
   const signal = AbortSignal.any([abortSignalOf(call.signal), lost.signal]);
   const stream = openEventStream(call.begin(), signal);
+  const leave = context.pushes.follow(deployment, (push) => stream.hint('push', push));
   let seq = from;
   const watch = watchAccess({
     ...context,
@@ -86,6 +89,7 @@ async function serve(
   const reason = await streamExecutions(from, { ...context, deployment, stream, signal, onProgress })
     .then((ended) => (ended === 'deleted' ? 'deployment_not_found' : undefined))
     .catch((error: unknown) => (signal.aborted ? undefined : asServiceError(error).code));
+  leave();
   await watch.stop();
   const code = reason ?? (lost.signal.reason as ServiceError | undefined)?.code;
   if (code !== undefined && !call.signal.aborted)

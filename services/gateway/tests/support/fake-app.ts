@@ -63,6 +63,10 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
     limiter: createLocalLimiter(systemClock),
     rates: undefined,
     maxStreams: 2,
+    executeForWallet: async () => {
+      throw new ServiceError('unavailable');
+    },
+    publicUrl: 'http://localhost:3000',
     stream: async (_request, call) => void call.begin().end(),
     routes: Object.values(thingContract.rpcs) as RoutedRpc[],
     ...overrides,

@@ -1,4 +1,5 @@
 import { ERRORS, type FieldProblem, type JsonObject, type ServiceError } from '@orrery/contracts';
+import { encodeJson } from '../../public/payment/payment-headers.js';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
@@ -36,15 +37,27 @@ export function problemOf(error: ServiceError, where: { instance: string; reques
   };
 }
 
-/** x402 clients read `x402Version` and `accepts` at the top of a 402 body; other facts are in `facts`. */
+/** Clients of x402 version 1 read `x402Version` and `accepts` at the top of a 402 body; other facts are in `facts`. */
 function extensions({ code, facts }: ServiceError, status: number): object {
-  if (code === 'internal' || Object.keys(facts).length === 0) return {};
-  return status === 402 ? facts : { facts };
+  if (code === 'internal') return {};
+  const { accepts, paymentRequired: _, ...others } = facts;
+  const shown = status === 402 ? others : facts;
+  return {
+    ...(status === 402 && { x402Version: 1, accepts: accepts ?? [] }),
+    ...(Object.keys(shown).length > 0 && { facts: shown }),
+  };
 }
 
-/** Headers of an error: when to retry, how to authenticate. */
+/** RFC 9110 §15.5.2: a 401 names what it expects. The scheme `Wallet` is a signature in the body. */
+const challengeOf = ({ code }: ServiceError): string =>
+  `${code === 'unauthorized' ? 'Bearer' : 'Wallet'} realm="orrery"`;
+
+/** Headers of an error: when to retry, how to authenticate, how to pay (x402 version 2). */
 export function problemHeaders(error: ServiceError): Record<string, string> {
-  if (error.code === 'unauthorized') return { 'www-authenticate': 'Bearer realm="orrery"' };
+  const { paymentRequired } = error.facts;
+  if (ERRORS[error.code].status === 402 && paymentRequired !== undefined)
+    return { 'payment-required': encodeJson(paymentRequired) };
+  if (ERRORS[error.code].status === 401) return { 'www-authenticate': challengeOf(error) };
   const seconds = error.facts['retryAfterSeconds'];
   if (typeof seconds === 'number') return { 'retry-after': String(Math.max(1, Math.ceil(seconds))) };
   return ERRORS[error.code].status === 503 ? { 'retry-after': '1' } : {};

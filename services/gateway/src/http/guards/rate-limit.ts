@@ -38,7 +38,7 @@ const policyText = ({ name, burst, perSecond }: RatePolicy): string =>
   `"${name}";q=${burst};w=${Math.ceil(burst / perSecond)}`;
 
 /** Sets the headers of draft-ietf-httpapi-ratelimit-headers. Returns `rate_limited` for a request beyond the limit. */
-function applyDecision(
+export function applyDecision(
   { name }: RatePolicy,
   { allowed, remaining, waitSeconds, fullSeconds }: RateDecision,
   reply: FastifyReply,

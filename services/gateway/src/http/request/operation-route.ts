@@ -18,11 +18,10 @@ export interface RouteContext {
 /** Makes an HTTP route of an RPC: guards, then request → call → envelope. */
 export function addRoute(app: FastifyInstance, rpc: RoutedRpc, context: RouteContext): void {
   const schema = requestSchema(rpc);
-  const general = app.initialConfig.bodyLimit ?? Number.POSITIVE_INFINITY;
   app.route({
     method: rpc.http.method,
     url: rpc.http.path,
-    bodyLimit: Math.min(general, wireBytes(rpc.http, schema.body)),
+    bodyLimit: bodyLimitOf(app, rpc, schema),
     onRequest: context.guards(rpc),
     config: { operation: rpc.name },
     handler: async (http, reply) => {
@@ -32,6 +31,10 @@ export function addRoute(app: FastifyInstance, rpc: RoutedRpc, context: RouteCon
     },
   });
 }
+
+/** Bytes of a request's body: the operation's own limit, and never more than the general one. */
+export const bodyLimitOf = (app: FastifyInstance, { http }: RoutedRpc, { body }: RequestSchema): number =>
+  Math.min(app.initialConfig.bodyLimit ?? Number.POSITIVE_INFINITY, wireBytes(http, body));
 
 /** A character that is written as an escape (`\\u0041`) takes six bytes. */
 const ESCAPE_BYTES = 6;
@@ -87,7 +90,7 @@ interface Envelope extends Omit<OperationReply, 'etag'> {
 function answerEnvelope(
   rpc: RoutedRpc,
   params: Record<string, string>,
-  { data, message, pagination, etag }: OperationReply,
+  { data, message, totals, pagination, etag }: OperationReply,
   reply: FastifyReply,
 ): Envelope {
   const record = data as Record<string, unknown>;
@@ -98,7 +101,7 @@ function answerEnvelope(
   // RFC 7240 §3: only a request with `Prefer: respond-async` is accepted for later.
   if (accepted) reply.header('preference-applied', 'respond-async');
   reply.code(accepted ? 202 : rpc.http.status);
-  return { success: true, data, message, pagination };
+  return { success: true, data, message, totals, pagination };
 }
 
 /** RFC 9110 §8.8.3: an entity tag is quoted. */

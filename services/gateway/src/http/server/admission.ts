@@ -33,7 +33,7 @@ export function addAdmission(
     if (ALWAYS_ADMITTED.test(request.url)) return done();
     // Its client left during a guard. The end of the request was noted then, so nothing would give its place back.
     if (reply.raw.destroyed) return;
-    const candidate = { admit: () => done(), refuse: done };
+    const candidate = { admit: () => done(), refuse: done, isUnderWay: false };
     (reply as Carrier)[CANDIDATE] = candidate;
     places.enter(candidate);
   });
@@ -48,12 +48,16 @@ export function addAdmission(
 interface Candidate {
   admit(): void;
   refuse(error: ServiceError): void;
+  isUnderWay: boolean;
 }
 
-/** Places for those that are under way, and a queue of the same length. */
+/**
+ * Places for those that are under way, and a queue of the same length. Those under way are only counted: a `Set` of them
+ * would keep them alive long after their end (docs/performance.md, "Short-lived objects in a Map or a Set").
+ */
 class Places {
   readonly #max: number;
-  readonly #taken = new Set<Candidate>();
+  #taken = 0;
   /** With the time until which each waits. */
   readonly #queue = new Map<Candidate, number>();
   #isWatched = false;
@@ -63,14 +67,19 @@ class Places {
   }
 
   enter(candidate: Candidate): void {
-    if (this.#taken.size < this.#max) this.#admit(candidate);
+    if (this.#taken < this.#max) this.#admit(candidate);
     else if (this.#queue.size < this.#max) this.#wait(candidate);
     else candidate.refuse(overloaded(1));
   }
 
   /** A candidate that waits leaves the queue; one that has left already changes nothing. */
   leave(candidate: Candidate): void {
-    if (this.#queue.delete(candidate) || !this.#taken.delete(candidate)) return;
+    if (!candidate.isUnderWay) {
+      this.#queue.delete(candidate);
+      return;
+    }
+    candidate.isUnderWay = false;
+    this.#taken -= 1;
     const [next] = this.#queue.keys();
     if (next === undefined) return;
     this.#queue.delete(next);
@@ -78,7 +87,8 @@ class Places {
   }
 
   #admit(candidate: Candidate): void {
-    this.#taken.add(candidate);
+    this.#taken += 1;
+    candidate.isUnderWay = true;
     candidate.admit();
   }
 

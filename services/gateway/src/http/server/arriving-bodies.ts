@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { ServiceError } from '@orrery/contracts';
 import type { FastifyInstance } from 'fastify';
 
@@ -25,12 +26,13 @@ interface Arriving {
 /**
  * Bodies have a budget in bytes until their requests end: the one that exceeds it while it arrives is refused with 503.
  * A body that comes more slowly than 1 KiB a second is refused with 408, long before the time for whole requests is
- * over. A body that has arrived together with its headers, as nearly all do, is not looked at.
+ * over.
  */
 export function limitArrivingBodies(
   app: FastifyInstance,
   { maxBodyBytes, slowBodyGraceMs = GRACE_MS }: BodyLimits,
 ): void {
+  const small = watchSmallBodies(app, slowBodyGraceMs);
   const arriving = new Set<Arriving>();
   let counted = 0;
   const receive = (one: Arriving, bytes: number) => {
@@ -41,11 +43,11 @@ export function limitArrivingBodies(
   };
   const refuse = (one: Arriving, error: ServiceError) => {
     arriving.delete(one);
-    // The framework, which reads the body, answers this error and closes the connection.
-    if (one.raw.listenerCount('error') > 0) one.raw.emit('error', error);
+    refuseBody(one.raw, error);
   };
   const refuseSlow = () => {
     const now = performance.now();
+    small.refuseSlow(now);
     for (const one of arriving) {
       const expected = ((now - one.since - slowBodyGraceMs) / 1000) * SLOWEST_RATE;
       if (one.received < expected) refuse(one, tooSlow());
@@ -54,7 +56,7 @@ export function limitArrivingBodies(
   const timer = setInterval(refuseSlow, Math.min(CHECK_MS, slowBodyGraceMs)).unref();
   app.addHook('onClose', async () => clearInterval(timer));
   app.addHook('preParsing', ({ raw }, reply, _payload, done) => {
-    if (!raw.complete && hasBody(raw)) {
+    if (!raw.complete && hasBody(raw) && !small.watch(raw)) {
       const one = { raw, since: performance.now(), received: 0 };
       arriving.add(one);
       const count = (chunk: Buffer) => receive(one, chunk.length);
@@ -69,6 +71,47 @@ export function limitArrivingBodies(
     }
     done();
   });
+}
+
+/** The framework, which reads the body, answers this error and closes the connection. */
+function refuseBody(raw: IncomingMessage, error: ServiceError): void {
+  if (raw.listenerCount('error') > 0) raw.emit('error', error);
+}
+
+/** A small body that may still be arriving. */
+interface SmallBody {
+  readonly raw: IncomingMessage;
+  /** When it has to be there as a whole. */
+  readonly until: number;
+}
+
+/**
+ * Bodies that say they are no longer than `FREE_BYTES`, as nearly all do, are not counted, so nothing listens to them. Each
+ * has to arrive within the time that the slowest rate takes for it. Only the last one of a connection can be arriving.
+ */
+function watchSmallBodies(app: FastifyInstance, graceMs: number) {
+  const last = new Map<Socket, SmallBody | undefined>();
+  app.server.on('connection', (socket: Socket) => {
+    last.set(socket, undefined);
+    socket.once('close', () => last.delete(socket));
+  });
+  return {
+    /** Whether it is small, and is watched from now on. */
+    watch: (raw: IncomingMessage): boolean => {
+      const length = Number(raw.headers['content-length'] ?? Number.NaN);
+      if (!(length <= FREE_BYTES && last.has(raw.socket))) return false;
+      last.set(raw.socket, { raw, until: performance.now() + graceMs + (1000 * length) / SLOWEST_RATE });
+      return true;
+    },
+    refuseSlow: (now: number): void => {
+      for (const [socket, body] of last) {
+        if (body === undefined) continue;
+        const isSlow = !body.raw.complete && body.until < now;
+        if (isSlow) refuseBody(body.raw, tooSlow());
+        if (isSlow || body.raw.complete) last.set(socket, undefined);
+      }
+    },
+  };
 }
 
 const countedOf = ({ received }: Arriving): number => Math.max(0, received - FREE_BYTES);

@@ -14,6 +14,8 @@ const SECURITY_HEADERS = Object.entries({
 });
 
 const ALLOWED_HEADERS = [
+  // Sent by the fetch of the x402 packages.
+  'access-control-expose-headers',
   'authorization',
   'content-type',
   'idempotency-key',
