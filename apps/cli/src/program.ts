@@ -1,9 +1,13 @@
 import { Command } from 'commander';
 import { addAccountsCommands } from './accounts/accounts-commands.js';
+import { addChainsCommands } from './chains/chains-commands.js';
 import type { CommandContext } from './command-context.js';
 import { addDemoCommand } from './demo/demo-command.js';
 import { addDeploymentsCommands } from './deployments/deployments-commands.js';
+import { addEventsCommands } from './events/events-commands.js';
 import { addKeysCommands } from './keys/keys-commands.js';
+import { addPublicCommands } from './public/public-commands.js';
+import { addWalletsCommands } from './wallets/wallets-commands.js';
 
 /** The command `orrery`. */
 export function createProgram(context: CommandContext): Command {
@@ -11,8 +15,12 @@ export function createProgram(context: CommandContext): Command {
     .description('Operate Orrery, the simulation world service')
     .exitOverride();
   addAccountsCommands(program, context);
+  addChainsCommands(program, context);
   addDeploymentsCommands(program, context);
+  addEventsCommands(program, context);
   addKeysCommands(program, context);
+  addPublicCommands(program, context);
+  addWalletsCommands(program, context);
   addDemoCommand(program, context);
   return program;
 }

@@ -4,6 +4,8 @@ import { readStandaloneSettings } from './config.js';
 
 const read = (env: Record<string, string>) => readStandaloneSettings(env, () => undefined);
 
+const deployed = (name: string) => resolve(import.meta.dirname, `../../../deploy/${name}.json`);
+
 describe('the settings of the all-in-one', () => {
   it('need nothing', () => {
     expect(read({})).toMatchObject({
@@ -12,6 +14,28 @@ describe('the settings of the all-in-one', () => {
       natsUrl: undefined,
       gateway: { host: '127.0.0.1', port: 3000, redisUrl: undefined },
     });
+  });
+
+  it.each([
+    ['ai-models.example', 2],
+    ['ai-models/ollama', 1],
+    ['ai-models/vllm', 1],
+    ['ai-models/llama-cpp', 1],
+    ['ai-models/hosted', 1],
+  ])('take the list deploy/%s.json', (name, count) => {
+    const env = { AI_MODELS_FILE: deployed(name), OPENAI_API_KEY: 'x' };
+    const { models } = read(env).runtime;
+    expect(models).toHaveLength(count);
+    expect(models[0]?.record.isDefault).toBe(true);
+  });
+
+  it('offer the sampler only where nothing is given that a model list or another process could come from', () => {
+    expect(read({}).sampler).toBe(true);
+    expect(read({ DATABASE_URL: 'postgres://db/orrery' }).sampler).toBe(false);
+    expect(read({ NATS_URL: 'nats://bus' }).sampler).toBe(false);
+    const example = deployed('ai-models.example');
+    const env = { AI_MODELS_FILE: example, OPENAI_API_KEY: 'x' };
+    expect(read(env)).toMatchObject({ sampler: false, runtime: { modelFile: { path: example } } });
   });
 
   it.each<Record<string, string>>([

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import { type CatalogConfig, readCatalogConfig } from '@orrery/catalog/config';
+import { type ChainPusherConfig, readChainPusherConfig } from '@orrery/chain-pusher/config';
 import { type GatewayConfig, readGatewayConfig } from '@orrery/gateway/config';
 import { type RuntimeConfig, readRuntimeConfig } from '@orrery/runtime/config';
+import { readSchedulerConfig, type SchedulerConfig } from '@orrery/scheduler/config';
 import { databaseUrl, type Environment, natsUrl, readEnvironment, readTogether } from '@orrery/service-kit';
 import { z } from 'zod';
 
@@ -20,6 +22,10 @@ export interface StandaloneSettings {
   readonly natsUrl: string | undefined;
   readonly catalog: CatalogConfig;
   readonly runtime: RuntimeConfig;
+  /** Whether the built-in model is offered: only where nothing but this process is used and no list is given. */
+  readonly sampler: boolean;
+  readonly scheduler: SchedulerConfig;
+  readonly chainPusher: ChainPusherConfig;
   readonly gateway: GatewayConfig;
   /** Prints the welcome text. */
   readonly write: (text: string) => void;
@@ -34,6 +40,8 @@ export function readStandaloneSettings(
     own: () => readEnvironment(environment, env),
     catalog: () => readCatalogConfig(env),
     runtime: () => readRuntimeConfig(env),
+    scheduler: () => readSchedulerConfig(env),
+    chainPusher: () => readChainPusherConfig(env),
     gateway: () => readGatewayConfig({ ...env, ...limitsOf(env) }),
   });
   return {
@@ -41,6 +49,7 @@ export function readStandaloneSettings(
     databaseUrl: own.DATABASE_URL,
     natsUrl: own.NATS_URL,
     ...services,
+    sampler: !own.DATABASE_URL && !own.NATS_URL && services.runtime.modelFile === undefined,
     write,
   };
 }

@@ -7,6 +7,7 @@ import { startScheduler } from '@orrery/scheduler';
 import { type RunningService, type ServiceContext, THREAD_RELEASE_MS } from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
 import type { OpenGateway } from './open-gateway.js';
+import { startSampler } from './sampler/sampler-model.js';
 import { useAll } from './use-all.js';
 import { welcome } from './welcome.js';
 
@@ -31,11 +32,14 @@ export async function startServices(
   const forRuntime = { ...shared, bus: await busFor('runtime') };
   const forScheduler = { ...shared, bus: await busFor('scheduler') };
   const forChainPusher = { ...shared, bus: await busFor('chain-pusher') };
+  const runtimeConfig = settings.sampler
+    ? { ...settings.runtime, models: [await startSampler(resources)] }
+    : settings.runtime;
   await useAll(resources, {
     catalog: startCatalog(forCatalog, settings.catalog),
-    runtime: startRuntime({ ...forRuntime, soleProcess: settings.ownsDatabase }, settings.runtime),
-    scheduler: startScheduler(forScheduler),
-    'chain-pusher': startChainPusher(forChainPusher),
+    runtime: startRuntime({ ...forRuntime, soleProcess: settings.ownsDatabase }, runtimeConfig),
+    scheduler: startScheduler(forScheduler, settings.scheduler),
+    'chain-pusher': startChainPusher(forChainPusher, settings.chainPusher),
   });
   // Registered a second time, so that it is closed before the others.
   resources.use('gateway thread', gateway, THREAD_RELEASE_MS);

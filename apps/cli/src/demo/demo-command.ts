@@ -1,26 +1,38 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { AiModelRecord } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
+import { askOrFail, type Server, type ServerOptions, serverOf, withServerOptions } from '../server.js';
+import { aiRacingSteps } from './ai-racing-steps.js';
 import { playDemo } from './play-demo.js';
+import { racingSteps } from './racing-steps.js';
 
-export function addDemoCommand(program: Command, { env, write }: CommandContext): void {
-  const address = `http://127.0.0.1:${env.PORT || 3000}`;
-  program
+export function addDemoCommand(program: Command, context: CommandContext): void {
+  const { write } = context;
+  const demo = program
     .command('demo')
     .description('play the racing walk-through against a running server')
-    .option('--url <url>', 'address of the server', address)
-    .option('--key <key>', 'an API key; by default that of the all-in-one in this folder')
-    .action(async ({ url, key }: { url: string; key?: string }) =>
-      playDemo({ url, key: key ?? (await storedKey(env.ORRERY_DATA_DIR || '.orrery')), write }),
-    );
+    .option('--ai', 'let an AI model decide the races of a season')
+    .option('--chain <name>', 'push the results of the races to this chain');
+  withServerOptions(demo, context).action(async (options: ServerOptions & { ai?: true; chain?: string }) => {
+    const server = await serverOf(options, context);
+    if (options.ai !== true) {
+      const withPushes = options.chain !== undefined;
+      return playDemo({ server, steps: racingSteps(options.chain), withPushes, write });
+    }
+    write(introduction(await defaultModel(server)));
+    await playDemo({ server, steps: aiRacingSteps, write });
+  });
 }
 
-async function storedKey(dataDirectory: string): Promise<string> {
-  const file = join(dataDirectory, 'api-key');
-  const text = await readFile(file, 'utf8').catch(() => {
-    throw new StartupError(`There is no key in ${file}: run \`npm start\` here first, or pass --key.`);
-  });
-  return text.trim();
+async function defaultModel(server: Server): Promise<AiModelRecord> {
+  const { data } = await askOrFail(server, 'GET', '/ai-models');
+  const found = (data as AiModelRecord[]).find(({ isDefault }) => isDefault);
+  if (found !== undefined) return found;
+  throw new StartupError(
+    'The server has no default AI model: start it without DATABASE_URL and NATS_URL for the built-in sampler, or name models in AI_MODELS_FILE and mark one as the default (docs/ai.md).',
+  );
 }
+
+const introduction = ({ modelDisplayName, modelDescription }: AiModelRecord): string =>
+  `The races are decided by ${modelDisplayName}. ${modelDescription}`;

@@ -1,28 +1,34 @@
-import { StartupError } from '@orrery/service-kit';
 import { formatRows } from '../format-rows.js';
-import { racingSteps, type Step, tablePath } from './racing-steps.js';
+import { askOrFail, askServer, refusalOf, type Server } from '../server.js';
+import { pushesPath, type Step, tablePath } from './racing-steps.js';
+import { showPushes } from './show-pushes.js';
 
 export interface DemoOptions {
-  readonly url: string;
-  readonly key: string;
+  readonly server: Server;
+  readonly steps: readonly Step[];
+  /** The deployment is pushed to a chain: show where. */
+  readonly withPushes?: boolean;
   readonly write: (line: string) => void;
 }
 
-type Names = Record<string, string>;
-type Answer = { data: unknown };
-
-/** Plays the racing walk-through against a running server and shows each step and the resulting table. */
-export async function playDemo(options: DemoOptions): Promise<void> {
-  const names: Names = {};
-  for (const [index, step] of racingSteps.entries()) {
-    options.write(`\n${index + 1}. ${step.says}`);
-    const answer = await request(options, step.method, fill(step.path, names), step.body);
-    if (step.names !== undefined) names[step.names] = (answer.data as { address: string }).address;
-    options.write(`   ${shorten(JSON.stringify(answer.data))}`);
+/** Plays a walk-through against a running server and shows each step and the resulting table. */
+export async function playDemo({ server, steps, withPushes = false, write }: DemoOptions): Promise<void> {
+  const names: Record<string, string> = {};
+  for (const [index, { says, method, path, body, names: name, mayFail, shown }] of steps.entries()) {
+    const target = fill(path, names);
+    write(`\n${index + 1}. ${says}\n   ${method} /api${target}`);
+    const { status, data, code, error } = await askServer(server, method, target, body);
+    if (status >= 300 && mayFail?.includes(code ?? '') !== true)
+      throw refusalOf(method, target, { status, error });
+    if (name !== undefined) names[name] = (data as { address: string }).address;
+    write(
+      `   ${status < 300 ? shorten(JSON.stringify(shown === undefined ? data : shown(data as never))) : `refused, nothing changed (${code}): ${error}`}`,
+    );
   }
-  const horses = await request(options, 'GET', fill(tablePath, names));
+  if (withPushes) await showPushes(server, fill(pushesPath, names), write);
+  const horses = await askOrFail(server, 'GET', fill(tablePath, names));
   const rows = (horses.data as Horse[]).map(({ instanceId, state }) => ({ horse: instanceId, ...state }));
-  options.write(`\n${formatRows(rows, ['horse', 'wins', 'speed', 'stamina'])}`);
+  write(`\n${formatRows(rows, ['horse', 'wins', 'speed', 'stamina'])}`);
 }
 
 interface Horse {
@@ -30,27 +36,6 @@ interface Horse {
   state: Record<string, unknown>;
 }
 
-const fill = (path: string, names: Names): string =>
+const fill = (path: string, names: Readonly<Record<string, string>>): string =>
   path.replace(/\{(\w+)\}/g, (_, name) => names[name] ?? '');
 const shorten = (text: string): string => (text.length <= 150 ? text : `${text.slice(0, 149)}…`);
-
-async function request(
-  { url, key, write }: DemoOptions,
-  method: Step['method'],
-  path: string,
-  body?: unknown,
-): Promise<Answer> {
-  write(`   ${method} /api${path}`);
-  const init = { method, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } };
-  const answer = await fetch(
-    `${url}/api${path}`,
-    body === undefined ? init : { ...init, body: JSON.stringify(body) },
-  ).catch(() => {
-    throw new StartupError(
-      `No server answers at ${url}: run \`npm start\` in another terminal first, or pass --url.`,
-    );
-  });
-  const parsed = (await answer.json()) as Answer & { error?: string };
-  if (!answer.ok) throw new StartupError(`${method} ${path} was refused (${answer.status}): ${parsed.error}`);
-  return parsed;
-}

@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import { isJsonObject, type JsonObject } from '@orrery/contracts';
+import { StartupError } from '@orrery/service-kit';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { CommandContext } from '../command-context.js';
+import { type ServerOptions, serverOf, withServerOptions } from '../server.js';
+import { showTries } from './show-tries.js';
+import { tryEvent } from './try-event.js';
+
+interface TryOptions extends ServerOptions {
+  readonly deployment: string;
+  readonly world?: string;
+  readonly event: string;
+  readonly version?: number;
+  readonly model?: string;
+  readonly input?: string;
+  readonly times: number;
+  readonly json?: true;
+}
+
+/** `orrery events try`, for whoever writes events: how stable is a prompt, before its version is bound? */
+export function addEventsCommands(program: Command, context: CommandContext): void {
+  const events = program.command('events').description('try events without committing anything');
+  const trying = events
+    .command('try')
+    .description('make dry runs of an event and show their proposals side by side')
+    .requiredOption('--deployment <address>', 'the deployment, by its address or id')
+    .requiredOption('--event <name>', 'the event')
+    .option('--world <address>', "the deployment's world; found among your worlds if left out")
+    .option(
+      '--version <number>',
+      'a version of the event, bound or not; the bound one if left out',
+      wholeFrom1,
+    )
+    .option('--input <file>', 'a JSON file with the input; {} if left out')
+    .option('--model <id>', "an AI model; the deployment's if left out")
+    .option('--times <number>', 'how many dry runs, up to 100', wholeFrom1, 3)
+    .option('--json', 'print JSON');
+  withServerOptions(trying, context).action((options: TryOptions) => runTries(options, context));
+}
+
+/** @throws StartupError when a try gave no valid proposal, so that the command fails */
+async function runTries(options: TryOptions, context: CommandContext): Promise<void> {
+  const { json, input, ...rest } = options;
+  if (options.times > 100) throw new StartupError('--times may be 100 at most.');
+  const asked = { ...rest, input: input === undefined ? {} : await readInput(input) };
+  const tries = await tryEvent(await serverOf(options, context), asked);
+  const invalid = tries.filter(({ valid }) => !valid).length;
+  const { event, eventVersion, model } = tries.find(({ valid }) => valid) ?? tries[0] ?? {};
+  context.write(
+    json === true
+      ? JSON.stringify({ event, eventVersion, model, valid: tries.length - invalid, tries }, null, 2)
+      : showTries(tries),
+  );
+  if (invalid > 0) throw new StartupError(`${invalid} of ${tries.length} tries gave no valid proposal.`);
+}
+
+async function readInput(file: string): Promise<JsonObject> {
+  const text = await readFile(file, 'utf8').catch((cause) => {
+    throw new StartupError(`The input ${file} cannot be read (${cause.code}).`, { cause });
+  });
+  try {
+    const input: unknown = JSON.parse(text);
+    if (isJsonObject(input)) return input;
+  } catch {
+    // Said below.
+  }
+  throw new StartupError(`The input ${file} is no JSON object.`);
+}
+
+function wholeFrom1(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
+  return Number(text);
+}

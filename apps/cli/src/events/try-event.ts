@@ -1,0 +1,101 @@
+import type { JsonObject, JsonValue } from '@orrery/contracts';
+import { StartupError } from '@orrery/service-kit';
+import { askOrFail, askServer, type Server, type ServerAnswer } from '../server.js';
+
+export interface TryRequest {
+  readonly deployment: string;
+  readonly world?: string;
+  readonly event: string;
+  readonly version?: number;
+  readonly model?: string;
+  readonly input: JsonObject;
+  readonly times: number;
+}
+
+/** What one dry run gave. Where there is no valid proposal, `error` says why. */
+export interface Try {
+  readonly valid: boolean;
+  readonly event: string;
+  readonly eventVersion: number | null;
+  readonly model: string | null;
+  readonly stateChanges: Readonly<Record<string, JsonObject | null>>;
+  readonly result: JsonValue;
+  readonly requests: number | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly usd: number | null;
+  readonly latencyMs: number | null;
+  readonly error: { readonly code: string; readonly detail: string } | null;
+}
+
+/** Refusals that say something about a proposal, its model or its budget; the others are about the request itself. */
+const OF_THE_MODEL = new Set(['budget_exhausted', 'rate_limited']);
+
+/** Makes dry runs one after the other. @throws StartupError for a request that would be refused every time */
+export async function tryEvent(server: Server, request: TryRequest): Promise<Try[]> {
+  const { event, input, version, model, deployment } = request;
+  const world = request.world ?? (await worldOf(server, deployment));
+  const query = new URLSearchParams({ dryRun: 'true' });
+  if (version !== undefined) query.set('eventVersion', String(version));
+  if (model !== undefined) query.set('aiModelId', model);
+  const path = `/worlds/${encodeURIComponent(world)}/deployments/${encodeURIComponent(deployment)}/execute?${query}`;
+  const tries: Try[] = [];
+  for (let run = 0; run < request.times; run += 1) {
+    const answer = await askServer(server, 'POST', path, { event, input });
+    if (answer.status >= 400 && answer.status < 500 && !OF_THE_MODEL.has(answer.code ?? ''))
+      throw new StartupError(`The dry run was refused (${answer.status} ${answer.code}): ${answer.error}`);
+    tries.push(toTry(event, answer));
+  }
+  return tries;
+}
+
+/** Looks for the deployment in each of the caller's worlds: a path names both. */
+async function worldOf(server: Server, deployment: string): Promise<string> {
+  for (let page = 1, pages = 1; page <= pages; page += 1) {
+    const { data, pagination } = await askOrFail(server, 'GET', `/worlds?owner=me&limit=100&page=${page}`);
+    pages = pagination?.totalPages ?? 1;
+    for (const { address } of data as { address: string }[]) {
+      const path = `/worlds/${address}/deployments/${encodeURIComponent(deployment)}`;
+      if ((await askServer(server, 'GET', path)).status === 200) return address;
+    }
+  }
+  throw new StartupError(`None of your worlds has the deployment ${deployment}.`);
+}
+
+interface DryRun {
+  readonly eventVersion: number;
+  readonly stateChanges: Try['stateChanges'];
+  readonly result: JsonValue;
+  readonly llm: Partial<Exchange> | null;
+}
+
+/** The part of a model's exchange that is shown. */
+interface Exchange {
+  readonly model: string;
+  readonly attempts: readonly unknown[];
+  readonly usage: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly usd: number | null;
+  };
+  readonly latencyMs: number;
+}
+
+function toTry(event: string, { status, data, code = '', error = '', facts }: ServerAnswer): Try {
+  const ran = status < 300 ? (data as DryRun) : undefined;
+  const { model, attempts, usage, latencyMs } = ran?.llm ?? (facts?.llm as DryRun['llm']) ?? {};
+  return {
+    valid: ran !== undefined,
+    event,
+    eventVersion: ran?.eventVersion ?? null,
+    model: model ?? null,
+    stateChanges: ran?.stateChanges ?? {},
+    result: ran?.result ?? null,
+    requests: attempts?.length ?? null,
+    inputTokens: usage?.inputTokens ?? null,
+    outputTokens: usage?.outputTokens ?? null,
+    usd: usage?.usd ?? null,
+    latencyMs: latencyMs ?? null,
+    error: ran === undefined ? { code, detail: error } : null,
+  };
+}
