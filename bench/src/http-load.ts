@@ -14,13 +14,25 @@ export interface HttpLoad {
   readonly paths: readonly string[];
 }
 
+/** Requests of a file, each sent once: a line with the path and one with the body. */
+export interface FileLoad extends Pick<HttpLoad, 'url' | 'connections' | 'seconds'> {
+  readonly file: string;
+}
+
 /** Requests answered with 200, per second. @throws Error when any was answered otherwise. */
-export async function runHttpLoad(load: HttpLoad): Promise<number> {
+export const runHttpLoad = (load: HttpLoad): Promise<number> => runScript(load, scriptOf(load));
+
+/** The same for requests that are sent once. @throws Error when the file has too few */
+export const runFileLoad = (load: FileLoad): Promise<number> => runScript(load, fileScriptOf(load));
+
+async function runScript(
+  { connections, seconds, url }: Pick<HttpLoad, 'url' | 'connections' | 'seconds'>,
+  text: string,
+): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'orrery-load-'));
   try {
     const script = join(folder, 'load.lua');
-    await writeFile(script, scriptOf(load));
-    const { connections, seconds, url } = load;
+    await writeFile(script, text);
     const printed = await runTool('wrk', [
       '-t1',
       `-c${connections}`,
@@ -54,4 +66,20 @@ init = function()
   for i, path in ipairs(paths) do requests[i] = wrk.format("${method}", path, headers${method === 'POST' ? ', body' : ''}) end
 end
 request = function() return requests[math.random(#requests)] end
+`;
+
+/** A request beyond the last one is refused by its path, which fails the run. */
+const fileScriptOf = ({ file }: FileLoad): string => `
+local headers = { ["Content-Type"] = "application/json" }
+local requests, sent = {}, 0
+init = function()
+  local path
+  for line in io.lines("${file}") do
+    if path then requests[#requests + 1] = wrk.format("POST", path, headers, line); path = nil else path = line end
+  end
+end
+request = function()
+  sent = sent + 1
+  return requests[sent] or wrk.format("GET", "/the-file-is-too-short")
+end
 `;

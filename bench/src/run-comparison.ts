@@ -7,10 +7,11 @@ import { startNatsServer } from '@orrery/testing/servers';
 import { type System, startAllInOne, startFiveProcesses } from '@orrery/testing/system';
 import { comeToRest } from './come-to-rest.js';
 import { createDatabase } from './create-database.js';
-import { type HttpLoad, runHttpLoad } from './http-load.js';
+import { type HttpLoad, runFileLoad, runHttpLoad } from './http-load.js';
 import { preparePgbench, runPgbench } from './pgbench.js';
 import { type Measurement, reportOf } from './report.js';
-import { instancePath, setUpDeployments } from './set-up-deployments.js';
+import { addressIn, instancePath, setUpDeployments } from './set-up-deployments.js';
+import { SignedRequests } from './signed-requests.js';
 
 export interface ComparisonOptions {
   readonly rounds: number;
@@ -26,7 +27,13 @@ export interface ComparisonOptions {
 }
 
 /** The limiter works as ever; it just never says no. */
-const WIDE_LIMITS = { RATE_KEY_PER_SECOND: '1000000', RATE_KEY_BURST: '1000000' };
+const WIDE_LIMITS = {
+  RATE_KEY_PER_SECOND: '1000000',
+  RATE_KEY_BURST: '1000000',
+  RATE_APP_ADDRESS_PER_MINUTE: '1000000',
+  RATE_APP_WALLET_PER_MINUTE: '1000000',
+  MESSAGE_MAX_AGE_S: '86400',
+};
 
 type Run = { name: string; measure: () => Promise<number> };
 
@@ -49,7 +56,7 @@ export async function runComparison(options: ComparisonOptions): Promise<void> {
     options.write(
       `${system.shape}: ${options.deployments} deployments, ${version}, ${options.warmUpSeconds} s of warm-up`,
     );
-    runs.push(...(await systemRuns(system, options)));
+    runs.push(...(await systemRuns(system, folder, options)));
   }
   options.write(`\n${reportOf(await measureInTurns(runs, systems, options))}`);
 }
@@ -92,13 +99,24 @@ async function pgbenchRun([system]: System[], options: ComparisonOptions): Promi
   return { name: 'pgbench, 16 clients, three statements', measure: () => runPgbench(bench) };
 }
 
-async function systemRuns(system: System, options: ComparisonOptions): Promise<Run[]> {
+/** Requests are signed for this rate; a run that is faster fails. */
+const PUBLIC_PER_SECOND = 6000;
+
+async function systemRuns(system: System, folder: string, options: ComparisonOptions): Promise<Run[]> {
   const { connections, seconds, isDraft } = options;
   const targets = await setUpDeployments(system, { count: options.deployments, isDraft });
   const load: Omit<HttpLoad, 'paths'> = { url: system.url, key: system.key, connections, seconds };
+  const signed = new SignedRequests();
+  const publicly = async (lasting: number) => {
+    const file = join(folder, 'signed-requests');
+    await signed.write(file, lasting * PUBLIC_PER_SECOND, targets.map(addressIn));
+    return runFileLoad({ url: system.url, connections, seconds: lasting, file });
+  };
   await runHttpLoad({ ...load, paths: targets, seconds: options.warmUpSeconds });
+  await publicly(Math.ceil(options.warmUpSeconds / 3));
   return [
     { name: `${system.shape}, spread`, measure: () => runHttpLoad({ ...load, paths: targets }) },
+    { name: `${system.shape}, public, spread`, measure: () => publicly(seconds) },
     {
       name: `${system.shape}, one instance`,
       measure: () => runHttpLoad({ ...load, paths: targets.slice(0, 1) }),

@@ -6,6 +6,7 @@ const tick = {
   firstVersion: {
     inputSchema: { id: 'string', by: 'integer' },
     readEntities: [{ schema: 'counter', filter: ['id'] }],
+    executionSettings: { visibility: 'public' },
     stateChanges: { counter: 'partial' },
     mutationSettings: {
       mode: 'direct',
@@ -19,16 +20,21 @@ const AT_ONCE = 16;
 export const instancePath = (executePath: string): string =>
   executePath.replace(/execute$/, 'entity-instances/one');
 
+/** The address in such a path. */
+export const addressIn = (executePath: string): string => executePath.split('/').at(-2) ?? '';
+
 export interface DeploymentsToSetUp {
   readonly count: number;
   /** Left unlocked, a definition is confirmed with the catalog for each batch of executions, since it may change. */
   readonly isDraft: boolean;
+  /** Chains that the executions are pushed to. */
+  readonly targetChains?: readonly string[];
 }
 
 /** Makes a world and deployments with one instance each; answers the paths to execute at. */
 export async function setUpDeployments(
   system: System,
-  { count, isDraft }: DeploymentsToSetUp,
+  { count, isDraft, targetChains = [] }: DeploymentsToSetUp,
 ): Promise<string[]> {
   const post = poster(system);
   const { address: world } = await post('/api/worlds', { name: 'Counters' });
@@ -40,10 +46,11 @@ export async function setUpDeployments(
   const makeSome = async () => {
     while (paths.length < count) {
       const place = paths.push('') - 1;
-      const bindings = [{ event: 'tick', eventVersion: 1 }];
+      const bindings = [{ event: 'tick', eventVersion: 1, targetChains }];
       const { address } = await post(`/api/worlds/${world}/deployments`, { name: 'Counter', bindings });
       const path = `/api/worlds/${world}/deployments/${address}`;
       await post(`${path}/entity-instances`, { entitySchema: 'counter', instanceId: 'one' });
+      await post(`${path}/publish`, {});
       paths[place] = `${path}/execute`;
     }
   };

@@ -1,0 +1,42 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import bs58 from 'bs58';
+
+/** A wallet's part of a request. */
+interface Wallet {
+  readonly address: string;
+  readonly privateKey: KeyObject;
+}
+
+const WALLETS = 1000;
+
+const createWallet = (): Wallet => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const { x = '' } = publicKey.export({ format: 'jwk' });
+  return { address: bs58.encode(Buffer.from(x, 'base64url')), privateKey };
+};
+
+/** Signs requests of public execution before the load begins. */
+export class SignedRequests {
+  readonly #wallets = Array.from({ length: WALLETS }, createWallet);
+  #time = Date.now();
+
+  /** Writes `count` requests to a file, each with a message of its own: a line with the path and one with the body. */
+  async write(file: string, count: number, deployments: readonly string[]): Promise<void> {
+    const lines: string[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const address = deployments[index % deployments.length] ?? '';
+      lines.push(`/app/deployments/${address}/execute`, JSON.stringify(this.#bodyOf(address, index)));
+    }
+    await writeFile(file, lines.join('\n'));
+  }
+
+  /** No two messages have the same time. */
+  #bodyOf(deployment: string, index: number): object {
+    const { address, privateKey } = this.#wallets[index % WALLETS] as Wallet;
+    this.#time -= 1;
+    const message = `orrery:${deployment}:tick:${this.#time}`;
+    const signature = bs58.encode(sign(null, Buffer.from(message), privateKey));
+    return { event: 'tick', input: { id: 'one', by: 1 }, wallet: address, signature, message };
+  }
+}
