@@ -15,10 +15,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'packages/bus': ['contracts', 'service-kit', 'database'],
   'packages/embedded-postgres': ['service-kit'],
   'packages/service-host': ['contracts', 'service-kit', 'database', 'bus'],
-  'apps/standalone': ['service-kit', 'bus', 'embedded-postgres', ...SERVICES],
-  'apps/cli': ['contracts', 'service-kit', 'gateway', 'runtime', 'embedded-postgres'],
+  'apps/standalone': ['contracts', 'service-kit', 'bus', 'embedded-postgres', ...SERVICES],
+  'apps/cli': ['contracts', 'service-kit', 'gateway', 'runtime', 'chain-pusher', 'embedded-postgres'],
   'packages/testing': ['service-kit', 'embedded-postgres'],
-  e2e: ['contracts', 'service-kit', 'testing', 'embedded-postgres'],
+  e2e: ['contracts', 'service-kit', 'testing', 'embedded-postgres', 'bus', 'scheduler'],
   bench: ['contracts', 'service-kit', 'testing', 'embedded-postgres', 'bus', 'database', ...SERVICES],
   ...Object.fromEntries(
     SERVICES.map((name) => [
@@ -38,6 +38,8 @@ const ONLY_IN: Record<string, readonly string[]> = {
   '@marcbachmann/cel-js': ['packages/expressions'],
   ajv: ['packages/expressions'],
   re2js: ['packages/expressions'],
+  openai: ['services/runtime'],
+  undici: ['services/runtime'],
 };
 
 /** A file without the lines that are comment only. */

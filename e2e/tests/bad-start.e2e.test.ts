@@ -72,6 +72,23 @@ describe('the all-in-one refuses by one line and leaves nothing half-started', (
     await expect(stat(join(folder, 'variables'))).rejects.toThrow('ENOENT');
   });
 
+  it('all problems of a list of AI models, beside those of variables', async () => {
+    const list = join(folder, 'models.json');
+    const model = { modelId: 'one', isDefault: true, apiKeyEnv: 'NO_SUCH_KEY' };
+    await writeFile(list, JSON.stringify([model, model]));
+    const line = await refused('models', { PORT: 'many', AI_MODELS_FILE: list });
+    expect(line).toContain('PORT (not valid; expected ');
+    expect(line).toContain(`AI_MODELS_FILE (${list}: `);
+    for (const problem of [
+      '/0/baseUrl is missing or wrong',
+      '/1/apiKeyEnv names the environment variable NO_SUCH_KEY, which is not set',
+      '/1/modelId is that of /0 again',
+      '/0 and /1 are the default (expected one at most)',
+    ])
+      expect(line).toContain(problem);
+    await expect(stat(join(folder, 'models'))).rejects.toThrow('ENOENT');
+  });
+
   it('an unreachable database', async () => {
     const env = { DATABASE_URL: `postgres://orrery:hidden@${nowhere}/orrery` };
     expect(await refused('unreachable', env)).toBe(

@@ -1,24 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
+import { startModelServer } from '@orrery/testing/model-server';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type System, startAllInOne, startFiveProcesses, startNode } from '@orrery/testing/system';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { aiRacingWorld, listedModel, thirdHorseWins } from '../src/ai-racing-world.js';
 import { apiClient } from '../src/api-client.js';
 import { followStream } from '../src/follow-stream.js';
 import { racingWorld } from '../src/racing-world.js';
 
 describe('all in one', () => playRacing(() => startAllInOne()));
 
-describeWithNats('five processes', () =>
-  playRacing(async (cleanUp) => {
+describeWithNats('five processes', () => {
+  const models = join(tmpdir(), `orrery-models-${randomUUID()}.json`);
+  return playRacing(async (cleanUp) => {
+    await writeFile(models, '[]');
     const nats = await startNatsServer();
     const database = await createTestDatabase();
-    cleanUp.push(() => database.drop(), nats.stop);
-    return startFiveProcesses({ databaseUrl: database.url, natsUrl: nats.url });
-  }),
-);
+    cleanUp.push(
+      () => database.drop(),
+      nats.stop,
+      () => rm(models),
+    );
+    const env = { AI_MODELS_FILE: models, SOME_KEY: 'sk-very-secret' };
+    return startFiveProcesses({ databaseUrl: database.url, natsUrl: nats.url }, env);
+  }, models);
+});
 
 /** The main job, end to end: the same for every shape. */
-function playRacing(start: (cleanUp: (() => Promise<void>)[]) => Promise<System>): void {
+function playRacing(
+  start: (cleanUp: (() => Promise<void>)[]) => Promise<System>,
+  /** The operator's list of models, empty at the start. */
+  models?: string,
+): void {
   const cleanUp: (() => Promise<void>)[] = [];
   let system: System;
   beforeAll(async () => {
@@ -82,6 +99,29 @@ function playRacing(start: (cleanUp: (() => Promise<void>)[]) => Promise<System>
       'training',
     ]);
     expect(history.body.data[0].prevHash).toBe(history.body.data[1].hash);
+  });
+
+  it('executes with a model that was listed after the start, and never with one that is not', async () => {
+    if (models === undefined) return;
+    const api = apiClient(system.url, system.key);
+    const { deployment, run } = await aiRacingWorld(api);
+    for (const answer of [await run(), await run('?dryRun=true')])
+      expect(answer).toMatchObject({ status: 503, body: { code: 'ai_model_unavailable' } });
+    expect((await api.get(`${deployment}/history`)).body.data).toEqual([]);
+    await using server = await startModelServer({ behaves: thirdHorseWins, latencyMs: 50 });
+    await writeFile(
+      models,
+      JSON.stringify([listedModel('listed', { isDefault: true, baseUrl: server.baseUrl })]),
+    );
+    const isListed = async () => expect((await api.get('/ai-models')).body.data).toHaveLength(1);
+    await vi.waitFor(isListed, { timeout: 20_000 });
+    const races = await Promise.all(Array.from({ length: 5 }, () => run()));
+    for (const { body } of races)
+      expect(body.data?.stateChanges, JSON.stringify(body)).toEqual({ 'horse:HORSE_3': { wins: 1 } });
+    const [entry] = (await api.get(`${deployment}/history`)).body.data;
+    expect(entry).toMatchObject({ status: 'succeeded', llm: { model: 'listed' } });
+    expect((await api.get(`${deployment}/history/verify`)).body.data.valid).toBe(true);
+    expect(system.output()).not.toContain('sk-very-secret');
   });
 
   it('tells a live stream of executions as they commit', async () => {

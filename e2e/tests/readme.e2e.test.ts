@@ -34,7 +34,13 @@ describe('the README', () => {
     expect(answers.find(({ data }) => data.event === 'race_result' && data.seq)?.data).toMatchObject(
       promisedAnswer(),
     );
-    expect(answers.at(-1)?.data).toMatchObject({ valid: true, firstDivergence: null });
+    expect(answers.find(({ data }) => 'valid' in data)?.data).toMatchObject({
+      valid: true,
+      firstDivergence: null,
+    });
+    const { llm, status } = answers.map(({ data }) => data[0]).findLast((entry) => entry?.llm) ?? {};
+    expect({ status, model: llm?.model }).toEqual({ status: 'succeeded', model: 'orrery/sampler' });
+    expect(answers.at(-1)?.data).toMatchObject({ isPublic: true });
   });
 
   it('has a demo that plays against the running server', () => {

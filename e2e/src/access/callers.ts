@@ -19,7 +19,7 @@ export async function makeCallers({ url, key, databaseUrl }: System): Promise<Ca
   await api.delete(`/keys/${revoked.id}`);
   const asking = {
     owner: checkedRequests(url, key),
-    other: checkedRequests(url, await keyOfAnother(databaseUrl)),
+    other: checkedRequests(url, await keyOfAnother({ DATABASE_URL: databaseUrl })),
     revoked: checkedRequests(url, revoked.token),
     nobody: checkedRequests(url),
   };
@@ -31,9 +31,10 @@ export async function makeCallers({ url, key, databaseUrl }: System): Promise<Ca
   return (name, scope) => (name === 'unscoped' ? (lacking.get(scope) ?? asking.owner) : asking[name]);
 }
 
-async function keyOfAnother(databaseUrl: string): Promise<string> {
+/** A key of a new account with every scope. */
+export async function keyOfAnother(env: Record<string, string>): Promise<string> {
   const args = ['keys', 'create', '--name', 'other'];
-  await using command = startNode('apps/cli/dist/main.js', { DATABASE_URL: databaseUrl }, { args });
+  await using command = startNode('apps/cli/dist/main.js', env, { args });
   const [key] = await command.waitFor(/orrery_\w+/);
   return key;
 }

@@ -24,7 +24,9 @@ const notFound: Readonly<Record<string, string>> = {
   instanceId: 'entity_instance_not_found',
   historyId: 'history_entry_not_found',
   executionId: 'execution_not_found',
+  event: 'schedule_not_found',
   id: 'key_not_found',
+  chain: 'push_not_found',
 };
 
 export const parametersOf = ({ http }: RoutedOperation): string[] =>
@@ -33,6 +35,7 @@ export const parametersOf = ({ http }: RoutedOperation): string[] =>
 /** What the contract's `access` means for a caller and a target. */
 export function expectedAnswer(operation: RoutedOperation, caller: CallerName, target: Target): Expected {
   const { scope, relation } = operation.access;
+  if (operation.http.signed === true) return [401, 'invalid_signature'];
   // Sign-up is closed unless the operator opens it, whoever asks.
   if (relation === 'public') return [403, 'sign_up_closed'];
   if (caller === 'nobody' || caller === 'revoked') return [401, 'unauthorized'];

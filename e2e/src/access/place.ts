@@ -30,6 +30,15 @@ const run = {
   },
 };
 
+/** Has a schedule that is due in years only. */
+const tick = {
+  ...run,
+  executionSettings: {
+    visibility: 'cron',
+    cron: { schedule: '0 0 29 2 *', input: { id: `{{ counter > 0 ? "A" : "${SECRET}" }}` } },
+  },
+};
+
 /** Makes a place of the client's account. */
 export async function makePlace(api: ApiClient, visible: Visibility): Promise<Place> {
   const worldAddress = created(await api.post('/worlds', { name: 'Access', promptSeed: SECRET })).address;
@@ -39,7 +48,8 @@ export async function makePlace(api: ApiClient, visible: Visibility): Promise<Pl
     created(await api.post(`${world}/entity-schemas`, { name, attributes }));
   for (const name of ['run', 'spare'])
     created(await api.post(`${world}/events`, { name, firstVersion: run }));
-  const bindings = [{ event: 'run', eventVersion: 1 }];
+  created(await api.post(`${world}/events`, { name: 'tick', firstVersion: tick }));
+  const bindings = ['run', 'tick'].map((event) => ({ event, eventVersion: 1 }));
   const { address } = created(await api.post(`${world}/deployments`, { name: 'One', bindings }));
   const deployment = `${world}/deployments/${address}`;
   created(await api.post(`${deployment}/entity-instances`, { entitySchema: 'horse', instanceId: 'A' }));
@@ -49,6 +59,8 @@ export async function makePlace(api: ApiClient, visible: Visibility): Promise<Pl
   const emptyWorld = created(await api.post('/worlds', { name: 'Empty' })).address;
   for (const one of visible.world ? [worldAddress, emptyWorld] : []) await api.post(`/worlds/${one}/publish`);
   if (visible.deployment) await api.post(`${deployment}/publish`);
+  // What the scheduler reads of the deployment it has read then.
+  await api.get(`${deployment}/schedules`);
   return {
     ...visible,
     emptyWorld,
@@ -59,6 +71,7 @@ export async function makePlace(api: ApiClient, visible: Visibility): Promise<Pl
       schemaName: 'horse',
       name: 'wins',
       eventName: 'run',
+      event: 'tick',
       version: '1',
       instanceId: 'A',
       historyId: done.body.data.historyId,

@@ -1,7 +1,15 @@
 import { Client } from 'pg';
 
-/** Moves by itself: leases, the bus's own bookkeeping, counts of uses. */
-const VOLATILE = ['members', 'partitions', 'outbox', 'inbox_positions', 'account_quotas'];
+/** Moves by itself: leases, the bus's own bookkeeping, counts of uses, how far other services are followed. */
+const VOLATILE = [
+  'members',
+  'partitions',
+  'outbox',
+  'inbox_positions',
+  'account_quotas',
+  'progress',
+  'pending_syncs',
+];
 
 /** Every row of every service, by table, as text that can be compared; the answer of one statement. */
 export interface StoredDump extends AsyncDisposable {

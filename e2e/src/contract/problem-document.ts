@@ -23,4 +23,9 @@ export const problemDocument = z.strictObject({
 });
 
 /** x402 clients find their requirements at the top of a 402. */
-export const paymentProblem = z.looseObject(members);
+export const paymentProblem = z.strictObject({
+  ...members,
+  facts: z.record(z.string(), z.json()).optional(),
+  x402Version: z.literal(1),
+  accepts: z.array(z.looseObject({ network: z.string(), payTo: z.string() })),
+});

@@ -1,15 +1,26 @@
 import {
   catalogContract,
+  chainContract,
   identityContract,
   liveContract,
   type NamedRpc,
+  publicContract,
   runtimeContract,
+  schedulerContract,
 } from '@orrery/contracts';
 
 /** An operation that the contracts offer over HTTP. */
 export type RoutedOperation = NamedRpc & { http: NonNullable<NamedRpc['http']> };
 
-const contracts = [catalogContract, runtimeContract, liveContract, identityContract];
+const contracts = [
+  catalogContract,
+  runtimeContract,
+  schedulerContract,
+  chainContract,
+  liveContract,
+  publicContract,
+  identityContract,
+];
 
 /** Every operation of every contract that has an HTTP binding. */
 export const routedOperations: readonly RoutedOperation[] = contracts

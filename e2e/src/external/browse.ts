@@ -6,13 +6,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProgram } from './start-program.js';
 
+export interface BrowseOptions {
+  /** HTML before the script; it may be a whole page. */
+  readonly page?: string;
+  /** Answers to what the page posts to its own origin, as JSON, by path. */
+  readonly answers?: Readonly<Record<string, (body: Buffer) => unknown>>;
+}
+
 /**
  * Runs a script in a page of an origin of its own, in headless Chromium, and gives what it returns. The page posts it back
  * to its own origin, so nothing but the script crosses origins.
  */
-export async function browse(script: string, deadlineMs: number): Promise<unknown> {
+export async function browse(
+  script: string,
+  deadlineMs: number,
+  { page: before = '', answers = {} }: BrowseOptions = {},
+): Promise<unknown> {
   const server = createServer();
-  const page = `<script type="module">
+  const page = `${before}<script type="module">
     const told = await (async () => {${script}})().catch((error) => ({ failed: String(error) }));
     await fetch('/told', { method: 'POST', body: JSON.stringify(told) });
   </script>`;
@@ -21,8 +32,11 @@ export async function browse(script: string, deadlineMs: number): Promise<unknow
       if (request.method !== 'POST') return void reply.setHeader('content-type', 'text/html').end(page);
       const parts: Buffer[] = [];
       for await (const part of request) parts.push(part as Buffer);
+      const body = Buffer.concat(parts);
+      const answer = answers[request.url ?? ''];
+      if (answer !== undefined) return void reply.end(JSON.stringify(await answer(body)));
       reply.end();
-      resolve(JSON.parse(Buffer.concat(parts).toString()));
+      resolve(JSON.parse(body.toString()));
     });
   });
   server.listen(0, '127.0.0.1');

@@ -1,11 +1,18 @@
 import { canonicalHash, canonicalJson, type JsonObject } from '@orrery/contracts';
 import { foldEntries, type States } from './fold-entries.js';
-import { type StoredDeployment, type StoredEntry, type StoredState, withStoredRows } from './stored-rows.js';
+import {
+  type StoredDeployment,
+  type StoredEntry,
+  type StoredPayment,
+  type StoredState,
+  withStoredRows,
+} from './stored-rows.js';
 
 /**
  * Looks in PostgreSQL, for every deployment, at what must hold whatever happened: `seq` is 1…n, each entry's hash
  * covers it and the one before, failed executions change nothing, the fold of all changes is the instances, and the
- * head and its counters tell the same. Answers a sentence for each violation.
+ * head and its counters tell the same, and each payment has the one execution that its status says. Answers a sentence for
+ * each violation.
  */
 export const findViolations = (databaseUrl: string): Promise<string[]> =>
   withStoredRows(databaseUrl, async (rows) => {
@@ -19,6 +26,7 @@ export const findViolations = (databaseUrl: string): Promise<string[]> =>
         ...entries.flatMap(changesOfFailures),
         ...wrongFold(before, entries, after),
         ...wrongHead(deployment, entries, after),
+        ...(await rows.payments(deployment)).flatMap(wrongPayment),
       ];
       violations.push(...found.map((what) => `deployment ${deployment.id}: ${what}`));
     }
@@ -36,6 +44,18 @@ function brokenLinks({ address, source }: StoredDeployment, entries: readonly St
     prevHash = hash;
     return found;
   });
+}
+
+/** The entries that a payment has, by its status; those under way have none yet. */
+const PAID = ['settled', 'unknown', 'uncollected'];
+const FAILED = ['released', 'refused'];
+
+function wrongPayment({ key, status, succeeded, failed }: StoredPayment): string[] {
+  const expected = [Number(PAID.includes(status)), Number(FAILED.includes(status))];
+  const isRight = succeeded === expected[0] && failed === expected[1];
+  return isRight
+    ? []
+    : [`the payment ${key} is ${status} with ${succeeded} successes and ${failed} failures`];
 }
 
 const changesOfFailures = ({ status, changes, seq }: StoredEntry): string[] =>

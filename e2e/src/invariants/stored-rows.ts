@@ -1,4 +1,10 @@
-import type { DeploymentSource, ExecutionStatus, HashedEntry, JsonObject } from '@orrery/contracts';
+import type {
+  DeploymentSource,
+  ExecutionStatus,
+  HashedEntry,
+  JsonObject,
+  PaymentStatus,
+} from '@orrery/contracts';
 import { Client } from 'pg';
 
 export interface StoredDeployment {
@@ -15,6 +21,14 @@ export interface StoredState {
   instanceId: string;
   state: JsonObject;
   revision: number;
+}
+
+/** A payment, and how the entries of its key stand. */
+export interface StoredPayment {
+  key: string;
+  status: PaymentStatus;
+  succeeded: number;
+  failed: number;
 }
 
 /** What PostgreSQL holds of the deployments, past everything that the service remembers or computes. */
@@ -50,6 +64,16 @@ const storedRows = (client: Client) => ({
       deployment: deployment.address,
       executedAt: row.executedAt.toISOString(),
     }));
+  },
+  payments: async ({ id }: StoredDeployment): Promise<StoredPayment[]> => {
+    const count = (status: ExecutionStatus) =>
+      `(select count(*)::int from runtime.journal j where j.payment_key = p.key and j.status = '${status}') as ${status}`;
+    const { rows } = await client.query(
+      `select p.key, p.status, ${count('succeeded')}, ${count('failed')}
+         from runtime.payments p where p.deployment_id = $1 order by p.number`,
+      [id],
+    );
+    return rows;
   },
   /** What a clone began with. */
   origin: (deployment: StoredDeployment): Promise<StoredState[]> =>

@@ -1,0 +1,81 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { holding, type Resources } from '@orrery/service-kit';
+import {
+  type EvmPayments,
+  type SolanaPayments,
+  startEvmPayments,
+  startSolanaPayments,
+} from '@orrery/testing/payments';
+import { type System, startAllInOne } from '@orrery/testing/system';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { type ApiClient, apiClient } from '../api-client.js';
+import { created } from '../created.js';
+import { type PublicWorld, publicWorld } from './public-world.js';
+import { createWallet } from './signing-wallet.js';
+
+export const RECEIVER = '0x2222222222222222222222222222222222222222';
+/** Of the event `toast`, in units of the token: 0.01 dollars. */
+export const PRICE = 10_000n;
+
+const toast = {
+  name: 'toast',
+  firstVersion: {
+    inputSchema: { name: 'string' },
+    stateChanges: { guest: 'partial' },
+    executionSettings: { visibility: 'public', priceUsd: 0.01 },
+    mutationSettings: {
+      mode: 'direct',
+      template: { 'guest:{{input.name}}': { visits: { $increment: 1 }, by: '{{walletAddress}}' } },
+    },
+  },
+};
+
+/** An all-in-one that takes payments on an EVM chain of its own, through the x402 library's facilitator. */
+export const startPaidHouse = () =>
+  holding(async (resources) => {
+    const evm: EvmPayments = resources.use('chain', await startEvmPayments());
+    const { facilitator, rpcUrl, token: asset } = evm;
+    const usdc = { network: 'base-sepolia', asset, decimals: 6, name: 'USDC', version: '2' };
+    const payments = { facilitatorUrl: facilitator.url, accepts: [{ ...usdc, rpcUrls: [rpcUrl] }] };
+    /** A new private key with enough for ten executions. */
+    const newPayer = async () => {
+      const key = generatePrivateKey();
+      await evm.fund(privateKeyToAccount(key).address, 10n * PRICE);
+      return key;
+    };
+    return { ...(await startHouse(resources, payments, RECEIVER)), evm, newPayer };
+  });
+
+/** The same on Solana. */
+export const startSolanaHouse = () =>
+  holding(async (resources) => {
+    const solana: SolanaPayments = resources.use('ledger', await startSolanaPayments());
+    const { facilitator, rpcUrl, ledger } = solana;
+    const usdc = { network: 'solana-devnet', asset: ledger.mint, decimals: 6, name: 'USDC', version: '2' };
+    const payments = { facilitatorUrl: facilitator.url, accepts: [{ ...usdc, rpcUrls: [rpcUrl] }] };
+    const receiver = createWallet().address;
+    await ledger.fund(receiver as never, 0n);
+    return { ...(await startHouse(resources, payments, receiver)), solana, receiver };
+  });
+
+async function startHouse(resources: Resources, payments: object, payToAddress: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'orrery-paid-'));
+  resources.add('folder', () => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'payments.json');
+  await writeFile(file, JSON.stringify(payments));
+  const started = await startAllInOne(undefined, { PAYMENTS_FILE: file });
+  const system: System = resources.use('all-in-one', started);
+  const api = apiClient(system.url, system.key);
+  const world = await publicWorld(api);
+  await sellToasts(api, world, payToAddress);
+  return { system, api, world, folder };
+}
+
+export async function sellToasts(api: ApiClient, { path }: PublicWorld, payToAddress: string): Promise<void> {
+  const world = path.split('/deployments')[0];
+  created(await api.post(`${world}/events`, toast));
+  await api.post(`${path}/event-bindings`, [{ event: toast.name, eventVersion: 1 }]);
+  await api.put(path, { payToAddress });
+}

@@ -1,0 +1,90 @@
+import { systemClock } from '@orrery/service-kit';
+import { type NodeProcess, startFiveProcesses, startNode } from '@orrery/testing/system';
+import { Client, type QueryResult } from 'pg';
+import { apiClient } from '../api-client.js';
+import { findScheduleViolations, type LedgerReport } from './find-schedule-violations.js';
+import { scheduledWorld } from './scheduled-world.js';
+
+export interface FaultRun {
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  /** Deployments with a schedule that is due every minute. */
+  readonly schedules: number;
+  readonly schedulers: number;
+  /** How many times as fast time passes for the schedules. */
+  readonly speed: number;
+  /** How long processes are killed, in real seconds. */
+  readonly seconds: number;
+  readonly write: (line: string) => void;
+}
+
+/** The clocks of two processes differ by this much, in milliseconds. */
+const APART_MS = 5 * 60_000;
+/** A process works this long at most before it is killed, in milliseconds. */
+const LONGEST_LIFE_MS = 5_000;
+const AT_ONCE = 16;
+
+/** Runs schedulers whose clocks are wrong and kills them at random; answers what the ledgers and journals say then. */
+export async function runFaults(options: FaultRun): Promise<LedgerReport & { readonly kills: number }> {
+  const { databaseUrl, natsUrl, schedules, schedulers, speed, seconds, write } = options;
+  await using system = await startFiveProcesses({ databaseUrl, natsUrl }, { RATE_LIMITS: 'false' });
+  await system.kill('scheduler');
+  const api = apiClient(system.url, system.key);
+  const world = await scheduledWorld(api, '* * * * *');
+  for (let made = 0; made < schedules; made += AT_ONCE)
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, schedules - made) }, world.deploy));
+  const variables = {
+    DATABASE_URL: databaseUrl,
+    NATS_URL: natsUrl,
+    HEALTH_PORT: '0',
+    LOG_LEVEL: 'info',
+    FROM_MS: String(await databaseNow(databaseUrl)),
+    SPEED: String(speed),
+  };
+  const start = (skew: number): NodeProcess =>
+    startNode('e2e/dist/schedules/hurried-scheduler.js', { ...variables, CLOCK_SKEW_MS: String(skew) });
+  const until = Date.now() + seconds * 1000;
+  let kills = 0;
+  const live = async (index: number) => {
+    const skew = (index - 1) * APART_MS;
+    while (Date.now() < until) {
+      const process = start(skew);
+      await process.waitFor(/"msg":"started"/);
+      await systemClock.sleep(Math.random() * LONGEST_LIFE_MS);
+      await process.end('SIGKILL');
+      kills += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: schedulers }, (_, index) => live(index)));
+  write(`${kills} kills; the last scheduler brings the rest to an end`);
+  await using last = start(0);
+  await untilNothingRuns(databaseUrl);
+  await last.end('SIGTERM');
+  return { ...(await findScheduleViolations(databaseUrl)), kills };
+}
+
+async function databaseNow(databaseUrl: string): Promise<number> {
+  const { rows } = await ask<{ now: Date }>(databaseUrl, 'select clock_timestamp() as now');
+  return rows[0]?.now.getTime() ?? 0;
+}
+
+/** New due times begin all the time: what was claimed before is over when all that ran at one moment has ended. */
+async function untilNothingRuns(databaseUrl: string): Promise<void> {
+  for (;;) {
+    // What is due goes on; the schedules are held so that it ends.
+    const held = await ask(
+      databaseUrl,
+      'update scheduler.schedules set next_at = null where next_at is not null',
+    );
+    const running = `select count(*)::int as n from scheduler.occurrences where status = 'running'`;
+    const { rows } = await ask<{ n: number }>(databaseUrl, running);
+    if (held.rowCount === 0 && rows[0]?.n === 0) return;
+    await systemClock.sleep(100);
+  }
+}
+
+async function ask<T extends object>(databaseUrl: string, query: string): Promise<QueryResult<T>> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  return client.query<T>(query).finally(() => client.end());
+}

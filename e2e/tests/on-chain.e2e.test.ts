@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createTestDatabase } from '@orrery/testing';
+import { ANVIL_KEYS, startAnvil } from '@orrery/testing/servers';
+import { repositoryRoot, startAllInOne, startNode } from '@orrery/testing/system';
+import { Client } from 'pg';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { apiClient } from '../src/api-client.js';
+import { followStream } from '../src/follow-stream.js';
+import { racingWorld } from '../src/racing-world.js';
+
+const run = promisify(execFile);
+const patiently = { timeout: 30_000, interval: 100 };
+
+/** The page's example of a local chain, on an anvil of its own. */
+async function startChain() {
+  const anvil = await startAnvil();
+  const folder = await mkdtemp(join(tmpdir(), 'orrery-chain-'));
+  onTestFinished(async () => {
+    await anvil.stop();
+    await rm(folder, { recursive: true });
+  });
+  const example = join(repositoryRoot, 'docs/examples/local-chain.json');
+  const [chain] = JSON.parse(await readFile(example, 'utf8'));
+  const file = join(folder, 'chains.json');
+  await writeFile(file, JSON.stringify([{ ...chain, rpcUrls: [anvil.url] }]));
+  const env = { CHAINS_FILE: file, LOCAL_KEY: ANVIL_KEYS[0] };
+  const args = ['chains', 'deploy', '--chain', 'local', '--json'];
+  await using deploying = startNode('apps/cli/dist/main.js', env, { args });
+  const [, contract] = await deploying.waitFor(/"contract":"(0x[0-9a-f]{40})"/);
+  expect(contract).toBe(chain.contract.toLowerCase());
+  return { anvil, env, contract: chain.contract as string };
+}
+
+it('pushes executions to a chain, shows where they are, and a stranger reads them there', async () => {
+  const { anvil, env, contract } = await startChain();
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const system = await startAllInOne(database.url, env);
+  onTestFinished(() => system[Symbol.asyncDispose]());
+  const api = apiClient(system.url, system.key);
+  const { world, deployment } = await racingWorld(api);
+  const bindings = `${deployment}/event-bindings`;
+  const unknown = await api.put(bindings, [{ event: 'race_result', targetChains: ['near-testnet'] }]);
+  expect(unknown).toMatchObject({ status: 400, body: { code: 'unknown_chain' } });
+  await api.put(bindings, [{ event: 'race_result', targetChains: ['local'] }]);
+  await using stream = await followStream(system, deployment);
+  const race = { event: 'race_result', input: { raceId: 'R1', winner: 'HORSE_1' } };
+  const answers = [
+    await api.post(`${deployment}/execute`, race),
+    await api.post(`${deployment}/execute`, race),
+  ];
+  expect(answers[0]?.body.data.pushes).toEqual([{ chain: 'local', status: 'queued' }]);
+  expect((await stream.nextPush()).chain).toBe('local');
+
+  await vi.waitFor(async () => {
+    const { body } = await api.get(`${deployment}/history`);
+    expect(body.data.map(({ pushes }: { pushes: { status: string }[] }) => pushes[0]?.status)).toEqual([
+      'confirmed',
+      'confirmed',
+    ]);
+  }, patiently);
+  const entry = await api.get(`${deployment}/history/${answers[1]?.body.data.historyId}`);
+  expect(entry.body.data.pushes).toEqual([
+    {
+      chain: 'local',
+      number: 2,
+      status: 'confirmed',
+      transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      block: expect.any(Number),
+      explorerUrl: null,
+      error: null,
+    },
+  ]);
+
+  const read = (base: string) =>
+    run(process.execPath, [
+      join(repositoryRoot, 'docs/read-pushes.mjs'),
+      ...[anvil.url, contract, base, world.split('/')[2] ?? '', deployment.split('/')[4] ?? '', system.key],
+    ]);
+  const { stdout } = await read(system.url);
+  expect(JSON.parse(stdout)).toEqual({
+    valid: true,
+    pushed: 2,
+    waiting: 0,
+    results: [1, 2].map((number) => ({ number, result: { headline: 'HORSE_1 wins R1' } })),
+  });
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const { historyId } = answers[1]?.body.data ?? {};
+  await client.query(`update runtime.journal set hash = repeat('0', 64) where id = $1`, [historyId]);
+  await client.end();
+  await expect(read(system.url)).rejects.toThrow('push 2 is not of the execution in its place');
+});

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { repositoryRoot } from '@orrery/testing/system';
+import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { ExactEvmSchemeV1 } from '@x402/evm/v1';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAnswerCheck } from '../src/contract/check-answer.js';
+import { PRICE, RECEIVER, startPaidHouse } from '../src/public/paid-house.js';
+import { createWallet } from '../src/public/signing-wallet.js';
+import { type PublicRequests, publicRequests } from './public-suite.js';
+
+const run = promisify(execFile);
+const decoded = (header: string | null) => JSON.parse(Buffer.from(header ?? '', 'base64').toString('utf8'));
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
+
+describe('clients that pay', () => {
+  let house: Awaited<ReturnType<typeof startPaidHouse>>;
+  let send: PublicRequests;
+  let earned: bigint;
+  beforeAll(async () => {
+    house = await startPaidHouse();
+    send = publicRequests(house.system.url, house.world);
+    earned = 0n;
+  });
+  afterAll(() => house?.[Symbol.asyncDispose]());
+
+  /** Each payment moves the price to the receiver, once. */
+  const expectEarned = async (payments: bigint) => {
+    earned += payments * PRICE;
+    expect(await house.evm.balanceOf(RECEIVER)).toBe(earned);
+  };
+  const run60 = (file: string, args: string[], env: object = {}) =>
+    run(process.execPath, [file, ...args], { cwd: repositoryRoot, env: { ...process.env, ...env } });
+
+  it('are told what to pay in both versions, and are not charged for asking', async () => {
+    const { status, body, headers } = await send({ event: 'toast' });
+    const url = `/app/deployments/${house.world.address}/execute`;
+    const paid = { payTo: RECEIVER, asset: house.evm.token };
+    expect([status, body.code]).toEqual([402, 'payment_required']);
+    expect(body).toMatchObject({
+      x402Version: 1,
+      accepts: [{ ...paid, network: 'base-sepolia', maxAmountRequired: String(PRICE) }],
+    });
+    const demand = decoded(headers.get('payment-required'));
+    expect(demand).toMatchObject({
+      x402Version: 2,
+      accepts: [{ ...paid, network: 'eip155:84532', amount: String(PRICE) }],
+    });
+    for (const resource of [body.accepts[0].resource, demand.resource.url])
+      expect(new URL(resource).pathname).toBe(url);
+    await expectEarned(0n);
+  });
+
+  it('may use @x402/fetch, version 2', async () => {
+    const client = registerExactEvmScheme(new x402Client(), {
+      signer: privateKeyToAccount(await house.newPayer()),
+    });
+    const { address } = house.world;
+    const signed = createWallet().sign({ deployment: address, event: 'toast' });
+    const path = `/app/deployments/${address}/execute`;
+    const answer = await wrapFetchWithPayment(fetch, client)(`${house.system.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ event: 'toast', input: { name: 'fetch' }, ...signed }),
+    });
+    const { status, headers } = answer;
+    // biome-ignore lint/suspicious/noExplicitAny: what comes is what the test examines
+    const body = (await answer.json()) as any;
+    createAnswerCheck()('POST', path, { status, headers, body });
+    expect(body.data.stateChanges['guest:fetch']).toMatchObject({ visits: 1, by: signed.wallet });
+    const settled = decoded(headers.get('payment-response'));
+    expect(settled).toMatchObject({ success: true, network: 'eip155:84532' });
+    const entry = await house.api.get(`${house.world.path}/history/${body.data.historyId}`);
+    expect(entry.body.data.payment).toMatchObject({ status: 'settled', transaction: settled.transaction });
+    await expectEarned(1n);
+  });
+
+  it('may speak version 1, and a repetition costs nothing', async () => {
+    const sent = { event: 'toast', input: { name: 'v1' }, at: Date.now() - 500 };
+    const { body } = await send(sent);
+    const scheme = new ExactEvmSchemeV1(privateKeyToAccount(await house.newPayer()));
+    const { payload } = await scheme.createPaymentPayload(1, body.accepts[0]);
+    const payment = { x402Version: 1, scheme: 'exact', network: 'base-sepolia', payload };
+    const headers = { 'x-payment': encoded(payment) };
+    const first = await send({ ...sent, headers });
+    expect(first.status).toBe(200);
+    expect(decoded(first.headers.get('x-payment-response'))).toMatchObject({
+      success: true,
+      network: 'base-sepolia',
+    });
+    expect(first.headers.has('payment-response')).toBe(false);
+    const again = await send({ ...sent, headers });
+    expect(again.body).toEqual(first.body);
+    const other = await send({ ...sent, at: Date.now(), headers, input: { name: 'v1 again' } });
+    expect([other.status, other.body.code]).toEqual([402, 'payment_already_used']);
+    await expectEarned(1n);
+  });
+
+  it('may be the command line, which pays only when asked to, and no more than allowed', async () => {
+    const [wallet, key] = [join(house.folder, 'wallet.json'), join(house.folder, 'evm-key')];
+    await writeFile(key, `${await house.newPayer()}\n`);
+    const cli = (...args: string[]) =>
+      run60('apps/cli/dist/main.js', args).catch((error: { stdout: string; stderr: string }) => error);
+    await cli('wallets', 'create', wallet);
+    const { system, world } = house;
+    const target = ['--url', system.url, '--deployment', world.address, '--wallet', wallet];
+    const execute = (...more: string[]) =>
+      cli('public', 'execute', ...target, '--event', 'toast', '--input', '{"name":"cli"}', ...more);
+    expect((await execute('--pay', '--evm-key', key, '--max-usd', '0.001')).stderr).toContain('0.001');
+    await expectEarned(0n);
+    const { stdout } = await execute('--pay', '--evm-key', key);
+    expect(stdout).toContain('"guest:cli"');
+    expect(stdout).toMatch(/paid: .*"success":true/);
+    await expectEarned(1n);
+  });
+
+  it('may be the example for Node', async () => {
+    const { system, world } = house;
+    const args = [system.url, world.address, 'toast', '{"name":"node"}'];
+    const { stdout } = await run60('examples/execute.mjs', args, { EVM_KEY: await house.newPayer() });
+    expect(stdout).toMatch(/"guest:node"[\s\S]*paid: .*"success":true/);
+    await expectEarned(1n);
+  });
+});

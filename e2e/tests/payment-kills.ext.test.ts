@@ -1,0 +1,141 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Resources } from '@orrery/service-kit';
+import { createTestDatabase, describeWithNats } from '@orrery/testing';
+import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
+import { startNatsServer } from '@orrery/testing/servers';
+import { type FiveProcesses, startFiveProcesses, startNode } from '@orrery/testing/system';
+import { ExactEvmSchemeV1 } from '@x402/evm/v1';
+import { type Address, type Hex, parseAbiItem } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { type ApiClient, apiClient } from '../src/api-client.js';
+import { findViolations } from '../src/invariants/find-violations.js';
+import { PRICE, RECEIVER, sellToasts } from '../src/public/paid-house.js';
+import { type PublicWorld, publicWorld } from '../src/public/public-world.js';
+import { freePort } from '../src/starting/free-port.js';
+import { type PublicRequests, publicRequests } from './public-suite.js';
+
+const TRIALS = 2;
+const USED = parseAbiItem('event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)');
+
+function payWhileRuntimesAreKilled(): void {
+  const resources = new Resources();
+  let evm: EvmPayments;
+  let system: FiveProcesses;
+  let api: ApiClient;
+  let world: PublicWorld;
+  let send: PublicRequests;
+  let secondGateway: string;
+  beforeAll(async () => {
+    evm = resources.use('chain', await startEvmPayments());
+    const folder = await mkdtemp(join(tmpdir(), 'orrery-paid-'));
+    resources.add('folder', () => rm(folder, { recursive: true, force: true }));
+    const file = join(folder, 'payments.json');
+    const { facilitator, rpcUrl, token: asset } = evm;
+    const usdc = { network: 'base-sepolia', asset, decimals: 6, name: 'USDC', version: '2' };
+    const payments = { facilitatorUrl: facilitator.url, accepts: [{ ...usdc, rpcUrls: [rpcUrl] }] };
+    await writeFile(file, JSON.stringify(payments));
+    const nats = await startNatsServer();
+    resources.add('nats', () => nats.stop());
+    const database = resources.use('database', await createTestDatabase());
+    const env = { PAYMENTS_FILE: file, LEASE_TTL_MS: '1000', RATE_LIMITS: 'false' };
+    const backends = { databaseUrl: database.url, natsUrl: nats.url };
+    system = resources.use('five processes', await startFiveProcesses(backends, env));
+    api = apiClient(system.url, system.key);
+    world = await publicWorld(api);
+    await sellToasts(api, world, RECEIVER);
+    send = publicRequests(system.url, world);
+    const port = String(await freePort());
+    const gateway = startNode('services/gateway/dist/main.js', {
+      ...system.commandEnv,
+      ...env,
+      HEALTH_PORT: '0',
+      PORT: port,
+    });
+    resources.use('second gateway', gateway);
+    secondGateway = `http://127.0.0.1:${port}`;
+    await vi.waitFor(async () => expect((await fetch(`${secondGateway}/readyz`)).ok).toBe(true), 20_000);
+  });
+  afterAll(() => resources.release());
+
+  /** A signed request with its payment. */
+  async function offer(name: string) {
+    const sent = { event: 'toast', input: { name }, at: Date.now() - 500 };
+    const { body } = await send(sent);
+    const payer = privateKeyToAccount(generatePrivateKey());
+    await evm.fund(payer.address, PRICE);
+    const { payload } = await new ExactEvmSchemeV1(payer).createPaymentPayload(1, body.accepts[0]);
+    const payment = { x402Version: 1, scheme: 'exact', network: 'base-sepolia', payload };
+    const headers = { 'x-payment': Buffer.from(JSON.stringify(payment)).toString('base64') };
+    const { nonce } = (payload as { authorization: { nonce: Hex } }).authorization;
+    return { ...sent, headers, payer: payer.address, uses: () => evm.usesOf(payer.address, nonce) };
+  }
+  const entriesOf = async (name: string) =>
+    (await api.get(`${world.path}/history?instance=guest:${name}`)).body.data as { status: string }[];
+
+  it('fifty copies of a payment at two gateways and two runtimes are one settlement and one execution', async () => {
+    const second = system.add('runtime');
+    onTestFinished(() => second[Symbol.asyncDispose]());
+    for (let trial = 0; trial < TRIALS; trial += 1) {
+      const { uses, ...sent } = await offer(`twin-${trial}`);
+      const copies = Array.from({ length: 50 }, (_, n) =>
+        send({ ...sent, url: n % 2 === 0 ? system.url : secondGateway }),
+      );
+      const answers = await Promise.all(copies);
+      const ids = answers.filter(({ status }) => status === 200).map(({ body }) => body.data.historyId);
+      expect(new Set(ids).size).toBe(1);
+      const refused = answers.filter(({ status }) => status !== 200).map(({ body }) => body.code);
+      expect(new Set([...refused, 'request_in_flight'])).toEqual(new Set(['request_in_flight']));
+      expect([await uses(), (await entriesOf(`twin-${trial}`)).length]).toEqual([1, 1]);
+    }
+  }, 120_000);
+
+  it.each([
+    ['before its payment is charged', 'unreachable'],
+    ['after its payment was charged', 'drops its reply'],
+  ] as const)(
+    'a runtime killed %s leaves one charge and one result',
+    async (_when, conduct) => {
+      for (let trial = 0; trial < TRIALS; trial += 1) {
+        const name = `${conduct.slice(0, 5).trim()}-${trial}`;
+        const { uses, ...sent } = await offer(name);
+        evm.facilitator.conduct = conduct;
+        evm.facilitator.beforeSettling = async () => {
+          evm.facilitator.beforeSettling = async () => undefined;
+          await system.kill('runtime');
+          setTimeout(() => {
+            evm.facilitator.conduct = 'honest';
+            system.restart('runtime');
+          }, 200);
+        };
+        await send(sent);
+        await vi.waitFor(async () => expect((await send(sent)).status).toBe(200), {
+          timeout: 30_000,
+          interval: 200,
+        });
+        expect([await uses(), await entriesOf(name)]).toMatchObject([1, [{ status: 'succeeded' }]]);
+      }
+    },
+    180_000,
+  );
+
+  it('as many payments were charged as executions have succeeded', async () => {
+    const { body } = await api.get(`${world.path}/payments`);
+    const [total] = body.totals;
+    expect(body.totals).toMatchObject([{ status: 'settled', payments: 3 * TRIALS }]);
+    const used = await evm.chain.getLogs({
+      address: evm.token as Address,
+      event: USED,
+      fromBlock: 0n,
+      toBlock: 'latest',
+    });
+    expect(used).toHaveLength(3 * TRIALS);
+    expect(await evm.balanceOf(RECEIVER)).toBe(BigInt(total.amount));
+    expect((await api.get(`${world.path}/history/verify`)).body.data.valid).toBe(true);
+    expect(await findViolations(system.databaseUrl)).toEqual([]);
+  });
+}
+
+describeWithNats('paid executions, five processes', payWhileRuntimesAreKilled, { own: true });
