@@ -25,7 +25,8 @@ export default defineConfig({
     maxWorkers: 3,
     reporters: ['default', './packages/testing/src/closing-line.ts'],
     projects: [
-      project('unit', ['{packages,services,apps}/*/src/**/*.test.ts']),
+      // None waits for anything; the longest compute for a second, a busy machine is ten times slower.
+      project('unit', ['{packages,services,apps}/*/src/**/*.test.ts'], { testTimeout: 60_000 }),
       project('int', ['{packages,services,apps}/*/tests/**/*.int.test.ts'], backed),
       // The long ones take 50 s; a busy machine is four times slower.
       project('e2e', ['e2e/tests/**/*.e2e.test.ts'], { ...backed, testTimeout: 240_000 }),
