@@ -25,7 +25,10 @@ describe('the intake', () => {
     await boot(deadChain);
     const last = runtime.execute(one, { plan: toLocal });
     await runtime.publish(last);
-    await vi.waitFor(async () => expect((await pushes(one)).data).toHaveLength(3), patiently);
+    await vi.waitFor(async () => {
+      expect((await pushes(one)).data).toHaveLength(3);
+      expect((await pushes(other)).data).toHaveLength(1);
+    }, patiently);
     const seen = (await pushes(one)).data.map(({ chain, number, seq, status }) => [
       chain,
       number,
