@@ -2,6 +2,8 @@ import type { Exchange } from '@orrery/testing/system';
 import { operationOf, pathOf } from './operation-of.js';
 
 const PAGES = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs'];
+/** A server of its own in the process of the embedded default. */
+const SAMPLER = '/v1/chat/completions';
 
 /** Why an exchange is nothing for a validator of the documented operations; `undefined` where it is. */
 export function whyLeftOut(exchange: Exchange): string | undefined {
@@ -12,5 +14,6 @@ export function whyLeftOut(exchange: Exchange): string | undefined {
     return 'Node refuses it before the gateway sees it';
   if (operationOf(exchange) !== undefined) return undefined;
   if (PAGES.includes(pathOf(url))) return 'a page beside the operations';
+  if (pathOf(url) === SAMPLER) return 'a question to the sampler';
   return answer.status >= 400 ? 'refused where the document has no operation' : undefined;
 }
