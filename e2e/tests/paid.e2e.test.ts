@@ -8,6 +8,7 @@ import { ExactEvmSchemeV1 } from '@x402/evm/v1';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApiAnswer } from '../src/api-client.js';
 import { createAnswerCheck } from '../src/contract/check-answer.js';
 import { PRICE, RECEIVER, startPaidHouse } from '../src/public/paid-house.js';
 import { createWallet } from '../src/public/signing-wallet.js';
@@ -68,8 +69,7 @@ describe('clients that pay', () => {
       body: JSON.stringify({ event: 'toast', input: { name: 'fetch' }, ...signed }),
     });
     const { status, headers } = answer;
-    // biome-ignore lint/suspicious/noExplicitAny: what comes is what the test examines
-    const body = (await answer.json()) as any;
+    const body: ApiAnswer['body'] = await answer.json();
     createAnswerCheck()('POST', path, { status, headers, body });
     expect(body.data.stateChanges['guest:fetch']).toMatchObject({ visits: 1, by: signed.wallet });
     const settled = decoded(headers.get('payment-response'));

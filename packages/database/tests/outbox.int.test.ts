@@ -283,7 +283,7 @@ describe('enqueue and startRelay', () => {
     expect(inherited()).toEqual(['d:1']);
   });
 
-  it('publishes the rows of every shard where no other relay has any', async () => {
+  it('publishes the rows of all shards when it is the only relay', async () => {
     const { database } = await openOutbox();
     await write(database, [{ ...row('a', 1), shard: 3 }, row('c', 1), { ...row('d', 1), shard: 5 }]);
     const { relay, ids } = relayOf(database, { shards: () => 'all' });

@@ -1,13 +1,5 @@
-import { setMaxListeners } from 'node:events';
-import { type Bus, serviceCall } from '@orrery/bus';
-import {
-  type JournalFact,
-  type JsonValue,
-  journalEntry,
-  type ReplyOf,
-  runtimeContract,
-  ServiceError,
-} from '@orrery/contracts';
+import type { Bus } from '@orrery/bus';
+import { type JournalFact, type JsonValue, journalEntry } from '@orrery/contracts';
 import {
   type Database,
   type DeadLetter,
@@ -18,13 +10,14 @@ import {
   putDeadLetter,
   removeDeadLetter,
   startAt,
-  streamsElsewhere,
   transaction,
 } from '@orrery/database';
-import { backoffDelay, type Clock, createSemaphore, type Logger, startPollLoop } from '@orrery/service-kit';
+import { type Clock, type Logger, startPollLoop } from '@orrery/service-kit';
 import type { Transaction } from 'kysely';
-import { type CatchUp, createCatchUp } from './catch-up.js';
-import { createTakeEntry, EntryFailed, type TakeEntry } from './take-entry.js';
+import { createCatchUp } from './catch-up.js';
+import { createHeadPoll } from './head-poll.js';
+import { createStreams, type PutAside } from './journal-streams.js';
+import { createTakeEntry, EntryFailed } from './take-entry.js';
 
 export interface FollowJournalOptions<Schema> {
   /** The following service, as in the calls that it makes. */
@@ -72,7 +65,6 @@ export interface JournalFollower {
 }
 
 const MAX_ATTEMPTS = 10;
-const RETRY = { baseMs: 500, maxMs: 60_000 };
 const POLL_MS = 5000;
 
 /**
@@ -142,8 +134,6 @@ export async function followJournal<Schema>(options: FollowJournalOptions<Schema
   };
 }
 
-type PutAside = (failed: EntryFailed) => Promise<void>;
-
 /** Makes an entry a dead letter, unless another process has handled it, or moved on, meanwhile. */
 const createPutAside =
   <Schema>({ consumer, database: { db }, logger }: FollowJournalOptions<Schema>): PutAside =>
@@ -159,197 +149,3 @@ const createPutAside =
     });
     logger.error({ consumer, deployment, seq, reason }, 'a journal entry is a dead letter');
   };
-
-/** Deployments that catch up at once in this process. */
-const CATCHING_UP = 16;
-
-interface StreamDependencies
-  extends Pick<FollowJournalOptions<never>, 'consumer' | 'clock' | 'logger' | 'retryBaseMs' | 'signal'> {
-  readonly take: TakeEntry;
-  readonly catchUp: CatchUp;
-  readonly putAside: PutAside;
-}
-
-/** The deployments that this process works on, or that wait for their next attempt. */
-interface Streams {
-  /** Tries a delivered entry if nothing else is done for its deployment. Never rejects. */
-  deliver(entry: JournalFact): Promise<void>;
-  /** Has a deployment catch up, if nothing is done for it already. */
-  wake(deployment: string): void;
-  readonly count: number;
-  /** Those of them that pause after a failure. */
-  readonly pausing: number;
-  ended(): Promise<void>;
-}
-
-/** What an attempt led to; `behind`: entries are missing. */
-type Outcome = 'level' | 'behind' | { readonly error: unknown };
-
-function createStreams({
-  take,
-  catchUp,
-  putAside,
-  consumer,
-  clock,
-  logger,
-  retryBaseMs,
-  signal,
-}: StreamDependencies): Streams {
-  /** `again`: something came meanwhile. */
-  const busy = new Map<string, { again: boolean }>();
-  const work = new Set<Promise<void>>();
-  let pausing = 0;
-  const slots = createSemaphore(CATCHING_UP);
-  // Each deployment that waits listens.
-  setMaxListeners(0, signal);
-  const backoff = { ...RETRY, baseMs: retryBaseMs ?? RETRY.baseMs };
-
-  const enter = (deployment: string) => {
-    const known = busy.get(deployment);
-    if (known !== undefined) known.again = true;
-    else busy.set(deployment, { again: false });
-    return known === undefined && !signal.aborted;
-  };
-  /** Makes a dead letter, or pauses. Resolves with whether to catch up then. */
-  const afterFailure = async (deployment: string, error: unknown, failures: number): Promise<boolean> => {
-    const seq = error instanceof EntryFailed ? error.entry.seq : undefined;
-    logger.warn({ err: error, consumer, deployment, seq, failures }, 'a journal was not followed');
-    if (error instanceof EntryFailed && error.isFinal) {
-      const isAside = await putAside(error).then(
-        () => true,
-        () => false,
-      );
-      if (isAside) return false;
-    }
-    pausing += 1;
-    await clock.sleep(backoffDelay(failures, backoff), signal).finally(() => {
-      pausing -= 1;
-    });
-    return true;
-  };
-  const goOn = async (deployment: string, first: Outcome) => {
-    const stream = busy.get(deployment);
-    let failures = 0;
-    for (let outcome = first; stream !== undefined && (outcome !== 'level' || stream.again); ) {
-      stream.again = false;
-      if (typeof outcome === 'object') {
-        failures += 1;
-        if (!(await afterFailure(deployment, outcome.error, failures))) {
-          outcome = 'level';
-          continue;
-        }
-      }
-      outcome = await slots.run(signal, () => catchUp(deployment)).then(level, failed);
-      if (outcome === 'level') failures = 0;
-    }
-    busy.delete(deployment);
-  };
-  const background = (deployment: string, outcome: Outcome) => {
-    const going = goOn(deployment, outcome)
-      // Only the end of the following.
-      .catch(() => undefined)
-      .finally(() => work.delete(going));
-    work.add(going);
-  };
-  return {
-    get count() {
-      return busy.size;
-    },
-    get pausing() {
-      return pausing;
-    },
-    deliver: async (entry) => {
-      if (!enter(entry.deployment)) return;
-      background(
-        entry.deployment,
-        await take(entry).then((step) => (isLevel(step, entry) ? 'level' : 'behind'), failed),
-      );
-    },
-    wake: (deployment) => {
-      if (enter(deployment)) background(deployment, 'behind');
-    },
-    ended: async () => {
-      await Promise.all(work);
-    },
-  };
-}
-
-const level = (): Outcome => 'level';
-/** Whether the journal itself need not be looked at. A `tail_lost` may take the place of an entry that was handled. */
-const isLevel = (step: Awaited<ReturnType<TakeEntry>>, { kind }: JournalFact) =>
-  step === 'next' || step === 'stopped' || (step === 'seen' && kind !== 'tail_lost');
-const failed = (error: unknown): Outcome => ({ error });
-
-type Heads = (typeof runtimeContract.rpcs)['journal.heads'];
-type Cursor = ReplyOf<Heads>['next'];
-
-const CALL_TIMEOUT_MS = 10_000;
-/** Heads of one page. */
-const HEADS = 500;
-/** All journals are looked at this often: a runtime of an older release does not note when they change. */
-const WHOLE_PASS_MS = 60 * 60 * 1000;
-/**
- * Where more than `most` deployments are worked on or wait, the heads are read on when enough have finished. Deployments
- * that only pause after a failure make it slower and do not stop it: it then reads a page every `longestMs`.
- */
-const CROWD = { most: 5000, pauseMs: 100, longestMs: 1000 };
-
-/**
- * Finds the deployments whose position is not the head of their journal: what was never delivered, or discarded by the
- * bus, and journals that lost what was handled.
- */
-function createHeadPoll<Schema>(
-  {
-    service,
-    consumer,
-    database: { db },
-    bus,
-    clock,
-    logger,
-    mostAtOnce = CROWD.most,
-  }: FollowJournalOptions<Schema>,
-  streams: Streams,
-) {
-  let changedSince: string | null = null;
-  let wholePassAt = clock.now();
-
-  const crowdGone = async (signal: AbortSignal) => {
-    for (let waited = 0; streams.count > mostAtOnce; waited += CROWD.pauseMs) {
-      const areOnlyPausing = streams.count - streams.pausing <= mostAtOnce;
-      if (areOnlyPausing && waited >= CROWD.longestMs) return;
-      await clock.sleep(CROWD.pauseMs, signal);
-    }
-  };
-  const readPage = (after: Cursor, since: string | null, signal: AbortSignal) =>
-    bus.call(
-      runtimeContract.rpcs['journal.heads'],
-      { changedSince: since, after, limit: HEADS },
-      serviceCall(service, clock, CALL_TIMEOUT_MS, signal),
-    );
-  const pass = async (since: string | null, signal: AbortSignal): Promise<string | null> => {
-    let until: string | null = null;
-    for (let after: Cursor = null; !signal.aborted; ) {
-      const page: ReplyOf<Heads> = await readPage(after, since, signal);
-      until ??= page.until;
-      const heads = page.heads.map(({ deployment: key, seq, hash }) => ({ key, seq, hash }));
-      for (const deployment of await streamsElsewhere(db, consumer, heads)) streams.wake(deployment);
-      await crowdGone(signal);
-      after = page.next;
-      if (after === null) break;
-    }
-    return until;
-  };
-  return async (signal: AbortSignal) => {
-    const isWhole = changedSince === null || clock.now() - wholePassAt >= WHOLE_PASS_MS;
-    const startedAt = clock.now();
-    try {
-      changedSince = await pass(isWhole ? null : changedSince, signal);
-      if (isWhole) wholePassAt = startedAt;
-    } catch (error) {
-      // A runtime that restarts, or of an older release: what the bus delivers is handled all the same.
-      if (!(error instanceof ServiceError && error.code === 'unavailable')) throw error;
-      logger.debug({ consumer }, 'the runtime does not answer about journals');
-    }
-    return 'idle' as const;
-  };
-}

@@ -11,7 +11,6 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { beforeEach, describe, expect, it } from 'vitest';
-// @ts-expect-error: a script
 import { compileRegistry } from '../contracts/compile.js';
 import { pushRegistryAbi, pushRegistryBytecode } from '../src/chains/evm/push-registry.js';
 import { type Evm, startEvm } from './evm-house.js';

@@ -10,7 +10,7 @@ export interface AnvilOptions {
   readonly blockTime?: number;
   /** Blocks that an epoch has; a block is final two epochs later. Default: 1. */
   readonly slotsInEpoch?: number;
-  /** Port of the node that this one replaces. Default: any free port. */
+  /** The port to listen on, for a node that replaces an earlier one. Default: any free port. */
   readonly port?: number;
   /** A file with the state, which is read at the start and written at the end. */
   readonly stateFile?: string;

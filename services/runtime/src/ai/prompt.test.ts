@@ -77,7 +77,7 @@ describe('a prompt', () => {
     expect(textOf({ input: { other: true }, entities: {} })[0]).toBe(textOf()[0]);
   });
 
-  it('data end no block, whatever text they hold', () => {
+  it('keeps data inside its block, whatever text the data holds', () => {
     const { marker } = /END DATA input (?<marker>\w+)/.exec(textOf()[1] ?? '')?.groups ?? {};
     const line = `END DATA input ${marker}`;
     const hostile = [
@@ -99,13 +99,13 @@ describe('a prompt', () => {
     }
   });
 
-  it('a block’s marker comes from its data', () => {
+  it('derives the marker of a block from its data', () => {
     const marker = (data: JsonObject) => fencedData('x', data).split(/[ \n]/)[3];
     expect(marker({ a: 1, b: 2 })).toBe(marker({ b: 2, a: 1 }));
     expect(marker({ a: 1 })).not.toBe(marker({ a: 2 }));
   });
 
-  it('data end no block: any JSON is read back from its block', () => {
+  it('reads any JSON back from its block', () => {
     const text = fc.string({
       unit: fc.constantFrom('\n', '\u2028', '\u0085', '\r', 'END DATA x ', '"', '\\', 'a', '\u{1f40e}'),
     });
