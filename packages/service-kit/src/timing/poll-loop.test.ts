@@ -69,6 +69,21 @@ describe('startPollLoop', () => {
     expect(state.runs).toBe(2);
   });
 
+  it('lets a run listen to its signal as often as it makes calls, without a warning', async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error) => warnings.push(name);
+    process.on('warning', note);
+    onTestFinished(() => void process.off('warning', note));
+    const { loop } = loopOf((_runs, signal) => {
+      for (let calls = 0; calls < 20; calls += 1) signal.addEventListener('abort', () => undefined);
+      return 'idle';
+    });
+    await loop.runOnce();
+    // Node tells warnings in a later turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toEqual([]);
+  });
+
   it('logs a failure and pauses longer each time, also when woken', async () => {
     const { loop, lines, slept, endSleep, state } = loopOf(() => Promise.reject(new Error('no database')));
     for (const pauses of [1, 2, 3, 4, 5]) {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '../logging/create-logger.js';
 import type { Clock } from './clock.js';
@@ -40,6 +41,8 @@ export interface PollLoop {
  */
 export function startPollLoop(options: PollLoopOptions): PollLoop {
   const stopping = new AbortController();
+  // One run may make many calls at once, and each listens.
+  setMaxListeners(0, stopping.signal);
   const pause = createPause(options.clock, stopping.signal);
   let lastRun: Promise<unknown> = Promise.resolve();
 
