@@ -62,7 +62,7 @@ export function createApp(context: AppContext): FastifyInstance {
   addDocumentRoutes(app, () => openApiDocument(context.routes));
   const guards = (rpc: RoutedRpc) => [...requireAccess(rpc.access, context.keys), ...limitRate(rpc, context)];
   for (const rpc of context.routes) {
-    if (rpc.http.stream === true) addStreamRoute(app, rpc, { ...context, guards, admission });
+    if (rpc.http.stream !== undefined) addStreamRoute(app, rpc, { ...context, guards, admission });
     else if (rpc.http.signed === true) addSignedRoute(app, rpc, { ...context, guards });
     else addRoute(app, rpc, { ...context, guards });
   }

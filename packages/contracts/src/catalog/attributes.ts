@@ -2,56 +2,92 @@ import { z } from 'zod';
 import { jsonValue } from '../json/json-schemas.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, timestamp } from '../records/text.js';
+import { recordId, recordTimes } from '../records/record-fields.js';
+import { deleted, storedName } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
-import { attributeName, nameInPath, worldInPath } from './names.js';
+import { attributeInPath, attributeName, schemaInPath, worldInPath } from './names.js';
 
-export const attributeType = z.enum(['integer', 'float', 'string', 'boolean', 'json']);
+export const attributeType = z.enum(['integer', 'float', 'string', 'boolean', 'json']).meta({
+  id: 'AttributeType',
+  description:
+    '`integer`: a whole number from -(2^53 - 1) to 2^53 - 1; `float`: any finite double; `string`; `boolean`; `json`: any ' +
+    'JSON value.',
+});
 export type AttributeType = z.infer<typeof attributeType>;
 
-/** `min`/`max` bound numbers, `enum`/`pattern` strings; `required` = present and not null after defaults. */
 export const attributeConstraints = z
   .strictObject({
-    min: z.number().optional(),
-    max: z.number().optional(),
-    enum: z.array(z.string()).max(1000).optional(),
-    pattern: z.string().max(1000).optional(),
-    required: z.boolean().optional(),
+    min: z.number().optional().describe('The least value of an `integer` or `float`.'),
+    max: z.number().optional().describe('The greatest value of an `integer` or `float`.'),
+    enum: z
+      .array(z.string().meta({ maxLength: 262_144 }))
+      .max(1000)
+      .optional()
+      .describe('The only values that a `string` may have.'),
+    pattern: z
+      .string()
+      .max(1000)
+      .optional()
+      .describe(
+        'A regular expression that must match somewhere in a `string`; anchor it with ^ and $ for the whole. It runs in ' +
+          'linear time, so back-references and look-around are refused.',
+      ),
+    required: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether the value must be present and not null, once defaults are filled in. Absent: false.',
+      ),
   })
-  .meta({ id: 'AttributeConstraints' });
+  .meta({ id: 'AttributeConstraints', description: 'Rules that every value of an attribute satisfies.' });
 export type AttributeConstraints = z.infer<typeof attributeConstraints>;
+
+const NAME = 'What the attribute is called; unique in its schema.';
+const CONSTRAINTS = 'Rules for the values. Null: any value of the type.';
+const DEFAULT = 'The value where a state has none. Null: no default.';
 
 /** What an attribute means, without where it is stored: the part that hashes and checks are taken over. */
 export const attributeDefinition = z.strictObject({
-  name: z.string(),
-  type: attributeType,
-  constraints: attributeConstraints.nullable(),
-  defaultValue: jsonValue.nullable(),
+  name: storedName.describe(NAME),
+  type: attributeType.describe('The type of the values.'),
+  constraints: attributeConstraints.nullable().describe(CONSTRAINTS),
+  defaultValue: jsonValue.nullable().describe(DEFAULT),
 });
 export type AttributeDefinition = z.infer<typeof attributeDefinition>;
 
 export const attributeRecord = z
-  .strictObject({ id: z.int(), ...attributeDefinition.shape, createdAt: timestamp, updatedAt: timestamp })
-  .meta({ id: 'Attribute' });
+  .strictObject({ id: recordId.describe('Numeric id.'), ...attributeDefinition.shape, ...recordTimes })
+  .meta({ id: 'Attribute', description: 'A typed value that the instances of a schema have.' });
 export type AttributeRecord = z.infer<typeof attributeRecord>;
 
 const optionalFields = {
-  constraints: attributeConstraints.nullable().optional(),
-  defaultValue: jsonValue.nullable().optional(),
+  constraints: attributeConstraints.nullable().optional().describe(CONSTRAINTS),
+  defaultValue: jsonValue.nullable().optional().describe(`${DEFAULT} It must satisfy the constraints.`),
 };
 export const createAttributeBody = z
-  .strictObject({ name: attributeName, type: attributeType, ...optionalFields })
-  .meta({ id: 'CreateAttribute' });
+  .strictObject({
+    name: attributeName.describe(NAME),
+    type: attributeType.describe('The type of the values.'),
+    ...optionalFields,
+  })
+  .meta({ id: 'CreateAttribute', description: 'A new attribute.' });
 export type CreateAttributeBody = z.output<typeof createAttributeBody>;
-/** Absent stays; `constraints` are replaced whole; `null` removes constraints or default. */
 export const updateAttributeBody = z
-  .strictObject({ name: attributeName.optional(), type: attributeType.optional(), ...optionalFields })
-  .meta({ id: 'UpdateAttribute' });
+  .strictObject({
+    name: attributeName.optional().describe(`${NAME} Stored values keep their old name.`),
+    type: attributeType.optional().describe('The type of the values. Stored values stay as they are.'),
+    ...optionalFields,
+  })
+  .meta({
+    id: 'UpdateAttribute',
+    description:
+      'Changes of an attribute. Absent members stay, `constraints` are replaced whole, null removes.',
+  });
 export type UpdateAttributeBody = z.output<typeof updateAttributeBody>;
 
-const inSchema = z.strictObject({ worldAddress: worldInPath, schemaName: nameInPath });
-const params = inSchema.extend({ name: nameInPath });
+const inSchema = z.strictObject({ worldAddress: worldInPath, schemaName: schemaInPath });
+const params = inSchema.extend({ name: attributeInPath });
 const ROOT = '/api/worlds/:worldAddress/entity-schemas/:schemaName/attributes';
 const http = (
   method: HttpBinding['method'],

@@ -1,41 +1,53 @@
 import { z } from 'zod';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, description, NAMED_BYTES, timestamp } from '../records/text.js';
+import { recordId, recordTimes } from '../records/record-fields.js';
+import { deleted, description, NAMED_BYTES, storedName } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
 import { attributeRecord, createAttributeBody } from './attributes.js';
-import { nameInPath, schemaName, worldInPath } from './names.js';
+import { schemaInPath, schemaName, worldInPath } from './names.js';
 
-/** The structure of a kind of entity, with its attributes in order of creation. */
+const NAME = 'What the schema is called; unique in its world.';
+const DESCRIPTION = 'What the schema is for, for people. Null: no description.';
+
 export const entitySchemaRecord = z
   .strictObject({
-    id: z.int(),
-    worldId: z.int(),
-    name: z.string(),
-    description: z.string().nullable(),
-    attributes: z.array(attributeRecord),
-    createdAt: timestamp,
-    updatedAt: timestamp,
+    id: recordId.describe('Numeric id.'),
+    worldId: recordId.describe('Numeric id of its world.'),
+    name: storedName.describe(NAME),
+    description: z.string().nullable().describe(DESCRIPTION),
+    attributes: z.array(attributeRecord).describe('Its attributes, in order of creation.'),
+    ...recordTimes,
   })
-  .meta({ id: 'EntitySchema' });
+  .meta({ id: 'EntitySchema', description: 'The structure of a kind of entity.' });
 export type EntitySchemaRecord = z.infer<typeof entitySchemaRecord>;
 
 export const createEntitySchemaBody = z
   .strictObject({
-    name: schemaName,
-    description: description.nullable().optional(),
-    attributes: z.array(createAttributeBody).max(1000).optional(),
+    name: schemaName.describe(NAME),
+    description: description.nullable().optional().describe(`${DESCRIPTION} At most 4 KiB as UTF-8.`),
+    attributes: z
+      .array(createAttributeBody)
+      .max(1000)
+      .optional()
+      .describe('Attributes to create with it. A schema has at most 200, unless the operator allows others.'),
   })
-  .meta({ id: 'CreateEntitySchema' });
+  .meta({ id: 'CreateEntitySchema', description: 'A new entity schema.' });
 export type CreateEntitySchemaBody = z.output<typeof createEntitySchemaBody>;
 export const updateEntitySchemaBody = z
-  .strictObject({ name: schemaName.optional(), description: description.nullable().optional() })
-  .meta({ id: 'UpdateEntitySchema' });
+  .strictObject({
+    name: schemaName.optional().describe(`${NAME} A schema in use keeps its name.`),
+    description: description.nullable().optional().describe(`${DESCRIPTION} At most 4 KiB as UTF-8.`),
+  })
+  .meta({
+    id: 'UpdateEntitySchema',
+    description: 'Changes of an entity schema. Absent members stay, null removes.',
+  });
 export type UpdateEntitySchemaBody = z.output<typeof updateEntitySchemaBody>;
 
 const inWorld = z.strictObject({ worldAddress: worldInPath });
-const params = inWorld.extend({ schemaName: nameInPath });
+const params = inWorld.extend({ schemaName: schemaInPath });
 const ROOT = '/api/worlds/:worldAddress/entity-schemas';
 const http = (
   method: HttpBinding['method'],

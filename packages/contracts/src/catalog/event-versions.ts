@@ -3,35 +3,54 @@ import type { ErrorCode } from '../errors/error-table.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, sha256, timestamp } from '../records/text.js';
+import { recordId, recordTimes } from '../records/record-fields.js';
+import { deleted, sha256, storedName, timestamp } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
-import { nameInPath, versionInPath, worldInPath } from './names.js';
+import { eventInPath, versionInPath, worldInPath } from './names.js';
 import { versionBody } from './version-body.js';
-import { executionSettings, guards, modeMap, mutationSettings, readEntity } from './version-parts.js';
+import {
+  executionSettings,
+  guards,
+  modeMap,
+  mutationSettings,
+  readEntity,
+  VERSION_TEXTS,
+} from './version-parts.js';
 
-/** One numbered definition of an event. Prompts and templates are shown to the world's owner alone. */
 export const versionRecord = z
   .strictObject({
-    id: z.int(),
-    eventId: z.int(),
-    event: z.string(),
-    version: z.int(),
-    isLocked: z.boolean(),
-    lockedAt: timestamp.nullable(),
-    versionHash: sha256,
-    inputSchema: jsonObject.nullable(),
-    outputSchema: jsonObject.nullable(),
-    readEntities: z.array(readEntity),
-    stateChanges: modeMap.nullable(),
-    behaviorPrompt: z.string().nullable().optional(),
-    mutationSettings: mutationSettings.nullable(),
-    executionSettings: executionSettings.nullable(),
-    guards: guards.nullable(),
-    createdAt: timestamp,
-    updatedAt: timestamp,
+    id: recordId.describe('Numeric id.'),
+    eventId: recordId.describe('Numeric id of its event.'),
+    event: storedName.describe('Name of its event.'),
+    version: z
+      .int()
+      .min(1)
+      .describe('Its number among the versions of the event: 1, 2, 3 …, never used again.'),
+    isLocked: z.boolean().describe('Whether it is locked: its definition never changes any more.'),
+    lockedAt: timestamp.nullable().describe('When it was locked. Null: it is not locked.'),
+    versionHash: sha256.describe(
+      'Hash of the definition and of the schemas that it runs with. It changes with either until it is locked.',
+    ),
+    inputSchema: jsonObject.nullable().describe(VERSION_TEXTS.inputSchema),
+    outputSchema: jsonObject.nullable().describe(VERSION_TEXTS.outputSchema),
+    readEntities: z.array(readEntity).max(500).describe(VERSION_TEXTS.readEntities),
+    stateChanges: modeMap.nullable().describe(VERSION_TEXTS.stateChanges),
+    behaviorPrompt: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(`${VERSION_TEXTS.behaviorPrompt} Only the owner sees it.`),
+    mutationSettings: mutationSettings
+      .nullable()
+      .describe(`${VERSION_TEXTS.mutationSettings} Only the owner sees template and prompt.`),
+    executionSettings: executionSettings
+      .nullable()
+      .describe(`${VERSION_TEXTS.executionSettings} Only the owner sees the input of its schedule.`),
+    guards: guards.nullable().describe(VERSION_TEXTS.guards),
+    ...recordTimes,
   })
-  .meta({ id: 'EventVersion' });
+  .meta({ id: 'EventVersion', description: 'One numbered definition of an event.' });
 export type VersionRecord = z.infer<typeof versionRecord>;
 
 /** What can be wrong with a version's definition, found when it is saved. */
@@ -44,7 +63,7 @@ export const versionErrors = [
   'unknown_entity_schema',
 ] as const satisfies readonly ErrorCode[];
 
-const inEvent = z.strictObject({ worldAddress: worldInPath, eventName: nameInPath });
+const inEvent = z.strictObject({ worldAddress: worldInPath, eventName: eventInPath });
 const params = inEvent.extend({ version: versionInPath });
 const ROOT = '/api/worlds/:worldAddress/events/:eventName/event-versions';
 const http = (

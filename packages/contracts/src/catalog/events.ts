@@ -1,42 +1,51 @@
 import { z } from 'zod';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, description, NAMED_BYTES, timestamp } from '../records/text.js';
+import { recordId, recordTimes } from '../records/record-fields.js';
+import { deleted, description, NAMED_BYTES, storedName } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
 import { versionErrors } from './event-versions.js';
-import { nameInPath, segmentName, worldInPath } from './names.js';
+import { eventInPath, segmentName, worldInPath } from './names.js';
 import { versionBody } from './version-body.js';
 
-/** An operation that deployments of the world can run. `latestVersion`: the highest that exists, null without any. */
+const NAME = 'What the event is called; unique in its world.';
+const DESCRIPTION = 'What the event is, for people. Null: no description.';
+
 export const eventRecord = z
   .strictObject({
-    id: z.int(),
-    worldId: z.int(),
-    name: z.string(),
-    description: z.string().nullable(),
-    latestVersion: z.int().nullable(),
-    createdAt: timestamp,
-    updatedAt: timestamp,
+    id: recordId.describe('Numeric id.'),
+    worldId: recordId.describe('Numeric id of its world.'),
+    name: storedName.describe(NAME),
+    description: z.string().nullable().describe(DESCRIPTION),
+    latestVersion: z
+      .int()
+      .min(1)
+      .nullable()
+      .describe('The highest version number that exists. Null: all versions are deleted.'),
+    ...recordTimes,
   })
-  .meta({ id: 'Event' });
+  .meta({ id: 'Event', description: 'An operation that deployments of the world can execute.' });
 export type EventRecord = z.infer<typeof eventRecord>;
 
 export const createEventBody = z
   .strictObject({
-    name: segmentName,
-    description: description.nullable().optional(),
-    firstVersion: versionBody,
+    name: segmentName.describe(NAME),
+    description: description.nullable().optional().describe(`${DESCRIPTION} At most 4 KiB as UTF-8.`),
+    firstVersion: versionBody.describe('The definition of version 1.'),
   })
-  .meta({ id: 'CreateEvent' });
+  .meta({ id: 'CreateEvent', description: 'A new event with its first version.' });
 export type CreateEventBody = z.output<typeof createEventBody>;
 export const updateEventBody = z
-  .strictObject({ name: segmentName.optional(), description: description.nullable().optional() })
-  .meta({ id: 'UpdateEvent' });
+  .strictObject({
+    name: segmentName.optional().describe(`${NAME} A bound event keeps its name.`),
+    description: description.nullable().optional().describe(`${DESCRIPTION} At most 4 KiB as UTF-8.`),
+  })
+  .meta({ id: 'UpdateEvent', description: 'Changes of an event. Absent members stay, null removes.' });
 export type UpdateEventBody = z.output<typeof updateEventBody>;
 
 const inWorld = z.strictObject({ worldAddress: worldInPath });
-const params = inWorld.extend({ eventName: nameInPath });
+const params = inWorld.extend({ eventName: eventInPath });
 const http = (
   method: HttpBinding['method'],
   rest: string,

@@ -11,23 +11,39 @@ export const segmentName = name.refine(
 /** Change keys are `schema:instanceId`, so a schema's name holds no colon; it is a key of maps, too. */
 export const schemaName = segmentName
   .refine((text) => !text.includes(':'), 'A schema name may not contain ":".')
-  .refine((text) => !isPollutingKey(text), 'This name is reserved.');
+  .refine((text) => !isPollutingKey(text), 'This name is reserved.')
+  .meta({
+    id: 'SchemaName',
+    description:
+      'A name of 1 to 255 characters without ":". It is not ".", "..", `__proto__`, `constructor` or `prototype`.',
+  });
 
 /** An instanceId stands in paths, and is a key of the maps that templates read. */
-export const instanceId = segmentName.refine((text) => !isPollutingKey(text), 'This name is reserved.');
+export const instanceId = segmentName
+  .refine((text) => !isPollutingKey(text), 'This name is reserved.')
+  .meta({
+    id: 'InstanceId',
+    description:
+      'A key of 1 to 255 characters. It is not ".", "..", `__proto__`, `constructor` or `prototype`.',
+  });
 
 /** Attribute names are reached by dotted paths and stand beside `$` operators and `{{…}}`. */
 export const attributeName = name
   .refine((text) => !text.includes('.'), 'An attribute name may not contain ".".')
   .refine((text) => !text.includes('{{'), 'An attribute name may not contain "{{".')
   .refine((text) => !text.startsWith('$'), 'An attribute name may not start with "$".')
-  .refine((text) => !isPollutingKey(text), 'This name is reserved.');
+  .refine((text) => !isPollutingKey(text), 'This name is reserved.')
+  .meta({
+    id: 'AttributeName',
+    description:
+      'A name of 1 to 255 characters without "." and "{{" and without "$" at its start. It is not `__proto__`, ' +
+      '`constructor` or `prototype`.',
+  });
 
 /** A tag of a world: 1–64 characters after NFC, by the rules of names. */
-export const domainTag = name.refine(
-  (text) => [...text].length <= 64,
-  'A tag may have at most 64 characters.',
-);
+export const domainTag = name
+  .refine((text) => [...text].length <= 64, 'A tag may have at most 64 characters.')
+  .meta({ maxLength: 64, description: 'A tag of 1 to 64 characters.' });
 
 /** A name in a path: looked up as it would have been stored, so NFC; what no name can be is simply not found. */
 export const nameInPath = z
@@ -35,14 +51,20 @@ export const nameInPath = z
   .transform(toNfc)
   .pipe(
     z.string().min(1).max(1024).refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.'),
-  );
+  )
+  .meta({ minLength: 1, maxLength: 1024 });
+
+/** What a thing of the catalog is called in a path; a slash in it is sent as %2F. */
+export const schemaInPath = nameInPath.describe('Name of the entity schema, percent-encoded.');
+export const attributeInPath = nameInPath.describe('Name of the attribute, percent-encoded.');
+export const eventInPath = nameInPath.describe('Name of the event, percent-encoded.');
 
 /** A world in a path: its numeric id or its address, in any case of letters. */
 export const worldInPath = z
   .string()
   .min(1)
   .max(64)
-  .meta({ description: 'Numeric id or hexadecimal address' });
+  .describe('The world: its numeric id, or its address in any case of letters.');
 
 /** No version has this number: numbers begin at 1. */
 const NO_VERSION = 0;
@@ -56,4 +78,5 @@ export const versionInPath = z
     z.int().min(0).max(999_999_999),
     z.string().regex(/^\d{1,9}$/, 'A version number has 1 to 9 digits.'),
   ])
-  .transform((text) => (/^0./.test(String(text)) ? NO_VERSION : Number(text)));
+  .transform((text) => (/^0./.test(String(text)) ? NO_VERSION : Number(text)))
+  .describe('Number of the version, from 1, without leading zeros.');

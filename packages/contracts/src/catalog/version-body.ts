@@ -1,50 +1,95 @@
 import { z } from 'zod';
 import { jsonObject } from '../json/json-schemas.js';
 import { prompt } from '../records/text.js';
-import { executionSettings, guards, modeMap, mutationSettings, readEntity } from './version-parts.js';
+import {
+  executionSettings,
+  guards,
+  modeMap,
+  mutationSettings,
+  priceUsd,
+  readEntity,
+  SETTINGS_TEXTS,
+  VERSION_TEXTS,
+} from './version-parts.js';
 
-/** As sent: `mode` may be left out (`direct` with a template, else `ai`); `null` removes a member on update. */
 const mutationSettingsBody = z
   .strictObject({
-    mode: mutationSettings.shape.mode.optional(),
-    template: jsonObject.nullable().optional(),
-    behaviorPrompt: prompt.nullable().optional(),
+    mode: mutationSettings.shape.mode
+      .optional()
+      .describe(`${SETTINGS_TEXTS.mode} Absent: \`direct\` with a template, else \`ai\`.`),
+    template: jsonObject
+      .nullable()
+      .optional()
+      .describe(`${SETTINGS_TEXTS.template} At most 32 levels and 262,144 characters. Null removes it.`),
+    behaviorPrompt: prompt
+      .nullable()
+      .optional()
+      .describe(`${SETTINGS_TEXTS.behaviorPrompt} Null removes it.`),
   })
-  .meta({ id: 'MutationSettingsBody' });
+  .meta({
+    id: 'MutationSettingsBody',
+    description: 'What makes the changes of an execution. On update absent members stay.',
+  });
 
 /** The service checks the schedule itself, so that a missing or bad one is `invalid_cron_schedule`. */
 const cronSettingsBody = z
   .strictObject({
-    schedule: z.string().max(1024).nullable().optional(),
-    timezone: z.string().max(1024).nullable().optional(),
-    input: jsonObject.nullable().optional(),
+    schedule: z
+      .string()
+      .max(1024)
+      .nullable()
+      .optional()
+      .describe(`${SETTINGS_TEXTS.schedule} Required, at most 255 characters.`),
+    timezone: z.string().max(1024).nullable().optional().describe(`${SETTINGS_TEXTS.timezone} Null: UTC.`),
+    input: jsonObject.nullable().optional().describe(`${SETTINGS_TEXTS.input} Null: \`{}\`.`),
   })
-  .meta({ id: 'CronSettingsBody' });
+  .meta({
+    id: 'CronSettingsBody',
+    description: 'When an event runs by itself, and with which input. On update it is replaced whole.',
+  });
 
-/** As sent: without `visibility` it is `admin`; `null` removes a member on update. */
 const executionSettingsBody = z
   .strictObject({
-    visibility: executionSettings.shape.visibility.optional(),
-    priceUsd: z.number().min(0).max(1_000_000).nullable().optional(),
-    cron: cronSettingsBody.nullable().optional(),
+    visibility: executionSettings.shape.visibility
+      .optional()
+      .describe(`${SETTINGS_TEXTS.visibility} Absent: \`admin\`; on update it stays.`),
+    priceUsd: priceUsd.nullable().optional().describe(`${SETTINGS_TEXTS.priceUsd} Null removes it.`),
+    cron: cronSettingsBody.nullable().optional().describe(`${SETTINGS_TEXTS.cron} Null removes it.`),
   })
-  .meta({ id: 'ExecutionSettingsBody' });
+  .meta({
+    id: 'ExecutionSettingsBody',
+    description: 'Who may execute an event, when, and for how much. On update absent members stay.',
+  });
 
-/**
- * A version as sent, on create, on update and as `firstVersion`, in every spelling (docs/catalog.md). On update an absent
- * field stays and `null` removes; on create both mean none.
- */
+/** A version as sent, on create, on update and as `firstVersion`, in every spelling (docs/catalog.md). */
 export const versionBody = z
   .strictObject({
-    inputSchema: jsonObject.nullable().optional(),
-    outputSchema: jsonObject.nullable().optional(),
-    readEntities: z.array(readEntity).max(500).nullable().optional(),
-    stateChanges: modeMap.nullable().optional(),
-    stateChangeSchema: modeMap.nullable().optional(),
-    behaviorPrompt: prompt.nullable().optional(),
-    mutationSettings: mutationSettingsBody.nullable().optional(),
-    executionSettings: executionSettingsBody.nullable().optional(),
-    guards: guards.nullable().optional(),
+    inputSchema: jsonObject.nullable().optional().describe(VERSION_TEXTS.inputSchema),
+    outputSchema: jsonObject.nullable().optional().describe(VERSION_TEXTS.outputSchema),
+    readEntities: z
+      .array(readEntity)
+      .max(500)
+      .nullable()
+      .optional()
+      .describe(`${VERSION_TEXTS.readEntities} Null: none.`),
+    stateChanges: modeMap.nullable().optional().describe(VERSION_TEXTS.stateChanges),
+    stateChangeSchema: modeMap
+      .nullable()
+      .optional()
+      .describe('Another name for `stateChanges`. If both are given they must be equal.'),
+    behaviorPrompt: prompt
+      .nullable()
+      .optional()
+      .describe(`${VERSION_TEXTS.behaviorPrompt} At most 32 KiB as UTF-8.`),
+    mutationSettings: mutationSettingsBody.nullable().optional().describe(VERSION_TEXTS.mutationSettings),
+    executionSettings: executionSettingsBody.nullable().optional().describe(VERSION_TEXTS.executionSettings),
+    guards: guards.nullable().optional().describe(VERSION_TEXTS.guards),
   })
-  .meta({ id: 'EventVersionBody' });
+  .meta({
+    id: 'EventVersionBody',
+    description:
+      'The definition of an event version, of 256 KiB at most. On creation absent and null mean the same. On update absent ' +
+      'members stay and null removes; `mutationSettings` and `executionSettings` are merged one level deep, all others ' +
+      'are replaced whole.',
+  });
 export type VersionBody = z.output<typeof versionBody>;

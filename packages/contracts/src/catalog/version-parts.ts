@@ -1,55 +1,131 @@
 import { z } from 'zod';
 import { jsonObject } from '../json/json-schemas.js';
-import { prompt } from '../records/text.js';
+import { prompt, storedName } from '../records/text.js';
 
-/** How entity state may change: `partial` shallow merge, `full` replacement, `append` concatenation. */
-export const changeMode = z.enum(['partial', 'full', 'append']).meta({ id: 'ChangeMode' });
+export const changeMode = z.enum(['partial', 'full', 'append']).meta({
+  id: 'ChangeMode',
+  description:
+    'How a change meets the state that is there. `partial`: attribute by attribute, null removes one; `full`: the change ' +
+    'is the new state; `append`: lists are joined, objects merged, other values replaced.',
+});
 export type ChangeMode = z.infer<typeof changeMode>;
 
-/** Schema name → mode: a whitelist of what may be changed. */
-export const modeMap = z.record(z.string(), changeMode).meta({ id: 'StateChanges' });
+export const modeMap = z.record(z.string(), changeMode).meta({
+  id: 'StateChanges',
+  description: 'Schema name → mode: the schemas whose instances an execution may change, and how.',
+});
 export type ModeMap = z.infer<typeof modeMap>;
 
 export const readEntity = z
-  .strictObject({ schema: z.string(), filter: z.array(z.string().min(1).max(255)).min(1).max(32).optional() })
-  .meta({ id: 'ReadEntity' });
+  .strictObject({
+    schema: storedName.describe('Name of the entity schema whose instances are read.'),
+    filter: z
+      .array(z.string().min(1).max(255))
+      .min(1)
+      .max(32)
+      .optional()
+      .describe(
+        'Paths into the input, with dots and without `input.`: each value found is the instanceId of an instance to read; ' +
+          'a list names several, an absent value none. Absent: all instances of the schema are read.',
+      ),
+  })
+  .meta({
+    id: 'ReadEntity',
+    description: 'Which instances of one schema an execution reads: 500 in all at most.',
+  });
 export type ReadEntity = z.infer<typeof readEntity>;
+
+/** What the members of a version's settings mean, as sent and as stored. */
+export const SETTINGS_TEXTS = {
+  mode: '`direct`: the template makes the changes. `ai`: a model proposes them.',
+  template:
+    'The changes with `{{ }}` placeholders, in mode `direct`: `{ "stateChanges": …, "result": … }`, or the map of changes ' +
+    'alone.',
+  behaviorPrompt: 'What the event does, for the model, in mode `ai`. At most 32 KiB as UTF-8.',
+  visibility:
+    'Who starts executions. `admin`: the owner; `public`: any wallet as well, once the deployment is published; `cron`: ' +
+    'its schedule as well.',
+  priceUsd: 'What a public execution costs, in US dollars. Absent or 0: nothing.',
+  cron: 'When it runs by itself; required with the visibility `cron`.',
+  schedule: 'Five fields: minute, hour, day of month, month, day of week.',
+  timezone: 'The IANA time zone of the schedule, such as `Europe/Vienna`. Absent: UTC.',
+  input: 'The input of each run, as a template. Absent: `{}`.',
+};
 
 export const mutationSettings = z
   .strictObject({
-    mode: z.enum(['ai', 'direct']),
-    template: jsonObject.optional(),
-    behaviorPrompt: prompt.optional(),
+    mode: z.enum(['ai', 'direct']).describe(SETTINGS_TEXTS.mode),
+    template: jsonObject.optional().describe(SETTINGS_TEXTS.template),
+    behaviorPrompt: prompt.optional().describe(SETTINGS_TEXTS.behaviorPrompt),
   })
-  .meta({ id: 'MutationSettings' });
+  .meta({ id: 'MutationSettings', description: 'What makes the changes of an execution.' });
 export type MutationSettings = z.infer<typeof mutationSettings>;
 
 export const cronSettings = z
   .strictObject({
-    schedule: z.string().min(1).max(255),
-    timezone: z.string().min(1).max(64).optional(),
-    input: jsonObject.optional(),
+    schedule: z.string().min(1).max(255).describe(SETTINGS_TEXTS.schedule),
+    timezone: z.string().min(1).max(64).optional().describe(SETTINGS_TEXTS.timezone),
+    input: jsonObject.optional().describe(SETTINGS_TEXTS.input),
   })
-  .meta({ id: 'CronSettings' });
+  .meta({ id: 'CronSettings', description: 'When an event runs by itself, and with which input.' });
 export type CronSettings = z.infer<typeof cronSettings>;
+
+export const priceUsd = z.number().min(0).max(1_000_000);
 
 export const executionSettings = z
   .strictObject({
-    visibility: z.enum(['admin', 'public', 'cron']),
-    priceUsd: z.number().min(0).max(1_000_000).optional(),
-    cron: cronSettings.optional(),
+    visibility: z.enum(['admin', 'public', 'cron']).describe(SETTINGS_TEXTS.visibility),
+    priceUsd: priceUsd.optional().describe(SETTINGS_TEXTS.priceUsd),
+    cron: cronSettings.optional().describe(SETTINGS_TEXTS.cron),
   })
-  .meta({ id: 'ExecutionSettings' });
+  .meta({ id: 'ExecutionSettings', description: 'Who may execute an event, when, and for how much.' });
 export type ExecutionSettings = z.infer<typeof executionSettings>;
 
-/** Limits on what an execution may do, whatever its template or model proposes. */
 export const guards = z
   .strictObject({
-    maxInstances: z.int().min(0).max(500).optional(),
-    maxDelta: z.record(z.string(), z.number().min(0)).optional(),
-    deny: z.array(z.string().min(1)).max(200).optional(),
-    create: z.boolean().optional(),
-    delete: z.boolean().optional(),
+    maxInstances: z
+      .int()
+      .min(0)
+      .max(500)
+      .optional()
+      .describe('How many instances one execution may name in its changes. Absent: 500.'),
+    maxDelta: z
+      .record(z.string(), z.number().min(0))
+      .optional()
+      .describe(
+        'Attribute name → how far one execution may move its number, up or down. New instances are not bounded by it.',
+      ),
+    deny: z
+      .array(z.string().min(1).meta({ maxLength: 255 }))
+      .max(200)
+      .optional()
+      .describe(
+        'Names of attributes that stay as they are; in new instances they hold their default or nothing.',
+      ),
+    create: z.boolean().optional().describe('Whether an execution may create instances. Absent: true.'),
+    delete: z
+      .boolean()
+      .optional()
+      .describe('Whether an execution may delete instances. Absent: a template may, a model may not.'),
   })
-  .meta({ id: 'Guards' });
+  .meta({
+    id: 'Guards',
+    description: 'Limits on what an execution may do, whatever its template or model proposes.',
+  });
 export type Guards = z.infer<typeof guards>;
+
+/** What the members of a version mean, as sent and as stored. */
+export const VERSION_TEXTS = {
+  inputSchema:
+    'The contract of the input: a short map such as `{ "raceId": "string", "laps": "integer?" }`, or JSON Schema 2020-12. ' +
+    'Null: any input.',
+  outputSchema: 'The contract of the result, in the same two forms. Null: any result.',
+  readEntities: 'Which instances an execution reads.',
+  stateChanges: 'The schemas that may be changed. Null: all schemas of the world, each `partial`.',
+  behaviorPrompt:
+    'What the event does, for a model. Null: none. With `mutationSettings` it is the same as their `behaviorPrompt`.',
+  mutationSettings:
+    'What makes the changes. Null: a model if there is a `behaviorPrompt`, else nothing can be run.',
+  executionSettings: 'Who may execute it. Null: the visibility `admin`.',
+  guards: 'Limits on its changes. Null: none but those of every execution.',
+};

@@ -2,39 +2,44 @@ import { z } from 'zod';
 import { address } from '../ids/address.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, description, name, prompt, timestamp } from '../records/text.js';
+import { recordId, recordTimes } from '../records/record-fields.js';
+import { deleted, description, name, prompt, storedName } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
 import { domainTag, worldInPath } from './names.js';
 
-const domainTags = z.array(domainTag).max(32);
+const MAX_TAGS = 32;
+const NAME = 'What the world is called; several worlds may have one name.';
+const DESCRIPTION = 'What the world is, for people. Null: no description.';
+const TAGS = 'What the world is about. AI models see the tags in their prompts.';
+const SEED = 'The text that every prompt in this world begins with. Null: none.';
 
-/** A named simulation space. `promptSeed` is shown to its owner alone. */
 export const worldRecord = z
   .strictObject({
-    id: z.int(),
-    address,
-    name: z.string(),
-    description: z.string().nullable(),
-    domainTags: z.array(z.string()),
-    promptSeed: z.string().nullable().optional(),
-    isPublic: z.boolean(),
-    createdAt: timestamp,
-    updatedAt: timestamp,
+    id: recordId.describe('Numeric id. Paths take it in place of the address.'),
+    address: address.describe('Address of the world. Paths take it in place of the id.'),
+    name: storedName.describe(NAME),
+    description: z.string().nullable().describe(DESCRIPTION),
+    domainTags: z.array(z.string()).max(MAX_TAGS).describe(TAGS),
+    promptSeed: z.string().nullable().optional().describe(`${SEED} Only the owner sees it.`),
+    isPublic: z.boolean().describe('Whether every account can read the definitions of the world.'),
+    ...recordTimes,
   })
-  .meta({ id: 'World' });
+  .meta({ id: 'World', description: 'A named simulation space.' });
 export type WorldRecord = z.infer<typeof worldRecord>;
 
 const optionalFields = {
-  description: description.nullable().optional(),
-  domainTags: domainTags.optional(),
-  promptSeed: prompt.nullable().optional(),
+  description: description.nullable().optional().describe(`${DESCRIPTION} At most 4 KiB as UTF-8.`),
+  domainTags: z.array(domainTag).max(MAX_TAGS).optional().describe(TAGS),
+  promptSeed: prompt.nullable().optional().describe(`${SEED} At most 32 KiB as UTF-8.`),
 };
-export const createWorldBody = z.strictObject({ name, ...optionalFields }).meta({ id: 'CreateWorld' });
+export const createWorldBody = z
+  .strictObject({ name: name.describe(NAME), ...optionalFields })
+  .meta({ id: 'CreateWorld', description: 'A new world. Absent members are empty.' });
 export type CreateWorldBody = z.output<typeof createWorldBody>;
 export const updateWorldBody = z
-  .strictObject({ name: name.optional(), ...optionalFields })
-  .meta({ id: 'UpdateWorld' });
+  .strictObject({ name: name.optional().describe(NAME), ...optionalFields })
+  .meta({ id: 'UpdateWorld', description: 'Changes of a world. Absent members stay, null removes.' });
 export type UpdateWorldBody = z.output<typeof updateWorldBody>;
 
 const params = z.strictObject({ idOrAddress: worldInPath });
@@ -56,7 +61,9 @@ export const worldRpcs = {
     http: http('GET', '', 'List your own worlds and the published ones'),
     access: { scope: 'read', relation: 'account' },
     errors: ['page_too_deep'],
-    query: pageQuery.extend({ owner: z.literal('me').optional() }),
+    query: pageQuery.extend({
+      owner: z.literal('me').optional().describe('`me` leaves out the worlds of other accounts.'),
+    }),
     item: worldRecord,
   }),
   'worlds.create': operation({

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { wholePageQuery } from '../paging/pagination.js';
 import { listOperation } from '../rpc/operation.js';
 
-export const chainFamily = z.enum(['evm', 'solana']).meta({ id: 'ChainFamily' });
+export const chainFamily = z
+  .enum(['evm', 'solana'])
+  .meta({ id: 'ChainFamily', description: 'The kind of a chain: an EVM chain or Solana.' });
 export type ChainFamily = z.infer<typeof chainFamily>;
 
 /** Bytes of a push's content as canonical JSON; a larger one goes as its digest alone. */
@@ -10,19 +12,23 @@ export const CONTENT_BYTES: Readonly<Record<ChainFamily, number>> = { evm: 8192,
 
 export const chainRecord = z
   .strictObject({
-    name: z.string(),
-    caip2: z.string(),
-    family: chainFamily,
-    /** `unavailable`: pushes to it wait. */
-    status: z.enum(['available', 'unavailable']),
-    limits: z.strictObject({
-      /** Bytes of a push's content as canonical JSON; a larger one is pushed as its digest alone. */
-      contentBytes: z.int(),
-      /** Pushes that one transaction carries at most. */
-      pushesPerTransaction: z.int(),
-    }),
+    name: z.string().describe('What bindings name it by, in `targetChains`.'),
+    caip2: z.string().describe('Its CAIP-2 id, such as `eip155:84532`.'),
+    family: chainFamily.describe('What kind of chain it is.'),
+    status: z.enum(['available', 'unavailable']).describe('`unavailable`: pushes to it wait.'),
+    limits: z
+      .strictObject({
+        contentBytes: z
+          .int()
+          .min(1)
+          .describe(
+            'Bytes of the content of a push as canonical JSON; a larger one is pushed as its digest alone.',
+          ),
+        pushesPerTransaction: z.int().min(1).describe('Pushes that one transaction carries at most.'),
+      })
+      .describe('What fits on the chain.'),
   })
-  .meta({ id: 'Chain' });
+  .meta({ id: 'Chain', description: 'A chain that executions can be pushed to.' });
 export type ChainRecord = z.infer<typeof chainRecord>;
 
 export const chainRpcs = {

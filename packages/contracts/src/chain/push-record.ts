@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * How far a push has come. `unknown`: the chain-pusher did not answer when the history was read; the push itself goes on.
+ * How far a push has come.
  *
  *   queued ─→ submitted ─→ confirmed ─→ finalized
  *     ↑           │ (a reorganization, or a transaction that can no longer be included)
@@ -11,40 +11,59 @@ import { z } from 'zod';
  */
 export const pushStatus = z
   .enum(['queued', 'submitted', 'confirmed', 'finalized', 'failed', 'cancelled', 'unknown'])
-  .meta({ id: 'PushStatus' });
+  .meta({
+    id: 'PushStatus',
+    description:
+      'How far a push has come: `queued`, `submitted`, `confirmed` in a block, `finalized` for ever. `failed` stops the later ' +
+      'pushes of the deployment to the chain; `cancelled`: the deployment was deleted; `unknown`: the chain-pusher did not ' +
+      'answer when the history was read.',
+  });
 export type PushStatus = z.infer<typeof pushStatus>;
 
-/** Why a push failed, or what a queued one waits for. */
-const pushProblem = z.strictObject({ code: z.string(), detail: z.string() }).meta({ id: 'PushProblem' });
+const pushProblem = z
+  .strictObject({
+    code: z.string().describe('The reason, for programs.'),
+    detail: z.string().describe('The reason, for people.'),
+  })
+  .meta({ id: 'PushProblem', description: 'Why a push failed, or what a queued one waits for.' });
 export type PushProblem = z.infer<typeof pushProblem>;
 
 const shape = {
-  chain: z.string(),
-  /** 1, 2, 3 … per deployment and chain; null until the chain-pusher has taken the execution in. */
-  number: z.int().nullable(),
-  status: pushStatus,
-  /** The transaction's hash (EVM) or signature (Solana). */
-  transaction: z.string().nullable(),
-  /** Number of the block (EVM) or the slot (Solana) that holds it. */
-  block: z.int().nullable(),
-  explorerUrl: z.string().nullable(),
-  error: pushProblem.nullable(),
+  chain: z.string().describe('Name of the chain.'),
+  number: z
+    .int()
+    .min(1)
+    .nullable()
+    .describe('1, 2, 3 … per deployment and chain. Null: the chain-pusher has not read the execution yet.'),
+  status: pushStatus.describe('How far it has come.'),
+  transaction: z
+    .string()
+    .nullable()
+    .describe('Hash (EVM) or signature (Solana) of the transaction. Null: none yet.'),
+  block: z
+    .int()
+    .min(0)
+    .nullable()
+    .describe('Number of the block (EVM) or the slot (Solana) that holds it. Null: none yet.'),
+  explorerUrl: z
+    .string()
+    .nullable()
+    .describe('The transaction in a block explorer. Null: none is configured, or none yet.'),
+  error: pushProblem.nullable().describe('Why it failed, or what it waits for. Null: neither.'),
 };
 
-/** How one push of an execution stands, as its history entry shows it. */
-export const pushSummary = z.strictObject(shape).meta({ id: 'PushSummary' });
+export const pushSummary = z
+  .strictObject(shape)
+  .meta({ id: 'PushSummary', description: 'How one push of an execution stands.' });
 export type PushSummary = z.infer<typeof pushSummary>;
 
-/** A push in the list of a deployment. */
 export const pushRecord = z
   .strictObject({
-    historyId: z.string(),
-    seq: z.int(),
+    historyId: z.string().describe('Id of the history entry of the execution.'),
+    seq: z.int().min(1).describe('Place of that entry in the journal.'),
     ...shape,
-    /** Whether only the digest goes on-chain. */
-    truncated: z.boolean(),
-    /** SHA-256 of the content as canonical JSON. */
-    digest: z.string(),
+    truncated: z.boolean().describe('Whether only the digest goes on-chain.'),
+    digest: z.string().describe('SHA-256 of the content as canonical JSON: 64 lowercase hex digits.'),
   })
-  .meta({ id: 'Push' });
+  .meta({ id: 'Push', description: 'A push of an execution to a chain.' });
 export type PushRecord = z.infer<typeof pushRecord>;

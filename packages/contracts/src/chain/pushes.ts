@@ -3,11 +3,13 @@ import { address } from '../ids/address.js';
 import { MAX_LIMIT, pageQuery } from '../paging/pagination.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
-import { deploymentPath } from '../runtime/deployment-path.js';
+import { deploymentPath, historyIdInPath } from '../runtime/deployment-path.js';
 import { pushRecord, pushStatus, pushSummary } from './push-record.js';
 
 const one = '/api/worlds/:worldAddress/deployments/:address';
 const tag = 'Chains';
+
+const chainName = z.string().min(1).max(64);
 
 /** What the owner does about a push that failed. */
 const remedy = (verb: string, summary: string) =>
@@ -23,8 +25,8 @@ const remedy = (verb: string, summary: string) =>
     errors: ['deployment_not_found', 'push_not_found', 'push_not_failed'],
     params: z.strictObject({
       ...deploymentPath.shape,
-      historyId: z.string().min(1).max(64),
-      chain: z.string().min(1).max(64),
+      historyId: historyIdInPath,
+      chain: chainName.describe('Name of the chain.'),
     }),
     data: pushRecord,
   });
@@ -43,8 +45,8 @@ export const pushRpcs = {
     params: deploymentPath,
     query: z.strictObject({
       ...pageQuery.shape,
-      chain: z.string().min(1).max(64).optional(),
-      state: pushStatus.exclude(['unknown']).optional(),
+      chain: chainName.optional().describe('Only pushes to this chain.'),
+      state: pushStatus.exclude(['unknown']).optional().describe('Only pushes that have come this far.'),
     }),
     item: pushRecord,
   }),

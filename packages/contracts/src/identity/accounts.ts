@@ -1,34 +1,33 @@
 import { z } from 'zod';
+import { recordId, recordTimes } from '../records/record-fields.js';
 import { timestamp } from '../records/text.js';
 import { scope } from '../rpc/call-context.js';
 import { defineMessage } from '../rpc/message.js';
 import { operation } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 
-/** What an account may use up; an absent limit is not limited. */
 export const accountQuotas = z
   .strictObject({
-    worlds: z.int().min(0).optional(),
-    deployments: z.int().min(0).optional(),
-    /** US dollars that models may cost in a UTC day. */
-    aiUsdPerDay: z.number().min(0).optional(),
-    /** Pushes to chains in a UTC day. */
-    pushesPerDay: z.int().min(0).optional(),
+    worlds: z.int().min(0).optional().describe('Worlds that it may have.'),
+    deployments: z.int().min(0).optional().describe('Deployments that it may have.'),
+    aiUsdPerDay: z.number().min(0).optional().describe('US dollars that models may cost in a UTC day.'),
+    pushesPerDay: z.int().min(0).optional().describe('Pushes to chains in a UTC day.'),
   })
-  .meta({ id: 'AccountQuotas' });
+  .meta({ id: 'AccountQuotas', description: 'What an account may use up. An absent member is not limited.' });
 export type AccountQuotas = z.infer<typeof accountQuotas>;
 
 export const accountRecord = z
   .strictObject({
-    id: z.int(),
-    name: z.string(),
-    /** Base58 public key of the wallet that signed up, or null for an account made by the operator. */
-    wallet: z.string().nullable(),
-    quotas: accountQuotas,
-    createdAt: timestamp,
-    updatedAt: timestamp,
+    id: recordId.describe('Numeric id.'),
+    name: z.string().describe('Its name.'),
+    wallet: z
+      .string()
+      .nullable()
+      .describe('The wallet that signed up, in base58. Null: the operator made the account.'),
+    quotas: accountQuotas.describe('What it may use up.'),
+    ...recordTimes,
   })
-  .meta({ id: 'Account' });
+  .meta({ id: 'Account', description: 'Who owns worlds, deployments and keys.' });
 export type AccountRecord = z.infer<typeof accountRecord>;
 
 /** What the other services must know of an account. `revision` grows with every change, so late news is ignored. */
@@ -54,10 +53,16 @@ export const accountRpcs = {
     errors: [],
     data: z
       .strictObject({
-        account: accountRecord,
-        key: z.strictObject({ id: z.string(), scopes: z.array(scope), expiresAt: timestamp.nullable() }),
+        account: accountRecord.describe('The account that the key belongs to.'),
+        key: z
+          .strictObject({
+            id: z.string().describe('Id of the key.'),
+            scopes: z.array(scope).max(4).describe('What the key may do.'),
+            expiresAt: timestamp.nullable().describe('When it ends. Null: never.'),
+          })
+          .describe('The key that the request was sent with.'),
       })
-      .meta({ id: 'Me' }),
+      .meta({ id: 'Me', description: 'Who a key is.' }),
   }),
 };
 

@@ -1,30 +1,37 @@
 import { z } from 'zod';
 import { pageQuery } from '../paging/pagination.js';
-import { deleted, name, timestamp } from '../records/text.js';
+import { recordTimes } from '../records/record-fields.js';
+import { deleted, name, storedName, timestamp } from '../records/text.js';
 import { scope } from '../rpc/call-context.js';
 import { defineMessage } from '../rpc/message.js';
 import { listOperation, operation } from '../rpc/operation.js';
 
-/** An API key as it is listed: never with its secret. */
+const NAME = 'What it is for, for people.';
+const SCOPES = 'What it may do.';
+
 export const keyRecord = z
   .strictObject({
-    id: z.string(),
-    name: z.string(),
-    scopes: z.array(scope),
-    createdAt: timestamp,
-    expiresAt: timestamp.nullable(),
-    /** Recorded in batches: up to ten seconds behind. */
-    lastUsedAt: timestamp.nullable(),
+    id: z.string().describe('Id of the key: the first 12 characters of its token after `orrery_`.'),
+    name: storedName.describe(NAME),
+    scopes: z.array(scope).max(4).describe(SCOPES),
+    createdAt: recordTimes.createdAt,
+    expiresAt: timestamp.nullable().describe('When it ends. Null: never.'),
+    lastUsedAt: timestamp
+      .nullable()
+      .describe('When it was last used, up to ten seconds behind. Null: never.'),
   })
-  .meta({ id: 'Key' });
+  .meta({ id: 'Key', description: 'An API key, without its secret.' });
 export type KeyRecord = z.infer<typeof keyRecord>;
 
 export const createdKey = z
-  .strictObject({ ...keyRecord.shape, token: z.string() })
-  .meta({ id: 'CreatedKey', description: 'The only response that contains the token' });
+  .strictObject({
+    ...keyRecord.shape,
+    token: z.string().describe('The token of 68 characters; it cannot be shown again.'),
+  })
+  .meta({ id: 'CreatedKey', description: 'A new key: the only answer that holds its token.' });
 export type CreatedKey = z.infer<typeof createdKey>;
 
-const keyParams = z.strictObject({ id: z.string().min(1).max(64) });
+const keyParams = z.strictObject({ id: z.string().min(1).max(64).describe('Id of the key.') });
 const access = { scope: 'keys', relation: 'account' } as const;
 const tag = 'Keys';
 
@@ -50,15 +57,19 @@ export const keyRpcs = {
     errors: ['forbidden', 'limit_reached'],
     body: z
       .strictObject({
-        name,
+        name: name.describe(NAME),
         scopes: z
           .array(scope)
           .min(1)
           .max(4)
-          .refine((scopes) => new Set(scopes).size === scopes.length, 'Each scope may appear only once.'),
-        expiresAt: z.iso.datetime({ offset: true }).optional(),
+          .refine((scopes) => new Set(scopes).size === scopes.length, 'Each scope may appear only once.')
+          .describe(`${SCOPES} A key has no scope that the key of the request lacks.`),
+        expiresAt: z.iso
+          .datetime({ offset: true })
+          .optional()
+          .describe('When it ends, by RFC 3339. Absent: never.'),
       })
-      .meta({ id: 'CreateKey' }),
+      .meta({ id: 'CreateKey', description: 'A new key.' }),
     data: createdKey,
   }),
   'keys.rotate': operation({
@@ -74,13 +85,13 @@ export const keyRpcs = {
     errors: ['key_not_found', 'forbidden'],
     params: keyParams,
     query: z.strictObject({
-      /** Seconds that the old key goes on working; 0 (default) ends it at once. */
       graceSeconds: z
         .string()
         .regex(/^\d{1,5}$/, 'A whole number of seconds is required.')
         .transform(Number)
-        .pipe(z.int().max(86_400))
-        .optional(),
+        .pipe(z.int().min(0).max(86_400))
+        .optional()
+        .describe('Seconds that the old key goes on working. Absent or 0: it ends at once.'),
     }),
     data: createdKey,
   }),

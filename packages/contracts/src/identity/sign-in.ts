@@ -7,13 +7,13 @@ import { accountRecord } from './accounts.js';
 export const walletAddress = z
   .string()
   .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'A base58 public key is required.')
-  .meta({ id: 'Wallet', description: 'Base58 of an ed25519 public key' });
+  .meta({ id: 'Wallet', description: 'A wallet: base58 of the 32 bytes of an ed25519 public key.' });
 
 /** Base58 of the 64 bytes of an ed25519 signature. */
 export const walletSignature = z
   .string()
   .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'A base58 signature is required.')
-  .meta({ id: 'WalletSignature', description: 'Base58 of an ed25519 signature' });
+  .meta({ id: 'WalletSignature', description: 'Base58 of the 64 bytes of an ed25519 signature.' });
 
 const access = { scope: 'none', relation: 'public' } as const;
 const tag = 'Sign-in';
@@ -31,8 +31,15 @@ export const signInRpcs = {
     },
     access,
     errors: ['sign_up_closed'],
-    body: z.strictObject({ wallet: walletAddress }).meta({ id: 'ChallengeRequest' }),
-    data: z.strictObject({ message: z.string(), expiresAt: timestamp }).meta({ id: 'Challenge' }),
+    body: z
+      .strictObject({ wallet: walletAddress.describe('The wallet that will sign.') })
+      .meta({ id: 'ChallengeRequest', description: 'Who wants to sign in.' }),
+    data: z
+      .strictObject({
+        message: z.string().describe('The text to sign, by CAIP-122. It is good for one use.'),
+        expiresAt: timestamp.describe('Until when it can be used: for five minutes.'),
+      })
+      .meta({ id: 'Challenge', description: 'A text for a wallet to sign.' }),
   }),
   'auth.token': operation({
     http: {
@@ -47,13 +54,18 @@ export const signInRpcs = {
     errors: ['sign_up_closed', 'invalid_signature', 'message_expired', 'forbidden'],
     body: z
       .strictObject({
-        wallet: walletAddress,
-        message: z.string().min(1).max(2048),
-        signature: walletSignature,
+        wallet: walletAddress.describe('The wallet that has signed.'),
+        message: z.string().min(1).max(2048).describe('The text of the challenge, unchanged.'),
+        signature: walletSignature.describe('Its signature over the UTF-8 bytes of `message`.'),
       })
-      .meta({ id: 'TokenRequest' }),
+      .meta({ id: 'TokenRequest', description: 'A signed challenge.' }),
     data: z
-      .strictObject({ token: z.string(), keyId: z.string(), expiresAt: timestamp, account: accountRecord })
-      .meta({ id: 'SignedIn' }),
+      .strictObject({
+        token: z.string().describe('The token of 68 characters, with all scopes; it cannot be shown again.'),
+        keyId: z.string().describe('Id of its key.'),
+        expiresAt: timestamp.describe('When it ends: after 24 hours.'),
+        account: accountRecord.describe('The account of the wallet, made at its first sign-in.'),
+      })
+      .meta({ id: 'SignedIn', description: 'A token for a wallet.' }),
   }),
 };

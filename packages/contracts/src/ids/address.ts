@@ -7,7 +7,11 @@ export const newAddress = (): string => `0x${randomBytes(20).toString('hex')}`;
 export const address = z
   .string()
   .regex(/^0x[0-9a-f]{40}$/, 'An address has 0x and 40 lowercase hex digits.')
-  .meta({ id: 'Address', description: '0x and 40 lowercase hex digits', example: `0x${'4f'.repeat(20)}` });
+  .meta({
+    id: 'Address',
+    description: 'An address: 0x and 40 lowercase hex digits.',
+    example: `0x${'4f'.repeat(20)}`,
+  });
 
 const NUMERIC_ID = /^[1-9]\d{0,15}$/;
 const HEX_ADDRESS = /^0x[0-9a-f]{40}$/i;

@@ -14,7 +14,13 @@ export const walletAddress = z
     'A wallet address is required: "0x" and 40 hexadecimal digits (with a valid EIP-55 checksum if letters of both ' +
       'cases occur), or the base58 text of 32 bytes.',
   )
-  .meta({ description: 'An EVM address, or a base58 public key of 32 bytes' });
+  .meta({
+    minLength: 32,
+    maxLength: 44,
+    description:
+      'An EVM address (`0x` and 40 hex digits, with a valid EIP-55 checksum if letters of both cases occur) or the base58 ' +
+      'text of a public key of 32 bytes.',
+  });
 
 function isEvmAddress(text: string): boolean {
   if (!EVM.test(text)) return false;

@@ -6,8 +6,14 @@ import type { JsonObject, JsonValue } from './json-value.js';
  */
 export const jsonValue = z
   .any()
-  .meta({ id: 'JsonValue', description: 'Any JSON value' }) as unknown as z.ZodType<JsonValue, JsonValue>;
+  .meta({ id: 'JsonValue', description: 'Any JSON value, at most 32 levels deep.' }) as unknown as z.ZodType<
+  JsonValue,
+  JsonValue
+>;
 
 export const jsonObject = z
   .record(z.string(), z.any())
-  .meta({ id: 'JsonObject', description: 'A JSON object' }) as unknown as z.ZodType<JsonObject, JsonObject>;
+  .meta({ id: 'JsonObject', description: 'A JSON object, at most 32 levels deep.' }) as unknown as z.ZodType<
+  JsonObject,
+  JsonObject
+>;

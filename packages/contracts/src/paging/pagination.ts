@@ -13,7 +13,12 @@ const wholeNumber = (fallback: number, max: number) =>
     .default(fallback);
 
 const pageOf = (defaultLimit: number) =>
-  z.strictObject({ page: wholeNumber(1, 1_000_000_000), limit: wholeNumber(defaultLimit, MAX_LIMIT) });
+  z.strictObject({
+    page: wholeNumber(1, 1_000_000_000).describe(
+      'Which page, from 1. The product of `page` and `limit` may be at most 100,000.',
+    ),
+    limit: wholeNumber(defaultLimit, MAX_LIMIT).describe('How many items a page has at most.'),
+  });
 
 /** Query parameters of every list: `page` from 1, `limit` 1–100 (default 20). Out of bounds is refused, not clamped. */
 export const pageQuery = pageOf(20);
@@ -21,14 +26,18 @@ export const pageQuery = pageOf(20);
 export const wholePageQuery = pageOf(MAX_LIMIT);
 export type PageQuery = z.output<typeof pageQuery>;
 
-export const pagination = z.strictObject({
-  page: z.int(),
-  limit: z.int(),
-  total: z.int(),
-  totalPages: z.int(),
-  /** Present and true where counting stopped at 10,000. */
-  totalIsMinimum: z.literal(true).optional(),
-});
+export const pagination = z
+  .strictObject({
+    page: z.int().min(1).describe('The page that is answered.'),
+    limit: z.int().min(1).max(MAX_LIMIT).describe('How many items a page has at most.'),
+    total: z.int().min(0).describe('How many items the whole list has.'),
+    totalPages: z.int().min(0).describe('How many pages the whole list has: `total` / `limit`, rounded up.'),
+    totalIsMinimum: z
+      .literal(true)
+      .optional()
+      .describe('Present where counting stopped at 10,000: the list has at least `total` items.'),
+  })
+  .meta({ id: 'Pagination', description: 'Which part of a list the answer holds.' });
 export type Pagination = z.infer<typeof pagination>;
 
 export function refuseDeepPage({ page, limit }: PageQuery): void {

@@ -22,6 +22,8 @@ export function withNfcKeys(object: JsonObject): JsonObject | undefined {
   return entries.size === keys.length ? Object.fromEntries(entries) : undefined;
 }
 
+const NAME_BOUNDS = { minLength: 1, maxLength: 255 };
+
 /** A name: 1–255 characters after NFC, no control characters, no space at either end. */
 export const name = z
   .string()
@@ -34,14 +36,25 @@ export const name = z
       .refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.')
       .refine((text) => !CONTROL.test(text), 'Control characters are not allowed.')
       .refine((text) => text.trim() === text, 'Spaces at the start or the end are not allowed.'),
-  );
+  )
+  .meta({
+    id: 'Name',
+    ...NAME_BOUNDS,
+    description:
+      'A name of 1 to 255 characters, counted and stored in Unicode normal form NFC. It has no control characters ' +
+      'and no space at either end.',
+  });
+
+/** A name as it is stored: in answers. */
+export const storedName = z.string().meta(NAME_BOUNDS);
 
 const bytes = (text: string): number => Buffer.byteLength(text, 'utf8');
 const boundedText = (maxBytes: number, what: string) =>
   z
     .string()
     .refine((text) => bytes(text) <= maxBytes, `${what} may have at most ${maxBytes / 1024} KiB.`)
-    .refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.');
+    .refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.')
+    .meta({ maxLength: maxBytes, description: `At most ${maxBytes / 1024} KiB as UTF-8.` });
 
 /** Bytes that a name, a description and a few short fields take as JSON. */
 export const NAMED_BYTES = 8 * 1024;
@@ -50,19 +63,24 @@ export const description = boundedText(4 * 1024, 'A description');
 export const prompt = boundedText(32 * 1024, 'A prompt');
 
 /** RFC 3339, UTC, milliseconds. */
-export const timestamp = z
-  .string()
-  .meta({ id: 'Timestamp', format: 'date-time', example: '2026-11-21T09:30:00.000Z' });
+export const timestamp = z.string().meta({
+  id: 'Timestamp',
+  format: 'date-time',
+  description: 'A time by RFC 3339, in UTC, with milliseconds.',
+  example: '2026-11-21T09:30:00.000Z',
+});
 
 /** 64 lowercase hex digits. */
 export const sha256 = z
   .string()
   .regex(/^[0-9a-f]{64}$/, 'A SHA-256 hash has 64 lowercase hex digits.')
-  .meta({ id: 'Sha256' });
+  .meta({ id: 'Sha256', description: 'A SHA-256 hash: 64 lowercase hex digits.' });
 
 /** An `http` or `https` address. */
 export const httpAddress = z
   .string()
   .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), 'An http or https address is required.');
 
-export const deleted = z.strictObject({ deleted: z.literal(true) });
+export const deleted = z
+  .strictObject({ deleted: z.literal(true).describe('Always true.') })
+  .meta({ id: 'Deleted', description: 'The answer of a deletion.' });

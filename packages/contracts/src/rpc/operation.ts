@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pagination } from '../paging/pagination.js';
+import { MAX_LIMIT, pagination } from '../paging/pagination.js';
 import type { HttpBinding, Rpc } from './rpc.js';
 
 const nothing = z.strictObject({});
@@ -40,7 +40,10 @@ export function operation<
   const { http, access, errors } = parts;
   const reply = z.strictObject({
     data: parts.data,
-    message: z.string().optional(),
+    message: z
+      .string()
+      .optional()
+      .describe('What the request did, for people, and warnings if there are any.'),
     etag: z.string().optional(),
   });
   return { http, access, errors, request: requestOf(parts), reply } satisfies Rpc;
@@ -54,6 +57,9 @@ export function listOperation<
   H extends z.ZodType = Nothing,
 >(parts: OperationParts<P, Q, H, Nothing> & { item: D }) {
   const { http, access, errors } = parts;
-  const reply = z.strictObject({ data: z.array(parts.item), pagination });
+  const reply = z.strictObject({
+    data: z.array(parts.item).max(MAX_LIMIT).describe('The items of this page.'),
+    pagination: pagination.describe('Which part of the list this page is.'),
+  });
   return { http, access, errors, request: requestOf(parts), reply } satisfies Rpc;
 }

@@ -31,8 +31,8 @@ export interface HttpBinding {
   ) => string | undefined;
   /** Whether this answer only says that the work was taken on: 202 in place of `status`. */
   accepted?: (data: Record<string, unknown>) => boolean;
-  /** Answered as server-sent events, each with one `data` of the operation. */
-  stream?: true;
+  /** Answered as server-sent events: the data of each event, by the event's name. */
+  stream?: Readonly<Record<string, z.ZodType>>;
   /** Signed by a wallet in its body; the gateway verifies that, and codes payments in its headers. */
   signed?: true;
 }

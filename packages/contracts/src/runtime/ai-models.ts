@@ -2,20 +2,19 @@ import { z } from 'zod';
 import { wholePageQuery } from '../paging/pagination.js';
 import { listOperation } from '../rpc/operation.js';
 
-export const aiModelId = z.string().min(1).max(255);
+export const aiModelId = z.string().min(1).max(255).describe('Id of an AI model.');
 
-/** A model that events may be executed with. */
 export const aiModelRecord = z
   .strictObject({
-    modelId: z.string(),
-    modelDisplayName: z.string(),
-    modelDescription: z.string(),
-    contextLength: z.int(),
-    attestationSupported: z.boolean(),
-    verifiable: z.boolean(),
-    isDefault: z.boolean(),
+    modelId: z.string().describe('What deployments name it by, in `aiModelId`.'),
+    modelDisplayName: z.string().describe('Its name, for people.'),
+    modelDescription: z.string().describe('What it is good for, for people.'),
+    contextLength: z.int().min(1).describe('Tokens that a prompt and its answer may have together.'),
+    attestationSupported: z.boolean().describe('Whether its server attests its answers.'),
+    verifiable: z.boolean().describe('Whether others can check these attestations.'),
+    isDefault: z.boolean().describe('Whether it is the model of deployments that have chosen none.'),
   })
-  .meta({ id: 'AiModel' });
+  .meta({ id: 'AiModel', description: 'A model that events may be executed with.' });
 export type AiModelRecord = z.infer<typeof aiModelRecord>;
 
 export const aiModelRpcs = {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { storedName } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
 import { deploymentPath } from './deployment-path.js';
 
@@ -15,18 +16,29 @@ const day = z
   .refine(isDay, 'There is no such day since 1970.')
   .meta({ format: 'date', example: '2026-11-22' });
 
-/** What requests to models cost; `usd` counts those of models without prices as 0. */
-const cost = { calls: z.int(), inputTokens: z.int(), outputTokens: z.int(), usd: z.number() };
+const cost = {
+  calls: z.int().min(0).describe('Requests to models.'),
+  inputTokens: z.int().min(0).describe('Tokens of their prompts.'),
+  outputTokens: z.int().min(0).describe('Tokens of their answers.'),
+  usd: z.number().min(0).describe('Their cost in US dollars. Models without prices count as 0.'),
+};
 
 export const aiUsage = z
   .strictObject({
-    from: z.string(),
-    to: z.string(),
-    totals: z.strictObject(cost),
-    /** One item for each UTC day and event with a request, in this order. */
-    days: z.array(z.strictObject({ day: z.string(), event: z.string(), ...cost })),
+    from: z.string().meta({ format: 'date', description: 'The first UTC day that is covered.' }),
+    to: z.string().meta({ format: 'date', description: 'The last UTC day that is covered.' }),
+    totals: z.strictObject(cost).describe('The sums over all days.'),
+    days: z
+      .array(
+        z.strictObject({
+          day: z.string().meta({ format: 'date', description: 'The UTC day.' }),
+          event: storedName.describe('Name of the event.'),
+          ...cost,
+        }),
+      )
+      .describe('One item for each UTC day and event with a request, in this order.'),
   })
-  .meta({ id: 'AiUsage' });
+  .meta({ id: 'AiUsage', description: 'What AI models cost a deployment, dry runs included.' });
 export type AiUsage = z.infer<typeof aiUsage>;
 
 /** UTC days that one answer covers at most. */
@@ -44,8 +56,14 @@ export const aiUsageRpcs = {
     access: { scope: 'read', relation: 'owner' },
     errors: ['deployment_not_found'],
     params: deploymentPath,
-    /** Both inclusive; by default the 30 days until today. */
-    query: z.strictObject({ from: day.optional(), to: day.optional() }),
+    query: z.strictObject({
+      from: day
+        .optional()
+        .describe(
+          `The first UTC day, at most ${MAX_USAGE_DAYS - 1} days before \`to\`. Absent: 29 days before.`,
+        ),
+      to: day.optional().describe('The last UTC day. Absent: today.'),
+    }),
     data: aiUsage,
   }),
 };

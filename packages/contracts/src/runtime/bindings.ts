@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, name, timestamp } from '../records/text.js';
+import { recordId, recordTimes } from '../records/record-fields.js';
+import { deleted, name, storedName } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
 import { requestPath } from '../rpc/request-path.js';
 import { deploymentPath } from './deployment-path.js';
@@ -13,50 +14,65 @@ const targetChains = z
   .max(16)
   .transform((chains) => [...new Set(chains)]);
 
-/** Which keys of an execution go on-chain: absent or null = all, `[]` = none. */
 export const onchainFilter = z
   .strictObject({
-    stateChanges: z.array(shortName).max(200).nullable().optional(),
-    result: z.array(shortName).max(200).nullable().optional(),
+    stateChanges: z
+      .array(shortName)
+      .max(200)
+      .nullable()
+      .optional()
+      .describe(
+        'The attributes to push, as `attribute` or `schema.attribute`. Absent or null: all; `[]`: none.',
+      ),
+    result: z
+      .array(shortName)
+      .max(200)
+      .nullable()
+      .optional()
+      .describe('The top-level members of the result to push. Absent or null: all; `[]`: none.'),
   })
-  .meta({ id: 'OnchainFilter' });
+  .meta({ id: 'OnchainFilter', description: 'Which parts of an execution are pushed to chains.' });
 export type OnchainFilter = z.infer<typeof onchainFilter>;
 
 const eventVersion = z.int().min(1).max(1_000_000_000);
+const EVENT = 'Name of the event; a list names each event once.';
+const VERSION = 'Number of the version that is executed.';
+const CHAINS = 'Names of the chains that each succeeded execution is pushed to.';
+const FILTER = 'What of an execution is pushed. Null: all of it.';
 
 export const bindingInput = z
   .strictObject({
-    event: name,
-    eventVersion,
-    targetChains: targetChains.optional(),
-    onchain: onchainFilter.nullable().optional(),
+    event: name.describe(EVENT),
+    eventVersion: eventVersion.describe(VERSION),
+    targetChains: targetChains.optional().describe(`${CHAINS} Absent: none.`),
+    onchain: onchainFilter.nullable().optional().describe(FILTER),
   })
-  .meta({ id: 'BindingInput' });
+  .meta({ id: 'BindingInput', description: 'An event to bind to one of its versions.' });
 export type BindingInput = z.infer<typeof bindingInput>;
 
-/** Changes only what it names; `targetChains: []` and `onchain: null` clear. */
 export const bindingChange = z
   .strictObject({
-    event: name,
-    eventVersion: eventVersion.optional(),
-    targetChains: targetChains.optional(),
-    onchain: onchainFilter.nullable().optional(),
+    event: name.describe(EVENT),
+    eventVersion: eventVersion.optional().describe(VERSION),
+    targetChains: targetChains.optional().describe(`${CHAINS} \`[]\` removes them.`),
+    onchain: onchainFilter.nullable().optional().describe(FILTER),
   })
-  .meta({ id: 'BindingChange' });
+  .meta({ id: 'BindingChange', description: 'Changes of a binding. Absent members stay.' });
 export type BindingChange = z.infer<typeof bindingChange>;
 
 export const bindingRecord = z
   .strictObject({
-    id: z.int(),
-    event: z.string(),
-    eventVersion: z.int(),
-    targetChains: z.array(z.string()),
-    onchain: onchainFilter.nullable(),
-    createdAt: timestamp,
-    updatedAt: timestamp,
+    id: recordId.describe('Numeric id.'),
+    event: storedName.describe('Name of the event.'),
+    eventVersion: z.int().min(1).describe(VERSION),
+    targetChains: z.array(z.string()).max(16).describe(CHAINS),
+    onchain: onchainFilter.nullable().describe(FILTER),
+    ...recordTimes,
   })
-  .meta({ id: 'EventBinding' });
+  .meta({ id: 'EventBinding', description: 'Which version of an event a deployment executes.' });
 export type BindingRecord = z.infer<typeof bindingRecord>;
+
+const eventName = z.string().min(1).meta({ maxLength: 255 });
 
 /** Bindings that a deployment may have. */
 export const MAX_BINDINGS = 200;
@@ -84,8 +100,14 @@ export const bindingRpcs = {
     access: { scope: 'read', relation: 'visible' },
     errors: ['deployment_not_found', 'event_binding_not_found'],
     params: deploymentPath,
-    query: z.strictObject({ event: z.string().min(1).optional() }),
-    data: z.union([z.array(bindingRecord), bindingRecord]),
+    query: z.strictObject({
+      event: eventName
+        .optional()
+        .describe('Name of an event: only its binding is answered, in place of the list.'),
+    }),
+    data: z
+      .union([z.array(bindingRecord).max(MAX_BINDINGS), bindingRecord])
+      .describe('All bindings, or with `event` the one of that event.'),
   }),
   'bindings.add': operation({
     http: {
@@ -113,7 +135,7 @@ export const bindingRpcs = {
     params: deploymentPath,
     headers: idempotentHeaders,
     body: z.array(bindingInput).max(MAX_BINDINGS),
-    data: z.array(bindingRecord),
+    data: z.array(bindingRecord).max(MAX_BINDINGS).describe('The new bindings.'),
   }),
   'bindings.update': operation({
     http: { method: 'PUT', path, status: 200, tag, summary: 'Update event bindings' },
@@ -130,14 +152,14 @@ export const bindingRpcs = {
     ],
     params: deploymentPath,
     body: z.array(bindingChange).max(MAX_BINDINGS),
-    data: z.array(bindingRecord),
+    data: z.array(bindingRecord).max(MAX_BINDINGS).describe('The bindings as they now are.'),
   }),
   'bindings.remove': operation({
     http: { method: 'DELETE', path, status: 200, tag, summary: 'Unbind an event' },
     access: { scope: 'write', relation: 'owner' },
     errors: ['deployment_not_found', 'event_binding_not_found', 'deployment_locked'],
     params: deploymentPath,
-    query: z.strictObject({ event: z.string().min(1) }),
+    query: z.strictObject({ event: eventName.describe('Name of the event to unbind.') }),
     data: deleted,
   }),
 };

@@ -3,76 +3,114 @@ import { address } from '../ids/address.js';
 import { walletAddress } from '../ids/wallet-address.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, description, NAMED_BYTES, name, sha256, timestamp } from '../records/text.js';
+import { recordId, recordTimes } from '../records/record-fields.js';
+import { deleted, description, NAMED_BYTES, name, sha256, storedName, timestamp } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai-models.js';
 import { bindingInput, MAX_BINDINGS } from './bindings.js';
 import { deploymentPath, worldPath } from './deployment-path.js';
 
-export const deploymentMode = z.enum(['upgradable', 'locked']).meta({ id: 'DeploymentMode' });
+export const deploymentMode = z.enum(['upgradable', 'locked']).meta({
+  id: 'DeploymentMode',
+  description:
+    '`upgradable`: bindings, model and instances may change. `locked`: what it runs is fixed for ever.',
+});
 
-/** Where a clone comes from: `seq` is the entry after which its state was taken, `snapshotHash` covers that state. */
 export const deploymentSource = z
-  .strictObject({ address, seq: z.int(), snapshotHash: sha256 })
-  .meta({ id: 'DeploymentSource' });
+  .strictObject({
+    address: address.describe('Address of the deployment that was cloned.'),
+    seq: z.int().min(1).describe('The entry of its journal after which the state was taken.'),
+    snapshotHash: sha256.describe('Hash of the copied instances (docs/history.md).'),
+  })
+  .meta({ id: 'DeploymentSource', description: 'Where a clone comes from.' });
 export type DeploymentSource = z.infer<typeof deploymentSource>;
 
-/** Which networks it can receive on is seen when a payment is requested. */
-const payToAddress = walletAddress;
-const aiDailyBudgetUsd = z.number().min(0).max(1_000_000);
+const NAME = 'What the deployment is called; several may have one name.';
+const DESCRIPTION = 'What the deployment is, for people. Null: no description.';
+const MODEL = 'Id of the model of its AI events. Null: the default of the server.';
+const BUDGET =
+  'US dollars that models may cost it in a UTC day; beyond that AI executions are 403 `budget_exhausted`. Null: no limit.';
+const LLM_PUBLIC = 'Whether others than the owner see the prompts and answers of its models.';
+const PAY_TO =
+  'The address that payments for public executions go to. Null: events with a price cannot be executed by wallets.';
 
 export const deploymentRecord = z
   .strictObject({
-    id: z.int(),
-    address,
-    worldId: z.int(),
-    worldAddress: address,
-    name: z.string(),
-    description: z.string().nullable(),
-    mode: deploymentMode,
-    isPublic: z.boolean(),
-    isPaused: z.boolean(),
-    isLLMPublic: z.boolean(),
-    aiModelId: z.string().nullable(),
-    aiDailyBudgetUsd: z.number().nullable(),
-    payToAddress: z.string().nullable(),
-    lockedAt: timestamp.nullable(),
-    definitionHash: sha256.nullable(),
-    source: deploymentSource.nullable(),
-    createdAt: timestamp,
-    updatedAt: timestamp,
+    id: recordId.describe('Numeric id. Paths take it in place of the address.'),
+    address: address.describe('Address of the deployment. Paths take it in place of the id.'),
+    worldId: recordId.describe('Numeric id of its world.'),
+    worldAddress: address.describe('Address of its world.'),
+    name: storedName.describe(NAME),
+    description: z.string().nullable().describe(DESCRIPTION),
+    mode: deploymentMode.describe('Whether what it runs may still change.'),
+    isPublic: z
+      .boolean()
+      .describe('Whether it is published: others read it, and wallets execute its public events.'),
+    isPaused: z
+      .boolean()
+      .describe('Whether executions are refused: by its owner, the operator or the state of the account.'),
+    isLLMPublic: z.boolean().describe(LLM_PUBLIC),
+    aiModelId: z.string().nullable().describe(MODEL),
+    aiDailyBudgetUsd: z.number().min(0).nullable().describe(BUDGET),
+    payToAddress: z.string().nullable().describe(PAY_TO),
+    lockedAt: timestamp.nullable().describe('When it was locked. Null: it is not locked.'),
+    definitionHash: sha256
+      .nullable()
+      .describe('Hash of all that a locked deployment runs. Null: it is not locked.'),
+    source: deploymentSource.nullable().describe('What it was cloned from. Null: it is no clone.'),
+    ...recordTimes,
   })
-  .meta({ id: 'Deployment' });
+  .meta({ id: 'Deployment', description: 'A runtime instance of a world.' });
 export type DeploymentRecord = z.infer<typeof deploymentRecord>;
+
+const optionalSettings = {
+  description: description.nullable().optional().describe(`${DESCRIPTION} At most 4 KiB as UTF-8.`),
+  aiModelId: aiModelId.nullable().optional().describe(MODEL),
+  aiDailyBudgetUsd: z.number().min(0).max(1_000_000).nullable().optional().describe(BUDGET),
+  /** Which networks it can receive on is seen when a payment is requested. */
+  payToAddress: walletAddress.nullable().optional().describe(PAY_TO),
+};
 
 export const newDeployment = z
   .strictObject({
-    name,
-    description: description.nullable().optional(),
-    mode: deploymentMode.default('upgradable'),
-    aiModelId: aiModelId.nullable().optional(),
-    aiDailyBudgetUsd: aiDailyBudgetUsd.nullable().optional(),
-    isLLMPublic: z.boolean().default(false),
-    payToAddress: payToAddress.nullable().optional(),
-    bindings: z.array(bindingInput).max(MAX_BINDINGS),
-    sourceDeployment: z.string().min(1).max(64).optional(),
-    sourceSeq: z.int().min(1).optional(),
+    name: name.describe(NAME),
+    ...optionalSettings,
+    mode: deploymentMode.default('upgradable').describe('`locked` locks it with its creation.'),
+    isLLMPublic: z.boolean().default(false).describe(LLM_PUBLIC),
+    bindings: z
+      .array(bindingInput)
+      .max(MAX_BINDINGS)
+      .describe('The events to bind, each to one version. A clone has those of its source beside them.'),
+    sourceDeployment: z
+      .string()
+      .min(1)
+      .max(64)
+      .optional()
+      .describe(
+        'A deployment of the same world and account, as id or address, whose instances and bindings are copied.',
+      ),
+    sourceSeq: z
+      .int()
+      .min(1)
+      .optional()
+      .describe(
+        'Copy the instances as they were after this entry of the journal of the source. Absent: as they are now.',
+      ),
   })
-  .meta({ id: 'NewDeployment' });
+  .meta({ id: 'NewDeployment', description: 'A new deployment, empty or a clone.' });
 export type NewDeployment = z.infer<typeof newDeployment>;
 
-/** An absent field stays, null removes. */
 export const deploymentSettings = z
   .strictObject({
-    name: name.optional(),
-    description: description.nullable().optional(),
-    aiModelId: aiModelId.nullable().optional(),
-    aiDailyBudgetUsd: aiDailyBudgetUsd.nullable().optional(),
-    isLLMPublic: z.boolean().optional(),
-    payToAddress: payToAddress.nullable().optional(),
+    name: name.optional().describe(NAME),
+    ...optionalSettings,
+    isLLMPublic: z.boolean().optional().describe(LLM_PUBLIC),
   })
-  .meta({ id: 'DeploymentSettings' });
+  .meta({
+    id: 'DeploymentSettings',
+    description: 'Changes of the settings. Absent members stay, null removes.',
+  });
 export type DeploymentSettings = z.infer<typeof deploymentSettings>;
 
 const all = '/api/worlds/:worldAddress/deployments';

@@ -1,69 +1,84 @@
 import { z } from 'zod';
 import { jsonObject, jsonValue } from '../json/json-schemas.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { NAMED_BYTES, name } from '../records/text.js';
+import { NAMED_BYTES, name, storedName } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai-models.js';
 import { deploymentPath } from './deployment-path.js';
+import { executionError, stateChangesView } from './journal.js';
 
-/** `"horse:HORSE_1"` → the values as they now stand; null for a deleted instance. */
-const stateChanges = z.record(z.string(), jsonObject.nullable());
+/** What a decided execution answers, committed or not. */
+const decided = {
+  event: storedName.describe('Name of the event.'),
+  eventVersion: z.int().min(1).describe('Version that was executed.'),
+  stateChanges: stateChangesView.describe('What changed: values as they now stand, not operators.'),
+  result: jsonValue.nullable().describe('The public result. Null: none.'),
+  attestation: jsonObject
+    .nullable()
+    .describe("The attestation of the model's server, as it gave it. Null: none."),
+};
 
-/** What a committed execution answers. */
 export const executionAnswer = z
   .strictObject({
-    historyId: z.string(),
-    seq: z.int(),
-    event: z.string(),
-    eventVersion: z.int(),
-    stateChanges,
-    result: jsonValue.nullable(),
-    attestation: jsonObject.nullable(),
-    /** What becomes of them is in the history entry. */
-    pushes: z.array(z.strictObject({ chain: z.string(), status: z.literal('queued') })),
+    historyId: z.string().describe('Id of the history entry, a UUID.'),
+    seq: z.int().min(1).describe('Place of the entry in the journal of the deployment.'),
+    ...decided,
+    pushes: z
+      .array(
+        z.strictObject({
+          chain: z.string().describe('Name of the chain.'),
+          status: z.literal('queued').describe('Always `queued`: the push follows the answer.'),
+        }),
+      )
+      .max(16)
+      .describe('The chains that it is pushed to. The history entry shows what becomes of each push.'),
   })
-  .meta({ id: 'ExecutionAnswer' });
+  .meta({ id: 'ExecutionAnswer', description: 'A committed execution.' });
 export type ExecutionAnswer = z.infer<typeof executionAnswer>;
 
-/**
- * What would happen: nothing was committed. For a version that a model decides, `prompt` is the request that the model
- * saw and `llm` what an execution would record of it; a template has neither.
- */
 export const dryRunAnswer = z
   .strictObject({
-    dryRun: z.literal(true),
-    event: z.string(),
-    eventVersion: z.int(),
-    stateChanges,
-    result: jsonValue.nullable(),
-    attestation: jsonObject.nullable(),
-    prompt: jsonObject.nullable(),
-    llm: jsonObject.nullable(),
+    dryRun: z.literal(true).describe('Always true.'),
+    ...decided,
+    prompt: jsonObject.nullable().describe('The request that the model saw. Null: a template decided.'),
+    llm: jsonObject
+      .nullable()
+      .describe('What an execution would record of the model. Null: a template decided.'),
   })
-  .meta({ id: 'DryRunAnswer' });
+  .meta({ id: 'DryRunAnswer', description: 'What an execution would do: nothing was committed.' });
 export type DryRunAnswer = z.infer<typeof dryRunAnswer>;
 
-const executionState = z.enum(['running', 'succeeded', 'failed']);
+const executionState = z
+  .enum(['running', 'succeeded', 'failed'])
+  .describe('`running` until it has ended; then `succeeded` or `failed`.');
+const executionId = z.string().meta({ maxLength: 36, description: 'Id of the execution, a UUID.' });
 
-/** An execution that goes on without its caller: 202. */
 export const acceptedExecution = z
-  .strictObject({ executionId: z.string(), state: executionState })
-  .meta({ id: 'AcceptedExecution' });
+  .strictObject({ executionId, state: executionState })
+  .meta({ id: 'AcceptedExecution', description: 'An execution that goes on without its caller (202).' });
 export type AcceptedExecution = z.infer<typeof acceptedExecution>;
 
 export const executionRecord = z
   .strictObject({
-    executionId: z.string(),
+    executionId,
     state: executionState,
-    answer: executionAnswer.optional(),
-    error: z.strictObject({ code: z.string(), detail: z.string(), facts: jsonObject.optional() }).optional(),
+    answer: executionAnswer.optional().describe('Its answer, once it has succeeded.'),
+    error: executionError.optional().describe('Why it failed, once it has.'),
   })
-  .meta({ id: 'Execution' });
+  .meta({ id: 'Execution', description: 'How an asynchronous execution stands.' });
 export type ExecutionRecord = z.infer<typeof executionRecord>;
 
 /** Bytes of an execution's input as JSON. */
 export const MAX_INPUT_BYTES = 64 * 1024;
+
+/** What to execute, in every request that executes. */
+export const executedEvent = {
+  event: name.describe('Name of a bound event.'),
+  input: jsonObject
+    .default({})
+    .describe('Its input, as the `inputSchema` of the version says: 64 KiB as JSON at most.'),
+};
 
 const one = '/api/worlds/:worldAddress/deployments/:address';
 const tag = 'Execution';
@@ -79,11 +94,16 @@ const eventVersion = z
 
 const executeQuery = z
   .strictObject({
-    dryRun: flag.optional(),
-    /** For a dry run: this version of the event, bound or not. */
-    eventVersion: eventVersion.optional(),
-    /** For a dry run: this model in place of the deployment's. */
-    aiModelId: aiModelId.optional(),
+    dryRun: flag.optional().meta({
+      default: false,
+      description: '`true` decides and checks the execution, and commits nothing.',
+    }),
+    eventVersion: eventVersion
+      .optional()
+      .describe('For a dry run alone: this version of the event, bound or not. Absent: the bound one.'),
+    aiModelId: aiModelId
+      .optional()
+      .describe('For a dry run alone: this model. Absent: the model of the deployment.'),
   })
   .refine(({ dryRun, eventVersion, aiModelId }) => {
     return dryRun === true || (eventVersion === undefined && aiModelId === undefined);
@@ -134,9 +154,24 @@ export const executionRpcs = {
     ],
     params: deploymentPath,
     query: executeQuery,
-    headers: z.strictObject({ ...idempotentHeaders.shape, prefer: z.string().max(255).optional() }),
-    body: z.strictObject({ event: name, input: jsonObject.default({}) }).meta({ id: 'ExecuteRequest' }),
-    data: z.union([executionAnswer, dryRunAnswer, acceptedExecution]),
+    headers: z.strictObject({
+      ...idempotentHeaders.shape,
+      prefer: z
+        .string()
+        .max(255)
+        .optional()
+        .describe(
+          '`respond-async` answers 202 at once (RFC 7240), with the path of the status in `Location`. Not with `dryRun`.',
+        ),
+    }),
+    body: z
+      .strictObject(executedEvent)
+      .meta({ id: 'ExecuteRequest', description: 'The event to execute and its input.' }),
+    data: z
+      .union([executionAnswer, dryRunAnswer, acceptedExecution])
+      .describe(
+        'What was committed, what a dry run found, or what was accepted with `Prefer: respond-async`.',
+      ),
   }),
   /**
    * The answer of the run that a call of `deployments.execute` became, once it has ended; null when it became none. For a
@@ -158,7 +193,7 @@ export const executionRpcs = {
     },
     access: { scope: 'read', relation: 'owner' },
     errors: ['deployment_not_found', 'execution_not_found'],
-    params: z.strictObject({ ...deploymentPath.shape, executionId: z.string() }),
+    params: z.strictObject({ ...deploymentPath.shape, executionId }),
     data: executionRecord,
   }),
 };

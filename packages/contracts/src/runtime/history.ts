@@ -2,29 +2,33 @@ import { z } from 'zod';
 import { pushSummary } from '../chain/push-record.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { pageQuery } from '../paging/pagination.js';
-import { name, sha256 } from '../records/text.js';
+import { name } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
-import { deploymentPath } from './deployment-path.js';
-import { executionStatus, executionTrigger, hashedEntry, stateChangesView } from './journal.js';
+import { deploymentPath, historyIdInPath } from './deployment-path.js';
+import { executionStatus, executionTrigger, hashedEntry, readBeside } from './journal.js';
 import { entryPayment } from './payments.js';
 
-/**
- * A journal entry as it is read. All that `hash` covers is shown to everyone who may read it; `llm` without its texts
- * in lists, and for others than the owner where the deployment is not `isLLMPublic`.
- */
+/** All that `hash` covers is shown to everyone who may read the entry. */
 export const historyEntry = z
   .strictObject({
     ...hashedEntry.shape,
-    hash: sha256,
-    stateChanges: stateChangesView,
-    llm: jsonObject.nullable(),
-    payment: entryPayment.nullable(),
-    pushes: z.array(pushSummary),
-    /** Milliseconds from the start of the execution to its decision; null for what is no execution. */
-    durationMs: z.number().nullable(),
+    ...readBeside,
+    llm: jsonObject
+      .nullable()
+      .describe(
+        'What the model was asked and what it cost (docs/ai.md). Its texts are left out in lists, and for others than the ' +
+          'owner unless the deployment is `isLLMPublic`. Null: no model was asked.',
+      ),
+    payment: entryPayment.nullable().describe('The payment as it now stands. Null: nothing was paid.'),
+    pushes: z.array(pushSummary).max(16).describe('Its pushes to chains, as they now stand.'),
+    durationMs: z
+      .number()
+      .min(0)
+      .nullable()
+      .describe('Milliseconds from the start of the execution to its decision. Null: no execution.'),
   })
-  .meta({ id: 'HistoryEntry' });
+  .meta({ id: 'HistoryEntry', description: 'An entry of the journal of a deployment.' });
 export type HistoryEntry = z.infer<typeof historyEntry>;
 
 /** Entries that one call of verify reads at most. */
@@ -44,16 +48,27 @@ const instanceKey = z
 
 export const historyQuery = z
   .strictObject({
-    page: wholeNumber(1_000_000_000).optional(),
+    page: wholeNumber(1_000_000_000)
+      .optional()
+      .describe(
+        'Which page, from 1 (the default). The product of `page` and `limit` may be at most 100,000.',
+      ),
     limit: pageQuery.shape.limit,
-    /** What follows this entry in the list, so smaller `seq`; in place of `page`. */
-    after: seq.optional(),
-    event: name.optional(),
-    status: executionStatus.optional(),
-    trigger: executionTrigger.optional(),
-    instance: instanceKey.optional(),
-    /** The whole journal in place of the executions in it. */
-    include: z.literal('all').optional(),
+    after: seq
+      .optional()
+      .describe(
+        'In place of `page`: what follows the entry of this `seq` in the list, so entries of smaller `seq`.',
+      ),
+    event: name.optional().describe('Only executions of this event.'),
+    status: executionStatus.optional().describe('Only executions that ended like this.'),
+    trigger: executionTrigger.optional().describe('Only executions that were started by this.'),
+    instance: instanceKey
+      .optional()
+      .describe('Only entries that changed this instance, as `schema:instanceId`, such as `horse:HORSE_1`.'),
+    include: z
+      .literal('all')
+      .optional()
+      .describe('`all` lists the whole journal. Absent: only the executions in it.'),
   })
   .refine(({ page, after }) => page === undefined || after === undefined, {
     path: ['after'],
@@ -61,43 +76,48 @@ export const historyQuery = z
   });
 export type HistoryQuery = z.output<typeof historyQuery>;
 
-/**
- * The first place where the journal and what is stored beside it contradict each other. `seq` is the entry concerned, or
- * the last one where an instance differs from the whole journal.
- */
 export const divergence = z
   .strictObject({
-    seq: z.int(),
-    what: z.enum([
-      'missing_entry',
-      'broken_link',
-      'wrong_hash',
-      'impossible_change',
-      'kept_state_differs',
-      'instance_differs',
-      'change_index_differs',
-      'snapshot_differs',
-      'head_differs',
-    ]),
-    /** The instance concerned, as `schema:instanceId`. */
-    instance: z.string().optional(),
+    seq: z
+      .int()
+      .min(0)
+      .describe('The entry concerned; where an instance differs from the whole journal, the last entry.'),
+    what: z
+      .enum([
+        'missing_entry',
+        'broken_link',
+        'wrong_hash',
+        'impossible_change',
+        'kept_state_differs',
+        'instance_differs',
+        'change_index_differs',
+        'snapshot_differs',
+        'head_differs',
+      ])
+      .describe('What contradicts what (docs/history.md).'),
+    instance: z.string().optional().describe('The instance concerned, as `schema:instanceId`. Absent: none.'),
   })
-  .meta({ id: 'Divergence' });
+  .meta({
+    id: 'Divergence',
+    description: 'A place where the journal and what is stored beside it contradict each other.',
+  });
 export type Divergence = z.infer<typeof divergence>;
 
 export const verification = z
   .strictObject({
-    valid: z.boolean(),
-    /** Entries read by this call. */
-    entries: z.int(),
-    firstDivergence: divergence.nullable(),
-    /**
-     * `from` of the next call; null when nothing is left or after a divergence. Below 10^14 it is a `seq`, from there on
-     * it continues the comparison of the instances.
-     */
-    next: z.int().nullable(),
+    valid: z.boolean().describe('Whether the range holds together.'),
+    entries: z.int().min(0).max(MAX_VERIFIED).describe('Entries that this call has read.'),
+    firstDivergence: divergence.nullable().describe('The first contradiction. Null: none.'),
+    next: z
+      .int()
+      .min(1)
+      .nullable()
+      .describe(
+        '`from` of the next call: a `seq`, or from 10^14 on the rest of the comparison of instances. Null: nothing is left, ' +
+          'or there is a contradiction.',
+      ),
   })
-  .meta({ id: 'Verification' });
+  .meta({ id: 'Verification', description: 'What the check of a range of the journal has found.' });
 export type Verification = z.infer<typeof verification>;
 
 const http = (rest: string, summary: string): HttpBinding => ({
@@ -123,14 +143,17 @@ export const historyRpcs = {
     access,
     errors: ['deployment_not_found', 'request_in_flight'],
     params: deploymentPath,
-    query: z.strictObject({ from: seq.default(1), limit: wholeNumber(MAX_VERIFIED).default(MAX_VERIFIED) }),
+    query: z.strictObject({
+      from: seq.default(1).describe('The first entry to check: a `seq`, or `next` of the call before.'),
+      limit: wholeNumber(MAX_VERIFIED).default(MAX_VERIFIED).describe('How many entries to read at most.'),
+    }),
     data: verification,
   }),
   'history.get': operation({
     http: http('/:historyId', 'Get a history entry with the prompt and the answer of its model'),
     access,
     errors: ['deployment_not_found', 'history_entry_not_found'],
-    params: z.strictObject({ ...deploymentPath.shape, historyId: z.string().min(1).max(64) }),
+    params: z.strictObject({ ...deploymentPath.shape, historyId: historyIdInPath }),
     data: historyEntry,
   }),
 };

@@ -4,21 +4,25 @@ import { jsonObject } from '../json/json-schemas.js';
 import type { JsonObject } from '../json/json-value.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { deleted, NAMED_BYTES, name, timestamp, withNfcKeys } from '../records/text.js';
+import { recordId, recordTimes } from '../records/record-fields.js';
+import { deleted, NAMED_BYTES, name, storedName, withNfcKeys } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import { deploymentPath } from './deployment-path.js';
 
+const KEY = 'Key of the instance; unique in its deployment and schema.';
+
 export const instanceRecord = z
   .strictObject({
-    id: z.int(),
-    entitySchema: z.string(),
-    instanceId: z.string(),
-    state: jsonObject,
-    revision: z.int(),
-    createdAt: timestamp,
-    updatedAt: timestamp,
+    id: recordId.describe('Numeric id.'),
+    entitySchema: storedName.describe('Name of its entity schema.'),
+    instanceId: storedName.describe(KEY),
+    state: jsonObject.describe(
+      'Attribute → value. It satisfies the schema, and may hold attributes that it does not name.',
+    ),
+    revision: z.int().min(1).describe('Counts the changes from 1; the `ETag` of the instance.'),
+    ...recordTimes,
   })
-  .meta({ id: 'EntityInstance' });
+  .meta({ id: 'EntityInstance', description: 'An entity of a deployment.' });
 export type InstanceRecord = z.infer<typeof instanceRecord>;
 
 /** A state as sent: the names of its attributes are in NFC from here on. */
@@ -35,18 +39,40 @@ function inNfc(sent: JsonObject, context: z.RefinementCtx): JsonObject {
 /** Bytes of an instance's state as JSON. */
 export const MAX_STATE_BYTES = 64 * 1024;
 
+const SIZE = 'At most 64 KiB as JSON.';
+
 export const newInstance = z
-  .strictObject({ entitySchema: name, instanceId, state: jsonObject.default({}).transform(inNfc) })
-  .meta({ id: 'NewEntityInstance' });
+  .strictObject({
+    entitySchema: name.describe('Name of the entity schema.'),
+    instanceId: instanceId.describe(KEY),
+    state: jsonObject
+      .default({})
+      .transform(inNfc)
+      .meta({ default: {}, description: `Attribute → value. Defaults of the schema are filled in. ${SIZE}` }),
+  })
+  .meta({ id: 'NewEntityInstance', description: 'A new entity instance.' });
 
 const all = '/api/worlds/:worldAddress/deployments/:address/entity-instances';
 const one = `${all}/:instanceId`;
 const tag = 'Entity instances';
-const instancePath = z.strictObject({ ...deploymentPath.shape, instanceId: z.string() });
-/** Picks the schema where several have an instance of this key. */
-const whichSchema = z.strictObject({ entitySchema: z.string().min(1).optional() });
-/** Only where the instance has this revision. */
-const ifMatch = z.strictObject({ 'if-match': z.string().min(1).max(255).optional() });
+const instancePath = z.strictObject({
+  ...deploymentPath.shape,
+  instanceId: storedName.describe('Key of the instance, percent-encoded.'),
+});
+const schemaName = z.string().min(1).meta({ maxLength: 255 }).optional();
+const whichSchema = z.strictObject({
+  entitySchema: schemaName.describe(
+    'Name of the entity schema. Needed where several schemas have an instance with this key: without it that is 409.',
+  ),
+});
+const ifMatch = z.strictObject({
+  'if-match': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe('The revision that the instance must have, in quotes, as its `ETag` says. Another one is 412.'),
+});
 const wholeNumber = z
   .union([z.int().min(1), z.string().regex(/^[1-9]\d{0,14}$/, 'A whole number of at least 1 is required.')])
   .transform(Number);
@@ -57,7 +83,10 @@ export const instanceRpcs = {
     access: { scope: 'read', relation: 'visible' },
     errors: ['deployment_not_found', 'page_too_deep'],
     params: deploymentPath,
-    query: z.strictObject({ ...whichSchema.shape, ...pageQuery.shape }),
+    query: z.strictObject({
+      entitySchema: schemaName.describe('Only instances of this entity schema.'),
+      ...pageQuery.shape,
+    }),
     item: instanceRecord,
   }),
   'instances.create': operation({
@@ -98,7 +127,12 @@ export const instanceRpcs = {
     access: { scope: 'read', relation: 'visible' },
     errors: ['deployment_not_found', 'entity_instance_not_found', 'ambiguous_instance'],
     params: instancePath,
-    query: z.strictObject({ ...whichSchema.shape, atSeq: wholeNumber.optional() }),
+    query: z.strictObject({
+      ...whichSchema.shape,
+      atSeq: wholeNumber
+        .optional()
+        .describe('The instance as it was after this entry of the journal. Absent: as it is now.'),
+    }),
     data: instanceRecord,
   }),
   'instances.update': operation({
@@ -123,7 +157,13 @@ export const instanceRpcs = {
     params: instancePath,
     query: whichSchema,
     headers: ifMatch,
-    body: z.strictObject({ state: jsonObject.transform(inNfc) }),
+    body: z
+      .strictObject({
+        state: jsonObject
+          .transform(inNfc)
+          .describe(`The whole new state. Defaults of the schema are filled in. ${SIZE}`),
+      })
+      .meta({ id: 'ReplacedState', description: 'The state that replaces the present one.' }),
     data: instanceRecord,
   }),
   'instances.delete': operation({

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { address } from '../ids/address.js';
 import { jsonObject, jsonValue } from '../json/json-schemas.js';
-import { sha256, timestamp } from '../records/text.js';
+import { sha256, storedName, timestamp } from '../records/text.js';
 import { rpc } from '../rpc/rpc.js';
 import { onchainFilter } from './bindings.js';
 
-/** All that can happen to a deployment; the history is the entries of kind `execution`. */
 export const journalKind = z
   .enum([
     'execution',
@@ -25,41 +24,57 @@ export const journalKind = z
     'deleted',
     'tail_lost',
   ])
-  .meta({ id: 'JournalKind' });
+  .meta({
+    id: 'JournalKind',
+    description:
+      'What happened to a deployment. The history is the entries of the kind `execution`. `tail_lost`: the database came ' +
+      'back without its last entries.',
+  });
 export type JournalKind = z.infer<typeof journalKind>;
 
-export const executionTrigger = z.enum(['admin', 'public', 'cron']).meta({ id: 'ExecutionTrigger' });
+export const executionTrigger = z.enum(['admin', 'public', 'cron']).meta({
+  id: 'ExecutionTrigger',
+  description: 'What started an execution: `admin` its owner, `public` a wallet, `cron` a schedule.',
+});
 export type ExecutionTrigger = z.infer<typeof executionTrigger>;
 
-export const executionStatus = z.enum(['succeeded', 'failed']).meta({ id: 'ExecutionStatus' });
+export const executionStatus = z
+  .enum(['succeeded', 'failed'])
+  .meta({ id: 'ExecutionStatus', description: 'How an execution ended. A failed one changes nothing.' });
 export type ExecutionStatus = z.infer<typeof executionStatus>;
 
-/**
- * What an entry does to one instance. `create`: `set` is the whole state; `update`: `set` and `unset` are merged into
- * it; `delete`: both are empty. `revision` is the one after the change; a re-created instance starts at 1 again.
- */
 export const instanceChange = z
   .strictObject({
-    entitySchema: z.string(),
-    instanceId: z.string(),
-    op: z.enum(['create', 'update', 'delete']),
-    set: jsonObject,
-    unset: z.array(z.string()),
-    revision: z.int(),
+    entitySchema: storedName.describe('Name of its entity schema.'),
+    instanceId: storedName.describe('Key of the instance.'),
+    op: z.enum(['create', 'update', 'delete']).describe('What was done to the instance.'),
+    set: jsonObject.describe(
+      '`create`: the whole state; `update`: the attributes to replace; `delete`: empty.',
+    ),
+    unset: z.array(z.string()).describe('Names of attributes to remove; only `update` has any.'),
+    revision: z
+      .int()
+      .min(1)
+      .describe('The revision after the change. An instance that is created again starts at 1.'),
   })
-  .meta({ id: 'InstanceChange' });
+  .meta({ id: 'InstanceChange', description: 'What an entry does to one instance.' });
 export type InstanceChange = z.infer<typeof instanceChange>;
 
-/** `schema:instanceId` → the attributes set, `null` for a removed one; a deleted instance is `null` itself. */
-export const stateChangesView = z
-  .record(z.string(), jsonObject.nullable())
-  .meta({ id: 'StateChangesView', example: { 'horse:HORSE_1': { wins: 4 } } });
+export const stateChangesView = z.record(z.string(), jsonObject.nullable()).meta({
+  id: 'StateChangesView',
+  description:
+    '`schema:instanceId` → the attributes as they now stand; null for a removed attribute, and for a deleted instance.',
+  example: { 'horse:HORSE_1': { wins: 4 } },
+});
 export type StateChangesView = z.infer<typeof stateChangesView>;
 
-/** Why an execution failed: a code of the error table, a sentence, and facts for programs. */
 export const executionError = z
-  .strictObject({ code: z.string(), detail: z.string(), facts: jsonObject.optional() })
-  .meta({ id: 'ExecutionError' });
+  .strictObject({
+    code: z.string().describe('The error code, for programs.'),
+    detail: z.string().describe('The reason, for people: at most 2,000 characters.'),
+    facts: jsonObject.optional().describe('Facts for programs, by code.'),
+  })
+  .meta({ id: 'ExecutionError', description: 'Why an execution failed.' });
 export type ExecutionError = z.infer<typeof executionError>;
 
 /** Version of the hash recipe; `v` of every entry. */
@@ -70,28 +85,40 @@ export const JOURNAL_VERSION = 1;
  * `event` to `status`, `result` and `error` are null and `input` holds the facts.
  */
 export const hashedEntry = z.strictObject({
-  v: z.literal(JOURNAL_VERSION),
-  deployment: address,
-  id: z.string(),
-  seq: z.int(),
-  kind: journalKind,
-  event: z.string().nullable(),
-  eventVersion: z.int().nullable(),
-  versionHash: sha256.nullable(),
-  trigger: executionTrigger.nullable(),
-  caller: z.string(),
-  status: executionStatus.nullable(),
-  input: jsonObject,
-  changes: z.array(instanceChange),
-  result: jsonValue.nullable(),
-  error: executionError.nullable(),
-  llmHash: sha256.nullable(),
-  attestation: jsonObject.nullable(),
-  paymentKey: z.string().nullable(),
-  executedAt: timestamp,
-  prevHash: sha256,
+  v: z.literal(JOURNAL_VERSION).describe('Version of the recipe of `hash` (docs/history.md).'),
+  deployment: address.describe('Address of the deployment.'),
+  id: z.string().describe('Id of the entry, a UUID: the `historyId` of an execution.'),
+  seq: z.int().min(1).describe('Place in the journal of the deployment: 1, 2, 3 … without gaps.'),
+  kind: journalKind.describe('What happened.'),
+  event: storedName.nullable().describe('Name of the event. Null: no execution.'),
+  eventVersion: z.int().min(1).nullable().describe('Version that was executed. Null: no execution.'),
+  versionHash: sha256.nullable().describe('Hash of that version, as it was then. Null: no execution.'),
+  trigger: executionTrigger.nullable().describe('What started the execution. Null: no execution.'),
+  caller: z
+    .string()
+    .describe('Who did it: `account:<id>`, `wallet:<base58>`, `schedule:<event>` or `service:runtime`.'),
+  status: executionStatus.nullable().describe('How the execution ended. Null: no execution.'),
+  input: jsonObject.describe('Input of the execution; for other kinds what was asked for.'),
+  changes: z.array(instanceChange).max(500).describe('What it does to instances; none if it failed.'),
+  result: jsonValue.nullable().describe('Public result of the execution. Null: none.'),
+  error: executionError.nullable().describe('Why the execution failed. Null: it did not.'),
+  llmHash: sha256.nullable().describe('Hash of the exchange with the model. Null: no model was asked.'),
+  attestation: jsonObject
+    .nullable()
+    .describe("The attestation of the model's server, as it gave it. Null: none."),
+  paymentKey: z.string().nullable().describe('What names the payment. Null: nothing was paid.'),
+  executedAt: timestamp.describe('When it happened.'),
+  prevHash: sha256.describe(
+    '`hash` of the entry before; of the first entry the hash of deployment and source.',
+  ),
 });
 export type HashedEntry = z.infer<typeof hashedEntry>;
+
+/** What readers see of an entry beside what its hash covers, wherever they read it. */
+export const readBeside = {
+  hash: sha256.describe('Hash of the entry (docs/history.md).'),
+  stateChanges: stateChangesView.describe('`changes` as values.'),
+};
 
 /** What the binding said about pushes when the execution ran; null where nothing is to be pushed. */
 export const pushPlan = z.object({ targetChains: z.array(z.string()), onchain: onchainFilter.nullable() });
@@ -100,11 +127,10 @@ export type PushPlan = z.infer<typeof pushPlan>;
 /** An entry as other services receive it: the hashed members, the hash, and members derived for them. */
 export const journalFact = z.object({
   ...hashedEntry.shape,
-  hash: sha256,
+  ...readBeside,
   worldAddress: address,
   /** SHA-256 of the RFC 8785 JSON of `input`. */
   inputHash: sha256,
-  stateChanges: stateChangesView,
   binding: pushPlan.nullable(),
 });
 export type JournalFact = z.infer<typeof journalFact>;

@@ -1,15 +1,22 @@
 import { z } from 'zod';
-import { sha256 } from '../records/text.js';
+import { pushRecord } from '../chain/push-record.js';
 import { operation } from '../rpc/operation.js';
 import { defineContract } from '../rpc/rpc.js';
 import { deploymentPath } from './deployment-path.js';
-import { hashedEntry, stateChangesView } from './journal.js';
+import { hashedEntry, readBeside } from './journal.js';
 
-/** An execution as the live stream tells it, right after its commit. */
-export const liveExecution = z
-  .strictObject({ ...hashedEntry.shape, hash: sha256, stateChanges: stateChangesView })
-  .meta({ id: 'LiveExecution' });
+export const liveExecution = z.strictObject({ ...hashedEntry.shape, ...readBeside }).meta({
+  id: 'LiveExecution',
+  description: 'An execution as the live stream tells it, right after its commit.',
+});
 export type LiveExecution = z.infer<typeof liveExecution>;
+
+/** The last event of a stream that does not go on: a client that reconnects is refused. */
+const streamEnd = z
+  .strictObject({
+    code: z.string().describe('Why, as an error code such as `unauthorized` or `deployment_not_found`.'),
+  })
+  .meta({ id: 'StreamEnd', description: 'Why the server has ended the stream for good.' });
 
 /** Answered by the gateway itself: a stream is no single reply. */
 export const liveContract = defineContract('gateway', {
@@ -20,7 +27,13 @@ export const liveContract = defineContract('gateway', {
       status: 200,
       tag: 'History',
       summary: 'Stream the executions of a deployment as they commit',
-      stream: true,
+      stream: {
+        execution: liveExecution.describe('A committed execution, in order; its `id` is the `seq`.'),
+        push: pushRecord.describe(
+          'A push that has changed, without an `id`. It may get lost: the list of pushes has all.',
+        ),
+        end: streamEnd.describe('The last event, when the key or the deployment is no longer there.'),
+      },
     },
     access: { scope: 'read', relation: 'visible' },
     errors: ['deployment_not_found'],
@@ -30,8 +43,10 @@ export const liveContract = defineContract('gateway', {
         .string()
         .regex(/^\d{1,15}$/, 'The id of the last received event is required.')
         .optional()
-        .meta({ description: 'Continue after this seq without a gap' }),
+        .describe(
+          'The `id` of the last event that was received: the stream goes on after it without a gap. Absent: it begins now.',
+        ),
     }),
-    data: liveExecution,
+    data: liveExecution.describe('The data of an event `execution`.'),
   }),
 });

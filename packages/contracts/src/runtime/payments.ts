@@ -1,63 +1,65 @@
 import { z } from 'zod';
-import { pageQuery, pagination } from '../paging/pagination.js';
-import { timestamp } from '../records/text.js';
+import { MAX_LIMIT, pageQuery, pagination } from '../paging/pagination.js';
+import { recordTimes } from '../records/record-fields.js';
+import { storedName } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
 import { deploymentPath } from './deployment-path.js';
 
-/**
- * Where a payment stands (docs/payments.md). `reserved`, `staged` and `settling` belong to an execution that is under
- * way; `unknown` is asked for on the chain until it is `settled` or `uncollected`; the others are final.
- */
 export const paymentStatus = z
   .enum(['reserved', 'staged', 'settling', 'settled', 'released', 'refused', 'unknown', 'uncollected'])
-  .meta({ id: 'PaymentStatus' });
+  .meta({
+    id: 'PaymentStatus',
+    description:
+      'Where a payment stands (docs/payments.md). `reserved`, `staged` and `settling`: its execution is under way; ' +
+      '`unknown`: the chain is asked until it is `settled` or `uncollected`; the others are final.',
+  });
 export type PaymentStatus = z.infer<typeof paymentStatus>;
 
 const what = {
-  /** In the smallest unit of the asset, as decimal digits. */
-  amount: z.string(),
-  decimals: z.int(),
-  /** The name of the network in version 1 of x402. */
-  network: z.string(),
-  /** The address of the token. */
-  asset: z.string(),
+  amount: z.string().describe('In the smallest unit of the asset, as decimal digits.'),
+  decimals: z.int().min(0).describe('Decimal places of the asset: 6 means that one unit is a millionth.'),
+  network: z.string().describe('Name of the network, by version 1 of x402.'),
+  asset: z.string().describe('Address of the token.'),
 };
 
-/** The payment of an execution, as its history entry shows it. */
 export const entryPayment = z
   .strictObject({
     ...what,
-    payTo: z.string(),
-    payer: z.string(),
-    status: paymentStatus,
-    /** On its chain; null until it is known. */
-    transaction: z.string().nullable(),
+    payTo: z.string().describe('Address that receives it.'),
+    payer: z.string().describe('Address that pays it.'),
+    status: paymentStatus.describe('Where it stands.'),
+    transaction: z
+      .string()
+      .nullable()
+      .describe('The transaction on its chain. Null: not known yet, or none.'),
   })
-  .meta({ id: 'EntryPayment' });
+  .meta({ id: 'EntryPayment', description: 'The payment of an execution.' });
 export type EntryPayment = z.infer<typeof entryPayment>;
 
 export const paymentRecord = z
   .strictObject({
-    paymentKey: z.string(),
+    paymentKey: z.string().describe('What names the payment in the whole service.'),
     ...entryPayment.shape,
-    event: z.string(),
-    /** The wallet that signed the request, which need not be the payer. */
-    wallet: z.string(),
-    inputHash: z.string(),
-    /** Of the history entry of the execution; null while it is under way. */
-    seq: z.int().nullable(),
-    /** Why it was refused or not collected. */
-    reason: z.string().nullable(),
-    createdAt: timestamp,
-    updatedAt: timestamp,
+    event: storedName.describe('Name of the event that it pays for.'),
+    wallet: z.string().describe('The wallet that signed the request, which need not be the payer.'),
+    inputHash: z.string().describe('Hash of the input that it pays for.'),
+    seq: z.int().min(1).nullable().describe('Journal entry of the execution. Null: it is under way.'),
+    reason: z.string().nullable().describe('Why it was refused or not collected. Null: it was not.'),
+    ...recordTimes,
   })
-  .meta({ id: 'Payment' });
+  .meta({ id: 'Payment', description: 'A payment for an execution in a deployment.' });
 export type PaymentRecord = z.infer<typeof paymentRecord>;
 
-/** All payments of a deployment in one asset that have one status. */
 export const paymentTotal = z
-  .strictObject({ ...what, status: paymentStatus, payments: z.int() })
-  .meta({ id: 'PaymentTotal' });
+  .strictObject({
+    ...what,
+    status: paymentStatus.describe('Where these payments stand.'),
+    payments: z.int().min(0).describe('How many they are.'),
+  })
+  .meta({
+    id: 'PaymentTotal',
+    description: 'All payments of a deployment in one asset that have one status; `amount` is their sum.',
+  });
 export type PaymentTotal = z.infer<typeof paymentTotal>;
 
 const listed = operation({
@@ -71,7 +73,10 @@ const listed = operation({
   access: { scope: 'read', relation: 'owner' },
   errors: ['deployment_not_found', 'page_too_deep'],
   params: deploymentPath,
-  query: z.strictObject({ ...pageQuery.shape, status: paymentStatus.optional() }),
+  query: z.strictObject({
+    ...pageQuery.shape,
+    status: paymentStatus.optional().describe('Only payments that stand like this.'),
+  }),
   data: z.array(paymentRecord),
 });
 
@@ -79,10 +84,9 @@ export const paymentRpcs = {
   'payments.list': {
     ...listed,
     reply: z.strictObject({
-      data: z.array(paymentRecord),
-      /** Of all payments, whatever the filter. */
-      totals: z.array(paymentTotal),
-      pagination,
+      data: z.array(paymentRecord).max(MAX_LIMIT).describe('The payments of this page.'),
+      totals: z.array(paymentTotal).describe('The sums of all payments, whatever the filter.'),
+      pagination: pagination.describe('Which part of the list this page is.'),
     }),
   },
 };

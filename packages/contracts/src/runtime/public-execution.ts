@@ -4,19 +4,22 @@ import { jsonObject } from '../json/json-schemas.js';
 import { NAMED_BYTES, name } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
 import { defineContract, rpc } from '../rpc/rpc.js';
-import { executionAnswer, executionRpcs, MAX_INPUT_BYTES } from './execution.js';
+import { deploymentInPath } from './deployment-path.js';
+import { executedEvent, executionAnswer, executionRpcs, MAX_INPUT_BYTES } from './execution.js';
 
 /** The fixed first part of every text that a wallet signs for an execution. */
 export const MESSAGE_PREFIX = 'orrery:';
 
-/** `orrery:{deploymentAddress}:{eventName}:{timestamp}`; an event name has up to 255 characters of any script. */
+/** An event name has up to 255 characters of any script. */
 export const signedMessage = z
   .string()
   .min(1)
   .max(1024)
   .meta({
     id: 'SignedMessage',
-    description: 'orrery:{deploymentAddress}:{eventName}:{timestamp}',
+    description:
+      '`orrery:{deploymentAddress}:{eventName}:{timestamp}`. The timestamp has 13 digits (milliseconds) or 10 (seconds), or ' +
+      'is RFC 3339; unless the operator says otherwise it is at most 5 minutes old and 60 seconds ahead.',
     example: `${MESSAGE_PREFIX}0x${'4f'.repeat(20)}:finishRace:1763976600000`,
   });
 
@@ -98,26 +101,30 @@ export const publicContract = defineContract('gateway', {
     },
     access: { scope: 'none', relation: 'public' },
     errors: [...refusals, ...executionErrors],
-    params: z.strictObject({ address: z.string().max(64) }),
+    params: z.strictObject({
+      address: z
+        .string()
+        .max(64)
+        .describe(deploymentInPath.description ?? ''),
+    }),
     headers: z.strictObject({
-      'x-payment': z
-        .string()
-        .optional()
-        .meta({ description: 'Payment of x402 version 1: base64 of its JSON' }),
-      'payment-signature': z
-        .string()
-        .optional()
-        .meta({ description: 'Payment of x402 version 2: base64 of its JSON' }),
+      'x-payment': z.string().optional().meta({
+        maxLength: 8192,
+        description: 'A payment by version 1 of x402: base64 of its JSON, 8 KiB at most.',
+      }),
+      'payment-signature': z.string().optional().meta({
+        maxLength: 8192,
+        description: 'A payment by version 2 of x402: base64 of its JSON, 8 KiB at most.',
+      }),
     }),
     body: z
       .strictObject({
-        event: name,
-        input: jsonObject.default({}),
-        wallet: walletAddress,
-        signature: walletSignature,
-        message: signedMessage,
+        ...executedEvent,
+        wallet: walletAddress.describe('The wallet that has signed.'),
+        signature: walletSignature.describe('Its signature over the UTF-8 bytes of `message`.'),
+        message: signedMessage.describe('The text that was signed; it runs once, with one input.'),
       })
-      .meta({ id: 'PublicExecuteRequest' }),
-    data: executionAnswer,
+      .meta({ id: 'PublicExecuteRequest', description: 'An execution that a wallet has signed.' }),
+    data: executionAnswer.describe('What was committed.'),
   }),
 });

@@ -8,14 +8,18 @@ const MAX_PREVIEWED = 100;
 
 export const schedulePreview = z
   .strictObject({
-    schedule: z.string(),
-    timezone: z.string(),
-    /** The schedule in English words; null where there are no words for it. */
-    description: z.string().nullable(),
-    /** The next due times, fewer than asked for where there are no more. */
-    times: z.array(timestamp),
+    schedule: z.string().describe('The schedule that was sent.'),
+    timezone: z.string().describe('The time zone in which it is due; `UTC` if none was sent.'),
+    description: z
+      .string()
+      .nullable()
+      .describe('The schedule in English words. Null: there are no words for it.'),
+    times: z
+      .array(timestamp)
+      .max(MAX_PREVIEWED)
+      .describe('The next due times; fewer than asked for where there are no more.'),
   })
-  .meta({ id: 'SchedulePreview' });
+  .meta({ id: 'SchedulePreview', description: 'What a schedule means.' });
 export type SchedulePreview = z.infer<typeof schedulePreview>;
 
 export const previewRpcs = {
@@ -33,10 +37,11 @@ export const previewRpcs = {
       .strictObject({
         schedule: cronSettings.shape.schedule,
         timezone: cronSettings.shape.timezone,
-        count: z.int().min(1).max(MAX_PREVIEWED).default(5),
+        count: z.int().min(1).max(MAX_PREVIEWED).default(5).describe('How many due times to answer at most.'),
       })
       .meta({
         id: 'PreviewedSchedule',
+        description: 'A schedule to try.',
         example: { schedule: '30 9 * * MON-FRI', timezone: 'Europe/Vienna' },
       }),
     data: schedulePreview,

@@ -1,64 +1,74 @@
 import { z } from 'zod';
 import { pageQuery, wholePageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { name, timestamp } from '../records/text.js';
+import { recordId } from '../records/record-fields.js';
+import { name, storedName, timestamp } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
 import { deploymentPath } from '../runtime/deployment-path.js';
 import { executionError, executionStatus } from '../runtime/journal.js';
 
-/**
- * How an occurrence stands. `running`: its outcome is not known yet. `fired`: it was executed, with the outcome beside it.
- * `skipped`, `missed`: it was not, for the reason beside it. `paused`: no due time but a span in which nothing was due.
- */
-export const occurrenceStatus = z
-  .enum(['running', 'fired', 'skipped', 'missed', 'paused'])
-  .meta({ id: 'OccurrenceStatus' });
+export const occurrenceStatus = z.enum(['running', 'fired', 'skipped', 'missed', 'paused']).meta({
+  id: 'OccurrenceStatus',
+  description:
+    '`running`: the outcome is not known yet; `fired`: it was executed; `skipped`, `missed`: it was not, for the `reason` ' +
+    'beside it; `paused`: no due time but a span in which nothing was due.',
+});
 export type OccurrenceStatus = z.infer<typeof occurrenceStatus>;
 
 export const occurrenceRecord = z
   .strictObject({
-    id: z.int(),
-    /** `manual`: run on request. `span`: several due times in one row, `count` of them from `dueAt` to `until`. */
-    kind: z.enum(['due', 'manual', 'span', 'pause']),
-    dueAt: timestamp,
-    /** The end of a span or a pause; null otherwise, and while a pause lasts. */
-    until: timestamp.nullable(),
-    count: z.int(),
-    status: occurrenceStatus,
-    reason: z.string().nullable(),
-    eventVersion: z.int().nullable(),
-    counter: z.int().nullable(),
-    attempts: z.int(),
-    outcome: executionStatus.nullable(),
-    historyId: z.string().nullable(),
-    seq: z.int().nullable(),
-    error: executionError.nullable(),
-    startedAt: timestamp,
-    endedAt: timestamp.nullable(),
+    id: recordId.describe('Numeric id.'),
+    kind: z
+      .enum(['due', 'manual', 'span', 'pause'])
+      .describe(
+        '`due`: one due time; `manual`: a run on request; `span`: several due times in one row; `pause`: a pause.',
+      ),
+    dueAt: timestamp.describe('When it was due; of a span the first due time, of a pause its beginning.'),
+    until: timestamp.nullable().describe('The end of a span or pause. Null: neither, or the pause lasts.'),
+    count: z.int().min(0).describe('Due times that the row stands for.'),
+    status: occurrenceStatus.describe('What became of it.'),
+    reason: z
+      .string()
+      .nullable()
+      .describe('Why it was skipped, missed or paused (docs/schedules.md). Null: it was not.'),
+    eventVersion: z.int().min(1).nullable().describe('Version that was bound when it was due. Null: none.'),
+    counter: z.int().min(0).nullable().describe('Its number among those that fired. Null: it has none.'),
+    attempts: z.int().min(0).describe('Attempts to execute it, three at most.'),
+    outcome: executionStatus
+      .nullable()
+      .describe('How its execution ended. Null: there is none, or it has not ended.'),
+    historyId: z.string().nullable().describe('Id of its history entry. Null: it has none.'),
+    seq: z.int().min(1).nullable().describe('Place of that entry in the journal. Null: it has none.'),
+    error: executionError.nullable().describe('Why its execution failed. Null: it did not.'),
+    startedAt: timestamp.describe('When the row was written.'),
+    endedAt: timestamp.nullable().describe('When its outcome was known. Null: not yet.'),
   })
-  .meta({ id: 'Occurrence' });
+  .meta({ id: 'Occurrence', description: 'What became of a due time of a schedule: a row of its ledger.' });
 export type OccurrenceRecord = z.infer<typeof occurrenceRecord>;
 
 export const scheduleRecord = z
   .strictObject({
-    event: z.string(),
-    eventVersion: z.int(),
-    schedule: z.string(),
-    timezone: z.string(),
-    status: z.enum(['active', 'paused']),
-    /** What has paused it: itself, its deployment, or both. */
-    pausedBy: z.array(z.enum(['schedule', 'deployment'])),
-    /** The next due time; null while it is paused. */
-    nextAt: timestamp.nullable(),
-    lastOccurrence: occurrenceRecord.nullable(),
-    /** Occurrences fired. */
-    counter: z.int(),
-    /** Failed occurrences since the last one that succeeded. */
-    consecutiveFailures: z.int(),
-    lastError: executionError.nullable(),
+    event: storedName.describe('Name of the event.'),
+    eventVersion: z.int().min(1).describe('The bound version.'),
+    schedule: z.string().describe('Its five fields: minute, hour, day of month, month, day of week.'),
+    timezone: z.string().describe('The IANA time zone in which it is due.'),
+    status: z.enum(['active', 'paused']).describe('Whether it is due at all.'),
+    pausedBy: z
+      .array(z.enum(['schedule', 'deployment']))
+      .max(2)
+      .describe('What is paused: the schedule itself, its deployment, or both.'),
+    nextAt: timestamp.nullable().describe('The next due time. Null: it is paused.'),
+    lastOccurrence: occurrenceRecord
+      .nullable()
+      .describe('Its latest occurrence, pauses aside. Null: none yet.'),
+    counter: z.int().min(0).describe('Occurrences that have fired.'),
+    consecutiveFailures: z.int().min(0).describe('Failed occurrences since the last one that succeeded.'),
+    lastError: executionError
+      .nullable()
+      .describe('Why the latest failed one failed. Null: the last one succeeded.'),
   })
-  .meta({ id: 'Schedule' });
+  .meta({ id: 'Schedule', description: 'When a bound event runs by itself.' });
 export type ScheduleRecord = z.infer<typeof scheduleRecord>;
 
 const all = '/api/worlds/:worldAddress/deployments/:address/schedules';
@@ -70,7 +80,10 @@ const http = (method: HttpBinding['method'], path: string, summary: string): Htt
   tag: 'Schedules',
   summary,
 });
-const schedulePath = z.strictObject({ ...deploymentPath.shape, event: name });
+const schedulePath = z.strictObject({
+  ...deploymentPath.shape,
+  event: name.describe('Name of the event, percent-encoded.'),
+});
 
 /** Turns a schedule on or off; idempotent. */
 const action = (verb: string, summary: string) =>
@@ -97,7 +110,10 @@ export const scheduleRpcs = {
     access: { scope: 'read', relation: 'visible' },
     errors: ['deployment_not_found', 'schedule_not_found', 'page_too_deep'],
     params: schedulePath,
-    query: z.strictObject({ ...pageQuery.shape, status: occurrenceStatus.optional() }),
+    query: z.strictObject({
+      ...pageQuery.shape,
+      status: occurrenceStatus.optional().describe('Only occurrences with this status.'),
+    }),
     item: occurrenceRecord,
   }),
   'schedules.pause': action('pause', 'Pause a schedule'),

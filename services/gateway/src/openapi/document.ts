@@ -90,7 +90,8 @@ function bookOf(routes: readonly RoutedRpc[]): SchemaBook {
       const { params, query, headers, body } = requestParts(rpc);
       const sent = [params, query, headers, body].map((schema) => ({ schema, side: 'input' as const }));
       const read = [params, query, headers].map((schema) => ({ schema, side: 'output' as const }));
-      return [...sent, ...read, { schema: rpc.reply as z.ZodType, side: 'output' as const }];
+      const answered = [rpc.reply as z.ZodType, ...Object.values(rpc.http.stream ?? {})];
+      return [...sent, ...read, ...answered.map((schema) => ({ schema, side: 'output' as const }))];
     }),
   );
 }

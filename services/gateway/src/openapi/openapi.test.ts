@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { requestParts, requestSchema } from '../operations/request-schema.js';
 import { allRoutes } from '../operations/routes.js';
 import { openApiDocument } from './document.js';
+import { componentsIn, isBounded, parametersIn, propertiesIn, sentSchemas } from './document.test-support.js';
 import { BODY_EXAMPLES } from './examples.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests walk through the document freely
@@ -39,8 +40,29 @@ describe('the OpenAPI document', () => {
       name: 'limit',
       in: 'query',
       required: false,
+      description: 'How many items a page has at most.',
       schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
     });
+  });
+
+  it('describes every property, parameter and record', () => {
+    const described = [...propertiesIn(document), ...parametersIn(document), ...componentsIn(document)];
+    expect(described.length).toBeGreaterThan(900);
+    const silent = described.filter(([, { description }]) => !/^[`A-Z1-9].*\.$/s.test(description ?? ''));
+    expect(silent.map(([place]) => place)).toEqual([]);
+  });
+
+  it('bounds every text, whole number and list that is sent', () => {
+    const unbounded = sentSchemas(document).filter(([, schema]) => !isBounded(schema));
+    expect(unbounded.map(([place]) => place)).toEqual([]);
+  });
+
+  it('names every event of the live stream', () => {
+    const { get } = document.paths['/api/worlds/{worldAddress}/deployments/{address}/stream'];
+    const { description, contentSchema } = get.responses[200].content['text/event-stream'].schema;
+    for (const event of ['execution', 'push', 'end']) expect(description).toContain(`\`${event}\`: `);
+    const records = contentSchema.anyOf.map(({ $ref }: { $ref: string }) => $ref.split('/').at(-1));
+    expect(records).toEqual(['LiveExecution', 'Push', 'StreamEnd']);
   });
 
   it('names the scope of each operation', () => {

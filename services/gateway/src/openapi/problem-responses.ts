@@ -5,30 +5,35 @@ import type { JsonSchema } from './json-schema.js';
 
 export const problemSchema: JsonSchema = {
   type: 'object',
-  description: 'RFC 9457 problem details with the members of the envelope',
+  description: 'An error: problem details by RFC 9457 with the members of the envelope.',
   properties: {
-    success: { const: false },
-    error: { type: 'string', description: 'The error for people; the same text as detail' },
-    code: { type: 'string', description: 'The error code for programs' },
-    type: { type: 'string', description: 'urn:orrery:problem:<code>' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    instance: { type: 'string', description: 'The path of the request' },
-    requestId: { type: 'string' },
+    success: { const: false, description: 'Always false.' },
+    error: { type: 'string', description: 'What went wrong, for people: the same text as `detail`.' },
+    code: { type: 'string', description: 'What went wrong, for programs.' },
+    type: { type: 'string', description: '`urn:orrery:problem:<code>`.' },
+    title: { type: 'string', description: 'What the code means, in a few words.' },
+    status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status of the answer.' },
+    detail: { type: 'string', description: 'What went wrong this time, and what to do.' },
+    instance: { type: 'string', description: 'The path of the request.' },
+    requestId: { type: 'string', description: 'The id of the request in the logs of the server.' },
     errors: {
       type: 'array',
+      maxItems: 20,
+      description: 'The wrong parts of the request, where there are any.',
       items: {
         type: 'object',
         properties: {
-          pointer: { type: 'string', description: 'RFC 6901 into the body, or #query/…, #path/…, #header/…' },
-          code: { type: 'string' },
-          message: { type: 'string' },
+          pointer: {
+            type: 'string',
+            description: 'Where: RFC 6901 into the body, or `#query/…`, `#path/…`, `#header/…`.',
+          },
+          code: { type: 'string', description: 'What is wrong there, for programs.' },
+          message: { type: 'string', description: 'What is wrong there, for people.' },
         },
         required: ['pointer', 'code', 'message'],
       },
     },
-    facts: { type: 'object', description: 'Typed facts for programs' },
+    facts: { type: 'object', description: 'Facts for programs, by code.' },
   },
   required: ['success', 'error', 'code', 'type', 'title', 'status', 'detail', 'instance', 'requestId'],
 };
@@ -37,10 +42,10 @@ export const problemSchema: JsonSchema = {
 const demandSchema: JsonSchema = {
   type: 'object',
   properties: {
-    x402Version: { const: 1 },
+    x402Version: { const: 1, description: 'The version of x402 that `accepts` is written in.' },
     accepts: {
       type: 'array',
-      description: 'Payment requirements of x402 version 1: one of them is to be met',
+      description: 'Payment requirements by version 1 of x402: one of them is to be met.',
       items: { type: 'object' },
     },
   },
@@ -123,7 +128,10 @@ function problemResponse(status: number, codes: readonly ErrorCode[], instance: 
           allOf: [
             { $ref: '#/components/schemas/Problem' },
             ...(status === 402 ? [demandSchema] : []),
-            { type: 'object', properties: { code: { enum: codes } } },
+            {
+              type: 'object',
+              properties: { code: { enum: codes, description: 'One of the codes of this answer.' } },
+            },
           ],
         },
         example: problemOf(new ServiceError(first), { instance, requestId: 'b7c1' }),

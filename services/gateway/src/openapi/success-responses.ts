@@ -5,13 +5,15 @@ import type { SchemaBook } from './schema-book.js';
 
 const header = (name: string) => ({ $ref: `#/components/headers/${name}` });
 
+const SUCCESS: JsonSchema = { const: true, description: 'Always true; an error is a problem document.' };
+
 /** The envelope that an operation answers (`success`, `data`), under each status that it may have. */
 export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<string, unknown> {
   const { properties, required } = replyOf(rpc, book);
   const { etag, ...members } = properties;
   const schema = {
     type: 'object',
-    properties: { success: { const: true }, ...members },
+    properties: { success: SUCCESS, ...members, data: { description: 'The answer.', ...members['data'] } },
     required: ['success', ...required.filter((name) => name !== 'etag')],
     additionalProperties: false,
   };
@@ -27,7 +29,7 @@ export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<strin
     ...(etag !== undefined && rpc.http.path.includes('/entity-instances') && { ETag: header('ETag') }),
   };
   const content =
-    rpc.http.stream === true ? eventStream(members['data']) : { 'application/json': { schema } };
+    rpc.http.stream === undefined ? { 'application/json': { schema } } : eventStream(rpc.http.stream, book);
   const response = (description: string) => ({ description, headers, content });
   return {
     [rpc.http.status]: response(rpc.http.status === 201 ? 'Created' : 'OK'),
@@ -43,14 +45,17 @@ const accepted = <R extends { headers: object }>(response: R) => ({
   headers: { ...response.headers, 'Preference-Applied': header('PreferenceApplied') },
 });
 
-/** OpenAPI 3.1 cannot describe the events of a stream: `contentSchema` describes the data of one event. */
-const eventStream = (data: JsonSchema | undefined) => ({
+/** OpenAPI 3.1 cannot describe the events of a stream: `contentSchema` describes the data of one of them. */
+const eventStream = (events: Readonly<Record<string, z.ZodType>>, book: SchemaBook) => ({
   'text/event-stream': {
     schema: {
       type: 'string',
-      description:
-        'Events `execution` with the seq as id. An event `end` with a code if the server ends the stream permanently',
-      contentSchema: data,
+      description: [
+        'Server-sent events.',
+        ...Object.entries(events).map(([name, { description }]) => `\`${name}\`: ${description}`),
+      ].join(' '),
+      contentMediaType: 'application/json',
+      contentSchema: { anyOf: Object.values(events).map((data) => book.inline(data, 'output')) },
     },
   },
 });

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../openapi/json-schema.js';
 import type { Parameter } from '../openapi/parameters.js';
 import { type Html, html } from './html.js';
-import { memberRows, schemaText } from './schema-text.js';
+import { memberRows, prose, schemaText } from './schema-text.js';
 
 interface Content {
   [type: string]: { schema: JsonSchema; example?: unknown };
@@ -42,7 +42,7 @@ function accessText({ security }: DescribedOperation): string {
 }
 
 const parameterRow = ({ name, in: location, required, schema, description }: Parameter): Html =>
-  html`<tr><td><code>${name}</code><td>${location}<td>${schemaText(schema)}<td>${required ? 'required' : ''} ${description}`;
+  html`<tr><td><code>${name}</code><td>${location}<td>${schemaText(schema)}<td>${required ? 'required' : ''} ${prose(description)}`;
 
 function membersTable(schema: JsonSchema): Html {
   const rows = memberRows(schema);
@@ -61,5 +61,9 @@ function responseItem([status, response]: [string, Response]): Html {
     | { properties?: { data?: JsonSchema } }
     | undefined;
   const data = answered?.properties?.data;
-  return html`<li>${status} ${response.description?.replaceAll('`', '')}${data && html`: <code>data</code> is ${schemaText(data)}`}`;
+  const stream = response.content?.['text/event-stream']?.schema;
+  return html`<li>${status} ${prose(response.description)}${data && html`: <code>data</code> is ${schemaText(data)}`}${stream && streamText(stream)}`;
 }
+
+const streamText = (stream: JsonSchema): Html =>
+  html`. ${prose(stream['description'])} The data of an event is ${schemaText(stream['contentSchema'] as JsonSchema)}.`;

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../openapi/json-schema.js';
 import { Html, html } from './html.js';
 import { type DescribedOperation, operationSection, type PlacedOperation } from './operation-section.js';
-import { memberRows, schemaText } from './schema-text.js';
+import { memberRows, prose, schemaText } from './schema-text.js';
 
 export const STYLE = `
 body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;background:#fff}
@@ -48,10 +48,10 @@ function tagSection(tag: string, operations: PlacedOperation[]): Html {
 }
 
 const sharedItem = ([name, { description }]: [string, { description: string }]): Html =>
-  html`<li id="${name.replace('Problem', 'problem-')}">${name.replace('Problem', '')} ${description.replaceAll('`', '')}`;
+  html`<li id="${name.replace('Problem', 'problem-')}">${name.replace('Problem', '')} ${prose(description)}`;
 
 function schemaSection([name, schema]: [string, JsonSchema]): Html {
   const rows = memberRows(schema);
   const content = rows.length === 0 ? html`<p>${schemaText(schema)}</p>` : html`<table>${rows}</table>`;
-  return html`<h3 id="schema-${name}">${name}</h3><p>${schema['description']}</p>${content}`;
+  return html`<h3 id="schema-${name}">${name}</h3><p>${prose(schema['description'])}</p>${content}`;
 }
