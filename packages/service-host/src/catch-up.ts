@@ -2,16 +2,15 @@ import { type Bus, serviceCall } from '@orrery/bus';
 import { type JournalFact, runtimeContract } from '@orrery/contracts';
 import { type Database, firstDeadLetter, type InboxPosition, positionOf } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
-import { EntryFailed, type TakeEntry } from './take-entry.js';
+import { EntryFailed, type Takes } from './take-entry.js';
 
-export interface CatchUpDependencies<Schema> {
+export interface CatchUpDependencies<Schema> extends Takes {
   readonly service: string;
   readonly consumer: string;
   readonly database: Pick<Database<Schema>, 'db'>;
   readonly bus: Pick<Bus, 'call'>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  readonly take: TakeEntry;
 }
 
 /**
@@ -34,6 +33,7 @@ export function createCatchUp<Schema>({
   clock,
   signal,
   take,
+  takeTogether,
 }: CatchUpDependencies<Schema>): CatchUp {
   const read = (deployment: string, after: number) =>
     bus.call(
@@ -65,11 +65,15 @@ export function createCatchUp<Schema>({
   return async (deployment) => {
     const position = await positionOf(db, { consumer, key: deployment });
     // Begins with the entry that was handled last: what was handled must still be there.
+    let isFirstPage = true;
     for (let after = Math.max(0, position.seq - 1); !signal.aborted; ) {
       const { entries, head } = await read(deployment, after);
       if (isWithout(entries, head, position)) return refuse(deployment, position, head);
-      for (const entry of entries) {
-        if (entry.seq <= position.seq) continue;
+      const later = entries.filter(({ seq }) => seq > position.seq);
+      // The first page one by one: an entry that ends the process is soon the first one that is taken, and is counted.
+      const areTaken = !isFirstPage && (await takeTogether(later));
+      isFirstPage = false;
+      for (const entry of areTaken ? [] : later) {
         const step = await take(entry);
         if (step === 'stopped') return;
         if (step === 'forked') throw lost(entry, { seq: entry.seq - 1, hash: null });

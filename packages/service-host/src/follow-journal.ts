@@ -17,7 +17,7 @@ import type { Transaction } from 'kysely';
 import { createCatchUp } from './catch-up.js';
 import { createHeadPoll } from './head-poll.js';
 import { createStreams, type PutAside } from './journal-streams.js';
-import { createTakeEntry, EntryFailed } from './take-entry.js';
+import { createTakes, EntryFailed } from './take-entry.js';
 
 export interface FollowJournalOptions<Schema> {
   /** The following service, as in the calls that it makes. */
@@ -84,10 +84,10 @@ const POLL_MS = 5000;
 export async function followJournal<Schema>(options: FollowJournalOptions<Schema>): Promise<JournalFollower> {
   const { consumer, database, bus, clock, logger, maxAttempts = MAX_ATTEMPTS, signal } = options;
   const { db } = database;
-  const take = createTakeEntry({ ...options, maxAttempts });
-  const catchUp = createCatchUp({ ...options, take });
+  const takes = createTakes({ ...options, maxAttempts });
+  const catchUp = createCatchUp({ ...options, ...takes });
   const putAside = createPutAside(options);
-  const streams = createStreams({ ...options, take, catchUp, putAside });
+  const streams = createStreams({ ...options, take: takes.take, catchUp, putAside });
 
   const resume = async (deployment: string, after: 'retry' | 'skip'): Promise<boolean> => {
     const stream = { consumer, key: deployment };

@@ -31,6 +31,18 @@ type Step = InboxStep | 'stopped';
  */
 export type TakeEntry = (entry: JournalFact) => Promise<Step>;
 
+/**
+ * Handles consecutive entries of a deployment in one transaction. Resolves with false where that is not possible, and
+ * nothing has happened then: they have to be taken one by one, which tells which of them fails, and counts it.
+ * @throws the error that says that the database is away
+ */
+export type TakeTogether = (entries: readonly JournalFact[]) => Promise<boolean>;
+
+export interface Takes {
+  readonly take: TakeEntry;
+  readonly takeTogether: TakeTogether;
+}
+
 /** The entry could not be handled; `cause` says why. */
 export class EntryFailed extends Error {
   override readonly name = 'EntryFailed';
@@ -54,6 +66,9 @@ export class EntryFailed extends Error {
 /** Rolls back the transaction of an entry whose deployment is stopped. */
 class Stopped extends Error {}
 
+/** Rolls back the transaction of entries that are not the next ones. */
+class NotNext extends Error {}
+
 /** Deployments remembered at once. One that is forgotten costs its next entry two more statements. */
 const MAX_KNOWN = 100_000;
 
@@ -63,13 +78,13 @@ const MAX_KNOWN = 100_000;
  * have ended at it. Other entries cost nothing more; their first failure is counted afterwards. An entry that was begun
  * before is handled with no other such entry beside it, so that it takes no others along when it ends the process.
  */
-export function createTakeEntry<Schema>({
+export function createTakes<Schema>({
   consumer,
   database: { db },
   handle,
   maxAttempts,
   signal,
-}: TakeDependencies<Schema>): TakeEntry {
+}: TakeDependencies<Schema>): Takes {
   const streamOf = ({ deployment }: JournalFact) => ({ consumer, key: deployment });
   const known = new Set<string>();
   /** `passing`: the last attempt was counted, but failed because the database was away. */
@@ -117,9 +132,11 @@ export function createTakeEntry<Schema>({
   const withCount = (error: EntryFailed, attempts: number) =>
     new EntryFailed(error.entry, error.cause, error.isFinal || attempts >= maxAttempts);
 
-  return async (entry) => {
+  const isSound = (deployment: string) => known.has(deployment) && !failing.has(deployment);
+
+  const take: TakeEntry = async (entry) => {
     const { deployment, seq } = entry;
-    if (known.has(deployment) && !failing.has(deployment)) return countedAfter(entry);
+    if (isSound(deployment)) return countedAfter(entry);
     if (known.size >= MAX_KNOWN) known.clear();
     known.add(deployment);
     // Only the next entry can have been begun; the count of another one would replace its count.
@@ -129,6 +146,26 @@ export function createTakeEntry<Schema>({
       ? countedBefore(entry, begun)
       : begunBefore.run(signal, () => countedBefore(entry, begun));
   };
+  const takeTogether: TakeTogether = async (entries) => {
+    const [first] = entries;
+    if (first === undefined || entries.length === 1 || !isSound(first.deployment)) return false;
+    try {
+      await transaction(db, async (trx) => {
+        for (const entry of entries) {
+          if ((await advance(trx, streamOf(entry), entry.seq, entry)) !== 'next') throw new NotNext();
+          // The first `advance` locks the position until the commit.
+          if (entry === first && (await firstDeadLetter(trx, streamOf(entry))) !== undefined)
+            throw new Stopped();
+          await handle(trx, entry);
+        }
+      });
+      return true;
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      return false;
+    }
+  };
+  return { take, takeTogether };
 }
 
 const endless = (attempts: number) => `${attempts} attempts did not come to an end, nor fail.`;

@@ -209,6 +209,37 @@ const suite = (openBus: () => Promise<Join>) => {
     );
   });
 
+  it('handles what it is far behind with page by page, each page in one transaction', async () => {
+    const transactions = new Map<number, string>();
+    const { deployment, entries } = journal(9);
+    const { publish, untilEffects } = await following(undefined, {
+      handle: async (trx, { deployment: of, seq }) => {
+        await trx.insertInto('effects').values({ deployment: of, seq }).execute();
+        const { rows } = await sql<{ id: string }>`select txid_current()::text as id`.execute(trx);
+        if (of === deployment) transactions.set(seq, rows[0]?.id ?? '');
+      },
+    });
+    if (entries[8]) await publish(entries[8]);
+    await untilEffects(deployment, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    const of = (seq: number) => transactions.get(seq);
+    expect(of(1)).not.toBe(of(2));
+    expect([of(3), of(5), of(7)]).toEqual([of(4), of(6), of(8)]);
+  });
+
+  it('takes a page one by one where an entry of it fails, which alone becomes a dead letter', async () => {
+    const { deployment, entries } = journal(8);
+    const { follower, publish, untilEffects, effects } = await following((entry) => {
+      if (entry.deployment === deployment && entry.seq === 6) throw new Error('It cannot be handled.');
+    });
+    if (entries[7]) await publish(entries[7]);
+    await vi.waitFor(async () => expect((await follower.deadLetter(deployment))?.seq).toBe(6), {
+      timeout: 10_000,
+    });
+    expect(await effects(deployment)).toEqual([1, 2, 3, 4, 5]);
+    await follower.skip(deployment);
+    await untilEffects(deployment, [1, 2, 3, 4, 5, 7, 8]);
+  });
+
   it('reads again and again while the runtime cannot give the entries before one that came', async () => {
     const { publish, untilEffects, effects, ranges } = await following();
     const { deployment, entries } = journal(3);
