@@ -2,27 +2,16 @@ import type { ChainConfig } from '@orrery/contracts';
 import type { Clock, Logger, PollOutcome } from '@orrery/service-kit';
 import type { ChainCheck, ChainPort, ChainView, Inclusion } from '../chains/chain-port.js';
 import { ServersAway } from '../chains/json-rpc.js';
-import type { Db, Trx } from '../database/schema.js';
+import type { Db } from '../database/schema.js';
 import type { ChainSignals } from '../signals.js';
 import { adoptLane, forgetLost, openAdoptions } from './adopt-lane.js';
-import {
-  type Attempt,
-  attemptsUnderWay,
-  bury,
-  lockLane,
-  noteSent,
-  outgoingPushes,
-  reopen,
-  storeInclusion,
-  storeTransaction,
-} from './attempt-store.js';
+import { createAttemptSteps } from './attempt-steps.js';
+import { type Attempt, attemptsUnderWay } from './attempt-store.js';
 import { type ChainLease, fenced, holdLease, LeaseLost } from './chain-lease.js';
 import { noteChainState } from './chain-state.js';
 import { claimParcels, lanesWithWork } from './claim-parcels.js';
 import { compareLane } from './compare-lane.js';
-import { failAttempt, forgetFailures } from './lane-failure.js';
-import { nextStep, type Step } from './next-step.js';
-import { publishChanges } from './publish-changes.js';
+import { nextStep } from './next-step.js';
 
 export interface ChainSenderOptions {
   readonly db: Db;
@@ -73,6 +62,16 @@ export function createChainSender(options: ChainSenderOptions) {
   let checkedAt = 0;
   let watchedAt = 0;
 
+  const { carryOut, sign, send } = createAttemptSteps(options, {
+    maySign: () => usable,
+    onDoubt: (deployment) => level.delete(deployment),
+    onUnaffordable: () => {
+      // Looked at before anything more is signed.
+      checkedAt = 0;
+      usable = false;
+    },
+  });
+
   const takeLease = async (): Promise<ChainLease | undefined> => {
     const lease = await holdLease(db, name, owner, options.leaseTtlMs);
     if (lease?.epoch !== epoch) {
@@ -101,92 +100,6 @@ export function createChainSender(options: ChainSenderOptions) {
     usable = found.reason === null;
     signals.checked(name, found);
     await noteChainState(db, lease, owner, found.reason);
-  };
-
-  const inLane = (lease: ChainLease, attempt: Attempt, work: (trx: Trx) => Promise<void>) =>
-    fenced(db, lease, owner, async (trx) => {
-      await lockLane(trx, attempt.deployment, name);
-      await work(trx);
-      await publishChanges(trx, { chain: name, explorerUrl: chain.explorerUrl }, attempt);
-    }).then(options.onChanged);
-
-  const fail = (trx: Trx, attempt: Attempt, reason: string) =>
-    failAttempt(trx, name, attempt, { reason, retryMs: port.patience.retryMs });
-
-  const send = async (lease: ChainLease, attempt: Attempt, signal: AbortSignal) => {
-    const newest = attempt.transactions.at(-1);
-    if (newest === undefined) return;
-    const outcome = await port.send(newest, signal);
-    signals.sent(name, outcome.kind);
-    if (outcome.kind === 'refused') {
-      level.delete(attempt.deployment);
-      return inLane(lease, attempt, (trx) => fail(trx, attempt, outcome.reason));
-    }
-    if (outcome.kind === 'unaffordable') {
-      // Looked at before anything more is signed.
-      checkedAt = 0;
-      usable = false;
-    }
-    await noteSent(db, name, [newest.id], new Date(clock.now()));
-  };
-
-  const signed = async (lease: ChainLease, attempt: Attempt, view: ChainView, signal: AbortSignal) => {
-    const range = await outgoingPushes(db, { deployment: attempt.deployment, chain: name }, attempt);
-    const parcel = { deployment: attempt.deployment, pushes: range };
-    const failures = await failuresOf(db, attempt.deployment, name);
-    const objection = failures > 0 ? await port.rehearse(parcel, signal) : null;
-    if (objection !== null) {
-      level.delete(attempt.deployment);
-      await inLane(lease, attempt, (trx) => fail(trx, attempt, objection));
-      return undefined;
-    }
-    const terms = { nonce: attempt.nonce, view, replaced: attempt.transactions, gasFactor: 1 + failures };
-    const made = await port.sign(parcel, terms, signal);
-    if (made === null) {
-      signals.feeCapped(name);
-      return undefined;
-    }
-    const at = clock.now();
-    await inLane(lease, attempt, (trx) => storeTransaction(trx, name, attempt.id, made, new Date(at)));
-    const stored = { ...made, createdAt: at, sentAt: null };
-    return { ...attempt, transactions: [...attempt.transactions, stored] };
-  };
-
-  const carryOut = async (
-    lease: ChainLease,
-    attempt: Attempt,
-    step: Step,
-    view: ChainView,
-    signal: AbortSignal,
-  ) => {
-    switch (step.kind) {
-      case 'wait':
-        return;
-      case 'note':
-        signals.included(name, step.inclusion.depth, attempt.to - attempt.from + 1);
-        return inLane(lease, attempt, async (trx) => {
-          await storeInclusion(trx, attempt.id, step.inclusion);
-          await forgetFailures(trx, attempt.deployment, name);
-        });
-      case 'reopen':
-        signals.reorganized(name);
-        await inLane(lease, attempt, (trx) => reopen(trx, attempt.id));
-        return send(lease, attempt, signal);
-      case 'lost':
-        level.delete(attempt.deployment);
-        return inLane(lease, attempt, (trx) => bury(trx, attempt, name, null));
-      case 'failed':
-        level.delete(attempt.deployment);
-        return inLane(lease, attempt, (trx) => fail(trx, attempt, step.reason));
-      case 'resend':
-        return send(lease, attempt, signal);
-      case 'sign':
-      case 'replace': {
-        const next =
-          usable || step.kind === 'replace' ? await signed(lease, attempt, view, signal) : undefined;
-        return send(lease, next ?? attempt, signal);
-      }
-    }
   };
 
   const follow = async (
@@ -255,7 +168,7 @@ export function createChainSender(options: ChainSenderOptions) {
     await fenced(db, lease, owner, (trx) => claimParcels(trx, terms));
     const attempts = await attemptsUnderWay(db, name, { limit: MAX_OPEN, watched: 0 });
     for (const attempt of inNonceOrder(attempts.filter(({ transactions }) => transactions.length === 0))) {
-      const next = await signed(lease, attempt, view, signal);
+      const next = await sign(lease, attempt, view, signal);
       if (next !== undefined) await send(lease, next, signal);
     }
     return attempts.length > 0;
@@ -302,13 +215,3 @@ const inNonceOrder = (attempts: readonly Attempt[]): Attempt[] =>
 /** Of an attempt's transactions one has the effect; a failed one of the same nonce says less. */
 const bestOf = (found: readonly Inclusion[]): Inclusion | undefined =>
   found.find(({ failure }) => failure === null) ?? found[0];
-
-async function failuresOf(db: Db, deployment: string, chain: string): Promise<number> {
-  const lane = await db
-    .selectFrom('lanes')
-    .select('failures')
-    .where('deployment', '=', deployment)
-    .where('chain', '=', chain)
-    .executeTakeFirst();
-  return lane?.failures ?? 0;
-}
