@@ -139,6 +139,7 @@ describe('a route made of an RPC', () => {
     await app.close();
     expect(lines.at(-1)).toContain('"status":200');
     expect(lines.at(-1)).not.toContain('aborted');
+    expect(lines.join()).not.toContain('request refused');
   });
 });
 

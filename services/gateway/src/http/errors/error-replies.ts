@@ -72,11 +72,15 @@ const MAX_DISCARDED = 4;
 const isSoonOver = ({ headers, server }: FastifyRequest): boolean =>
   Number(headers['content-length']) <= (server.initialConfig.bodyLimit ?? 0);
 
-/** Internal errors with their stack. Unavailability and overload in one line, since there may be many of them. */
+/**
+ * Internal errors with their stack. Unavailability and overload in one line, since there may be many of them; of a client
+ * that went away the request's own line says enough.
+ */
 function logFault(logger: Logger, error: ServiceError, request: FastifyRequest): void {
   const facts = { requestId: request.id, code: error.code, route: request.routeOptions.url };
   if (error.code === 'internal') logger.error({ ...facts, err: error }, 'request failed');
-  else logger.warn({ ...facts, cause: causeOf(error), detail: error.message }, 'request refused');
+  else if (!request.raw.socket.destroyed)
+    logger.warn({ ...facts, cause: causeOf(error), detail: error.message }, 'request refused');
 }
 
 const causeOf = ({ cause }: ServiceError): string | undefined =>
