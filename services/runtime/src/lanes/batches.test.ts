@@ -48,6 +48,7 @@ function batches(some: Partial<Dependencies>) {
     commitSlots: createSemaphore(2),
     ids: {} as never,
     lostTails: { endLostBy: () => undefined, acknowledge: () => undefined },
+    isAwaited: () => false,
     now: () => 0,
     commit: () => Promise.resolve(COMMITTED),
     recover: () => Promise.resolve('unwritten'),

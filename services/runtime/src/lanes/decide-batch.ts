@@ -5,6 +5,7 @@ import { type Batch, isEmpty, isFull, newBatch, onceKeyId } from '../state/batch
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { Effects } from '../state/effects.js';
 import { mustWait } from '../state/holds.js';
+import { type HoldName, TURN_TO_STAGE, WHAT_RUNS } from '../state/open-runs.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import {
   idsFor,
@@ -41,6 +42,8 @@ export interface DecideDependencies {
   readonly states: ResidentStates;
   readonly ids: IdBlocks;
   readonly lostTails: Pick<LostTails, 'endLostBy'>;
+  /** Whether an earlier item still waits for this, or has been called for it and not settled yet. */
+  readonly isAwaited: (deploymentId: number, name: HoldName) => boolean;
   readonly now: () => number;
 }
 
@@ -61,6 +64,7 @@ export function decideBatch(
     waiting: [] as Waiting[],
   };
   const staying: QueuedItem[] = [];
+  let failed: Failed | undefined;
   let seen = 0;
   for (const queued of queue) {
     const { batch } = decided;
@@ -74,21 +78,52 @@ export function decideBatch(
     }
     const settlement = decideOne(dependencies, queued, batch);
     if (settlement === 'unready') decided.unready.push(queued);
+    else if ('halfStaged' in settlement) failed = { queued, error: settlement.halfStaged };
     else if ('name' in settlement) decided.waiting.push({ queued, waitsFor: settlement });
     else decided.settled.push({ queued, settlement });
-    if (queued.isolated) break;
+    if (queued.isolated || failed !== undefined) break;
   }
   const unseen = queue.splice(seen);
   queue.length = 0;
   for (const queued of [...staying, ...unseen]) queue.push(queued);
-  return decided;
+  return failed === undefined ? decided : withoutBatch(dependencies, decided, failed);
+}
+
+/** An item threw while it was staged: the batch and the states in it hold a part of its effects. */
+interface HalfStaged {
+  readonly halfStaged: unknown;
+}
+
+interface Failed {
+  readonly queued: QueuedItem;
+  readonly error: unknown;
+}
+
+/**
+ * The batch is not committed. What is in memory of its deployments is forgotten, and all items that were decided for it
+ * are decided again, but the one that was staged by half: it gets its error.
+ */
+function withoutBatch(
+  { states }: Pick<DecideDependencies, 'states'>,
+  { batch, settled, unready, waiting }: DecidedBatch,
+  { queued: failed, error }: Failed,
+): DecidedBatch {
+  for (const id of [...batch.deployments.keys(), failed.item.deploymentId]) states.forget(id);
+  const again = [...settled, ...waiting].map(({ queued }) => queued);
+  return {
+    batch: newBatch(),
+    settled: [{ queued: failed, settlement: { error: asServiceError(error) } }],
+    unready: [...unready, ...again],
+    waiting: [],
+  };
 }
 
 function decideOne(
-  { states, ids, lostTails, now }: DecideDependencies,
+  dependencies: DecideDependencies,
   queued: QueuedItem,
   batch: Batch,
-): Settlement | 'unready' | WaitsFor {
+): Settlement | 'unready' | WaitsFor | HalfStaged {
+  const { states, ids, lostTails, now } = dependencies;
   const { state, item } = queued;
   const at = now();
   const reason = reasonToDrop(queued, at);
@@ -97,10 +132,24 @@ function decideOne(
   // An earlier item deleted it.
   if (state.row.deleted_at !== null) return { error: new ServiceError('deployment_not_found') };
   const lost = lostTails.endLostBy(state);
-  if (lost !== undefined) stageTailLost(batch, state, ids, tailLost(state, lost, at), at);
   try {
-    const outcome = deferUnlessReady(item.decide(state, ids, at), state, ids, batch);
-    return settle(outcome, { queued, state, batch, ids, at: new Date(at) });
+    if (lost !== undefined) stageTailLost(batch, state, ids, tailLost(state, lost, at), at);
+    const outcome = outcomeOf(dependencies, item, { state, batch, at });
+    return 'kind' in outcome ? settle(outcome, { queued, state, batch, ids, at: new Date(at) }) : outcome;
+  } catch (error) {
+    return { halfStaged: error };
+  }
+}
+
+/** What the item decides, or must wait for. What it throws settles it: nothing was staged. */
+function outcomeOf(
+  dependencies: DecideDependencies,
+  item: QueuedItem['item'],
+  { state, batch, at }: { readonly state: DeploymentState; readonly batch: Batch; readonly at: number },
+): ItemOutcome<unknown> | { readonly error: unknown } {
+  try {
+    const outcome = item.decide(state, dependencies.ids, at);
+    return deferUnlessReady(outcome, state, batch, dependencies);
   } catch (error) {
     return { error: error instanceof NotOwner ? error : asServiceError(error) };
   }
@@ -111,16 +160,20 @@ const stageTailLost = (batch: Batch, state: DeploymentState, ids: IdBlocks, effe
 
 /**
  * The outcome itself, or what must happen before the item can be decided for good: the batch that writes the same
- * once-key ends, a run releases what it holds, or ids and claims for new instances arrive.
+ * once-key ends, a run releases what it holds, an item that waits longer has its turn, or ids and claims for new
+ * instances arrive.
  */
 function deferUnlessReady<T>(
   outcome: ItemOutcome<T>,
   state: DeploymentState,
-  ids: IdBlocks,
   batch: Batch,
+  { ids, isAwaited }: Pick<DecideDependencies, 'ids' | 'isAwaited'>,
 ): ItemOutcome<T> {
   if (writesSameKey(outcome, batch)) return { kind: 'prepare' };
-  if (outcome.kind === 'record') return claimsReady(outcome, state);
+  if (outcome.kind === 'record')
+    return stages(outcome, state) && isAwaited(state.id, WHAT_RUNS)
+      ? { kind: 'wait', for: TURN_TO_STAGE, toHold: false }
+      : claimsReady(outcome, state);
   if (outcome.kind !== 'commit') return outcome;
   const { effects } = outcome;
   const held = state.runs.size > 0 ? mustWait(effects, state.runs, effects.run?.id) : undefined;
@@ -130,6 +183,12 @@ function deferUnlessReady<T>(
   const count = idsFor(outcome.effects);
   return count === 0 || ids.has(count) ? outcome : { kind: 'needs', needs: { ids: count } };
 }
+
+/** Whether a run is staged by this, and from then on holds what the deployment runs. */
+const stages = (
+  { run }: Extract<ItemOutcome<unknown>, { kind: 'record' }>,
+  { runs }: DeploymentState,
+): boolean => run.open?.staged === true && runs.get(run.id)?.staged !== true;
 
 /** A step of a run that commits claims waits until the catalog has made them. */
 function claimsReady<T>(

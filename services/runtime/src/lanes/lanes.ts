@@ -1,12 +1,13 @@
 import { toCallError } from '@orrery/database';
 import { type Clock, createInFlightCounter, type Semaphore, Slots } from '@orrery/service-kit';
 import { NotOwner, partitionOf } from '../ownership/partitions.js';
+import { TURN_TO_STAGE, WHAT_RUNS } from '../state/open-runs.js';
 import type { ResidentStates } from '../state/resident-states.js';
 import type { WorkItem } from '../state/work-item.js';
 import { type CommitDependencies, createBatches } from './batches.js';
 import type { LostTails } from './lost-tails.js';
 import { type PrepareDependencies, prepareItem, type QueuedItem, refusalOf } from './queued-item.js';
-import { createWaitingItems } from './waiting-items.js';
+import { createWaitingItems, type WaitingItems } from './waiting-items.js';
 
 export interface LanesDependencies extends PrepareDependencies, CommitDependencies {
   readonly states: ResidentStates;
@@ -54,7 +55,8 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
       (error: unknown) => queued.reject(error instanceof NotOwner ? error : toCallError(error)),
     );
   };
-  const waiting = createWaitingItems(clock, prepareAndQueue, (deploymentId, name) => {
+  const waiting: WaitingItems = createWaitingItems(clock, prepareAndQueue, (deploymentId, name) => {
+    if (name === TURN_TO_STAGE) return waiting.isAwaited(deploymentId, WHAT_RUNS);
     const state = dependencies.states.peek(deploymentId);
     return state?.row.deleted_at === null && state.runs.isHeld(name);
   });
@@ -63,6 +65,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
     now: clock.now,
     prepareAndQueue,
     waitForRun: waiting.wait,
+    isAwaited: waiting.isAwaited,
     onDone: ({ batch }) => waiting.release(batch.deployments.keys()),
   });
 

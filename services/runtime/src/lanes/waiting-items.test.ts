@@ -67,6 +67,28 @@ describe('a release', () => {
   });
 });
 
+it('an item is awaited from its first wait until it is settled, and what waits behind it then has its turn', () => {
+  const { waiting, prepareAndQueue, held, item } = setUp();
+  const behind = { name: 'turn', toHold: false };
+  const [one, two, run] = [item(), item(), item()];
+  waiting.wait(one, HERE);
+  waiting.wait(two, HERE);
+  held.add('turn');
+  waiting.wait(run, behind);
+  expect([waiting.isAwaited(1, HERE.name), waiting.isAwaited(2, HERE.name)]).toEqual([true, false]);
+  waiting.release([1]);
+  expect(prepareAndQueue.mock.calls).toEqual([[one], [two]]);
+  expect(waiting.isAwaited(1, HERE.name)).toBe(true);
+  waiting.wait(one, HERE);
+  waiting.settled(two);
+  expect(waiting.isAwaited(1, HERE.name)).toBe(true);
+  waiting.release([1]);
+  held.delete('turn');
+  waiting.settled(one);
+  expect(waiting.isAwaited(1, HERE.name)).toBe(false);
+  expect(prepareAndQueue).toHaveBeenLastCalledWith(run);
+});
+
 it('an item that has to wait again waits at its old position', () => {
   const { waiting, prepareAndQueue, held, item } = setUp();
   const [first, second] = [item(), item()];

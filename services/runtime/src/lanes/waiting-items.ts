@@ -24,6 +24,8 @@ export interface WaitingItems {
   release(deploymentIds: Iterable<number>): void;
   /** An item has been settled. */
   settled(queued: QueuedItem): void;
+  /** Whether an item waits for this to change it, or was called for it and has not been settled since. */
+  isAwaited(deploymentId: number, name: HoldName): boolean;
   /** Queues all items of these partitions, so that they find that another process owns them. */
   releasePartitions(partitions: readonly number[]): void;
 }
@@ -58,6 +60,7 @@ export function createWaitingItems(
   const queues = new Map<number, Map<HoldName, Queue>>();
   const positions = new WeakMap<QueuedItem, number>();
   const calledFor = new WeakMap<QueuedItem, Queue>();
+  const passing = createPassingItems();
   let nextPosition = 0;
 
   const queueOf = (deploymentId: number, name: HoldName): Queue => {
@@ -89,12 +92,15 @@ export function createWaitingItems(
       while (queue.waiters.length > 0 && queue.called === undefined) queueFirst(queue);
     dropIfEmpty(queue);
   };
-  const settled = (queued: QueuedItem) => {
+  const endCall = (queued: QueuedItem) => {
     const queue = calledFor.get(queued);
     if (queue === undefined) return;
     calledFor.delete(queued);
     queue.called = undefined;
     callNext(queue);
+  };
+  const callAll = (deploymentId: number) => {
+    for (const queue of [...(queues.get(deploymentId)?.values() ?? [])]) callNext(queue);
   };
   const refuse = (queue: Queue, waiter: Waiter) => {
     const index = queue.waiters.indexOf(waiter);
@@ -113,7 +119,12 @@ export function createWaitingItems(
   };
 
   return {
-    settled,
+    settled: (queued) => {
+      endCall(queued);
+      // What waited behind it has its turn.
+      if (passing.leave(queued)) callAll(queued.item.deploymentId);
+    },
+    isAwaited: passing.any,
     wait: (queued, { name, toHold }) => {
       const position = positions.get(queued) ?? nextPosition;
       if (position === nextPosition) nextPosition += 1;
@@ -123,11 +134,13 @@ export function createWaitingItems(
       const waiter: Waiter = { queued, toHold, position, timer: new AbortController() };
       insert(queue.waiters, waiter);
       startTimer(queue, waiter);
-      settled(queued);
+      const isLast = passing.leave(queued);
+      if (!toHold) passing.enter(queued, name);
+      endCall(queued);
+      if (isLast) callAll(queued.item.deploymentId);
     },
     release: (deploymentIds) => {
-      for (const id of new Set(deploymentIds))
-        for (const queue of [...(queues.get(id)?.values() ?? [])]) callNext(queue);
+      for (const id of new Set(deploymentIds)) callAll(id);
     },
     releasePartitions: (partitions) => {
       for (const [id, ofDeployment] of [...queues]) {
@@ -141,6 +154,31 @@ export function createWaitingItems(
         }
       }
     },
+  };
+}
+
+/** The items that wait for a name without being going to hold it, from their first wait until they are settled. */
+function createPassingItems() {
+  const names = new WeakMap<QueuedItem, string>();
+  const counts = new Map<string, number>();
+  const nameFor = (deploymentId: number, name: HoldName) => `${deploymentId} ${name}`;
+  return {
+    enter: (queued: QueuedItem, name: HoldName) => {
+      const full = nameFor(queued.item.deploymentId, name);
+      names.set(queued, full);
+      counts.set(full, (counts.get(full) ?? 0) + 1);
+    },
+    /** Whether it was the last one for its name. */
+    leave: (queued: QueuedItem): boolean => {
+      const full = names.get(queued);
+      if (full === undefined) return false;
+      names.delete(queued);
+      const left = (counts.get(full) ?? 1) - 1;
+      if (left > 0) counts.set(full, left);
+      else counts.delete(full);
+      return left === 0;
+    },
+    any: (deploymentId: number, name: HoldName): boolean => counts.has(nameFor(deploymentId, name)),
   };
 }
 

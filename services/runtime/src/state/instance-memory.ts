@@ -83,9 +83,11 @@ export function createInstanceMemory(): InstanceMemory {
     apply: (change, at, id) => {
       const schema = schemaOf(change.entitySchema);
       const before = schema.known.get(change.instanceId) ?? null;
+      const after = changed(before, change, at, id);
+      const grownBy = roughSize(change.set) - replacedSize(before?.state ?? {}, change);
       if (change.op === 'delete') schema.tooMany = false;
-      bytes += roughSize(change.set) - replacedSize(before?.state ?? {}, change);
-      put(schema, change.instanceId, changed(before, change, at, id));
+      bytes += grownBy;
+      put(schema, change.instanceId, after);
     },
     schemasWith: (instanceId) =>
       [...schemas].filter(([, { known }]) => known.get(instanceId)).map(([entitySchema]) => entitySchema),

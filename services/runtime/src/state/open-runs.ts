@@ -10,6 +10,12 @@ export const ofSchema = (schema: string): HoldName => `schema ${schema}`;
 export const ofInstancesIn = (schema: string): HoldName => `instances in ${schema}`;
 /** What a run that waits for its payment holds: the bindings, the mode and the pauses. */
 export const WHAT_RUNS: HoldName = 'what runs';
+/**
+ * What a run waits for that is to be staged, while an item waits for `WHAT_RUNS`: many runs can hold that at the same
+ * time, so steady payments would keep the item out for ever. The item waits for staged runs only, and those wait for
+ * nobody, so the two never wait for each other.
+ */
+export const TURN_TO_STAGE: HoldName = 'turn to stage';
 
 export const schemaOf = (key: string): string => key.slice(0, key.indexOf(':'));
 
