@@ -24,6 +24,7 @@ export * from './identity/contract.js';
 export * from './identity/keys.js';
 export * from './identity/sign-in.js';
 export * from './ids/address.js';
+export { checksumAddress, isEvmAddress } from './ids/wallet-address.js';
 export * from './json/json-guard.js';
 export * from './json/json-schemas.js';
 export * from './json/json-value.js';

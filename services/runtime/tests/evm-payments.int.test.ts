@@ -1,6 +1,4 @@
-import { type OfferedPayment, type PaymentDemand, type ReplyOf, runtimeContract } from '@orrery/contracts';
-import { connect, type Database } from '@orrery/database';
-import { createLogger, systemClock } from '@orrery/service-kit';
+import type { OfferedPayment, PaymentDemand } from '@orrery/contracts';
 import { type Conduct, type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { ExactEvmSchemeV1 } from '@x402/evm/v1';
@@ -8,19 +6,15 @@ import { createWalletClient, type Hex, http, parseAbi, parseSignature } from 'vi
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { baseSepolia } from 'viem/chains';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { RuntimeSchema } from '../src/database/db.js';
 import { TEST_NETWORKS } from '../src/payments/payment-config.js';
-import { reconcileDue } from '../src/payments/reconcile.js';
 import { incrementVersion } from './fake-catalog.js';
+import { lookOnPayments, sendsTo } from './paying.js';
 import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
 const house: House = await prepareHouse();
-const logger = createLogger({ service: 'test', level: 'fatal' });
-const { 'executions.public': executePublicly } = runtimeContract.rpcs;
+const rows = await lookOnPayments(house);
 let evm: EvmPayments;
-let database: Database<RuntimeSchema>;
 
-const WALLET = 'FiiqmqCTgPoxGszgEK6hPKVpPiWmGXNtq5Cm97VhLUBB';
 const RECEIVER = '0x2222222222222222222222222222222222222222';
 const PRICE = 10_000n;
 
@@ -34,8 +28,6 @@ const boot = async (settleMs = 3000) => {
 
 beforeAll(async () => {
   evm = house.resources.use('a chain and its facilitator', await startEvmPayments());
-  const address = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
-  database = house.resources.use('looking on', await connect<RuntimeSchema>(address));
   const executionSettings = { visibility: 'public' as const, priceUsd: 0.01 };
   house.catalog.plantVersion({ ...incrementVersion, event: 'priced', executionSettings });
 });
@@ -46,28 +38,13 @@ afterEach(async () => {
   for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
 });
 
-let lastAt = Date.now();
-
 async function plant() {
   const bindings = [{ event: 'priced', eventVersion: 1 }];
   const planted = await plantDeployment(house, { bindings, payToAddress: RECEIVER });
   const { params, deployment } = planted;
   await house.call('deployments.publish', { params });
-  const { address } = deployment;
-  const send = (payment: OfferedPayment | null = null, at?: number) => {
-    lastAt = Math.max(Date.now(), lastAt + 1);
-    const message = `orrery:${address}:priced:${at ?? lastAt}`;
-    const resource = `http://localhost:3000/app/deployments/${address}/execute`;
-    const request = { deployment: address, event: 'priced', input: { id: 'a' }, message, resource, payment };
-    const call = {
-      caller: { kind: 'wallet', wallet: WALLET } as const,
-      requestId: 'test',
-      deadline: Date.now() + 20_000,
-    };
-    return house.bus.call(executePublicly, request as never, call) as Promise<
-      ReplyOf<typeof executePublicly>
-    >;
-  };
+  const sends = sendsTo(house, deployment.address);
+  const send = (payment: OfferedPayment | null = null, at?: number) => sends({ payment, at });
   const list = async () => (await house.call('payments.list', { params, query: {} })).data;
   return { ...planted, send, list };
 }
@@ -94,16 +71,6 @@ async function offerFor({ facts }: { facts: object }, version: 1 | 2 = 2): Promi
   return { key, payment: { version, payload }, uses: () => evm.usesOf(payer.address, nonce) };
 }
 
-const reconcile = (runtime: Awaited<ReturnType<typeof boot>>) => {
-  const { payments } = runtime.context;
-  const dependencies = { db: database.db, payments, clock: systemClock, logger };
-  return reconcileDue(dependencies, new AbortController().signal);
-};
-const makeDue = () =>
-  database.pool.query(
-    'update payments set check_at = now() - interval $$1 hour$$ where check_at is not null',
-  );
-
 describe('a payment on an EVM chain', () => {
   it.each([1, 2] as const)('of version %i moves the price to the receiver once', async (version) => {
     await boot();
@@ -123,6 +90,24 @@ describe('a payment on an EVM chain', () => {
     expect(await history()).toMatchObject([
       { status: 'succeeded', payment: { status: 'settled', transaction } },
     ]);
+  });
+
+  it('counts whatever the case of the letters in its payer, and shows them as EIP-55 wants them', async () => {
+    await boot();
+    const { send, list } = await plant();
+    const { payment, key, uses } = await offerFor(await refusalOf(send()));
+    const { address } = privateKeyToAccount(key);
+    const spelled = structuredClone(payment) as unknown as {
+      payload: { payload: { authorization: { from: string } } };
+    };
+    // The first letter is in the wrong case, so the checksum is broken.
+    const other = (letter: string) => (letter < 'a' ? letter.toLowerCase() : letter.toUpperCase());
+    spelled.payload.payload.authorization.from = `0x${address.slice(2).replace(/[a-f]/i, other)}`;
+    const first = await send(spelled as never);
+    expect(first.payment).toMatchObject({ response: { success: true, payer: address } });
+    expect(await list()).toMatchObject([{ status: 'settled', payer: address }]);
+    expect(await send(payment)).toEqual(first);
+    expect(await uses()).toBe(1);
   });
 
   it('is refused by the facilitator when its payer has too little, or its signature is another’s', async () => {
@@ -164,10 +149,10 @@ describe('a payment on an EVM chain', () => {
       { status: 'refused', reason: expect.stringMatching(/another transfer/) },
     ]);
     expect(await offer.uses()).toBe(1);
-    const rows = await database.pool.query('select from payments where status = $1 and check_at is null', [
+    const final = await rows.query('select from payments where status = $1 and check_at is null', [
       'refused',
     ]);
-    expect(rows.rowCount).toBeGreaterThan(0);
+    expect(final.length).toBeGreaterThan(0);
   });
 
   it('is not asked for while the facilitator cannot verify', async () => {
@@ -219,7 +204,7 @@ describe('a payment on an EVM chain', () => {
     expect(await history()).toHaveLength(1);
   });
 
-  it.each(['unreachable', 'answers 500', 'lies about success'] as const)(
+  it.each(['unreachable', 'answers 500', 'lies about success', 'refuses without a reason'] as const)(
     'by a facilitator that is or does: %s, is unknown, and then found out',
     async (conduct) => {
       const runtime = await boot(1000);
@@ -231,9 +216,9 @@ describe('a payment on an EVM chain', () => {
       expect(await counter('a')).toMatchObject({ state: { count: 2 } });
       evm.facilitator.conduct = 'honest';
       await evm.empty(never.key);
-      await makeDue();
+      await rows.makeDue();
       await vi.waitFor(async () => {
-        await reconcile(runtime);
+        await rows.reconcile(runtime.context.payments);
         expect((await list()).map(({ status }) => status)).toEqual(['unknown', 'settled']);
       }, 10_000);
       expect([await later.uses(), await never.uses()]).toEqual([1, 0]);
@@ -247,9 +232,9 @@ describe('a payment on an EVM chain', () => {
     evm.facilitator.conduct = 'unreachable';
     await send(offer.payment);
     await evm.advance(600);
-    await makeDue();
+    await rows.makeDue();
     await vi.waitFor(async () => {
-      await reconcile(runtime);
+      await rows.reconcile(runtime.context.payments);
       expect(await list()).toMatchObject([
         { status: 'uncollected', reason: expect.stringMatching(/expired/) },
       ]);

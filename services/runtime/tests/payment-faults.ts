@@ -1,13 +1,10 @@
-import { type OfferedPayment, type ReplyOf, runtimeContract, ServiceError } from '@orrery/contracts';
-import { connect, type Database } from '@orrery/database';
-import { createLogger, systemClock } from '@orrery/service-kit';
+import { type OfferedPayment, ServiceError } from '@orrery/contracts';
 import { expect, vi } from 'vitest';
 import type { CommitBatch } from '../src/commit/commit-statement.js';
-import type { RuntimeSchema } from '../src/database/db.js';
 import { TEST_NETWORKS } from '../src/payments/payment-config.js';
-import { reconcileDue } from '../src/payments/reconcile.js';
 import type { Batch } from '../src/state/batch.js';
 import { incrementVersion } from './fake-catalog.js';
+import { lookOnPayments, sendsTo } from './paying.js';
 import { type Conduct, createPaymentWorld, paymentFor, RECEIVER } from './payment-world.js';
 import { type House, plantDeployment, refusalOf } from './running-runtime.js';
 
@@ -46,20 +43,11 @@ export interface Verdict {
   readonly isCounted: boolean;
 }
 
-const WALLET = 'FiiqmqCTgPoxGszgEK6hPKVpPiWmGXNtq5Cm97VhLUBB';
-const { 'executions.public': executePublicly } = runtimeContract.rpcs;
 const settleMs = 300;
 
 /** Runs trials in which the owner stops somewhere, another one goes on, and the first one wakes up again. */
 export async function preparePaymentFaults(house: House) {
-  const logger = createLogger({ service: 'test', level: 'silent' });
-  const address = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
-  const database: Database<RuntimeSchema> = house.resources.use(
-    'looking on',
-    await connect<RuntimeSchema>(address),
-  );
-  const query = async <Row extends object>(sql: string, values: unknown[] = []) =>
-    (await database.pool.query<Row>(sql, values)).rows;
+  const { query, makeDue, reconcile } = await lookOnPayments(house);
   const executionSettings = { visibility: 'public' as const, priceUsd: 0.01 };
   house.catalog.plantVersion({ ...incrementVersion, event: 'priced', executionSettings });
 
@@ -84,9 +72,9 @@ export async function preparePaymentFaults(house: House) {
     });
     const { params, deployment } = planted;
     await house.call('deployments.publish', { params });
-    const send = (payment: OfferedPayment | null, patience: number) =>
-      executeAs(house, { deployment: deployment.address, at, payment, patience });
     const at = Date.now();
+    const sends = sendsTo(house, deployment.address);
+    const send = (payment: OfferedPayment | null, patience: number) => sends({ at, payment, patience });
     const { facts } = await refusalOf(send(null, 20_000));
     const payment = paymentFor(facts as never);
     const given = send(payment, 1000).catch(() => undefined);
@@ -103,10 +91,8 @@ export async function preparePaymentFaults(house: House) {
     world.isOver = true;
     await vi.waitFor(
       async () => {
-        await query("update payments set check_at = now() - interval '1 hour' where check_at is not null");
-        const { payments } = heir.context;
-        const dependencies = { db: database.db, payments, clock: systemClock, logger };
-        await reconcileDue(dependencies, new AbortController().signal);
+        await makeDue();
+        await reconcile(heir.context.payments);
         expect(await query('select from payments where check_at is not null')).toEqual([]);
       },
       { timeout: 10_000 },
@@ -116,7 +102,7 @@ export async function preparePaymentFaults(house: House) {
   };
 }
 
-type Query = <Row extends object>(sql: string, values?: unknown[]) => Promise<Row[]>;
+type Query = Awaited<ReturnType<typeof lookOnPayments>>['query'];
 
 async function verdictOf(query: Query, deploymentId: number, charged: number): Promise<Verdict> {
   const [payment] = await query<{ status: string; transaction: string | null; reason: string | null }>(
@@ -155,22 +141,6 @@ async function ended(send: () => Promise<unknown>): Promise<void> {
     },
     { timeout: 15_000, interval: 50 },
   );
-}
-
-interface Sent {
-  readonly deployment: string;
-  readonly at: number;
-  readonly payment: OfferedPayment | null;
-  readonly patience: number;
-}
-
-function executeAs(house: House, { deployment, at, payment, patience }: Sent) {
-  const message = `orrery:${deployment}:priced:${at}`;
-  const resource = `http://localhost:3000/app/deployments/${deployment}/execute`;
-  const request = { deployment, event: 'priced', input: { id: 'a' }, message, resource, payment };
-  const caller = { kind: 'wallet', wallet: WALLET } as const;
-  const call = { caller, requestId: 'test', deadline: Date.now() + patience };
-  return house.bus.call(executePublicly, request as never, call) as Promise<ReplyOf<typeof executePublicly>>;
 }
 
 /** Of a commit: to which of the stops it belongs. */

@@ -1,25 +1,20 @@
-import { type OfferedPayment, type PaymentDemand, type ReplyOf, runtimeContract } from '@orrery/contracts';
-import { connect, type Database } from '@orrery/database';
-import { createLogger, systemClock } from '@orrery/service-kit';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { OfferedPayment, PaymentDemand } from '@orrery/contracts';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { RuntimeSchema } from '../src/database/db.js';
 import { TEST_NETWORKS } from '../src/payments/payment-config.js';
-import { reconcileDue } from '../src/payments/reconcile.js';
 import { createDeciderDouble } from './decider-double.js';
 import { attribute, incrementVersion } from './fake-catalog.js';
+import { lookOnPayments, type PublicRequest, sendsTo, WALLET } from './paying.js';
 import { createPaymentWorld, paymentFor, RECEIVER } from './payment-world.js';
 import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
 const house: House = await prepareHouse();
 const decider = createDeciderDouble();
 const { world, parties, charges, calls, reset } = createPaymentWorld();
-const logger = createLogger({ service: 'test', level: 'fatal' });
-let database: Database<RuntimeSchema>;
+const { query, makeDue, reconcile } = await lookOnPayments(house);
 
-const WALLET = 'FiiqmqCTgPoxGszgEK6hPKVpPiWmGXNtq5Cm97VhLUBB';
 const OTHER_WALLET = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
 const EVENTS = ['increment', 'priced', 'marked', 'free', 'judged', 'failing'];
-const { 'executions.public': executePublicly } = runtimeContract.rpcs;
 
 /** A receiver on Solana cannot be paid. */
 const ON_EVM = TEST_NETWORKS.accepts.filter(({ family }) => family === 'evm');
@@ -38,8 +33,6 @@ const boot = async (...[options]: Parameters<House['boot']>) => {
 };
 
 beforeAll(async () => {
-  const address = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
-  database = house.resources.use('looking on', await connect<RuntimeSchema>(address));
   const priced = { executionSettings: { visibility: 'public' as const, priceUsd: 0.01 } };
   house.catalog.plantSchema('mark', [attribute('by', 'string')]);
   house.catalog.plantVersion({ ...incrementVersion, ...priced, event: 'priced' });
@@ -75,48 +68,22 @@ afterEach(async () => {
   for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
 });
 
-interface Sent {
-  event?: string;
-  input?: object;
-  at?: number;
-  wallet?: string;
-  payment?: OfferedPayment | null;
-  patience?: number;
-}
-
 /** The catalog numbers schemas in their order. */
 const MARK_SCHEMA = 2;
-
-let lastAt = Date.now();
 
 async function plant(body: object = {}) {
   const bindings = EVENTS.map((event) => ({ event, eventVersion: 1 }));
   const planted = await plantDeployment(house, { bindings, payToAddress: RECEIVER, ...body });
   const { params, deployment } = planted;
   await house.call('deployments.publish', { params });
-  const { address } = deployment;
-  const send = ({ event = 'priced', input = { id: 'a' }, at, ...sent }: Sent = {}) => {
-    const { wallet = WALLET, payment = null, patience = 20_000 } = sent;
-    lastAt = Math.max(Date.now(), lastAt + 1);
-    const message = `orrery:${address}:${event}:${at ?? lastAt}`;
-    const resource = `http://localhost:3000/app/deployments/${address}/execute`;
-    const request = { deployment: address, event, input, message, resource, payment };
-    const call = {
-      caller: { kind: 'wallet', wallet } as const,
-      requestId: 'test',
-      deadline: Date.now() + patience,
-    };
-    return house.bus.call(executePublicly, request as never, call) as Promise<
-      ReplyOf<typeof executePublicly>
-    >;
-  };
-  const demand = async (sent: Sent = {}) => {
+  const send = sendsTo(house, deployment.address);
+  const demand = async (sent: PublicRequest = {}) => {
     const { code, facts } = await refusalOf(send(sent));
     expect(code).toBe('payment_required');
     return facts as unknown as PaymentDemand;
   };
   const list = (query: object = {}) => house.call('payments.list', { params, query: { ...query } as never });
-  const pay = async (sent: Sent = {}) => send({ ...sent, payment: paymentFor(await demand(sent)) });
+  const pay = async (sent: PublicRequest = {}) => send({ ...sent, payment: paymentFor(await demand(sent)) });
   return { ...planted, send, demand, list, pay };
 }
 
@@ -189,6 +156,19 @@ describe('a priced event', () => {
     ).toBe('forbidden');
   });
 
+  it('may be left by its caller, which repeats the request to wait for the outcome', async () => {
+    await boot();
+    const { send, demand } = await plant();
+    const at = Date.now() - 800;
+    const payment = paymentFor(await demand({ at }));
+    const left = await send({ at, payment, leavesRun: true });
+    expect(left).toEqual({ data: { executionId: expect.any(String), state: 'running' }, payment: null });
+    const answered = await send({ at, payment, awaitsRun: true });
+    expect(answered).toMatchObject({ data: { event: 'priced' }, payment: { response: { success: true } } });
+    expect(await send({ at, payment, leavesRun: true })).toEqual(answered);
+    expect(oneCharge(payment)).toHaveLength(1);
+  });
+
   it('answers a repetition without charging again, and nobody else for the same payment', async () => {
     await boot();
     const { send, demand, history } = await plant();
@@ -211,12 +191,15 @@ describe('a priced event', () => {
     const asked = await demand();
     const soon = String(Math.floor(Date.now() / 1000) + 20);
     const later = String(Math.floor(Date.now() / 1000) + 60);
+    const tooLong = String(Math.floor(Date.now() / 1000) + 3700);
     const wrong: [OfferedPayment, RegExp][] = [
       [paymentFor(asked, 2, { to: `0x${'2'.repeat(40)}` }), /another receiver/],
       [paymentFor(asked, 2, { value: '9999' }), /amount required, 10000/],
       [paymentFor(asked, 2, { value: '10001' }), /amount required, 10000/],
       [paymentFor(asked, 2, { validBefore: soon }), /expires too soon/],
       [paymentFor(asked, 2, { validAfter: later }), /not valid yet/],
+      [paymentFor(asked, 2, { validBefore: tooLong }), /valid for too long.* 3600 seconds/],
+      [paymentFor(asked, 1, { validBefore: '9'.repeat(77) }), /valid for too long/],
       [paymentFor(asked, 2, {}, { network: 'eip155:8453' }), /a network in which/],
       [paymentFor(asked, 1, {}, { network: 'base' }), /a network in which/],
       [paymentFor(asked, 1, {}, { scheme: 'upto' }), /scheme/],
@@ -304,6 +287,29 @@ function stopAtSettlement() {
   return { isThere, letGo };
 }
 
+/** Lets each settlement take effect when the next one arrives, or after a second without another. */
+function overlap() {
+  let count = 0;
+  let letGo = () => {};
+  const waiting: { readonly at: number; readonly resolve: () => void }[] = [];
+  return {
+    arrive: async () => {
+      count += 1;
+      for (const { at, resolve } of waiting) if (count >= at) resolve();
+      letGo();
+      const next = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      await Promise.race([next, pause(1000)]);
+    },
+    reached: (at: number) =>
+      new Promise<void>((resolve) => {
+        if (count >= at) resolve();
+        else waiting.push({ at, resolve });
+      }),
+  };
+}
+
 const PATIENT = { ...TEST_NETWORKS, settleMs: 20_000 };
 
 describe('while a payment settles', () => {
@@ -358,6 +364,28 @@ describe('while a payment settles', () => {
     expect(await counter('a')).toMatchObject({ state: { count: 3 } });
   });
 
+  it('a pause has its turn however steadily others pay, and those after it are refused uncharged', async () => {
+    await boot({ payments: PATIENT });
+    const { params, pay, list, verify } = await plant();
+    let isPaused = false;
+    // Each settlement lasts until the next one has begun, so there is always a run that is staged.
+    const settling = overlap();
+    world.beforeSettling = settling.arrive;
+    const outcomes: unknown[] = [];
+    const payer = async (id: string) => {
+      while (!isPaused) outcomes.push(await pay({ input: { id } }).catch((error: unknown) => error));
+    };
+    const payers = Promise.all(['a', 'b', 'c', 'd'].map(payer));
+    await settling.reached(4);
+    await house.call('deployments.pause', { params }, { patience: 8000 }).finally(() => {
+      isPaused = true;
+    });
+    await payers;
+    const answered = outcomes.filter((one) => !(one instanceof Error));
+    expect((await list()).totals).toMatchObject([{ status: 'settled', payments: answered.length }]);
+    expect(await verify()).toMatchObject({ valid: true });
+  }, 20_000);
+
   it('its deployment may be handed over: the next owner ends what was staged', async () => {
     const first = await boot({ payments: PATIENT });
     const { send, demand, execute, counter, list } = await plant();
@@ -366,6 +394,8 @@ describe('while a payment settles', () => {
     const payment = paymentFor(await demand({ at }));
     const paid = send({ at, payment }).catch(() => undefined);
     await isThere;
+    const began = () => query('select settling_at from payments order by created_at desc limit 1');
+    const firstBegan = await began();
     await first[Symbol.asyncDispose]();
     running.length = 0;
     await boot({ payments: PATIENT });
@@ -377,6 +407,8 @@ describe('while a payment settles', () => {
     expect(await counter('a')).toMatchObject({ state: { count: 2 } });
     expect(await list()).toMatchObject({ data: [{ status: 'settled' }] });
     expect(oneCharge(payment)).toHaveLength(1);
+    // It may have been charged since the first owner began.
+    expect(await began()).toEqual(firstBegan);
   });
 
   it('the next owner ends a run that changes an instance it has never read', async () => {
@@ -410,13 +442,6 @@ describe('while a payment settles', () => {
     ]);
   });
 });
-
-const reconcile = (payments: Parameters<typeof reconcileDue>[0]['payments']) =>
-  reconcileDue({ db: database.db, payments, clock: systemClock, logger }, new AbortController().signal);
-const makeDue = () =>
-  database.pool.query(
-    'update payments set check_at = now() - interval $$1 hour$$ where check_at is not null',
-  );
 
 describe('a settlement', () => {
   it('that is refused fails the execution, releases what it held and uses the payment up', async () => {

@@ -1,17 +1,17 @@
-import { type Caller, type ReplyOf, runtimeContract } from '@orrery/contracts';
+import { type Caller, runtimeContract } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RuntimeSchema } from '../src/database/db.js';
 import { createDeciderDouble } from './decider-double.js';
 import { attribute, incrementVersion } from './fake-catalog.js';
+import { type PublicReply, WALLET } from './paying.js';
 import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
 const house: House = await prepareHouse();
 const decider = createDeciderDouble();
 let database: Database<RuntimeSchema>;
 
-const WALLET = 'FiiqmqCTgPoxGszgEK6hPKVpPiWmGXNtq5Cm97VhLUBB';
 const CALLER: Caller = { kind: 'wallet', wallet: WALLET };
 const publicly = { executionSettings: { visibility: 'public' as const } };
 const { 'executions.public': executePublicly } = runtimeContract.rpcs;
@@ -71,9 +71,7 @@ async function plant({ isPublic = true } = {}) {
     const resource = 'http://localhost:3000/app/x';
     const request = { deployment: path, event, input, message, resource, awaitsRun };
     const call = { caller, requestId: 'test', deadline: Date.now() + 20_000 };
-    return house.bus.call(executePublicly, request as never, call) as Promise<
-      ReplyOf<typeof executePublicly>
-    >;
+    return house.bus.call(executePublicly, request as never, call) as Promise<PublicReply>;
   };
   return { ...planted, address, messageOf, send };
 }

@@ -1,25 +1,21 @@
-import { type OfferedPayment, type PaymentDemand, type ReplyOf, runtimeContract } from '@orrery/contracts';
-import { connect, type Database } from '@orrery/database';
-import { createLogger, systemClock } from '@orrery/service-kit';
+import type { OfferedPayment, PaymentDemand } from '@orrery/contracts';
 import { type Conduct, type SolanaPayments, startSolanaPayments } from '@orrery/testing/payments';
-import { type Address, generateKeyPairSigner } from '@solana/kit';
+import { type Address, generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { ExactSvmSchemeV1 } from '@x402/svm/v1';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { RuntimeSchema } from '../src/database/db.js';
+import type { Payment } from '../src/payments/payment.js';
 import { TEST_NETWORKS } from '../src/payments/payment-config.js';
-import { reconcileDue } from '../src/payments/reconcile.js';
+import { createSolanaChain } from '../src/payments/solana/solana-chain.js';
 import { incrementVersion } from './fake-catalog.js';
+import { lookOnPayments, sendsTo } from './paying.js';
 import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
 const house: House = await prepareHouse();
-const logger = createLogger({ service: 'test', level: 'fatal' });
-const { 'executions.public': executePublicly } = runtimeContract.rpcs;
+const rows = await lookOnPayments(house);
 let solana: SolanaPayments;
 let receiver: Address;
-let database: Database<RuntimeSchema>;
 
-const WALLET = 'FiiqmqCTgPoxGszgEK6hPKVpPiWmGXNtq5Cm97VhLUBB';
 const PRICE = 10_000n;
 
 const running: AsyncDisposable[] = [];
@@ -34,8 +30,6 @@ beforeAll(async () => {
   solana = house.resources.use('a ledger and its facilitator', await startSolanaPayments());
   receiver = (await generateKeyPairSigner()).address;
   await solana.ledger.fund(receiver, 0n);
-  const address = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
-  database = house.resources.use('looking on', await connect<RuntimeSchema>(address));
   const executionSettings = { visibility: 'public' as const, priceUsd: 0.01 };
   house.catalog.plantVersion({ ...incrementVersion, event: 'priced', executionSettings });
   house.catalog.plantVersion({
@@ -47,31 +41,18 @@ beforeAll(async () => {
 afterEach(async () => {
   solana.facilitator.conduct = 'honest';
   solana.facilitator.beforeSettling = async () => undefined;
+  solana.beforeAnswering = async () => undefined;
   for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
 });
-
-let lastAt = Date.now();
 
 async function plant() {
   const bindings = ['priced', 'free'].map((event) => ({ event, eventVersion: 1 }));
   const planted = await plantDeployment(house, { bindings, payToAddress: receiver });
   const { params, deployment } = planted;
   await house.call('deployments.publish', { params });
-  const { address } = deployment;
-  const send = (payment: OfferedPayment | null = null, { at = 0, event = 'priced' } = {}) => {
-    lastAt = Math.max(Date.now(), lastAt + 1);
-    const message = `orrery:${address}:${event}:${at || lastAt}`;
-    const resource = `http://localhost:3000/app/deployments/${address}/execute`;
-    const request = { deployment: address, event, input: { id: 'a' }, message, resource, payment };
-    const call = {
-      caller: { kind: 'wallet', wallet: WALLET } as const,
-      requestId: 'test',
-      deadline: Date.now() + 20_000,
-    };
-    return house.bus.call(executePublicly, request as never, call) as Promise<
-      ReplyOf<typeof executePublicly>
-    >;
-  };
+  const sends = sendsTo(house, deployment.address);
+  const send = (payment: OfferedPayment | null = null, options: { at?: number; event?: string } = {}) =>
+    sends({ payment, ...options });
   const list = async () => (await house.call('payments.list', { params, query: {} })).data;
   return { ...planted, send, list };
 }
@@ -81,9 +62,10 @@ async function offerFor(
   { facts }: { facts: object },
   version: 1 | 2 = 2,
   changes: object = {},
+  given?: KeyPairSigner,
 ): Promise<OfferedPayment> {
   const { accepts, paymentRequired } = facts as unknown as PaymentDemand;
-  const payer = await generateKeyPairSigner();
+  const payer = given ?? (await generateKeyPairSigner());
   await solana.ledger.fund(payer.address, 2n * PRICE);
   const [v2] = paymentRequired['accepts'] as object[];
   const rpc = { rpcUrl: solana.rpcUrl };
@@ -94,15 +76,6 @@ async function offerFor(
   const payload = (version === 1 ? made : { ...made, accepted: v2 }) as unknown as OfferedPayment['payload'];
   return { version, payload };
 }
-
-const reconcile = (runtime: Awaited<ReturnType<typeof boot>>) => {
-  const dependencies = { db: database.db, payments: runtime.context.payments, clock: systemClock, logger };
-  return reconcileDue(dependencies, new AbortController().signal);
-};
-const makeDue = () =>
-  database.pool.query(
-    'update payments set check_at = now() - interval $$1 hour$$ where check_at is not null',
-  );
 
 describe('a payment on Solana', () => {
   it.each([1, 2] as const)('of version %i moves the price to the receiver once', async (version) => {
@@ -187,6 +160,37 @@ describe('a payment on Solana', () => {
     expect(await history()).toMatchObject([{ status: 'failed', payment: { status: 'refused' } }]);
   });
 
+  it('is searched on where an earlier search was given up', async () => {
+    await boot();
+    const { send } = await plant();
+    const asked = await refusalOf(send());
+    const payer = await generateKeyPairSigner();
+    const offers = [];
+    for (let count = 0; count < 6; count += 1) {
+      offers.push(await offerFor(asked, 2, {}, payer));
+      await send(offers.at(-1));
+    }
+    const reads: string[] = [];
+    const givenUp = new AbortController();
+    solana.beforeAnswering = async (method) => {
+      if (method === 'getTransaction') reads.push(method);
+      if (reads.length === 4) givenUp.abort();
+    };
+    const chain = createSolanaChain({ rpcUrls: [solana.rpcUrl] });
+    // The first payment is the last one that a search comes to.
+    const payment = { payload: offers[0]?.payload['payload'], validUntil: Date.now() } as unknown as Payment;
+    const since = Date.now();
+    const { signal } = givenUp;
+    await expect(chain.look(payment, { since, signal })).rejects.toThrow(/aborted/);
+    expect(reads).toHaveLength(4);
+    expect(await chain.look(payment, { since, signal: new AbortController().signal })).toEqual({
+      kind: 'charged',
+      transaction: solana.ledger.executed[5]?.signature,
+    });
+    // The three that were read before are not read again.
+    expect(reads).toHaveLength(4 + 3);
+  });
+
   it('that is unknown is settled later, or uncollected once it has expired', async () => {
     const runtime = await boot({ settleMs: 400 });
     const { send, list } = await plant();
@@ -195,17 +199,17 @@ describe('a payment on Solana', () => {
     solana.facilitator.conduct = 'unreachable';
     expect((await send(later)).payment).toBeNull();
     solana.facilitator.conduct = 'honest';
-    await makeDue();
+    await rows.makeDue();
     await vi.waitFor(async () => {
-      await reconcile(runtime);
+      await rows.reconcile(runtime.context.payments);
       expect(await list()).toMatchObject([{ status: 'settled' }]);
     }, 10_000);
     solana.facilitator.conduct = 'unreachable';
     expect((await send(never)).payment).toBeNull();
     solana.ledger.expire();
-    await makeDue();
+    await rows.makeDue();
     await vi.waitFor(async () => {
-      await reconcile(runtime);
+      await rows.reconcile(runtime.context.payments);
       expect(await list()).toMatchObject([{ status: 'uncollected' }, { status: 'settled' }]);
     }, 10_000);
   });

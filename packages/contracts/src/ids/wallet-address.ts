@@ -22,19 +22,22 @@ export const walletAddress = z
       'text of a public key of 32 bytes.',
   });
 
-function isEvmAddress(text: string): boolean {
+/** `0x` and 40 hexadecimal digits, with a valid EIP-55 checksum if letters of both cases occur. */
+export function isEvmAddress(text: string): boolean {
   if (!EVM.test(text)) return false;
   const digits = text.slice(2);
   const isOneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
-  return isOneCase || digits === checksummed(digits.toLowerCase());
+  return isOneCase || text === checksumAddress(text);
 }
 
-/** EIP-55: a letter is a capital where the digit of the hash in its position is 8 or more. */
-function checksummed(digits: string): string {
+/** An EVM address in the spelling of EIP-55: a letter is a capital where the hash's digit in its position is 8 or more. */
+export function checksumAddress(address: string): string {
+  const digits = address.slice(2).toLowerCase();
   const hash = bytesToHex(keccak_256(new TextEncoder().encode(digits)));
-  return digits.replace(/[a-f]/g, (letter, at: number) =>
+  const spelled = digits.replace(/[a-f]/g, (letter, at: number) =>
     Number.parseInt(hash.charAt(at), 16) >= 8 ? letter.toUpperCase() : letter,
   );
+  return `0x${spelled}`;
 }
 
 const isBase58Key = (text: string): boolean => BASE_58.test(text) && bs58.decodeUnsafe(text)?.length === 32;

@@ -13,7 +13,8 @@ export type Conduct =
   | 'answers 500'
   | 'drops its reply'
   | 'lies about success'
-  | 'lies about refusal';
+  | 'lies about refusal'
+  | 'refuses without a reason';
 
 export interface FacilitatorServer extends AsyncDisposable {
   readonly url: string;
@@ -107,6 +108,8 @@ async function settleAs(
       const errorReason = 'invalid_exact_evm_insufficient_balance';
       return answer(response, 200, { success: false, transaction: '', network, errorReason });
     }
+    case 'refuses without a reason':
+      return answer(response, 200, { success: false, transaction: '', network: 'eip155:84532' });
   }
 }
 

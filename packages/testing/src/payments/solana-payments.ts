@@ -22,6 +22,8 @@ export interface SolanaPayments extends AsyncDisposable {
   readonly rpcUrl: string;
   readonly ledger: SolanaLedger;
   readonly facilitator: FacilitatorServer;
+  /** Requests to the ledger's node; awaited before they are answered. */
+  beforeAnswering: (method: string) => Promise<void>;
 }
 
 /** Solana's virtual machine behind the part of its JSON-RPC that payments use, and the x402 library's facilitator for it. */
@@ -32,16 +34,18 @@ export async function startSolanaPayments(): Promise<SolanaPayments> {
   const facilitator = new x402Facilitator();
   registerExactSvmScheme(facilitator, { signer: signerOf(ledger, feePayer) as never, networks: NETWORK });
   const server = await startFacilitator(facilitator);
-  const rpc = await startRpc(ledger);
-  return {
-    rpcUrl: rpc.url,
+  const payments: SolanaPayments = {
+    rpcUrl: '',
     ledger,
     facilitator: server,
+    beforeAnswering: async () => undefined,
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]();
       await rpc.close();
     },
   };
+  const rpc = await startRpc(ledger, (method) => payments.beforeAnswering(method));
+  return Object.assign(payments, { rpcUrl: rpc.url });
 }
 
 function signerOf(ledger: SolanaLedger, feePayer: KeyPairSigner) {
@@ -111,14 +115,17 @@ interface RpcRequest {
   readonly params: Params;
 }
 
-async function startRpc(ledger: SolanaLedger) {
+async function startRpc(ledger: SolanaLedger, before: (method: string) => Promise<void>) {
   const server = createServer((request, response) => {
     const answer = (body: object) => {
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ jsonrpc: '2.0', ...body }));
     };
     bodyOf(request)
-      .then(({ id, method, params }) => answer({ id, result: answerOf(ledger, method, params) }))
+      .then(async ({ id, method, params }) => {
+        await before(method);
+        answer({ id, result: answerOf(ledger, method, params) });
+      })
       .catch((error: Error) => answer({ id: null, error: { code: -32_601, message: error.message } }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -44,22 +44,28 @@ export async function settleRun(
 ): Promise<Settled | undefined> {
   const payment = requiredPayment(row);
   const { status, settlingAt } = await paymentProgress(db, payment.key);
-  const begins = await lanes.submit(beginItem(row, payment, clock, signal));
-  if (!begins) return undefined;
+  // A later owner keeps the time at which the first one began: it may have been charged since then.
   const since = settlingAt?.getTime() ?? clock.now();
+  const begins = await lanes.submit(beginItem(row, payment, since, clock, signal));
+  if (!begins) return undefined;
   return payments.settle(payment, { since, alone: status === 'staged', signal });
 }
 
-const beginItem = (row: RunRow, { key }: Payment, clock: Clock, signal: AbortSignal): WorkItem<boolean> => ({
+const beginItem = (
+  row: RunRow,
+  { key }: Payment,
+  since: number,
+  clock: Clock,
+  signal: AbortSignal,
+): WorkItem<boolean> => ({
   ...stepOf(row, clock, signal),
   decide: (state, _ids, now) => {
     const open = state.runs.get(row.id);
     if (open === undefined) return { kind: 'answer', answer: false };
-    const at = new Date(now);
     const payment: PaymentEffect = {
       kind: 'update',
       key,
-      columns: { status: 'settling', settling_at: at, updated_at: at },
+      columns: { status: 'settling', settling_at: new Date(since), updated_at: new Date(now) },
     };
     return { ...updateRun(row, open, {}, true), payment };
   },

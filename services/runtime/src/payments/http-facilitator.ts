@@ -24,7 +24,7 @@ export function createHttpFacilitator(url: string, logger: Logger): Facilitator 
         return replyOf(await client.settle(...bodyOf(payment)));
       } catch (error) {
         const refused = error as Partial<SettleError>;
-        if (isRefusal(refused.statusCode) && refused.errorReason !== undefined)
+        if (isRefusal(refused.statusCode) && refused.errorReason)
           return replyOf({ ...(refused as SettleError), success: false });
         logger.warn(
           { err: error, payment: payment.key },
@@ -65,9 +65,11 @@ function judgedInvalid(error: unknown): { isValid: false; invalidReason: string 
 const MAY_BE_SENT =
   /transaction_failed|transaction_state|transfer_event|unexpected|settle|timeout|confirm|internal/i;
 
-function replyOf({ success, transaction, errorReason = 'no_reason' }: SettleResponse): SettlementReply {
+/** A refusal without a reason does not say that nothing was sent. */
+function replyOf({ success, transaction, errorReason }: SettleResponse): SettlementReply {
   if (success) return { kind: 'settled', transaction };
-  if (transaction !== '') return { kind: 'unclear', reason: errorReason, transaction };
+  if (!errorReason) return { kind: 'unclear', reason: 'no_reason', ...(transaction && { transaction }) };
+  if (transaction) return { kind: 'unclear', reason: errorReason, transaction };
   return { kind: MAY_BE_SENT.test(errorReason) ? 'unclear' : 'refused', reason: errorReason };
 }
 

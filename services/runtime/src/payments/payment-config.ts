@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isEvmAddress } from '@orrery/contracts';
 import { EnvironmentError } from '@orrery/service-kit';
 import { z } from 'zod';
 import { networkOf } from './networks.js';
@@ -13,7 +14,6 @@ export interface PaymentConfig {
 
 const url = z.url({ protocol: /^https?$/, error: 'an address with http or https is required' });
 const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
-const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 const accepted = z
   .strictObject({
@@ -29,8 +29,11 @@ const accepted = z
     const problem = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message });
     if (known === undefined) problem('network', `"${network}" is no network of x402 version 1`);
-    if (known?.family === 'evm' && !EVM_ADDRESS.test(rest.asset))
-      problem('asset', '"0x" and 40 hexadecimal digits are required');
+    if (known?.family === 'evm' && !isEvmAddress(rest.asset))
+      problem(
+        'asset',
+        '"0x" and 40 hexadecimal digits are required, with a valid checksum if letters of both cases occur',
+      );
     if (known?.family === 'solana' && !SOLANA_ADDRESS.test(rest.asset))
       problem('asset', 'the address of a mint in base58 is required');
     return { ...rest, network, caip2: known?.caip2 ?? '', family: known?.family ?? 'evm' };

@@ -73,11 +73,17 @@ export type Charge =
 
 /** One chain, as far as payments are concerned. */
 export interface Chain {
-  /**
-   * Looks a payment up. @param since milliseconds since the epoch before which it cannot have been charged
-   * @param hint a transaction that may have charged it @throws when the chain cannot be asked
-   */
-  look(payment: Payment, since: number, hint: string | undefined): Promise<Charge>;
+  /** Looks a payment up. @throws when the chain cannot be asked, or the signal's reason */
+  look(payment: Payment, search: ChargeSearch): Promise<Charge>;
+}
+
+export interface ChargeSearch {
+  /** Milliseconds since the epoch before which it was not charged. */
+  readonly since: number;
+  /** A transaction that may have charged it. */
+  readonly hint?: string | undefined;
+  /** Aborts when nobody waits for the outcome any more. */
+  readonly signal: AbortSignal;
 }
 
 /** What the facilitator answers to a settlement. `unclear`: it may have charged the payment or may still do so. */

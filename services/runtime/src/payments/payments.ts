@@ -5,6 +5,7 @@ import { createHttpFacilitator } from './http-facilitator.js';
 import type {
   Chain,
   Charge,
+  ChargeSearch,
   Facilitator,
   Payment,
   PaymentAsset,
@@ -37,8 +38,8 @@ export interface Payments {
     payment: Payment,
     options: Omit<SettleOptions, 'until'> & { readonly until?: number },
   ): Promise<Settled>;
-  /** @throws when the chain cannot be asked */
-  look(payment: Payment, since: number): Promise<Charge>;
+  /** @throws when the chain cannot be asked, or the signal's reason */
+  look(payment: Payment, search: ChargeSearch): Promise<Charge>;
 }
 
 /** Who verifies and settles, and who is asked what became of it. */
@@ -103,7 +104,7 @@ export function createPayments({ config, parties, clock, logger }: PaymentsDepen
       const until = clock.now() + config.settleMs;
       return settlePayment({ facilitator, chainOf, clock, logger }, payment, { until, ...options });
     },
-    look: async (payment, since) => (await chainOf(payment)).look(payment, since, undefined),
+    look: async (payment, search) => (await chainOf(payment)).look(payment, search),
   };
 }
 

@@ -5,6 +5,7 @@ import type { RuntimeTables } from '../database/schema.js';
 import type { Charge, Payment } from './payment.js';
 import type { Payments } from './payments.js';
 import { countPayment } from './signals.js';
+import { withinTime } from './within-time.js';
 
 export interface ReconcileDependencies {
   readonly db: Db;
@@ -26,7 +27,8 @@ const AT_ONCE = 20;
 const AGAIN_MS = { min: 5000, max: 600_000 };
 /** A process that has taken a payment up has this long before another may, in milliseconds. */
 const TAKEN_MS = 60_000;
-/** How long one more settlement of a payment may take, in milliseconds. */
+/** How long a chain may be asked about a payment, and one more settlement of it may take, in milliseconds. */
+const LOOK_MS = 20_000;
 const SETTLE_MS = 10_000;
 
 /**
@@ -52,16 +54,26 @@ export async function reconcileDue(
   const due = await takeDue(dependencies);
   await Promise.all(
     due.map((row) =>
-      reconcile(dependencies, row, signal).catch((error: unknown) => {
-        if (signal.aborted) return;
-        dependencies.logger.warn(
-          { err: error, payment: row.key },
-          'what became of a payment could not be told',
-        );
-      }),
+      reconcile(dependencies, row, signal).catch((error: unknown) =>
+        afterFailure(dependencies, row, error, signal),
+      ),
     ),
   );
   return due.length;
+}
+
+/** It is looked up again after a pause that grows, so what cannot be told for long takes little time from the others. */
+async function afterFailure(
+  dependencies: ReconcileDependencies,
+  row: Row,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> {
+  if (signal.aborted) return;
+  const { logger } = dependencies;
+  logger.warn({ err: error, payment: row.key }, 'what became of a payment could not be told');
+  // Where the database is away, another search takes it up.
+  await again(dependencies, row).catch(() => undefined);
 }
 
 async function takeDue({ db, clock }: ReconcileDependencies): Promise<Row[]> {
@@ -78,10 +90,9 @@ async function reconcile(dependencies: ReconcileDependencies, row: Row, signal: 
   const { payments, clock, logger } = dependencies;
   // Written by `accept-run.ts`.
   const payment = row.offered as unknown as Payment;
-  const since = row.settling_at?.getTime() ?? clock.now();
-  const charge = await lastChance(payments, payment, { row, since, now: clock.now(), signal });
+  const charge = await lastChance({ payments, clock }, payment, row, signal);
   const { key, seq, deployment_id: deployment } = row;
-  if (charge.kind === 'open') return await again(dependencies, row, since);
+  if (charge.kind === 'open') return await again(dependencies, row);
   if (row.status === 'refused') {
     if (charge.kind === 'charged')
       logger.error({ payment: key, deployment, seq }, 'a payment was charged after it was refused');
@@ -103,20 +114,17 @@ async function reconcile(dependencies: ReconcileDependencies, row: Row, signal: 
 
 const CHARGED_LATE = 'It was charged after it was refused: return it to the payer.';
 
-interface Moment {
-  readonly row: Row;
-  readonly since: number;
-  readonly now: number;
-  readonly signal: AbortSignal;
-}
-
 /** What the chain says, after one more settlement where an execution is still to be paid. */
 async function lastChance(
-  payments: ReconcileDependencies['payments'],
+  { payments, clock }: Pick<ReconcileDependencies, 'payments' | 'clock'>,
   payment: Payment,
-  { row, since, now, signal }: Moment,
+  row: Row,
+  signal: AbortSignal,
 ): Promise<Charge> {
-  const charge = await payments.look(payment, since);
+  const since = row.settling_at?.getTime() ?? clock.now();
+  const look = (either: AbortSignal) => payments.look(payment, { since, signal: either });
+  const charge = await withinTime(clock, LOOK_MS, signal, look);
+  const now = clock.now();
   if (charge.kind !== 'open' || row.status !== 'unknown' || now >= row.valid_until.getTime()) return charge;
   const settled = await payments.settle(payment, { until: now + SETTLE_MS, since, alone: false, signal });
   if (settled.kind === 'settled') return { kind: 'charged', transaction: settled.transaction };
@@ -140,9 +148,10 @@ async function end(
   return numUpdatedRows > 0n;
 }
 
-async function again({ db, clock }: ReconcileDependencies, { key }: Row, since: number): Promise<void> {
+async function again({ db, clock }: ReconcileDependencies, { key, settling_at }: Row): Promise<void> {
   const now = clock.now();
-  const pause = Math.min(AGAIN_MS.max, Math.max(AGAIN_MS.min, now - since));
+  const unknownFor = settling_at === null ? 0 : now - settling_at.getTime();
+  const pause = Math.min(AGAIN_MS.max, Math.max(AGAIN_MS.min, unknownFor));
   await db
     .updateTable('payments')
     .set({ check_at: new Date(now + pause) })

@@ -1,5 +1,6 @@
 import { type Backoff, backoffDelay, type Clock, type Logger } from '@orrery/service-kit';
 import type { Chain, Charge, Facilitator, Payment, SettlementReply } from './payment.js';
+import { orAborted, withinTime } from './within-time.js';
 
 export interface SettleDependencies {
   readonly facilitator: Facilitator;
@@ -29,6 +30,8 @@ export interface SettleOptions {
 }
 
 const PAUSE: Backoff = { baseMs: 250, maxMs: 2000 };
+/** The share of the time left that the facilitator may take; the rest is for asking the chain. */
+const FACILITATORS_SHARE = 0.75;
 /** How long the chain may take to show a charge that the facilitator has confirmed, in milliseconds. */
 const SHOWN_WITHIN_MS = 5000;
 
@@ -46,12 +49,14 @@ export async function settlePayment(
   // After one call without a clear reply a refusal says nothing either: that call may have sent the transaction.
   let isSure = alone;
   for (let attempt = 1; ; attempt += 1) {
-    const reply = confirmed ?? (await orAborted(facilitator.settle(payment, until - clock.now()), signal));
+    const settling = () => facilitator.settle(payment, FACILITATORS_SHARE * (until - clock.now()));
+    // What goes on after an abort is continued by the next owner.
+    const reply = confirmed ?? (await orAborted(settling(), signal));
     if (reply.kind === 'settled' && confirmed === undefined) {
       confirmed = reply;
       until = Math.min(until, clock.now() + SHOWN_WITHIN_MS);
     }
-    const charge = await orAborted(lookUp(chainOf, payment, since, reply, logger), signal);
+    const charge = await lookUp({ chainOf, clock, logger }, payment, reply, { since, until, signal });
     if (charge?.kind === 'charged') return { kind: 'settled', transaction: charge.transaction };
     if (charge?.kind === 'void') return { kind: 'refused', reason: charge.reason, isFinal: true };
     if (charge?.kind === 'open' && reply.kind === 'refused')
@@ -70,34 +75,21 @@ const reasonOf = (reply: SettlementReply): string =>
     ? 'The chain does not show the charge that the facilitator has confirmed.'
     : reply.reason;
 
-/** Undefined where the chain cannot be asked. */
+/** Undefined where the chain cannot be asked, or does not tell in time: the payment is then looked up again later. */
 async function lookUp(
-  chainOf: SettleDependencies['chainOf'],
+  { chainOf, clock, logger }: Pick<SettleDependencies, 'chainOf' | 'clock' | 'logger'>,
   payment: Payment,
-  since: number,
   reply: SettlementReply,
-  logger: Logger,
+  { since, until, signal }: Pick<SettleOptions, 'since' | 'until' | 'signal'>,
 ): Promise<Charge | undefined> {
-  const hint = 'transaction' in reply ? reply.transaction : undefined;
+  const hint = ('transaction' in reply && reply.transaction) || undefined;
   try {
-    const chain = await chainOf(payment);
-    return await chain.look(payment, since, hint === '' ? undefined : hint);
+    return await withinTime(clock, until - clock.now(), signal, async (either) =>
+      (await chainOf(payment)).look(payment, { since, hint, signal: either }),
+    );
   } catch (error) {
+    signal.throwIfAborted();
     logger.warn({ err: error, payment: payment.key }, 'a chain could not be asked about a payment');
     return undefined;
-  }
-}
-
-/** The result, or the signal's reason as soon as it aborts: what goes on then is continued by the next owner. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const done = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { signal: done.signal, once: true });
-  });
-  try {
-    signal.throwIfAborted();
-    return await Promise.race([work, aborted]);
-  } finally {
-    done.abort();
   }
 }

@@ -1,6 +1,7 @@
 import {
   type Address,
   BaseError,
+  type Block,
   createPublicClient,
   fallback,
   type Hex,
@@ -9,7 +10,7 @@ import {
   parseAbi,
   parseEventLogs,
 } from 'viem';
-import type { Chain, Charge, Payment, PaymentAsset } from '../payment.js';
+import type { Chain, Charge, ChargeSearch, Payment, PaymentAsset } from '../payment.js';
 import { readAuthorization, type SignedAuthorization } from './read-authorization.js';
 
 /** The part of EIP-3009 and ERC-20 by which a charge is found. */
@@ -29,6 +30,8 @@ const BLOCKS_AT_ONCE = 1000n;
 const EXPIRY_MARGIN_S = 60n;
 /** A search goes back this long before the settlement began, in seconds: clocks differ. */
 const SEARCH_MARGIN_S = 300;
+/** By then every node behind an address knows the blocks in which an authorization was valid, in seconds after its end. */
+const ALL_KNOW_S = 600n;
 
 export function createEvmChain({ rpcUrls }: Pick<PaymentAsset, 'rpcUrls'>): Chain {
   const options = { timeout: RPC_TIMEOUT_MS, retryCount: 0 };
@@ -38,7 +41,7 @@ export function createEvmChain({ rpcUrls }: Pick<PaymentAsset, 'rpcUrls'>): Chai
       { retryCount: 0 },
     ),
   });
-  return { look: (payment, since, hint) => look(client, payment, since, hint).catch(withoutAddress) };
+  return { look: (payment, search) => look(client, payment, search).catch(withoutAddress) };
 }
 
 /** Errors of viem quote the node's URL, which may hold a key, and the request: only what they say in short is kept. */
@@ -46,12 +49,8 @@ function withoutAddress(error: unknown): never {
   throw error instanceof BaseError ? new Error(error.shortMessage) : error;
 }
 
-async function look(
-  client: PublicClient,
-  payment: Payment,
-  since: number,
-  hint: string | undefined,
-): Promise<Charge> {
+async function look(client: PublicClient, payment: Payment, search: ChargeSearch): Promise<Charge> {
+  const { hint } = search;
   const signed = readAuthorization(payment.payload);
   if (hint !== undefined && (await outcomeOf(client, payment, signed, hint as Hex)) === 'paid')
     return { kind: 'charged', transaction: hint };
@@ -59,25 +58,36 @@ async function look(
   // Asked before the state: an authorization that is unused after its end cannot be used any more.
   const latest = await client.getBlock({ blockTag: 'latest' });
   const isUsed = await client.readContract({
-    address: payment.requirement.asset as Address,
+    address: tokenOf(payment),
     abi: TOKEN,
     functionName: 'authorizationState',
     args: [from as Address, nonce as Hex],
   });
-  if (isUsed) return chargeOfUsed(client, payment, signed, since);
+  if (isUsed) return chargeOfUsed(client, payment, signed, latest, search);
   return latest.timestamp > BigInt(validBefore) + EXPIRY_MARGIN_S
     ? { kind: 'void', reason: 'The authorization expired unused.' }
     : { kind: 'open' };
 }
 
-/** @throws when nodes behind one address do not know the same blocks yet */
+/** In the case of letters that no check of their checksum refuses. */
+const tokenOf = ({ requirement }: Payment) => requirement.asset.toLowerCase() as Address;
+
+/**
+ * What an authorization was used for: in the time since its settlement began, and while it was valid.
+ * @throws when nodes behind one address do not know the same blocks yet
+ */
 async function chargeOfUsed(
   client: PublicClient,
   payment: Payment,
   signed: SignedAuthorization,
-  since: number,
+  latest: Block,
+  search: ChargeSearch,
 ): Promise<Charge> {
-  const transaction = await findEvent(client, payment, signed, USED, since);
+  const end = BigInt(signed.authorization.validBefore) + EXPIRY_MARGIN_S;
+  const isOver = latest.timestamp > end + ALL_KNOW_S;
+  const toBlock = isOver ? await lastBlockUntil(client, end, search.signal) : (latest.number ?? 0n);
+  const range = { ...search, toBlock };
+  const transaction = await findEvent(client, payment, signed, USED, range);
   if (transaction !== undefined) {
     const outcome = await outcomeOf(client, payment, signed, transaction);
     if (outcome === 'paid') return { kind: 'charged', transaction };
@@ -85,25 +95,44 @@ async function chargeOfUsed(
       return { kind: 'void', reason: 'The authorization was used for another transfer.' };
     throw new Error('the transaction of an authorization is not there yet');
   }
-  if ((await findEvent(client, payment, signed, CANCELLED, since)) === undefined)
-    throw new Error('the use of an authorization is not found');
-  return { kind: 'void', reason: 'The authorization was cancelled.' };
+  if ((await findEvent(client, payment, signed, CANCELLED, range)) !== undefined)
+    return { kind: 'void', reason: 'The authorization was cancelled.' };
+  if (!isOver) throw new Error('the use of an authorization is not found');
+  return { kind: 'void', reason: 'The authorization was used before it was to be settled, or cancelled.' };
 }
 
-/** The transaction with an event of the authorization, searched backwards from the latest block. */
+/** The number of the last block that is not later than a time, in seconds since the epoch. */
+async function lastBlockUntil(client: PublicClient, time: bigint, signal: AbortSignal): Promise<bigint> {
+  let low = 0n;
+  let high = await client.getBlockNumber({ cacheTime: 0 });
+  while (low < high) {
+    signal.throwIfAborted();
+    const middle = (low + high + 1n) / 2n;
+    const { timestamp } = await client.getBlock({ blockNumber: middle });
+    if (timestamp <= time) low = middle;
+    else high = middle - 1n;
+  }
+  return low;
+}
+
+interface BlockRange extends Pick<ChargeSearch, 'since' | 'signal'> {
+  readonly toBlock: bigint;
+}
+
+/** The transaction with an event of the authorization, searched backwards. */
 async function findEvent(
   client: PublicClient,
-  { requirement }: Payment,
+  payment: Payment,
   { authorization: { from, nonce } }: SignedAuthorization,
   event: typeof USED | typeof CANCELLED,
-  since: number,
+  { since, signal, toBlock: last }: BlockRange,
 ): Promise<Hex | undefined> {
   const oldest = BigInt(Math.floor(since / 1000) - SEARCH_MARGIN_S);
-  let toBlock = await client.getBlockNumber({ cacheTime: 0 });
-  for (;;) {
+  for (let toBlock = last; ; ) {
+    signal.throwIfAborted();
     const fromBlock = toBlock >= BLOCKS_AT_ONCE ? toBlock - BLOCKS_AT_ONCE + 1n : 0n;
     const [found] = await client.getLogs({
-      address: requirement.asset as Address,
+      address: tokenOf(payment),
       event,
       args: { authorizer: from as Address, nonce: nonce as Hex },
       fromBlock,

@@ -1,8 +1,12 @@
-import { type JsonObject, ServiceError } from '@orrery/contracts';
+import { checksumAddress, type JsonObject, ServiceError } from '@orrery/contracts';
 import { z } from 'zod';
 import type { OfferReader, Requirement } from '../payment.js';
 
-const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
+/** Letters count in any case; those in the wrong case would be refused as a broken checksum later. */
+const evmAddress = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .toLowerCase();
 const uint256 = z
   .string()
   .regex(/^\d{1,78}$/)
@@ -41,22 +45,31 @@ export const evmReader: OfferReader = (payload, requirement, now) => {
   const { signature, authorization } = signed;
   return {
     key: keyOfAuthorization(signed, requirement),
-    payer: authorization.from,
+    payer: checksumAddress(authorization.from),
     // Only what is signed: the chain takes nothing else.
     payload: { signature, authorization: { ...authorization } },
     validUntil: validUntilOf(signed),
   };
 };
 
+/**
+ * An authorization may be valid for this long, in seconds: many times what is asked for. What became of one whose
+ * settlement is unknown is asked of its chain until it has ended.
+ */
+const MAX_VALID_S = 3600n;
+
 /** Why an authorization does not fulfil a requirement, as far as it can be told without the chain. */
 function mismatchOf(
-  { authorization: { to, value, validAfter } }: SignedAuthorization,
+  { authorization: { to, value, validAfter, validBefore } }: SignedAuthorization,
   { payTo, amount }: Requirement,
   now: number,
 ): string | undefined {
-  if (to.toLowerCase() !== payTo.toLowerCase()) return 'The payment is for another receiver.';
+  const seconds = BigInt(Math.floor(now / 1000));
+  if (to !== payTo.toLowerCase()) return 'The payment is for another receiver.';
   if (BigInt(value) !== BigInt(amount)) return `The payment is not of the amount required, ${amount}.`;
-  if (BigInt(validAfter) > BigInt(Math.floor(now / 1000))) return 'The payment is not valid yet.';
+  if (BigInt(validAfter) > seconds) return 'The payment is not valid yet.';
+  if (BigInt(validBefore) > seconds + MAX_VALID_S)
+    return `The payment is valid for too long: "validBefore" may be at most ${MAX_VALID_S} seconds ahead.`;
   return undefined;
 }
 
@@ -68,4 +81,4 @@ const keyOfAuthorization = (
 
 /** Milliseconds since the epoch. */
 const validUntilOf = ({ authorization: { validBefore } }: SignedAuthorization): number =>
-  Math.min(Number(validBefore), 32_503_680_000) * 1000;
+  Number(validBefore) * 1000;

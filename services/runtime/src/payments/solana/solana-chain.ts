@@ -6,20 +6,33 @@ import {
   type RpcTransport,
   type Signature,
 } from '@solana/kit';
-import type { Chain, Charge, Payment, PaymentAsset } from '../payment.js';
+import { LRUCache } from 'lru-cache';
+import type { Chain, Charge, ChargeSearch, Payment, PaymentAsset } from '../payment.js';
 import { readTransaction, type TokenTransfer } from './read-transaction.js';
 
 /** Milliseconds that one node may take to answer. */
 const RPC_TIMEOUT_MS = 4000;
-/** Signatures of the payer in one answer, and how many answers are read at most. */
-const PAGE = 100;
+/** Signatures of the payer in one answer (the most that nodes give), and how many answers are read at most. */
+const PAGE = 1000;
 const MAX_PAGES = 20;
-/** A search goes back this long before the settlement began, in seconds: clocks differ. */
+/** A search covers this long before the settlement began and after the payment's end, in seconds: clocks differ. */
 const SEARCH_MARGIN_S = 300;
+/** Transactions that are remembered, so that a search which took too long goes on where it ended. */
+const MAX_KNOWN = 20_000;
 
 export function createSolanaChain({ rpcUrls }: Pick<PaymentAsset, 'rpcUrls'>): Chain {
   const rpc = createSolanaRpcFromTransport(inTurn(rpcUrls.map((url) => createDefaultRpcTransport({ url }))));
-  return { look: (payment, since, hint) => look(rpc, payment, since, hint) };
+  const messages: KnownMessages = new LRUCache({ max: MAX_KNOWN });
+  return { look: (payment, search) => look({ rpc, messages, signal: search.signal }, payment, search) };
+}
+
+/** By signature: the hash of the message that it signs. A signature never signs another one. */
+type KnownMessages = LRUCache<string, string>;
+
+interface Asking {
+  readonly rpc: Rpc;
+  readonly messages: KnownMessages;
+  readonly signal: AbortSignal;
 }
 
 /** Asks the next node when one does not answer. */
@@ -41,13 +54,17 @@ const inTurn =
 
 type Rpc = ReturnType<typeof createSolanaRpcFromTransport>;
 
-async function look(rpc: Rpc, payment: Payment, since: number, hint: string | undefined): Promise<Charge> {
+async function look(asking: Asking, payment: Payment, { hint, since }: ChargeSearch): Promise<Charge> {
   const transaction = readTransaction(payment.payload);
-  const hinted = hint === undefined ? undefined : await outcomeOf(rpc, hint, transaction);
+  const hinted = hint === undefined ? undefined : await outcomeOf(asking, hint, transaction);
   if (hinted !== undefined) return hinted;
   // Asked before the search: what expired then and is not found now cannot be charged any more.
-  const isUsable = await mayBeUsed(rpc, transaction.blockhash);
-  const found = await search(rpc, transaction, since);
+  const isUsable = await mayBeUsed(asking, transaction.blockhash);
+  const found = await search(asking, transaction, {
+    oldest: BigInt(Math.floor(since / 1000) - SEARCH_MARGIN_S),
+    // While it can be used, blocks may be as late as this process's clock is wrong.
+    latest: isUsable ? undefined : BigInt(Math.ceil(payment.validUntil / 1000) + SEARCH_MARGIN_S),
+  });
   if (found !== undefined) return found;
   return isUsable ? { kind: 'open' } : { kind: 'void', reason: 'The transaction expired unused.' };
 }
@@ -56,17 +73,26 @@ async function look(rpc: Rpc, payment: Payment, since: number, hint: string | un
  * Whether a blockhash can still be used. The finalized block does not know blockhashes of the last seconds yet, and the
  * latest one forgets old ones while blocks that used them may still be on their way: either may say no too early.
  */
-async function mayBeUsed(rpc: Rpc, blockhash: Blockhash): Promise<boolean> {
+async function mayBeUsed({ rpc, signal: abortSignal }: Asking, blockhash: Blockhash): Promise<boolean> {
   const asked = (['processed', 'confirmed', 'finalized'] as const).map((commitment) =>
-    rpc.isBlockhashValid(blockhash, { commitment }).send(),
+    rpc.isBlockhashValid(blockhash, { commitment }).send({ abortSignal }),
   );
   return (await Promise.all(asked)).some(({ value }) => value);
 }
 
-/** Looks through the latest transactions of the payer. @throws when there are too many */
-async function search(rpc: Rpc, transaction: TokenTransfer, since: number): Promise<Charge | undefined> {
+/** Times of blocks between which a transaction is searched, in seconds since the epoch. */
+interface Times {
+  readonly oldest: bigint;
+  readonly latest: bigint | undefined;
+}
+
+/** Looks through the transactions of the payer, the latest first. @throws when there are too many */
+async function search(
+  asking: Asking,
+  transaction: TokenTransfer,
+  { oldest, latest }: Times,
+): Promise<Charge | undefined> {
   const payer = transaction.transfers[0]?.authority as Address;
-  const oldest = BigInt(Math.floor(since / 1000) - SEARCH_MARGIN_S);
   let before: Signature | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const options = {
@@ -74,10 +100,13 @@ async function search(rpc: Rpc, transaction: TokenTransfer, since: number): Prom
       limit: PAGE,
       ...(before !== undefined && { before }),
     } as const;
-    const signatures = await rpc.getSignaturesForAddress(payer, options).send();
+    const signatures = await asking.rpc
+      .getSignaturesForAddress(payer, options)
+      .send({ abortSignal: asking.signal });
     for (const { signature, blockTime } of signatures) {
       if (blockTime !== null && blockTime < oldest) return undefined;
-      const outcome = await outcomeOf(rpc, signature, transaction);
+      if (blockTime !== null && latest !== undefined && blockTime > latest) continue;
+      const outcome = await outcomeOf(asking, signature, transaction);
       if (outcome !== undefined) return outcome;
     }
     before = signatures.at(-1)?.signature;
@@ -87,17 +116,25 @@ async function search(rpc: Rpc, transaction: TokenTransfer, since: number): Prom
 }
 
 /** What became of the transaction with a signature, if it is ours: a failed one cannot be executed again. */
-async function outcomeOf(rpc: Rpc, signature: string, ours: TokenTransfer): Promise<Charge | undefined> {
+async function outcomeOf(
+  { rpc, messages, signal: abortSignal }: Asking,
+  signature: string,
+  { messageHash }: TokenTransfer,
+): Promise<Charge | undefined> {
+  const known = messages.get(signature);
+  if (known !== undefined && known !== messageHash) return undefined;
   const found = await rpc
     .getTransaction(signature as Signature, {
       commitment: 'confirmed',
       encoding: 'base64',
       maxSupportedTransactionVersion: 0,
     })
-    .send();
+    .send({ abortSignal });
   const [text] = found?.transaction ?? [];
-  if (text === undefined || readTransaction({ transaction: text }).messageHash !== ours.messageHash)
-    return undefined;
+  if (text === undefined) return undefined;
+  const signed = readTransaction({ transaction: text }).messageHash;
+  messages.set(signature, signed);
+  if (signed !== messageHash) return undefined;
   return found?.meta?.err == null
     ? { kind: 'charged', transaction: signature }
     : { kind: 'void', reason: 'The transaction failed on its chain.' };
