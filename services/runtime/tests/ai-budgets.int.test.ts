@@ -139,7 +139,7 @@ describe('the budget of a deployment', () => {
 
   it('is free again of what a process reserved that died', async () => {
     const first = await boot();
-    const { judge, createCounter } = await plant({ aiDailyBudgetUsd: 1 });
+    const { judge, createCounter, usage } = await plant({ aiDailyBudgetUsd: 1 });
     await createCounter('a');
     const answer = judge('a').catch(() => undefined);
     const { request } = await decider.called();
@@ -156,6 +156,9 @@ describe('the budget of a deployment', () => {
     await decide(await decider.called(), 0.2);
     expect(await other).toBe('budget_exhausted');
     await query(`update runtime.ai_reservations set expires_at = now() - interval '1 second'`);
+    // What nobody has settled was not spent, whether the row is still there or not.
+    expect(await reservations()).toEqual([{ usd: 0.9 }]);
+    expect(await usage()).toMatchObject({ totals: { usd: 0 }, days: [] });
     const later = judge('b');
     await decide(await decider.called(), 0.9, 0.1);
     await later;

@@ -8,6 +8,7 @@ import {
   type Profile,
   refusesForms,
   refusesParameter,
+  refusesSystemRole,
   says,
   startModelServer,
 } from '@orrery/testing/model-server';
@@ -269,6 +270,44 @@ describe('the form of requests', () => {
       expect(server.calls[2]?.body).toHaveProperty('response_format');
     },
   );
+
+  it.each([
+    ['in the words of vLLM', 400, 'System role not supported', ['strict']],
+    ['in the words of llama.cpp', 500, 'Jinja Exception: System role not supported', ['strict']],
+    ['in the words of Gemini', 400, 'Developer instruction is not enabled for models/gemma-3', ['strict']],
+    ['without saying so', 400, 'Bad request', ['strict', 'json', 'text']],
+  ])('has no system role where the server refuses one %s', async (_how, status, reason, refused) => {
+    server.behave(refusesSystemRole(says(won), status, reason));
+    const { ask } = askingAt(server.baseUrl);
+    const { code, llm } = await ask();
+    expect(code).toBe('proposed');
+    const outcomes = llm?.attempts.map((attempt) => [attempt.form, attempt.status]);
+    expect(outcomes).toEqual([...refused.map((form) => [form, status]), ['strict', 200]]);
+    const [asked, folded] = [server.calls[0]?.body.messages, server.calls.at(-1)?.body.messages];
+    expect(asked?.map(({ role }) => role)).toEqual(['system', 'user']);
+    expect(folded).toEqual([{ role: 'user', content: asked?.map(({ content }) => content).join('\n\n') }]);
+    await ask();
+    expect(server.calls).toHaveLength(refused.length + 2);
+  });
+
+  it('has a correction between the texts of the user where there is no system role', async () => {
+    server.behave(refusesSystemRole(says(won)));
+    const { ask } = askingAt(server.baseUrl);
+    await ask();
+    server.plan(says('HORSE_1 wins.'));
+    await ask();
+    expect(server.calls.at(-1)?.body.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+  });
+
+  it('is as good as before after a server has refused all of them', async () => {
+    server.behave(fails(400));
+    const { ask } = askingAt(server.baseUrl);
+    expect(await ask()).toMatchObject({ code: 'unavailable' });
+    server.reset();
+    server.behave(says(won));
+    expect((await ask()).llm?.attempts.map(({ form }) => form)).toEqual(['strict']);
+    expect(server.calls[0]?.body.messages[0]?.role).toBe('system');
+  });
 
   it('is lowered for one event alone where others are served', async () => {
     const { ask } = askingAt(server.baseUrl);

@@ -5,4 +5,12 @@ export {
   type Profile,
   startModelServer,
 } from './model-server.js';
-export { completes, fails, MISBEHAVIOUR, refusesForms, refusesParameter, says } from './profiles.js';
+export {
+  completes,
+  fails,
+  MISBEHAVIOUR,
+  refusesForms,
+  refusesParameter,
+  refusesSystemRole,
+  says,
+} from './profiles.js';

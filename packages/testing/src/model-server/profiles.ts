@@ -81,6 +81,16 @@ export const refusesParameter =
         )
       : otherwise(call);
 
+/**
+ * Refuses messages of the system, as servers do whose model's template has no such role: vLLM answers 400, llama.cpp 500.
+ */
+export const refusesSystemRole =
+  (otherwise: Profile, status = 400, reason = 'System role not supported'): Profile =>
+  (call) =>
+    call.body.messages.some(({ role }) => role === 'system')
+      ? fails(status, { body: errorBody(reason) })(call)
+      : otherwise(call);
+
 const MEGABYTE = 1024 * 1024;
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 const change = (attribute: string, value: string) =>

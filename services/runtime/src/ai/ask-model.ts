@@ -43,11 +43,14 @@ export async function askModel(dependencies: AskDependencies, question: Question
   let { form } = question;
   for (let tries = 1; ; ) {
     const failure = await attemptRequest(dependencies, question, question.prepare(form)).catch(asFailure);
-    if (!(failure instanceof ChatFailed)) return { answer: failure, form };
-    if (failure.fault === 'too_large') return { answer: null, form };
+    const isAnswer = !(failure instanceof ChatFailed);
+    if (isAnswer || failure.fault === 'too_large') {
+      // One that was refused in all forms says nothing of them.
+      if (form !== question.form) dependencies.forms.lowered(question.key, form);
+      return { answer: isAnswer ? failure : null, form };
+    }
     const other = otherForm(form, failure);
     if (other !== undefined) {
-      dependencies.forms.lowered(question.key, other);
       form = other;
       continue;
     }
@@ -66,8 +69,9 @@ function asFailure(error: unknown): ChatFailed {
 const FORM_REFUSALS: ReadonlySet<number | undefined> = new Set([400, 422, 501]);
 
 function otherForm(form: RequestForm, { fault, facts }: ChatFailed): RequestForm | undefined {
-  const isRefusal = fault === 'refused' && FORM_REFUSALS.has(facts.status) && facts.isPromptTooLong !== true;
-  return isRefusal ? formAfterRefusal(form, facts.parameter) : undefined;
+  const saysSo = facts.refusedPart === 'system' || FORM_REFUSALS.has(facts.status);
+  const isRefusal = fault === 'refused' && saysSo && facts.isPromptTooLong !== true;
+  return isRefusal ? formAfterRefusal(form, facts.refusedPart) : undefined;
 }
 
 const isPassing = ({ fault }: ChatFailed): boolean => fault !== 'refused';

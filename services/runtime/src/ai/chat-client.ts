@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts
 import type { Model } from '../models/model.js';
 import { readBounded, TooManyBytes } from './bounded-body.js';
 import type { ModelMessage } from './read-answer.js';
+import type { RefusedPart } from './request-forms.js';
 
 /** An answer to a request for a chat completion. */
 export interface ChatAnswer {
@@ -28,8 +29,7 @@ export interface ChatFailureFacts {
   readonly status?: number;
   /** How long the server asks to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
-  /** The parameter of the request that the server does not accept, where it says so and there is another way. */
-  readonly parameter?: (typeof OPTIONAL_PARAMETERS)[number] | undefined;
+  readonly refusedPart?: RefusedPart | undefined;
   readonly isPromptTooLong?: boolean;
 }
 
@@ -140,29 +140,34 @@ const boundedFetch =
 
 /** Parameters that a request can do without, or give by another name. */
 const OPTIONAL_PARAMETERS = ['max_tokens', 'temperature', 'seed'] as const;
+/** How servers say that the model's template has no system role, also with 500; an error that only quotes it costs a try. */
+const NO_SYSTEM_ROLE =
+  /\bsystem (role|message|prompt|instruction)|'system'|developer instruction|roles must alternate/i;
+
+function refusedPartOf(error: unknown): RefusedPart | undefined {
+  const { message, param } = error as { message?: unknown; param?: unknown };
+  const parameter = OPTIONAL_PARAMETERS.find((name) => name === param);
+  return parameter ?? (NO_SYSTEM_ROLE.test(String(message).slice(0, MAX_ERROR_TEXT)) ? 'system' : undefined);
+}
+
+/** Characters of a server's error text that are looked at. */
+const MAX_ERROR_TEXT = 2000;
 
 function failureOf(error: unknown, isLate: boolean): ChatFailed {
   if (isLate) return new ChatFailed('timeout');
   if (error instanceof ChatFailed) return error;
   if (causesOf(error).some((cause) => cause instanceof TooManyBytes)) return new ChatFailed('too_large');
-  const { status, headers, param, code } = error as {
-    status?: unknown;
-    headers?: Headers;
-    param?: unknown;
-    code?: unknown;
-  };
+  const { status, headers, code } = error as { status?: unknown; headers?: Headers; code?: unknown };
   if (typeof status !== 'number') return new ChatFailed(wasReached(error) ? 'broken_answer' : 'unreachable');
   const facts = {
     status,
     retryAfterMs: retryAfterOf(headers),
-    parameter: OPTIONAL_PARAMETERS.find((name) => name === param),
+    refusedPart: refusedPartOf(error),
     isPromptTooLong: code === 'context_length_exceeded',
   };
   if (status === 429 || status === 408) return new ChatFailed('rate_limited', facts);
-  return new ChatFailed(
-    (status >= 400 && status < 500) || status === 501 ? 'refused' : 'server_error',
-    facts,
-  );
+  const isRefused = (status >= 400 && status < 500) || status === 501 || facts.refusedPart === 'system';
+  return new ChatFailed(isRefused ? 'refused' : 'server_error', facts);
 }
 
 function causesOf(error: unknown): unknown[] {

@@ -28,13 +28,23 @@ export function chatRequest({
 }: ChatRequestParts): JsonObject {
   return {
     model,
-    messages: messages.map(({ role, content }) => ({ role, content })),
+    messages: (form.withSystemRole ? messages : withoutSystemRole(messages)).map(({ role, content }) => ({
+      role,
+      content,
+    })),
     stream: false,
     [form.tokenLimit]: outputTokens,
     ...(form.withTemperature ? { temperature: TEMPERATURE } : {}),
     ...(form.withSeed ? { seed } : {}),
     ...responseFormat(form, schema),
   };
+}
+
+/** The text of the system stands before that of the first message, which is the user's. */
+function withoutSystemRole([system, first, ...rest]: readonly ChatMessage[]): ChatMessage[] {
+  if (system?.role !== 'system' || first === undefined)
+    throw new Error('a prompt begins with system and user');
+  return [{ ...first, content: `${system.content}\n\n${first.content}` }, ...rest];
 }
 
 function responseFormat({ output }: RequestForm, schema: JsonObject | null): JsonObject {

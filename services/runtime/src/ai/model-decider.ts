@@ -14,7 +14,7 @@ import { startExchange } from './exchange-record.js';
 import { buildPrompt, corrections, type RefusedAnswer } from './prompt.js';
 import { type ModelRoom, refuseHuge, roomBeside, schemaTokens, tokensOf } from './prompt-size.js';
 import { type Reading, readAnswer } from './read-answer.js';
-import { createFormMemory, type FormKey, formAfterRefusal, type RequestForm } from './request-forms.js';
+import { createFormMemory, type FormKey, formBelow, type RequestForm } from './request-forms.js';
 import { createModelSignals } from './signals.js';
 import { type StrictForm, strictFormOf } from './strict-form.js';
 import { outputLimitOf } from './token-estimate.js';
@@ -174,7 +174,7 @@ function startDialogue({ forms }: AskDependencies, request: DeciderRequest): Dia
     },
     formAfter: ({ form }, reading) => {
       if (reading.ok || reading.fault === 'not_allowed') forms.worked(key, form);
-      const lower = isIgnored(form, reading) ? formAfterRefusal(form, undefined) : undefined;
+      const lower = isIgnored(form, reading) ? formBelow(form) : undefined;
       if (lower !== undefined) forms.lowered(key, lower);
       return lower ?? form;
     },

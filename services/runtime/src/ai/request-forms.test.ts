@@ -1,20 +1,27 @@
 import { FakeClock } from '@orrery/testing';
 import { expect, it } from 'vitest';
-import { createFormMemory, formAfterRefusal, type RequestForm } from './request-forms.js';
+import { createFormMemory, formAfterRefusal, formBelow, type RequestForm } from './request-forms.js';
 
 const best: RequestForm = {
   output: 'strict',
   tokenLimit: 'max_tokens',
   withTemperature: true,
   withSeed: true,
+  withSystemRole: true,
 };
 const key = { baseUrl: 'http://a/v1', model: 'm', definition: 'd1' };
 
-it('goes down the ladder where a server does not say what it refuses', () => {
-  const json = formAfterRefusal(best, undefined);
-  const text = json && formAfterRefusal(json, 'response_format');
-  expect([json?.output, text?.output]).toEqual(['json', 'text']);
-  expect(text && formAfterRefusal(text, undefined)).toBeUndefined();
+it('goes down the ladder where a server does not say what it refuses, then down again without a system role', () => {
+  const tried: unknown[] = [];
+  for (let form: RequestForm | undefined = best; form !== undefined; form = formAfterRefusal(form, undefined))
+    tried.push([form.output, form.withSystemRole]);
+  const outputs = ['strict', 'json', 'text'];
+  expect(tried).toEqual([true, false].flatMap((system) => outputs.map((output) => [output, system])));
+});
+
+it('keeps the system role where the output is ignored', () => {
+  expect(formBelow(best)).toEqual({ ...best, output: 'json' });
+  expect(formBelow({ ...best, output: 'text' })).toBeUndefined();
 });
 
 it('leaves out the parameter that a server names, once', () => {
@@ -22,6 +29,7 @@ it('leaves out the parameter that a server names, once', () => {
   expect(formAfterRefusal(best, 'temperature')).toEqual({ ...best, withTemperature: false });
   expect(formAfterRefusal(best, 'seed')).toEqual({ ...best, withSeed: false });
   expect(formAfterRefusal({ ...best, withSeed: false }, 'seed')?.output).toBe('json');
+  expect(formAfterRefusal(best, 'system')).toEqual({ ...best, withSystemRole: false });
 });
 
 it('remembers a lower form by server and model, for an hour', async () => {

@@ -9,6 +9,8 @@ export interface RequestForm {
   readonly tokenLimit: 'max_tokens' | 'max_completion_tokens';
   readonly withTemperature: boolean;
   readonly withSeed: boolean;
+  /** Without it the system's text stands before the user's: templates of some models know no system role. */
+  readonly withSystemRole: boolean;
 }
 
 const BEST: RequestForm = {
@@ -16,6 +18,7 @@ const BEST: RequestForm = {
   tokenLimit: 'max_tokens',
   withTemperature: true,
   withSeed: true,
+  withSystemRole: true,
 };
 
 /** The ladder: what is asked for where a form was refused or ignored. */
@@ -25,15 +28,27 @@ const BELOW: Readonly<Record<OutputForm, OutputForm | undefined>> = {
   text: undefined,
 };
 
+/** What a server may refuse of a request, where it says so and there is another way. */
+export type RefusedPart = 'max_tokens' | 'temperature' | 'seed' | 'system';
+
 /**
- * The form to try after a server refused one, by the parameter that it named, if any; `undefined` when no other form is
- * left.
+ * The form to try after a server refused one, by the part that it named, if any; `undefined` when no other form is left.
+ * Where none was named, all forms of output are tried with a system role, and then without one.
  */
-export function formAfterRefusal(form: RequestForm, parameter: string | undefined): RequestForm | undefined {
-  if (parameter === 'max_tokens' && form.tokenLimit === 'max_tokens')
+export function formAfterRefusal(form: RequestForm, part: RefusedPart | undefined): RequestForm | undefined {
+  if (part === 'max_tokens' && form.tokenLimit === 'max_tokens')
     return { ...form, tokenLimit: 'max_completion_tokens' };
-  if (parameter === 'temperature' && form.withTemperature) return { ...form, withTemperature: false };
-  if (parameter === 'seed' && form.withSeed) return { ...form, withSeed: false };
+  if (part === 'temperature' && form.withTemperature) return { ...form, withTemperature: false };
+  if (part === 'seed' && form.withSeed) return { ...form, withSeed: false };
+  if (part === 'system' && form.withSystemRole) return { ...form, withSystemRole: false };
+  return (
+    formBelow(form) ??
+    (form.withSystemRole ? { ...form, output: 'strict', withSystemRole: false } : undefined)
+  );
+}
+
+/** The form with the next lower output, after one that was ignored. */
+export function formBelow(form: RequestForm): RequestForm | undefined {
   const output = BELOW[form.output];
   return output && { ...form, output };
 }

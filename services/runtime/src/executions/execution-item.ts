@@ -88,7 +88,9 @@ export function executionItem(
     deadline: call.deadline,
     signal: call.signal,
     prepare: async (state) => {
-      if (!asynchronous) confirmed = await confirmVersion(catalog, state, request.event);
+      const confirming = confirmVersion(catalog, state, request.event);
+      // A catalog that is away is waited for by the run.
+      confirmed = await (asynchronous ? confirming.catch(() => undefined) : confirming);
       if (
         request.offer !== undefined &&
         priceOf(confirmed?.definition, request) > 0 &&
@@ -98,10 +100,11 @@ export function executionItem(
     },
     decide: (state, _ids, now) => {
       const resolved = resolveEvent(state, request, confirmed);
-      if (asynchronous) return accept(state, now);
+      if (asynchronous && confirmed === undefined) return accept(state, now);
       if (resolved === 'prepare') return { kind: 'prepare' };
       const isAi = resolved.definition.mutation === 'ai';
       if (isAi) usableModel(models, modelIdOf(state.row, models));
+      if (asynchronous) return accept(state, now);
       const execution = executionOf(resolved, state, request, call, limits, now);
       const priceUsd = priceOf(resolved.definition, request);
       if (priceUsd > 0 && request.offer !== undefined) {
