@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startModelServer } from '@orrery/testing/model-server';
+import { says, startModelServer } from '@orrery/testing/model-server';
 import { type System, startAllInOne, startNode } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { keyOfAnother } from '../src/access/callers.js';
@@ -115,6 +115,59 @@ describe('the embedded default', () => {
     expect(output.match(/\{"result":\{"headline":/g)).toHaveLength(4);
     expect(output).toMatch(/"valid":true[\s\S]*HORSE_3 +\d/);
   });
+});
+
+describe('executions that wait for a model', () => {
+  const WAITING = 100;
+  const remark = { outputSchema: { headline: 'string' }, behaviorPrompt: 'Remark on the race.' };
+  const template = { 'horse:HORSE_1': { wins: { $increment: 1 } } };
+
+  it('leave their places under way to others', async () => {
+    let letGo = () => {};
+    const gate = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const answers = says({ stateChanges: {}, result: { headline: 'Fog.' } });
+    await using server = await startModelServer({
+      behaves: async (call) => {
+        await gate;
+        await answers(call);
+      },
+    });
+    const file = join(folder, 'slow-models.json');
+    const model = listedModel('slow', { isDefault: true, baseUrl: server.baseUrl, apiKeyEnv: null });
+    await writeFile(file, JSON.stringify([model]));
+    await using system = await startAllInOne(undefined, { AI_MODELS_FILE: file, MAX_IN_FLIGHT: '20' });
+    const api = apiClient(system.url, system.key);
+    const { world, deployment } = await aiRacingWorld(api);
+    const direct = { mutationSettings: { mode: 'direct', template } };
+    for (const [name, firstVersion] of Object.entries({ remark, tick: direct })) {
+      expect((await api.post(`${world}/events`, { name, firstVersion })).status).toBe(201);
+      expect(
+        await api.post(`${deployment}/event-bindings`, [{ event: name, eventVersion: 1 }]),
+      ).toMatchObject({
+        status: 201,
+      });
+    }
+    const execute = (event: string) => api.post(`${deployment}/execute`, { event, input: {} });
+    const waiting: ReturnType<typeof execute>[] = [];
+    // No more at once than may wait for a place.
+    for (let count = 1; count <= WAITING; count += 1) {
+      waiting.push(execute('remark'));
+      if (count % 20 === 0)
+        await vi.waitFor(() => expect(server.calls).toHaveLength(count), { timeout: 20_000 });
+    }
+    const took: number[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      const before = performance.now();
+      expect((await execute('tick')).status).toBe(200);
+      took.push(performance.now() - before);
+    }
+    letGo();
+    expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
+    // 8 ms on a quiet machine; the bound holds on a busy one too.
+    expect(took.toSorted((a, b) => a - b)[10]).toBeLessThan(1000);
+  }, 60_000);
 });
 
 describe("the operator's list", () => {

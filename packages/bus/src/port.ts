@@ -19,6 +19,8 @@ export interface CallOptions {
   requestId: string;
   /** A UUID of the client's request, by which a run of it is found again when its process was lost. */
   callId?: string | undefined;
+  /** The caller does not wait for a run that an execution becomes. Processes of earlier releases take no notice. */
+  leavesRun?: boolean | undefined;
   /** Ms since epoch after which the caller no longer waits. The remaining time is what travels, so clocks may differ. */
   deadline: number;
   /** Gives the call up; the handler's own signal is then aborted, best effort. */

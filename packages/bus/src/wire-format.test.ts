@@ -30,9 +30,12 @@ it('carries caller and request, and the time that remains, whatever the other cl
   expect(readCallHeaders(written, 777_000)).toEqual({
     caller,
     requestId: 'r1',
+    leavesRun: false,
     deadline: 777_400,
     remainingMs: 400,
   });
+  const left = writeCallHeaders({ caller, requestId: 'r1', callId: 'c1', leavesRun: true, deadline: 1 }, 400);
+  expect(readCallHeaders(left, 0)).toMatchObject({ callId: 'c1', leavesRun: true });
 });
 
 it('refuses a request that says nothing about its caller or deadline', () => {

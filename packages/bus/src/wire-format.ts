@@ -59,6 +59,7 @@ export function writeCallHeaders(options: CallOptions, remainingMs: number): Fra
     'orrery-deadline': `${options.deadline} ${remainingMs}`,
   };
   if (options.callId !== undefined) headers['orrery-call'] = options.callId;
+  if (options.leavesRun === true) headers['orrery-run'] = 'left';
   return injectTrace(headers);
 }
 
@@ -92,6 +93,7 @@ export function createReadCallHeaders(): ReadCallHeaders {
       caller: readCaller(headers['orrery-caller']),
       requestId: headers['orrery-request'] ?? '',
       callId: headers['orrery-call'],
+      leavesRun: headers['orrery-run'] === 'left',
       deadline: now + remainingMs,
       remainingMs,
     };

@@ -30,6 +30,8 @@ export interface AppContext {
   limits: HttpLimits;
   /** Requests under way; beyond it new ones are refused. */
   maxInFlight: number;
+  /** Of these, executions that wait for a model or a payment do not count, up to this many. */
+  maxWaiting: number;
   limiter: RateLimiter;
   /** Undefined: nothing is limited. */
   rates: RatePolicies | undefined;
@@ -57,14 +59,15 @@ export function createApp(context: AppContext): FastifyInstance {
   answerUnknownRoutes(app, table);
   limitConnections(app, onRequestEnd, context.limits);
   limitArrivingBodies(app, context.limits);
-  const admission = addAdmission(app, onRequestEnd, context.maxInFlight);
+  const admission = addAdmission(app, onRequestEnd, context);
   addHealthRoutes(app, context.health);
   addDocumentRoutes(app, () => openApiDocument(context.routes));
   const guards = (rpc: RoutedRpc) => [...requireAccess(rpc.access, context.keys), ...limitRate(rpc, context)];
+  const routes = { ...context, guards, admission };
   for (const rpc of context.routes) {
-    if (rpc.http.stream !== undefined) addStreamRoute(app, rpc, { ...context, guards, admission });
-    else if (rpc.http.signed === true) addSignedRoute(app, rpc, { ...context, guards });
-    else addRoute(app, rpc, { ...context, guards });
+    if (rpc.http.stream !== undefined) addStreamRoute(app, rpc, routes);
+    else if (rpc.http.signed === true) addSignedRoute(app, rpc, routes);
+    else addRoute(app, rpc, routes);
   }
   return app;
 }

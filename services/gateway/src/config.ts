@@ -32,6 +32,7 @@ const environment = z.object({
     .default('false')
     .describe('true, false, a number of hops, or addresses and networks separated by commas'),
   MAX_IN_FLIGHT: limit(1000, 1, 100_000, 'requests that may be under way at once'),
+  MAX_WAITING: limit(5000, 0, 100_000, 'executions that may wait for a model or a payment at once'),
   MAX_CONNECTIONS: limit(10_000, 16, 1_000_000, 'connections that may be open at once'),
   MAX_CONNECTIONS_PER_ADDRESS: limit(256, 1, 1_000_000, 'connections that one client address may have'),
   MAX_BODY_MIB: limit(64, 1, 65_536, 'MiB that the bodies of all requests may take at once'),
@@ -61,6 +62,8 @@ export interface GatewayConfig {
   readonly runDeadlineMs: number;
   /** Requests under way; beyond it new ones are refused with 503. */
   readonly maxInFlight: number;
+  /** Executions that wait for a model or a payment without counting as under way. */
+  readonly maxWaiting: number;
   /** Live streams that may be open; beyond it new ones are refused with 503. */
   readonly maxStreams: number;
   readonly signIn: SignInConfig;
@@ -89,6 +92,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     maxStreams: read.MAX_STREAMS,
     signIn: { isOpen: read.SIGN_UP === 'open', publicUrl: read.PUBLIC_URL ?? localUrl(read) },
     maxInFlight: read.MAX_IN_FLIGHT,
+    maxWaiting: read.MAX_WAITING,
     rates: read.RATE_LIMITS ? ratesOf(read) : undefined,
   };
 }

@@ -104,6 +104,34 @@ describe('admission', () => {
     expect((await first).statusCode).toBe(200);
   });
 
+  it('gives the place of a request that waits for its run to another one, and counts it no more when it ends', async () => {
+    const { app, answers } = fakeApp({ maxInFlight: 1, maxWaiting: 2 });
+    const waiting: (() => void)[] = [];
+    answers['things.create'] = ({ call }) =>
+      new Promise((resolve) => {
+        call.onRun?.();
+        waiting.push(() => resolve({ data: { name: 'x' } }));
+      });
+    const get = async () => (await app.inject({ url: '/api/things/x', headers: authorized })).statusCode;
+    const wait = async () =>
+      (await app.inject({ method: 'POST', url: '/api/things', headers: authorized, payload: { name: 'x' } }))
+        .statusCode;
+    const first = [wait(), wait()];
+    await expect.poll(() => waiting.length).toBe(2);
+    expect(await get()).toBe(200);
+    // There is room for two; the third keeps its place.
+    const third = wait();
+    await expect.poll(() => waiting.length).toBe(3);
+    expect(await get()).toBe(503);
+    for (const end of waiting.splice(0)) end();
+    expect(await Promise.all([...first, third])).toEqual([201, 201, 201]);
+    const again = [wait(), wait()];
+    await expect.poll(() => waiting.length).toBe(2);
+    expect(await get()).toBe(200);
+    for (const end of waiting) end();
+    await Promise.all(again);
+  });
+
   it('gives no place to a client that leaves during a guard', async () => {
     const guarded: (() => void)[] = [];
     const keys: KeyVerifier = {

@@ -1,9 +1,10 @@
-import { ServiceError } from '@orrery/contracts';
+import { randomUUID } from 'node:crypto';
+import { runtimeContract, ServiceError } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createDeciderDouble } from './decider-double.js';
-import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+import { codeOf, type House, OWNER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
 const house: House = await prepareHouse();
 const decider = createDeciderDouble();
@@ -297,6 +298,30 @@ describe('a run', () => {
   });
 });
 
+it('a caller that leaves its run is told which one it is, and asks for its answer', async () => {
+  await boot();
+  const { params, judge } = await plantJudged();
+  const { rpcs } = runtimeContract;
+  const caller = { kind: 'account' as const, accountId: OWNER, scopes: ['execute' as const] };
+  const call = { caller, requestId: 'leaves', callId: randomUUID(), deadline: Date.now() + 20_000 };
+  const execute = (event: string) => {
+    const request = { params, query: {}, headers: {}, body: { event, input: { id: 'a' } } };
+    return house.bus.call(rpcs['deployments.execute'], request, { ...call, leavesRun: true });
+  };
+  expect((await execute('increment')).data).toMatchObject({ stateChanges: { 'counter:a': { count: 1 } } });
+  const { data } = await execute('judge');
+  expect(data).toEqual({ executionId: expect.any(String), state: 'running' });
+  const answer = house.bus.call(rpcs['executions.ofCall'], { params, callId: call.callId }, call);
+  const asked = await decider.called();
+  expect(asked.request.executionId).toBe((data as { executionId: string }).executionId);
+  asked.answer(setTo('a', 3));
+  expect(await answer).toMatchObject({ data: { stateChanges: { 'counter:a': { count: 3 } } } });
+  // Others wait as before.
+  const waits = judge('a');
+  (await decider.calledBefore(waits)).answer(setTo('a', 4));
+  expect((await waits).data).toMatchObject({ stateChanges: { 'counter:a': { count: 4 } } });
+});
+
 describe('an owner that dies', () => {
   it('between the answer and its commit leaves it to the next, which commits it once', async () => {
     let dying = false;
@@ -412,5 +437,28 @@ describe('Prefer: respond-async', () => {
     expect(dry.data).toMatchObject({ dryRun: true });
     await house.call('deployments.pause', { params });
     expect(await codeOf(execute({ id: 'a' }, { headers: prefer }))).toBe('deployment_paused');
+  });
+
+  it('begins no run for a model that is not offered', async () => {
+    await boot({ models: [] });
+    const { execute, deployment } = await plantJudged();
+    expect(await codeOf(execute({ id: 'a' }, { headers: prefer }, 'judge'))).toBe('ai_model_unavailable');
+    expect(await query('select from runtime.runs where deployment_id = $1', [deployment.id])).toEqual([]);
+    expect((await execute({ id: 'a' }, { headers: prefer })).data).toMatchObject({ state: 'running' });
+  });
+
+  it('is accepted while the catalog is away: the run waits for it', async () => {
+    await boot();
+    const { execute, look } = await plantJudged();
+    const { handlers } = house.catalog;
+    const confirm = handlers['definitions.confirm'];
+    handlers['definitions.confirm'] = () => Promise.reject(new ServiceError('unavailable'));
+    const { data } = await execute({ id: 'a' }, { headers: prefer });
+    expect(data).toMatchObject({ state: 'running' });
+    handlers['definitions.confirm'] = confirm;
+    const { executionId } = data as { executionId: string };
+    await vi.waitFor(async () =>
+      expect((await look(executionId)).data).toMatchObject({ state: 'succeeded' }),
+    );
   });
 });

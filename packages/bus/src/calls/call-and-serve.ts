@@ -148,11 +148,11 @@ async function handle(
   call: Canceller,
   { clock, readCallHeaders }: AnswerDependencies,
 ): Promise<Frame> {
-  const { caller, requestId, callId, deadline, remainingMs } = readCallHeaders(request.headers, clock.now());
+  const { remainingMs, ...facts } = readCallHeaders(request.headers, clock.now());
   const timer = startDeadline(remainingMs, () => call.abort(lateError()));
   try {
     const valid = parseRequest(rpc, decodeUntrusted(request.body));
-    const reply = await handler(valid as never, { caller, requestId, callId, deadline, signal: call });
+    const reply = await handler(valid as never, { ...facts, signal: call });
     return { headers: NO_HEADERS, body: encodeReply(rpc, reply) };
   } catch (error) {
     // A handler that stopped because its call was aborted has not failed.

@@ -6,6 +6,8 @@ export interface CallContext {
   requestId: string;
   /** Names the client's request alone, unlike `requestId`, which clients may choose; only executions have one. */
   callId?: string | undefined;
+  /** The caller does not wait for a run that an execution becomes: it is told its id, and asks for the answer by itself. */
+  leavesRun?: boolean | undefined;
   /** Milliseconds since the epoch after which the caller waits no longer. */
   deadline: number;
   /** Aborted when the caller went away, the deadline passed or the service stops. */

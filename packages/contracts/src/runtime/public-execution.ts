@@ -5,7 +5,13 @@ import { NAMED_BYTES, name } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
 import { defineContract, rpc } from '../rpc/rpc.js';
 import { deploymentInPath } from './deployment-path.js';
-import { executedEvent, executionAnswer, executionRpcs, MAX_INPUT_BYTES } from './execution.js';
+import {
+  acceptedExecution,
+  executedEvent,
+  executionAnswer,
+  executionRpcs,
+  MAX_INPUT_BYTES,
+} from './execution.js';
 
 /** The fixed first part of every text that a wallet signs for an execution. */
 export const MESSAGE_PREFIX = 'orrery:';
@@ -83,7 +89,11 @@ export const publicExecutionRpcs = {
       /** Waits for a run that the same message began, in place of `request_in_flight`. */
       awaitsRun: z.boolean().default(false),
     }),
-    reply: z.strictObject({ data: executionAnswer, payment: settlementResponse.nullable().default(null) }),
+    /** A run that has just begun is told only to a caller that does not wait for it (`leavesRun`). */
+    reply: z.strictObject({
+      data: z.union([executionAnswer, acceptedExecution]),
+      payment: settlementResponse.nullable().default(null),
+    }),
   }),
 };
 

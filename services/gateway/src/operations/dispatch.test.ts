@@ -36,6 +36,42 @@ it('an execution whose run goes on past the deadline of the call is waited for l
   await expect(dispatching(async () => ({ data: null }), failed).answer()).rejects.toBe(failed);
 });
 
+function leaving(ofCall: () => Promise<unknown>) {
+  const running = { data: { executionId: 'e', state: 'running' } };
+  const call = vi.fn(async ({ name }: { name: string }, _request: unknown, _options: unknown) =>
+    name === 'executions.ofCall' ? ofCall() : running,
+  );
+  const dispatch = createDispatch({ call } as never, {}, { onError: () => undefined, longerMs: 90 });
+  const onRun = vi.fn();
+  const ask = (headers: object = {}) => dispatch(execute, { ...request, headers }, { ...gatewayCall, onRun });
+  return { call, onRun, ask, running };
+}
+
+it('an execution that became a run is asked for by itself, and only waits meanwhile', async () => {
+  const { call, onRun, ask } = leaving(async () => ({ data: { seq: 9 } }));
+  expect(await ask()).toEqual({ data: { seq: 9 } });
+  expect(onRun).toHaveBeenCalledTimes(1);
+  const [executed, asked] = call.mock.calls.map(([, , options]) => options as GatewayCall);
+  expect([executed?.leavesRun, executed?.deadline, asked?.leavesRun, asked?.deadline]).toEqual([
+    true,
+    9,
+    undefined,
+    99,
+  ]);
+});
+
+it('an asynchronous execution, and the answer to an earlier one, are answered as they are', async () => {
+  const { call, onRun, ask, running } = leaving(async () => ({ data: null }));
+  expect(await ask({ prefer: 'wait=3, respond-async' })).toEqual(running);
+  expect([call.mock.calls.length, onRun.mock.calls.length]).toEqual([1, 0]);
+  expect(await ask()).toEqual(running);
+});
+
+it('a run of which no process can tell goes on: its id is in the error', async () => {
+  const { ask } = leaving(() => Promise.reject(lost));
+  await expect(ask()).rejects.toMatchObject({ code: 'deadline_exceeded', facts: { executionId: 'e' } });
+});
+
 it('a dry run may take as long as the call of a model from the start', async () => {
   const { call, dispatch } = dispatching(async () => ({ data: null }), lost);
   await dispatch(execute, { ...request, query: { dryRun: 'true' } }, gatewayCall).catch(() => undefined);

@@ -45,7 +45,7 @@ function callOverBus(
   bus: Pick<Bus, 'call'>,
   rpc: RoutedRpc,
   request: unknown,
-  { caller, requestId, deadline, signal }: GatewayCall,
+  { caller, requestId, deadline, signal, onRun }: GatewayCall,
   longerMs: number,
 ): Promise<OperationReply> {
   const call = { caller, requestId, deadline, signal };
@@ -54,11 +54,30 @@ function callOverBus(
   const later = deadline + longerMs;
   const executing = { ...call, callId: crypto.randomUUID() };
   // A dry run has no run that could be asked for later.
-  const first = execution.query['dryRun'] === undefined ? executing : { ...executing, deadline: later };
-  return (bus.call(rpc, request, first) as Promise<OperationReply>).catch((error: unknown) => {
-    if (!isUnknown(error) && !isStillRunning(error)) throw error;
-    return answerOfRun(bus, execution, { ...executing, deadline: later }, error);
-  });
+  const isDry = execution.query['dryRun'] !== undefined;
+  const first = isDry ? { ...executing, deadline: later } : { ...executing, leavesRun: true };
+  const asking = { ...executing, deadline: later };
+  return (bus.call(rpc, request, first) as Promise<OperationReply>).then(
+    async (answer) => {
+      const lost = leftRun(answer, execution);
+      if (lost === undefined) return answer;
+      onRun?.();
+      return (await answerOfRun(bus, execution, asking, lost)) ?? answer;
+    },
+    async (error: unknown) => {
+      if (!isUnknown(error) && !isStillRunning(error)) throw error;
+      const answer = await answerOfRun(bus, execution, asking, error);
+      if (answer === undefined) throw error;
+      return answer;
+    },
+  );
+}
+
+/** For an execution that became a run and whose client waits for it: how it ends where its answer does not come. */
+function leftRun({ data }: OperationReply, { headers }: Execution): ServiceError | undefined {
+  const { executionId } = data as { executionId?: unknown };
+  if (typeof executionId !== 'string' || /respond-async/i.test(headers['prefer'] ?? '')) return undefined;
+  return new ServiceError('deadline_exceeded', undefined, { facts: { executionId } });
 }
 
 /** The process that took the call is gone. */
@@ -74,22 +93,25 @@ export const isStillRunning = (error: unknown): boolean =>
 type Execution = {
   readonly params: { worldAddress: string; address: string };
   readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: { readonly prefer?: string };
 };
 
-/** A call that had become a run is answered by the run, which goes on. @throws `lost` for any other */
+/**
+ * A call that had become a run is answered by the run, which goes on; undefined for one that became none.
+ * @throws `lost` where nobody can tell
+ */
 async function answerOfRun(
   bus: Pick<Bus, 'call'>,
   { params }: Execution,
   call: CallOptions & { callId: string },
   lost: unknown,
-): Promise<OperationReply> {
+): Promise<OperationReply | undefined> {
   const rpc = runtimeContract.rpcs['executions.ofCall'];
   const found = await bus.call(rpc, { params, callId: call.callId }, call).catch((error: unknown) => {
     // It answers what the run failed with.
     throw saysNothing(error) ? lost : error;
   });
-  if (found.data === null) throw lost;
-  return { data: found.data };
+  return found.data === null ? undefined : { data: found.data };
 }
 
 const saysNothing = (error: unknown): boolean =>

@@ -22,6 +22,8 @@ export interface Principal {
 export interface GatewayCall extends CallContext {
   /** The key that was presented; undefined on public routes. */
   principal: Principal | undefined;
+  /** The call has become a run: from now on it only waits, for a model or a payment. */
+  onRun?: () => void;
 }
 
 /** The members of the success envelope that a handler returns. */

@@ -4,20 +4,29 @@ import { type DispatchOptions, isStillRunning, isUnknown } from '../operations/d
 import type { ExecuteForWallet } from './signed-route.js';
 
 /**
- * Executes over the bus; errors are noted. A call whose process is lost, or whose run goes on, is repeated: a message
+ * Executes over the bus; errors are noted. A call whose process is lost, or that became a run, is repeated: a message
  * takes effect once, so the repetition gets the outcome of the first call, or takes its place.
  */
 export const createExecuteForWallet =
   (bus: Pick<Bus, 'call'>, { onError, longerMs }: DispatchOptions): ExecuteForWallet =>
-  (request, { caller, requestId, deadline, signal }) => {
+  (request, { caller, requestId, deadline, signal, onRun }) => {
     const rpc = runtimeContract.rpcs['executions.public'];
     const call = { caller, requestId, deadline, signal };
+    const repeat = () =>
+      bus.call(rpc, { ...request, awaitsRun: true }, { ...call, deadline: deadline + longerMs });
     return bus
-      .call(rpc, request, call)
-      .catch((error: unknown) => {
-        if (!isUnknown(error) && !isStillRunning(error)) throw error;
-        return bus.call(rpc, { ...request, awaitsRun: true }, { ...call, deadline: deadline + longerMs });
-      })
+      .call(rpc, request, { ...call, leavesRun: true })
+      .then(
+        (reply) => {
+          if (!('executionId' in reply.data)) return reply;
+          onRun?.();
+          return repeat();
+        },
+        (error: unknown) => {
+          if (!isUnknown(error) && !isStillRunning(error)) throw error;
+          return repeat();
+        },
+      )
       .catch((error: unknown) => {
         onError(error);
         throw error;

@@ -11,7 +11,7 @@ import {
 } from '@orrery/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { applyDecision, type RateContext } from '../http/guards/rate-limit.js';
-import { bodyLimitOf, callOf, type RouteContext } from '../http/request/operation-route.js';
+import { callOf, type RouteContext, routeOf } from '../http/request/operation-route.js';
 import { readRequest } from '../http/request/read-request.js';
 import type { GatewayCall, RoutedRpc } from '../operations/operation.js';
 import { requestSchema } from '../operations/request-schema.js';
@@ -41,11 +41,7 @@ export interface SignedRouteContext extends RouteContext, RateContext {
 export function addSignedRoute(app: FastifyInstance, rpc: RoutedRpc, context: SignedRouteContext): void {
   const schema = requestSchema(rpc);
   app.route({
-    method: rpc.http.method,
-    url: rpc.http.path,
-    bodyLimit: bodyLimitOf(app, rpc, schema),
-    onRequest: context.guards(rpc),
-    config: { operation: rpc.name },
+    ...routeOf(app, rpc, schema, context),
     handler: async (http, reply) => {
       const read = readRequest(http, schema);
       const request: PublicRequest = parseRequest(publicContract.rpcs['public.execute'], read);

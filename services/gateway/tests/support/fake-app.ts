@@ -60,6 +60,7 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
     deadlineMs: 30_000,
     limits: httpLimits,
     maxInFlight: 100,
+    maxWaiting: 100,
     limiter: createLocalLimiter(systemClock),
     rates: undefined,
     maxStreams: 2,

@@ -93,7 +93,7 @@ export interface ExecuteOptions extends Omit<ExecutionOptions, 'runId'> {
   readonly onAccepted?: (runId: string) => void;
 }
 
-/** Answers once the execution has ended; an asynchronous one once its run is committed. */
+/** Answers once the execution has ended; once its run is committed, where it is asynchronous or the caller leaves it. */
 export async function execute(
   dependencies: ExecuteDependencies,
   request: ExecutionRequest,
@@ -117,7 +117,9 @@ export async function execute(
   if (!('executionId' in answer) || answer.executionId !== runId) return answer;
   onAccepted?.(runId);
   const ended = runs.drive(runId, request.deploymentId).catch(() => undefined);
-  return options.asynchronous ? answer : awaitRun(dependencies, runId, ended, call);
+  return options.asynchronous || call.leavesRun === true
+    ? answer
+    : awaitRun(dependencies, runId, ended, call);
 }
 
 /** How often the row of a run is read that another owner continues, in milliseconds. */

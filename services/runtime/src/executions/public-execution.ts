@@ -77,7 +77,12 @@ async function executeHere(
     offer: { payment, resource },
   };
   const once = onceForMessage(dependencies, request, { wallet, message, address });
-  const answer = await execute(dependencies, request, { once, asynchronous: false }, call);
+  let begun: string | undefined;
+  const onAccepted = (runId: string) => {
+    begun = runId;
+  };
+  const answer = await execute(dependencies, request, { once, asynchronous: false, onAccepted }, call);
+  if ('executionId' in answer && answer.executionId === begun) return { data: answer, payment: null };
   const data =
     'executionId' in answer
       ? await ofEarlierCall(dependencies, answer, awaitsRun, call)

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from '../../operations/operation.js';
 import { type RequestSchema, requestSchema } from '../../operations/request-schema.js';
 import { principalOf } from '../guards/access.js';
+import type { Admission } from '../server/admission.js';
 import { readRequest } from './read-request.js';
 
 export interface RouteContext {
@@ -13,17 +14,14 @@ export interface RouteContext {
   deadlineMs: number;
   /** Who may pass, before the body is read: authentication, scope and rate. */
   guards: (rpc: RoutedRpc) => onRequestHookHandler[];
+  admission: Admission;
 }
 
 /** Makes an HTTP route of an RPC: guards, then request → call → envelope. */
 export function addRoute(app: FastifyInstance, rpc: RoutedRpc, context: RouteContext): void {
   const schema = requestSchema(rpc);
   app.route({
-    method: rpc.http.method,
-    url: rpc.http.path,
-    bodyLimit: bodyLimitOf(app, rpc, schema),
-    onRequest: context.guards(rpc),
-    config: { operation: rpc.name },
+    ...routeOf(app, rpc, schema, context),
     handler: async (http, reply) => {
       const request = readRequest(http, schema);
       const answer = await context.call(rpc, request, callOf(http, reply, context));
@@ -32,8 +30,22 @@ export function addRoute(app: FastifyInstance, rpc: RoutedRpc, context: RouteCon
   });
 }
 
+/** What an operation's route is, but for its handler. */
+export const routeOf = (
+  app: FastifyInstance,
+  rpc: RoutedRpc,
+  schema: RequestSchema,
+  { guards }: Pick<RouteContext, 'guards'>,
+) => ({
+  method: rpc.http.method,
+  url: rpc.http.path,
+  bodyLimit: bodyLimitOf(app, rpc, schema),
+  onRequest: guards(rpc),
+  config: { operation: rpc.name },
+});
+
 /** Bytes of a request's body: the operation's own limit, and never more than the general one. */
-export const bodyLimitOf = (app: FastifyInstance, { http }: RoutedRpc, { body }: RequestSchema): number =>
+const bodyLimitOf = (app: FastifyInstance, { http }: RoutedRpc, { body }: RequestSchema): number =>
   Math.min(app.initialConfig.bodyLimit ?? Number.POSITIVE_INFINITY, wireBytes(http, body));
 
 /** A character that is written as an escape (`\\u0041`) takes six bytes. */
@@ -51,7 +63,7 @@ export function wireBytes({ bodyBytes }: RoutedRpc['http'], body: RequestSchema[
 export function callOf(
   http: FastifyRequest,
   reply: FastifyReply,
-  { clock, deadlineMs }: RouteContext,
+  { clock, deadlineMs, admission }: RouteContext,
 ): GatewayCall {
   return {
     caller: callerOf(http),
@@ -59,6 +71,7 @@ export function callOf(
     requestId: http.id,
     deadline: clock.now() + deadlineMs,
     signal: signalOfClient(reply),
+    onRun: () => admission.wait(reply),
   };
 }
 

@@ -19,8 +19,6 @@ export type StreamHandler = (request: unknown, call: StreamCall) => Promise<void
 
 export interface StreamRouteContext extends RouteContext {
   stream: StreamHandler;
-  /** An open stream does not count as a request under way. */
-  admission: { release(reply: FastifyReply): void };
   /** Open streams of this process; beyond it new ones are refused. */
   maxStreams: number;
 }

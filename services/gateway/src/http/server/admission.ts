@@ -15,25 +15,33 @@ type Carrier = FastifyReply & { [CANDIDATE]: Candidate | undefined };
 export interface Admission {
   /** A long answer, such as a stream, does not count as a request under way. */
   release(reply: FastifyReply): void;
+  /** The request only waits from now on, and counts among those that wait; where these are too many, as before. */
+  wait(reply: FastifyReply): void;
+}
+
+export interface AdmissionLimits {
+  readonly maxInFlight: number;
+  readonly maxWaiting: number;
 }
 
 /**
  * At most `maxInFlight` requests are under way: beyond that number every further request makes all of them slower. As
  * many more wait for a second, in order of arrival; the others are refused with 503 and `Retry-After`. A request counts
- * once it has arrived completely, so slow senders take no place from those that run.
+ * once it has arrived completely, so slow senders take no place from those that run, and no longer once it waits for a
+ * model or a payment, so slow models do not either.
  */
 export function addAdmission(
   app: FastifyInstance,
   onRequestEnd: OnRequestEnd,
-  maxInFlight: number,
+  limits: AdmissionLimits,
 ): Admission {
-  const places = new Places(maxInFlight);
+  const places = new Places(limits);
   app.decorateReply(CANDIDATE, undefined);
   app.addHook('preValidation', (request, reply, done) => {
     if (ALWAYS_ADMITTED.test(request.url)) return done();
     // Its client left during a guard. The end of the request was noted then, so nothing would give its place back.
     if (reply.raw.destroyed) return;
-    const candidate = { admit: () => done(), refuse: done, isUnderWay: false };
+    const candidate = { admit: () => done(), refuse: done, isUnderWay: false, isWaiting: false };
     (reply as Carrier)[CANDIDATE] = candidate;
     places.enter(candidate);
   });
@@ -41,14 +49,20 @@ export function addAdmission(
     const candidate = (reply as Carrier)[CANDIDATE];
     if (candidate !== undefined) places.leave(candidate);
   };
+  const wait = (reply: FastifyReply) => {
+    const candidate = (reply as Carrier)[CANDIDATE];
+    if (candidate !== undefined) places.wait(candidate);
+  };
   onRequestEnd((_request, reply) => release(reply));
-  return { release };
+  return { release, wait };
 }
 
 interface Candidate {
   admit(): void;
   refuse(error: ServiceError): void;
   isUnderWay: boolean;
+  /** Its place was given to another one. */
+  isWaiting: boolean;
 }
 
 /**
@@ -57,13 +71,16 @@ interface Candidate {
  */
 class Places {
   readonly #max: number;
+  readonly #maxWaiting: number;
   #taken = 0;
+  #waiting = 0;
   /** With the time until which each waits. */
   readonly #queue = new Map<Candidate, number>();
   #isWatched = false;
 
-  constructor(max: number) {
-    this.#max = max;
+  constructor({ maxInFlight, maxWaiting }: AdmissionLimits) {
+    this.#max = maxInFlight;
+    this.#maxWaiting = maxWaiting;
   }
 
   enter(candidate: Candidate): void {
@@ -79,6 +96,18 @@ class Places {
       return;
     }
     candidate.isUnderWay = false;
+    if (candidate.isWaiting) this.#waiting -= 1;
+    else this.#free();
+  }
+
+  wait(candidate: Candidate): void {
+    if (!candidate.isUnderWay || candidate.isWaiting || this.#waiting >= this.#maxWaiting) return;
+    candidate.isWaiting = true;
+    this.#waiting += 1;
+    this.#free();
+  }
+
+  #free(): void {
     this.#taken -= 1;
     const [next] = this.#queue.keys();
     if (next === undefined) return;

@@ -1,0 +1,44 @@
+import { ServiceError } from '@orrery/contracts';
+import { expect, it, vi } from 'vitest';
+import type { GatewayCall } from '../operations/operation.js';
+import { createExecuteForWallet } from './execute-for-wallet.js';
+
+const call = {
+  caller: { kind: 'wallet', wallet: 'w' },
+  requestId: 'r',
+  deadline: 9,
+} as unknown as GatewayCall;
+const answer = { data: { seq: 7 }, payment: null };
+
+function executing(first: () => Promise<unknown>) {
+  const bus = { call: vi.fn() };
+  bus.call.mockImplementationOnce(first).mockImplementation(async () => answer);
+  const [onRun, onError] = [vi.fn(), vi.fn()];
+  const execute = createExecuteForWallet(bus as never, { onError, longerMs: 90 });
+  const made = () => bus.call.mock.calls.map(([, request, options]) => ({ ...request, ...options }));
+  return { execute: () => execute({ awaitsRun: false } as never, { ...call, onRun }), made, onRun };
+}
+
+it('answers at once what needed no run', async () => {
+  const { execute, made, onRun } = executing(async () => answer);
+  expect(await execute()).toEqual(answer);
+  expect(made()).toMatchObject([{ leavesRun: true, awaitsRun: false, deadline: 9 }]);
+  expect(onRun).not.toHaveBeenCalled();
+});
+
+it('waits for a run by itself', async () => {
+  const running = { data: { executionId: 'e', state: 'running' }, payment: null };
+  const { execute, made, onRun } = executing(async () => running);
+  expect(await execute()).toEqual(answer);
+  expect(onRun).toHaveBeenCalledTimes(1);
+  expect(made()[1]).toMatchObject({ awaitsRun: true, deadline: 99 });
+  expect(made()[1]).not.toHaveProperty('leavesRun');
+});
+
+it('repeats a call whose process is lost, and no other that fails', async () => {
+  const lost = new ServiceError('unavailable', 'Gone.', { facts: { outcome: 'unknown' } });
+  expect(await executing(() => Promise.reject(lost)).execute()).toEqual(answer);
+  const refused = executing(() => Promise.reject(new ServiceError('deployment_paused')));
+  await expect(refused.execute()).rejects.toMatchObject({ code: 'deployment_paused' });
+  expect(refused.made()).toHaveLength(1);
+});
