@@ -1,25 +1,15 @@
 import { type ModelCall, says, startModelServer } from '@orrery/testing/model-server';
 import { expect, it } from 'vitest';
+import { judgeVersion } from './fake-catalog.js';
 import { modelNamed } from './model-double.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house = await prepareHouse();
+house.catalog.plantVersion({ ...judgeVersion, event: 'judge', versionId: 80 });
 house.catalog.plantVersion({
-  event: 'judge',
-  versionId: 80,
-  behaviorPrompt: 'Judge.',
-  isLocked: true,
-  inputSchema: { id: 'string' },
-  stateChanges: { counter: 'partial' },
-  readEntities: [{ schema: 'counter', filter: ['id'] }],
-});
-house.catalog.plantVersion({
+  ...judgeVersion,
   event: 'survey',
   versionId: 81,
-  behaviorPrompt: 'Survey.',
-  isLocked: true,
-  inputSchema: { id: 'string' },
-  stateChanges: { counter: 'partial' },
   readEntities: [{ schema: 'counter' }],
 });
 

@@ -1,17 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { judgeVersion } from './fake-catalog.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house = await prepareHouse();
-house.catalog.plantVersion({
-  event: 'judge',
-  versionId: 80,
-  behaviorPrompt: 'Judge.',
-  isLocked: true,
-  inputSchema: { id: 'string' },
-  stateChanges: { counter: 'partial' },
-  readEntities: [{ schema: 'counter', filter: ['id'] }],
-});
+house.catalog.plantVersion({ ...judgeVersion, event: 'judge', versionId: 80 });
 
 const MODEL_MS = 5;
 /**

@@ -206,3 +206,12 @@ export const incrementVersion = {
     template: { 'counter:{{input.id}}': { count: { $increment: 1 } } },
   },
 };
+
+/** A version that a model decides, and that reads the counter `input.id`; its event and its id are given by the test. */
+export const judgeVersion = {
+  behaviorPrompt: 'Judge.',
+  isLocked: true,
+  inputSchema: { id: 'string' },
+  stateChanges: { counter: 'partial' as const },
+  readEntities: [{ schema: 'counter', filter: ['id'] }],
+};

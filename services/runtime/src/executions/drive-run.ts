@@ -5,17 +5,10 @@ import { DeciderFailed } from '../models/decider.js';
 import { releaseKeysOf } from '../once/once-store.js';
 import { NotOwner } from '../ownership/partitions.js';
 import { releaseReservation } from '../payments/payment-store.js';
+import { type Ending, failItem, refuseItem } from './fail-run.js';
 import { evidenceOfRun } from './run-evidence.js';
 import { type RunRow, readRun } from './run-row.js';
-import {
-  type Drive,
-  type Ending,
-  failItem,
-  refuseItem,
-  type Step,
-  type StepDependencies,
-  stepOf,
-} from './run-steps.js';
+import { type Drive, type Step, type StepDependencies, stepOf } from './run-steps.js';
 
 export interface DriveDependencies extends StepDependencies {
   readonly logger: Logger;

@@ -7,11 +7,9 @@ import type { Decision } from '../execution/execution.js';
 import type { ReadSet } from '../execution/read-entities.js';
 import type { Lanes } from '../lanes/lanes.js';
 import { callDecider, type Decider, type DeciderAnswer } from '../models/decider.js';
-import type { Evidence } from '../models/evidence.js';
 import type { ModelList } from '../models/model-list.js';
 import type { Payments } from '../payments/payments.js';
 import type { Settled } from '../payments/settle-payment.js';
-import type { DeploymentState } from '../state/deployment-state.js';
 import { inTheWayOf } from '../state/open-runs.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import type { Briefing } from './briefing.js';
@@ -23,13 +21,13 @@ import {
   type UncheckedRequest,
 } from './decider-request.js';
 import type { ResolveDependencies } from './execution-item.js';
+import type { Ending } from './fail-run.js';
 import { fingerprintOf, holdsOf, type ReadFingerprint, stillFits } from './read-fingerprint.js';
-import { entryEvidence, evidenceOfRun, withEvidence } from './run-evidence.js';
+import { evidenceOfRun } from './run-evidence.js';
 import {
   type BriefingDependencies,
   endRun,
   evidenceColumn,
-  refuseRun,
   runItem,
   type StepContext,
   updateRun,
@@ -60,15 +58,6 @@ export interface Drive {
   /** How the settlement of its payment ended, until that is stored. */
   settled?: Settled;
   ending?: Ending;
-}
-
-/** Why a run ends without an outcome of its own. */
-export interface Ending {
-  readonly reason: ServiceError;
-  /** What the decision that failed has cost. */
-  readonly evidence?: Evidence;
-  /** The run has read, so it leaves a failed entry. A run that called its decider has always read. */
-  readonly hasRead?: boolean;
 }
 
 /** Takes a run from the state in its row to the next one. Resolves once that is committed. */
@@ -262,62 +251,3 @@ async function settleStep(...[dependencies, row, signal, drive]: Parameters<Step
   drive.settled = settled;
   await endPaidRun(dependencies, row, settled, signal);
 }
-
-// failed
-
-/** How long a run may take to record its failure, in milliseconds: it may be overdue already. */
-const FAIL_TIMEOUT_MS = 10_000;
-
-/**
- * Ends a run with its reason. If preparing the item fails (the catalog may be unavailable), it is not known what the run
- * would have executed, and only its row records the reason.
- */
-export function failItem(
-  dependencies: StepDependencies,
-  row: RunRow,
-  signal: AbortSignal,
-  { reason, evidence, hasRead }: Ending,
-): WorkItem<ExecutionAnswer | undefined> {
-  const all = withEvidence(evidenceOfRun(row), evidence ?? null);
-  const item = runItem<ExecutionAnswer>(
-    dependencies,
-    row,
-    signal,
-    ({ resolved, execution, now, details }) => {
-      if (resolved.definition.mutation !== 'ai' && !hasRead) return refuseRun(row, reason, now);
-      const recorded = { ...details, evidence: entryEvidence(all) };
-      return endRun(row, failedOutcome(resolved, execution, reason, recorded), now, all);
-    },
-  );
-  let isUnknown = false;
-  return {
-    ...item,
-    deadline: dependencies.clock.now() + FAIL_TIMEOUT_MS,
-    prepare: async (state) => {
-      isUnknown = await Promise.resolve(item.prepare(state)).then(
-        () => false,
-        () => true,
-      );
-    },
-    decide: (state, ids, now) =>
-      isUnknown && mayEnd(state, row) ? refuseRun(row, reason, now, all) : item.decide(state, ids, now),
-  };
-}
-
-/** Ends a run with a reason and nothing else: whatever else it would record cannot be stored. */
-export const refuseItem = (
-  { clock }: Pick<StepDependencies, 'clock'>,
-  row: RunRow,
-  signal: AbortSignal,
-  reason: ServiceError,
-): WorkItem<undefined> => ({
-  deploymentId: row.deployment_id,
-  deadline: clock.now() + FAIL_TIMEOUT_MS,
-  signal,
-  prepare: () => undefined,
-  decide: (state, _ids, now) =>
-    mayEnd(state, row) ? refuseRun(row, reason, now, []) : { kind: 'answer', answer: undefined },
-});
-
-/** Whether a run may be failed: one that is staged may be charged. */
-const mayEnd = ({ runs }: DeploymentState, { id }: RunRow): boolean => runs.get(id)?.staged === false;
