@@ -120,6 +120,14 @@ describe('the live stream', () => {
     await expect.poll(() => stream.ids()).toEqual([4, 5, 6, 7]);
   });
 
+  it('moves the id past entries that are no executions at once', async () => {
+    const { add, open } = await start();
+    await add('execution');
+    const stream = await open({ 'last-event-id': '1' });
+    await add('paused');
+    await expect.poll(stream.text).toBe(': still here\nid: 2\n\n');
+  });
+
   it.each(['-1', 'x', '1'.repeat(16)])('refuses the Last-Event-ID %s', async (id) => {
     const { open } = await start();
     const { answer } = await open({ 'last-event-id': id });

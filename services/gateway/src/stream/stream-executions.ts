@@ -29,6 +29,9 @@ export async function streamExecutions(
       onProgress(seq);
       if (entry.kind === 'deleted') return 'deleted';
     }
+    const last = entries.at(-1);
+    // Who follows the whole journal sees by the id that there is more than executions, and reads it.
+    if (last !== undefined && last.kind !== 'execution') stream.heartbeat(last.seq);
     if (entries.length === 0) await heads.beyond(deployment, seq, signal);
   }
   return 'aborted';
