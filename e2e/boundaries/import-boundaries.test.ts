@@ -9,6 +9,7 @@ const SERVICES = ['gateway', 'catalog', 'runtime', 'scheduler', 'chain-pusher'];
 /** Which of our packages a folder's sources may import. Tests may also use `testing`. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   'packages/contracts': [],
+  'packages/sdk': [],
   'packages/expressions': ['contracts'],
   'packages/service-kit': ['contracts'],
   'packages/database': ['contracts', 'service-kit'],
@@ -18,7 +19,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'apps/standalone': ['contracts', 'service-kit', 'bus', 'embedded-postgres', ...SERVICES],
   'apps/cli': ['contracts', 'service-kit', 'gateway', 'runtime', 'chain-pusher', 'embedded-postgres'],
   'packages/testing': ['service-kit', 'embedded-postgres'],
-  e2e: ['contracts', 'service-kit', 'testing', 'embedded-postgres', 'bus', 'scheduler'],
+  e2e: ['contracts', 'sdk', 'service-kit', 'testing', 'embedded-postgres', 'bus', 'scheduler'],
   bench: ['contracts', 'service-kit', 'testing', 'embedded-postgres', 'bus', 'database', ...SERVICES],
   ...Object.fromEntries(
     SERVICES.map((name) => [

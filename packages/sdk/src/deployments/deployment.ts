@@ -1,0 +1,46 @@
+import type { components } from '../generated/api.js';
+import { pagesOf } from '../requests/lists.js';
+import type { Requests } from '../requests/requests.js';
+import { type VerifiedHistory, type VerifyOptions, verifyHistory } from '../verification/verify-history.js';
+import type { DeploymentPath } from './deployment-path.js';
+import { createExecutions, type Executions } from './executions.js';
+import { createJournal, type HistoryEntry, type HistoryOptions, type JournalOptions } from './journal.js';
+import { type StreamEvent, type StreamOptions, streamOf } from './stream.js';
+
+export type EntityInstance = components['schemas']['EntityInstance'];
+
+export interface InstancesOptions {
+  readonly entitySchema?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** One deployment: executions, instances, journal. */
+export interface Deployment extends Executions {
+  readonly path: DeploymentPath;
+  /** All instances, or those of one schema. */
+  instances(options?: InstancesOptions): AsyncGenerator<EntityInstance, void, undefined>;
+  /** Executions, newest first; `include: 'all'` takes the whole journal. */
+  history(options?: HistoryOptions): AsyncGenerator<HistoryEntry, void, undefined>;
+  /** The whole journal in order of seq. */
+  journal(options?: JournalOptions): AsyncGenerator<HistoryEntry, void, undefined>;
+  /** What happens from now on, or after a seq: each entry once, over reconnections. */
+  stream(options?: StreamOptions): AsyncGenerator<StreamEvent, void, undefined>;
+  /** Recomputes the hash chain and the states here, and compares them with what the service shows. */
+  verifyHistory(options?: VerifyOptions): Promise<VerifiedHistory>;
+}
+
+export function createDeployment(requests: Requests, path: DeploymentPath): Deployment {
+  const journal = createJournal(requests, path);
+  return {
+    ...createExecutions(requests, path),
+    path,
+    instances: async function* ({ signal, ...query } = {}) {
+      const list = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances';
+      for await (const { data } of pagesOf(requests, list, { path, query, signal })) yield* data;
+    },
+    history: journal.newestFirst,
+    journal: journal.inOrder,
+    stream: (options) => streamOf(requests, path, journal, options),
+    verifyHistory: (options) => verifyHistory(requests, path, options),
+  };
+}

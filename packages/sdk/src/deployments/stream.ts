@@ -1,0 +1,130 @@
+import { errorOfAnswer, OrreryError } from '../errors/orrery-error.js';
+import type { components } from '../generated/api.js';
+import { pause } from '../requests/pause.js';
+import type { Requests } from '../requests/requests.js';
+import { networkError } from '../requests/send-with-retries.js';
+import type { DeploymentPath } from './deployment-path.js';
+import { eventsOf, type ServerEvent } from './event-stream.js';
+import type { Journal } from './journal.js';
+
+/** A journal entry as the stream tells it. */
+export type LiveEntry = components['schemas']['LiveExecution'];
+export type Push = components['schemas']['Push'];
+
+/** An entry of the journal, each once and in order; or how a push now stands, which may get lost. */
+export type StreamEvent =
+  | { readonly type: 'entry'; readonly entry: LiveEntry }
+  | { readonly type: 'push'; readonly push: Push };
+
+export interface StreamOptions {
+  /** Begins with what follows this seq; by default with what comes from now on. */
+  readonly after?: number | undefined;
+  /** `all` tells every entry of the journal (manual writes, settings) instead of executions alone. */
+  readonly include?: 'all' | undefined;
+  /** Ends the stream; the iteration then ends without an error. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds without a byte after which the connection is taken for lost; 45,000 by default. */
+  readonly silenceMs?: number | undefined;
+}
+
+/** Three of the server's heartbeats. */
+const SILENCE_MS = 45_000;
+const FIRST_DELAY_MS = 250;
+const LONGEST_DELAY_MS = 10_000;
+
+interface Position {
+  seq: number;
+  /** Of the entry `seq`, where it was told. */
+  hash: string | undefined;
+}
+
+/**
+ * The live stream of a deployment. It reconnects until its signal aborts, and goes on after the last entry that it told.
+ * @throws OrreryError when the service refuses (the key was revoked, the deployment is gone), and `tail_lost` when the
+ *   journal was cut and went on differently
+ */
+export async function* streamOf(
+  requests: Requests,
+  path: DeploymentPath,
+  journal: Journal,
+  { after, include, signal, silenceMs = SILENCE_MS }: StreamOptions = {},
+): AsyncGenerator<StreamEvent, void, undefined> {
+  const leaving = new AbortController();
+  const all = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
+  const url = `/api/worlds/${encodeURIComponent(path.worldAddress)}/deployments/${encodeURIComponent(path.address)}/stream`;
+  let position: Position | undefined = after === undefined ? undefined : { seq: after, hash: undefined };
+  let delay = FIRST_DELAY_MS;
+  try {
+    for (;;) {
+      try {
+        position ??= { seq: await journal.lastSeq(all), hash: undefined };
+        const body = await connect(requests, url, position.seq, all);
+        for await (const event of eventsOf(body, silenceMs)) {
+          delay = FIRST_DELAY_MS;
+          if (event.event === 'push') yield { type: 'push', push: JSON.parse(event.data) };
+          else yield* entriesOf(event, position, include === 'all' ? journal : undefined, all);
+        }
+      } catch (error) {
+        if (signal?.aborted) return;
+        if (error instanceof OrreryError && !error.retryable) throw error;
+      }
+      // Also where the server has ended the stream: its next answer says why.
+      await pause(delay * (0.5 + Math.random() / 2), all);
+      delay = Math.min(delay * 2, LONGEST_DELAY_MS);
+    }
+  } catch (error) {
+    if (signal?.aborted) return;
+    throw error;
+  } finally {
+    leaving.abort();
+  }
+}
+
+async function connect(
+  { open }: Requests,
+  url: string,
+  seq: number,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  const headers = { accept: 'text/event-stream', 'last-event-id': String(seq) };
+  const answer = await open(url, headers, signal);
+  if (!answer.ok) throw errorOfAnswer(answer, await answer.text());
+  if (answer.body === null) throw networkError(answer.url, undefined);
+  return answer.body;
+}
+
+/** What an event tells, after the entries that the stream has left out before it; moves the position along. */
+async function* entriesOf(
+  { event, id, data }: ServerEvent,
+  position: Position,
+  journal: Journal | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent, void, undefined> {
+  const told = event === 'execution' ? (JSON.parse(data) as LiveEntry) : undefined;
+  const reached = Number(told?.seq ?? id ?? 0);
+  if (journal !== undefined) {
+    const until = told === undefined ? reached : reached - 1;
+    for await (const entry of journal.inOrder({ after: position.seq, until, signal }))
+      yield* advance(position, entry);
+  } else if (told === undefined && reached > position.seq) {
+    position.seq = reached;
+    position.hash = undefined;
+  }
+  if (told !== undefined) yield* advance(position, told);
+}
+
+/** Tells an entry unless it was told before. @throws OrreryError `tail_lost` */
+function* advance(position: Position, entry: LiveEntry): Generator<StreamEvent, void, undefined> {
+  const isNext = entry.seq === position.seq + 1;
+  const link = isNext ? entry.prevHash : entry.seq === position.seq ? entry.hash : undefined;
+  if (link !== undefined && position.hash !== undefined && link !== position.hash)
+    throw new OrreryError({
+      code: 'tail_lost',
+      detail: `Entry ${entry.seq} does not follow entry ${position.seq} as it was read. Read the deployment anew.`,
+      facts: { seq: position.seq, hash: position.hash },
+    });
+  if (entry.seq <= position.seq) return;
+  position.seq = entry.seq;
+  position.hash = entry.hash;
+  yield { type: 'entry', entry };
+}

@@ -1,0 +1,119 @@
+import type { components } from '../generated/api.js';
+import type { ErrorCode } from '../generated/operations.js';
+
+type Problem = components['schemas']['Problem'];
+/** One wrong part of a request: `pointer` is RFC 6901 into the body, or `#query/…`, `#path/…`, `#header/…`. */
+export type FieldProblem = NonNullable<Problem['errors']>[number];
+
+/**
+ * A code of the service, or one of the SDK: `network_error` (no answer arrived), `http_error` (the answer is none of
+ * the service's, such as a proxy's page), `tail_lost` (the journal was cut and went on differently: read it anew).
+ */
+export type OrreryErrorCode = ErrorCode | 'network_error' | 'http_error' | 'tail_lost' | (string & {});
+
+/** The same request may succeed later without being changed. */
+const RETRYABLE: ReadonlySet<string> = new Set([
+  'request_timeout',
+  'deployment_busy',
+  'write_conflict',
+  'request_in_flight',
+  'rate_limited',
+  'ai_output_invalid',
+  'ai_model_unavailable',
+  'unavailable',
+  'overloaded',
+  'storage_full',
+  'deadline_exceeded',
+  'network_error',
+]);
+
+/** Of proxies, whose answers have no code. */
+const TEMPORARY: ReadonlySet<number> = new Set([502, 503, 504]);
+
+interface ErrorFacts {
+  readonly code: OrreryErrorCode;
+  readonly detail: string;
+  readonly status?: number;
+  readonly pointers?: readonly FieldProblem[];
+  readonly facts?: Readonly<Record<string, unknown>>;
+  readonly requestId?: string | undefined;
+  readonly headers?: Headers;
+  readonly cause?: unknown;
+}
+
+/** Every failure of the service and of the way to it. `message` is the service's own text. */
+export class OrreryError extends Error {
+  override readonly name = 'OrreryError';
+  readonly code: OrreryErrorCode;
+  /** HTTP status; 0 where there was no answer. */
+  readonly status: number;
+  /** What is wrong in the request, part by part. */
+  readonly pointers: readonly FieldProblem[];
+  /** Typed facts for programs, such as `expected` of `message_mismatch`. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** Finds the request in the service's log. */
+  readonly requestId: string | undefined;
+  /** Headers of the answer. */
+  readonly headers: Headers;
+  /** Seconds to wait before the next attempt, where the service says so (`Retry-After`). */
+  readonly retryAfter: number | undefined;
+
+  constructor({
+    code,
+    detail,
+    status = 0,
+    pointers = [],
+    facts = {},
+    requestId,
+    headers,
+    cause,
+  }: ErrorFacts) {
+    super(detail, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.status = status;
+    this.pointers = pointers;
+    this.facts = facts;
+    this.requestId = requestId;
+    this.headers = headers ?? new Headers();
+    this.retryAfter = secondsIn(this.headers.get('retry-after'));
+  }
+
+  /** Whether the same request may succeed later without being changed. */
+  get retryable(): boolean {
+    const isOfProxy = this.code === 'http_error' && TEMPORARY.has(this.status);
+    return RETRYABLE.has(this.code) || this.retryAfter !== undefined || isOfProxy;
+  }
+}
+
+/** RFC 9110 §10.2.3: seconds or a date. */
+function secondsIn(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
+}
+
+/** The error that an answer tells of; one that is no problem document (RFC 9457) is `http_error`. */
+export function errorOfAnswer({ status, headers }: Response, text: string): OrreryError {
+  const problem = problemIn(text);
+  if (problem === undefined)
+    return new OrreryError({ code: 'http_error', detail: `The answer is HTTP ${status}.`, status, headers });
+  const { code, detail, errors, facts, requestId } = problem;
+  return new OrreryError({
+    code,
+    detail,
+    status,
+    headers,
+    requestId,
+    ...(errors && { pointers: errors }),
+    ...(facts && { facts: facts as Record<string, unknown> }),
+  });
+}
+
+function problemIn(text: string): Problem | undefined {
+  try {
+    const body = JSON.parse(text) as Problem | null;
+    return typeof body?.code === 'string' ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}

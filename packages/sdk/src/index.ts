@@ -1,0 +1,30 @@
+export type { Deployment, EntityInstance, InstancesOptions } from './deployments/deployment.js';
+export type { DeploymentPath } from './deployments/deployment-path.js';
+export type {
+  DryRunAnswer,
+  DryRunOptions,
+  ExecutionAnswer,
+  ExecutionRequest,
+  Executions,
+  JsonObject,
+} from './deployments/executions.js';
+export type { HistoryEntry, HistoryFilter, HistoryOptions, JournalOptions } from './deployments/journal.js';
+export type { LiveEntry, Push, StreamEvent, StreamOptions } from './deployments/stream.js';
+export { type FieldProblem, OrreryError, type OrreryErrorCode } from './errors/orrery-error.js';
+export type { components, paths } from './generated/api.js';
+export type { ErrorCode } from './generated/operations.js';
+export { createOrrery, type Orrery } from './orrery.js';
+export type {
+  PublicAnswer,
+  PublicExecution,
+  PublicExecutions,
+  PublicTarget,
+  SignedMessage,
+  SigningWallet,
+} from './public/execute-public.js';
+export type { Payer, PaymentRequired, PaymentRequirement, Settlement } from './public/payments.js';
+export type { ItemOf, ListArgument, ListPath, Page, Pagination } from './requests/lists.js';
+export type { RequestOptions } from './requests/operation-types.js';
+export type { ClientOptions } from './requests/requests.js';
+export type { Divergence } from './verification/replay.js';
+export type { VerifiedHistory, VerifyOptions } from './verification/verify-history.js';

@@ -1,0 +1,53 @@
+import { createDeployment, type Deployment } from './deployments/deployment.js';
+import { createPublicExecutions, type PublicExecutions } from './public/execute-public.js';
+import { type ItemOf, type ListArgument, type ListPath, type Page, pagesOf } from './requests/lists.js';
+import type { DataOf, InitArgument, Method, OperationOf, PathOf } from './requests/operation-types.js';
+import { type ClientOptions, createRequests } from './requests/requests.js';
+
+/** A request by a path of openapi.json; resolves with `data` of the envelope. @throws OrreryError */
+type Send<M extends Method> = <P extends PathOf<M>>(
+  path: P,
+  ...init: InitArgument<OperationOf<M, P>>
+) => Promise<DataOf<OperationOf<M, P>>>;
+
+export interface Orrery extends PublicExecutions {
+  readonly get: Send<'get'>;
+  readonly post: Send<'post'>;
+  readonly put: Send<'put'>;
+  readonly delete: Send<'delete'>;
+  /** All items of a list, page by page. */
+  list<P extends ListPath>(path: P, ...init: ListArgument<P>): AsyncGenerator<ItemOf<P>, void, undefined>;
+  /** The pages of a list with their totals, 100 items each unless `query.limit` says otherwise. */
+  pages<P extends ListPath>(
+    path: P,
+    ...init: ListArgument<P>
+  ): AsyncGenerator<Page<ItemOf<P>>, void, undefined>;
+  /** A deployment, by the ids or addresses of its world and of itself. Nothing is sent. */
+  deployment(world: string | number, deployment: string | number): Deployment;
+}
+
+/** A client of one server. It keeps nothing but its options. */
+export function createOrrery(options: ClientOptions): Orrery {
+  const requests = createRequests(options);
+  const send =
+    (method: Method) =>
+    async (path: never, init: never): Promise<unknown> => {
+      const { body } = await (requests.answer as Untyped)(method, path, init);
+      return body.data;
+    };
+  return {
+    get: send('get') as Send<'get'>,
+    post: send('post') as Send<'post'>,
+    put: send('put') as Send<'put'>,
+    delete: send('delete') as Send<'delete'>,
+    list: async function* (path, ...[init]) {
+      for await (const { data } of pagesOf(requests, path, init)) yield* data;
+    },
+    pages: (path, ...[init]) => pagesOf(requests, path, init),
+    deployment: (world, deployment) =>
+      createDeployment(requests, { worldAddress: String(world), address: String(deployment) }),
+    ...createPublicExecutions(requests),
+  };
+}
+
+type Untyped = (method: Method, path: string, init: object) => Promise<{ body: { data: unknown } }>;

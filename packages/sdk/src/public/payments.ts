@@ -1,0 +1,39 @@
+/** What a 402 asks for, as x402 version 2 says it (https://x402.org). */
+export interface PaymentRequired {
+  readonly x402Version: number;
+  readonly accepts: readonly PaymentRequirement[];
+  readonly [member: string]: unknown;
+}
+export interface PaymentRequirement {
+  readonly scheme: string;
+  readonly network: string;
+  readonly asset: string;
+  /** In the asset's smallest unit. */
+  readonly amount: string;
+  readonly payTo: string;
+  readonly [member: string]: unknown;
+}
+
+/** Makes a payment. An `x402Client` of `@x402/core`, `@x402/fetch` is one; its spend controls bound what it pays. */
+export interface Payer {
+  createPaymentPayload(required: never): Promise<object>;
+}
+
+/** How a payment was settled. */
+export interface Settlement {
+  readonly success: boolean;
+  readonly transaction?: string;
+  readonly network?: string;
+  readonly payer?: string;
+  readonly [member: string]: unknown;
+}
+
+/** The JSON of a payment header, which is base64 of its UTF-8. */
+export function decodeHeader<T>(header: string | null): T | null {
+  if (header === null) return null;
+  const bytes = Uint8Array.from(atob(header), (character) => character.charCodeAt(0));
+  return JSON.parse(new TextDecoder().decode(bytes)) as T;
+}
+
+export const encodeHeader = (value: object): string =>
+  btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(value))));

@@ -1,0 +1,176 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import {
+  answering,
+  breaking,
+  refusing,
+  type Step,
+  startScriptedServer,
+} from '../../tests/scripted-server.js';
+import { OrreryError } from '../errors/orrery-error.js';
+import { createOrrery } from '../orrery.js';
+
+const AT_ONCE = { headers: { 'retry-after': '0' } };
+const WORLD = { path: { idOrAddress: '0xabc' } };
+
+async function against(...steps: Step[]) {
+  const server = await startScriptedServer(...steps);
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const { received } = server;
+  return {
+    server,
+    received,
+    orrery: createOrrery({ url: server.url, token: 'secret' }),
+    keys: () => received.map(({ headers }) => headers['idempotency-key']),
+  };
+}
+
+const errorOf = (promise: Promise<unknown>): Promise<OrreryError> =>
+  promise.then(
+    () => Promise.reject(new Error('it succeeded')),
+    (error) => error,
+  );
+
+it('makes a key for each creation and keeps it while the service says that it may be tried again', async () => {
+  const busy = refusing(503, 'overloaded', AT_ONCE);
+  const { orrery, keys } = await against(busy, busy, answering({ id: 1 }, 201), answering({ id: 2 }, 201));
+  expect(await orrery.post('/api/worlds', { body: { name: 'Derby' } })).toMatchObject({ id: 1 });
+  await orrery.post('/api/worlds', { body: { name: 'Derby' } });
+  const [first, second, third, other] = keys();
+  expect(first).toMatch(/^[0-9a-f]{32}$/);
+  expect([second, third]).toEqual([first, first]);
+  expect(other).not.toBe(first);
+});
+
+it("takes the caller's key, and none where the operation takes none", async () => {
+  const { orrery, keys } = await against(answering({}));
+  await orrery.post('/api/worlds', { body: { name: 'Derby' }, idempotencyKey: 'mine' });
+  await orrery.post('/api/keys', { body: { name: 'more', scopes: ['read'] } });
+  await orrery.get('/api/worlds/{idOrAddress}', WORLD);
+  expect(keys()).toEqual(['mine', undefined, undefined]);
+});
+
+it('repeats what has a key, and what only reads, after a connection that broke in the middle', async () => {
+  const { orrery, keys } = await against(breaking, answering({ id: 1 }, 201), breaking, answering({ id: 1 }));
+  await orrery.post('/api/worlds', { body: { name: 'Derby' } });
+  await orrery.get('/api/worlds/{idOrAddress}', WORLD);
+  expect(keys()[0]).toBe(keys()[1]);
+  expect(keys()).toHaveLength(4);
+});
+
+it('does not repeat a change without a key when nobody knows what became of it', async () => {
+  const unknown = refusing(503, 'unavailable', { ...AT_ONCE, facts: { outcome: 'unknown' } });
+  const { orrery, received } = await against(breaking, unknown);
+  const publish = () => orrery.post('/api/worlds/{idOrAddress}/publish', WORLD);
+  expect(await errorOf(publish())).toMatchObject({ code: 'network_error', status: 0 });
+  expect(await errorOf(publish())).toMatchObject({ code: 'unavailable', facts: { outcome: 'unknown' } });
+  expect(received).toHaveLength(2);
+});
+
+it('repeats such a change when nothing was done', async () => {
+  const { orrery, received } = await against(refusing(429, 'rate_limited', AT_ONCE), answering({}));
+  await orrery.post('/api/worlds/{idOrAddress}/publish', WORLD);
+  expect(received).toHaveLength(2);
+});
+
+it.each([
+  [409, 'world_in_use', {}],
+  [400, 'validation_failed', {}],
+  [500, 'internal', {}],
+  // The failure is what the key stands for.
+  [502, 'ai_output_invalid', {}],
+  // Nobody waits that long.
+  [429, 'rate_limited', { headers: { 'retry-after': '3600' } }],
+])('does not repeat %i %s', async (status, code, more) => {
+  const { orrery, received } = await against(refusing(status, code, more));
+  expect(await errorOf(orrery.post('/api/worlds', { body: { name: 'x' } }))).toMatchObject({ status, code });
+  expect(received).toHaveLength(1);
+});
+
+it('waits for as long as the service says', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const answers = [
+    new Response('{"code":"rate_limited"}', { status: 429, headers: { 'retry-after': '7' } }),
+    Response.json({ success: true, data: [] }),
+  ];
+  const send = vi.fn(async () => answers.shift() ?? Response.error());
+  const asked = createOrrery({ url: 'http://localhost', fetch: send }).get('/api/worlds');
+  await vi.advanceTimersByTimeAsync(6999);
+  expect(send).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await asked).toEqual([]);
+});
+
+it('gives up when its time is over, with the last error', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const send = vi.fn(async () => new Response('{"code":"overloaded"}', { status: 503 }));
+  const orrery = createOrrery({ url: 'http://localhost', fetch: send, retryForMs: 10_000 });
+  const asked = errorOf(orrery.get('/api/worlds'));
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await asked).toMatchObject({ code: 'overloaded' });
+  // 0.2, 0.4, 0.8 … 5 s, each up to half shorter.
+  expect(send.mock.calls.length).toBeGreaterThan(5);
+  expect(send.mock.calls.length).toBeLessThan(10);
+});
+
+it('tells what is wrong, where, and how to find it in the log', async () => {
+  const errors = [{ pointer: '/name', code: 'too_small', message: 'Too short.' }];
+  const { orrery } = await against(refusing(400, 'validation_failed', { errors }));
+  const error = await errorOf(orrery.post('/api/worlds', { body: { name: '' } }));
+  expect(error).toBeInstanceOf(OrreryError);
+  expect(error).toMatchObject({
+    message: 'Refused: validation_failed.',
+    code: 'validation_failed',
+    status: 400,
+    pointers: errors,
+    requestId: 'r1',
+    retryable: false,
+  });
+});
+
+it("takes a proxy's page for what it is", async () => {
+  const page: Step = (reply) =>
+    void reply.writeHead(404, { 'content-type': 'text/html' }).end('<h1>404</h1>');
+  const { orrery } = await against(page);
+  expect(await errorOf(orrery.get('/api/worlds'))).toMatchObject({ code: 'http_error', status: 404 });
+});
+
+it('ends with the signal, also while it waits', async () => {
+  const { orrery, received } = await against(
+    refusing(503, 'overloaded', { headers: { 'retry-after': '20' } }),
+  );
+  const leaving = new AbortController();
+  const asked = errorOf(orrery.get('/api/worlds', { signal: leaving.signal }));
+  await vi.waitFor(() => expect(received).toHaveLength(1));
+  const reason = new Error('left');
+  leaving.abort(reason);
+  expect(await asked).toBe(reason);
+});
+
+it('sends the token to /api alone, and asks for it each time', async () => {
+  const { server, received } = await against(answering({ historyId: 'h' }));
+  const token = vi.fn(() => `token-${token.mock.calls.length}`);
+  const orrery = createOrrery({ url: `${server.url}/`, token });
+  await orrery.get('/api/me');
+  await orrery.get('/api/me');
+  const by = { wallet: 'w', message: 'm', signature: 's' };
+  await orrery.executePublic({ deployment: '0xabc', event: 'cheer', by });
+  expect(received.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+    ['/api/me', 'Bearer token-1'],
+    ['/api/me', 'Bearer token-2'],
+    ['/app/deployments/0xabc/execute', undefined],
+  ]);
+});
+
+it('encodes names in paths, and refuses those that a URL cannot hold', async () => {
+  const { orrery, received } = await against(answering({}));
+  const path = { worldAddress: '7', eventName: 'a/b c?ü' };
+  await orrery.get('/api/worlds/{worldAddress}/events/{eventName}', { path });
+  expect(received[0]?.url).toBe('/api/worlds/7/events/a%2Fb%20c%3F%C3%BC');
+  // It would delete the world.
+  const up = { worldAddress: '7', eventName: '..' };
+  const remove = orrery.delete('/api/worlds/{worldAddress}/events/{eventName}', { path: up });
+  expect(await errorOf(remove)).toBeInstanceOf(RangeError);
+  expect(received).toHaveLength(1);
+});

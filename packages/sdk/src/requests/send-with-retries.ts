@@ -1,0 +1,68 @@
+import { errorOfAnswer, OrreryError } from '../errors/orrery-error.js';
+import { pause } from './pause.js';
+
+export interface SendOptions {
+  readonly fetch: typeof fetch;
+  /** Milliseconds from the first attempt in which others may begin; 0 makes one attempt. */
+  readonly retryForMs: number;
+  /** Sending the request twice has the effect of sending it once. */
+  readonly repeatable: boolean;
+}
+
+const FIRST_DELAY_MS = 200;
+const LONGEST_DELAY_MS = 5000;
+/** Each is answered before anything was done, unless the error's facts say that the outcome is unknown. */
+const NOTHING_DONE: ReadonlySet<string> = new Set([
+  'rate_limited',
+  'request_timeout',
+  'overloaded',
+  'unavailable',
+]);
+
+/**
+ * Sends a request, and again while its error says that it may succeed later. The answer's body has arrived whole when it
+ * resolves, so that a connection that breaks in the middle is an attempt that failed.
+ * @throws OrreryError for an answer that is no success, and as `network_error` where none came
+ */
+export async function sendWithRetries(request: Request, options: SendOptions): Promise<Response> {
+  const until = Date.now() + options.retryForMs;
+  for (let attempt = 0; ; attempt += 1) {
+    const outcome = await sendOnce(request.clone(), options.fetch);
+    if (outcome instanceof Response) return outcome;
+    const delay = mayRepeat(outcome, options.repeatable) ? delayBefore(attempt, outcome) : Infinity;
+    if (Date.now() + delay >= until) throw outcome;
+    await pause(delay, request.signal);
+  }
+}
+
+async function sendOnce(request: Request, send: typeof fetch): Promise<Response | OrreryError> {
+  try {
+    const answer = await send(request);
+    if (!answer.ok) return errorOfAnswer(answer, await answer.text());
+    const { status, headers } = answer;
+    return new Response(await answer.arrayBuffer(), { status, headers });
+  } catch (cause) {
+    if (request.signal.aborted) throw request.signal.reason;
+    return networkError(request.url, cause);
+  }
+}
+
+export const networkError = (url: string, cause: unknown): OrreryError =>
+  new OrreryError({ code: 'network_error', detail: `No answer came from ${new URL(url).origin}.`, cause });
+
+/**
+ * An AI model that gave no valid proposal was asked several times already; its failure is the stored answer of the
+ * Idempotency-Key.
+ */
+function mayRepeat(error: OrreryError, repeatable: boolean): boolean {
+  if (!error.retryable || error.code === 'ai_output_invalid') return false;
+  const isUnknown = error.facts['outcome'] === 'unknown';
+  return repeatable || (NOTHING_DONE.has(error.code) && !isUnknown);
+}
+
+/** Milliseconds; half of what is not the service's own word is random, so that clients do not return together. */
+function delayBefore(attempt: number, { retryAfter }: OrreryError): number {
+  if (retryAfter !== undefined) return retryAfter * 1000;
+  const delay = Math.min(FIRST_DELAY_MS * 2 ** attempt, LONGEST_DELAY_MS);
+  return delay * (0.5 + Math.random() / 2);
+}
