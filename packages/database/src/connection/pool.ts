@@ -11,6 +11,8 @@ import {
   OutcomeUnknown,
   PoolExhausted,
 } from '../errors/postgres-errors.js';
+import { type DatabaseHost, readHosts } from './database-hosts.js';
+import { createPrimaryLocator } from './primary-locator.js';
 
 export interface PoolOptions extends PoolLimits {
   readonly url: string;
@@ -48,9 +50,10 @@ const SILENCE_MS = 5000;
 const READING = ' -c default_transaction_read_only=on -c enable_seqscan=off';
 
 export function openPool(options: PoolOptions): pg.Pool {
-  const { url, schema, applicationName, maxConnections = 10, statementTimeoutMs = 15_000, logger } = options;
+  const { schema, applicationName, maxConnections = 10, statementTimeoutMs = 15_000, logger } = options;
+  const { url, hosts } = readHosts(options.url);
   const pool = new pg.Pool({
-    Client: NotingClient,
+    Client: hosts.length > 1 ? clientOfPrimary(url, hosts, applicationName) : NotingClient,
     connectionString: url,
     application_name: applicationName,
     options: `-c search_path=${schema}${options.readOnly ? READING : ''}`,
@@ -83,6 +86,44 @@ class NotingClient extends pg.Client {
     messagesOf(this).on('error', noteConnectionError);
   }
 }
+
+/** Connects to the one of several servers that takes writes at the time. */
+function clientOfPrimary(url: string, hosts: readonly DatabaseHost[], applicationName: string) {
+  const locator = createPrimaryLocator(hosts, { connectionString: url, application_name: applicationName });
+  return class PrimaryClient extends NotingClient {
+    constructor(config?: pg.ClientConfig) {
+      super(config);
+      messagesOf(this).on('error', locator.forget);
+      messagesOf(this).on('errorMessage', ({ code }: { code?: string }) => {
+        if (isServerEnding(code)) locator.forget();
+      });
+    }
+
+    override connect(): Promise<this>;
+    override connect(callback: (error: Error) => void): void;
+    override connect(callback?: (error: Error) => void): Promise<this> | undefined {
+      const connected = this.#connect();
+      if (callback === undefined) return connected;
+      connected.then(() => (callback as () => void)(), callback);
+      return undefined;
+    }
+
+    async #connect(): Promise<this> {
+      try {
+        const { host, port } = await locator.locate();
+        Object.assign(this, { host, port });
+        await super.connect();
+        return this;
+      } catch (error) {
+        locator.forget();
+        throw error;
+      }
+    }
+  };
+}
+
+/** 57P01 to 57P03: the server shuts down, has crashed, or starts (PostgreSQL manual, appendix A). */
+const isServerEnding = (code = ''): boolean => code.startsWith('57P0');
 
 /** The driver's own events: they cover every way in which a statement is sent. */
 const messagesOf = (client: pg.ClientBase): EventEmitter =>

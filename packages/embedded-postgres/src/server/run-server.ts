@@ -32,7 +32,8 @@ const ownSettings = {
   log_checkpoints: 'off',
 };
 
-const READY = 'database system is ready to accept connections';
+/** A standby accepts read-only connections. */
+const READY = /database system is ready to accept (?:read-only )?connections/;
 
 /** Starts the server. Resolves when it accepts connections, after crash recovery if necessary. */
 export async function runServer({ cluster, socket, settings, signal }: ServerPlan): Promise<RunningServer> {
@@ -49,7 +50,7 @@ export async function runServer({ cluster, socket, settings, signal }: ServerPla
   const watchdog = watchProcess(child, socket.temporary);
   child.once('exit', watchdog.dismiss);
   let onReady = () => {};
-  const words = lastWords(child, (line) => line.includes(READY) && onReady());
+  const words = lastWords(child, (line) => READY.test(line) && onReady());
   const ready = new Promise<void>((resolve, reject) => {
     onReady = resolve;
     child.once('error', (cause) => reject(notRun(cause)));

@@ -95,6 +95,8 @@ describe('readTogether', () => {
 describe('variables', () => {
   it.each([
     [databaseUrl, 'postgresql:///orrery?host=/run/pg'],
+    [databaseUrl, 'postgres://orrery@/orrery?host=/run/one,/run/two'],
+    [databaseUrl, 'postgres://u:p@one:5432,two:5432/orrery?target_session_attrs=read-write'],
     [natsUrl, 'nats://a:4222, nats://b:4222'],
     [redisUrl, 'rediss://cache'],
   ])('accepts %#', (variable, text) => {
@@ -103,6 +105,7 @@ describe('variables', () => {
 
   it.each([
     [databaseUrl, 'postgres:/orrery'],
+    [databaseUrl, 'postgres://u@one,,two/orrery'],
     [natsUrl, 'nats://a:4222,http://b'],
     [redisUrl, 'localhost:6379'],
     [port, '1e3'],

@@ -8,11 +8,20 @@ const urlWith = (schemes: readonly string[], description: string) =>
     })
     .describe(description);
 
-/** A PostgreSQL address. A Unix socket is written `postgres:///name?host=/folder`. */
-export const databaseUrl = urlWith(
-  ['postgres', 'postgresql'],
-  'a PostgreSQL address such as postgres://user:password@host:5432/orrery',
-);
+/**
+ * A PostgreSQL address, or one with several hosts separated by commas. A Unix socket is written
+ * `postgres:///name?host=/folder`.
+ */
+export const databaseUrl = z
+  .string()
+  .refine((text) => {
+    const [, before = '', hosts = '', after = ''] =
+      /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/.exec(text) ?? [];
+    // Without a host, its parameters name it.
+    const named = hosts === '' ? ['localhost'] : hosts.split(',');
+    return before !== '' && named.every((host) => host !== '' && URL.canParse(before + host + after));
+  })
+  .describe('a PostgreSQL address such as postgres://user:password@host:5432/orrery');
 
 /** A NATS address, or several separated by commas. */
 export const natsUrl = z

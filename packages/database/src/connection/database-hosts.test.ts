@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { readHosts } from './database-hosts.js';
+
+it.each([
+  ['postgres://u:p@db:5433/orrery?sslmode=require', [['db', 5433]]],
+  ['postgres://u:p@db/orrery', [['db', 5432]]],
+  ['postgres:///orrery?host=/run/pg&user=orrery', [['/run/pg', 5432]]],
+  [
+    'postgres://u:p@one:5432,two:5433/orrery?target_session_attrs=read-write',
+    [
+      ['one', 5432],
+      ['two', 5433],
+    ],
+  ],
+  [
+    'postgresql://u@[::1]:5432,%2Frun%2Fpg/orrery?target_session_attrs=primary',
+    [
+      ['::1', 5432],
+      ['/run/pg', 5432],
+    ],
+  ],
+  ['postgres://orrery@localhost:5432/orrery?host=/run/pg', [['/run/pg', 5432]]],
+  [
+    'postgres:///orrery?host=/a,/b&port=5432,5433',
+    [
+      ['/a', 5432],
+      ['/b', 5433],
+    ],
+  ],
+])('reads the hosts of %s', (address, hosts) => {
+  expect(readHosts(address).hosts.map(({ host, port }) => [host, port])).toEqual(hosts);
+});
+
+it('gives the driver an address of one server', () => {
+  const one = 'postgres://u:p@db:5433/orrery?sslmode=require';
+  expect(readHosts(one).url).toBe(one);
+  expect(readHosts(`${one}&target_session_attrs=read-write`).url).toBe(
+    'postgres://u:p@/orrery?sslmode=require&host=db&port=5433',
+  );
+  expect(readHosts('postgres://u:p@one,two:1/orrery?sslmode=require').url).toBe(
+    'postgres://u:p@/orrery?sslmode=require&host=one&port=5432',
+  );
+});
+
+it.each([
+  ['mysql://u@h/d', /no address/],
+  ['postgres://u@one,,two/d', /no host/],
+  ['postgres://u@one:x,two/d', /no host/],
+  ['postgres:///d?host=a,b,c&port=1,2', /3 hosts need one port or 3/],
+  ['postgres://u@one,two/d?target_session_attrs=standby', /read-write or primary, not standby/],
+])('refuses %s', (address, why) => {
+  expect(() => readHosts(address)).toThrow(why);
+});

@@ -1,0 +1,65 @@
+/** Where a server listens; a host that begins with `/` is the folder of a Unix socket. */
+export interface DatabaseHost {
+  readonly host: string;
+  readonly port: number;
+  /** Whether the address says so; else it is PostgreSQL's own, 5432. */
+  readonly isPortNamed: boolean;
+}
+
+/** An address whose servers are named in a list, as libpq reads it (PostgreSQL manual, 34.1.1.3). */
+export interface DatabaseHosts {
+  /** The same address with the first host alone, as the driver takes it. */
+  readonly url: string;
+  readonly hosts: readonly DatabaseHost[];
+  /** A slash and the database's name. */
+  readonly path: string;
+}
+
+const DEFAULT_PORT = 5432;
+const ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(\/[^?]*)?(?:\?(.*))?$/;
+/** Of several servers the one that takes writes is used, so other wishes cannot be met. */
+const TARGETS = ['read-write', 'primary'];
+
+/**
+ * Reads `postgres://user:password@one:5432,two:5432/orrery?target_session_attrs=read-write`, also with the hosts in the
+ * parameters `host` and `port`. @throws TypeError for an address that cannot be meant
+ */
+export function readHosts(address: string): DatabaseHosts {
+  const [, before, authority = '', path = '', query = ''] = ADDRESS.exec(address) ?? [];
+  if (before === undefined) throw new TypeError('it is no address of PostgreSQL');
+  const parameters = new URLSearchParams(query);
+  const target = parameters.get('target_session_attrs');
+  if (target !== null && !TARGETS.includes(target))
+    throw new TypeError(`target_session_attrs must be read-write or primary, not ${target}`);
+  const listed = hostsOf(parameters);
+  // As in libpq, the parameters go before.
+  const named = listed.length > 0 || authority === '' ? listed : authority.split(',').map(readHost);
+  const [first] = named;
+  if (first === undefined || (named.length === 1 && target === null))
+    return { url: address, hosts: named, path };
+  parameters.delete('target_session_attrs');
+  parameters.set('host', first.host);
+  parameters.set('port', String(first.port));
+  return { url: `${before}${path}?${parameters}`, hosts: named, path };
+}
+
+function readHost(text: string): DatabaseHost {
+  const [, host = '', port] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(text) ?? [];
+  if (host === '') throw new TypeError(`"${text}" is no host`);
+  return placeOf(decodeURIComponent(host).replace(/^\[|\]$/g, ''), port);
+}
+
+/** One port serves all hosts, or each has its own. */
+function hostsOf(parameters: URLSearchParams): DatabaseHost[] {
+  const hosts = parameters.get('host')?.split(',') ?? [];
+  const ports = parameters.get('port')?.split(',') ?? [];
+  if (hosts.length > 0 && ports.length > 1 && ports.length !== hosts.length)
+    throw new TypeError(`${hosts.length} hosts need one port or ${hosts.length}`);
+  return hosts.map((host, index) => placeOf(host, ports[index] ?? ports[0]));
+}
+
+const placeOf = (host: string, port: string | undefined): DatabaseHost => ({
+  host,
+  port: Number(port ?? DEFAULT_PORT),
+  isPortNamed: port !== undefined,
+});

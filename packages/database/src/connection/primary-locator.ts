@@ -1,0 +1,61 @@
+import pg from 'pg';
+import type { DatabaseHost } from './database-hosts.js';
+
+/** Finds, of several servers, the one that takes writes: it is not in recovery. */
+export interface PrimaryLocator {
+  /** The server that was found last. @throws Error when none answers as a primary, with what each said */
+  locate(): Promise<DatabaseHost>;
+  /** A connection to it failed: the next call looks again. */
+  forget(): void;
+}
+
+/** For one server's answer, in milliseconds. One that does not answer must not delay the others. */
+const PATIENCE_MS = 2000;
+
+export function createPrimaryLocator(
+  hosts: readonly DatabaseHost[],
+  config: Pick<pg.ClientConfig, 'connectionString' | 'application_name'>,
+): PrimaryLocator {
+  let found: Promise<DatabaseHost> | undefined;
+  const ask = async (place: DatabaseHost): Promise<DatabaseHost> => {
+    const client = new pg.Client({
+      ...config,
+      connectionTimeoutMillis: PATIENCE_MS,
+      query_timeout: PATIENCE_MS,
+    });
+    Object.assign(client, { host: place.host, port: place.port });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
+      if (rows[0]?.standby !== false) throw new Error('it is a standby');
+      return place;
+    } catch (error) {
+      throw new Error(`${place.host}:${place.port}: ${(error as Error).message}`, { cause: error });
+    } finally {
+      // Its end may wait for a server that is stopped.
+      void client.end().catch(() => undefined);
+    }
+  };
+  const search = () =>
+    Promise.any(hosts.map(ask)).catch((error: AggregateError) => {
+      found = undefined;
+      const reasons = error.errors.map(({ message }: Error) => message);
+      throw new NoPrimary(`no server takes writes (${reasons.join('; ')})`);
+    });
+  return {
+    locate: () => {
+      found ??= search();
+      return found;
+    },
+    forget: () => {
+      found = undefined;
+    },
+  };
+}
+
+/** Classified as a server that refuses connections: nothing was applied, and it may work soon. */
+class NoPrimary extends Error {
+  override readonly name = 'NoPrimary';
+  readonly code = 'ECONNREFUSED';
+}
