@@ -43,6 +43,7 @@ describe('the all-in-one', () => {
     const file = join(dataDirectory, 'api-key');
     expect((await readFile(file, 'utf8')).trim()).toBe(key);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await readFile(join(dataDirectory, 'url'), 'utf8')).trim()).toBe(url);
     const [, words = ''] = await process.waitFor(/Try it: +curl (.*)/);
     const [, address, token] = /^(\S+) -H "Authorization: Bearer (\w+)"$/.exec(words) ?? [];
     expect([address, token]).toEqual([`${url}/api/worlds`, key]);

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findRunningPostgres } from '@orrery/embedded-postgres';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
-import { type NodeProcess, startNode } from '@orrery/testing/system';
+import { type NodeProcess, repositoryRoot, startNode } from '@orrery/testing/system';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startOldPostgres } from '../src/starting/old-postgres.js';
@@ -57,6 +57,22 @@ describe('the all-in-one refuses by one line and leaves nothing half-started', (
       `orrery: Port ${port} on 127.0.0.1 is in use: stop the program that holds it or set PORT to another port.`,
     );
     await nothingRuns();
+  });
+
+  it('a port in use, before `npm start` builds anything', async () => {
+    const port = await holdPort();
+    const checked = (env: Record<string, string>) =>
+      startNode('apps/standalone/check-port.js', { PORT: String(port), ...env });
+    expect(await refusalOf(checked({}))).toBe(
+      `orrery: Port ${port} on 127.0.0.1 is in use: stop the program that holds it or set PORT to another port, as in \`PORT=${port + 1} npm start\`.`,
+    );
+    // Left to the start itself: a free port, one that it chooses, and what is no port or host.
+    for (const env of [{ PORT: '0' }, { PORT: 'many' }, { HOST: '192.0.2.1' }, { PORT: '99999' }]) {
+      const passed = checked(env);
+      expect([await passed.exited, passed.output()]).toEqual([0, '']);
+    }
+    const { scripts } = JSON.parse(await readFile(join(repositoryRoot, 'package.json'), 'utf8'));
+    expect(scripts.start).toMatch(/^node apps\/standalone\/check-port\.js && npm run --silent build && /);
   });
 
   it('all wrong variables at once, before anything is made', async () => {

@@ -16,6 +16,7 @@ describe('the README', () => {
     folder = mkdtempSync(join(tmpdir(), 'orrery-readme-'));
     mkdirSync(join(folder, '.orrery'));
     writeFileSync(join(folder, '.orrery', 'api-key'), `${system.key}\n`);
+    writeFileSync(join(folder, '.orrery', 'url'), `${system.url}\n`);
   });
   afterAll(async () => {
     rmSync(folder, { recursive: true, force: true });
@@ -23,8 +24,11 @@ describe('the README', () => {
   });
 
   it('works pasted line by line', () => {
-    const script = walkThrough.join('\n').replaceAll('http://127.0.0.1:3000', system.url);
-    const pasted = spawnSync('bash', ['-s'], { cwd: folder, input: script, encoding: 'utf8' });
+    const pasted = spawnSync('bash', ['-s'], {
+      cwd: folder,
+      input: walkThrough.join('\n'),
+      encoding: 'utf8',
+    });
     expect(pasted.stderr).toBe('');
     const answers = pasted.stdout
       .trim()
@@ -44,8 +48,8 @@ describe('the README', () => {
   });
 
   it('has a demo that plays against the running server', () => {
-    const demo = ['apps/cli/dist/main.js', 'demo', '--url', system.url, '--key', system.key];
-    const shown = execFileSync(process.execPath, demo, { cwd: repositoryRoot, encoding: 'utf8' });
+    const demo = [join(repositoryRoot, 'apps/cli/dist/main.js'), 'demo'];
+    const shown = execFileSync(process.execPath, demo, { cwd: folder, encoding: 'utf8' });
     expect(shown).toMatch(/HORSE_1\s+.*1\s+.*12/);
   });
 });

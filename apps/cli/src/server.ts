@@ -11,28 +11,53 @@ export interface Server {
 }
 
 export interface ServerOptions {
-  readonly url: string;
+  readonly url?: string;
   readonly key?: string;
 }
 
 /** Adds the options that name a server. */
-export const withServerOptions = (command: Command, { env }: CommandContext): Command =>
+export const withServerOptions = (command: Command): Command =>
   command
-    .option('--url <url>', 'address of the server', `http://127.0.0.1:${env.PORT || 3000}`)
-    .option('--key <key>', 'an API key; by default that of the all-in-one in this folder');
+    .option('--url <url>', 'address of the server (ORRERY_URL); by default the all-in-one of this folder')
+    .option('--key <key>', 'an API key (ORRERY_KEY); by default that of the all-in-one of this folder');
 
 /** @throws StartupError when no key is given and none is stored */
-export async function serverOf({ url, key }: ServerOptions, { env }: CommandContext): Promise<Server> {
-  return { url, key: key ?? (await storedKey(env.ORRERY_DATA_DIR || '.orrery')) };
+export async function serverOf(options: ServerOptions, context: CommandContext): Promise<Server> {
+  const url = await urlOf(options, context);
+  const key = options.key ?? (context.env.ORRERY_KEY || (await storedKey(url, context)));
+  return { url, key };
 }
 
-async function storedKey(dataDirectory: string): Promise<string> {
-  const file = join(dataDirectory, 'api-key');
-  const text = await readFile(file, 'utf8').catch(() => {
-    throw new StartupError(`There is no key in ${file}: run \`npm start\` here first, or pass --key.`);
-  });
-  return text.trim();
+/** The address of the server that is meant, without a slash at its end. @throws StartupError when it is none */
+export async function urlOf({ url }: ServerOptions, { env }: CommandContext): Promise<string> {
+  const chosen = url ?? (env.ORRERY_URL || (await stored(env, 'url')) || defaultUrl(env));
+  if (!/^https?:\/\/[^/]/.test(chosen))
+    throw new StartupError(`${chosen} is no address of a server: http://127.0.0.1:3000 is one.`);
+  return chosen.replace(/\/+$/, '');
 }
+
+const defaultUrl = ({ PORT }: CommandContext['env']): string => `http://127.0.0.1:${PORT || 3000}`;
+
+const folderOf = ({ ORRERY_DATA_DIR }: CommandContext['env']): string => ORRERY_DATA_DIR || '.orrery';
+
+/** What the all-in-one has stored in its folder; empty where it never ran. */
+async function stored(env: CommandContext['env'], name: 'url' | 'api-key'): Promise<string> {
+  return (await readFile(join(folderOf(env), name), 'utf8').catch(() => '')).trim();
+}
+
+/** The stored key is a secret of this machine: it is sent to no other. */
+async function storedKey(url: string, { env }: CommandContext): Promise<string> {
+  if (url !== (await stored(env, 'url')) && !isLoopback(url))
+    throw new StartupError(`The key in ${folderOf(env)} is not for ${url}: pass --key or set ORRERY_KEY.`);
+  const key = await stored(env, 'api-key');
+  if (key !== '') return key;
+  throw new StartupError(
+    `There is no key in ${join(folderOf(env), 'api-key')}: run \`npm start\` here first, pass --key or set ORRERY_KEY.`,
+  );
+}
+
+const isLoopback = (url: string): boolean =>
+  /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(new URL(url).hostname);
 
 /** An answer in the envelope; a refusal has a code and a sentence. */
 export interface ServerAnswer {
@@ -47,7 +72,7 @@ export interface ServerAnswer {
 /** Sends a request below `/api`. @throws StartupError when no server answers there */
 export async function askServer(
   { url, key }: Server,
-  method: 'GET' | 'POST' | 'PUT',
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: unknown,
 ): Promise<ServerAnswer> {
@@ -58,7 +83,7 @@ export async function askServer(
     return { ...((await answer.json()) as Omit<ServerAnswer, 'status'>), status: answer.status };
   } catch (error) {
     throw new StartupError(
-      `No Orrery answers at ${url}: run \`npm start\` in another terminal first, or pass --url.`,
+      `No Orrery answers at ${url}: run \`npm start\` in another terminal first, pass --url or set ORRERY_URL.`,
       { cause: error },
     );
   }

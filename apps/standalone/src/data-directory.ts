@@ -1,4 +1,5 @@
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createAccountWithKey, type GatewaySchema, isUsableToken } from '@orrery/gateway/accounts';
 import { StartupError } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
@@ -37,3 +38,7 @@ export async function firstKey({ db, file }: FirstKeyOptions): Promise<string> {
   await rename(`${file}.new`, file);
   return key.token;
 }
+
+/** Stores where this one listens, beside its key: the command `orrery` finds both there. */
+export const storeUrl = (directory: string, url: string): Promise<void> =>
+  writeFile(join(directory, 'url'), `${url}\n`);

@@ -6,6 +6,7 @@ import { startRuntime } from '@orrery/runtime';
 import { startScheduler } from '@orrery/scheduler';
 import { type RunningService, type ServiceContext, THREAD_RELEASE_MS } from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
+import { storeUrl } from './data-directory.js';
 import type { OpenGateway } from './open-gateway.js';
 import { startSampler } from './sampler/sampler-model.js';
 import { useAll } from './use-all.js';
@@ -44,6 +45,7 @@ export async function startServices(
   // Registered a second time, so that it is closed before the others.
   resources.use('gateway thread', gateway, THREAD_RELEASE_MS);
   const { url, key } = await gateway.start({ databaseUrl });
+  await storeUrl(dataDirectory, url);
   settings.write(welcome({ url, key, dataDirectory }));
   return { [Symbol.asyncDispose]: async () => undefined };
 }

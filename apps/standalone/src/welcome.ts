@@ -9,7 +9,7 @@ export const welcome = ({ url, key, dataDirectory }: WelcomeFacts): string => `
   Orrery runs at ${url}   (reference: ${url}/docs)
 
   API key   ${key}
-            kept in ${dataDirectory}/api-key, beside everything else
+            kept in ${dataDirectory}/api-key, the address in url beside it: \`orrery\` reads both
 
   Try it:   curl ${url}/api/worlds -H "Authorization: Bearer ${key}"
   Or play the racing walk-through, in another terminal:   npm run demo

@@ -479,6 +479,17 @@ describe('pages', () => {
     expect((await app.inject({ url: '/healthz' })).json()).toEqual({ status: 'ok' });
   });
 
+  it('are where a browser is led from the root; a program hears that nothing is there', async () => {
+    const { app } = fakeApp();
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const led = await app.inject({ url: '/', headers: { accept } });
+    expect([led.statusCode, led.headers.location]).toEqual([302, '/docs']);
+    for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
+      const told = await app.inject({ url: '/', headers });
+      expect([told.statusCode, told.json().code]).toEqual([404, 'route_not_found']);
+    }
+  });
+
   it('say when the process cannot work', async () => {
     const { createHealth } = await import('@orrery/service-kit');
     const health = createHealth({ clock: systemClock });

@@ -14,7 +14,7 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
     .description('play the racing walk-through against a running server')
     .option('--ai', 'let an AI model decide the races of a season')
     .option('--chain <name>', 'push the results of the races to this chain');
-  withServerOptions(demo, context).action(async (options: ServerOptions & { ai?: true; chain?: string }) => {
+  withServerOptions(demo).action(async (options: ServerOptions & { ai?: true; chain?: string }) => {
     const server = await serverOf(options, context);
     if (options.ai !== true) {
       const withPushes = options.chain !== undefined;

@@ -36,7 +36,7 @@ export function addEventsCommands(program: Command, context: CommandContext): vo
     .option('--model <id>', "an AI model; the deployment's if left out")
     .option('--times <number>', 'how many dry runs, up to 100', wholeFrom1, 3)
     .option('--json', 'print JSON');
-  withServerOptions(trying, context).action((options: TryOptions) => runTries(options, context));
+  withServerOptions(trying).action((options: TryOptions) => runTries(options, context));
 }
 
 /** @throws StartupError when a try gave no valid proposal, so that the command fails */

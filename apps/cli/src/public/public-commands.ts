@@ -1,12 +1,13 @@
 import type { JsonObject } from '@orrery/contracts';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../command-context.js';
+import { urlOf } from '../server.js';
 import { readWalletFile } from '../wallets/wallet-file.js';
 import { executePublicly } from './execute-publicly.js';
 import { createPayingFetch } from './paying-fetch.js';
 
 interface ExecuteOptions {
-  url: string;
+  url?: string;
   deployment: string;
   event: string;
   input: JsonObject;
@@ -18,7 +19,7 @@ interface ExecuteOptions {
 }
 
 /** `orrery public execute`: what anyone with a wallet may do, so it needs no key of the service. */
-export function addPublicCommands(program: Command, { env, write }: CommandContext): void {
+export function addPublicCommands(program: Command, context: CommandContext): void {
   program
     .command('public')
     .description('execute public events with a wallet')
@@ -32,14 +33,15 @@ export function addPublicCommands(program: Command, { env, write }: CommandConte
     .option('--max-usd <amount>', 'the most to pay, in US dollars', dollars, 1)
     .option('--evm-key <file>', 'private key that pays, on EVM chains; without it the wallet pays, on Solana')
     .option('--solana-rpc <url>', 'node of Solana that the payment is made with')
-    .option('--url <url>', 'address of the server', `http://127.0.0.1:${env.PORT || 3000}`)
+    .option('--url <url>', 'address of the server (ORRERY_URL); by default the all-in-one of this folder')
     .action(async ({ wallet: file, pay, maxUsd, evmKey, solanaRpc, ...request }: ExecuteOptions) => {
       const wallet = await readWalletFile(file);
       const payer = { wallet, evmKeyFile: evmKey, solanaRpc, maxUsd };
       const send = pay ? await createPayingFetch(payer) : fetch;
-      const { data, payment } = await executePublicly({ ...request, wallet }, send);
-      write(JSON.stringify(data, null, 2));
-      if (payment !== undefined) write(`paid: ${JSON.stringify(payment)}`);
+      const url = await urlOf(request, context);
+      const { data, payment } = await executePublicly({ ...request, url, wallet }, send);
+      context.write(JSON.stringify(data, null, 2));
+      if (payment !== undefined) context.write(`paid: ${JSON.stringify(payment)}`);
     });
 }
 

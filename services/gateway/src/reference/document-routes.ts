@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { ServiceError } from '@orrery/contracts';
 import type { FastifyInstance } from 'fastify';
 import { referencePage, STYLE } from './reference-page.js';
 
 type Document = Record<string, unknown>;
 
-/** `/openapi.json` and `/docs`, the reference page of the same document. */
+/** `/openapi.json` and `/docs`, the reference page of the same document, where `/` leads a browser. */
 export function addDocumentRoutes(app: FastifyInstance, makeDocument: () => Document): void {
   const document = lazily(makeDocument);
   const json = lazily(() => JSON.stringify(document()));
@@ -21,7 +22,14 @@ export function addDocumentRoutes(app: FastifyInstance, makeDocument: () => Docu
       })
       .send(page()),
   );
+  app.get('/', async ({ headers }, reply) => {
+    // Programs hear what they hear of any path that is not there.
+    if (!wantsPage(headers.accept)) throw new ServiceError('route_not_found');
+    return reply.redirect('/docs');
+  });
 }
+
+const wantsPage = (accept = ''): boolean => /(^|,)\s*text\/html\s*(;|,|$)/i.test(accept);
 
 const CACHED = { 'cache-control': 'public, max-age=300' };
 

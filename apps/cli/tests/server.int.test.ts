@@ -1,0 +1,55 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ServerOptions, serverOf } from '../src/server.js';
+
+const url = 'http://127.0.0.1:4321';
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'orrery-server-'));
+  await writeFile(join(folder, 'url'), `${url}\n`);
+  await writeFile(join(folder, 'api-key'), 'stored\n');
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const find = (options: ServerOptions, env: Record<string, string> = {}) =>
+  serverOf(options, { env: { ORRERY_DATA_DIR: folder, ...env }, write: () => undefined });
+
+describe('a command finds its server', () => {
+  it('in the folder of the all-in-one, address and key', async () => {
+    expect(await find({})).toEqual({ url, key: 'stored' });
+    expect(await find({}, { PORT: '5000' })).toEqual({ url, key: 'stored' });
+  });
+
+  it('in the environment, and before that in its options', async () => {
+    const env = { ORRERY_URL: 'https://orrery.example/', ORRERY_KEY: 'of the environment' };
+    expect(await find({}, env)).toEqual({ url: 'https://orrery.example', key: env.ORRERY_KEY });
+    const options = { url: 'http://10.0.0.1', key: 'given' };
+    expect(await find(options, env)).toEqual(options);
+  });
+
+  it('where nothing is stored, at the port that a server would take', async () => {
+    const env = { ORRERY_DATA_DIR: join(folder, 'nothing') };
+    const options = { key: 'given' };
+    expect(await find(options, env)).toEqual({ url: 'http://127.0.0.1:3000', key: 'given' });
+    expect(await find(options, { ...env, PORT: '5000' })).toEqual({
+      url: 'http://127.0.0.1:5000',
+      key: 'given',
+    });
+    await expect(find({}, env)).rejects.toThrow(
+      /^There is no key in .*: run `npm start` here first, pass --key/,
+    );
+  });
+
+  it('and sends the stored key to no other machine', async () => {
+    expect(await find({ url: 'http://localhost:1234' })).toMatchObject({ key: 'stored' });
+    await expect(find({ url: 'https://orrery.example' })).rejects.toThrow(
+      `The key in ${folder} is not for https://orrery.example: pass --key or set ORRERY_KEY.`,
+    );
+  });
+
+  it('by an address, not by a name', async () => {
+    await expect(find({ url: 'localhost:3000' })).rejects.toThrow('is no address of a server');
+  });
+});
