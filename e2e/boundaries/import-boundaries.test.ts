@@ -19,7 +19,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'apps/standalone': ['contracts', 'service-kit', 'bus', 'embedded-postgres', ...SERVICES],
   'apps/cli': ['contracts', 'service-kit', 'gateway', 'runtime', 'chain-pusher', 'embedded-postgres'],
   'packages/testing': ['service-kit', 'embedded-postgres'],
-  e2e: ['contracts', 'sdk', 'service-kit', 'testing', 'embedded-postgres', 'bus', 'scheduler'],
+  e2e: ['contracts', 'sdk', 'service-kit', 'testing', 'embedded-postgres', 'bus', 'scheduler', 'cli'],
   bench: ['contracts', 'service-kit', 'testing', 'embedded-postgres', 'bus', 'database', ...SERVICES],
   ...Object.fromEntries(
     SERVICES.map((name) => [

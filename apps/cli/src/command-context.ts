@@ -1,5 +1,9 @@
-/** What every command takes: environment variables and an output for lines. */
+/** What every command takes: environment variables, outputs for lines, and a person to ask. */
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly write: (line: string) => void;
+  /** A line for people beside the output, which programs may read. */
+  readonly note: (line: string) => void;
+  /** Asks a person. @throws StartupError where there is none */
+  readonly confirm: (question: string) => Promise<boolean>;
 }

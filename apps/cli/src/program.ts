@@ -2,25 +2,31 @@ import { Command } from 'commander';
 import { addAccountsCommands } from './accounts/accounts-commands.js';
 import { addChainsCommands } from './chains/chains-commands.js';
 import type { CommandContext } from './command-context.js';
+import { addCompletionCommand } from './completion/completion-command.js';
 import { addDemoCommand } from './demo/demo-command.js';
 import { addDeploymentsCommands } from './deployments/deployments-commands.js';
 import { addEventsCommands } from './events/events-commands.js';
 import { addKeysCommands } from './keys/keys-commands.js';
+import { addOperationsCommands } from './operations/operations-commands.js';
 import { addPublicCommands } from './public/public-commands.js';
 import { addWalletsCommands } from './wallets/wallets-commands.js';
 
 /** The command `orrery`. */
 export function createProgram(context: CommandContext): Command {
   const program = new Command('orrery')
-    .description('Operate Orrery, the simulation world service')
+    .description('Build worlds and operate Orrery, the simulation world service')
+    .configureHelp({ showGlobalOptions: false })
     .exitOverride();
-  addAccountsCommands(program, context);
-  addChainsCommands(program, context);
   addDeploymentsCommands(program, context);
   addEventsCommands(program, context);
   addKeysCommands(program, context);
+  addChainsCommands(program, context);
+  // What is there already is kept.
+  addOperationsCommands(program, context);
+  addAccountsCommands(program, context);
   addPublicCommands(program, context);
   addWalletsCommands(program, context);
   addDemoCommand(program, context);
+  addCompletionCommand(program, context);
   return program;
 }

@@ -14,7 +14,12 @@ afterAll(() => database.drop());
 
 async function run(...args: string[]): Promise<string> {
   const lines: string[] = [];
-  const program = createProgram({ env: { DATABASE_URL: database.url }, write: (line) => lines.push(line) });
+  const program = createProgram({
+    env: { DATABASE_URL: database.url },
+    write: (line) => lines.push(line),
+    note: () => undefined,
+    confirm: async () => false,
+  });
   program.configureOutput({ writeErr: (text) => lines.push(text) });
   for (const command of program.commands) {
     command.exitOverride();
@@ -57,12 +62,12 @@ describe('orrery accounts', () => {
   it('makes no database where none is', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'orrery-nothing-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const listing = createProgram({ env: { ORRERY_DATA_DIR: folder }, write: () => undefined }).parseAsync([
-      'node',
-      'orrery',
-      'accounts',
-      'list',
-    ]);
+    const listing = createProgram({
+      env: { ORRERY_DATA_DIR: folder },
+      write: () => undefined,
+      note: () => undefined,
+      confirm: async () => false,
+    }).parseAsync(['node', 'orrery', 'accounts', 'list']);
     await expect(listing).rejects.toThrow(`There is no database in ${folder}`);
     expect(await readdir(folder)).toEqual([]);
   });

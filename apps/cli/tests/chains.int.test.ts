@@ -28,6 +28,8 @@ async function prepare() {
     const program = createProgram({
       env: { CHAINS_FILE: file, KEY: ANVIL_KEYS[0], ...env },
       write: (line) => lines.push(line),
+      note: () => undefined,
+      confirm: async () => false,
     });
     await program.parseAsync(['node', 'orrery', 'chains', ...args]);
     return lines.join('\n');

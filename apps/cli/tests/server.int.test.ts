@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ServerOptions, serverOf } from '../src/server.js';
+import { type ServerOptions, serverOf } from '../src/server/find-server.js';
 
 const url = 'http://127.0.0.1:4321';
 let folder: string;
@@ -14,7 +14,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const find = (options: ServerOptions, env: Record<string, string> = {}) =>
-  serverOf(options, { env: { ORRERY_DATA_DIR: folder, ...env }, write: () => undefined });
+  serverOf(options, {
+    env: { ORRERY_DATA_DIR: folder, ...env },
+    write: () => undefined,
+    note: () => undefined,
+    confirm: async () => false,
+  });
 
 describe('a command finds its server', () => {
   it('in the folder of the all-in-one, address and key', async () => {

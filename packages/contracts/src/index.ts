@@ -19,6 +19,7 @@ export * from './errors/error-reply.js';
 export * from './errors/error-table.js';
 export * from './errors/field-problem.js';
 export * from './errors/service-error.js';
+export * from './http-operations.js';
 export * from './identity/accounts.js';
 export * from './identity/contract.js';
 export * from './identity/keys.js';

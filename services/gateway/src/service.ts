@@ -1,4 +1,4 @@
-import { accountContract } from '@orrery/contracts';
+import { accountContract, httpOperations } from '@orrery/contracts';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
@@ -15,7 +15,6 @@ import { listenHttp } from './http/server/http-server.js';
 import { startLimiter } from './limits/start-limiter.js';
 import { createDispatch } from './operations/dispatch.js';
 import type { IdentityHandlers } from './operations/operation.js';
-import { allRoutes } from './operations/routes.js';
 import { createExecuteForWallet } from './public/execute-for-wallet.js';
 import { signInHandlers } from './sign-in/handlers.js';
 import { startStreams } from './stream/start-streams.js';
@@ -61,7 +60,7 @@ export function startGateway(
       clock,
       logger,
       health,
-      routes: allRoutes,
+      routes: httpOperations,
       limiter,
       stream,
       executeForWallet,

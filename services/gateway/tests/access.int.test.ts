@@ -1,19 +1,19 @@
+import { httpOperations } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { BODY_EXAMPLES, PATH_EXAMPLES } from '../src/openapi/examples.js';
-import { allRoutes } from '../src/operations/routes.js';
 import { fakeApp, scopes } from './support/fake-app.js';
 
-const { app, seen } = fakeApp({ routes: allRoutes });
+const { app, seen } = fakeApp({ routes: httpOperations });
 const reached: string[] = [];
 app.addHook('onRequest', ({ method, routeOptions }, _reply, done) => {
   reached.push(`${method} ${routeOptions.url}`);
   done();
 });
-const guarded = allRoutes
+const guarded = httpOperations
   .filter(({ access }) => access.relation !== 'public')
   .map((rpc) => [rpc.name, rpc] as const);
 
-type Rpc = (typeof allRoutes)[number];
+type Rpc = (typeof httpOperations)[number];
 const send = ({ name, http }: Rpc, headers: Record<string, string>) =>
   app.inject({
     method: http.method,
@@ -24,7 +24,7 @@ const send = ({ name, http }: Rpc, headers: Record<string, string>) =>
     ...(BODY_EXAMPLES[name] !== undefined && { body: BODY_EXAMPLES[name] as object }),
   });
 
-it.each(allRoutes.map((rpc) => [rpc.name, rpc] as const))(
+it.each(httpOperations.map((rpc) => [rpc.name, rpc] as const))(
   '%s is reached at its own path',
   async (_name, rpc) => {
     reached.length = 0;

@@ -1,5 +1,7 @@
 import { formatRows } from '../format-rows.js';
-import { askOrFail, askServer, refusalOf, type Server } from '../server.js';
+import { askOrFail, askServer } from '../server/ask-server.js';
+import type { Server } from '../server/find-server.js';
+import { Refusal } from '../server/refusal.js';
 import { pushesPath, type Step, tablePath } from './racing-steps.js';
 import { showPushes } from './show-pushes.js';
 
@@ -17,9 +19,10 @@ export async function playDemo({ server, steps, withPushes = false, write }: Dem
   for (const [index, { says, method, path, body, names: name, mayFail, shown }] of steps.entries()) {
     const target = fill(path, names);
     write(`\n${index + 1}. ${says}\n   ${method} /api${target}`);
-    const { status, data, code, error } = await askServer(server, method, target, body);
+    const answer = await askServer(server, method, target, body);
+    const { status, data, code, error } = answer;
     if (status >= 300 && mayFail?.includes(code ?? '') !== true)
-      throw refusalOf(method, target, { status, error });
+      throw new Refusal({ method, path: `/api${target}` }, answer);
     if (name !== undefined) names[name] = (data as { address: string }).address;
     write(
       `   ${status < 300 ? shorten(JSON.stringify(shown === undefined ? data : shown(data as never))) : `refused, nothing changed (${code}): ${error}`}`,

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { formatRows } from '../format-rows.js';
-import { askOrFail, type Server } from '../server.js';
+import { askOrFail } from '../server/ask-server.js';
+import type { Server } from '../server/find-server.js';
 
 /** How long pushes are waited for, and how often they are looked at, in milliseconds. */
 const PATIENCE_MS = 60_000;

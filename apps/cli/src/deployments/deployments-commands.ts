@@ -1,43 +1,47 @@
-import { setTimeout } from 'node:timers/promises';
-import { findOperatorPause, openRuntimeDatabase, requestOperatorPause } from '@orrery/runtime/operator';
-import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import { withDatabase } from '../with-database.js';
+import { operationNamed, performOperation } from '../operations/perform-operation.js';
+import { findDeployment } from '../operations/references.js';
+import { type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
+import { addCloneCommand } from './clone-command.js';
 
-/** How long the command waits for a running service to carry the change out, and how often it looks, in milliseconds. */
-const PATIENCE_MS = 8000;
-const INTERVAL_MS = 200;
-
-/** `orrery deployments pause|resume`, for operators. The owner of the deployment cannot lift the operator's pause. */
+/**
+ * `orrery deployments pause|resume` as its owner, over the API, and as the operator, in the database; and
+ * `orrery deployments clone`. The owner of a deployment cannot lift the operator's pause.
+ */
 export function addDeploymentsCommands(program: Command, context: CommandContext): void {
-  const deployments = program.command('deployments').description('pause deployments and resume them');
-  const what = 'the deployment, by its address or id';
-  deployments
-    .command('pause')
-    .description('stop all executions of a deployment; its owner cannot resume it')
-    .argument('<deployment>', what)
-    .action((deployment: string) => setPaused(context, deployment, true));
-  deployments
-    .command('resume')
-    .description('undo `pause`; a pause by its owner or its account stays')
-    .argument('<deployment>', what)
-    .action((deployment: string) => setPaused(context, deployment, false));
+  const deployments = program.command('deployments');
+  const switches = [
+    ['pause', 'stop all executions of a deployment', true],
+    ['resume', 'undo `pause`; a pause by somebody else stays', false],
+  ] as const;
+  for (const [verb, description, paused] of switches) {
+    const command = deployments
+      .command(verb)
+      .description(description)
+      .argument('<deployment>', 'WORLD/DEPLOYMENT: as its owner; its address or id alone: as the operator');
+    withServerOptions(command)
+      .option('--json', 'print the data as JSON')
+      .action(async (deployment: string, options: OwnerOptions) =>
+        deployment.includes('/')
+          ? switchAsOwner(context, deployment, { ...options, verb })
+          : (await import('./operator-pause.js')).setOperatorPause(context, deployment, paused),
+      );
+  }
+  addCloneCommand(deployments, context);
 }
 
-const setPaused = ({ env, write }: CommandContext, deployment: string, paused: boolean): Promise<void> =>
-  withDatabase(env, openRuntimeDatabase, async (db) => {
-    const found = await findOperatorPause(db, deployment);
-    if (found === undefined) throw new StartupError(`There is no deployment ${deployment}.`);
-    const { id, address } = found;
-    const isDone = async () => (await findOperatorPause(db, address))?.isPaused === paused;
-    await requestOperatorPause(db, id, paused);
-    const until = Date.now() + PATIENCE_MS;
-    while (!(await isDone()) && Date.now() < until) await setTimeout(INTERVAL_MS);
-    const state = paused ? 'paused' : 'no longer paused';
-    write(
-      (await isDone())
-        ? `deployment ${address} is ${state} by the operator`
-        : `deployment ${address} is ${state} by the operator as soon as a runtime runs`,
-    );
-  });
+interface OwnerOptions extends ServerOptions {
+  readonly json?: true;
+}
+
+async function switchAsOwner(
+  context: CommandContext,
+  deployment: string,
+  { verb, json, ...options }: OwnerOptions & { readonly verb: 'pause' | 'resume' },
+): Promise<void> {
+  const server = await serverOf(options, context);
+  const params = { ...(await findDeployment(server, deployment)) };
+  const operation = operationNamed(`deployments.${verb}`);
+  await performOperation(operation, { params }, { ...context, json, server });
+}

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { isJsonObject, type JsonObject } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import { type ServerOptions, serverOf, withServerOptions } from '../server.js';
+import { readDocument } from '../documents/read-document.js';
+import { type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
 import { showTries } from './show-tries.js';
 import { tryEvent } from './try-event.js';
 
@@ -18,21 +18,24 @@ interface TryOptions extends ServerOptions {
   readonly json?: true;
 }
 
-/** `orrery events try`, for whoever writes events: how stable is a prompt, before its version is bound? */
+/** `orrery events try`, for those who write events: how stable is a prompt, before its version is bound? */
 export function addEventsCommands(program: Command, context: CommandContext): void {
-  const events = program.command('events').description('try events without committing anything');
+  const events = program.command('events');
   const trying = events
     .command('try')
     .description('make dry runs of an event and show their proposals side by side')
-    .requiredOption('--deployment <address>', 'the deployment, by its address or id')
+    .requiredOption(
+      '--deployment <deployment>',
+      'WORLD/DEPLOYMENT, or one of yours alone, by id, address or name',
+    )
     .requiredOption('--event <name>', 'the event')
-    .option('--world <address>', "the deployment's world; found among your worlds if left out")
+    .option('--world <world>', "the deployment's world, where --deployment does not say it")
     .option(
       '--version <number>',
       'a version of the event, bound or not; the bound one if left out',
       wholeFrom1,
     )
-    .option('--input <file>', 'a JSON file with the input; {} if left out')
+    .option('--input <file|json>', 'the input, in JSON or YAML; {} if left out')
     .option('--model <id>', "an AI model; the deployment's if left out")
     .option('--times <number>', 'how many dry runs, up to 100', wholeFrom1, 3)
     .option('--json', 'print JSON');
@@ -55,17 +58,10 @@ async function runTries(options: TryOptions, context: CommandContext): Promise<v
   if (invalid > 0) throw new StartupError(`${invalid} of ${tries.length} tries gave no valid proposal.`);
 }
 
-async function readInput(file: string): Promise<JsonObject> {
-  const text = await readFile(file, 'utf8').catch((cause) => {
-    throw new StartupError(`The input ${file} cannot be read (${cause.code}).`, { cause });
-  });
-  try {
-    const input: unknown = JSON.parse(text);
-    if (isJsonObject(input)) return input;
-  } catch {
-    // Said below.
-  }
-  throw new StartupError(`The input ${file} is no JSON object.`);
+async function readInput(given: string): Promise<JsonObject> {
+  const input = await readDocument(given);
+  if (!isJsonObject(input)) throw new StartupError(`The input ${given} is no JSON object.`);
+  return input;
 }
 
 function wholeFrom1(text: string): number {

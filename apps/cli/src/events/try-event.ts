@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
-import { askOrFail, askServer, type Server, type ServerAnswer } from '../server.js';
+import { findDeployment } from '../operations/references.js';
+import { askServer, type ServerAnswer } from '../server/ask-server.js';
+import type { Server } from '../server/find-server.js';
 
 export interface TryRequest {
   readonly deployment: string;
@@ -34,11 +36,12 @@ const OF_THE_MODEL = new Set(['budget_exhausted', 'rate_limited']);
 /** Makes dry runs one after the other. @throws StartupError for a request that would be refused every time */
 export async function tryEvent(server: Server, request: TryRequest): Promise<Try[]> {
   const { event, input, version, model, deployment } = request;
-  const world = request.world ?? (await worldOf(server, deployment));
+  const reference = request.world === undefined ? deployment : `${request.world}/${deployment}`;
+  const { worldAddress, address } = await findDeployment(server, reference);
   const query = new URLSearchParams({ dryRun: 'true' });
   if (version !== undefined) query.set('eventVersion', String(version));
   if (model !== undefined) query.set('aiModelId', model);
-  const path = `/worlds/${encodeURIComponent(world)}/deployments/${encodeURIComponent(deployment)}/execute?${query}`;
+  const path = `/worlds/${worldAddress}/deployments/${address}/execute?${query}`;
   const tries: Try[] = [];
   for (let run = 0; run < request.times; run += 1) {
     const answer = await askServer(server, 'POST', path, { event, input });
@@ -47,19 +50,6 @@ export async function tryEvent(server: Server, request: TryRequest): Promise<Try
     tries.push(toTry(event, answer));
   }
   return tries;
-}
-
-/** Looks for the deployment in each of the caller's worlds: a path names both. */
-async function worldOf(server: Server, deployment: string): Promise<string> {
-  for (let page = 1, pages = 1; page <= pages; page += 1) {
-    const { data, pagination } = await askOrFail(server, 'GET', `/worlds?owner=me&limit=100&page=${page}`);
-    pages = pagination?.totalPages ?? 1;
-    for (const { address } of data as { address: string }[]) {
-      const path = `/worlds/${address}/deployments/${encodeURIComponent(deployment)}`;
-      if ((await askServer(server, 'GET', path)).status === 200) return address;
-    }
-  }
-  throw new StartupError(`None of your worlds has the deployment ${deployment}.`);
 }
 
 interface DryRun {

@@ -1,67 +1,85 @@
-import type { Scope } from '@orrery/contracts';
-import { ALL_SCOPES, createAccountWithKey, createKey, listKeys, revokeKey } from '@orrery/gateway/accounts';
-import { StartupError } from '@orrery/service-kit';
+import { type Scope, scope } from '@orrery/contracts';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import { formatRows } from '../format-rows.js';
-import { requireAccount, withAccounts } from '../with-database.js';
+import type { OperationRequest } from '../operations/fill-request.js';
+import { operationNamed, performOperation } from '../operations/perform-operation.js';
+import { type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
 
-interface CreateOptions {
-  name: string;
-  account?: number;
-  scopes: Scope[];
+interface KeyOptions extends ServerOptions {
+  readonly account?: number;
+  readonly json?: true;
 }
 
-/** `orrery keys create|list|revoke`, for operators. It works on the database, so it needs no key. */
+interface CreateOptions extends KeyOptions {
+  readonly name: string;
+  readonly own?: true;
+  readonly scopes: Scope[];
+  readonly expiresAt?: string;
+}
+
+const ALL_SCOPES = scope.options;
+
+/** Loaded when a command needs it: so no other waits for the database's driver. */
+const inDatabase = () => import('./keys-in-database.js');
+
+const ACCOUNT = 'its owner, as the operator, in the database; by default the account of --key';
+
+/**
+ * `orrery keys create|list|revoke`: of one's own account over the API, of any account in the database, where the operator
+ * needs no key.
+ */
 export function addKeysCommands(program: Command, context: CommandContext): void {
-  const keys = program.command('keys').description('create, list and revoke API keys');
-  keys
+  const keys = program.command('keys');
+  const create = keys
     .command('create')
     .description('create a key, which is shown only now')
+    .option('--own', 'a key of the account of --key; otherwise the operator creates one in the database')
     .option('--name <name>', 'what the key is for', 'operator')
-    .option('--account <id>', 'owner of the key; without it a new account is created', accountId)
+    .option('--account <id>', 'as the operator: its owner; without it a new account is created', accountId)
     .option('--scopes <list>', 'separated by commas', scopeList, [...ALL_SCOPES])
-    .action((options: CreateOptions) => create(options, context));
-  keys
-    .command('list')
-    .description('list the keys of an account')
-    .requiredOption('--account <id>', 'owner of the keys', accountId)
-    .action(({ account }: { account: number }) => list(account, context));
-  keys
-    .command('revoke <keyId>')
+    .option('--expires-at <time>', 'with --own: when it ends, such as 2027-01-01T00:00:00Z');
+  withServerOptions(create)
+    .option('--json', 'with --own: print the data as JSON')
+    .action(async (options: CreateOptions) =>
+      options.own === true
+        ? createOwn(options, context)
+        : (await inDatabase()).createKeyRow(options, context),
+    );
+  const list = keys.command('list').description('list keys').option('--account <id>', ACCOUNT, accountId);
+  withServerOptions(list)
+    .option('--json', 'of --key: print the data as JSON')
+    .action(async (options: KeyOptions) =>
+      options.account === undefined
+        ? askForOwn('keys.list', { query: { limit: '100' } }, options, context)
+        : (await inDatabase()).listKeyRows(options.account, context),
+    );
+  const revoke = keys
+    .command('revoke')
     .description('revoke a key, everywhere within a second')
-    .requiredOption('--account <id>', 'owner of the key', accountId)
-    .action((keyId: string, { account }: { account: number }) => revoke(account, keyId, context));
+    .argument('<keyId>', 'the id of the key, as `list` shows it')
+    .option('--account <id>', ACCOUNT, accountId);
+  withServerOptions(revoke)
+    .option('--json', 'of --key: print the data as JSON')
+    .action(async (id: string, options: KeyOptions) =>
+      options.account === undefined
+        ? askForOwn('keys.revoke', { params: { id } }, options, context)
+        : (await inDatabase()).revokeKeyRow(options.account, id, context),
+    );
 }
 
-function create({ name, account, scopes }: CreateOptions, { env, write }: CommandContext): Promise<void> {
-  return withAccounts(env, async (db) => {
-    if (account !== undefined) await requireAccount(db, account);
-    const owner =
-      account === undefined ? await createAccountWithKey(db, { name }, { name, scopes }) : undefined;
-    const key = owner?.key ?? (await createKey(db, account as number, { name, scopes }));
-    write(`account ${owner?.account.id ?? account}, key ${key.id}, scopes ${key.scopes.join(',')}`);
-    write(key.token);
-  });
+async function askForOwn(
+  name: string,
+  request: Partial<OperationRequest>,
+  { json, ...options }: KeyOptions,
+  context: CommandContext,
+): Promise<void> {
+  const server = await serverOf(options, context);
+  await performOperation(operationNamed(name), request, { ...context, json, server });
 }
 
-function list(account: number, { env, write }: CommandContext): Promise<void> {
-  return withAccounts(env, async (db) => {
-    await requireAccount(db, account);
-    const { data } = await listKeys(db, account, { page: 1, limit: 100 });
-    write(formatRows(data, ['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt']));
-  });
-}
-
-function revoke(account: number, keyId: string, { env, write }: CommandContext): Promise<void> {
-  return withAccounts(env, async (db) => {
-    if (!(await revokeKey(db, account, keyId))) {
-      throw new StartupError(
-        `Account ${account} has no key ${keyId}. \`orrery keys list --account ${account}\` shows its keys.`,
-      );
-    }
-    write(`revoked ${keyId}`);
-  });
+function createOwn(options: CreateOptions, context: CommandContext): Promise<void> {
+  const { name, scopes, expiresAt } = options;
+  return askForOwn('keys.create', { body: { name, scopes, expiresAt } }, options, context);
 }
 
 function accountId(text: string): number {
@@ -72,7 +90,7 @@ function accountId(text: string): number {
 
 function scopeList(text: string): Scope[] {
   const wanted = text.split(',').map((one) => one.trim());
-  const known = ALL_SCOPES.filter((scope) => wanted.includes(scope));
+  const known = ALL_SCOPES.filter((one) => wanted.includes(one));
   if (known.length !== wanted.length)
     throw new InvalidArgumentError(`The scopes are ${ALL_SCOPES.join(', ')}.`);
   return known;

@@ -1,7 +1,9 @@
-import type { JsonObject } from '@orrery/contracts';
+import { isJsonObject } from '@orrery/contracts';
+import { StartupError } from '@orrery/service-kit';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../command-context.js';
-import { urlOf } from '../server.js';
+import { readDocument } from '../documents/read-document.js';
+import { urlOf } from '../server/find-server.js';
 import { readWalletFile } from '../wallets/wallet-file.js';
 import { executePublicly } from './execute-publicly.js';
 import { createPayingFetch } from './paying-fetch.js';
@@ -10,7 +12,7 @@ interface ExecuteOptions {
   url?: string;
   deployment: string;
   event: string;
-  input: JsonObject;
+  input: string;
   wallet: string;
   pay: boolean;
   maxUsd: number;
@@ -27,7 +29,7 @@ export function addPublicCommands(program: Command, context: CommandContext): vo
     .description('sign and send one execution, and pay for it if asked to')
     .requiredOption('--deployment <address>', 'address of the deployment', deploymentAddress)
     .requiredOption('--event <name>', 'the event to execute')
-    .option('--input <json>', 'the event’s input', jsonObject, {})
+    .option('--input <file|json>', 'the event’s input, in JSON or YAML', '{}')
     .requiredOption('--wallet <file>', 'key file, as `orrery wallets create` writes it')
     .option('--pay', 'pay the price, if there is one', false)
     .option('--max-usd <amount>', 'the most to pay, in US dollars', dollars, 1)
@@ -39,7 +41,10 @@ export function addPublicCommands(program: Command, context: CommandContext): vo
       const payer = { wallet, evmKeyFile: evmKey, solanaRpc, maxUsd };
       const send = pay ? await createPayingFetch(payer) : fetch;
       const url = await urlOf(request, context);
-      const { data, payment } = await executePublicly({ ...request, url, wallet }, send);
+      const input = await readDocument(request.input);
+      if (!isJsonObject(input))
+        throw new StartupError('The input is no object: {"winner":"HORSE_1"} is one.');
+      const { data, payment } = await executePublicly({ ...request, input, url, wallet }, send);
       context.write(JSON.stringify(data, null, 2));
       if (payment !== undefined) context.write(`paid: ${JSON.stringify(payment)}`);
     });
@@ -50,14 +55,6 @@ function deploymentAddress(text: string): string {
   if (!/^0x[0-9a-f]{40}$/i.test(text))
     throw new InvalidArgumentError('The address has 0x and 40 hex digits; it is signed.');
   return text.toLowerCase();
-}
-
-function jsonObject(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
-  } catch {}
-  throw new InvalidArgumentError('A JSON object is required, for instance \'{"winner":"HORSE_1"}\'.');
 }
 
 function dollars(text: string): number {

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { httpOperations } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { requestParts, requestSchema } from '../operations/request-schema.js';
-import { allRoutes } from '../operations/routes.js';
 import { openApiDocument } from './document.js';
 import { componentsIn, isBounded, parametersIn, propertiesIn, sentSchemas } from './document.test-support.js';
 import { BODY_EXAMPLES } from './examples.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests walk through the document freely
-const document = openApiDocument(allRoutes) as any;
+const document = openApiDocument(httpOperations) as any;
 const file = join(import.meta.dirname, '../../../../openapi.json');
 
 describe('the OpenAPI document', () => {
@@ -17,7 +17,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('has every route under its method', () => {
-    for (const { http } of allRoutes)
+    for (const { http } of httpOperations)
       expect(document.paths[http.path.replaceAll(/:(\w+)/g, '{$1}')]).toHaveProperty(
         http.method.toLowerCase(),
       );
@@ -71,7 +71,7 @@ describe('the OpenAPI document', () => {
   });
 
   it.each(
-    allRoutes.filter((rpc) => requestSchema(rpc).body !== 'none').map((rpc) => [rpc.name, rpc] as const),
+    httpOperations.filter((rpc) => requestSchema(rpc).body !== 'none').map((rpc) => [rpc.name, rpc] as const),
   )('gives %s a body as an example, and it is valid', (name, rpc) => {
     expect(requestParts(rpc).body.safeParse(BODY_EXAMPLES[name]).error).toBeUndefined();
   });

@@ -1,15 +1,7 @@
-import type {
-  CallContext,
-  HttpBinding,
-  identityContract,
-  NamedRpc,
-  RequestOf,
-  Scope,
-} from '@orrery/contracts';
+import type { CallContext, identityContract, RequestOf, RoutedRpc, Scope } from '@orrery/contracts';
 import type { z } from 'zod';
 
-/** An RPC that is offered over HTTP. */
-export type RoutedRpc = NamedRpc & { http: HttpBinding };
+export type { RoutedRpc };
 
 /** Who a verified key is. */
 export interface Principal {

@@ -1,13 +1,13 @@
+import { httpOperations } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../openapi/document.js';
-import { allRoutes } from '../operations/routes.js';
 import { referencePage } from './reference-page.js';
 
-const page = referencePage(openApiDocument(allRoutes));
+const page = referencePage(openApiDocument(httpOperations));
 
 describe('the reference page', () => {
   it('has a section for every operation', () => {
-    for (const { http } of allRoutes)
+    for (const { http } of httpOperations)
       expect(page).toContain(`<code>${http.path.replaceAll(/:(\w+)/g, '{$1}')}</code>`);
   });
 

@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
-import type { CommandContext } from './command-context.js';
+import type { CommandContext } from '../command-context.js';
 
 /** A running server, and the key to use it with. */
 export interface Server {
   readonly url: string;
+  /** Empty where none is needed. */
   readonly key: string;
 }
 
@@ -58,47 +59,3 @@ async function storedKey(url: string, { env }: CommandContext): Promise<string> 
 
 const isLoopback = (url: string): boolean =>
   /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(new URL(url).hostname);
-
-/** An answer in the envelope; a refusal has a code and a sentence. */
-export interface ServerAnswer {
-  readonly status: number;
-  readonly data?: unknown;
-  readonly pagination?: { readonly totalPages: number };
-  readonly code?: string;
-  readonly error?: string;
-  readonly facts?: Readonly<Record<string, unknown>>;
-}
-
-/** Sends a request below `/api`. @throws StartupError when no server answers there */
-export async function askServer(
-  { url, key }: Server,
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-  path: string,
-  body?: unknown,
-): Promise<ServerAnswer> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-  try {
-    const answer = await fetch(`${url}/api${path}`, init);
-    return { ...((await answer.json()) as Omit<ServerAnswer, 'status'>), status: answer.status };
-  } catch (error) {
-    throw new StartupError(
-      `No Orrery answers at ${url}: run \`npm start\` in another terminal first, pass --url or set ORRERY_URL.`,
-      { cause: error },
-    );
-  }
-}
-
-/** As `askServer`. @throws StartupError also for a refusal */
-export async function askOrFail(...request: Parameters<typeof askServer>): Promise<ServerAnswer> {
-  const answer = await askServer(...request);
-  if (answer.status < 300) return answer;
-  const [, method, path] = request;
-  throw refusalOf(method, path, answer);
-}
-
-export const refusalOf = (
-  method: string,
-  path: string,
-  { status, error }: { readonly status: number; readonly error?: string | undefined },
-): StartupError => new StartupError(`${method} ${path} was refused (${status}): ${error}`);

@@ -1,0 +1,70 @@
+import { readChainPusherConfig, readSigningChain, type SigningChain } from '@orrery/chain-pusher/config';
+import {
+  adoptionOutcome,
+  deployRegistry,
+  findLane,
+  openChain,
+  openChainPusherDatabase,
+  requestAdoption,
+} from '@orrery/chain-pusher/operator';
+import { StartupError, systemClock } from '@orrery/service-kit';
+import type { CommandContext } from '../command-context.js';
+import { formatRows } from '../format-rows.js';
+import { withDatabase } from '../with-database.js';
+
+/** How long an adoption is waited for, and how often it is looked at, in milliseconds. */
+const PATIENCE_MS = 15_000;
+const INTERVAL_MS = 200;
+
+export async function deploy(
+  { env, write }: CommandContext,
+  { chain: name, json }: { chain: string; json?: true },
+) {
+  const { chain, signerKey } = readSigningChain(env, name);
+  if (chain.family !== 'evm') throw new StartupError(`${name} needs no contract: it is no EVM chain.`);
+  const { signal } = new AbortController();
+  const contract = await deployRegistry(chain, signerKey, systemClock, signal).catch((error: Error) => {
+    throw new StartupError(sentence(error.message), { cause: error });
+  });
+  write(json ? JSON.stringify({ contract }) : `registry deployed: set "contract" of ${name} to ${contract}`);
+}
+
+export async function check({ env, write }: CommandContext, { json }: { json?: true }) {
+  const { chains } = readChainPusherConfig(env);
+  if (chains.length === 0) throw new StartupError('There are no chains: set CHAINS_FILE.');
+  const found = await Promise.all(chains.map(checkOne));
+  write(
+    json
+      ? JSON.stringify(found)
+      : formatRows(found, ['name', 'caip2', 'signer', 'balance', 'status', 'reason']),
+  );
+}
+
+async function checkOne(one: SigningChain) {
+  const { name, caip2 } = one.chain;
+  const port = await openChain(one);
+  const { signal } = new AbortController();
+  const found = await port.check(signal).catch((error: Error) => ({ reason: error.message, balance: null }));
+  const status = found.reason === null ? 'available' : 'unavailable';
+  return { name, caip2, signer: port.signer, balance: found.balance, status, reason: found.reason };
+}
+
+export async function adopt({ env, write }: CommandContext, options: { chain: string; deployment: string }) {
+  const deployment = options.deployment.toLowerCase();
+  const { chain } = options;
+  await withDatabase(env, openChainPusherDatabase, async (db) => {
+    if ((await findLane(db, deployment, chain)) === undefined) {
+      throw new StartupError(`Nothing of ${deployment} was ever to be pushed to ${chain}.`);
+    }
+    await requestAdoption(db, deployment, chain);
+    const until = Date.now() + PATIENCE_MS;
+    let outcome = await adoptionOutcome(db, deployment, chain);
+    while (outcome === undefined && Date.now() < until) {
+      await systemClock.sleep(INTERVAL_MS);
+      outcome = await adoptionOutcome(db, deployment, chain);
+    }
+    write(`${deployment} on ${chain} ${outcome ?? 'is adopted as soon as a chain-pusher reaches the chain'}`);
+  });
+}
+
+const sentence = (text: string): string => (text.endsWith('.') ? text : `${text}.`);

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readYaml, writeYaml } from './yaml-text.js';
+
+const read = (text: string) => readYaml(text, 'horse.yaml').value;
+
+describe('YAML', () => {
+  it('holds any JSON without changing it', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc
+        .array(fc.constantFrom(' ', '\n', '\t', ':', '#', '-', '{{', 'a long word', "'", '"', '\\', '…'))
+        .map((parts) => parts.join('')),
+      fc.constantFrom(
+        'yes',
+        'null',
+        '~',
+        '0x12',
+        '1e3',
+        '.inf',
+        '<<',
+        '',
+        ' ',
+        '012',
+        '2026-01-01',
+        '{{input.x}}',
+      ),
+    );
+    const { json } = fc.letrec((tie) => ({
+      json: fc.oneof(
+        { maxDepth: 4 },
+        text,
+        fc
+          .double({ noNaN: true, noDefaultInfinity: true })
+          .map((value) => (Object.is(value, -0) ? 0 : value)),
+        fc.boolean(),
+        fc.constant(null),
+        fc.array(tie('json'), { maxLength: 4 }),
+        fc.dictionary(text, tie('json'), { maxKeys: 4, noNullPrototype: true }),
+      ),
+    }));
+    fc.assert(
+      fc.property(json, (value) => {
+        expect(read(writeYaml({ value }))).toEqual({ value });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('shows prompts so that a difference is a line', () => {
+    const prompt = 'All horses run one race.\n\nDecide by speed who wins.\n';
+    expect(writeYaml({ prompt })).toBe(
+      'prompt: |\n  All horses run one race.\n\n  Decide by speed who wins.\n',
+    );
+    expect(writeYaml({ prompt: 'fast '.repeat(30).trim() })).toMatch(
+      /^prompt: >-\n {2}fast .*\n {2}fast .*\n$/,
+    );
+  });
+
+  it('takes what only YAML calls a number as the text that it is', () => {
+    expect(read('to: 0xab12\nat: .inf\nn: 12')).toEqual({ to: '0xab12', at: '.inf', n: 12 });
+  });
+
+  it('is refused with its place', () => {
+    expect(() => read('name: horse\nattributes: [')).toThrow(/^horse\.yaml, line 2, column 14: /);
+    expect(() => read('a: 1\na: 2')).toThrow('horse.yaml, line 2, column 1: Map keys must be unique.');
+  });
+
+  it('knows the line of a part, and of what is around it', () => {
+    const { lineOf } = readYaml('name: horse\nattributes:\n  - name: wins\n    type: integer\n', 'x');
+    expect(lineOf(['attributes', '0', 'type'])).toBe(4);
+    expect(lineOf(['attributes', '0', 'constraints', 'min'])).toBe(3);
+    expect(lineOf(['promptSeed'])).toBe(1);
+  });
+});

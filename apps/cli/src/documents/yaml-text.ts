@@ -1,0 +1,75 @@
+import { StartupError } from '@orrery/service-kit';
+import { Document, isNode, LineCounter, parseDocument, Scalar, type Tags, visit, type YAMLError } from 'yaml';
+
+/** Spellings of numbers that JSON has not: an address such as 0xab… is a text, and infinity is nothing that can be sent. */
+const FOREIGN_NUMBERS = ['0xab', '0o17', '.inf', '.nan'];
+const jsonNumbers = (tags: Tags): Tags =>
+  tags.filter(
+    (tag) =>
+      typeof tag === 'string' || !('test' in tag) || !FOREIGN_NUMBERS.some((text) => tag.test?.test(text)),
+  );
+
+/** A YAML document that was read, and where its parts stand. */
+export interface ReadYaml {
+  readonly value: unknown;
+  /** The line of what a path leads to, from 1; of the nearest part around it where it leads nowhere. */
+  lineOf(path: readonly string[]): number;
+}
+
+/** Reads a document of YAML 1.2; every JSON text is one. @throws StartupError with the line */
+export function readYaml(text: string, what: string): ReadYaml {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { customTags: jsonNumbers, lineCounter, prettyErrors: false });
+  const [problem] = document.errors;
+  if (problem !== undefined) throw refusalOf(problem, lineCounter, what);
+  const value = contentOf(document, what);
+  return { value, lineOf: (path) => lineOf(document, lineCounter, path) };
+}
+
+function refusalOf({ message, pos }: YAMLError, lines: LineCounter, what: string): StartupError {
+  const { line, col } = lines.linePos(pos[0]);
+  const [first = ''] = message.split('\n');
+  return new StartupError(`${what}, line ${line}, column ${col}: ${first.replace(/[.:]?$/, '.')}`);
+}
+
+/** @throws StartupError for aliases that blow up */
+function contentOf(document: Document.Parsed, what: string): unknown {
+  try {
+    return document.toJS();
+  } catch (cause) {
+    throw new StartupError(`${what} cannot be read: ${(cause as Error).message}.`, { cause });
+  }
+}
+
+function lineOf(document: Document.Parsed, lines: LineCounter, path: readonly string[]): number {
+  for (let length = path.length; length > 0; length -= 1) {
+    // Positions in a list are numbers.
+    const steps = path.slice(0, length).map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+    const found = document.getIn(steps, true) ?? document.getIn(path.slice(0, length), true);
+    if (isNode(found) && found.range) return lines.linePos(found.range[0]).line;
+  }
+  return 1;
+}
+
+/** Characters of a line, where a text can be folded. */
+const LINE_WIDTH = 100;
+
+/**
+ * Writes JSON as YAML 1.2 that differs from its next version where the two differ: texts of several lines are literal
+ * blocks, long ones are folded. `readYaml` gives the same value again.
+ */
+export function writeYaml(value: unknown): string {
+  const document = new Document(value, { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar: (key, node) => {
+      const style = key !== 'key' && typeof node.value === 'string' && styleOf(node.value);
+      if (style) node.type = style;
+    },
+  });
+  return document.toString({ lineWidth: LINE_WIDTH });
+}
+
+function styleOf(text: string): Scalar.Type | undefined {
+  if (text.includes('\n')) return Scalar.BLOCK_LITERAL;
+  return text.length > LINE_WIDTH ? Scalar.BLOCK_FOLDED : undefined;
+}

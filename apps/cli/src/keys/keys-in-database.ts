@@ -1,0 +1,46 @@
+import type { Scope } from '@orrery/contracts';
+import { createAccountWithKey, createKey, listKeys, revokeKey } from '@orrery/gateway/accounts';
+import { StartupError } from '@orrery/service-kit';
+import type { CommandContext } from '../command-context.js';
+import { formatRows } from '../format-rows.js';
+import { requireAccount, withAccounts } from '../with-database.js';
+
+export interface NewKey {
+  readonly name: string;
+  /** Its owner; without one a new account is created. */
+  readonly account?: number;
+  readonly scopes: Scope[];
+}
+
+export function createKeyRow(
+  { name, account, scopes }: NewKey,
+  { env, write }: CommandContext,
+): Promise<void> {
+  return withAccounts(env, async (db) => {
+    if (account !== undefined) await requireAccount(db, account);
+    const owner =
+      account === undefined ? await createAccountWithKey(db, { name }, { name, scopes }) : undefined;
+    const key = owner?.key ?? (await createKey(db, account as number, { name, scopes }));
+    write(`account ${owner?.account.id ?? account}, key ${key.id}, scopes ${key.scopes.join(',')}`);
+    write(key.token);
+  });
+}
+
+export function listKeyRows(account: number, { env, write }: CommandContext): Promise<void> {
+  return withAccounts(env, async (db) => {
+    await requireAccount(db, account);
+    const { data } = await listKeys(db, account, { page: 1, limit: 100 });
+    write(formatRows(data, ['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt']));
+  });
+}
+
+export function revokeKeyRow(account: number, keyId: string, { env, write }: CommandContext): Promise<void> {
+  return withAccounts(env, async (db) => {
+    if (!(await revokeKey(db, account, keyId))) {
+      throw new StartupError(
+        `Account ${account} has no key ${keyId}. \`orrery keys list --account ${account}\` shows its keys.`,
+      );
+    }
+    write(`revoked ${keyId}`);
+  });
+}

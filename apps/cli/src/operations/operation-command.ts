@@ -1,0 +1,162 @@
+import type { RoutedRpc } from '@orrery/contracts';
+import { Argument, type Command, Option } from 'commander';
+import type { CommandContext } from '../command-context.js';
+import {
+  type Server,
+  type ServerOptions,
+  serverOf,
+  urlOf,
+  withServerOptions,
+} from '../server/find-server.js';
+import { fillRequest, type OperationRequest, type Typed } from './fill-request.js';
+import type { Member } from './member.js';
+import { formOf, type OperationForm, type Target } from './operation-form.js';
+import { performOperation, type Showing } from './perform-operation.js';
+import { toKebab } from './placement.js';
+
+/** What a command of ours has beyond what follows from its operation. */
+export interface Extra {
+  /** Its last arguments, in place of `key=value` pairs. */
+  readonly rest?: Rest;
+  readonly options?: readonly Option[];
+  /** Members of the request that have no option of their own. */
+  readonly hidden?: readonly string[];
+  readonly refine?: (
+    request: OperationRequest,
+    typed: ExtraTyped,
+    server: Server,
+  ) => Promise<OperationRequest>;
+}
+
+interface Rest {
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface ExtraTyped {
+  readonly rest: readonly string[];
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+interface TypedOptions extends ServerOptions, Showing {
+  readonly body?: string;
+  readonly clear?: string;
+  readonly [name: string]: unknown;
+}
+
+interface OperationOptions {
+  readonly rpc: RoutedRpc;
+  readonly extra?: Extra | undefined;
+  readonly context: CommandContext;
+}
+
+/** Adds the command of one operation: its arguments and options follow from the contract. */
+export function addOperationCommand(
+  parent: Command,
+  verb: string,
+  { rpc, extra = {}, context }: OperationOptions,
+): Command {
+  const form = formOf(rpc);
+  const rest = extra.rest ?? pairsOf(form);
+  const command = parent.command(verb).description(inHelp(rpc.http.summary));
+  addArguments(command, form, rest);
+  const options = addOptions(command, form, extra);
+  return command.action(async (...given: unknown[]) => {
+    const typed = given.at(-2) as TypedOptions;
+    const server = await serverFor(rpc, typed, context);
+    const values = [...options].map(([name, option]) => [name, typed[option.attributeName()]]);
+    const { last, ...texts } = splitArguments(given.slice(0, -2), form, rest !== undefined);
+    const pairs = extra.rest === undefined ? last : [];
+    const { body, clear } = typed;
+    const everything: Typed = { ...texts, pairs, options: Object.fromEntries(values), body, clear };
+    const request = await fillRequest(form, everything, server);
+    const refined = (await extra.refine?.(request, { rest: last, options: typed }, server)) ?? request;
+    const { json, all } = typed;
+    await performOperation(rpc, refined, { ...context, json, all, server });
+  });
+}
+
+/** As the help of the commands of ours: a phrase. */
+const inHelp = (summary: string): string =>
+  summary.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
+
+const TARGETS: Readonly<Record<Target['kind'], string | undefined>> = {
+  world: 'a world, by its id, its address or its name',
+  deployment:
+    'a deployment as WORLD/DEPLOYMENT, each by its id, its address or its name; or one of yours alone',
+  query: undefined,
+  other: undefined,
+};
+
+function addArguments(command: Command, form: OperationForm, rest: Rest | undefined): void {
+  for (const { name, kind } of form.targets) command.addArgument(new Argument(`<${name}>`, TARGETS[kind]));
+  // The body's file may have them, so none is required.
+  for (const { name, description, choices } of form.named)
+    command.addArgument(new Argument(`[${name}]`, described(description, choices)));
+  if (rest !== undefined) command.addArgument(new Argument(`[${rest.name}...]`, rest.description));
+}
+
+const pairsOf = ({ open }: OperationForm): Rest | undefined =>
+  open && { name: 'key=value', description: `members of the ${open.name}, as JSON or text` };
+
+function splitArguments(texts: readonly unknown[], { targets, named }: OperationForm, hasRest: boolean) {
+  const namedUntil = targets.length + named.length;
+  return {
+    targets: texts.slice(0, targets.length) as string[],
+    named: texts.slice(targets.length, namedUntil) as (string | undefined)[],
+    last: hasRest ? (texts[namedUntil] as string[]) : [],
+  };
+}
+
+/** The options of members, by the members' names. */
+function addOptions(
+  command: Command,
+  form: OperationForm,
+  { options = [], hidden = [] }: Extra,
+): ReadonlyMap<string, Option> {
+  for (const option of options) command.addOption(option);
+  const isShown = ({ name }: Member) => !hidden.includes(name);
+  const ofText = [...form.query, ...form.headers].filter(isShown);
+  const ofBody = (form.bodyIsList ? [] : form.optional).filter(isShown);
+  const made = new Map([
+    ...ofText.map((member) => [member.name, textOption(member)] as const),
+    ...ofBody.map((member) => [member.name, bodyOption(member)] as const),
+  ]);
+  for (const option of made.values()) command.addOption(option);
+  if (form.body.length > 0)
+    command.option('--body <file>', 'the whole body, in JSON or YAML; options add to it; - reads the input');
+  if (form.body.some(({ nullable }) => nullable))
+    command.option('--clear <names>', 'members of the body that become null, separated by commas');
+  if (form.query.some(({ name }) => name === 'page')) command.option('--all', 'all pages');
+  withServerOptions(command).option('--json', 'print the data as JSON');
+  return made;
+}
+
+function textOption({ name, kind, description, choices }: Member): Option {
+  const flags = kind === 'flag' ? `--${toKebab(name)}` : `--${toKebab(name)} <${kind}>`;
+  return new Option(flags, described(description, choices));
+}
+
+const HINTS: Readonly<Record<Member['kind'], string>> = {
+  text: '<text>',
+  number: '<number>',
+  flag: '<true|false>',
+  list: '<list>',
+  json: '<file|json>',
+  value: '<json>',
+};
+
+const bodyOption = ({ name, kind, description, choices }: Member): Option =>
+  new Option(`--${toKebab(name)} ${HINTS[kind]}`, described(description, choices));
+
+/** The server checks the choices, so that an older command knows no fewer. */
+const described = (description: string, choices: readonly string[]): string =>
+  [description, choices.length === 0 ? '' : `(${choices.join(', ')})`]
+    .filter((part) => part !== '')
+    .join(' ');
+
+/** What strangers may ask needs no key. */
+async function serverFor(rpc: RoutedRpc, options: ServerOptions, context: CommandContext): Promise<Server> {
+  if (rpc.access.relation !== 'public') return serverOf(options, context);
+  return { url: await urlOf(options, context), key: options.key ?? '' };
+}

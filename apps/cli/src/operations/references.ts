@@ -1,0 +1,98 @@
+import { StartupError } from '@orrery/service-kit';
+import { askOrFail, askServer } from '../server/ask-server.js';
+import type { Server } from '../server/find-server.js';
+
+/** A world or a deployment as lists show it. */
+export interface Named {
+  readonly address: string;
+  readonly name: string;
+}
+
+/** The path parameters that name a deployment. */
+export interface DeploymentReference {
+  readonly worldAddress: string;
+  readonly address: string;
+}
+
+const isReference = (text: string): boolean => /^(\d+|0x[0-9a-f]{40})$/i.test(text);
+
+/** All things of a list, page by page. */
+export async function listAll<T>(server: Server, path: string): Promise<T[]> {
+  const all: T[] = [];
+  const sign = path.includes('?') ? '&' : '?';
+  for (let page = 1, pages = 1; page <= pages; page += 1) {
+    const { data, pagination } = await askOrFail(server, 'GET', `${path}${sign}limit=100&page=${page}`);
+    pages = pagination?.totalPages ?? 1;
+    all.push(...(data as T[]));
+  }
+  return all;
+}
+
+export const ownWorlds = (server: Server): Promise<Named[]> => listAll(server, '/worlds?owner=me');
+
+/** A world by its id, its address, or the name of one of yours. @throws StartupError for no or several of that name */
+export async function findWorld(server: Server, text: string): Promise<string> {
+  if (isReference(text)) return text;
+  return onlyOne(await ownWorlds(server), text, 'None of your worlds is named');
+}
+
+/**
+ * A deployment as `WORLD/DEPLOYMENT`, each by its id, its address or its name, or by itself: then it is searched in your
+ * worlds. @throws StartupError for no or several of that name
+ */
+export async function findDeployment(server: Server, text: string): Promise<DeploymentReference> {
+  const at = text.indexOf('/');
+  if (at < 0) return searchDeployment(server, text);
+  const worldAddress = await findWorld(server, text.slice(0, at));
+  const name = text.slice(at + 1);
+  if (isReference(name)) return { worldAddress, address: name };
+  const deployments = await deploymentsOf(server, worldAddress);
+  return { worldAddress, address: onlyOne(deployments, name, 'The world has no deployment named') };
+}
+
+const deploymentsOf = (server: Server, world: string): Promise<Named[]> =>
+  listAll(server, `/worlds/${world}/deployments`);
+
+async function searchDeployment(server: Server, text: string): Promise<DeploymentReference> {
+  const found: DeploymentReference[] = [];
+  for (const { address: worldAddress } of await ownWorlds(server)) {
+    const path = `/worlds/${worldAddress}/deployments/${text}`;
+    if (isReference(text)) {
+      if ((await askServer(server, 'GET', path)).status === 200) return { worldAddress, address: text };
+    } else {
+      const named = (await deploymentsOf(server, worldAddress)).filter(({ name }) => name === text);
+      found.push(...named.map(({ address }) => ({ worldAddress, address })));
+    }
+  }
+  const [only, ...others] = found;
+  if (only === undefined) throw new StartupError(`None of your worlds has the deployment ${text}.`);
+  if (others.length > 0)
+    throw severalOf(
+      text,
+      found.map(({ worldAddress, address }) => `${worldAddress}/${address}`),
+    );
+  return only;
+}
+
+function onlyOne(all: readonly Named[], name: string, none: string): string {
+  const [only, ...others] = all.filter((one) => one.name === name);
+  if (only === undefined) throw new StartupError(`${none} "${name}".${namesOf(all)}`);
+  if (others.length > 0)
+    throw severalOf(
+      name,
+      [only, ...others].map(({ address }) => address),
+    );
+  return only.address;
+}
+
+const severalOf = (name: string, addresses: readonly string[]): StartupError =>
+  new StartupError(`Several are named "${name}": choose by address.\n  ${addresses.join('\n  ')}`);
+
+/** At most this many names are listed. */
+const MAX_NAMES = 10;
+
+function namesOf(all: readonly Named[]): string {
+  if (all.length === 0) return ' There is none yet.';
+  const names = all.slice(0, MAX_NAMES).map(({ name }) => name);
+  return ` There are: ${names.join(', ')}${all.length > MAX_NAMES ? ', …' : ''}.`;
+}

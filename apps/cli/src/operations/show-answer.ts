@@ -1,0 +1,49 @@
+import type { RoutedRpc } from '@orrery/contracts';
+import type { CommandContext } from '../command-context.js';
+import { writeYaml } from '../documents/yaml-text.js';
+import { formatRows } from '../format-rows.js';
+import type { ServerAnswer } from '../server/ask-server.js';
+import { at, columnsOf } from './columns.js';
+
+/** Shows an answer: for programs its data as JSON; for people a list as a table, anything else as YAML. */
+export function showAnswer(
+  rpc: RoutedRpc,
+  { data, message, pagination }: ServerAnswer,
+  { json, write, note }: Pick<CommandContext, 'write' | 'note'> & { readonly json: boolean },
+): void {
+  if (json) write(JSON.stringify(data, null, 2));
+  else write(Array.isArray(data) ? tableOf(rpc, data) : writeYaml(data).trimEnd());
+  if (message !== undefined) note(message);
+  const shown = Array.isArray(data) ? data.length : 0;
+  if (pagination !== undefined && pagination.total > shown)
+    note(`${shown} of ${pagination.total}: --page and --limit show others, --all shows all of them`);
+}
+
+function tableOf(rpc: RoutedRpc, rows: readonly object[]): string {
+  if (rows.length === 0) return 'none';
+  const columns = columnsOf(rpc, rows);
+  const titles = columns.map((column) => column.replace(/^state\./, ''));
+  const cells = rows.map((row) =>
+    Object.fromEntries(columns.map((column, index) => [titles[index] ?? '', cellOf(at(row, column))])),
+  );
+  return formatRows(cells, titles);
+}
+
+/** Characters of a cell. */
+const MAX_CELL = 60;
+
+function cellOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  const text = typeof value === 'string' ? value : textOf(value);
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length > MAX_CELL ? `${line.slice(0, MAX_CELL - 1)}…` : line;
+}
+
+/** Of named things the names are enough. */
+function textOf(value: unknown): string {
+  if (!Array.isArray(value)) return JSON.stringify(value);
+  const names = value.map((one: unknown) =>
+    typeof one === 'object' ? (one as { name?: unknown } | null)?.name : one,
+  );
+  return names.every((name) => typeof name === 'string') ? names.join(', ') : JSON.stringify(value);
+}
