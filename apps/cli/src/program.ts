@@ -10,6 +10,7 @@ import { addKeysCommands } from './keys/keys-commands.js';
 import { addOperationsCommands } from './operations/operations-commands.js';
 import { addPublicCommands } from './public/public-commands.js';
 import { addWalletsCommands } from './wallets/wallets-commands.js';
+import { addWorldCommands } from './world/world-commands.js';
 
 /** The command `orrery`. */
 export function createProgram(context: CommandContext): Command {
@@ -17,6 +18,7 @@ export function createProgram(context: CommandContext): Command {
     .description('Build worlds and operate Orrery, the simulation world service')
     .configureHelp({ showGlobalOptions: false })
     .exitOverride();
+  addWorldCommands(program, context);
   addDeploymentsCommands(program, context);
   addEventsCommands(program, context);
   addKeysCommands(program, context);

@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { HttpBinding } from '@orrery/contracts';
+import { type AttributeDefinition, type EventDefinition, VERSION_MEMBERS } from './definitions.js';
+import type { Change, EventChange, SchemaChange } from './plan-changes.js';
+
+/** One request of a change. */
+export interface ChangeRequest {
+  readonly method: HttpBinding['method'];
+  /** Below the world's own path. */
+  readonly path: string;
+  readonly body?: unknown;
+  /** Where a pointer into the body leads in the definition's file. */
+  readonly inFile?: (pointer: string) => string;
+}
+
+/** The requests of a change, in their order. The one that creates a world stands alone. */
+export function requestsOf(change: Change): ChangeRequest[] {
+  switch (change.what) {
+    case 'create world':
+      return [{ method: 'POST', path: '', body: change.to }];
+    case 'change world':
+      return [{ method: 'PUT', path: '', body: { ...NO_WORLD, ...change.to } }];
+    case 'create schema':
+      return [{ method: 'POST', path: '/entity-schemas', body: change.to }];
+    case 'change schema':
+      return schemaRequests(change);
+    case 'create event':
+      return [{ method: 'POST', path: '/events', body: newEvent(change.to), inFile: withoutFirstVersion }];
+    case 'change event':
+      return eventRequests(change);
+    case 'delete schema':
+      return [{ method: 'DELETE', path: pathOf('entity-schemas', change.name) }];
+    case 'delete event':
+      return [{ method: 'DELETE', path: pathOf('events', change.name) }];
+  }
+}
+
+const pathOf = (collection: string, name: string): string => `/${collection}/${encodeURIComponent(name)}`;
+
+/** What an absent member of a file means in an update, where the API lets absent members stay. */
+const NO_WORLD = { description: null, domainTags: [], promptSeed: null };
+const NO_VERSION = Object.fromEntries(VERSION_MEMBERS.map((name) => [name, null]));
+const NO_ATTRIBUTE = { constraints: null, defaultValue: null };
+
+function schemaRequests({ name, from, to }: SchemaChange): ChangeRequest[] {
+  const path = pathOf('entity-schemas', name);
+  const before = new Map((from.attributes ?? []).map((attribute) => [attribute.name, attribute]));
+  const wanted = to.attributes ?? [];
+  const requests: ChangeRequest[] = [];
+  if ((from.description ?? null) !== (to.description ?? null))
+    requests.push({ method: 'PUT', path, body: { description: to.description ?? null } });
+  for (const [at, attribute] of wanted.entries()) {
+    const request = attributeRequest(attribute, before.get(attribute.name), path);
+    if (request !== undefined)
+      requests.push({ ...request, inFile: (pointer) => `/attributes/${at}${pointer}` });
+  }
+  const gone = [...before.keys()].filter((one) => !wanted.some((attribute) => attribute.name === one));
+  return [
+    ...requests,
+    ...gone.map((one): ChangeRequest => ({ method: 'DELETE', path: `${path}${pathOf('attributes', one)}` })),
+  ];
+}
+
+function attributeRequest(
+  attribute: AttributeDefinition,
+  before: AttributeDefinition | undefined,
+  schema: string,
+): ChangeRequest | undefined {
+  if (before === undefined) return { method: 'POST', path: `${schema}/attributes`, body: attribute };
+  if (isDeepStrictEqual(before, attribute)) return undefined;
+  const path = `${schema}${pathOf('attributes', attribute.name)}`;
+  return { method: 'PUT', path, body: { ...NO_ATTRIBUTE, ...attribute } };
+}
+
+function newEvent({ name, description, ...firstVersion }: EventDefinition) {
+  return { name, ...(description && { description }), firstVersion };
+}
+
+const withoutFirstVersion = (pointer: string): string => pointer.replace(/^\/firstVersion/, '');
+
+function eventRequests({ name, from, to, version }: EventChange): ChangeRequest[] {
+  const path = pathOf('events', name);
+  const { name: _, description, ...definition } = to;
+  const requests: ChangeRequest[] = [];
+  if ((from.description ?? null) !== (description ?? null))
+    requests.push({ method: 'PUT', path, body: { description: description ?? null } });
+  if (version?.isNew) requests.push({ method: 'POST', path: `${path}/event-versions`, body: definition });
+  if (version?.isNew === false) {
+    const body = { ...NO_VERSION, ...replacing(definition) };
+    requests.push({ method: 'PUT', path: `${path}/event-versions/${version.number}`, body });
+  }
+  return requests;
+}
+
+/** An update merges the two settings, so what they are without is null in them. */
+function replacing({ mutationSettings, executionSettings, ...version }: Omit<EventDefinition, 'name'>) {
+  return {
+    ...version,
+    ...(mutationSettings && { mutationSettings: { template: null, ...mutationSettings } }),
+    ...(executionSettings && { executionSettings: { priceUsd: null, cron: null, ...executionSettings } }),
+  };
+}

@@ -1,0 +1,90 @@
+import type {
+  AttributeRecord,
+  CreateAttributeBody,
+  CreateEntitySchemaBody,
+  CreateWorldBody,
+  EntitySchemaRecord,
+  VersionBody,
+  VersionRecord,
+  WorldRecord,
+} from '@orrery/contracts';
+
+/** A world as its file says it: what is nothing is left out. */
+export type WorldDefinition = CreateWorldBody;
+export type SchemaDefinition = CreateEntitySchemaBody;
+export type AttributeDefinition = CreateAttributeBody;
+/** An event and the definition of its latest version. */
+export interface EventDefinition extends VersionBody {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+}
+
+/** The members of a version, in the order of its file. */
+export const VERSION_MEMBERS = [
+  'inputSchema',
+  'outputSchema',
+  'readEntities',
+  'stateChanges',
+  'behaviorPrompt',
+  'mutationSettings',
+  'executionSettings',
+  'guards',
+] as const satisfies readonly (keyof VersionBody)[];
+
+/** Without what says nothing: absent, null, and empty lists. */
+function stated<T extends object>(object: T): T {
+  const isStated = (value: unknown) =>
+    value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => isStated(value))) as T;
+}
+
+export const toWorldDefinition = ({
+  name,
+  description,
+  domainTags,
+  promptSeed,
+}: CreateWorldBody | WorldRecord): WorldDefinition => stated({ name, description, domainTags, promptSeed });
+
+export const toSchemaDefinition = ({
+  name,
+  description,
+  attributes = [],
+}: CreateEntitySchemaBody | EntitySchemaRecord): SchemaDefinition =>
+  stated({ name, description, attributes: attributes.map(toAttributeDefinition) });
+
+const toAttributeDefinition = ({
+  name,
+  type,
+  constraints,
+  defaultValue,
+}: CreateAttributeBody | AttributeRecord): AttributeDefinition =>
+  stated({ name, type, constraints, defaultValue });
+
+export const toEventDefinition = (
+  { name, description }: Pick<EventDefinition, 'name' | 'description'>,
+  version: VersionBody | VersionRecord | undefined,
+): EventDefinition => stated({ name, description, ...(version && toVersionDefinition(version)) });
+
+/**
+ * A version in one spelling, as answers have it (docs/catalog.md): the prompt stands at the top, and settings name their
+ * mode and their visibility.
+ */
+function toVersionDefinition(version: VersionBody | VersionRecord): VersionBody {
+  const { mutationSettings: mutation, executionSettings: execution } = version;
+  const changes = version.stateChanges ?? ('stateChangeSchema' in version ? version.stateChangeSchema : null);
+  const { template } = mutation ?? {};
+  const mode = mutation?.mode ?? (template ? 'direct' : 'ai');
+  return stated({
+    inputSchema: version.inputSchema,
+    outputSchema: version.outputSchema,
+    readEntities: version.readEntities,
+    stateChanges: changes,
+    behaviorPrompt: version.behaviorPrompt ?? mutation?.behaviorPrompt,
+    mutationSettings: mutation && stated({ mode, template }),
+    executionSettings: execution && {
+      ...stated({ visibility: execution.visibility ?? 'admin', priceUsd: execution.priceUsd }),
+      ...(execution.cron && { cron: stated(execution.cron) }),
+    },
+    guards: version.guards,
+  });
+}

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { requestsOf } from './change-requests.js';
+import { type EventDefinition, toEventDefinition } from './definitions.js';
+import { planChanges } from './plan-changes.js';
+import { showPlan } from './show-plan.js';
+import type { StoredWorld, WorldContent } from './world-content.js';
+
+const options = { prune: false, newVersions: false };
+const horse = {
+  name: 'horse',
+  attributes: [
+    { name: 'wins', type: 'integer' as const, defaultValue: 0 },
+    { name: 'speed', type: 'float' as const },
+  ],
+};
+const race: EventDefinition = {
+  name: 'race',
+  stateChanges: { horse: 'partial' },
+  behaviorPrompt: 'All horses run.\nThe fastest wins.\n',
+  mutationSettings: { mode: 'ai' },
+};
+const content: WorldContent = { world: { name: 'Derby' }, schemas: [horse], events: [race] };
+const stored = (changes: Partial<StoredWorld> = {}, isLocked = false): StoredWorld => ({
+  ...content,
+  address: '0x1',
+  latest: new Map([['race', { version: 2, isLocked }]]),
+  ...changes,
+});
+const whatOf = (...given: Parameters<typeof planChanges>) =>
+  planChanges(...given).changes.map(({ what, name }) => `${what} ${name}`);
+
+describe('a plan', () => {
+  it('creates all where there is nothing, and nothing where all is there', () => {
+    expect(whatOf(content, undefined, options)).toEqual([
+      'create world Derby',
+      'create schema horse',
+      'create event race',
+    ]);
+    expect(planChanges(content, stored(), options)).toEqual({ changes: [], left: [], keepsOldSchemas: [] });
+  });
+
+  it('takes the order of attributes for no difference', () => {
+    const reversed = { ...horse, attributes: [...horse.attributes].reverse() };
+    expect(whatOf(content, stored({ schemas: [reversed] }), options)).toEqual([]);
+  });
+
+  it('takes other spellings of a version for no difference', () => {
+    const spelt = toEventDefinition(race, {
+      stateChangeSchema: { horse: 'partial' },
+      readEntities: [],
+      mutationSettings: { behaviorPrompt: race.behaviorPrompt ?? null },
+      guards: null,
+    });
+    expect(spelt).toEqual(race);
+    const template = { 'horse:H1': { wins: 1 } };
+    expect(
+      toEventDefinition({ name: 'e' }, { mutationSettings: { template }, executionSettings: {} }),
+    ).toEqual({
+      name: 'e',
+      mutationSettings: { mode: 'direct', template },
+      executionSettings: { visibility: 'admin' },
+    });
+  });
+
+  it('deletes only what it may', () => {
+    const more = stored({ schemas: [horse, { name: 'old' }], events: [race, { name: 'gone' }] });
+    expect(planChanges(content, more, options)).toMatchObject({
+      changes: [],
+      left: ['event gone', 'schema old'],
+    });
+    expect(whatOf(content, more, { ...options, prune: true })).toEqual([
+      'delete event gone',
+      'delete schema old',
+    ]);
+  });
+
+  it('changes a draft in place and gives a locked version a new one', () => {
+    const slower = {
+      ...content,
+      events: [{ ...race, behaviorPrompt: 'All horses run.\nThe oldest wins.\n' }],
+    };
+    const titleOf = (...given: Parameters<typeof planChanges>) =>
+      showPlan(planChanges(...given)).split('\n')[0];
+    expect(titleOf(slower, stored(), options)).toBe(
+      '~ event race: version 2, which is a draft, changes in place',
+    );
+    expect(titleOf(slower, stored({}, true), options)).toBe(
+      '~ event race: new version 3 (version 2 is locked)',
+    );
+    expect(titleOf(slower, stored(), { ...options, newVersions: true })).toBe('~ event race: new version 3');
+    const described = { ...content, events: [{ ...race, description: 'A race' }] };
+    expect(titleOf(described, stored({}, true), options)).toBe('~ event race');
+  });
+
+  it('shows the lines that differ', () => {
+    const faster = {
+      ...content,
+      events: [{ ...race, behaviorPrompt: 'All horses run.\nThe oldest wins.\n' }],
+    };
+    expect(showPlan(planChanges(faster, stored(), options))).toBe(
+      [
+        '~ event race: version 2, which is a draft, changes in place',
+        '     behaviorPrompt: |',
+        '       All horses run.',
+        '    -  The fastest wins.',
+        '    +  The oldest wins.',
+        '     mutationSettings:',
+        '       mode: ai',
+      ].join('\n'),
+    );
+  });
+
+  it('says which locked versions keep an older schema', () => {
+    const grown = { ...content, schemas: [{ ...horse, description: 'Four legs' }] };
+    expect(planChanges(grown, stored({}, true), options).keepsOldSchemas).toEqual(['race']);
+    expect(planChanges(grown, stored(), options).keepsOldSchemas).toEqual([]);
+  });
+});
+
+describe('the requests of a change', () => {
+  it('remove what the file no longer says', () => {
+    const [change] = planChanges(
+      { ...content, events: [{ name: 'race', executionSettings: { visibility: 'public' } }] },
+      stored(),
+      options,
+    ).changes;
+    expect(change && requestsOf(change)).toEqual([
+      {
+        method: 'PUT',
+        path: '/events/race/event-versions/2',
+        body: {
+          inputSchema: null,
+          outputSchema: null,
+          readEntities: null,
+          stateChanges: null,
+          behaviorPrompt: null,
+          mutationSettings: null,
+          executionSettings: { visibility: 'public', priceUsd: null, cron: null },
+          guards: null,
+        },
+      },
+    ]);
+  });
+
+  it('touch the attributes that differ alone', () => {
+    const attributes = [
+      { name: 'wins', type: 'integer' as const },
+      { name: 'age', type: 'integer' as const },
+    ];
+    const [change] = planChanges(
+      { ...content, schemas: [{ name: 'horse', attributes }] },
+      stored(),
+      options,
+    ).changes;
+    expect(change && requestsOf(change).map(({ method, path, body }) => [method, path, body])).toEqual([
+      [
+        'PUT',
+        '/entity-schemas/horse/attributes/wins',
+        { name: 'wins', type: 'integer', constraints: null, defaultValue: null },
+      ],
+      ['POST', '/entity-schemas/horse/attributes', { name: 'age', type: 'integer' }],
+      ['DELETE', '/entity-schemas/horse/attributes/speed', undefined],
+    ]);
+  });
+});

@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EventDefinition, SchemaDefinition, WorldDefinition } from './definitions.js';
+import type { LatestVersion, StoredWorld, WorldContent } from './world-content.js';
+
+/** One thing that applying a folder does. `from` and `to` are definitions, as files have them. */
+export type Change =
+  | { readonly what: 'create world'; readonly name: string; readonly to: WorldDefinition }
+  | (Pair<WorldDefinition> & { readonly what: 'change world' })
+  | { readonly what: 'create schema'; readonly name: string; readonly to: SchemaDefinition }
+  | SchemaChange
+  | { readonly what: 'create event'; readonly name: string; readonly to: EventDefinition }
+  | EventChange
+  | { readonly what: 'delete event' | 'delete schema'; readonly name: string };
+
+interface Pair<T> {
+  readonly name: string;
+  readonly from: T;
+  readonly to: T;
+}
+
+export interface SchemaChange extends Pair<SchemaDefinition> {
+  readonly what: 'change schema';
+}
+
+export interface EventChange extends Pair<EventDefinition> {
+  readonly what: 'change event';
+  /** Which version gets the definition. Undefined: the version stays, only the event itself changes. */
+  readonly version?: VersionChange;
+}
+
+export interface VersionChange {
+  readonly number: number;
+  readonly isNew: boolean;
+  /** Why it is a new one. */
+  readonly because?: string;
+}
+
+export interface Plan {
+  readonly changes: readonly Change[];
+  /** What is on the server alone, and stays there. */
+  readonly left: readonly string[];
+  /** Events whose locked version keeps an older form of a schema that changes. */
+  readonly keepsOldSchemas: readonly string[];
+}
+
+export interface PlanOptions {
+  /** What is on the server alone is deleted. */
+  readonly prune: boolean;
+  /** A changed event gets a new version, even where its latest is a draft. */
+  readonly newVersions: boolean;
+}
+
+/** What makes a stored world equal to a folder's: nothing where it is equal already. */
+export function planChanges(
+  folder: WorldContent,
+  stored: StoredWorld | undefined,
+  options: PlanOptions,
+): Plan {
+  const schemas = changesOf('schema', folder.schemas, stored?.schemas ?? []);
+  const events = changesOf('event', folder.events, stored?.events ?? []);
+  const changedSchemas = new Set(schemas.changed.map(({ to }) => to.name));
+  const changes: Change[] = [
+    ...worldChanges(folder, stored),
+    ...schemas.created.map((to): Change => ({ what: 'create schema', name: to.name, to })),
+    ...schemas.changed.map((pair): Change => ({ what: 'change schema', name: pair.to.name, ...pair })),
+    ...events.created.map((to): Change => ({ what: 'create event', name: to.name, to })),
+    ...events.changed.map((pair) => eventChange(pair, stored?.latest.get(pair.to.name), options)),
+  ];
+  const gone = [
+    ...events.gone.map((name): Change => ({ what: 'delete event', name })),
+    ...schemas.gone.map((name): Change => ({ what: 'delete schema', name })),
+  ];
+  const eventsChanged = new Set(events.changed.map(({ to }) => to.name));
+  return {
+    changes: options.prune ? [...changes, ...gone] : changes,
+    left: options.prune ? [] : gone.map(({ what, name }) => `${what.replace('delete ', '')} ${name}`),
+    keepsOldSchemas: (stored?.events ?? [])
+      .filter(({ name }) => stored?.latest.get(name)?.isLocked === true && !eventsChanged.has(name))
+      .filter((event) => runsWith(event, changedSchemas))
+      .map(({ name }) => name),
+  };
+}
+
+function worldChanges({ world: to }: WorldContent, stored: StoredWorld | undefined): Change[] {
+  if (stored === undefined) return [{ what: 'create world', name: to.name, to }];
+  const from = stored.world;
+  return isDeepStrictEqual(from, to) ? [] : [{ what: 'change world', name: to.name, from, to }];
+}
+
+function changesOf<T extends SchemaDefinition | EventDefinition>(
+  kind: 'schema' | 'event',
+  wanted: readonly T[],
+  stored: readonly T[],
+) {
+  const before = new Map(stored.map((one) => [one.name, one]));
+  const names = new Set(wanted.map(({ name }) => name));
+  return {
+    created: wanted.filter(({ name }) => !before.has(name)),
+    changed: wanted.flatMap((to) => {
+      const found = before.get(to.name);
+      if (found === undefined) return [];
+      const from = kind === 'schema' ? inOrderOf(to, found) : found;
+      return isDeepStrictEqual(from, to) ? [] : [{ from, to }];
+    }),
+    gone: stored.map(({ name }) => name).filter((name) => !names.has(name)),
+  };
+}
+
+/** The order of attributes is that of their creation and cannot be changed, so it is no difference. */
+function inOrderOf<T extends SchemaDefinition | EventDefinition>(wanted: T, stored: T): T {
+  if (!('attributes' in stored) || !('attributes' in wanted)) return stored;
+  const places = new Map((wanted.attributes ?? []).map(({ name }, at) => [name, at]));
+  const placeOf = ({ name }: { readonly name: string }) => places.get(name) ?? places.size;
+  return { ...stored, attributes: [...(stored.attributes ?? [])].sort((a, b) => placeOf(a) - placeOf(b)) };
+}
+
+function eventChange(
+  { from, to }: { readonly from: EventDefinition; readonly to: EventDefinition },
+  latest: LatestVersion | undefined,
+  { newVersions }: PlanOptions,
+): Change {
+  const pair = { what: 'change event', name: to.name, from, to } as const;
+  const ofVersion = ({ description: _, ...version }: EventDefinition) => version;
+  if (latest !== undefined && isDeepStrictEqual(ofVersion(from), ofVersion(to))) return pair;
+  return { ...pair, version: versionChange(latest, newVersions) };
+}
+
+function versionChange(latest: LatestVersion | undefined, newVersions: boolean): VersionChange {
+  // The numbers of deleted versions are not used again; the server knows the next one.
+  if (latest === undefined) return { number: 1, isNew: true, because: 'it has none' };
+  const next = { number: latest.version + 1, isNew: true };
+  if (latest.isLocked) return { ...next, because: `version ${latest.version} is locked` };
+  return newVersions ? next : { number: latest.version, isNew: false };
+}
+
+/** Without a map of changes a version runs with all schemas (docs/catalog.md). */
+const runsWith = ({ readEntities, stateChanges }: EventDefinition, schemas: ReadonlySet<string>): boolean =>
+  schemas.size > 0 &&
+  (!stateChanges ||
+    Object.keys(stateChanges).some((name) => schemas.has(name)) ||
+    (readEntities ?? []).some(({ schema }) => schemas.has(schema)));

@@ -1,0 +1,118 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createEntitySchemaBody, createWorldBody, problemsOf, versionBody } from '@orrery/contracts';
+import { StartupError } from '@orrery/service-kit';
+import type { z } from 'zod';
+import { type ReadYaml, readYaml } from '../documents/yaml-text.js';
+import { toEventDefinition, toSchemaDefinition, toWorldDefinition } from './definitions.js';
+import type { WorldContent } from './world-content.js';
+
+/** Files of definitions; others may stand beside them. */
+export const ENDING = /\.(ya?ml|json)$/;
+
+/** A world as a folder holds it, and where each of its definitions stands. */
+export interface WorldFolder extends WorldContent {
+  /** `schemas/horse.yaml:7`, for a pointer into the definition of a schema or an event, or into the world. */
+  placeOf(kind: DefinitionKind, name: string, pointer: string): string;
+}
+export type DefinitionKind = 'world' | 'schema' | 'event';
+
+interface DefinitionFile extends ReadYaml {
+  readonly path: string;
+}
+
+const eventFile = versionBody.extend({
+  name: createWorldBody.shape.name,
+  description: createWorldBody.shape.description,
+});
+
+/** Reads and checks all files before anything is sent. @throws StartupError naming all that is wrong */
+export async function readFolder(folder: string): Promise<WorldFolder> {
+  const [worldFile, ...more] = await readFiles(folder, '.', isWorldFile);
+  if (worldFile === undefined)
+    throw new StartupError(`${folder} holds no world: there is no world.yaml in it.`);
+  if (more.length > 0)
+    throw new StartupError(`${folder} holds two worlds: ${worldFile.path}, ${more[0]?.path}.`);
+  const problems: string[] = [];
+  const world = checked(worldFile, createWorldBody, problems);
+  const schemas = checkedAll(await readFiles(folder, 'schemas'), createEntitySchemaBody, problems);
+  const events = checkedAll(await readFiles(folder, 'events'), eventFile, problems);
+  if (world === undefined || problems.length > 0) throw new StartupError(problems.join('\n'));
+  const files = { world: new Map([[world.name, worldFile]]), schema: schemas.files, event: events.files };
+  return {
+    world: toWorldDefinition(world),
+    schemas: schemas.values.map(toSchemaDefinition),
+    events: events.values.map((event) => toEventDefinition(event, event)),
+    placeOf: (kind, name, pointer) => {
+      const file = files[kind].get(name) ?? worldFile;
+      return `${file.path}:${file.lineOf(stepsOf(pointer))}`;
+    },
+  };
+}
+
+/** The name of the world that a folder holds; undefined where it holds none that can be read. */
+export async function nameInFolder(folder: string): Promise<string | undefined> {
+  const [file] = await readFiles(folder, '.', isWorldFile).catch(() => []);
+  const name = (file?.value as { name?: unknown } | null | undefined)?.name;
+  return typeof name === 'string' ? name : undefined;
+}
+
+const isWorldFile = (file: string): boolean => file.replace(ENDING, '') === 'world';
+
+async function readFiles(
+  folder: string,
+  below: string,
+  isMeant: (file: string) => boolean = () => true,
+): Promise<DefinitionFile[]> {
+  const names = await readdir(join(folder, below)).catch((cause: NodeJS.ErrnoException) => {
+    // A world may have no events yet.
+    if (cause.code === 'ENOENT' && below !== '.') return [];
+    throw new StartupError(`The folder ${join(folder, below)} cannot be read (${cause.code}).`, { cause });
+  });
+  const meant = names.filter((file) => ENDING.test(file) && isMeant(file)).sort();
+  return Promise.all(
+    meant.map(async (file) => {
+      const path = join(folder, below, file);
+      return { path, ...readYaml(await readFile(path, 'utf8'), path) };
+    }),
+  );
+}
+
+/** Adds what is wrong with a file to the problems; then there is no value. */
+function checked<T extends z.ZodType>(
+  { path, value, lineOf }: DefinitionFile,
+  schema: T,
+  problems: string[],
+): z.output<T> | undefined {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const found = problemsOf(parsed.error).map(
+    ({ pointer, message }) => `${path}:${lineOf(stepsOf(pointer))}: ${pointer}${pointer && ': '}${message}`,
+  );
+  problems.push(...found);
+  return undefined;
+}
+
+function checkedAll<T extends z.ZodType<{ name: string }>>(
+  files: readonly DefinitionFile[],
+  schema: T,
+  problems: string[],
+) {
+  const byName = new Map<string, DefinitionFile>();
+  const values = files.flatMap((file) => {
+    const value = checked(file, schema, problems);
+    if (value === undefined) return [];
+    const other = byName.get(value.name);
+    if (other !== undefined) problems.push(`${file.path}: "${value.name}" is in ${other.path} already.`);
+    byName.set(value.name, file);
+    return [value];
+  });
+  return { values, files: byName };
+}
+
+/** RFC 6901. */
+const stepsOf = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
