@@ -19,7 +19,7 @@ export function addOperationsCommands(program: Command, context: CommandContext)
   }
 }
 
-export const isOffered = ({ http }: RoutedRpc): boolean => http.stream !== true && http.signed !== true;
+export const isOffered = ({ http }: RoutedRpc): boolean => http.stream === undefined && http.signed !== true;
 
 function groupOf(program: Command, name: string): Command {
   const found = program.commands.find((command) => command.name() === name);
