@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ANVIL_KEYS, startAnvil, startNatsServer } from '@orrery/testing/servers';
+import { type FiveProcesses, repositoryRoot, startFiveProcesses, startNode } from '@orrery/testing/system';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { apiClient } from '../src/api-client.js';
+import { startDebianPostgres } from '../src/external/debian-postgres.js';
+import { describeWithProgram } from '../src/external/describe-with-program.js';
+import { counterWorld, countRequest } from '../src/load/counter-world.js';
+import { startCounting } from '../src/load/start-counting.js';
+
+const run = promisify(execFile);
+const DEPLOYMENTS = 4;
+const patiently = { timeout: 30_000, interval: 100 };
+
+/** The page's example of a local chain: its node, and how many pushes it holds. */
+async function startChain() {
+  const anvil = await startAnvil();
+  const folder = await mkdtemp(join(tmpdir(), 'orrery-backup-'));
+  onTestFinished(async () => {
+    await anvil.stop();
+    await rm(folder, { recursive: true });
+  });
+  const [chain] = JSON.parse(await readFile(join(repositoryRoot, 'docs/examples/local-chain.json'), 'utf8'));
+  const file = join(folder, 'chains.json');
+  await writeFile(file, JSON.stringify([{ ...chain, rpcUrls: [anvil.url] }]));
+  const env = { CHAINS_FILE: file, LOCAL_KEY: ANVIL_KEYS[0], RATE_LIMITS: 'false' };
+  const args = ['chains', 'deploy', '--chain', 'local', '--json'];
+  await using deploying = startNode('apps/cli/dist/main.js', env, { args });
+  await deploying.waitFor(/"contract":"(0x[0-9a-f]{40})"/);
+  const pushed = async () => {
+    const filter = { address: chain.contract, fromBlock: '0x0', topics: [[PUSHED]] };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params: [filter] });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(anvil.url, { method: 'POST', headers, body });
+    return ((await answer.json()) as { result: unknown[] }).result.length;
+  };
+  return { env, folder, pushed };
+}
+
+/** keccak256 of `Pushed(address,uint64,bytes32,bytes32,bytes)`. */
+const PUSHED = '0x57a630756b52337e0b52c8a6e94f0e5104db3fba897ae1749150212b05f5f259';
+
+async function startOn(databaseUrl: string, env: Record<string, string>): Promise<FiveProcesses> {
+  // An empty store each time: what the messages of another one tell, a restored database has not seen.
+  const nats = await startNatsServer();
+  onTestFinished(nats.stop);
+  const system = await startFiveProcesses({ databaseUrl, natsUrl: nats.url }, env);
+  onTestFinished(() => system[Symbol.asyncDispose]());
+  return system;
+}
+
+describeWithProgram('pg_restore', 'a dump that was made under load', () => {
+  it('is restored to a state that verifies, goes on, and repeats no push', async () => {
+    const postgres = await startDebianPostgres();
+    onTestFinished(postgres.stop);
+    const { env, folder, pushed } = await startChain();
+    await run('createdb', ['--maintenance-db', postgres.urlOf('postgres'), 'orrery']);
+    const first = await startOn(postgres.urlOf('orrery'), env);
+    const api = apiClient(first.url, first.key);
+    const { deploy } = await counterWorld(api);
+    const deployments = await Promise.all(Array.from({ length: DEPLOYMENTS }, deploy));
+    const pushing = await deploy();
+    await api.put(`${pushing}/event-bindings`, [{ event: 'count', targetChains: ['local'] }]);
+    const execute = async (to: typeof api, operation: number) =>
+      expect((await to.post(`${pushing}/execute`, countRequest(operation))).status).toBe(200);
+    for (const operation of [1, 2, 3]) await execute(api, operation);
+    await vi.waitFor(async () => expect(await pushed()).toBe(3), patiently);
+
+    const counting = startCounting({ api, deployments, clients: 16 });
+    await counting.acknowledged(300);
+    const dump = join(folder, 'orrery.dump');
+    await run('pg_dump', ['--format=custom', `--file=${dump}`, postgres.urlOf('orrery')]);
+    await counting.acknowledged(counting.count() + 100);
+    await counting.finish();
+    expect(await counting.problems()).toEqual([]);
+    for (const operation of [4, 5]) await execute(api, operation);
+    await vi.waitFor(async () => expect(await pushed()).toBe(5), patiently);
+    await first[Symbol.asyncDispose]();
+
+    await run('createdb', ['--maintenance-db', postgres.urlOf('postgres'), 'restored']);
+    const into = `--dbname=${postgres.urlOf('restored')}`;
+    await run('pg_restore', [into, '--no-owner', '--exit-on-error', dump]);
+    const second = await startOn(postgres.urlOf('restored'), env);
+    const restored = apiClient(second.url, first.key);
+    let counted = 0;
+    for (const deployment of [...deployments, pushing]) {
+      const { body } = await restored.get(`${deployment}/history/verify`);
+      expect(body.data).toMatchObject({ valid: true });
+      const counter = await restored.get(`${deployment}/entity-instances/C`);
+      counted += deployment === pushing ? 0 : counter.body.data.state.value;
+    }
+    // Not all that came after the dump began, but all that was there before.
+    expect(counted).toBeGreaterThanOrEqual(300 - DEPLOYMENTS);
+    const more = startCounting({
+      api: restored,
+      deployments: [await (await counterWorld(restored)).deploy()],
+      clients: 4,
+    });
+    await more.acknowledged(50);
+    await more.finish();
+    expect(await more.problems()).toEqual([]);
+
+    // The chain holds two executions that the restored journal lacks: the lane stops and pushes nothing.
+    await execute(restored, 6);
+    await vi.waitFor(async () => {
+      const { body } = await restored.get(`${pushing}/pushes`);
+      expect(body.data[0]).toMatchObject({ number: 4, error: { code: 'chain_ahead' } });
+    }, patiently);
+    expect(await pushed()).toBe(5);
+  }, 120_000);
+});
