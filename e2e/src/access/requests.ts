@@ -69,6 +69,7 @@ export const requests: Readonly<Record<string, RequestParts>> = {
   'payments.list': nothing,
   'deployments.usage': nothing,
   'aiModels.list': nothing,
+  'limits.get': nothing,
   // Whose signature it is comes before everything that access could refuse.
   'public.execute': {
     body: { event: 'run', wallet, message: 'any text', signature: '5'.repeat(88) },

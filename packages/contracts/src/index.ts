@@ -30,6 +30,8 @@ export * from './json/json-guard.js';
 export * from './json/json-schemas.js';
 export * from './json/json-value.js';
 export * from './json/storable.js';
+export * from './limits/content-limits.js';
+export * from './limits/limits.js';
 export * from './paging/pagination.js';
 export * from './records/idempotency-key.js';
 export * from './records/text.js';

@@ -1,4 +1,6 @@
-import { type Environment, readEnvironment, wholeNumber } from '@orrery/service-kit';
+import type { ContentLimits } from '@orrery/contracts';
+import { readContentLimits } from '@orrery/service-host';
+import { type Environment, readEnvironment, readTogether, wholeNumber } from '@orrery/service-kit';
 import { z } from 'zod';
 
 const KIB = 1024;
@@ -18,7 +20,8 @@ const environment = z.object({
 });
 
 /** Counts are refused with 409 `limit_reached`, sizes (bytes of JSON) with 400 (docs/catalog.md). */
-export interface CatalogLimits {
+export interface CatalogLimits
+  extends Pick<ContentLimits, 'promptBytes' | 'descriptionBytes' | 'domainTags' | 'domainTagCharacters'> {
   readonly schemasPerWorld: number;
   readonly attributesPerSchema: number;
   readonly eventsPerWorld: number;
@@ -39,9 +42,17 @@ export interface CatalogConfig {
 
 /** @throws StartupError naming every variable that is wrong. */
 export function readCatalogConfig(env: Environment): CatalogConfig {
-  const read = readEnvironment(environment, env);
+  const { read, content } = readTogether({
+    read: () => readEnvironment(environment, env),
+    content: () => readContentLimits(env),
+  });
+  const { promptBytes, descriptionBytes, domainTags, domainTagCharacters } = content;
   return {
     limits: {
+      promptBytes,
+      descriptionBytes,
+      domainTags,
+      domainTagCharacters,
       schemasPerWorld: read.MAX_SCHEMAS_PER_WORLD,
       attributesPerSchema: read.MAX_ATTRIBUTES_PER_SCHEMA,
       eventsPerWorld: read.MAX_EVENTS_PER_WORLD,

@@ -16,6 +16,7 @@ import type { Db, Pool } from './database/db.js';
 import { definitionHandlers } from './definitions/handlers.js';
 import { entitySchemaHandlers } from './entity-schemas/handlers.js';
 import { eventHandlers } from './events/handlers.js';
+import { refuseLargeTexts } from './limits/refuse-large-texts.js';
 import { versionHandlers } from './versions/handlers.js';
 import { worldHandlers } from './worlds/handlers.js';
 
@@ -34,7 +35,7 @@ export type CatalogHandlers = Handlers<typeof catalogContract.rpcs>;
 
 /** The handlers of all RPCs of the catalog. A missing RPC does not compile. */
 export const catalogHandlers = (context: CatalogContext): CatalogHandlers =>
-  refusing({
+  refusing(context.limits, {
     ...worldHandlers(context),
     ...entitySchemaHandlers(context),
     ...attributeHandlers(context),
@@ -42,19 +43,28 @@ export const catalogHandlers = (context: CatalogContext): CatalogHandlers =>
     ...versionHandlers(context),
     ...definitionHandlers(context),
     ...claimHandlers(context),
+    'limits.ofDefinitions': async () => limitsOf(context.limits),
   });
+
+const limitsOf = ({ worldSchemaBytes, ...limits }: CatalogLimits) => ({
+  ...limits,
+  schemasBytesPerWorld: worldSchemaBytes,
+});
 
 type AnyHandler = (request: never, call: CallContext) => Promise<unknown>;
 
-/** Wraps every handler: whatever it throws leaves the service as a `ServiceError`. */
-function refusing<H extends Record<keyof H, AnyHandler>>(handlers: H): H {
+/** Wraps every handler: bodies keep to the limits, and whatever it throws leaves the service as a `ServiceError`. */
+function refusing<H extends Record<keyof H, AnyHandler>>(limits: CatalogLimits, handlers: H): H {
   const wrapped = Object.entries<AnyHandler>(handlers).map(([name, handle]) => {
     const refuse = (error: unknown) => {
       throw toRefusal(error);
     };
     const handler: AnyHandler = (request, call) =>
       Promise.resolve()
-        .then(() => handle(request, call))
+        .then(() => {
+          refuseLargeTexts((request as { body?: unknown }).body, limits);
+          return handle(request, call);
+        })
         .catch(refuse);
     return [name, handler];
   });

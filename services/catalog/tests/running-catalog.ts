@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Bus, connectBus, createInProcessHub } from '@orrery/bus';
-import { type CatalogConfig, type RunningCatalog, readCatalogConfig, startCatalog } from '@orrery/catalog';
+import {
+  type CatalogConfig,
+  type CatalogLimits,
+  type RunningCatalog,
+  readCatalogConfig,
+  startCatalog,
+} from '@orrery/catalog';
 import {
   catalogContract,
   type ErrorCode,
@@ -29,7 +35,8 @@ export interface Sent {
 export const OWNER = 1;
 export const OTHER = 2;
 
-type StartOptions = Partial<CatalogConfig> & {
+type StartOptions = Omit<Partial<CatalogConfig>, 'limits'> & {
+  limits?: Partial<CatalogLimits>;
   askHeld?: Parameters<typeof startCatalog>[0]['askHeld'];
 };
 
@@ -46,7 +53,8 @@ export async function bootCatalog({ askHeld, ...overrides }: StartOptions = {}) 
   const bus = await connectBus({ url: 'inprocess', hub, service: 'catalog', logger, clock });
   resources.add('bus', () => bus.close());
   const health = createHealth({ clock });
-  const config = { ...readCatalogConfig({}), ...overrides };
+  const defaults = readCatalogConfig({});
+  const config = { ...defaults, ...overrides, limits: { ...defaults.limits, ...overrides.limits } };
   const dependencies = { databaseUrl, bus, clock, logger, health, ...(askHeld && { askHeld }) };
   const catalog = resources.use('catalog', await startCatalog(dependencies, config));
   const { pool, db } = catalog.database;

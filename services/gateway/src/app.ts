@@ -1,3 +1,4 @@
+import type { ContentLimits } from '@orrery/contracts';
 import type { Clock, Health, Logger } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import type { KeyVerifier } from './accounts/key-verifier.js';
@@ -28,6 +29,7 @@ export interface AppContext {
   logger: Logger;
   health: Health;
   limits: HttpLimits;
+  contentLimits: ContentLimits;
   /** Requests under way; beyond it new ones are refused. */
   maxInFlight: number;
   /** Of these, executions that wait for a model or a payment do not count, up to this many. */
@@ -52,7 +54,7 @@ export function createApp(context: AppContext): FastifyInstance {
   const app = createHttp(context.limits);
   const table = recordRoutes(app);
   declarePrincipal(app);
-  acceptJsonOnly(app);
+  acceptJsonOnly(app, context.limits.jsonDepth);
   answerProblems(app, context.logger);
   const onRequestEnd = observeRequests(app, context.logger);
   addBrowserPolicy(app, table);

@@ -1,9 +1,12 @@
+import { type ContentLimits, MAX_JSON_DEPTH } from '@orrery/contracts';
+import { readContentLimits } from '@orrery/service-host';
 import {
   type Environment,
   flag,
   httpUrl,
   port,
   readEnvironment,
+  readTogether,
   redisUrl,
   wholeNumber,
 } from '@orrery/service-kit';
@@ -21,6 +24,7 @@ const environment = z.object({
   HOST: z.string().max(255).default('127.0.0.1').describe('the address to listen on'),
   REDIS_URL: redisUrl.optional(),
   BODY_LIMIT: limit(1024 * 1024, 1024, 32 * 1024 * 1024, 'bytes that a request body may have'),
+  MAX_JSON_DEPTH: limit(MAX_JSON_DEPTH, 4, MAX_JSON_DEPTH, 'levels that the JSON of a body may be nested'),
   REQUEST_TIMEOUT_MS: limit(30_000, 1000, 600_000, 'milliseconds within which a request must have arrived'),
   HEADERS_TIMEOUT_MS: limit(10_000, 1000, 600_000, 'milliseconds within which its headers must have arrived'),
   CALL_DEADLINE_MS: limit(30_000, 1000, 600_000, 'milliseconds that a request may take to be answered'),
@@ -56,6 +60,8 @@ export interface GatewayConfig {
   /** Shares rate limits over replicas; without it each counts for itself. */
   readonly redisUrl: string | undefined;
   readonly limits: HttpLimits;
+  /** What bodies may hold; the services hold them to it. */
+  readonly contentLimits: ContentLimits;
   /** How long a call to a service may take, in milliseconds. */
   readonly deadlineMs: number;
   /** How long an execution that became a run is waited for, in milliseconds; never shorter than any other call. */
@@ -73,13 +79,17 @@ export interface GatewayConfig {
 
 /** @throws StartupError naming every variable that is wrong. */
 export function readGatewayConfig(env: Environment): GatewayConfig {
-  const read = readEnvironment(environment, env);
+  const { read, contentLimits } = readTogether({
+    read: () => readEnvironment(environment, env),
+    contentLimits: () => readContentLimits(env),
+  });
   return {
     host: read.HOST,
     port: read.PORT,
     redisUrl: read.REDIS_URL,
     limits: {
       bodyLimit: read.BODY_LIMIT,
+      jsonDepth: read.MAX_JSON_DEPTH,
       requestTimeoutMs: read.REQUEST_TIMEOUT_MS,
       headersTimeoutMs: read.HEADERS_TIMEOUT_MS,
       maxConnections: read.MAX_CONNECTIONS,
@@ -87,6 +97,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
       maxBodyBytes: read.MAX_BODY_MIB * 1024 * 1024,
       trustProxy: trustedProxies(read.TRUST_PROXY),
     },
+    contentLimits,
     deadlineMs: read.CALL_DEADLINE_MS,
     runDeadlineMs: Math.max(read.CALL_DEADLINE_MS, read.AI_DEADLINE_MS + ENDING_MS),
     maxStreams: read.MAX_STREAMS,

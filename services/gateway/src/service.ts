@@ -12,6 +12,7 @@ import type { GatewayConfig } from './config.js';
 import { migrations } from './database/migrations/index.js';
 import type { GatewaySchema } from './database/schema.js';
 import { listenHttp } from './http/server/http-server.js';
+import { limitHandlers } from './limits/limit-handlers.js';
 import { startLimiter } from './limits/start-limiter.js';
 import { createDispatch } from './operations/dispatch.js';
 import type { IdentityHandlers } from './operations/operation.js';
@@ -46,6 +47,7 @@ export function startGateway(
     const identity: IdentityHandlers = {
       ...keyHandlers({ db, bus, keys, clock, logger }),
       ...signInHandlers({ db, clock, signIn: config.signIn }),
+      ...limitHandlers(bus, config),
     };
     const { deadlineMs, runDeadlineMs } = config;
     const { note: onError } = database.storage;

@@ -1,4 +1,5 @@
-import { readChainFile } from '@orrery/service-host';
+import type { ContentLimits } from '@orrery/contracts';
+import { readChainFile, readContentLimits } from '@orrery/service-host';
 import { type Environment, readEnvironment, readTogether, wholeNumber } from '@orrery/service-kit';
 import { z } from 'zod';
 import type { Model } from './models/model.js';
@@ -27,7 +28,11 @@ const environment = z.object({
   AI_MODELS_FILE: z.string().optional().describe('the path of a JSON file with the AI models'),
 });
 
-export interface RuntimeLimits {
+export interface RuntimeLimits
+  extends Pick<
+    ContentLimits,
+    'inputBytes' | 'stateBytes' | 'entryBytes' | 'descriptionBytes' | 'bindingsPerDeployment'
+  > {
   readonly instancesPerDeployment: number;
 }
 
@@ -53,15 +58,16 @@ export interface RuntimeConfig {
 
 /** @throws EnvironmentError naming every variable that is wrong, and all problems of the lists of models and of chains. */
 export function readRuntimeConfig(env: Environment): RuntimeConfig {
-  const { read, list, chains, payments } = readTogether({
+  const { read, content, list, chains, payments } = readTogether({
     read: () => readEnvironment(environment, env),
+    content: () => readContentLimits(env),
     payments: () => (env['PAYMENTS_FILE'] ? readPayments(env['PAYMENTS_FILE']) : TEST_NETWORKS),
     list: () => (env['AI_MODELS_FILE'] ? openModelFile(env['AI_MODELS_FILE'], env) : undefined),
     chains: () => (env['CHAINS_FILE'] ? readChainFile(env['CHAINS_FILE']) : []),
   });
   return {
     aiDeadlineMs: read.AI_DEADLINE_MS,
-    limits: { instancesPerDeployment: read.MAX_INSTANCES_PER_DEPLOYMENT },
+    limits: { ...runtimeLimitsOf(content), instancesPerDeployment: read.MAX_INSTANCES_PER_DEPLOYMENT },
     leaseTtlMs: read.LEASE_TTL_MS,
     memory: { maxBytes: read.MEMORY_MIB * MIB, maxDeployments: read.MAX_RESIDENT_DEPLOYMENTS },
     messageWindow: {
@@ -75,3 +81,11 @@ export function readRuntimeConfig(env: Environment): RuntimeConfig {
     modelCallsPerDeployment: read.AI_CALLS_PER_DEPLOYMENT ?? Number.POSITIVE_INFINITY,
   };
 }
+
+const runtimeLimitsOf = ({
+  inputBytes,
+  stateBytes,
+  entryBytes,
+  descriptionBytes,
+  bindingsPerDeployment,
+}: ContentLimits) => ({ inputBytes, stateBytes, entryBytes, descriptionBytes, bindingsPerDeployment });

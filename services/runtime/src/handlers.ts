@@ -9,6 +9,7 @@ import { createDeploymentAccess } from './deployments/deployment-directory.js';
 import { deploymentReads, deploymentWrites } from './deployments/handlers.js';
 import { forwardHandlers, type OwnedHandlers, routedHandlers } from './deployments/owned-handlers.js';
 import { pauseHere } from './deployments/pause-for-cause.js';
+import { MAX_CHANGES } from './execution/apply-changes.js';
 import { serviceExecutionHandlers, serviceExecutionsHere } from './executions/for-service.js';
 import { executionReads, executionWrites } from './executions/handlers.js';
 import { publicExecutionHandlers, publicExecutionsHere } from './executions/public-execution.js';
@@ -18,6 +19,7 @@ import { withPushResults } from './journal/push-results.js';
 import { lifecycleHandlers } from './lifecycle/handlers.js';
 import { modelHandlers } from './models/handlers.js';
 import { paymentReads } from './payments/handlers.js';
+import { MAX_READ } from './state/instance-view.js';
 
 type RuntimeRpcs = typeof runtimeContract extends { rpcs: infer Rpcs } ? Rpcs : never;
 
@@ -65,8 +67,21 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...referenceHandlers(context),
     ...serviceExecutionHandlers(writing),
     ...publicExecutionHandlers(writing),
+    'limits.ofDeployments': async () => limitsOf(context),
   };
 }
+
+const limitsOf = ({ limits, messageWindow }: Pick<RuntimeContext, 'limits' | 'messageWindow'>) => ({
+  bindings: limits.bindingsPerDeployment,
+  instances: limits.instancesPerDeployment,
+  inputBytes: limits.inputBytes,
+  stateBytes: limits.stateBytes,
+  entryBytes: limits.entryBytes,
+  instancesReadPerExecution: MAX_READ,
+  instancesChangedPerExecution: MAX_CHANGES,
+  messageMaxAgeSeconds: messageWindow.maxAgeMs / 1000,
+  messageMaxAheadSeconds: messageWindow.maxAheadMs / 1000,
+});
 
 type AnyHandler = (request: never, call: CallContext) => Promise<unknown>;
 

@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type DeploymentSource, type JsonObject, newAddress } from '@orrery/contracts';
+import {
+  DEFAULT_CONTENT_LIMITS,
+  type DeploymentSource,
+  type JsonObject,
+  newAddress,
+} from '@orrery/contracts';
 import { connect, jsonb, migrate } from '@orrery/database';
 import { createLogger, Resources } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
@@ -176,7 +181,13 @@ export async function plantDeployment(db: TestDb, source: DeploymentSource | nul
   /** Sets an instance's state in an execution, or deletes it; answers the entry's seq. */
   const write = (instanceId: string, state: JsonObject | null, parts: DraftParts = {}) =>
     add({
-      changes: decideManualWrite(horse, instanceId, instances.get(instanceId) ?? null, state),
+      changes: decideManualWrite(
+        horse,
+        instanceId,
+        instances.get(instanceId) ?? null,
+        state,
+        DEFAULT_CONTENT_LIMITS,
+      ),
       ...parts,
     });
 

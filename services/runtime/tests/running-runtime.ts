@@ -10,6 +10,7 @@ import {
 import {
   type RuntimeConfig,
   type RuntimeDependencies,
+  type RuntimeLimits,
   readRuntimeConfig,
   startRuntime,
 } from '@orrery/runtime';
@@ -33,8 +34,9 @@ export interface Sent {
 export const OWNER = 1;
 export const OTHER = 2;
 
-type BootOptions = Partial<RuntimeConfig> &
-  Partial<Pick<RuntimeDependencies, 'logger'>> &
+type BootOptions = Omit<Partial<RuntimeConfig>, 'limits'> & { limits?: Partial<RuntimeLimits> } & Partial<
+    Pick<RuntimeDependencies, 'logger'>
+  > &
   Pick<RuntimeDependencies, 'aroundCommit' | 'decider' | 'paymentParties' | 'soleProcess'>;
 
 /** A database, a bus and a catalog in memory, for one test file; runtimes are booted on them. */
@@ -81,6 +83,7 @@ export async function prepareHouse() {
       models: [modelNamed('double', true)],
       chains: ['base-sepolia', 'near-testnet'],
       ...overrides,
+      limits: { ...readRuntimeConfig({}).limits, ...overrides.limits },
     };
     const dependencies = {
       databaseUrl,

@@ -1,3 +1,4 @@
+import { definitionLimitRpcs } from '../limits/limits.js';
 import { defineContract } from '../rpc/rpc.js';
 import { attributeRpcs } from './attributes.js';
 import { definitionRpcs } from './definitions.js';
@@ -14,4 +15,5 @@ export const catalogContract = defineContract('catalog', {
   ...eventRpcs,
   ...versionRpcs,
   ...definitionRpcs,
+  ...definitionLimitRpcs,
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { address } from '../ids/address.js';
 import { jsonObject } from '../json/json-schemas.js';
+import { MOST_CONTENT } from '../limits/content-limits.js';
 import { sha256 } from '../records/text.js';
 import { rpc } from '../rpc/rpc.js';
 import { attributeDefinition } from './attributes.js';
@@ -100,7 +101,11 @@ export const definitionRpcs = {
   'claims.versions': rpc({
     access: internal,
     errors: ['unknown_event', 'unknown_event_version'],
-    request: z.object({ worldId: z.int(), deployment: address, versions: z.array(versionName).max(200) }),
+    request: z.object({
+      worldId: z.int(),
+      deployment: address,
+      versions: z.array(versionName).max(MOST_CONTENT.bindingsPerDeployment),
+    }),
     reply: z.object({ definitions: z.array(versionDefinition), revisions }),
   }),
   /** Claims schemas for a deployment's first instances of them; live definitions are answered. */
@@ -131,7 +136,10 @@ export const definitionRpcs = {
   'definitions.lock': rpc({
     access: internal,
     errors: ['unknown_event', 'unknown_event_version'],
-    request: z.object({ worldId: z.int(), versionIds: z.array(z.int()).max(200) }),
+    request: z.object({
+      worldId: z.int(),
+      versionIds: z.array(z.int()).max(MOST_CONTENT.bindingsPerDeployment),
+    }),
     reply: z.object({ definitions: z.array(versionDefinition), world: worldTexts }),
   }),
 };

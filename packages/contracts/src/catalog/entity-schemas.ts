@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { namedBytes } from '../limits/content-limits.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
 import { recordId, recordTimes } from '../records/record-fields.js';
-import { deleted, description, NAMED_BYTES, storedName } from '../records/text.js';
+import { deleted, description, storedName } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
 import { attributeRecord, createAttributeBody } from './attributes.js';
@@ -26,7 +27,10 @@ export type EntitySchemaRecord = z.infer<typeof entitySchemaRecord>;
 export const createEntitySchemaBody = z
   .strictObject({
     name: schemaName.describe(NAME),
-    description: description.nullable().optional().describe(`${DESCRIPTION} At most 4 KiB as UTF-8.`),
+    description: description
+      .nullable()
+      .optional()
+      .describe(`${DESCRIPTION} At most 4 KiB as UTF-8 by default.`),
     attributes: z
       .array(createAttributeBody)
       .max(1000)
@@ -38,7 +42,10 @@ export type CreateEntitySchemaBody = z.output<typeof createEntitySchemaBody>;
 export const updateEntitySchemaBody = z
   .strictObject({
     name: schemaName.optional().describe(`${NAME} A schema in use keeps its name.`),
-    description: description.nullable().optional().describe(`${DESCRIPTION} At most 4 KiB as UTF-8.`),
+    description: description
+      .nullable()
+      .optional()
+      .describe(`${DESCRIPTION} At most 4 KiB as UTF-8 by default.`),
   })
   .meta({
     id: 'UpdateEntitySchema',
@@ -97,7 +104,7 @@ export const entitySchemaRpcs = {
   }),
   'entitySchemas.update': operation({
     http: http('PUT', '/:schemaName', 'Update an entity schema; a schema in use cannot be renamed', {
-      bodyBytes: NAMED_BYTES,
+      bodyBytes: namedBytes,
     }),
     access: writing,
     errors: ['world_not_found', 'entity_schema_not_found', 'entity_schema_exists', 'entity_schema_in_use'],

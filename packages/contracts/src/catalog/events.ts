@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { namedBytes } from '../limits/content-limits.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
 import { recordId, recordTimes } from '../records/record-fields.js';
-import { deleted, description, NAMED_BYTES, storedName } from '../records/text.js';
+import { deleted, description, storedName } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
 import { versionErrors } from './event-versions.js';
@@ -31,7 +32,10 @@ export type EventRecord = z.infer<typeof eventRecord>;
 export const createEventBody = z
   .strictObject({
     name: segmentName.describe(NAME),
-    description: description.nullable().optional().describe(`${DESCRIPTION} At most 4 KiB as UTF-8.`),
+    description: description
+      .nullable()
+      .optional()
+      .describe(`${DESCRIPTION} At most 4 KiB as UTF-8 by default.`),
     firstVersion: versionBody.describe('The definition of version 1.'),
   })
   .meta({ id: 'CreateEvent', description: 'A new event with its first version.' });
@@ -39,7 +43,10 @@ export type CreateEventBody = z.output<typeof createEventBody>;
 export const updateEventBody = z
   .strictObject({
     name: segmentName.optional().describe(`${NAME} A bound event keeps its name.`),
-    description: description.nullable().optional().describe(`${DESCRIPTION} At most 4 KiB as UTF-8.`),
+    description: description
+      .nullable()
+      .optional()
+      .describe(`${DESCRIPTION} At most 4 KiB as UTF-8 by default.`),
   })
   .meta({ id: 'UpdateEvent', description: 'Changes of an event. Absent members stay, null removes.' });
 export type UpdateEventBody = z.output<typeof updateEventBody>;
@@ -101,7 +108,7 @@ export const eventRpcs = {
   }),
   'events.update': operation({
     http: http('PUT', '/:eventName', 'Update an event; a bound event cannot be renamed', {
-      bodyBytes: NAMED_BYTES,
+      bodyBytes: namedBytes,
     }),
     access: writing,
     errors: ['world_not_found', 'event_not_found', 'event_exists', 'event_in_use'],

@@ -40,11 +40,6 @@ export const attributeName = name
       '`constructor` or `prototype`.',
   });
 
-/** A tag of a world: 1–64 characters after NFC, by the rules of names. */
-export const domainTag = name
-  .refine((text) => [...text].length <= 64, 'A tag may have at most 64 characters.')
-  .meta({ maxLength: 64, description: 'A tag of 1 to 64 characters.' });
-
 /** A name in a path: looked up as it would have been stored, so NFC; what no name can be is simply not found. */
 export const nameInPath = z
   .string()

@@ -80,7 +80,7 @@ export const versionBody = z
     behaviorPrompt: prompt
       .nullable()
       .optional()
-      .describe(`${VERSION_TEXTS.behaviorPrompt} At most 32 KiB as UTF-8.`),
+      .describe(`${VERSION_TEXTS.behaviorPrompt} At most 32 KiB as UTF-8 by default.`),
     mutationSettings: mutationSettingsBody.nullable().optional().describe(VERSION_TEXTS.mutationSettings),
     executionSettings: executionSettingsBody.nullable().optional().describe(VERSION_TEXTS.executionSettings),
     guards: guards.nullable().optional().describe(VERSION_TEXTS.guards),
@@ -88,7 +88,7 @@ export const versionBody = z
   .meta({
     id: 'EventVersionBody',
     description:
-      'The definition of an event version, of 256 KiB at most. On creation absent and null mean the same. On update absent ' +
+      'The definition of an event version, of 256 KiB at most by default. On creation absent and null mean the same. On update absent ' +
       'members stay and null removes; `mutationSettings` and `executionSettings` are merged one level deep, all others ' +
       'are replaced whole.',
   });

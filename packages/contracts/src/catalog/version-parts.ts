@@ -41,7 +41,7 @@ export const SETTINGS_TEXTS = {
   template:
     'The changes with `{{ }}` placeholders, in mode `direct`: `{ "stateChanges": …, "result": … }`, or the map of changes ' +
     'alone.',
-  behaviorPrompt: 'What the event does, for the model, in mode `ai`. At most 32 KiB as UTF-8.',
+  behaviorPrompt: 'What the event does, for the model, in mode `ai`. At most 32 KiB as UTF-8 by default.',
   visibility:
     'Who starts executions. `admin`: the owner; `public`: any wallet as well, once the deployment is published; `cron`: ' +
     'its schedule as well.',

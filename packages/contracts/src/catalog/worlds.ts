@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { address } from '../ids/address.js';
+import { MOST_CONTENT, worldBytes } from '../limits/content-limits.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
 import { recordId, recordTimes } from '../records/record-fields.js';
 import { deleted, description, name, prompt, storedName } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import type { HttpBinding } from '../rpc/rpc.js';
-import { domainTag, worldInPath } from './names.js';
+import { worldInPath } from './names.js';
 
-const MAX_TAGS = 32;
 const NAME = 'What the world is called; several worlds may have one name.';
 const DESCRIPTION = 'What the world is, for people. Null: no description.';
 const TAGS = 'What the world is about. AI models see the tags in their prompts.';
@@ -20,7 +20,7 @@ export const worldRecord = z
     address: address.describe('Address of the world. Paths take it in place of the id.'),
     name: storedName.describe(NAME),
     description: z.string().nullable().describe(DESCRIPTION),
-    domainTags: z.array(z.string()).max(MAX_TAGS).describe(TAGS),
+    domainTags: z.array(z.string()).max(MOST_CONTENT.domainTags).describe(TAGS),
     promptSeed: z.string().nullable().optional().describe(`${SEED} Only the owner sees it.`),
     isPublic: z.boolean().describe('Whether every account can read the definitions of the world.'),
     ...recordTimes,
@@ -29,9 +29,12 @@ export const worldRecord = z
 export type WorldRecord = z.infer<typeof worldRecord>;
 
 const optionalFields = {
-  description: description.nullable().optional().describe(`${DESCRIPTION} At most 4 KiB as UTF-8.`),
-  domainTags: z.array(domainTag).max(MAX_TAGS).optional().describe(TAGS),
-  promptSeed: prompt.nullable().optional().describe(`${SEED} At most 32 KiB as UTF-8.`),
+  description: description
+    .nullable()
+    .optional()
+    .describe(`${DESCRIPTION} At most 4 KiB as UTF-8 by default.`),
+  domainTags: z.array(name).max(MOST_CONTENT.domainTags).optional().describe(TAGS),
+  promptSeed: prompt.nullable().optional().describe(`${SEED} At most 32 KiB as UTF-8 by default.`),
 };
 export const createWorldBody = z
   .strictObject({ name: name.describe(NAME), ...optionalFields })
@@ -50,9 +53,6 @@ const http = (
   more: Partial<HttpBinding> = {},
 ): HttpBinding => ({ method, path: `/api/worlds${rest}`, status: 200, tag: 'Worlds', summary, ...more });
 
-/** A prompt of 32 KiB, a description of 4 KiB, 32 tags and a name. */
-const WORLD_BYTES = 48 * 1024;
-
 const reading = { scope: 'read', relation: 'visible' } as const;
 const writing = { scope: 'write', relation: 'owner' } as const;
 
@@ -69,7 +69,7 @@ export const worldRpcs = {
   'worlds.create': operation({
     http: http('POST', '', 'Create a world', {
       status: 201,
-      bodyBytes: WORLD_BYTES,
+      bodyBytes: worldBytes,
       location: (_request, world) => `/api/worlds/${world['address']}`,
     }),
     access: { scope: 'write', relation: 'account' },
@@ -87,7 +87,7 @@ export const worldRpcs = {
   }),
   'worlds.update': operation({
     http: http('PUT', '/:idOrAddress', 'Update a world; absent fields keep their values', {
-      bodyBytes: WORLD_BYTES,
+      bodyBytes: worldBytes,
     }),
     access: writing,
     errors: ['world_not_found'],

@@ -47,7 +47,7 @@ export const keyRpcs = {
     http: {
       method: 'POST',
       path: '/api/keys',
-      bodyBytes: 4 * 1024,
+      bodyBytes: () => 4 * 1024,
       status: 201,
       tag,
       summary: 'Create a key; the token is shown only once',

@@ -24,7 +24,7 @@ export const signInRpcs = {
     http: {
       method: 'POST',
       path: '/auth/challenge',
-      bodyBytes: 1024,
+      bodyBytes: () => 1024,
       status: 200,
       tag,
       summary: 'Create a challenge for a wallet to sign',
@@ -45,7 +45,7 @@ export const signInRpcs = {
     http: {
       method: 'POST',
       path: '/auth/token',
-      bodyBytes: 4 * 1024,
+      bodyBytes: () => 4 * 1024,
       status: 200,
       tag,
       summary: 'Exchange a signed challenge for a token that is valid for 24 hours',

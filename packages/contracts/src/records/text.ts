@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isCleanText } from '../json/json-guard.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { MOST_CONTENT } from '../limits/content-limits.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
@@ -56,11 +57,9 @@ const boundedText = (maxBytes: number, what: string) =>
     .refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.')
     .meta({ maxLength: maxBytes, description: `At most ${maxBytes / 1024} KiB as UTF-8.` });
 
-/** Bytes that a name, a description and a few short fields take as JSON. */
-export const NAMED_BYTES = 8 * 1024;
-
-export const description = boundedText(4 * 1024, 'A description');
-export const prompt = boundedText(32 * 1024, 'A prompt');
+/** Services hold texts to the operator's limits, which may be smaller. */
+export const description = boundedText(MOST_CONTENT.descriptionBytes, 'A description');
+export const prompt = boundedText(MOST_CONTENT.promptBytes, 'A prompt');
 
 /** RFC 3339, UTC, milliseconds. */
 export const timestamp = z.string().meta({

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../errors/error-table.js';
+import type { ContentLimits } from '../limits/content-limits.js';
 import type { CallContext, Scope } from './call-context.js';
 
 /**
@@ -20,10 +21,10 @@ export interface HttpBinding {
   tag: string;
   summary: string;
   /**
-   * Bytes that the body may have as JSON without spaces and escapes; the gateway refuses what cannot fit before it is
-   * parsed. Without it the body has the gateway's general limit; an operation without a body needs none.
+   * Bytes that the body may have as JSON without spaces and escapes, under the operator's limits; the gateway refuses what
+   * cannot fit before it is parsed. Without it the body has the gateway's general limit; an operation without a body needs none.
    */
-  bodyBytes?: number;
+  bodyBytes?: (limits: ContentLimits) => number;
   /** `Location` of what was created or accepted. */
   location?: (
     request: { params: Record<string, string> },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOST_CONTENT } from '../limits/content-limits.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
 import { recordId, recordTimes } from '../records/record-fields.js';
 import { deleted, name, storedName } from '../records/text.js';
@@ -74,9 +75,6 @@ export type BindingRecord = z.infer<typeof bindingRecord>;
 
 const eventName = z.string().min(1).meta({ maxLength: 255 });
 
-/** Bindings that a deployment may have. */
-export const MAX_BINDINGS = 200;
-
 const path = '/api/worlds/:worldAddress/deployments/:address/event-bindings';
 const tag = 'Event bindings';
 
@@ -106,7 +104,7 @@ export const bindingRpcs = {
         .describe('Name of an event: only its binding is answered, in place of the list.'),
     }),
     data: z
-      .union([z.array(bindingRecord).max(MAX_BINDINGS), bindingRecord])
+      .union([z.array(bindingRecord).max(MOST_CONTENT.bindingsPerDeployment), bindingRecord])
       .describe('All bindings, or with `event` the one of that event.'),
   }),
   'bindings.add': operation({
@@ -134,8 +132,8 @@ export const bindingRpcs = {
     ],
     params: deploymentPath,
     headers: idempotentHeaders,
-    body: z.array(bindingInput).max(MAX_BINDINGS),
-    data: z.array(bindingRecord).max(MAX_BINDINGS).describe('The new bindings.'),
+    body: z.array(bindingInput).max(MOST_CONTENT.bindingsPerDeployment),
+    data: z.array(bindingRecord).max(MOST_CONTENT.bindingsPerDeployment).describe('The new bindings.'),
   }),
   'bindings.update': operation({
     http: { method: 'PUT', path, status: 200, tag, summary: 'Update event bindings' },
@@ -151,8 +149,11 @@ export const bindingRpcs = {
       'deployment_locked',
     ],
     params: deploymentPath,
-    body: z.array(bindingChange).max(MAX_BINDINGS),
-    data: z.array(bindingRecord).max(MAX_BINDINGS).describe('The bindings as they now are.'),
+    body: z.array(bindingChange).max(MOST_CONTENT.bindingsPerDeployment),
+    data: z
+      .array(bindingRecord)
+      .max(MOST_CONTENT.bindingsPerDeployment)
+      .describe('The bindings as they now are.'),
   }),
   'bindings.remove': operation({
     http: { method: 'DELETE', path, status: 200, tag, summary: 'Unbind an event' },

@@ -1,4 +1,5 @@
 import { referenceRpcs } from '../catalog/definitions.js';
+import { deploymentLimitRpcs } from '../limits/limits.js';
 import { defineContract } from '../rpc/rpc.js';
 import { aiModelRpcs } from './ai-models.js';
 import { aiUsageRpcs } from './ai-usage.js';
@@ -31,4 +32,5 @@ export const runtimeContract = defineContract('runtime', {
   ...aiUsageRpcs,
   ...ownershipRpcs,
   ...referenceRpcs,
+  ...deploymentLimitRpcs,
 });

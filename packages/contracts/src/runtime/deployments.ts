@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { address } from '../ids/address.js';
 import { walletAddress } from '../ids/wallet-address.js';
+import { MOST_CONTENT, namedBytes } from '../limits/content-limits.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
 import { recordId, recordTimes } from '../records/record-fields.js';
-import { deleted, description, NAMED_BYTES, name, sha256, storedName, timestamp } from '../records/text.js';
+import { deleted, description, name, sha256, storedName, timestamp } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai-models.js';
-import { bindingInput, MAX_BINDINGS } from './bindings.js';
+import { bindingInput } from './bindings.js';
 import { deploymentPath, worldPath } from './deployment-path.js';
 
 export const deploymentMode = z.enum(['upgradable', 'locked']).meta({
@@ -65,7 +66,10 @@ export const deploymentRecord = z
 export type DeploymentRecord = z.infer<typeof deploymentRecord>;
 
 const optionalSettings = {
-  description: description.nullable().optional().describe(`${DESCRIPTION} At most 4 KiB as UTF-8.`),
+  description: description
+    .nullable()
+    .optional()
+    .describe(`${DESCRIPTION} At most 4 KiB as UTF-8 by default.`),
   aiModelId: aiModelId.nullable().optional().describe(MODEL),
   aiDailyBudgetUsd: z.number().min(0).max(1_000_000).nullable().optional().describe(BUDGET),
   /** Which networks it can receive on is seen when a payment is requested. */
@@ -80,7 +84,7 @@ export const newDeployment = z
     isLLMPublic: z.boolean().default(false).describe(LLM_PUBLIC),
     bindings: z
       .array(bindingInput)
-      .max(MAX_BINDINGS)
+      .max(MOST_CONTENT.bindingsPerDeployment)
       .describe('The events to bind, each to one version. A clone has those of its source beside them.'),
     sourceDeployment: z
       .string()
@@ -192,7 +196,7 @@ export const deploymentRpcs = {
       status: 200,
       tag,
       summary: 'Update the settings of a deployment',
-      bodyBytes: NAMED_BYTES,
+      bodyBytes: namedBytes,
     },
     access: { scope: 'write', relation: 'owner' },
     errors: ['deployment_not_found', 'unknown_ai_model', 'ai_model_unpriced', 'deployment_locked'],

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { jsonObject, jsonValue } from '../json/json-schemas.js';
+import { namedBytes } from '../limits/content-limits.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { NAMED_BYTES, name, storedName } from '../records/text.js';
+import { name, storedName } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai-models.js';
@@ -69,15 +70,12 @@ export const executionRecord = z
   .meta({ id: 'Execution', description: 'How an asynchronous execution stands.' });
 export type ExecutionRecord = z.infer<typeof executionRecord>;
 
-/** Bytes of an execution's input as JSON. */
-export const MAX_INPUT_BYTES = 64 * 1024;
-
 /** What to execute, in every request that executes. */
 export const executedEvent = {
   event: name.describe('Name of a bound event.'),
   input: jsonObject
     .default({})
-    .describe('Its input, as the `inputSchema` of the version says: 64 KiB as JSON at most.'),
+    .describe('Its input, as the `inputSchema` of the version says: 64 KiB as JSON at most by default.'),
 };
 
 const one = '/api/worlds/:worldAddress/deployments/:address';
@@ -117,7 +115,7 @@ export const executionRpcs = {
       status: 200,
       tag,
       summary: 'Execute an event',
-      bodyBytes: MAX_INPUT_BYTES + NAMED_BYTES,
+      bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
       accepted: (data) => 'executionId' in data,
       location: ({ params }, { executionId }) =>
         executionId === undefined

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { instanceId } from '../catalog/names.js';
 import { jsonObject } from '../json/json-schemas.js';
 import type { JsonObject } from '../json/json-value.js';
+import { namedBytes } from '../limits/content-limits.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
 import { recordId, recordTimes } from '../records/record-fields.js';
-import { deleted, NAMED_BYTES, name, storedName, withNfcKeys } from '../records/text.js';
+import { deleted, name, storedName, withNfcKeys } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import { deploymentPath } from './deployment-path.js';
 
@@ -36,10 +37,7 @@ function inNfc(sent: JsonObject, context: z.RefinementCtx): JsonObject {
   return z.NEVER;
 }
 
-/** Bytes of an instance's state as JSON. */
-export const MAX_STATE_BYTES = 64 * 1024;
-
-const SIZE = 'At most 64 KiB as JSON.';
+const SIZE = 'At most 64 KiB as JSON by default.';
 
 export const newInstance = z
   .strictObject({
@@ -96,7 +94,7 @@ export const instanceRpcs = {
       status: 201,
       tag,
       summary: 'Create an entity instance',
-      bodyBytes: MAX_STATE_BYTES + NAMED_BYTES,
+      bodyBytes: (limits) => limits.stateBytes + namedBytes(limits),
       location: ({ params }, data) =>
         `/api/worlds/${params.worldAddress}/deployments/${params.address}/entity-instances/${encodeURIComponent(String(data.instanceId))}?entitySchema=${encodeURIComponent(String(data.entitySchema))}`,
     },
@@ -142,7 +140,7 @@ export const instanceRpcs = {
       status: 200,
       tag,
       summary: 'Replace the state of an entity instance',
-      bodyBytes: MAX_STATE_BYTES + 1024,
+      bodyBytes: ({ stateBytes }) => stateBytes + 1024,
     },
     access: { scope: 'write', relation: 'owner' },
     errors: [

@@ -1,17 +1,12 @@
 import { z } from 'zod';
 import { walletAddress, walletSignature } from '../identity/sign-in.js';
 import { jsonObject } from '../json/json-schemas.js';
-import { NAMED_BYTES, name } from '../records/text.js';
+import { namedBytes } from '../limits/content-limits.js';
+import { name } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
 import { defineContract, rpc } from '../rpc/rpc.js';
 import { deploymentInPath } from './deployment-path.js';
-import {
-  acceptedExecution,
-  executedEvent,
-  executionAnswer,
-  executionRpcs,
-  MAX_INPUT_BYTES,
-} from './execution.js';
+import { acceptedExecution, executedEvent, executionAnswer, executionRpcs } from './execution.js';
 
 /** The fixed first part of every text that a wallet signs for an execution. */
 export const MESSAGE_PREFIX = 'orrery:';
@@ -106,7 +101,7 @@ export const publicContract = defineContract('gateway', {
       status: 200,
       tag: 'Public execution',
       summary: 'Execute an event with a signed message',
-      bodyBytes: MAX_INPUT_BYTES + NAMED_BYTES,
+      bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
       signed: true,
     },
     access: { scope: 'none', relation: 'public' },

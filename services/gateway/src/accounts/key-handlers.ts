@@ -19,7 +19,7 @@ export interface KeyContext {
   logger: Logger;
 }
 
-type KeyHandlers = Omit<IdentityHandlers, 'auth.challenge' | 'auth.token'>;
+type KeyHandlers = Pick<IdentityHandlers, Extract<keyof IdentityHandlers, `keys.${string}` | 'accounts.me'>>;
 
 /** Answers the operations on the caller's own account and its keys. */
 export const keyHandlers = (context: KeyContext): KeyHandlers => ({

@@ -1,4 +1,10 @@
-import { type JsonObject, parseRequest, type Scope, ServiceError } from '@orrery/contracts';
+import {
+  DEFAULT_CONTENT_LIMITS,
+  type JsonObject,
+  parseRequest,
+  type Scope,
+  ServiceError,
+} from '@orrery/contracts';
 import { createHealth, createLogger, systemClock } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import type { KeyVerifier } from '../../src/accounts/key-verifier.js';
@@ -12,6 +18,7 @@ export const scopes: readonly Scope[] = ['read', 'write', 'execute', 'keys'];
 
 export const httpLimits: HttpLimits = {
   bodyLimit: 1024 * 1024,
+  jsonDepth: 32,
   requestTimeoutMs: 2000,
   headersTimeoutMs: 1000,
   maxConnections: 100,
@@ -59,6 +66,7 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
     health: createHealth({ clock: systemClock }),
     deadlineMs: 30_000,
     limits: httpLimits,
+    contentLimits: DEFAULT_CONTENT_LIMITS,
     maxInFlight: 100,
     maxWaiting: 100,
     limiter: createLocalLimiter(systemClock),

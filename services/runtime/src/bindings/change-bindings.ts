@@ -4,7 +4,6 @@ import {
   type CallContext,
   fieldProblem,
   type JournalKind,
-  MAX_BINDINGS,
   ServiceError,
 } from '@orrery/contracts';
 import type { MadeClaim, VersionClaim } from '../catalog/catalog-client.js';
@@ -69,21 +68,23 @@ function unboundBy(
 }
 
 /**
- * `claim` makes the bindings and claims their versions; a repetition of a keyed request claims nothing.
+ * `claim` makes the bindings and claims their versions; a repetition of a keyed request claims nothing. `limit`: bindings
+ * that a deployment may have.
  * @throws `event_binding_exists`, `limit_reached`, `deployment_locked`
  */
 export function addBindings(
   deployment: KnownDeployment,
   call: CallContext,
   claim: () => Promise<readonly NewBinding[]>,
+  limit: number,
 ): WorkItem<ChangedBindings> {
   let added: readonly NewBinding[] | undefined;
   const item = bindingsItem(deployment, call, ({ bindings }) => {
     const put = (added ?? []).map(({ binding }) => binding);
     refuseBound(put, bindings);
-    if (bindings.size + put.length > MAX_BINDINGS) {
-      throw new ServiceError('limit_reached', `A deployment has at most ${MAX_BINDINGS} bindings.`, {
-        facts: { limit: MAX_BINDINGS },
+    if (bindings.size + put.length > limit) {
+      throw new ServiceError('limit_reached', `A deployment has at most ${limit} bindings.`, {
+        facts: { limit },
       });
     }
     return { kind: 'bindings_added', put, remove: [] };

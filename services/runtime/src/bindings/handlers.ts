@@ -2,9 +2,11 @@ import { type BindingChange, type bindingRpcs, type Handlers, ServiceError } fro
 import { keyedRequest } from '@orrery/database';
 import type { Clock, KeyedMutex, Logger } from '@orrery/service-kit';
 import type { CatalogClient, MadeClaim, VersionClaim } from '../catalog/catalog-client.js';
+import type { RuntimeLimits } from '../config.js';
 import type { Db } from '../database/db.js';
 import type { DeploymentAccess, KnownDeployment } from '../deployments/deployment-directory.js';
 import type { OwnedHandlers } from '../deployments/owned-handlers.js';
+import { refuseLongList } from '../deployments/refuse-large-body.js';
 import { keyedItem } from '../idempotency/keyed-item.js';
 import type { Lanes } from '../lanes/lanes.js';
 import {
@@ -29,6 +31,7 @@ export interface BindingDependencies extends BindingClaims {
   /** Claims and releases run one at a time per deployment. */
   readonly claimMutex: KeyedMutex;
   readonly clock: Pick<Clock, 'now'>;
+  readonly limits: RuntimeLimits;
   readonly logger: Logger;
 }
 
@@ -53,7 +56,7 @@ export function bindingReads({
 
 /** Claims and releases of one deployment run one at a time, so no release removes what is being claimed. */
 export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<BindingWrites> {
-  const { db, lanes, access, clock, claimMutex, chains, catalog, logger } = dependencies;
+  const { db, lanes, access, clock, claimMutex, chains, catalog, limits, logger } = dependencies;
   const release = ({ address }: KnownDeployment, versions: MadeClaim[]) =>
     catalog
       .release(address, { versions })
@@ -68,16 +71,19 @@ export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<
       claimMutex.run(deployment.id, async () => {
         // A deleted deployment is not found, whatever the body holds, and claims nothing any more.
         await access.visible(params, call.caller);
+        refuseLongList(body, limits);
         const now = clock.now();
         const operation = `add bindings ${deployment.id}`;
         const keyed = keyedRequest(operation, headers['idempotency-key'], body, call.caller, now);
         const claim = () => newBindings(dependencies, deployment, body, '', new Date(now));
-        const item = keyedItem(db, addBindings(deployment, call, claim), keyed);
+        const added = addBindings(deployment, call, claim, limits.bindingsPerDeployment);
+        const item = keyedItem(db, added, keyed);
         return { data: (await lanes.submit(item)).records };
       }),
     'bindings.update': (deployment, { params, body }, call) =>
       claimMutex.run(deployment.id, async () => {
         await access.visible(params, call.caller);
+        refuseLongList(body, limits);
         refuseDuplicates(body, '');
         refuseUnknownChains(chains, body, '');
         // An unbound event is reported before an unknown version. Bindings only change under `claimMutex`.

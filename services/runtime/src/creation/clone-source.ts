@@ -1,10 +1,4 @@
-import {
-  fieldProblem,
-  MAX_BINDINGS,
-  type NewDeployment,
-  parseReference,
-  ServiceError,
-} from '@orrery/contracts';
+import { fieldProblem, type NewDeployment, parseReference, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { type BindingClaims, type NewBinding, newBindings } from '../bindings/binding-rules.js';
 import { listBindings } from '../bindings/binding-store.js';
@@ -103,15 +97,15 @@ export async function claimCopies(
   const sourceBindings = await listBindings(dependencies.db, source.id);
   const own = new Set(explicit.map(({ binding }) => binding.event));
   const copied = sourceBindings.filter(({ event }) => !own.has(event));
-  refuseTooMany(own.size + copied.length);
+  refuseTooMany(own.size + copied.length, dependencies.limits);
   const bindings = await newBindings(dependencies, home, copied, '/sourceDeployment', at);
   return { source, sourceBindings, bindings, schemas: await claimSchemas(dependencies, source, home) };
 }
 
-function refuseTooMany(count: number): void {
-  if (count <= MAX_BINDINGS) return;
-  throw new ServiceError('limit_reached', `A deployment has at most ${MAX_BINDINGS} bindings.`, {
-    facts: { limit: MAX_BINDINGS, bindings: count },
+function refuseTooMany(count: number, { bindingsPerDeployment: limit }: RuntimeLimits): void {
+  if (count <= limit) return;
+  throw new ServiceError('limit_reached', `A deployment has at most ${limit} bindings.`, {
+    facts: { limit, bindings: count },
   });
 }
 

@@ -24,6 +24,7 @@ import { type NewBinding, newBindings } from '../bindings/binding-rules.js';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import { toRecord } from '../deployments/deployment-rules.js';
 import { lockedDefinition } from '../deployments/lock-deployment.js';
+import { refuseLargeBody } from '../deployments/refuse-large-body.js';
 import { type ModelList, refuseUnknownModel, refuseUnpriced } from '../models/model-list.js';
 import type { LockedDefinition } from '../state/deployment-state.js';
 import { type CloneDependencies, claimCopies, findCloneSource } from './clone-source.js';
@@ -106,6 +107,7 @@ async function planDeployment(
 ): Promise<DeploymentPlan> {
   const ownerAccountId = accountOf(call.caller);
   if (ownerAccountId === undefined) throw new ServiceError('forbidden');
+  refuseLargeBody(body, limits);
   refuseUnknownModel(models, body.aiModelId);
   refuseUnpriced(models, body.aiModelId ?? null, body.aiDailyBudgetUsd ?? null, '/aiDailyBudgetUsd');
   const address = newAddress();

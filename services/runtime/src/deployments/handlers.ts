@@ -11,6 +11,7 @@ import {
 } from '@orrery/contracts';
 import type { Logger, Semaphore } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
+import type { RuntimeLimits } from '../config.js';
 import type { Db } from '../database/db.js';
 import type { Lanes } from '../lanes/lanes.js';
 import { type ModelList, refuseUnknownModel, refuseUnpriced } from '../models/model-list.js';
@@ -20,6 +21,7 @@ import { type DeploymentAccess, listDeployments } from './deployment-directory.j
 import { refuseLocked, toRecord } from './deployment-rules.js';
 import { lockItem } from './lock-deployment.js';
 import type { OwnedHandler, OwnedHandlers } from './owned-handlers.js';
+import { refuseLargeBody } from './refuse-large-body.js';
 
 type Rpcs = typeof deploymentRpcs;
 type Reads = Pick<Rpcs, 'deployments.list' | 'deployments.get' | 'deployments.relation'>;
@@ -34,6 +36,7 @@ export interface DeploymentDependencies {
   readonly lanes: Pick<Lanes, 'submit'>;
   readonly models: ModelList;
   readonly catalog: Pick<CatalogClient, 'lock' | 'release'>;
+  readonly limits: RuntimeLimits;
   readonly logger: Logger;
 }
 
@@ -73,7 +76,7 @@ const set =
 type Action = OwnedHandler<DeploymentWrites['deployments.publish']>;
 
 export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHandlers<DeploymentWrites> {
-  const { lanes, models, catalog, logger } = dependencies;
+  const { lanes, models, catalog, limits, logger } = dependencies;
   const action =
     (
       decide: (state: DeploymentState) => DeploymentChange | undefined,
@@ -86,6 +89,7 @@ export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHan
     };
   return {
     'deployments.update': async (deployment, { body }, call) => {
+      refuseLargeBody(body, limits);
       const decide = (state: DeploymentState) => {
         refuseUnknownModel(models, body.aiModelId);
         refuseUnpricedBudget(models, state, body);

@@ -6,7 +6,6 @@ import {
   type InstanceChange,
   type JsonObject,
   type JsonValue,
-  MAX_STATE_BYTES,
   ServiceError,
   toPointer,
 } from '@orrery/contracts';
@@ -23,6 +22,7 @@ import type { AppliedChange } from './apply-changes.js';
 import { changeNotAllowed, tooManyChanged } from './change-not-allowed.js';
 import type { CompiledDefinition } from './compiled-definition.js';
 import type { Proposal } from './decide-proposal.js';
+import type { ExecutionLimits } from './execution.js';
 import type { ReadSet } from './read-entities.js';
 
 /** Problems that one error names at most. */
@@ -30,9 +30,6 @@ const MAX_PROBLEMS = 20;
 
 /** What the patterns of all states of an execution may do: about 60 ms at worst. */
 const MAX_PATTERN_WORK = 4_000_000;
-
-/** Bytes of a journal entry's input, changes and result as JSON. */
-export const MAX_ENTRY_BYTES = 256 * 1024;
 
 const brand = (changes: CheckedChange[]): CheckedChanges => changes as unknown as CheckedChanges;
 
@@ -43,11 +40,15 @@ export const noChanges = (): CheckedChanges => brand([]);
  * Checks that every touched instance satisfies its schema. An update that sets and removes nothing is dropped, unless
  * `keepIdle`. @throws `invalid_state` with the first 20 problems
  */
-export function checkStates(applied: readonly AppliedChange[], { keepIdle = false } = {}): CheckedChanges {
+export function checkStates(
+  applied: readonly AppliedChange[],
+  { stateBytes }: Pick<ExecutionLimits, 'stateBytes'>,
+  { keepIdle = false } = {},
+): CheckedChanges {
   const problems: FieldProblem[] = [];
   const patterns: PatternWork = { left: MAX_PATTERN_WORK };
   for (const change of applied) {
-    problems.push(...problemsOf(change, patterns));
+    problems.push(...problemsOf(change, patterns, stateBytes));
     if (problems.length >= MAX_PROBLEMS) break;
   }
   const [first] = problems;
@@ -60,13 +61,10 @@ export function checkStates(applied: readonly AppliedChange[], { keepIdle = fals
   return brand(applied.map(changeOf).filter((change) => keepIdle || !isIdle(change)));
 }
 
-function problemsOf(change: AppliedChange, patterns: PatternWork): FieldProblem[] {
+function problemsOf(change: AppliedChange, patterns: PatternWork, maxBytes: number): FieldProblem[] {
   if (change.after === null) return NOTHING;
-  if (jsonBytes(change.after, MAX_STATE_BYTES) > MAX_STATE_BYTES) {
-    return [
-      fieldProblem(pointerTo(change), 'too_large', `A state has at most ${MAX_STATE_BYTES / 1024} KiB.`),
-    ];
-  }
+  if (jsonBytes(change.after, maxBytes) > maxBytes)
+    return [fieldProblem(pointerTo(change), 'too_large', `A state has at most ${maxBytes / 1024} KiB.`)];
   const problems = change.schema.problemsOf(change.after, patterns);
   if (problems.length === 0) return NOTHING;
   const at = pointerTo(change);
@@ -96,12 +94,17 @@ function changeOf({ entitySchema, instanceId, before, after, named }: AppliedCha
 const isIdle = ({ op, set, unset }: CheckedChange): boolean =>
   op === 'update' && unset.length === 0 && Object.keys(set).length === 0;
 
-/** @throws `change_too_large` when the entry would exceed 256 KiB */
-export function checkEntrySize(input: JsonObject, changes: CheckedChanges, result: JsonValue): void {
-  const bytes = jsonBytes([input, changes.map(journalled) as unknown as JsonValue, result], MAX_ENTRY_BYTES);
-  if (bytes <= MAX_ENTRY_BYTES) return;
-  throw new ServiceError('change_too_large', `An entry has at most ${MAX_ENTRY_BYTES / 1024} KiB.`, {
-    facts: { limit: MAX_ENTRY_BYTES, bytes },
+/** @throws `change_too_large` when the entry would exceed its limit */
+export function checkEntrySize(
+  input: JsonObject,
+  changes: CheckedChanges,
+  result: JsonValue,
+  { entryBytes: limit }: Pick<ExecutionLimits, 'entryBytes'>,
+): void {
+  const bytes = jsonBytes([input, changes.map(journalled) as unknown as JsonValue, result], limit);
+  if (bytes <= limit) return;
+  throw new ServiceError('change_too_large', `An entry has at most ${limit / 1024} KiB.`, {
+    facts: { limit, bytes },
   });
 }
 

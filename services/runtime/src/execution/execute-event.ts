@@ -4,7 +4,6 @@ import {
   type FieldProblem,
   fieldProblem,
   type JsonObject,
-  MAX_INPUT_BYTES,
   ServiceError,
 } from '@orrery/contracts';
 import type { InstanceView } from '../state/instance-view.js';
@@ -87,7 +86,7 @@ function invalidOutput(refusal: ServiceError): ServiceError {
 }
 
 function applyAndCheck(
-  { definition, input, instanceCount }: Execution,
+  { definition, input, instanceCount, limits }: Execution,
   { reads, wholeSchemas }: ReadSet,
   proposal: Proposal,
   instances: InstanceView,
@@ -97,21 +96,21 @@ function applyAndCheck(
   if ('needs' in outcome) return { kind: 'needs', ...outcome.needs };
   if (from === 'model') refuseUnloaded(outcome.applied, reads);
   checkGuards(definition.definition.guards ?? {}, from, outcome.applied);
-  const changes = checkStates(outcome.applied);
+  const changes = checkStates(outcome.applied, limits);
   checkResult(definition, result);
-  checkEntrySize(input, changes, result);
+  checkEntrySize(input, changes, result, limits);
   checkInstanceCount(changes, instanceCount);
   return { kind: 'succeeded', changes, result, reads, wholeSchemas };
 }
 
 /** What is refused before anything is read: a version that cannot run, or an input that breaks its contract. */
-function admit({ definition, input }: Execution): { selection: Selection } | { error: ServiceError } {
+function admit({ definition, input, limits }: Execution): { selection: Selection } | { error: ServiceError } {
   try {
     if (definition.mutation === 'none') {
       const detail = 'This version has neither a template nor a behaviour prompt.';
       throw new ServiceError('mutation_missing', detail);
     }
-    const errors = problemsOf(input, definition);
+    const errors = problemsOf(input, definition, limits);
     if (errors.length > 0) throw invalidInput(errors);
     return { selection: selectEntities(definition.definition.readEntities, input) };
   } catch (error) {
@@ -119,9 +118,13 @@ function admit({ definition, input }: Execution): { selection: Selection } | { e
   }
 }
 
-const problemsOf = (input: JsonObject, definition: CompiledDefinition): FieldProblem[] =>
-  jsonBytes(input, MAX_INPUT_BYTES) > MAX_INPUT_BYTES
-    ? [fieldProblem('/input', 'too_large', `An input has at most ${MAX_INPUT_BYTES / 1024} KiB.`)]
+const problemsOf = (
+  input: JsonObject,
+  definition: CompiledDefinition,
+  { inputBytes: most }: Execution['limits'],
+): FieldProblem[] =>
+  jsonBytes(input, most) > most
+    ? [fieldProblem('/input', 'too_large', `An input has at most ${most / 1024} KiB.`)]
     : definition.problemsOfInput(input).map(inRequest);
 
 const invalidInput = (errors: ServiceError['errors']) =>

@@ -1,4 +1,9 @@
-import type { AttributeDefinition, JsonObject, VersionDefinition } from '@orrery/contracts';
+import {
+  type AttributeDefinition,
+  DEFAULT_CONTENT_LIMITS,
+  type JsonObject,
+  type VersionDefinition,
+} from '@orrery/contracts';
 import type { InstanceState, InstanceView } from '../state/instance-view.js';
 import { compileDefinition } from './compiled-definition.js';
 import type { Execution } from './execution.js';
@@ -56,6 +61,7 @@ export const executionOf = (parts: DefinitionParts, input: JsonObject = {}): Exe
   definition: compileDefinition(definitionOf(parts)),
   deployment: { address: `0x${'4f'.repeat(20)}`, worldAddress: `0x${'aa'.repeat(20)}` },
   instanceCount: { before: 0, limit: 100 },
+  limits: DEFAULT_CONTENT_LIMITS,
   event: 'race',
   input,
   caller: { kind: 'account', accountId: 7, scopes: ['execute'] },

@@ -1,8 +1,11 @@
-import type { Caller, ExecutionTrigger, JsonObject, ServiceError } from '@orrery/contracts';
+import type { Caller, ContentLimits, ExecutionTrigger, JsonObject, ServiceError } from '@orrery/contracts';
 import type { CheckedChanges } from '../journal/change.js';
 import type { Needs } from '../state/instance-view.js';
 import type { CompiledDefinition } from './compiled-definition.js';
 import type { ReadSet } from './read-entities.js';
+
+/** What an execution or a manual write may hold. */
+export type ExecutionLimits = Pick<ContentLimits, 'inputBytes' | 'stateBytes' | 'entryBytes'>;
 
 /** One execution of an event, with everything that its decision depends on except the instances. */
 export interface Execution {
@@ -10,6 +13,7 @@ export interface Execution {
   readonly deployment: { readonly address: string; readonly worldAddress: string };
   /** How many instances the deployment has before the execution, and how many it may have. */
   readonly instanceCount: { readonly before: number; readonly limit: number };
+  readonly limits: ExecutionLimits;
   readonly event: string;
   readonly input: JsonObject;
   readonly caller: Caller;

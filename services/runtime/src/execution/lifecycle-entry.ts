@@ -1,4 +1,4 @@
-import { type Caller, callerName, type JournalKind, type JsonObject } from '@orrery/contracts';
+import { type Caller, callerName, type JournalKind, type JsonObject, MOST_CONTENT } from '@orrery/contracts';
 import { uuidV7 } from '../ids/uuid-v7.js';
 import type { CheckedChanges } from '../journal/change.js';
 import type { JournalEntryDraft } from '../journal/entry.js';
@@ -16,7 +16,8 @@ export function lifecycleEntry(
   facts: JsonObject,
   changes: CheckedChanges = noChanges(),
 ): JournalEntryDraft {
-  checkEntrySize(facts, noChanges(), null);
+  // Not the operator's limit: what is no execution is bounded by what the bus carries alone.
+  checkEntrySize(facts, noChanges(), null, MOST_CONTENT);
   return {
     deployment,
     id: uuidV7(now),

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@orrery/contracts';
+import { DEFAULT_CONTENT_LIMITS, type JsonObject } from '@orrery/contracts';
 import { expect, test } from 'vitest';
 import { compileSchema } from './compiled-definition.js';
 import { schemaOf } from './execution.test-support.js';
@@ -8,7 +8,7 @@ const horse = compileSchema(
   schemaOf('horse', { wins: ['integer', { defaultValue: 0, constraints: { required: true } }] }),
 );
 const write = (before: JsonObject | null, state: JsonObject | null) =>
-  decideManualWrite(horse, 'H1', before && { state: before, revision: 4 }, state);
+  decideManualWrite(horse, 'H1', before && { state: before, revision: 4 }, state, DEFAULT_CONTENT_LIMITS);
 
 test('creating fills in the defaults', () => {
   expect(write(null, { name: 'Bolt' })).toMatchObject([
@@ -30,7 +30,7 @@ test('replacing fills in nothing, so what is required must be sent', () => {
 /** The rule of docs/schemas.md, "Numbers". */
 test('a float takes any finite number, an integer only those that are exact', () => {
   const numbers = compileSchema(schemaOf('horse', { f: 'float', j: 'json', i: 'integer' }));
-  const create = (state: JsonObject) => decideManualWrite(numbers, 'H1', null, state);
+  const create = (state: JsonObject) => decideManualWrite(numbers, 'H1', null, state, DEFAULT_CONTENT_LIMITS);
   expect(create({ f: 1e300, j: 2 ** 54 })).toMatchObject([{ state: { f: 1e300, j: 2 ** 54 } }]);
   expect(() => create({ i: 2 ** 53 })).toThrow(expect.objectContaining({ code: 'invalid_state' }));
 });

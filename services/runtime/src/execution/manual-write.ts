@@ -4,6 +4,7 @@ import type { InstanceState } from '../state/instance-view.js';
 import type { AppliedChange } from './apply-changes.js';
 import { checkEntrySize, checkStates } from './check-changes.js';
 import type { CompiledSchema } from './compiled-definition.js';
+import type { ExecutionLimits } from './execution.js';
 
 /**
  * The change of a manual write, checked against the live schema: a creation fills in defaults, a replacement stores
@@ -15,12 +16,13 @@ export function decideManualWrite(
   instanceId: string,
   before: InstanceState | null,
   state: JsonObject | null,
+  limits: ExecutionLimits,
 ): CheckedChanges {
   const after = state === null || before !== null ? state : schema.withDefaults(state);
   const entitySchema = schema.definition.name;
   const applied: AppliedChange = { entitySchema, instanceId, schema, before, after, named: new Set() };
   if (before === null && after === null) throw new ServiceError('entity_instance_not_found');
-  const changes = checkStates([applied], { keepIdle: true });
-  checkEntrySize({}, changes, null);
+  const changes = checkStates([applied], limits, { keepIdle: true });
+  checkEntrySize({}, changes, null, limits);
   return changes;
 }

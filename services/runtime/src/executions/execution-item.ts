@@ -11,7 +11,7 @@ import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Db } from '../database/db.js';
 import type { CompiledDefinition } from '../execution/compiled-definition.js';
 import { decideExecution } from '../execution/execute-event.js';
-import type { Execution } from '../execution/execution.js';
+import type { Execution, ExecutionLimits } from '../execution/execution.js';
 import { keyedItem } from '../idempotency/keyed-item.js';
 import { type ModelList, usableModel } from '../models/model-list.js';
 import { type FindUse, type OnceRequest, onceItem } from '../once/once-item.js';
@@ -33,7 +33,7 @@ import { acceptedAnswer } from './run-row.js';
 
 export interface ResolveDependencies {
   readonly catalog: Pick<CatalogClient, 'version'>;
-  readonly limits: { readonly instancesPerDeployment: number };
+  readonly limits: ExecutionLimits & { readonly instancesPerDeployment: number };
 }
 
 export interface ExecutionItemDependencies extends ResolveDependencies {
@@ -200,12 +200,16 @@ export const executionOf = (
   { row, head, runs }: DeploymentState,
   { event, input, trigger, walletAddress }: ExecutionRequest,
   { caller }: Pick<CallContext, 'caller'>,
-  { instancesPerDeployment: limit }: ResolveDependencies['limits'],
+  limits: ResolveDependencies['limits'],
   now: number,
 ): Execution => ({
   definition,
   deployment: { address: row.address, worldAddress: row.world_address },
-  instanceCount: { before: (head.totals['instances'] ?? 0) + runs.room, limit },
+  instanceCount: {
+    before: (head.totals['instances'] ?? 0) + runs.room,
+    limit: limits.instancesPerDeployment,
+  },
+  limits,
   event,
   input,
   caller,

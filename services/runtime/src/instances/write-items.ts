@@ -49,8 +49,9 @@ function written(
   { caller }: CallContext,
   now: number,
   { kind, name, schema, before, after }: Write,
+  limits: RuntimeLimits,
 ): ItemOutcome<InstanceRecord> {
-  const changes = inBody(() => decideManualWrite(schema, name.instanceId, before, after));
+  const changes = inBody(() => decideManualWrite(schema, name.instanceId, before, after, limits));
   const entry = lifecycleEntry(kind, state.row.address, caller, now, {}, changes);
   return {
     kind: 'commit',
@@ -86,7 +87,13 @@ export function createItem(
       if (before !== null) throw new ServiceError('entity_instance_exists');
       const { instancesPerDeployment: limit } = limits;
       if ((state.head.totals['instances'] ?? 0) + state.runs.room >= limit) throw tooManyInstances(limit);
-      return written(state, call, now, { kind: 'instance_created', name, schema, before, after: given });
+      return written(
+        state,
+        call,
+        now,
+        { kind: 'instance_created', name, schema, before, after: given },
+        limits,
+      );
     },
   };
 }
@@ -98,7 +105,7 @@ const unknownSchema = (name: string) =>
 
 /** `state` null deletes. @throws `entity_instance_not_found`, `ambiguous_instance`, `revision_mismatch` and others */
 export function changeItem(
-  { db, catalog }: WriteDependencies,
+  { db, catalog, limits }: WriteDependencies,
   deployment: KnownDeployment,
   call: CallContext,
   path: InstancePath,
@@ -131,7 +138,8 @@ export function changeItem(
       refuseOtherRevision(ifMatch, before.revision);
       if (schema?.definition.name !== entitySchema) return { kind: 'prepare' };
       const kind = after === null ? 'instance_deleted' : 'instance_updated';
-      return written(state, call, now, { kind, name: { entitySchema, instanceId }, schema, before, after });
+      const write = { kind, name: { entitySchema, instanceId }, schema, before, after } as const;
+      return written(state, call, now, write, limits);
     },
   };
 }

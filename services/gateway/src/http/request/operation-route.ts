@@ -1,4 +1,4 @@
-import { type Caller, type Cancellation, Canceller } from '@orrery/contracts';
+import { type Caller, type Cancellation, Canceller, type ContentLimits } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from '../../operations/operation.js';
@@ -12,6 +12,8 @@ export interface RouteContext {
   clock: Clock;
   /** How long a call may take, in milliseconds. */
   deadlineMs: number;
+  /** The operator's limits on what a body holds. */
+  contentLimits: ContentLimits;
   /** Who may pass, before the body is read: authentication, scope and rate. */
   guards: (rpc: RoutedRpc) => onRequestHookHandler[];
   admission: Admission;
@@ -35,18 +37,22 @@ export const routeOf = (
   app: FastifyInstance,
   rpc: RoutedRpc,
   schema: RequestSchema,
-  { guards }: Pick<RouteContext, 'guards'>,
+  { guards, contentLimits }: Pick<RouteContext, 'guards' | 'contentLimits'>,
 ) => ({
   method: rpc.http.method,
   url: rpc.http.path,
-  bodyLimit: bodyLimitOf(app, rpc, schema),
+  bodyLimit: bodyLimitOf(app, rpc, schema, contentLimits),
   onRequest: guards(rpc),
   config: { operation: rpc.name },
 });
 
 /** Bytes of a request's body: the operation's own limit, and never more than the general one. */
-const bodyLimitOf = (app: FastifyInstance, { http }: RoutedRpc, { body }: RequestSchema): number =>
-  Math.min(app.initialConfig.bodyLimit ?? Number.POSITIVE_INFINITY, wireBytes(http, body));
+const bodyLimitOf = (
+  app: FastifyInstance,
+  { http }: RoutedRpc,
+  { body }: RequestSchema,
+  limits: ContentLimits,
+): number => Math.min(app.initialConfig.bodyLimit ?? Number.POSITIVE_INFINITY, wireBytes(http, body, limits));
 
 /** A character that is written as an escape (`\\u0041`) takes six bytes. */
 const ESCAPE_BYTES = 6;
@@ -54,8 +60,12 @@ const ESCAPE_BYTES = 6;
 const SPARE_BYTES = 4 * 1024;
 
 /** Bytes that a body which the operation accepts can have on the wire. */
-export function wireBytes({ bodyBytes }: RoutedRpc['http'], body: RequestSchema['body']): number {
-  const parsed = body === 'none' ? 0 : (bodyBytes ?? Number.POSITIVE_INFINITY);
+export function wireBytes(
+  { bodyBytes }: RoutedRpc['http'],
+  body: RequestSchema['body'],
+  limits: ContentLimits,
+): number {
+  const parsed = body === 'none' ? 0 : (bodyBytes?.(limits) ?? Number.POSITIVE_INFINITY);
   return ESCAPE_BYTES * parsed + SPARE_BYTES;
 }
 

@@ -1,12 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import {
-  fieldProblem,
-  findUnsafeJson,
-  MAX_JSON_DEPTH,
-  refusedHttp,
-  ServiceError,
-  toPointer,
-} from '@orrery/contracts';
+import { fieldProblem, findUnsafeJson, refusedHttp, ServiceError, toPointer } from '@orrery/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RequestSchema } from '../../operations/request-schema.js';
 
@@ -16,7 +9,7 @@ type RawRequest = Record<'params' | 'query' | 'headers' | 'body', unknown>;
  * Makes JSON the only accepted body. An empty body counts as absent, whatever its content type: DELETE requests and
  * actions are often sent that way.
  */
-export function acceptJsonOnly(app: FastifyInstance): void {
+export function acceptJsonOnly(app: FastifyInstance, maxDepth: number): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',
@@ -24,7 +17,7 @@ export function acceptJsonOnly(app: FastifyInstance): void {
     (request: FastifyRequest, bytes: Buffer, done: (error: Error | null, body?: unknown) => void) => {
       let body: unknown;
       try {
-        body = bytes.length === 0 ? undefined : parseJsonBody(request.headers, bytes);
+        body = bytes.length === 0 ? undefined : parseJsonBody(request.headers, bytes, maxDepth);
       } catch (error) {
         return done(error as Error);
       }
@@ -39,10 +32,10 @@ const MAX_VALUES = 100_000;
 /**
  * @throws ServiceError `unsupported_media_type`, `invalid_json`, or `validation_failed` for what no service accepts.
  */
-function parseJsonBody(headers: FastifyRequest['headers'], bytes: Buffer): unknown {
+function parseJsonBody(headers: FastifyRequest['headers'], bytes: Buffer, maxDepth: number): unknown {
   refuseOtherEncodings(headers);
   const value = parse(bytes);
-  const problem = findUnsafeJson(value, MAX_JSON_DEPTH, MAX_VALUES);
+  const problem = findUnsafeJson(value, maxDepth, MAX_VALUES);
   if (problem === undefined) return value;
   const detail = `${problem.pointer || 'The body'}: ${problem.message}`;
   throw new ServiceError('validation_failed', detail, { errors: [problem] });

@@ -11,6 +11,8 @@ import type { ConnectionLimits } from './connections.js';
 export interface HttpLimits extends ConnectionLimits, BodyLimits {
   /** Bytes of a body, whatever its operation takes. */
   bodyLimit: number;
+  /** Nesting levels of a body's JSON. */
+  jsonDepth: number;
   /** Ms within which a whole request must have arrived. */
   requestTimeoutMs: number;
   /** Ms within which the headers must have arrived. */
