@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { natsEnvironment, natsSettings } from '@orrery/bus';
 import { type CatalogConfig, readCatalogConfig } from '@orrery/catalog/config';
 import { type ChainPusherConfig, readChainPusherConfig } from '@orrery/chain-pusher/config';
 import { type GatewayConfig, readGatewayConfig } from '@orrery/gateway/config';
@@ -11,6 +12,7 @@ const environment = z.object({
   ORRERY_DATA_DIR: z.string().default('.orrery').describe('the folder of the database and the first key'),
   DATABASE_URL: databaseUrl.optional(),
   NATS_URL: natsUrl.optional(),
+  ...natsEnvironment,
 });
 
 export interface StandaloneSettings {
@@ -20,6 +22,7 @@ export interface StandaloneSettings {
   readonly databaseUrl: string | undefined;
   /** Without it the bus is in-process. */
   readonly natsUrl: string | undefined;
+  readonly nats: ReturnType<typeof natsSettings>;
   readonly catalog: CatalogConfig;
   readonly runtime: RuntimeConfig;
   /** Whether the built-in model is offered: only where nothing but this process is used and no list is given. */
@@ -48,6 +51,7 @@ export function readStandaloneSettings(
     dataDirectory: resolve(own.ORRERY_DATA_DIR),
     databaseUrl: own.DATABASE_URL,
     natsUrl: own.NATS_URL,
+    nats: natsSettings(own),
     ...services,
     sampler: !own.DATABASE_URL && !own.NATS_URL && services.runtime.modelFile === undefined,
     write,

@@ -10,8 +10,8 @@ import type { GatewayFacts, GatewayGiven } from './open-gateway.js';
 await runThread<GatewayGiven, GatewayFacts>(async (context, { databaseUrl }) => {
   const { env, ports, clock, logger, health, resources } = context;
   const settings = readStandaloneSettings(env, () => undefined);
-  const connection = { url: settings.natsUrl, port: ports['bus'], service: 'gateway', logger, clock };
-  const bus = await connectBus(connection);
+  const { natsUrl: url, nats } = settings;
+  const bus = await connectBus({ url, ...nats, port: ports['bus'], service: 'gateway', logger, clock });
   resources.add('gateway bus', () => bus.close());
   const dependencies = { databaseUrl, bus, clock, logger, health };
   const gateway = resources.use('gateway', await startGateway(dependencies, settings.gateway));

@@ -25,8 +25,8 @@ export async function startServices(
   settings: ServicesSettings,
 ): Promise<RunningService> {
   const { logger, clock, health, resources } = context;
-  const { databaseUrl, natsUrl, dataDirectory, gateway } = settings;
-  const busFor = await openBuses(context, { databaseUrl, natsUrl, gatewayPort: gateway.port });
+  const { databaseUrl, natsUrl, nats, dataDirectory, gateway } = settings;
+  const busFor = await openBuses(context, { databaseUrl, natsUrl, nats, gatewayPort: gateway.port });
   const shared = { databaseUrl, clock, logger, health };
   // All buses first: if one failed after a service began to start, nothing would stop that service.
   const forCatalog = { ...shared, bus: await busFor('catalog') };
@@ -53,6 +53,7 @@ export async function startServices(
 interface BusSettings {
   readonly databaseUrl: string;
   readonly natsUrl: string | undefined;
+  readonly nats: StandaloneSettings['nats'];
   /** Leads to the gateway's thread, which connects to NATS by itself if there is an address. */
   readonly gatewayPort: MessagePort;
 }
@@ -60,7 +61,7 @@ interface BusSettings {
 /** Opens a bus for each service: over NATS if there is an address, else on one hub in this process. */
 async function openBuses(
   { logger, clock, resources }: ServiceContext,
-  { databaseUrl, natsUrl: url, gatewayPort }: BusSettings,
+  { databaseUrl, natsUrl: url, nats, gatewayPort }: BusSettings,
 ): Promise<(service: string) => Promise<Bus>> {
   const hub =
     url === undefined
@@ -69,7 +70,7 @@ async function openBuses(
   if (hub === undefined) gatewayPort.close();
   else lendHub(hub, gatewayPort, logger);
   return async (service) => {
-    const bus = await connectBus({ url, service, logger, clock, ...(hub && { hub }) });
+    const bus = await connectBus({ url, ...nats, service, logger, clock, ...(hub && { hub }) });
     resources.add(`${service} bus`, () => bus.close());
     return bus;
   };

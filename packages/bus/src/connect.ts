@@ -19,6 +19,8 @@ export interface ConnectBusOptions {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly stream?: StreamLimits;
+  /** What the subjects and the stream on NATS begin with: two installations on one server differ in it. Default `orrery`. */
+  readonly subjectPrefix?: string;
 }
 
 /** @throws StartupError when NATS cannot be used, or there is neither a NATS address nor a hub. */

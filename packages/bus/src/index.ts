@@ -2,6 +2,7 @@ export { serviceCall } from './calls/call-and-serve.js';
 export { isUnreached } from './calls/in-flight.js';
 export { type ConnectBusOptions, connectBus } from './connect.js';
 export { createInProcessHub, type InProcessHub, lendHub } from './in-process/hub.js';
+export { natsEnvironment, natsSettings } from './nats/nats-settings.js';
 export type { StreamLimits } from './nats/stream.js';
 export type * from './port.js';
 export { MAX_CALL_BYTES, MAX_FACT_BYTES } from './wire-format.js';

@@ -37,7 +37,7 @@ describeWithNats('messages on the wire', (url) => {
     };
     // Also those to a process by its own name.
     wire.subscribe('orrery.echo.>', { callback: count('asked') });
-    wire.subscribe('_INBOX.>', { callback: count('answered') });
+    wire.subscribe('orrery.inbox.>', { callback: count('answered') });
     await wire.flush();
     await Promise.all(Array.from({ length: 32 }, () => client.call(say, { text: '' }, inTime())));
     await wire.flush();

@@ -41,6 +41,7 @@ export * from './rpc/operation.js';
 export * from './rpc/parse-request.js';
 export * from './rpc/request-path.js';
 export * from './rpc/rpc.js';
+export * from './rpc/traffic.js';
 export * from './runtime/ai-models.js';
 export * from './runtime/ai-usage.js';
 export * from './runtime/bindings.js';

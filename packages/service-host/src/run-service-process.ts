@@ -1,4 +1,4 @@
-import { connectBus } from '@orrery/bus';
+import { connectBus, natsEnvironment, natsSettings } from '@orrery/bus';
 import {
   databaseUrl,
   type Environment,
@@ -20,7 +20,11 @@ export interface ServiceProcess<Config> {
   readonly defaultHealthPort: number;
 }
 
-const backends = z.object({ DATABASE_URL: databaseUrl, NATS_URL: natsUrl });
+const environment = z.object({
+  DATABASE_URL: databaseUrl,
+  NATS_URL: natsUrl,
+  ...natsEnvironment,
+});
 
 /** One service as a process of its own, on PostgreSQL and NATS: its `main.ts` is this one call. */
 export function runServiceProcess<Config>({
@@ -31,9 +35,10 @@ export function runServiceProcess<Config>({
   return runService({
     ...process,
     settings: (env) =>
-      readTogether({ backends: () => readEnvironment(backends, env), config: () => readConfig(env) }),
-    start: async ({ logger, clock, health, resources }, { backends: { DATABASE_URL, NATS_URL }, config }) => {
-      const bus = await connectBus({ url: NATS_URL, service: process.name, logger, clock });
+      readTogether({ backends: () => readEnvironment(environment, env), config: () => readConfig(env) }),
+    start: async ({ logger, clock, health, resources }, { backends: read, config }) => {
+      const { DATABASE_URL, NATS_URL: url } = read;
+      const bus = await connectBus({ url, ...natsSettings(read), service: process.name, logger, clock });
       resources.add('bus', () => bus.close());
       return start({ databaseUrl: DATABASE_URL, bus, logger, clock, health }, config);
     },

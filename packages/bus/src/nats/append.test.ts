@@ -23,7 +23,12 @@ function append(refuse: (id: string, arrival: number) => boolean = () => false) 
   };
   const inbox = { request } as unknown as Pick<Inbox, 'request'>;
   const streams = { ensureStream: async () => undefined };
-  const store = createAppend({ connection: { requireUp: () => undefined }, inbox, streams, clock: atOnce });
+  const store = createAppend({
+    connection: { requireUp: () => undefined, named: (subject: string) => subject },
+    inbox,
+    streams,
+    clock: atOnce,
+  });
   return { arrived, most: () => most, store: (facts: readonly Fact[]) => store('orrery.facts.test', facts) };
 }
 

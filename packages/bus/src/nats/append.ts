@@ -13,7 +13,7 @@ const STORE_TIMEOUT_MS = 3000;
 const WINDOW = 64;
 
 interface AppendDependencies {
-  readonly connection: Pick<Connection, 'requireUp'>;
+  readonly connection: Pick<Connection, 'requireUp' | 'named'>;
   readonly inbox: Pick<Inbox, 'request'>;
   readonly streams: Pick<Streams, 'ensureStream'>;
   readonly clock: Clock;
@@ -27,7 +27,10 @@ interface AppendDependencies {
 export function createAppend({ connection, inbox, streams, clock }: AppendDependencies): FactLog['append'] {
   const store = async (subject: string, fact: Fact) => {
     const message = { data: Buffer.from(fact.body), headers: writeFactHeaders(subject, fact) };
-    const reply = await inbox.request(subject, message, { timeoutMs: STORE_TIMEOUT_MS, signal: undefined });
+    const reply = await inbox.request(connection.named(subject), message, {
+      timeoutMs: STORE_TIMEOUT_MS,
+      signal: undefined,
+    });
     refuseUnstored(reply.string());
   };
   /** Resolves with how many of the first facts are stored, and with why the next one is not. */

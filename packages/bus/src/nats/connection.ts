@@ -3,10 +3,12 @@ import {
   connect,
   type Msg,
   type NatsConnection,
+  PermissionViolationError,
   type Subscription,
 } from '@nats-io/transport-node';
 import { ServiceError } from '@orrery/contracts';
 import { type Logger, StartupError } from '@orrery/service-kit';
+import { inboxOf, subjectsUnder } from './subjects.js';
 
 /** A connection that reconnects by itself for as long as the process lives. */
 export interface Connection {
@@ -14,10 +16,19 @@ export interface Connection {
   readonly up: boolean;
   /** @throws ServiceError `unavailable` while disconnected: a message sent then would silently be lost. */
   requireUp(): void;
+  /** The subject of this name, under the installation's prefix. */
+  named(subject: string): string;
+  /** What the subjects that only this process receives begin with. */
+  readonly inboxPrefix: string;
   /** Subscribes to a subject. An error of `receive` is logged: thrown to the client, it would end the client's reading. */
   subscribe(subject: string, receive: (message: Msg) => void, queue?: string): Subscription;
   /** `onDown` is called at each loss, `onUp` at each return. */
   watch(watcher: ConnectionWatcher): void;
+}
+
+interface Naming {
+  readonly service: string;
+  readonly subjectPrefix: string;
 }
 
 interface ConnectionWatcher {
@@ -30,12 +41,25 @@ const RECONNECT_WAIT_MS = 250;
 const PING_INTERVAL_MS = 10_000;
 
 /** @throws StartupError when none of the servers answers. */
-export async function openConnection(urls: string, service: string, logger: Logger): Promise<Connection> {
-  const nats = await dial(urls, service);
+export async function openConnection(
+  urls: string,
+  { service, subjectPrefix }: Naming,
+  logger: Logger,
+): Promise<Connection> {
+  const inboxPrefix = inboxOf(service, subjectPrefix);
+  const nats = await dial(urls, service, inboxPrefix);
   const watchers: ConnectionWatcher[] = [];
   let up = true;
   const follow = async () => {
-    for await (const { type } of nats.status()) {
+    for await (const status of nats.status()) {
+      const { type } = status;
+      if (status.type === 'error' && status.error instanceof PermissionViolationError) {
+        const { operation, subject } = status.error;
+        logger.error(
+          { operation, subject },
+          'NATS refuses a subject: its users must be those of this release',
+        );
+      }
       if (type === 'disconnect' && up) {
         up = false;
         logger.warn('NATS is away, reconnecting');
@@ -54,6 +78,8 @@ export async function openConnection(urls: string, service: string, logger: Logg
   );
   return {
     nats,
+    inboxPrefix,
+    named: subjectsUnder(subjectPrefix),
     get up() {
       return up && !nats.isClosed();
     },
@@ -87,12 +113,13 @@ export function requireRoom({ nats }: Connection, bytes: number): void {
 export const unavailable = (cause?: unknown): ServiceError =>
   new ServiceError('unavailable', 'The message bus is away.', { cause });
 
-async function dial(urls: string, service: string): Promise<NatsConnection> {
+async function dial(urls: string, service: string, inboxPrefix: string): Promise<NatsConnection> {
   const servers = readServers(urls);
   try {
     return await connect({
       ...servers,
       name: service,
+      inboxPrefix,
       timeout: CONNECT_TIMEOUT_MS,
       maxReconnectAttempts: -1,
       reconnectTimeWait: RECONNECT_WAIT_MS,

@@ -38,7 +38,9 @@ export function createNatsExchange(
   const subscribeToCancellations = (group: string) => {
     if (cancellable.has(group)) return;
     cancellable.add(group);
-    connection.subscribe(cancelSubject(group), (message) => running.cancel(message.string()));
+    connection.subscribe(connection.named(cancelSubject(group)), (message) =>
+      running.cancel(message.string()),
+    );
   };
 
   return {
@@ -47,17 +49,23 @@ export function createNatsExchange(
     respond: async (queue, answerOf, serving) => {
       subscribeToCancellations(queue);
       for (const [subject, answer] of answerOf)
-        served.push(connection.subscribe(subject, (message) => answers.answer(message, answer), queue));
+        served.push(
+          connection.subscribe(
+            connection.named(subject),
+            (message) => answers.answer(message, answer),
+            queue,
+          ),
+        );
       await nats.flush();
       live.announce(queue, serving);
     },
     broadcast: async (subject, frame) => {
       connection.requireUp();
       using parcel = parts.pack(frame);
-      nats.publish(subject, parcel.data, parcel.headers && { headers: parcel.headers });
+      nats.publish(connection.named(subject), parcel.data, parcel.headers && { headers: parcel.headers });
     },
     listen: async (subject, receive, signal) => {
-      const subscription = connection.subscribe(subject, (message) =>
+      const subscription = connection.subscribe(connection.named(subject), (message) =>
         receive({ headers: fromMessageHeaders(message.headers), body: message.string() }),
       );
       signal.addEventListener('abort', () => subscription.unsubscribe(), { once: true });

@@ -48,7 +48,7 @@ export const packsOf = (address: string): string => addressIn(address, PACKS);
 
 export function openInbox(connection: Connection): Inbox {
   const { nats } = connection;
-  const prefix = `${createInbox()}.`;
+  const prefix = `${createInbox(connection.inboxPrefix)}.`;
   const receivers = new Map<string, (arrival: Arrival) => void>();
   const waiting = new Map<string, (error: unknown) => void>();
   let count = 0;

@@ -94,7 +94,7 @@ export function createLiveInstances(connection: Connection, inbox: Pick<Inbox, '
     one.ttlMs !== undefined && silence(one) >= Math.min(SILENT_MS, one.ttlMs / 3);
   const probe = createProbe(connection, inbox);
 
-  connection.subscribe(aliveSubject('*'), (message) => {
+  connection.subscribe(connection.named(aliveSubject('*')), (message) => {
     const group = message.subject.slice(message.subject.lastIndexOf('.') + 1);
     const { instance, ttlMs, isLeaving } = heartbeat.parse(message.json());
     const heardAt = time.now();
@@ -214,7 +214,10 @@ const createProbe =
     });
     setTimeout(() => address[Symbol.dispose](), ttlMs).unref();
     const { headers, body } = probeFrame();
-    connection.nats.publish(subject, body, { reply: address.subject, headers: toMessageHeaders(headers) });
+    connection.nats.publish(connection.named(subject), body, {
+      reply: address.subject,
+      headers: toMessageHeaders(headers),
+    });
   };
 
 const processGone = (): ServiceError =>
@@ -251,7 +254,7 @@ function createHeartbeats(connection: Connection): Pick<LiveInstances, 'announce
       const send = () => {
         if (!connection.up) return;
         const body = JSON.stringify({ instance, ttlMs, ...(isLeaving && { isLeaving }) });
-        connection.nats.publish(aliveSubject(group), body);
+        connection.nats.publish(connection.named(aliveSubject(group)), body);
       };
       announced.set(group, { send, timer: setInterval(send, beatMs(ttlMs)).unref() });
       send();

@@ -8,7 +8,8 @@ import { createNatsExchange } from './exchange.js';
 import { openInbox } from './inbox.js';
 import { createParts } from './parts.js';
 import { startReading } from './read.js';
-import { openStreams, type StreamLimits } from './stream.js';
+import { factsStream, openStreams, type StreamLimits } from './stream.js';
+import { DEFAULT_PREFIX } from './subjects.js';
 
 export interface NatsOptions {
   readonly url: string;
@@ -16,6 +17,8 @@ export interface NatsOptions {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly stream?: StreamLimits;
+  /** What the subjects of this installation begin with. Default `orrery`. */
+  readonly subjectPrefix?: string;
 }
 
 /** Room for a message's headers. */
@@ -28,12 +31,13 @@ export async function connectNats({
   logger,
   clock,
   stream = {},
+  subjectPrefix = DEFAULT_PREFIX,
 }: NatsOptions): Promise<Transport> {
-  const connection = await openConnection(url, service, logger);
+  const connection = await openConnection(url, { service, subjectPrefix }, logger);
   const { nats } = connection;
   try {
     requireRoom(connection, MAX_FACT_BYTES + HEADER_ROOM);
-    const streams = await openStreams(connection, stream);
+    const streams = await openStreams(connection, factsStream(subjectPrefix, stream));
     await streams.ensureStream();
     connection.watch({ onUp: () => void streams.ensureStream().catch(() => undefined) });
     return assemble(connection, streams, clock, logger);

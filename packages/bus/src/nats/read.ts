@@ -4,7 +4,8 @@ import { createWorkSlots } from '../messages/work-slots.js';
 import type { FactDelivery, ReadOptions } from '../transport.js';
 import type { Connection } from './connection.js';
 import { readFact } from './headers.js';
-import { ACK_WAIT_MS, STREAM, type Streams } from './stream.js';
+import { ACK_WAIT_MS, type Streams } from './stream.js';
+import { durableName } from './subjects.js';
 
 export interface ReadDependencies {
   readonly connection: Connection;
@@ -38,7 +39,7 @@ export async function startReading(
   const ensure = async () => {
     if (source !== undefined) return source;
     await streams.ensureConsumer(durable, subject);
-    source = await client.consumers.get(STREAM, durable);
+    source = await client.consumers.get(streams.name, durable);
     return source;
   };
   const pull = async (stopping: AbortSignal) => {
@@ -90,10 +91,6 @@ export async function startReading(
   else signal.addEventListener('abort', () => void stop(), { once: true });
   return stop;
 }
-
-/** A durable's name holds no dots. */
-const durableName = (consumer: string, subject: string): string =>
-  `${consumer}-${subject.replace('orrery.facts.', '')}`.replaceAll(/[^\w-]/g, '_');
 
 /** The deliveries of one consumer that are in work in this process. */
 export interface Deliveries {

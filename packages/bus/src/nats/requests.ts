@@ -119,7 +119,7 @@ function createSend(
     let awaiting: Awaiting | undefined;
     const send = (id: string, fail: (error: unknown) => void) => {
       if (to !== undefined) awaiting = watch(to, { id, subject, group }, fail);
-      connection.nats.publish(subject, parcel.data, { reply: id, ...headers });
+      connection.nats.publish(connection.named(subject), parcel.data, { reply: id, ...headers });
     };
     const giveUp = (address: string) => cancel(group, address);
     try {
@@ -130,7 +130,7 @@ function createSend(
     }
   };
   const cancel = (group: string, address: string) => {
-    if (connection.up) connection.nats.publish(cancelSubject(group), address);
+    if (connection.up) connection.nats.publish(connection.named(cancelSubject(group)), address);
   };
   const send: Send = (subject, frame, options, to) =>
     (frame.body.length > PACKED_AT_MOST ? inParts : inPack)(subject, frame, options, to);
@@ -142,9 +142,9 @@ function settle(request: SentRequest): void {
   request.onSettled?.();
 }
 
-function createRequestPacker({ nats, requireUp }: Connection, inbox: Inbox): Packer<SentRequest> {
+function createRequestPacker({ nats, named, requireUp }: Connection, inbox: Inbox): Packer<SentRequest> {
   const alone = (subject: string, { id, headers, body }: SentRequest) =>
-    nats.publish(subject, Buffer.from(body), { reply: id, headers: toMessageHeaders(headers) });
+    nats.publish(named(subject), Buffer.from(body), { reply: id, headers: toMessageHeaders(headers) });
   const together = (subject: string, requests: readonly SentRequest[]) => {
     const waiting = new Set(requests);
     const address = inbox.open((arrival) => {
@@ -156,7 +156,10 @@ function createRequestPacker({ nats, requireUp }: Connection, inbox: Inbox): Pac
         if (waiting.size === 0) address[Symbol.dispose]();
       };
     }
-    nats.publish(subject, Buffer.from(writePack(requests)), { reply: address.subject, headers: PACK_HEADER });
+    nats.publish(named(subject), Buffer.from(writePack(requests)), {
+      reply: address.subject,
+      headers: PACK_HEADER,
+    });
   };
   return createPacker((subject, all) => {
     // A request that was given up in the same turn is not sent at all.

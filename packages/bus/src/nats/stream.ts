@@ -8,12 +8,12 @@ import {
   jetstreamManager,
   RetentionPolicy,
   StorageType,
+  type StreamConfig,
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { StartupError } from '@orrery/service-kit';
 import type { Connection } from './connection.js';
-
-export const STREAM = 'ORRERY_FACTS';
+import { streamName, subjectsUnder } from './subjects.js';
 
 /** How much of the past the stream keeps; what is older is fetched from its owner. */
 export interface StreamLimits {
@@ -32,52 +32,33 @@ export const ACK_WAIT_MS = 30_000;
 /** Deliveries that may be away for a later attempt, the ones in work included. */
 const MAX_ACK_PENDING = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
-const NAME_IN_USE = 10_058;
+const STREAM_NAME_IN_USE = 10_058;
+/** What servers from 2.10 on answer where 2.9 changes the consumer. */
+const CONSUMER_EXISTS = 10_148;
 
-/** What JetStream must hold for us. Both are made again whenever they are found missing; repeating does no harm. */
-export interface Streams {
-  ensureStream(): Promise<void>;
-  ensureConsumer(durable: string, subject: string): Promise<void>;
-}
+type ConsumerSettings = Partial<ConsumerConfig> & { readonly name: string };
+type FactsStream = Pick<StreamConfig, 'name'> & Partial<StreamConfig>;
 
-/** @throws StartupError when the server runs without JetStream. */
-export async function openStreams(connection: Connection, limits: StreamLimits): Promise<Streams> {
-  const { nats } = connection;
-  const manager = await jetstreamManager(nats).catch((error: unknown) => {
-    const advice = 'start it with JetStream (nats-server -js)';
-    throw new StartupError(`NATS at ${nats.getServer()} has no JetStream: ${advice}.`, { cause: error });
-  });
-  const streams: Streams = {
-    ensureStream: () => ensureStream(manager, limits),
-    ensureConsumer: async (durable, subject) => {
-      await streams.ensureStream();
-      await manager.consumers.add(STREAM, consumerConfig(durable, subject));
-    },
-  };
-  return streams;
-}
+/** The stream of all facts, as the server should have it. Only what nats-server 2.9 knows. */
+export const factsStream = (
+  prefix: string,
+  { maxAgeMs = 7 * DAY_MS, maxBytes = 1024 ** 3, replicas = 1 }: StreamLimits,
+): FactsStream => ({
+  name: streamName(prefix),
+  subjects: [subjectsUnder(prefix)('orrery.facts.>')],
+  retention: RetentionPolicy.Limits,
+  storage: StorageType.File,
+  discard: DiscardPolicy.Old,
+  max_age: nanos(maxAgeMs),
+  max_bytes: maxBytes,
+  num_replicas: replicas,
+  duplicate_window: nanos(DUPLICATE_WINDOW_MS),
+});
 
-async function ensureStream(manager: JetStreamManager, limits: StreamLimits): Promise<void> {
-  const config = {
-    subjects: ['orrery.facts.>'],
-    retention: RetentionPolicy.Limits,
-    storage: StorageType.File,
-    discard: DiscardPolicy.Old,
-    max_age: nanos(limits.maxAgeMs ?? 7 * DAY_MS),
-    max_bytes: limits.maxBytes ?? 1024 ** 3,
-    num_replicas: limits.replicas ?? 1,
-    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
-  };
-  try {
-    await manager.streams.add({ name: STREAM, ...config });
-  } catch (error) {
-    if (!(error instanceof JetStreamApiError && error.code === NAME_IN_USE)) throw error;
-    await manager.streams.update(STREAM, config);
-  }
-}
-
-/** Only what nats-server 2.9 knows. */
-const consumerConfig = (durable: string, subject: string): Partial<ConsumerConfig> => ({
+/** A consumer of the facts of one subject, as the server should have it. Only what nats-server 2.9 knows. */
+const factsConsumer = (durable: string, subject: string): ConsumerSettings => ({
+  // With its name the request's subject holds the filter too, so that users can be bound to it.
+  name: durable,
   durable_name: durable,
   filter_subject: subject,
   ack_policy: AckPolicy.Explicit,
@@ -86,3 +67,50 @@ const consumerConfig = (durable: string, subject: string): Partial<ConsumerConfi
   max_deliver: -1,
   max_ack_pending: MAX_ACK_PENDING,
 });
+
+/** What JetStream must hold for us. Made, or changed to what it should be, at each start and whenever it is missing. */
+export interface Streams {
+  readonly name: string;
+  ensureStream(): Promise<void>;
+  ensureConsumer(durable: string, subject: string): Promise<void>;
+}
+
+/** @throws StartupError when the server runs without JetStream. */
+export async function openStreams(connection: Connection, stream: FactsStream): Promise<Streams> {
+  const { nats, named } = connection;
+  const manager = await jetstreamManager(nats).catch((error: unknown) => {
+    const advice = 'start it with JetStream (nats-server -js)';
+    throw new StartupError(`NATS at ${nats.getServer()} has no JetStream: ${advice}.`, { cause: error });
+  });
+  const streams: Streams = {
+    name: stream.name,
+    ensureStream: () => ensureStream(manager, stream),
+    ensureConsumer: async (durable, subject) => {
+      await streams.ensureStream();
+      await ensureConsumer(manager, stream.name, factsConsumer(durable, named(subject)));
+    },
+  };
+  return streams;
+}
+
+async function ensureStream(manager: JetStreamManager, stream: FactsStream): Promise<void> {
+  try {
+    await manager.streams.add(stream);
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError && error.code === STREAM_NAME_IN_USE)) throw error;
+    await manager.streams.update(stream.name, stream);
+  }
+}
+
+async function ensureConsumer(
+  manager: JetStreamManager,
+  stream: string,
+  consumer: ConsumerSettings,
+): Promise<void> {
+  try {
+    await manager.consumers.add(stream, consumer);
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError && error.code === CONSUMER_EXISTS)) throw error;
+    await manager.consumers.update(stream, consumer.name, consumer);
+  }
+}

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { requireProgram } from '../backends/find-program.js';
 import { dataFolder, runServerProgram, type TestServer } from './server-program.js';
 
@@ -6,6 +8,12 @@ export interface NatsServerOptions {
   readonly storeDir?: string;
   /** Port of the server that this one replaces. Default: any free port. */
   readonly port?: number;
+  /** Content of a configuration file. */
+  readonly config?: string;
+  /** Variables that the configuration refers to. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Further arguments, such as those of a cluster. */
+  readonly args?: readonly string[];
   /** Ends the server. */
   readonly signal?: AbortSignal;
 }
@@ -22,7 +30,14 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
     port = Number(/Listening for client connections on .*:(\d+)/.exec(line)?.[1] ?? port);
     return line.includes('Server is ready');
   };
-  const args = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', path];
-  const server = await runServerProgram({ program, args, temporary, readyOn, signal: options.signal });
+  const { config, env, args: more = [], signal } = options;
+  const args = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', path, ...more];
+  if (config !== undefined) {
+    const file = join(path, 'nats-server.conf');
+    await writeFile(file, config);
+    args.push('-c', file);
+  }
+  const own = { ...program, env: { ...program.env, ...env } };
+  const server = await runServerProgram({ program: own, args, temporary, readyOn, signal });
   return { ...server, port, url: `nats://127.0.0.1:${port}` };
 }

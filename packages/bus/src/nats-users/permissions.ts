@@ -1,0 +1,70 @@
+import type { Traffic } from '@orrery/contracts';
+import { durableName, inboxOf, streamName, subjectsUnder } from '../nats/subjects.js';
+import { aliveSubject, broadcastSubject, cancelSubject } from '../wire-format.js';
+
+/** What a user of NATS may do; everything else is refused. */
+export interface Permissions {
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+}
+
+/**
+ * What a service, or a subscriber, needs for its traffic. A call may go to one process by its name, which is a part of
+ * the subject's last token, so a service may call all RPCs of one noun (`orrery.runtime.journal.*`); a subscriber has the
+ * RPCs alone that it needs. Answers go to the caller's inbox, whose subjects nobody can guess.
+ */
+export function permissionsOf(user: string, traffic: Traffic, prefix: string): Permissions {
+  const named = subjectsUnder(prefix);
+  const service = traffic.serves === undefined ? nothing : ofService(user, traffic, prefix);
+  return {
+    publish: unique([
+      ...service.publish,
+      ...traffic.calls.map(({ subject }) => named(traffic.serves === undefined ? subject : ofNoun(subject))),
+      ...traffic.consumes.flatMap(({ consumer, message }) => ofConsumer(consumer, message.subject, prefix)),
+    ]),
+    subscribe: unique([`${inboxOf(user, prefix)}.>`, ...service.subscribe]),
+  };
+}
+
+const nothing: Permissions = { publish: [], subscribe: [] };
+
+function ofService(user: string, { calls, listens }: Traffic, prefix: string): Permissions {
+  const named = subjectsUnder(prefix);
+  const own = (kind: string) => `${prefix}.${kind}.${user}.*`;
+  const stream = streamName(prefix);
+  return {
+    publish: [
+      `${prefix}.inbox.>`,
+      own('facts'),
+      own('broadcasts'),
+      named(aliveSubject(user)),
+      ...calls.map(({ service }) => named(cancelSubject(service))),
+      '$JS.API.INFO',
+      ...['CREATE', 'UPDATE', 'INFO'].map((verb) => `$JS.API.STREAM.${verb}.${stream}`),
+    ],
+    subscribe: [
+      `${prefix}.${user}.>`,
+      named(cancelSubject(user)),
+      named(aliveSubject('*')),
+      own('broadcasts'),
+      ...listens.map((message) => named(broadcastSubject(message))),
+    ],
+  };
+}
+
+/** Making and using one consumer of the facts of one subject. */
+function ofConsumer(consumer: string, subject: string, prefix: string): string[] {
+  const stream = streamName(prefix);
+  const durable = `${stream}.${durableName(consumer, subject)}`;
+  return [
+    `$JS.API.CONSUMER.CREATE.${durable}.${subjectsUnder(prefix)(subject)}`,
+    `$JS.API.CONSUMER.INFO.${durable}`,
+    `$JS.API.CONSUMER.MSG.NEXT.${durable}`,
+    `$JS.ACK.${durable}.>`,
+  ];
+}
+
+/** `orrery.runtime.journal.range` → `orrery.runtime.journal.*`, which holds `range@process` too. */
+const ofNoun = (subject: string): string => `${subject.slice(0, subject.lastIndexOf('.'))}.*`;
+
+const unique = (subjects: readonly string[]): string[] => [...new Set(subjects)];

@@ -1,0 +1,105 @@
+import { catalogContract } from '../catalog/contract.js';
+import { catalogChanged } from '../catalog/messages.js';
+import { chainContract } from '../chain/contract.js';
+import { pushResult } from '../chain/messages.js';
+import { accountChanged } from '../identity/accounts.js';
+import { accountContract } from '../identity/contract.js';
+import { runtimeContract } from '../runtime/contract.js';
+import { lifecycleChanged } from '../runtime/lifecycle.js';
+import { journalEntry, journalHeads } from '../runtime/messages.js';
+import { schedulerContract } from '../scheduler/contract.js';
+import type { Message } from './message.js';
+import type { Contract, NamedRpc } from './rpc.js';
+
+/** What a service does on the bus, beside publishing and broadcasting in its own name. From this follows what its user may do there (docs/operations.md, "NATS"). */
+export interface Traffic {
+  readonly serves: Contract | undefined;
+  readonly calls: readonly NamedRpc[];
+  /** Stored facts that it consumes, each with the durable name of its consumer. */
+  readonly consumes: readonly { readonly consumer: string; readonly message: Message }[];
+  /** Broadcasts of other services. */
+  readonly listens: readonly Message[];
+}
+
+const catalog = catalogContract.rpcs;
+const runtime = runtimeContract.rpcs;
+const routed = [catalogContract, runtimeContract, schedulerContract, chainContract].flatMap(({ rpcs }) =>
+  Object.values<NamedRpc>(rpcs).filter(({ http }) => http !== undefined),
+);
+
+/** Of each service, by its name. */
+export const TRAFFIC = {
+  gateway: {
+    serves: accountContract,
+    calls: [
+      ...routed,
+      catalog['limits.ofDefinitions'],
+      runtime['limits.ofDeployments'],
+      runtime['executions.ofCall'],
+      runtime['executions.public'],
+      runtime['journal.range'],
+    ],
+    consumes: [],
+    listens: [journalHeads, pushResult],
+  },
+  catalog: {
+    serves: catalogContract,
+    calls: [runtime['references.held'], accountContract.rpcs['accounts.states']],
+    consumes: [{ consumer: 'catalog-account-quotas', message: accountChanged }],
+    listens: [],
+  },
+  runtime: {
+    serves: runtimeContract,
+    calls: [
+      catalog['worlds.get'],
+      catalog['claims.world'],
+      catalog['claims.schemas'],
+      catalog['claims.versions'],
+      catalog['claims.release'],
+      catalog['definitions.confirm'],
+      catalog['definitions.find'],
+      catalog['definitions.lock'],
+      chainContract.rpcs['pushes.ofEntries'],
+      runtime['owner.forward'],
+      accountContract.rpcs['accounts.states'],
+    ],
+    consumes: [{ consumer: 'runtime-accounts', message: accountChanged }],
+    listens: [],
+  },
+  scheduler: {
+    serves: schedulerContract,
+    calls: [
+      runtime['deployments.authorize'],
+      runtime['executions.forService'],
+      runtime['executions.outcomeOf'],
+      runtime['executions.acknowledge'],
+      runtime['journal.heads'],
+      runtime['lifecycle.read'],
+      catalog['definitions.confirm'],
+    ],
+    consumes: [{ consumer: 'scheduler-definitions', message: catalogChanged }],
+    listens: [lifecycleChanged],
+  },
+  'chain-pusher': {
+    serves: chainContract,
+    calls: [
+      runtime['deployments.relation'],
+      runtime['journal.heads'],
+      runtime['journal.range'],
+      accountContract.rpcs['accounts.states'],
+    ],
+    consumes: [
+      { consumer: 'chain-pusher-accounts', message: accountChanged },
+      { consumer: 'chain-pusher', message: journalEntry },
+    ],
+    listens: [],
+  },
+} satisfies Record<string, Traffic>;
+
+/** What a reader of facts outside Orrery does, who names its consumer (docs/subscribing.md). */
+export const subscriberTraffic = (consumer: string): Traffic => ({
+  serves: undefined,
+  calls: [runtime['journal.heads'], runtime['journal.range']],
+  consumes: [{ consumer, message: journalEntry }],
+  listens: [],
+});
