@@ -3,6 +3,7 @@ import { addAccountsCommands } from './accounts/accounts-commands.js';
 import { addChainsCommands } from './chains/chains-commands.js';
 import type { CommandContext } from './command-context.js';
 import { addCompletionCommand } from './completion/completion-command.js';
+import { addDatabaseCommands } from './database/database-commands.js';
 import { addDemoCommand } from './demo/demo-command.js';
 import { addDeploymentsCommands } from './deployments/deployments-commands.js';
 import { addEventsCommands } from './events/events-commands.js';
@@ -19,6 +20,7 @@ export function createProgram(context: CommandContext): Command {
     .configureHelp({ showGlobalOptions: false })
     .exitOverride();
   addWorldCommands(program, context);
+  addDatabaseCommands(program, context);
   addDeploymentsCommands(program, context);
   addEventsCommands(program, context);
   addKeysCommands(program, context);

@@ -1,0 +1,44 @@
+import { migrations as catalog } from '@orrery/catalog/migrations';
+import { migrations as chainPusher } from '@orrery/chain-pusher/migrations';
+import { connect, type Migrations, migrate } from '@orrery/database';
+import { migrations as gateway } from '@orrery/gateway/migrations';
+import { migrations as runtime } from '@orrery/runtime/migrations';
+import { migrations as scheduler } from '@orrery/scheduler/migrations';
+import { createLogger, StartupError } from '@orrery/service-kit';
+import type { Command } from 'commander';
+import type { CommandContext } from '../command-context.js';
+
+/** The schema of each service, and what brings it up to date. */
+const SCHEMAS: Readonly<Record<string, Migrations>> = {
+  gateway,
+  catalog,
+  runtime,
+  scheduler,
+  chain_pusher: chainPusher,
+};
+
+/** `orrery database migrate`, for installations that migrate before the services start. */
+export function addDatabaseCommands(program: Command, context: CommandContext): void {
+  program
+    .command('database')
+    .description('prepare the database')
+    .command('migrate')
+    .description('bring the schemas of all services up to date')
+    .action(() => migrateAll(context));
+}
+
+async function migrateAll({ env, write }: CommandContext): Promise<void> {
+  const url = env.DATABASE_URL;
+  if (!url) throw new StartupError('Set DATABASE_URL: the embedded database migrates when Orrery starts.');
+  const logger = createLogger({
+    service: 'orrery',
+    level: 'warn',
+    format: 'text',
+    destination: process.stderr,
+  });
+  for (const [schema, migrations] of Object.entries(SCHEMAS)) {
+    await using database = await connect({ url, schema, applicationName: 'orrery-migrate', logger });
+    await migrate({ database, migrations, logger });
+    write(`${schema} is up to date`);
+  }
+}

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Writes the secrets of docker-compose.yml, each a random one:  sh deploy/make-env.sh > .env
+set -eu
+secret() { printf '%s=s%s\n' "$1" "$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"; }
+secret POSTGRES_PASSWORD
+secret REDIS_PASSWORD
+for user in GATEWAY CATALOG RUNTIME SCHEDULER CHAIN_PUSHER; do secret "NATS_${user}_PASSWORD"; done
