@@ -337,6 +337,7 @@ describe('public execution by the SDK', () => {
     const target = { deployment: address, event: 'toast', input: { name: 'payer' }, by: wallet };
     const refused = await errorOf(visitor().executePublic(target));
     expect(refused).toMatchObject({ status: 402, code: 'payment_required' });
+    expect(refused.paymentRequired?.accepts).toMatchObject([{ amount: String(PRICE), payTo: RECEIVER }]);
     const payer = new x402Client().setSpendControls({ maxAmountPerPayment: '$0.02' });
     registerExactEvmScheme(payer, { signer: privateKeyToAccount(await house.newPayer()) });
     const { stateChanges, settlement } = await visitor().executePublic({ ...target, payer });

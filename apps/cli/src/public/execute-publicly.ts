@@ -1,4 +1,5 @@
-import type { ExecutionAnswer, JsonObject } from '@orrery/contracts';
+import type { JsonObject } from '@orrery/contracts';
+import { createOrrery, OrreryError, type Payer, type PublicAnswer } from '@orrery/sdk';
 import { StartupError } from '@orrery/service-kit';
 import type { Wallet } from '../wallets/wallet-file.js';
 
@@ -10,40 +11,30 @@ export interface PublicRequest {
   readonly event: string;
   readonly input: JsonObject;
   readonly wallet: Wallet;
+  /** Pays the price; without it the price is an error. */
+  readonly payer: Payer | undefined;
 }
 
-export interface PublicAnswer {
-  readonly data: ExecutionAnswer;
-  /** How the payment was settled; undefined where nothing was paid. */
-  readonly payment: JsonObject | undefined;
-}
-
-const SETTLEMENT_HEADERS = ['payment-response', 'x-payment-response'] as const;
+/** Milliseconds in which a server that is away may come back. */
+const PATIENCE_MS = 5000;
 
 /**
- * Signs and sends one public execution (docs/public-execution.md). `send` pays where the answer is 402, if it can.
- * @throws StartupError with the server's words when it refuses
+ * Signs and sends one public execution (docs/public-execution.md).
+ * @throws StartupError with the server's words when it refuses, with the payer's when it does not pay
  */
-export async function executePublicly(
-  { url, deployment, event, input, wallet }: PublicRequest,
-  send: typeof fetch,
-): Promise<PublicAnswer> {
-  const message = `orrery:${deployment}:${event}:${Date.now()}`;
-  const signed = { event, input, wallet: wallet.address, message, signature: wallet.sign(message) };
-  const answer = await send(`${url}/app/deployments/${encodeURIComponent(deployment)}/execute`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(signed),
-  }).catch((cause: Error) => {
-    throw new StartupError(`The request could not be sent to ${url}: ${cause.message}`, { cause });
-  });
-  const body = (await answer.json()) as { data: ExecutionAnswer; error: string; accepts?: unknown };
-  if (answer.ok) return { data: body.data, payment: settlementIn(answer.headers) };
-  const price = body.accepts === undefined ? '' : `\n${JSON.stringify(body.accepts, null, 2)}`;
-  throw new StartupError(`The execution was refused (${answer.status}): ${body.error}${price}`);
+export async function executePublicly({ url, wallet, ...execution }: PublicRequest): Promise<PublicAnswer> {
+  const by = { publicKey: wallet.address, sign: wallet.sign };
+  try {
+    return await createOrrery({ url, retryForMs: PATIENCE_MS }).executePublic({ ...execution, by });
+  } catch (cause) {
+    throw new StartupError(reasonOf(cause), { cause });
+  }
 }
 
-function settlementIn(headers: Headers): JsonObject | undefined {
-  const [encoded] = SETTLEMENT_HEADERS.flatMap((name) => headers.get(name) ?? []);
-  return encoded === undefined ? undefined : JSON.parse(Buffer.from(encoded, 'base64').toString('utf8'));
+function reasonOf(error: unknown): string {
+  if (!(error instanceof OrreryError)) return `The payment was not made: ${(error as Error).message}`;
+  const { message, status, paymentRequired } = error;
+  if (status === 0) return message;
+  const price = paymentRequired === null ? '' : `\n${JSON.stringify(paymentRequired.accepts, null, 2)}`;
+  return `The execution was refused (${status}): ${message}${price}`;
 }

@@ -6,7 +6,7 @@ import { readDocument } from '../documents/read-document.js';
 import { urlOf } from '../server/find-server.js';
 import { readWalletFile } from '../wallets/wallet-file.js';
 import { executePublicly } from './execute-publicly.js';
-import { createPayingFetch } from './paying-fetch.js';
+import { createPayer } from './payer.js';
 
 interface ExecuteOptions {
   url?: string;
@@ -38,15 +38,15 @@ export function addPublicCommands(program: Command, context: CommandContext): vo
     .option('--url <url>', 'address of the server (ORRERY_URL); by default the all-in-one of this folder')
     .action(async ({ wallet: file, pay, maxUsd, evmKey, solanaRpc, ...request }: ExecuteOptions) => {
       const wallet = await readWalletFile(file);
-      const payer = { wallet, evmKeyFile: evmKey, solanaRpc, maxUsd };
-      const send = pay ? await createPayingFetch(payer) : fetch;
+      const options = { wallet, evmKeyFile: evmKey, solanaRpc, maxUsd };
+      const payer = pay ? await createPayer(options) : undefined;
       const url = await urlOf(request, context);
       const input = await readDocument(request.input);
       if (!isJsonObject(input))
         throw new StartupError('The input is no object: {"winner":"HORSE_1"} is one.');
-      const { data, payment } = await executePublicly({ ...request, input, url, wallet }, send);
-      context.write(JSON.stringify(data, null, 2));
-      if (payment !== undefined) context.write(`paid: ${JSON.stringify(payment)}`);
+      const { settlement, ...answer } = await executePublicly({ ...request, input, url, wallet, payer });
+      context.write(JSON.stringify(answer, null, 2));
+      if (settlement !== null) context.write(`paid: ${JSON.stringify(settlement)}`);
     });
 }
 

@@ -9,8 +9,8 @@ export interface Wallet {
   readonly address: string;
   /** The seed, then the public key: 64 bytes, as Solana's tools keep them. */
   readonly secretKey: Uint8Array;
-  /** The signature over the UTF-8 bytes of a text, in base58. */
-  sign(text: string): string;
+  /** The signature over bytes: 64 bytes. */
+  readonly sign: (message: Uint8Array) => Uint8Array;
 }
 
 /** Creates a wallet and stores it as a JSON list of 64 bytes, readable by its owner alone. @throws StartupError */
@@ -49,6 +49,6 @@ function walletOf(privateKey: KeyObject, given?: Uint8Array): Wallet {
   return {
     address: bs58.encode(secretKey.subarray(32)),
     secretKey,
-    sign: (text) => bs58.encode(sign(null, Buffer.from(text, 'utf8'), privateKey)),
+    sign: (message) => sign(null, message, privateKey),
   };
 }

@@ -1,5 +1,6 @@
 import type { components } from '../generated/api.js';
 import type { ErrorCode } from '../generated/operations.js';
+import { decodeHeader, type PaymentRequired } from '../public/payments.js';
 
 type Problem = components['schemas']['Problem'];
 /** One wrong part of a request: `pointer` is RFC 6901 into the body, or `#query/…`, `#path/…`, `#header/…`. */
@@ -76,6 +77,11 @@ export class OrreryError extends Error {
     this.requestId = requestId;
     this.headers = headers ?? new Headers();
     this.retryAfter = secondsIn(this.headers.get('retry-after'));
+  }
+
+  /** What a public execution costs and how to pay it, where the error is that it was not paid (402). */
+  get paymentRequired(): PaymentRequired | null {
+    return decodeHeader<PaymentRequired>(this.headers.get('payment-required'));
   }
 
   /** Whether the same request may succeed later without being changed. */

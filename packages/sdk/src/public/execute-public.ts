@@ -3,7 +3,7 @@ import { OrreryError } from '../errors/orrery-error.js';
 import type { components } from '../generated/api.js';
 import type { Requests } from '../requests/requests.js';
 import { base58 } from './base58.js';
-import { decodeHeader, encodeHeader, type Payer, type PaymentRequired, type Settlement } from './payments.js';
+import { decodeHeader, encodeHeader, type Payer, type Settlement } from './payments.js';
 
 /** An ed25519 wallet: its public key, 32 bytes or their base58, and how it signs bytes as they are (64 bytes). */
 export interface SigningWallet {
@@ -74,9 +74,9 @@ export function createPublicExecutions({ answer }: Requests): PublicExecutions {
       try {
         return await send(execution, signed);
       } catch (error) {
-        const required = payer && requirementsIn(error);
-        if (!required) throw error;
-        const payment = await payer.createPaymentPayload(required as never);
+        const isUnpaid = error instanceof OrreryError && error.code === 'payment_required';
+        if (payer === undefined || !isUnpaid || error.paymentRequired === null) throw error;
+        const payment = await payer.createPaymentPayload(error.paymentRequired as never);
         return send(execution, signed, { 'payment-signature': encodeHeader(payment) });
       }
     },
@@ -97,9 +97,3 @@ async function signAt(
     signature: base58(signature),
   };
 }
-
-/** What an error asks to be paid; null where it asks for nothing. */
-const requirementsIn = (error: unknown): PaymentRequired | null =>
-  error instanceof OrreryError && error.code === 'payment_required'
-    ? decodeHeader<PaymentRequired>(error.headers.get('payment-required'))
-    : null;

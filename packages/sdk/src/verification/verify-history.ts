@@ -76,12 +76,12 @@ async function compare(
   context: ReplayContext,
   path: DeploymentPath,
   replay: Replay,
-  shown: ReadonlyMap<string, StateText>,
+  shown: Map<string, StateText>,
 ): Promise<Divergence | null> {
   for (const instance of new Set([...shown.keys(), ...(replay.states?.keys() ?? [])])) {
     const isRight =
       mayBe(replay, instance, shown.get(instance) ?? null) ||
-      (!shown.has(instance) && (await isRightAlone(context, path, replay, instance)));
+      (!shown.has(instance) && (await isRightAlone(context, path, replay, shown, instance)));
     if (replay.divergence !== null) return replay.divergence;
     if (!isRight)
       return { deployment: replay.deployment, seq: replay.seq, what: 'instance_differs', instance };
@@ -97,6 +97,7 @@ async function isRightAlone(
   { requests, signal }: ReplayContext,
   path: DeploymentPath,
   replay: Replay,
+  shown: Map<string, StateText>,
   instance: string,
 ): Promise<boolean> {
   const [entitySchema = '', instanceId = ''] = /^([^:]*):(.*)$/s.exec(instance)?.slice(1) ?? [];
@@ -107,6 +108,7 @@ async function isRightAlone(
       if (error instanceof OrreryError && error.code === 'entity_instance_not_found') return null;
       throw error;
     });
+  if (text !== null) shown.set(instance, text);
   await replayUntil(replay, await replay.journal.lastSeq(signal), signal);
   return mayBe(replay, instance, text);
 }

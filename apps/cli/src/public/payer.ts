@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Payer } from '@orrery/sdk';
 import { StartupError } from '@orrery/service-kit';
 import type { Wallet } from '../wallets/wallet-file.js';
 
@@ -14,16 +15,11 @@ export interface PayerOptions {
 }
 
 /**
- * A `fetch` that pays what a 402 asks for, in the well-known dollar assets alone, and sends the request again. The x402
- * packages are loaded here, so that no other command waits for them.
+ * Pays what a 402 asks for, in the well-known dollar assets alone. The x402 packages are loaded here, so that no other
+ * command waits for them.
  */
-export async function createPayingFetch({
-  wallet,
-  evmKeyFile,
-  solanaRpc,
-  maxUsd,
-}: PayerOptions): Promise<typeof fetch> {
-  const { wrapFetchWithPayment, x402Client } = await import('@x402/fetch');
+export async function createPayer({ wallet, evmKeyFile, solanaRpc, maxUsd }: PayerOptions): Promise<Payer> {
+  const { x402Client } = await import('@x402/fetch');
   const client = new x402Client().setSpendControls({ maxAmountPerPayment: `$${maxUsd}` });
   if (evmKeyFile === undefined) {
     const { ExactSvmScheme } = await import('@x402/svm/exact/client');
@@ -35,7 +31,7 @@ export async function createPayingFetch({
     const { privateKeyToAccount } = await import('viem/accounts');
     registerExactEvmScheme(client, { signer: privateKeyToAccount(await readEvmKey(evmKeyFile)) });
   }
-  return wrapFetchWithPayment(fetch, client);
+  return client;
 }
 
 async function readEvmKey(path: string): Promise<`0x${string}`> {

@@ -1,0 +1,65 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { answering, refusing, type Step, startScriptedServer } from '../../tests/scripted-server.js';
+import { createOrrery } from '../orrery.js';
+import { firstLink, hashOf } from './hash-chain.js';
+
+const ADDRESS = '0xabc';
+type Entry = Parameters<typeof hashOf>[0];
+
+/** A journal that creates these horses, one an entry. */
+async function journalOf(...horses: string[]): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (const [at, instanceId] of horses.entries()) {
+    const prevHash = entries.at(-1)?.hash ?? (await firstLink(ADDRESS, null));
+    const change = {
+      entitySchema: 'horse',
+      instanceId,
+      op: 'create',
+      set: { n: at },
+      unset: [],
+      revision: 1,
+    };
+    const entry = { deployment: ADDRESS, seq: at + 1, changes: [change], prevHash } as unknown as Entry;
+    entries.push({ ...entry, hash: await hashOf(entry) });
+  }
+  return entries;
+}
+
+const instance = (instanceId: string, n: number) => ({ entitySchema: 'horse', instanceId, state: { n } });
+
+/** Answers as the service does, with the given list of instances and those that are there one by one. */
+async function verify(entries: Entry[], listed: object[], alone: Record<string, object>) {
+  const answer: Step = (reply, request) => {
+    const { pathname, searchParams } = new URL(request.url, 'http://localhost');
+    const name = pathname.split('/')[7];
+    const after = Number(searchParams.get('after') ?? Number.POSITIVE_INFINITY);
+    const page = entries.filter(({ seq }) => seq < after).reverse();
+    const known = pathname.endsWith('/history')
+      ? page.slice(0, Number(searchParams.get('limit')))
+      : pathname.endsWith('/entity-instances')
+        ? listed
+        : name === undefined
+          ? { address: ADDRESS, worldAddress: '0xdef', source: null }
+          : alone[name];
+    const step = known === undefined ? refusing(404, 'entity_instance_not_found') : answering(known);
+    step(reply, request);
+  };
+  const server = await startScriptedServer(answer);
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return createOrrery({ url: server.url, token: 'secret' }).deployment('0xdef', ADDRESS).verifyHistory();
+}
+
+it('reads an instance alone that the pages lack, since another one may have been deleted between two pages', async () => {
+  const entries = await journalOf('A', 'B');
+  const alone = { B: instance('B', 1) };
+  const holds = { valid: true, entries: 2, instances: 2, hash: entries[1]?.hash };
+  expect(await verify(entries, [instance('A', 0)], alone)).toMatchObject(holds);
+  const lacks = { deployment: ADDRESS, seq: 2, what: 'instance_differs', instance: 'horse:B' };
+  expect((await verify(entries, [instance('A', 0)], {})).firstDivergence).toEqual(lacks);
+});
+
+it('finds changes that cannot follow, whatever the hashes say', async () => {
+  const { valid, entries, firstDivergence } = await verify(await journalOf('A', 'B', 'A'), [], {});
+  expect([valid, entries]).toEqual([false, 2]);
+  expect(firstDivergence).toMatchObject({ seq: 3, what: 'impossible_change', instance: 'horse:A' });
+});
