@@ -13,7 +13,7 @@ export function whyLeftOut(exchange: Exchange): string | undefined {
   if (headers['host'] === undefined || answer.status === 417)
     return 'Node refuses it before the gateway sees it';
   if (operationOf(exchange) !== undefined) return undefined;
-  if (PAGES.includes(pathOf(url))) return 'a page beside the operations';
+  if (PAGES.includes(pathOf(url)) || pathOf(url).startsWith('/docs/')) return 'a page beside the operations';
   if (pathOf(url) === SAMPLER) return 'a question to the sampler';
   return answer.status >= 400 ? 'refused where the document has no operation' : undefined;
 }

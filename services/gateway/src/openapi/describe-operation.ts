@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { RoutedRpc } from '../operations/operation.js';
 import { requestParts, requestSchema } from '../operations/request-schema.js';
-import { BODY_EXAMPLES, PATH_EXAMPLES } from './examples.js';
+import { BODY_EXAMPLES, parameterExamples } from './examples.js';
 import { parametersOf } from './parameters.js';
 import { problemResponses } from './problem-responses.js';
 import type { SchemaBook } from './schema-book.js';
@@ -10,7 +10,8 @@ import { successResponses } from './success-responses.js';
 /** One operation of the document. */
 export function describeOperation(rpc: RoutedRpc, book: SchemaBook): Record<string, unknown> {
   const parts = requestParts(rpc);
-  const parameters = parametersOf(parts, book, PATH_EXAMPLES);
+  const inPath = [...rpc.http.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const parameters = parametersOf(parts, book, parameterExamples(rpc.name, inPath));
   const hasBody = requestSchema(rpc).body !== 'none';
   return {
     operationId: rpc.name.replaceAll(/\.(\w)/g, (_dot, letter: string) => letter.toUpperCase()),

@@ -29,6 +29,8 @@ const TAGS: Readonly<Record<string, string>> = {
   History: 'The hash-chained record of everything that happened in a deployment',
   Chains: 'Pushes of executions to chains',
   'AI models': 'The AI models that can propose changes',
+  Payments: 'Payments for public executions',
+  Schedules: 'Events that run by themselves',
   'Sign-in': 'Tokens for wallets, if the operator allows sign-up',
   Keys: 'The API keys of your account',
 };

@@ -10,10 +10,18 @@ const direct = {
     },
   },
 };
+/** The same event as one that runs by itself. */
+const daily = {
+  ...direct,
+  executionSettings: {
+    visibility: 'cron',
+    cron: { schedule: '0 9 * * *', timezone: 'Europe/Vienna', input: { winner: 'HORSE_1' } },
+  },
+};
 const wins = { name: 'wins', type: 'integer', constraints: { min: 0 }, defaultValue: 0 };
 const bindings = [{ event: 'race-result', eventVersion: 1 }];
 
-/** Bodies by operation that work in sequence and build a racing world. Tests check them against the contract. */
+/** Bodies by operation that build a racing world. An e2e test sends each of them to a running server. */
 export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'worlds.create': {
     name: 'Race track',
@@ -27,7 +35,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'attributes.update': { constraints: { min: 0, max: 120 } },
   'events.create': { name: 'race-result', firstVersion: direct },
   'events.update': { description: 'A race has been run' },
-  'versions.create': direct,
+  'versions.create': daily,
   'versions.update': { executionSettings: { visibility: 'public' } },
   'deployments.create': { name: 'Season 1', bindings },
   'deployments.update': { name: 'Season one' },
@@ -55,14 +63,15 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
 
 const address = `0x${'4f'.repeat(20)}`;
 
-/** Path parameters by name. */
+/** Path parameters by name; those of one operation alone are in `PARAMETER_EXAMPLES`. */
 export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   idOrAddress: address,
   worldAddress: address,
   address: `0x${'5a'.repeat(20)}`,
   schemaName: 'horse',
-  name: 'wins',
+  name: 'speed',
   eventName: 'race-result',
+  event: 'race-result',
   version: '1',
   instanceId: 'HORSE_1',
   chain: 'base-sepolia',
@@ -70,3 +79,32 @@ export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   executionId: '0190f3c2-7c1e-7a10-8c00-000000000002',
   id: '0aB1cD2eF3gH',
 };
+
+const ofHorses = { entitySchema: 'horse' };
+
+/** Parameters by operation that show what they are for. */
+const PARAMETER_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'worlds.list': { owner: 'me' },
+  'versions.delete': { version: '3' },
+  'bindings.list': { event: 'race-result' },
+  'bindings.remove': { event: 'race-result' },
+  'instances.list': ofHorses,
+  'instances.get': ofHorses,
+  'instances.update': { ...ofHorses, 'if-match': '"1"' },
+  'instances.delete': ofHorses,
+  'deployments.execute': { 'idempotency-key': 'race-1' },
+  'deployments.stream': { 'last-event-id': '4' },
+  'history.list': { instance: 'horse:HORSE_1', status: 'succeeded' },
+  'history.verify': { from: 1 },
+  'payments.list': { status: 'settled' },
+  'pushes.list': { state: 'confirmed' },
+  'schedules.run': { 'idempotency-key': 'run-1' },
+  'occurrences.list': { status: 'fired' },
+  'keys.rotate': { graceSeconds: 3600 },
+};
+
+/** Examples of an operation's parameters, by their names in the contract. */
+export const parameterExamples = (operation: string, pathParameters: readonly string[]) => ({
+  ...Object.fromEntries(pathParameters.map((name) => [name, PATH_EXAMPLES[name]])),
+  ...PARAMETER_EXAMPLES[operation],
+});

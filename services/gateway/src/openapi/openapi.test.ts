@@ -57,6 +57,15 @@ describe('the OpenAPI document', () => {
     expect(unbounded.map(([place]) => place)).toEqual([]);
   });
 
+  it('has an example of every parameter that is required', () => {
+    const bare = parametersIn(document).filter(([, one]) => one['required'] && one['example'] === undefined);
+    expect(bare.map(([place]) => place)).toEqual([]);
+  });
+
+  it('says what every group of operations is about', () => {
+    for (const { name, description } of document.tags) expect(description).not.toBe(name);
+  });
+
   it('names every event of the live stream', () => {
     const { get } = document.paths['/api/worlds/{worldAddress}/deployments/{address}/stream'];
     const { description, contentSchema } = get.responses[200].content['text/event-stream'].schema;

@@ -53,7 +53,7 @@ function parameter(
     required,
     schema: rest,
     ...(typeof description === 'string' && { description }),
-    ...(location === 'path' && example !== undefined && { example }),
+    ...(example !== undefined && { example }),
   };
 }
 

@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../openapi/document.js';
 import { referencePage } from './reference-page.js';
 
-const page = referencePage(openApiDocument(httpOperations));
+const guides = [
+  { path: 'concepts', title: 'Concepts', text: '' },
+  { path: 'adr/1', title: 'A decision', text: '' },
+];
+const page = referencePage(openApiDocument(httpOperations), guides);
 
 describe('the reference page', () => {
   it('has a section for every operation', () => {
@@ -13,6 +17,13 @@ describe('the reference page', () => {
 
   it('loads nothing from elsewhere and runs nothing', () => {
     expect(page).not.toMatch(/<script|<link|<img|src=|https?:\/\/|@import|url\(/);
+  });
+
+  it('says how to authenticate, how an error looks, and where the guides are', () => {
+    expect(page).toContain('-H &quot;Authorization: Bearer');
+    expect(page).toContain('&quot;pointer&quot;: &quot;/tags&quot;');
+    expect(page).toContain('<a href="/docs/concepts">Concepts</a>');
+    expect(page).not.toContain('A decision');
   });
 
   it('has a target for every link inside it', () => {

@@ -1,4 +1,6 @@
+import type { Guide } from '../guides/read-guides.js';
 import type { JsonSchema } from '../openapi/json-schema.js';
+import { howToCall } from './how-to-call.js';
 import { Html, html } from './html.js';
 import { type DescribedOperation, operationSection, type PlacedOperation } from './operation-section.js';
 import { memberRows, prose, schemaText } from './schema-text.js';
@@ -22,8 +24,11 @@ interface Document {
   };
 }
 
-/** The reference of an OpenAPI document as one page that loads nothing, runs nothing and works without a network. */
-export function referencePage(openApi: Record<string, unknown>): string {
+/**
+ * The reference of an OpenAPI document, with links to the guides, as one page that loads nothing, runs nothing and works
+ * without a network.
+ */
+export function referencePage(openApi: Record<string, unknown>, guides: readonly Guide[]): string {
   const { info, tags, paths, components } = openApi as unknown as Document;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): PlacedOperation => ({ method, path, operation })),
@@ -33,11 +38,25 @@ export function referencePage(openApi: Record<string, unknown>): string {
     <title>${info.title} ${info.version}: reference</title><style>${raw(STYLE)}</style>
     <h1>${info.title} ${info.version}</h1><p>${info.description}
     The same for programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+    ${guideList(guides)}${howToCall()}
     <nav>${tags.map(({ name }) => html`<a href="#${slug(name)}">${name}</a> · `)}<a href="#schemas">Records</a></nav>
     ${tags.map(({ name }) => tagSection(name, operations))}
     <h2>Answers that every operation may give</h2><ul>${Object.entries(components.responses).map(sharedItem)}</ul>
     <h2 id="schemas">Records</h2>${schemas.map(schemaSection)}</html>`.text;
 }
+
+/** The decisions are for those who change Orrery; they are served, but not listed. */
+function guideList(guides: readonly Guide[]): Html {
+  const [first, others] = [isFirst, (guide: Guide) => !isFirst(guide) && !guide.path.startsWith('adr/')].map(
+    (isListed) =>
+      guides.filter(isListed).map(({ path, title }) => html`<li><a href="/docs/${path}">${title}</a>`),
+  );
+  if (first?.length === 0) return html``;
+  return html`<h2 id="guides">Guides</h2><ul>${first}</ul>
+    <details><summary>All other pages</summary><ul>${others}</ul></details>`;
+}
+
+const isFirst = ({ path }: Guide): boolean => path === 'concepts' || path.startsWith('guides/');
 
 const raw = (text: string): Html => new Html(text);
 const slug = (name: string): string => name.toLowerCase().replaceAll(' ', '-');

@@ -1,0 +1,46 @@
+import { posix } from 'node:path';
+import { Marked, type Tokens } from 'marked';
+import { Html, html } from '../reference/html.js';
+import { STYLE } from '../reference/reference-page.js';
+import type { Guide } from './read-guides.js';
+
+/** A guide as a page that loads nothing and runs nothing. Links to files that are not served become text. */
+export function guidePage(guide: Guide, isServed: (path: string) => boolean): string {
+  const content = markdownFor(guide, isServed).parse(guide.text, { async: false });
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+    <title>${guide.title}: Orrery</title><style>${new Html(STYLE)}</style>
+    <nav><a href="/docs">Reference</a> · <a href="/docs/concepts">Concepts</a></nav>
+    ${new Html(content)}</html>`.text;
+}
+
+function markdownFor({ path }: Guide, isServed: (path: string) => boolean): Marked {
+  const folder = posix.dirname(path);
+  return new Marked({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      link({ href, tokens }: Tokens.Link) {
+        const text = this.parser.parseInline(tokens);
+        const target = targetOf(href, folder, isServed);
+        return target === undefined ? text : html`<a href="${target}">${new Html(text)}</a>`.text;
+      },
+    },
+  });
+}
+
+/** Where a link of a guide leads on this server; undefined where its file is in the repository alone. */
+function targetOf(href: string, folder: string, isServed: (path: string) => boolean): string | undefined {
+  if (/^(https?:|#)/.test(href)) return href;
+  const [file = '', anchor] = href.split('#');
+  const path = posix.join(folder, file).replace(/\.md$/, '');
+  if (!file.endsWith('.md') || !isServed(path)) return undefined;
+  return `/docs/${path}${anchor === undefined ? '' : `#${anchor}`}`;
+}
+
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-');
