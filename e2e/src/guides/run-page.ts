@@ -16,17 +16,16 @@ export interface Answered {
 const SEPARATOR = '=== next block ===';
 
 /**
- * Pastes the commands of a page, all into one shell, in the folder of the house. Addresses on the page become those of
- * the house, programs of the repository are found, and `npx orrery` is the built command.
+ * Pastes the commands of a page, all into one shell, in the folder of the house. The address of the chain becomes
+ * that of the house, programs of the repository are found, and `npx orrery` is the built command.
  */
 export async function runPage(
   blocks: readonly Block[],
-  { system, chainUrl, folder }: GuideHouse,
+  { chainUrl, folder }: GuideHouse,
 ): Promise<Answered[]> {
   const commands = blocks.filter(({ language }) => language === 'bash');
   const here = (line: string) =>
     line
-      .replaceAll('http://127.0.0.1:3000', system.url)
       .replaceAll('http://127.0.0.1:8545', chainUrl)
       .replaceAll(/\b(examples|docs)\/(?=[\w/-]+\.mjs)/g, `${repositoryRoot}$1/`);
   const script = [COMMAND, ...commands.map(({ text: own }) => `${here(own)}\necho '${SEPARATOR}'`)].join(
@@ -34,7 +33,7 @@ export async function runPage(
   );
   const shell = spawn('bash', ['-s'], {
     cwd: folder,
-    env: { ...process.env, CLI: join(repositoryRoot, 'apps/cli/dist/main.js'), SERVER: system.url },
+    env: { ...process.env, CLI: join(repositoryRoot, 'apps/cli/dist/main.js') },
   });
   shell.stdin.end(script);
   const [output, errors] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')]);
@@ -47,5 +46,4 @@ export async function runPage(
   });
 }
 
-/** Only commands that ask a server take its address. */
-const COMMAND = `npx() { shift; case "$1" in wallets) node "$CLI" "$@";; *) node "$CLI" "$@" --url "$SERVER";; esac; }`;
+const COMMAND = 'npx() { shift; node "$CLI" "$@"; }';

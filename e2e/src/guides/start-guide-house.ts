@@ -16,7 +16,7 @@ export interface GuideHouse extends AsyncDisposable {
   readonly system: System;
   /** The node of the guide to chains. */
   readonly chainUrl: string;
-  /** Where its readers paste: the server's key is in `.orrery`, and the files of `npm run local-payments`. */
+  /** Where its readers paste: `.orrery` has the server's address and key, and the files of `npm run local-payments`. */
   readonly folder: string;
 }
 
@@ -38,6 +38,7 @@ export const startGuideHouse = (): Promise<GuideHouse> =>
     const started = await startAllInOne(undefined, env);
     const system = resources.use('all-in-one', started);
     await writeFile(join(own, 'api-key'), `${system.key}\n`);
+    await writeFile(join(own, 'url'), `${system.url}\n`);
     return { system, chainUrl: anvil.url, folder };
   });
 

@@ -6,9 +6,10 @@ import { type Html, html } from './html.js';
 export function howToCall(): Html {
   return html`<h2 id="start">How to call</h2>
     <p>A request under <code>/api</code> has an API key in the header <code>Authorization: Bearer …</code>. A server that
-    was started with <code>npm start</code> has written its first key to <code>.orrery/api-key</code>. Further keys come
+    was started with <code>npm start</code> has written its first key to <code>.orrery/api-key</code> and its address to
+    <code>.orrery/url</code>. Further keys come
     from <a href="#keysCreate"><code>POST /api/keys</code></a>. What wallets send to <code>/app</code> is signed and has no
-    key. <code>$ORRERY</code> is the origin of this page.</p>
+    key.</p>
     <pre id="first-request">${FIRST_REQUEST}</pre>
     <p>An answer has <code>success</code> and <code>data</code>, and a list has <code>pagination</code>:</p>
     <pre>${JSON.stringify(EMPTY_LIST, null, 2)}</pre>
@@ -17,7 +18,8 @@ export function howToCall(): Html {
     <pre>${JSON.stringify(misspelt(), null, 2)}</pre>`;
 }
 
-const FIRST_REQUEST = 'curl "$ORRERY/api/worlds" -H "Authorization: Bearer $(cat .orrery/api-key)"';
+const FIRST_REQUEST =
+  'curl "$(cat .orrery/url)/api/worlds" -H "Authorization: Bearer $(cat .orrery/api-key)"';
 
 const EMPTY_LIST = { success: true, data: [], pagination: { page: 1, limit: 20, total: 0, totalPages: 0 } };
 
