@@ -38,7 +38,7 @@ const IN_ORDER = `
   attributesCreate attributesList attributesGet attributesUpdate attributesDelete
   eventsCreate eventsDelete eventsCreate eventsList eventsGet eventsUpdate
   versionsCreate versionsCreate versionsList versionsGet versionsUpdate versionsDelete versionsLock
-  aiModelsList chainsList cronPreview
+  aiModelsList chainsList limitsGet cronPreview
   deploymentsCreate deploymentsDelete deploymentsCreate deploymentsList deploymentsGet deploymentsUpdate
   bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesGet instancesUpdate
   deploymentsPublish publicExecute deploymentsUnpublish deploymentsExecute executionsGet
