@@ -33,6 +33,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Schedules: 'Events that run by themselves',
   'Sign-in': 'Tokens for wallets, if the operator allows sign-up',
   Keys: 'The API keys of your account',
+  Limits: 'What requests, definitions and deployments may hold',
 };
 
 const text = { schema: { type: 'string' } };
