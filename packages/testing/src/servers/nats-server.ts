@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireProgram } from '../backends/find-program.js';
 import { dataFolder, runServerProgram, type TestServer } from './server-program.js';
@@ -34,6 +34,7 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
   const args = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', path, ...more];
   if (config !== undefined) {
     const file = join(path, 'nats-server.conf');
+    await mkdir(path, { recursive: true });
     await writeFile(file, config);
     args.push('-c', file);
   }

@@ -9,7 +9,9 @@ const SERVICES = ['catalog', 'runtime', 'scheduler', 'chain-pusher', 'gateway'] 
 export interface Backends {
   readonly databaseUrl: string;
   /** A server for this system alone: two systems on one NATS would answer each other's calls. */
-  readonly natsUrl: string;
+  readonly natsUrl: string | ((service: ServiceName) => string);
+  /** The program of a service, below the repository's root. Default: its built `main.js`. */
+  readonly programOf?: ((service: ServiceName) => string) | undefined;
   readonly redisUrl?: string | undefined;
   /** Folder for one log file per process, instead of keeping output in memory. */
   readonly logFolder?: string | undefined;
@@ -36,11 +38,14 @@ export function startFiveProcesses(
   return holding(async (resources) => {
     const port = await freePort();
     const variables = { ...variablesOf(backends), ...env };
-    const { logFolder } = backends;
+    const { logFolder, natsUrl, programOf = (name) => `services/${name}/dist/main.js` } = backends;
     const started: NodeProcess[] = [];
     const start = (name: ServiceName): NodeProcess => {
-      const own = name === 'gateway' ? { PORT: String(port) } : {};
-      const entry = `services/${name}/dist/main.js`;
+      const own = {
+        ...(name === 'gateway' && { PORT: String(port) }),
+        ...(typeof natsUrl === 'function' && { NATS_URL: natsUrl(name) }),
+      };
+      const entry = programOf(name);
       const outputFile = logFolder && join(logFolder, `${name}.log`);
       const all = { HEALTH_PORT: '0', ...variables, ...own };
       const process = resources.use(name, startNode(entry, all, { outputFile }));
@@ -86,7 +91,7 @@ function oneByOne(
 
 const variablesOf = ({ databaseUrl, natsUrl, redisUrl }: Backends): Record<string, string> => ({
   DATABASE_URL: databaseUrl,
-  NATS_URL: natsUrl,
+  ...(typeof natsUrl === 'string' && { NATS_URL: natsUrl }),
   ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
 });
 
