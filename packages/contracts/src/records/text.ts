@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isCleanText } from '../json/json-guard.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { cutText } from '../json/storable.js';
 import { MOST_CONTENT } from '../limits/content-limits.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
@@ -36,7 +37,7 @@ export const name = z
       .refine((text) => [...text].length <= 255, 'A name may have at most 255 characters.')
       .refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.')
       .refine((text) => !CONTROL.test(text), 'Control characters are not allowed.')
-      .refine((text) => text.trim() === text, 'Spaces at the start or the end are not allowed.'),
+      .refine((text) => text.trim() === text, { error: ({ input }) => spaceAround(String(input)) }),
   )
   .meta({
     id: 'Name',
@@ -48,6 +49,12 @@ export const name = z
 
 /** A name as it is stored: in answers. */
 export const storedName = z.string().meta(NAME_BOUNDS);
+
+/** Where a name has the space that it may not have. */
+export function spaceAround(text: string): string {
+  const place = text.trimStart() === text ? 'end' : 'start';
+  return `The text ${JSON.stringify(cutText(text, 60))} has a space at its ${place}. Leave it out.`;
+}
 
 const bytes = (text: string): number => Buffer.byteLength(text, 'utf8');
 const boundedText = (maxBytes: number, what: string) =>

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { catalogContract } from '../catalog/contract.js';
+import type { ServiceError } from '../errors/service-error.js';
 import { jsonObject } from '../json/json-schemas.js';
-import { problemsOf } from './parse-request.js';
+import { parseRequest, problemsOf } from './parse-request.js';
 
 const body = z.strictObject({ name: z.string(), template: jsonObject.optional() });
 const problems = (value: unknown) => {
@@ -31,6 +33,64 @@ describe('problemsOf', () => {
     expect(problems({ name: 'a', 'b/c': 1, d: 2 })).toEqual([
       { pointer: '/b~1c', code: 'unknown_property', message: 'The property "b/c" is not known.' },
       { pointer: '/d', code: 'unknown_property', message: 'The property "d" is not known.' },
+    ]);
+  });
+});
+
+describe('parseRequest', () => {
+  const { rpcs } = catalogContract;
+  const refused = (name: keyof typeof rpcs, request: object): string[] => {
+    try {
+      parseRequest(rpcs[name], { params: {}, query: {}, headers: {}, body: {}, ...request });
+    } catch (error) {
+      return (error as ServiceError).errors.map(({ pointer, message }) => `${pointer}: ${message}`);
+    }
+    return [];
+  };
+  const version = (body: object) =>
+    refused('versions.create', { params: { worldAddress: '1', eventName: 'race' }, body });
+  const world = (body: object) => refused('worlds.create', { body: { name: 'Derby', ...body } });
+
+  it('shows what was found, with its type', () => {
+    expect(world({ name: 7 })).toEqual(['/name: Expected string; found the number 7.']);
+    expect(world({ domainTags: 'racing' })).toEqual([
+      '/domainTags: Expected array; found the text "racing".',
+    ]);
+    expect(version({ stateChanges: { horse: 'partal' } })).toEqual([
+      '/stateChanges/horse: Invalid option: expected one of "partial"|"full"|"append"; found the text "partal". Did you mean "partial"?',
+    ]);
+    expect(version({ executionSettings: { priceUsd: -1 } })).toEqual([
+      '/executionSettings/priceUsd: Too small: expected number to be >=0; found the number -1.',
+    ]);
+  });
+
+  it('asks whether another property was meant, at any depth', () => {
+    expect(version({ stateChange: {} })).toEqual([
+      '/stateChange: The property "stateChange" is not known. Did you mean "stateChanges"?',
+    ]);
+    expect(version({ readEntities: [{ schema: 'horse', filters: ['id'] }] })).toEqual([
+      '/readEntities/0/filters: The property "filters" is not known. Did you mean "filter"?',
+    ]);
+    expect(version({ executionSettings: { cron: { shedule: '* * * * *' } } })).toEqual([
+      '/executionSettings/cron/shedule: The property "shedule" is not known. Did you mean "schedule"?',
+    ]);
+    expect(refused('worlds.list', { query: { pages: '1' } })).toEqual([
+      '#query/pages: The property "pages" is not known. Did you mean "page"?',
+    ]);
+  });
+
+  it('names the known properties where none is near', () => {
+    expect(world({ title: 'x' })).toEqual([
+      '/title: The property "title" is not known. Known here: name, description, domainTags, promptSeed.',
+    ]);
+  });
+
+  it('shows the space at the end of a name', () => {
+    expect(world({ name: 'Derby ' })).toEqual([
+      '/name: The text "Derby " has a space at its end. Leave it out.',
+    ]);
+    expect(world({ name: ' Derby' })).toEqual([
+      '/name: The text " Derby" has a space at its start. Leave it out.',
     ]);
   });
 });

@@ -1,7 +1,10 @@
 import type { z } from 'zod';
+import { didYouMean } from '../errors/did-you-mean.js';
 import { type FieldProblem, fieldProblem } from '../errors/field-problem.js';
 import { ServiceError } from '../errors/service-error.js';
+import { shownValue } from '../errors/shown-value.js';
 import { toPointer } from '../json/json-value.js';
+import { knownProperties } from './known-properties.js';
 import type { RequestOf, Rpc } from './rpc.js';
 
 /** How a pointer names a place outside the body; the body's own pointers are plain RFC 6901. */
@@ -9,13 +12,16 @@ const PLACES = { body: '', query: '#query', params: '#path', headers: '#header' 
 
 /** The request as the RPC's schema makes it. @throws ServiceError `validation_failed` or `body_must_be_array`, with pointers. */
 export function parseRequest<R extends Rpc>(rpc: R, request: unknown): RequestOf<R> {
-  const parsed = rpc.request.safeParse(request);
+  const parsed = rpc.request.safeParse(request, WITH_VALUES);
   if (parsed.success) return parsed.data as RequestOf<R>;
-  const problems = problemsOf(parsed.error);
+  const problems = problemsOf(parsed.error, rpc.request);
   if (rpc.http === undefined) throw refusal(problems, 'The request');
   if (bodyMustBeArray(parsed.error)) throw new ServiceError('body_must_be_array');
   throw refusedHttp(problems);
 }
+
+/** The values found are told to those who sent them. */
+const WITH_VALUES = { reportInput: true } as const;
 
 /** Says what was wrong with an HTTP request by the places that its sender knows: `/query/page` is `#query/page`. */
 export const refusedHttp = (problems: readonly FieldProblem[]): ServiceError =>
@@ -34,17 +40,15 @@ function placed(pointer: string): string {
 /** At most this many problems are named in one answer. */
 const MAX_PROBLEMS = 20;
 
-export const problemsOf = (error: z.ZodError): FieldProblem[] =>
-  error.issues.flatMap(issueProblems).slice(0, MAX_PROBLEMS);
+/** `schema`: what the value was parsed with, for suggestions. */
+export const problemsOf = (error: z.ZodError, schema?: z.ZodType): FieldProblem[] =>
+  error.issues.flatMap((issue) => issueProblems(issue, schema)).slice(0, MAX_PROBLEMS);
 
-function issueProblems(issue: z.core.$ZodIssue): FieldProblem[] {
+function issueProblems(issue: z.core.$ZodIssue, schema: z.ZodType | undefined): FieldProblem[] {
   if (issue.code === 'unrecognized_keys') {
+    const known = knownProperties(schema, issue.path);
     return issue.keys.map((key) =>
-      fieldProblem(
-        toPointer([...issue.path, key]),
-        'unknown_property',
-        `The property "${key}" is not known.`,
-      ),
+      fieldProblem(toPointer([...issue.path, key]), 'unknown_property', unknownProperty(key, known)),
     );
   }
   // What a rule of ours refuses zod calls "custom", which says nothing to a caller.
@@ -52,13 +56,34 @@ function issueProblems(issue: z.core.$ZodIssue): FieldProblem[] {
   return [fieldProblem(toPointer(issue.path), code, messageOf(issue))];
 }
 
-/** Requests hold no `undefined`: where zod received it, something is missing. */
+/** Longer lists are looked up in the reference. */
+const MAX_LISTED = 12;
+
+function unknownProperty(key: string, known: readonly string[]): string {
+  const meant = didYouMean(key, known);
+  const isShort = known.length > 0 && known.length <= MAX_LISTED;
+  const all = meant === '' && isShort ? ` Known here: ${known.join(', ')}.` : '';
+  return `The property "${key}" is not known.${meant}${all}`;
+}
+
 function messageOf(issue: z.core.$ZodIssue): string {
-  if (issue.code !== 'invalid_type') return sentence(issue.message);
-  const wanted = issue.expected === 'record' ? 'object' : issue.expected;
-  return issue.message.endsWith('received undefined')
-    ? `Required, but missing: expected ${wanted}.`
-    : sentence(issue.message.replace('expected record', 'expected object'));
+  const { input } = issue;
+  if (issue.code === 'invalid_type') return wrongType(issue);
+  if (input === undefined) return sentence(issue.message);
+  const found = `found ${shownValue(input)}.`;
+  if (issue.code === 'too_small' || issue.code === 'too_big') return `${issue.message}; ${found}`;
+  if (issue.code !== 'invalid_value') return sentence(issue.message);
+  const allowed = issue.values.filter((value) => typeof value === 'string');
+  return `${issue.message}; ${found}${didYouMean(String(input), allowed)}`;
+}
+
+/** Requests hold no `undefined`: where zod received it, something is missing. */
+function wrongType(issue: z.core.$ZodIssueInvalidType): string {
+  const wanted = String(issue.expected) === 'record' ? 'object' : issue.expected;
+  if (issue.message.endsWith('received undefined')) return `Required, but missing: expected ${wanted}.`;
+  return issue.input === undefined
+    ? sentence(issue.message.replace('expected record', 'expected object'))
+    : `Expected ${wanted}; found ${shownValue(issue.input)}.`;
 }
 
 /** The messages of zod itself have no full stop. */

@@ -1,0 +1,79 @@
+/** Longer names are not compared: the work grows with the square of the length. */
+const MAX_LENGTH = 64;
+/** Names that are looked through; a world has no more schemas or events. */
+const MAX_CANDIDATES = 500;
+
+/** Typing errors that still make a name the one meant, by its length: short names differ by less. */
+const boundFor = (length: number): number => (length < 3 ? 0 : Math.min(3, Math.floor((length + 1) / 3)));
+
+/** ` Did you mean "wins"?`, to follow a sentence; empty where no candidate is near enough. At most one is suggested. */
+export function didYouMean(name: string, candidates: Iterable<string>): string {
+  const near = closest(name, candidates);
+  return near === undefined ? '' : ` Did you mean "${near}"?`;
+}
+
+/**
+ * The candidate that differs from the name by the fewest typing errors: letters left out, added, replaced or exchanged
+ * with their neighbour. The case of letters does not count. Undefined where none is near, or the name is one of them.
+ */
+export function closest(name: string, candidates: Iterable<string>): string | undefined {
+  if (name.length > MAX_LENGTH) return undefined;
+  const letters = name.toLowerCase();
+  let best: string | undefined;
+  let least = boundFor(name.length) + 1;
+  let left = MAX_CANDIDATES;
+  for (const candidate of candidates) {
+    if (candidate === name) return undefined;
+    if (--left < 0) break;
+    const errors = typingErrors(letters, candidate.toLowerCase(), least);
+    if (errors >= least) continue;
+    least = errors;
+    best = candidate;
+  }
+  return best;
+}
+
+/**
+ * Damerau–Levenshtein distance (optimal string alignment), or `bound` where it is not below that. Only the cells of the
+ * table are computed that lie near enough to its diagonal to stay below the bound.
+ */
+function typingErrors(one: string, other: string, bound: number): number {
+  if (Math.abs(one.length - other.length) >= bound) return bound;
+  let rows: Rows = { last: Array.from({ length: other.length + 1 }, (_, column) => column), beforeLast: [] };
+  for (let row = 1; row <= one.length; row += 1) {
+    const current = [row];
+    for (let column = Math.max(1, row - bound); column <= Math.min(other.length, row + bound); column += 1)
+      current[column] = leastErrors({ one, other, row, column, bound }, current, rows);
+    rows = { last: current, beforeLast: rows.last };
+  }
+  return Math.min(bound, rows.last[other.length] ?? bound);
+}
+
+interface Rows {
+  readonly last: readonly number[];
+  readonly beforeLast: readonly number[];
+}
+
+interface Cell {
+  readonly one: string;
+  readonly other: string;
+  readonly row: number;
+  readonly column: number;
+  readonly bound: number;
+}
+
+/** What was not computed lies at or beyond the bound. */
+function leastErrors(
+  { one, other, row, column, bound }: Cell,
+  current: readonly number[],
+  { last, beforeLast }: Rows,
+): number {
+  const same = one[row - 1] === other[column - 1];
+  const exchanged = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+  return Math.min(
+    (last[column] ?? bound) + 1,
+    (current[column - 1] ?? bound) + 1,
+    (last[column - 1] ?? bound) + (same ? 0 : 1),
+    exchanged && row > 1 && column > 1 ? (beforeLast[column - 2] ?? bound) + 1 : bound,
+  );
+}
