@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { fieldProblem, findUnsafeJson, refusedHttp, ServiceError, toPointer } from '@orrery/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RequestSchema } from '../../operations/request-schema.js';
+import { findJsonFault } from './find-json-fault.js';
 
 type RawRequest = Record<'params' | 'query' | 'headers' | 'body', unknown>;
 
@@ -53,12 +54,21 @@ function refuseOtherEncodings(headers: FastifyRequest['headers']): void {
 
 /** RFC 8259 §8.1: JSON that travels is UTF-8. A byte order mark is kept, so that parsing refuses it. */
 function parse(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new ServiceError('invalid_json');
+  if (!isUtf8(bytes)) throw new ServiceError('invalid_json', 'The body is not valid UTF-8.');
+  const text = bytes.toString('utf8');
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return JSON.parse(text);
   } catch (cause) {
-    throw new ServiceError('invalid_json', undefined, { cause });
+    throw invalidJson(text, cause);
   }
+}
+
+function invalidJson(text: string, cause: unknown): ServiceError {
+  const fault = findJsonFault(text);
+  if (fault === undefined) return new ServiceError('invalid_json', undefined, { cause });
+  const { line, column, message } = fault;
+  const detail = `The body is not valid JSON. Line ${line}, column ${column}: ${message}`;
+  return new ServiceError('invalid_json', detail, { facts: { line, column }, cause });
 }
 
 /**
