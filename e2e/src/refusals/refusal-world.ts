@@ -34,7 +34,7 @@ const versions = {
   badOperation: horse({ wins: '{{ input.text - 1 }}' }),
   anyKey: direct({ '{{input.key}}': { n: 1 } }, { stateChanges: { horse: 'partial' } }),
   sameKeys: direct({ 'horse:{{input.a}}': { wins: 1 }, 'horse:{{input.b}}': { wins: 2 } }),
-  otherSchema: direct({ 'extra:{{input.id}}': { n: 1 } }, { stateChanges: { horse: 'partial' } }),
+  otherSchema: direct({ '{{ "extra" }}:{{input.id}}': { n: 1 } }, { stateChanges: { horse: 'partial' } }),
   remove: direct({ 'horse:{{input.id}}': { $delete: true } }),
   invalid: horse({ wins: '{{input.value}}' }),
   unsetRequired: horse({ name: { $unset: true } }),

@@ -76,33 +76,48 @@ export const schemaBody = ({ name, attributes }: SchemaPlan): JsonObject => ({
   attributes: attributes.map((attribute) => ({ ...attribute, constraints: { ...attribute.constraints } })),
 });
 
-function templateOf({ changes, result }: VersionPlan): JsonObject {
+/**
+ * What fails in every execution is refused when the version is saved. It is written here so that only an execution can
+ * tell: with a computed schema where `reads` or `modes` does not name it, and with operands that are placeholders.
+ */
+function templateOf({ changes, result, reads, modes }: VersionPlan): JsonObject {
+  const read = new Set(reads.map(({ schema }) => schema));
   const stateChanges = Object.fromEntries(
-    changes.map(({ schema, id, remove, attributes }) => [
-      `${schema}:${id.startsWith('@') ? `{{ input.${id.slice(1)} }}` : id}`,
-      remove ? { $delete: true } : attributesOf(attributes),
-    ]),
+    changes.map(({ schema, id, remove, attributes }) => {
+      const named = modes === null || modes[schema] !== undefined ? schema : `{{ "${schema}" }}`;
+      const key = `${named}:${id.startsWith('@') ? `{{ input.${id.slice(1)} }}` : id}`;
+      return [key, remove ? { $delete: true } : attributesOf(attributes, read)];
+    }),
   );
-  return { stateChanges, ...(result !== null && { result: { value: textOf(result) } }) };
+  return { stateChanges, ...(result !== null && { result: { value: textOf(result, read) } }) };
 }
 
-const attributesOf = (attributes: ChangePlan['attributes']): JsonObject =>
+const attributesOf = (attributes: ChangePlan['attributes'], read: ReadonlySet<string>): JsonObject =>
   Object.fromEntries(
     Object.entries(attributes).map(([name, { operator, term }]) => [
       name,
-      operator === 'set' ? textOf(term) : { [operator]: operator === '$unset' ? true : textOf(term) },
+      operator === 'set' ? textOf(term, read) : { [operator]: operandOf(operator, term, read) },
     ]),
   );
 
-function textOf(term: Term): JsonValue {
+function operandOf(operator: AttributeChange['operator'], term: Term, read: ReadonlySet<string>): JsonValue {
+  if (operator === '$unset') return true;
+  const isTyped = operator === '$increment' || operator === '$merge';
+  return isTyped && term.kind === 'literal' ? `{{ ${JSON.stringify(term.value)} }}` : textOf(term, read);
+}
+
+function textOf(term: Term, read: ReadonlySet<string>): JsonValue {
   switch (term.kind) {
     case 'literal':
       return term.value;
     case 'input':
       return `{{ input.${term.name} }}`;
     case 'count':
-      return `{{ size(entities.${term.schema}) }}`;
+      return `{{ size(${entitiesOf(term.schema, read)}) }}`;
     case 'read':
-      return `{{ entities.${term.schema}[input.id].${term.attribute}${term.plusN ? ' + input.n' : ''} }}`;
+      return `{{ ${entitiesOf(term.schema, read)}[input.id].${term.attribute}${term.plusN ? ' + input.n' : ''} }}`;
   }
 }
+
+const entitiesOf = (schema: string, read: ReadonlySet<string>): string =>
+  read.has(schema) ? `entities.${schema}` : `entities["" + "${schema}"]`;

@@ -11,7 +11,14 @@ export {
 export { type CronProblem, type CronSchedule, checkCronSchedule } from './cron/check-cron-schedule.js';
 export { describeSchedule } from './cron/describe-schedule.js';
 export { countDue, type DueSpan, latestDue, nextDue } from './cron/due-times.js';
-export { changedSchemas } from './mutations/changed-schemas.js';
+export { findCertainRefusals } from './mistakes/find-certain-refusals.js';
+export { findContractMistakes, findNestedTypes } from './mistakes/find-contract-mistakes.js';
+export { findBracesInKeys, findLiteralReferences } from './mistakes/find-literal-placeholders.js';
+export { type AttributeNames, findMisspeltAttributes } from './mistakes/find-misspelt-attributes.js';
+export { findUndeclaredInputs, findUnreadEntities } from './mistakes/find-unreadable.js';
+export { findWrongOperands } from './mistakes/find-wrong-operands.js';
+export { type TemplateReference, templateReferences } from './mistakes/template-references.js';
+export { changedSchemas, changesIn, type TemplateChange } from './mutations/changed-schemas.js';
 export { findBrokenChanges } from './mutations/find-broken-changes.js';
 export { findUnknownOperators } from './mutations/find-unknown-operators.js';
 export {
@@ -39,7 +46,7 @@ export {
   compileContract,
   toJsonSchema,
 } from './schemas/compile-contract.js';
-export { contractCoversPath } from './schemas/covers-path.js';
+export { undeclaredStep } from './schemas/covers-path.js';
 export { checkAgainst } from './schemas/validation.js';
 export { compileTemplate, type TemplateOptions, type TemplateResult } from './templates/compile-template.js';
 export {

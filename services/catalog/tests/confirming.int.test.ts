@@ -51,7 +51,11 @@ describe('confirming a draft', () => {
 
   it.each([
     ['names one more schema', { stateChanges: { horse: 'partial', fence: 'partial' } }, ['fence', 'horse']],
-    ['names another schema', { readEntities: [], stateChanges: { fence: 'partial' } }, ['fence']],
+    [
+      'names another schema',
+      { readEntities: [], stateChanges: { fence: 'partial' }, mutationSettings: null },
+      ['fence'],
+    ],
     ['names none any more', { readEntities: [], stateChanges: {}, mutationSettings: null }, []],
     ['may change all schemas', { stateChanges: null }, ['fence', 'horse']],
   ])('sees that it %s, and then what becomes of those', async (_what, body, names: string[]) => {

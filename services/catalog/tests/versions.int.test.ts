@@ -307,6 +307,7 @@ describe('events and event versions', () => {
     const { version } = await create({
       ...raceVersion,
       behaviorPrompt: 'Secret',
+      inputSchema: null,
       executionSettings: { visibility: 'cron', cron: { schedule: '0 9 * * *', input: { secret: 1 } } },
     });
     const published = { params: { idOrAddress: planted.world.address } };

@@ -1,5 +1,6 @@
 import { type FieldProblem, fieldProblem, type JsonValue } from '@orrery/contracts';
 import { compilePattern, PATTERN_WORK } from '../patterns/pattern.js';
+import { foundText } from '../schemas/validation.js';
 import { compileAttribute } from './entity-schema.js';
 
 /** An attribute's definition, whatever record carries it. Null and absent mean the same. */
@@ -72,7 +73,9 @@ function defaultProblems(attribute: AttributeShape): FieldProblem[] {
   const value = attribute.defaultValue ?? null;
   const problem =
     value === null ? undefined : compileAttribute(attribute).check(value, { left: PATTERN_WORK });
-  return problem === undefined ? [] : [contradiction('/defaultValue', `The default ${problem.message}.`)];
+  return problem === undefined
+    ? []
+    : [contradiction('/defaultValue', `The default ${problem.message}${foundText(value, true)}`)];
 }
 
 const contradiction = (pointer: string, message: string): FieldProblem =>

@@ -6,6 +6,7 @@ import {
   type JsonValue,
 } from '@orrery/contracts';
 import { compilePattern, PATTERN_WORK, type PatternWork, testWithin } from '../patterns/pattern.js';
+import { foundText } from '../schemas/validation.js';
 import type { AttributeConstraintsShape, AttributeShape } from './check-attribute.js';
 
 /** An entity schema's attributes, ready to check states; kept by its hash. */
@@ -36,16 +37,17 @@ const MAX_PROBLEMS = 20;
 /**
  * What a state breaks, after defaults: pointers are into the state. Null is allowed for any attribute that is not
  * required, whatever its type; attributes that the schema does not name may hold anything. Patterns are charged to `work`,
- * which the checks of several states may share.
+ * which the checks of several states may share. Without `showsValues` messages do not repeat what was found.
  */
 export function checkState(
   { attributes }: CompiledEntitySchema,
   state: JsonObject,
   work: PatternWork = { left: PATTERN_WORK },
+  { showsValues = true } = {},
 ): FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (const attribute of attributes) {
-    const problem = checkAttribute(attribute, state, work);
+    const problem = checkAttribute(attribute, state, work, showsValues);
     if (problem !== undefined) problems.push(problem);
     if (problems.length >= MAX_PROBLEMS) break;
   }
@@ -56,6 +58,7 @@ function checkAttribute(
   { name, required, check }: CompiledAttribute,
   state: JsonObject,
   work: PatternWork,
+  showsValues: boolean,
 ): FieldProblem | undefined {
   const value = Object.hasOwn(state, name) ? state[name] : undefined;
   if (value === undefined || value === null)
@@ -63,9 +66,9 @@ function checkAttribute(
       ? fieldProblem(childPointer('', name), 'required', `The attribute "${name}" is required.`)
       : undefined;
   const misfit = check(value, work);
-  return (
-    misfit && fieldProblem(childPointer('', name), misfit.code, `The attribute "${name}" ${misfit.message}.`)
-  );
+  if (misfit === undefined) return undefined;
+  const message = `The attribute "${name}" ${misfit.message}${foundText(value, showsValues)}`;
+  return fieldProblem(childPointer('', name), misfit.code, message);
 }
 
 /** Why a value does not fit. The message follows a subject ("The attribute …") and gets its full stop there. */

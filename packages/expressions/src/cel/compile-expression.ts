@@ -3,6 +3,7 @@ import { asSentence } from '../error-text.js';
 import { type CompileContext, EXPRESSION_LIMITS, ExpressionFault } from './compile-context.js';
 import { compileNode } from './compile-node.js';
 import type { Expression } from './frame.js';
+import { syntaxMessage } from './syntax-message.js';
 
 /** Compiles expressions that may use the same names; their parts are counted together. */
 export interface ExpressionCompiler {
@@ -50,17 +51,28 @@ export function compileExpression(
   try {
     return compileNode(compiler.environment.parse(source).ast, context);
   } catch (error) {
-    return toFault(error);
+    return toFault(error, source);
   } finally {
     compiler.nodesLeft -= usage.nodes;
   }
 }
 
-function toFault(error: unknown): ExpressionFault {
-  if (error instanceof ExpressionFault) return error;
+function toFault(error: unknown, source: string): ExpressionFault {
+  if (error instanceof ExpressionFault) return withHint(error, source);
   if (error instanceof ParseError) {
-    const code = error.code === 'limit_exceeded' ? 'template_too_large' : 'template_syntax';
-    return new ExpressionFault(code, asSentence(error.summary), error.range?.start ?? 0);
+    const start = error.range?.start ?? 0;
+    if (error.code === 'limit_exceeded')
+      return new ExpressionFault('template_too_large', asSentence(error.summary), start);
+    return new ExpressionFault('template_syntax', syntaxMessage(error, source), start);
   }
   return new ExpressionFault('template_too_large', 'The expression is nested too deeply.', 0);
+}
+
+/** `input.horse-id` is a subtraction, which its author may not mean. */
+function withHint(error: ExpressionFault, source: string): ExpressionFault {
+  const { code, message, offset } = error;
+  const [, path, name] = /(\w+(?:\.\w+)*)\.(\w+-)$/.exec(source.slice(0, offset)) ?? [];
+  if (code !== 'unknown_name' || path === undefined || name === undefined) return error;
+  const rest = /^[\w-]+/.exec(source.slice(offset))?.[0] ?? '';
+  return new ExpressionFault(code, `For a name with "-" write ${path}["${name}${rest}"]. ${message}`, offset);
 }

@@ -89,11 +89,11 @@ describe('reading', () => {
   });
 
   it.each([
-    ['input.missing', 'There is no "missing".'],
+    ['input.missing', 'The input has no "missing".'],
     ['input.none.deeper', 'Cannot read "deeper" of null.'],
     ['input.list[2]', 'has no element 2'],
     ['input.list[0.5]', 'whole number'],
-    ['has(input.a.b)', 'There is no "a".'],
+    ['has(input.a.b)', 'The input has no "a".'],
     ['input.id ? 1 : 2', 'must be true or false'],
     ['{"a": 1, "a": 2}', 'appears twice'],
     ['input.list.all(x, x.y)', 'Cannot read "y" of text.'],
@@ -147,8 +147,8 @@ describe('prototypes', () => {
   it.each(['constructor', 'toString', '__defineGetter__', 'hasOwnProperty'])(
     '%s cannot be reached',
     (key) => {
-      expect(evaluate(`input.${key}`, { input: {} })).toEqual(failed('There is no'));
-      expect(evaluate(`input["${key}"]`, { input: {} })).toEqual(failed('There is no'));
+      expect(evaluate(`input.${key}`, { input: {} })).toEqual(failed('The input has no'));
+      expect(evaluate(`input["${key}"]`, { input: {} })).toEqual(failed('The input has no'));
       expect(evaluate(`"${key}" in input || has(input.${key})`, { input: {} })).toBe(false);
       expect(evaluate(`"text".${key}`, {})).toEqual(failed('Cannot read'));
     },

@@ -14,19 +14,26 @@ export type Expression = (frame: Frame) => CelValue;
 
 /**
  * Why an evaluation failed. No `Error`: a stack costs time on the hot path and has no reader. A fatal one is not
- * absorbed by `||`, `&&`, `all` and `exists`.
+ * absorbed by `||`, `&&`, `all` and `exists`. A reason that takes work is a function: most failures in loops are absorbed,
+ * and nobody reads them.
  */
 export class EvaluationFailure {
-  readonly reason: string;
   readonly fatal: boolean;
+  readonly #reason: Reason;
 
-  constructor(reason: string, fatal = false) {
-    this.reason = reason;
+  constructor(reason: Reason, fatal = false) {
+    this.#reason = reason;
     this.fatal = fatal;
+  }
+
+  get reason(): string {
+    return typeof this.#reason === 'string' ? this.#reason : this.#reason();
   }
 }
 
-export function fail(reason: string): never {
+type Reason = string | (() => string);
+
+export function fail(reason: Reason): never {
   throw new EvaluationFailure(reason);
 }
 

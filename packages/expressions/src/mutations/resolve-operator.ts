@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '@orrery/contracts';
+import { isJsonObject, type JsonValue, shownValue } from '@orrery/contracts';
 import type { Operator, OperatorName } from './mutation.js';
 
 /** Outcome for the attribute: a new value, or its removal. */
@@ -39,18 +39,19 @@ const resolvers: Readonly<Record<OperatorName, Resolver>> = {
 /** Shallow: the operand's keys replace those of the current object. */
 function merge(current: JsonValue | undefined, operand: JsonValue): OperatorOutcome {
   if (!isJsonObject(operand))
-    return mismatch(`The operator $merge takes an object, not ${wordFor(operand)}.`);
+    return mismatch(`The operator $merge takes an object, not ${shownValue(operand)}.`);
   if (current !== undefined && !isJsonObject(current))
-    return mismatch(`The operator $merge cannot change ${wordFor(current)}.`);
+    return mismatch(`The operator $merge cannot change ${shownValue(current)}.`);
   return set({ ...current, ...operand });
 }
 
 /** The operands `null` and `true` mean 1. */
 function increment(current: JsonValue | undefined, operand: JsonValue): OperatorOutcome {
   const by = operand === null || operand === true ? 1 : operand;
-  if (typeof by !== 'number') return mismatch(`The operator $increment takes a number, not ${wordFor(by)}.`);
+  if (typeof by !== 'number')
+    return mismatch(`The operator $increment takes a number, not ${shownValue(by)}.`);
   if (current !== undefined && typeof current !== 'number')
-    return mismatch(`The operator $increment cannot change ${wordFor(current)}.`);
+    return mismatch(`The operator $increment cannot change ${shownValue(current)}.`);
   const sum = (current ?? 0) + by;
   if (!Number.isFinite(sum)) return mismatch('The operator $increment goes beyond the finite numbers.');
   return set(sum);
@@ -59,13 +60,6 @@ function increment(current: JsonValue | undefined, operand: JsonValue): Operator
 /** A list is concatenated, anything else becomes one more element. */
 function append(current: JsonValue | undefined, operand: JsonValue): OperatorOutcome {
   if (current !== undefined && !Array.isArray(current))
-    return mismatch(`The operator $append cannot change ${wordFor(current)}.`);
+    return mismatch(`The operator $append cannot change ${shownValue(current)}.`);
   return set([...(current ?? []), ...(Array.isArray(operand) ? operand : [operand])]);
-}
-
-function wordFor(value: JsonValue): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return 'an object';
-  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
 }

@@ -1,12 +1,12 @@
 import type { JsonObject } from '@orrery/contracts';
 import { expect, it } from 'vitest';
 import { compileContract } from './compile-contract.js';
-import { contractCoversPath } from './covers-path.js';
+import { firstMissingStep, undeclaredStep } from './covers-path.js';
 
 function covers(schema: JsonObject, path: string): boolean {
   const compiled = compileContract(schema);
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
-  return contractCoversPath(compiled.contract, path);
+  return undeclaredStep(compiled.contract, path) === undefined;
 }
 
 const short = {
@@ -69,4 +69,27 @@ it.each([
   ['e', false],
 ])('JSON Schema: %s', (path, expected) => {
   expect(covers(schema, path)).toBe(expected);
+});
+
+it.each<[JsonObject, string[], { index: number; declared: string[] } | undefined]>([
+  [short, ['winner'], undefined],
+  [short, ['winer'], { index: 0, declared: ['winner', 'race', 'free', 'list'] }],
+  [short, ['race', 'cars'], { index: 1, declared: ['horses', 'extra'] }],
+  [short, ['race', 'extra', 'any'], undefined],
+  [short, ['race', 'horses', 'length'], { index: 2, declared: [] }],
+  [short, ['winner', 'name'], { index: 1, declared: [] }],
+  [schema, ['closed', 'b'], undefined],
+  [schema, ['entries', '0', 'name'], undefined],
+  [schema, ['e'], { index: 0, declared: ['entries', 'pair', 'open', 'typed', 'closed', 'c', 'b'] }],
+  [{ type: 'object', properties: { 'a.b': { type: 'string' } } }, ['a.b'], undefined],
+  [
+    { $schema: 'https://json-schema.org/draft/2020-12/schema', allOf: [{ properties: { a: {} } }] },
+    ['b'],
+    { index: 0, declared: ['a'] },
+  ],
+  [{ type: 'object', properties: {}, additionalProperties: true }, ['b'], undefined],
+])('the first missing step of %j under %j', (source, steps, expected) => {
+  const compiled = compileContract(source);
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  expect(firstMissingStep(compiled.contract, steps)).toEqual(expected);
 });

@@ -4,56 +4,110 @@ import { SCHEMA_KEYWORDS } from './keyword-shapes.js';
 import { resolveReference } from './references.js';
 import type { Survey } from './survey-schema.js';
 
-interface Search {
-  readonly survey: Survey;
-  readonly steps: readonly string[];
-  readonly tried: Map<JsonObject, Set<number>>;
+/** The first step of a path that nothing declares, and the names that are declared in its place. */
+export interface MissingStep {
+  readonly index: number;
+  readonly declared: readonly string[];
 }
 
 /**
- * Whether values that fit the contract may have something at a `filter` path. A path that no keyword declares is covered
- * only where the schema is open: a plain object, list or any value, or `additionalProperties` that allows more. Lists are
- * traversed as in `readPath`.
+ * What of a `filter` path the contract does not declare; undefined where values that fit may have something there. A path
+ * that no keyword declares is covered only where the schema is open: a plain object, list or any value, or
+ * `additionalProperties` that allows more. Lists are traversed as in `readPath`.
  */
-export function contractCoversPath({ schema, survey }: CompiledContract, path: string): boolean {
-  return covers(schema, 0, { survey, steps: path.split('.'), tried: new Map() });
+export function undeclaredStep(contract: CompiledContract, path: string): MissingStep | undefined {
+  const { isCovered, index, level } = reach(contract, path.split('.'));
+  return isCovered ? undefined : { index, declared: level.flatMap(declaredIn) };
 }
 
-function covers(schema: JsonValue, at: number, search: Search): boolean {
-  if (!isJsonObject(schema)) return schema === true;
-  const step = search.steps[at];
-  if (step === undefined || isOpen(schema)) return true;
-  const tried = search.tried.get(schema) ?? new Set();
-  if (tried.has(at)) return false;
-  search.tried.set(schema, tried.add(at));
-  return (
-    sameValue(schema, search.survey).some((next) => covers(next, at, search)) ||
-    below(schema, step, search.survey).some((next) => covers(next, at + 1, search))
-  );
+/**
+ * What of some steps into a value no value that fits the contract can hold. Objects that JSON Schema leaves open may hold
+ * keys that nothing declares.
+ */
+export function firstMissingStep(
+  contract: CompiledContract,
+  steps: readonly string[],
+): MissingStep | undefined {
+  const { isCovered, index, starts, level } = reach(contract, steps);
+  const isPossible = () => !starts.every((schema) => refusesKey(schema, contract.survey));
+  return isCovered || isPossible() ? undefined : { index, declared: level.flatMap(declaredIn) };
+}
+
+interface Reached {
+  readonly isCovered: boolean;
+  /** The step that was not declared. */
+  readonly index: number;
+  /** The schemas that the value before this step has, and those that apply to the same value. */
+  readonly starts: readonly JsonValue[];
+  readonly level: readonly JsonObject[];
+}
+
+/** Goes down one step at a time, with all schemas that the value there may have. */
+function reach({ schema, survey }: CompiledContract, steps: readonly string[]): Reached {
+  let starts: JsonValue[] = [schema];
+  for (const [index, step] of steps.entries()) {
+    const level = ofSameValue(starts, survey);
+    if (starts.includes(true) || level.some(isOpen)) return { isCovered: true, index, starts, level };
+    const next = level.flatMap((one) => below(one, step, survey)).filter((one) => one !== false);
+    if (next.length === 0) return { isCovered: false, index, starts, level };
+    starts = [...new Set(next)];
+  }
+  return { isCovered: true, index: steps.length, starts, level: [] };
+}
+
+/** The schemas and all that apply to the same value, or to the elements of a list, which paths traverse. */
+function ofSameValue(schemas: readonly JsonValue[], survey: Survey): JsonObject[] {
+  const found = new Set<JsonObject>();
+  const open = [...schemas];
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    if (!isJsonObject(one) || found.has(one)) continue;
+    found.add(one);
+    open.push(...sameValue(one, survey));
+  }
+  return [...found];
 }
 
 const CLOSING = ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties', 'items'];
 const CONTAINERS: readonly JsonValue[] = ['object', 'array'];
+
+const typesOf = (schema: JsonObject): JsonValue[] => [schema['type'] ?? 'object'].flat();
 
 /** The schema does not restrict what is inside: any JSON, or any object or list. */
 function isOpen(schema: JsonObject): boolean {
   const says = Object.keys(schema).some(
     (key) => CLOSING.includes(key) || SCHEMA_KEYWORDS.get(key)?.inPlace === true || key === '$ref',
   );
-  const types = [schema['type'] ?? 'object'].flat();
-  return !says && !('enum' in schema || 'const' in schema) && types.some((type) => CONTAINERS.includes(type));
+  const isListed = 'enum' in schema || 'const' in schema;
+  return !says && !isListed && typesOf(schema).some((type) => CONTAINERS.includes(type));
 }
 
 /** Schemas of the same value; those of a list's elements too, because a path traverses lists. */
 function sameValue(schema: JsonObject, survey: Survey): JsonValue[] {
-  const { $ref, items, prefixItems, dependentSchemas } = schema;
-  const pointer = typeof $ref === 'string' ? resolveReference($ref, survey) : undefined;
-  const referred = pointer === undefined ? [] : (survey.schemas.get(pointer) ?? []);
-  const combined = ['allOf', 'anyOf', 'oneOf', 'then', 'else'].flatMap((key) => schema[key] ?? []);
+  const { items, prefixItems, dependentSchemas } = schema;
+  const combined = ['anyOf', 'oneOf', 'if', 'then', 'else'].flatMap((key) => schema[key] ?? []);
   const dependent = isJsonObject(dependentSchemas) ? Object.values(dependentSchemas) : [];
   const elements = [items ?? [], prefixItems ?? []].flat();
-  return [referred, combined, dependent, elements].flat();
+  return [...required(schema, survey), combined, dependent, elements].flat();
 }
+
+/** Schemas that hold whenever this one does. */
+function required({ $ref, allOf }: JsonObject, survey: Survey): JsonValue[] {
+  const pointer = typeof $ref === 'string' ? resolveReference($ref, survey) : undefined;
+  const referred = pointer === undefined ? [] : (survey.schemas.get(pointer) ?? []);
+  return [referred, allOf ?? []].flat();
+}
+
+/** Whether no value of the schema holds a key that nothing declares. */
+function refusesKey(schema: JsonValue, survey: Survey, seen = new Set<JsonValue>()): boolean {
+  if (!isJsonObject(schema) || seen.has(schema)) return schema === false;
+  seen.add(schema);
+  const isClosed = schema['additionalProperties'] === false || schema['unevaluatedProperties'] === false;
+  if (isClosed || !typesOf(schema).includes('object')) return true;
+  return required(schema, survey).some((one) => refusesKey(one, survey, seen));
+}
+
+const declaredIn = ({ properties }: JsonObject): string[] =>
+  isJsonObject(properties) ? Object.keys(properties) : [];
 
 /** Schemas of what stands under one step. */
 function below(schema: JsonObject, step: string, { patterns }: Survey): JsonValue[] {

@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../cpu-time.test-support.js';
+import { findCertainRefusals } from '../mistakes/find-certain-refusals.js';
 import { compileContract } from './compile-contract.js';
-import { contractCoversPath } from './covers-path.js';
+import { firstMissingStep, undeclaredStep } from './covers-path.js';
 import { checkAgainst } from './validation.js';
 
 /** Aimed at is 50 ms; a busy machine may take its time, and gets a second chance. Without bounds these take minutes. */
@@ -92,7 +93,9 @@ describe('compiling and checking end in time, without throwing', () => {
       const compiled = compileContract(schema);
       if (!compiled.ok) return;
       checkAgainst(compiled.contract, value);
-      contractCoversPath(compiled.contract, 'a.b.c.d.e.f.g.h');
+      undeclaredStep(compiled.contract, 'a.b.c.d.e.f.g.h');
+      firstMissingStep(compiled.contract, 'a.b.c.d.e.f.g.h'.split('.'));
+      findCertainRefusals({ a: value, b: '{{ counter }}' }, compiled.contract);
     };
     expect(cpuMs(compileAndCheck)).toBeLessThan(LIMIT_MS);
   });

@@ -3,6 +3,7 @@ import {
   fieldProblem,
   type JsonObject,
   type JsonValue,
+  shownValue,
   toPointer,
 } from '@orrery/contracts';
 import { PATTERN_WORK, type PatternWork } from '../patterns/pattern.js';
@@ -19,6 +20,8 @@ export interface Validation {
   problems: FieldProblem[] | null;
   /** Keys and indexes of the current value that some keyword has looked at; kept where an `unevaluated…` keyword needs them. */
   seen: Set<string | number> | undefined;
+  /** Whether messages repeat the values found. */
+  readonly showsValues: boolean;
 }
 
 /** A compiled schema or keyword: returns whether the value satisfies it. */
@@ -27,13 +30,29 @@ export type Check = (value: JsonValue, run: Validation) => boolean;
 /** Thrown when a check exceeds its work budget; `checkAgainst` catches it. */
 export class TooMuchWork extends Error {}
 
-export const startValidation = (problems: FieldProblem[] | null, work: number): Validation => ({
-  work,
+/** What checks may cost; several of them can share it. */
+export interface CheckBudget {
+  work: number;
+  readonly patterns: PatternWork;
+}
+
+export const checkBudget = (): CheckBudget => ({
+  work: CONTRACT_LIMITS.work,
   patterns: { left: PATTERN_WORK },
+});
+
+const startValidation = (
+  problems: FieldProblem[] | null,
+  { work, patterns }: CheckBudget,
+  showsValues: boolean,
+): Validation => ({
+  work,
+  patterns,
   depth: 0,
   path: [],
   problems,
   seen: undefined,
+  showsValues,
 });
 
 export function spendOn(run: Validation, units: number): void {
@@ -73,6 +92,14 @@ export function report(run: Validation, code: string, message: string, key?: str
   }
   return false;
 }
+
+/** Reports what the current value should be (a message without a full stop), and what was found. */
+export const reportValue = (run: Validation, code: string, message: string, value: JsonValue): false =>
+  run.problems === null ? false : report(run, code, `${message}${foundText(value, run.showsValues)}`);
+
+/** The end of a message about a value: `; found the text "7".` */
+export const foundText = (value: JsonValue, isShown: boolean): string =>
+  isShown ? `; found ${shownValue(value)}.` : '.';
 
 /** Checks a part of the current value, which has keys and indexes of its own. */
 export function descend(run: Validation, key: string | number, value: JsonValue, check: Check): boolean {
@@ -125,14 +152,23 @@ function enter(run: Validation, cost: number): void {
 
 /**
  * Returns the rules of a contract that a value breaks: at most 20 problems with pointers into the value. A check that takes
- * too long is a problem too (`too_complex`). Never throws.
+ * too long is a problem too (`too_complex`). Without `showsValues` messages do not repeat what was found, which may be
+ * for the eyes of others than those who read them. Never throws.
  */
-export function checkAgainst({ check }: { readonly check: Check }, value: JsonValue): FieldProblem[] {
+export function checkAgainst(
+  { check }: { readonly check: Check },
+  value: JsonValue,
+  { showsValues = true, budget = checkBudget() } = {},
+): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const quick = startValidation(null, CONTRACT_LIMITS.work);
   try {
-    if (check(value, quick)) return [];
-    check(value, startValidation(problems, quick.work));
+    if (holds(check, value, startValidation(null, budget, showsValues), budget)) return [];
+    holds(
+      check,
+      value,
+      startValidation(problems, { ...budget, patterns: { left: PATTERN_WORK } }, showsValues),
+      budget,
+    );
   } catch (error) {
     if (!(error instanceof TooMuchWork || error instanceof RangeError)) throw error;
     if (problems.length === 0) return [TOO_COMPLEX];
@@ -140,6 +176,15 @@ export function checkAgainst({ check }: { readonly check: Check }, value: JsonVa
   return problems.length > 0
     ? problems
     : [fieldProblem('', 'not_allowed', 'The value does not fit the contract.')];
+}
+
+/** Runs a check; what it cost is taken from the budget, also when it cost too much. */
+function holds(check: Check, value: JsonValue, run: Validation, budget: CheckBudget): boolean {
+  try {
+    return check(value, run);
+  } finally {
+    budget.work = run.work;
+  }
 }
 
 const TOO_COMPLEX = fieldProblem(

@@ -126,7 +126,7 @@ function takeRoom(source: string, pointer: string, compiler: TemplateCompiler): 
 }
 
 /** "Line 2, column 7" of an offset in a text; both count from 1. */
-function positionIn(text: string, offset: number): string {
+export function positionIn(text: string, offset: number): string {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
   return `Line ${line}, column ${offset - before.lastIndexOf('\n')}`;

@@ -56,7 +56,7 @@ describe('failures', () => {
   it('names the placeholder, its place and the reason', () => {
     expect(evaluate({ a: { b: 'x {{ input.missing }}' } })).toEqual({
       ok: false,
-      problem: { placeholder: '{{ input.missing }}', pointer: '/a/b', reason: 'There is no "missing".' },
+      problem: { placeholder: '{{ input.missing }}', pointer: '/a/b', reason: 'The input has no "missing".' },
     });
   });
 

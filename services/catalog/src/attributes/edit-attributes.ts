@@ -1,4 +1,4 @@
-import { type Caller, ServiceError } from '@orrery/contracts';
+import { type Caller, cutText, didYouMean, ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { Announce } from '../changes/announce-change.js';
 import type { CatalogLimits } from '../config.js';
@@ -56,9 +56,13 @@ export async function editAttributes<T>(
 
 /** @throws ServiceError `attribute_not_found`. */
 export async function requireAttribute(
-  ...[db, schemaId, name]: Parameters<typeof findAttribute>
+  db: Db,
+  { id, name: schema, definition }: Pick<EntitySchemaRow, 'id' | 'name' | 'definition'>,
+  name: string,
 ): Promise<AttributeRow> {
-  const attribute = await findAttribute(db, schemaId, name);
-  if (attribute === undefined) throw new ServiceError('attribute_not_found');
-  return attribute;
+  const attribute = await findAttribute(db, id, name);
+  if (attribute !== undefined) return attribute;
+  const known = definition.map((one) => one.name);
+  const message = `The entity schema "${schema}" has no attribute "${cutText(name, 255)}".${didYouMean(name, known)}`;
+  throw new ServiceError('attribute_not_found', message);
 }

@@ -39,13 +39,13 @@ export function attributeHandlers(context: AttributeDependencies): Handlers<type
     'attributes.get': async ({ params }, { caller }) => {
       const world = await visibleWorld(db, params.worldAddress, caller);
       const schema = await findSchema(db, world.id, params.schemaName);
-      return { data: toAttributeRecord(await requireAttribute(db, schema.id, params.name)) };
+      return { data: toAttributeRecord(await requireAttribute(db, schema, params.name)) };
     },
 
     'attributes.update': async ({ params, body }, { caller }) => ({
       data: await transaction(db, (trx) =>
         editAttributes(context, trx, params, caller, async (schema, now) => {
-          const current = await requireAttribute(trx, schema.id, params.name);
+          const current = await requireAttribute(trx, schema, params.name);
           const definition = changedBy(toAttributeDefinition(current), body);
           checkAttribute(definition);
           return toAttributeRecord(await replaceAttribute(trx, current.id, definition, now));
@@ -56,7 +56,7 @@ export function attributeHandlers(context: AttributeDependencies): Handlers<type
     'attributes.delete': async ({ params }, { caller }) => {
       await transaction(db, (trx) =>
         editAttributes(context, trx, params, caller, async (schema) => {
-          const { id } = await requireAttribute(trx, schema.id, params.name);
+          const { id } = await requireAttribute(trx, schema, params.name);
           await deleteAttribute(trx, id);
         }),
       );

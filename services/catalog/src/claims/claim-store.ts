@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Trx } from '../database/db.js';
 import type { ClaimKind, ClaimRow } from '../database/schema.js';
+import { USERS_SOUGHT } from './in-use.js';
 
 /**
  * Claims targets for a deployment and answers the revisions by target. The caller has locked their rows, so deletions
@@ -28,43 +29,49 @@ export async function putClaims(
   return Object.fromEntries(claims.map(({ target_id, revision }) => [target_id, revision]));
 }
 
-export async function isClaimed(
+/** Addresses of deployments that have claimed a version or a schema, some of them. */
+export async function claimantsOf(
   trx: Trx,
   kind: Exclude<ClaimKind, 'world'>,
   targetId: number,
-): Promise<boolean> {
-  const claim = await trx
+): Promise<string[]> {
+  const claims = await trx
     .selectFrom('claims')
     .select('deployment')
     .where('kind', '=', kind)
     .where('target_id', '=', targetId)
-    .limit(1)
-    .executeTakeFirst();
-  return claim !== undefined;
+    .orderBy('deployment')
+    .limit(USERS_SOUGHT)
+    .execute();
+  return claims.map(({ deployment }) => deployment);
 }
 
-/** Whether anything in the world, or the world itself, is claimed. */
-export async function isWorldClaimed(trx: Trx, worldId: number): Promise<boolean> {
-  const claim = await trx
+/** Addresses of deployments that have claimed the world or anything in it, some of them. */
+export async function claimantsInWorld(trx: Trx, worldId: number): Promise<string[]> {
+  const claims = await trx
     .selectFrom('claims')
     .select('deployment')
+    .distinct()
     .where('world_id', '=', worldId)
-    .limit(1)
-    .executeTakeFirst();
-  return claim !== undefined;
+    .orderBy('deployment')
+    .limit(USERS_SOUGHT)
+    .execute();
+  return claims.map(({ deployment }) => deployment);
 }
 
-/** Whether any version of the event is claimed. */
-export async function isEventClaimed(trx: Trx, eventId: number): Promise<boolean> {
-  const claim = await trx
+/** Addresses of deployments that have claimed a version of the event, some of them. */
+export async function claimantsOfEvent(trx: Trx, eventId: number): Promise<string[]> {
+  const claims = await trx
     .selectFrom('claims')
     .innerJoin('event_versions', 'event_versions.id', 'claims.target_id')
     .select('claims.deployment')
+    .distinct()
     .where('claims.kind', '=', 'version')
     .where('event_versions.event_id', '=', eventId)
-    .limit(1)
-    .executeTakeFirst();
-  return claim !== undefined;
+    .orderBy('claims.deployment')
+    .limit(USERS_SOUGHT)
+    .execute();
+  return claims.map(({ deployment }) => deployment);
 }
 
 export async function releaseAll(db: Db, deployment: string): Promise<number> {

@@ -1,6 +1,9 @@
 import { type FieldProblem, fieldProblem, ServiceError } from '@orrery/contracts';
 import type { Trx } from '../database/db.js';
 import type { EntitySchemaRow, WorldRow } from '../database/schema.js';
+import { noSuchSchema, schemaNames } from '../entity-schemas/schema-names.js';
+import { eventNames, noSuchEvent } from '../events/event-store.js';
+import { lastVersions, noSuchVersion } from '../versions/version-store.js';
 
 /** The largest value of the column, which no event reaches. */
 const NO_VERSION = 2_147_483_647;
@@ -46,9 +49,10 @@ export async function holdVersionsNamed(
     ({ event, version }) =>
       versions.find((row) => row.event_id === events.get(event) && row.version === version)?.id,
   );
-  refuse('unknown_event_version', ids, (index) => {
+  await refuse('unknown_event_version', ids, async (index) => {
     const { event, version } = names[index] ?? { event: '', version: 0 };
-    const message = `The event "${event}" has no version ${version}.`;
+    const numbers = await lastVersions(trx, events.get(event) ?? 0);
+    const message = noSuchVersion(`The event "${event}"`, version, numbers);
     return fieldProblem(`/${index}/eventVersion`, 'unknown_event_version', message);
   });
   return ids.filter((id) => id !== undefined);
@@ -74,8 +78,10 @@ async function holdEventsNamed(
     .execute();
   const ids = new Map(rows.map(({ id, name }) => [name, id]));
   const found = names.map(({ event }) => ids.get(event));
-  refuse('unknown_event', found, (index) => {
-    const message = `The world has no event "${names[index]?.event}".`;
+  let known: Promise<string[]> | undefined;
+  await refuse('unknown_event', found, async (index) => {
+    known ??= eventNames(trx, worldId);
+    const message = noSuchEvent(names[index]?.event ?? '', await known);
     return fieldProblem(`/${index}/event`, 'unknown_event', message);
   });
   return ids;
@@ -97,18 +103,25 @@ export async function holdSchemasNamed(
     .forKeyShare()
     .execute();
   const found = names.map((name) => rows.find((row) => row.name === name));
-  refuse('unknown_entity_schema', found, (index) => {
-    const message = `The world has no entity schema "${names[index]}".`;
+  let known: Promise<string[]> | undefined;
+  await refuse('unknown_entity_schema', found, async (index) => {
+    known ??= schemaNames(trx, worldId);
+    const message = noSuchSchema(names[index] ?? '', await known);
     return fieldProblem(`/${index}`, 'unknown_entity_schema', message);
   });
   return found.filter((row) => row !== undefined);
 }
 
-function refuse(
+/** Problems that one error names at most. */
+const MAX_PROBLEMS = 20;
+
+async function refuse(
   code: 'unknown_event' | 'unknown_event_version' | 'unknown_entity_schema',
   found: readonly unknown[],
-  problem: (index: number) => FieldProblem,
-): void {
-  const errors = found.flatMap((item, index) => (item === undefined ? [problem(index)] : []));
+  problem: (index: number) => Promise<FieldProblem>,
+): Promise<void> {
+  const missing = found.flatMap((item, index) => (item === undefined ? [index] : []));
+  const errors: FieldProblem[] = [];
+  for (const index of missing.slice(0, MAX_PROBLEMS)) errors.push(await problem(index));
   if (errors.length > 0) throw new ServiceError(code, errors[0]?.message, { errors });
 }

@@ -1,16 +1,16 @@
-import {
-  type CallContext,
-  type Caller,
-  type CreateEntitySchemaBody,
-  type EntitySchemaRecord,
-  ServiceError,
-  type UpdateEntitySchemaBody,
+import type {
+  CallContext,
+  Caller,
+  CreateEntitySchemaBody,
+  EntitySchemaRecord,
+  UpdateEntitySchemaBody,
 } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import { checkAttributes, definedBy } from '../attributes/attribute-rules.js';
 import { attributesOf, insertAttributes } from '../attributes/attribute-store.js';
 import type { Announce } from '../changes/announce-change.js';
-import { isClaimed } from '../claims/claim-store.js';
+import { claimantsOf } from '../claims/claim-store.js';
+import { inUse } from '../claims/in-use.js';
 import type { CatalogLimits } from '../config.js';
 import { type Db, nowOf, type Trx } from '../database/db.js';
 import type { EntitySchemaRow } from '../database/schema.js';
@@ -18,14 +18,7 @@ import { contentBytes } from '../hashing/content-hash.js';
 import { ownWorld } from '../worlds/world-access.js';
 import { addMember, countSchemaBytes, removeMember } from '../worlds/world-counters.js';
 import { refuseOversizedSchema, toSchemaRecord } from './schema-rules.js';
-import {
-  deleteSchema,
-  holdSchema,
-  insertSchema,
-  isSchemaInTemplate,
-  isSchemaNamed,
-  updateSchema,
-} from './schema-store.js';
+import { deleteSchema, holdSchema, insertSchema, updateSchema, versionsNaming } from './schema-store.js';
 
 /** What changes of entity schemas need. */
 export interface SchemaDependencies {
@@ -69,10 +62,20 @@ interface SchemaPath {
 
 /** @throws ServiceError `entity_schema_in_use` when a version names it or a deployment has instances of it. */
 async function refuseWhileInUse(trx: Trx, schema: EntitySchemaRow, what: string): Promise<void> {
-  if ((await isSchemaNamed(trx, schema.id)) || (await isSchemaInTemplate(trx, schema)))
-    throw new ServiceError('entity_schema_in_use', `An event version uses the schema; it cannot be ${what}.`);
-  if (await isClaimed(trx, 'schema', schema.id))
-    throw new ServiceError('entity_schema_in_use', `Instances use the schema; it cannot be ${what}.`);
+  const versions = await versionsNaming(trx, schema);
+  if (versions.length > 0)
+    throw inUse('entity_schema_in_use', {
+      what: `The schema cannot be ${what} while event versions use it`,
+      users: versions.map(({ event, version }) => `version ${version} of "${event}"`),
+      advice: 'Change or delete them first; a locked version keeps its schemas for ever.',
+    });
+  const users = await claimantsOf(trx, 'schema', schema.id);
+  if (users.length > 0)
+    throw inUse('entity_schema_in_use', {
+      what: `The schema cannot be ${what} while deployments have instances of it`,
+      users,
+      advice: 'Delete the instances first.',
+    });
 }
 
 export async function changeSchema(

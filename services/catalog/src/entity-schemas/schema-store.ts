@@ -7,8 +7,10 @@ import {
 } from '@orrery/contracts';
 import { page } from '@orrery/database';
 import { sql } from 'kysely';
+import { USERS_SOUGHT } from '../claims/in-use.js';
 import { type Db, json, type Trx } from '../database/db.js';
 import type { EntitySchemaRow } from '../database/schema.js';
+import { noSuchSchema, schemaNames } from './schema-names.js';
 import { schemaHash } from './schema-rules.js';
 
 /** `alone` (deletion, renaming) excludes all who refer to the schema; `editing` excludes other editors. */
@@ -17,14 +19,15 @@ export type SchemaHold = 'editing' | 'alone';
 const selectSchema = (db: Db, worldId: number, name: string) =>
   db.selectFrom('entity_schemas').selectAll().where('world_id', '=', worldId).where('name', '=', name);
 
-const orNotFound = (row: EntitySchemaRow | undefined): EntitySchemaRow => {
-  if (row === undefined) throw new ServiceError('entity_schema_not_found');
-  return row;
-};
+const notFound = async (db: Db, worldId: number, name: string): Promise<ServiceError> =>
+  new ServiceError('entity_schema_not_found', noSuchSchema(name, await schemaNames(db, worldId)));
 
 /** @throws ServiceError `entity_schema_not_found`. */
-export const findSchema = async (db: Db, worldId: number, name: string): Promise<EntitySchemaRow> =>
-  orNotFound(await selectSchema(db, worldId, name).executeTakeFirst());
+export async function findSchema(db: Db, worldId: number, name: string): Promise<EntitySchemaRow> {
+  const row = await selectSchema(db, worldId, name).executeTakeFirst();
+  if (row === undefined) throw await notFound(db, worldId, name);
+  return row;
+}
 
 /** The schema, locked until the transaction ends. @throws ServiceError `entity_schema_not_found`. */
 export async function holdSchema(
@@ -35,7 +38,9 @@ export async function holdSchema(
 ): Promise<EntitySchemaRow> {
   const query = selectSchema(trx, worldId, name);
   const held = hold === 'alone' ? query.forUpdate() : query.forNoKeyUpdate();
-  return orNotFound(await held.executeTakeFirst());
+  const row = await held.executeTakeFirst();
+  if (row === undefined) throw await notFound(trx, worldId, name);
+  return row;
 }
 
 export const insertSchema = (
@@ -103,37 +108,30 @@ export async function deleteSchema(trx: Trx, id: number): Promise<void> {
   await trx.deleteFrom('entity_schemas').where('id', '=', id).execute();
 }
 
-/** Whether a version names the schema or a locked one holds a copy of it. */
-export async function isSchemaNamed(trx: Trx, id: number): Promise<boolean> {
-  const naming = await trx
-    .selectFrom('version_schemas')
-    .select('version_id')
-    .where('schema_id', '=', id)
-    .limit(1)
-    .executeTakeFirst();
-  return naming !== undefined;
-}
-
 /**
- * Whether a template of the world has the schema in a change key, which then begins with its name and a colon. Such keys
- * are looked for here and not linked like other names, because a template may be older than the schema that it names.
+ * Versions that use the schema, some of them: those that name it, locked ones that hold a copy of it, and those whose
+ * template has it in a change key, which then begins with its name and a colon. Such keys are looked for here and not
+ * linked like other names, because links belong to what a version's hash covers (docs/catalog.md).
  */
-export async function isSchemaInTemplate(
+export async function versionsNaming(
   trx: Trx,
-  { world_id, name }: Pick<EntitySchemaRow, 'world_id' | 'name'>,
-): Promise<boolean> {
+  { id, world_id, name }: Pick<EntitySchemaRow, 'id' | 'world_id' | 'name'>,
+): Promise<{ event: string; version: number }[]> {
   const objectKeys = (json: ReturnType<typeof sql>) =>
     sql`json_object_keys(case when json_typeof(${json}) = 'object' then ${json} end)`;
   const template = sql`(v.definition -> 'mutationSettings' -> 'template')`;
-  const { rows } = await sql`
-    select from events e join event_versions v on v.event_id = e.id
-    where e.world_id = ${world_id} and exists (
-      select from (
-        select ${objectKeys(template)} as key
-        union all select ${objectKeys(sql`(${template} -> 'stateChanges')`)}
-      ) as change where starts_with(normalize(key, NFC), ${`${name}:`})
-    ) limit 1`.execute(trx);
-  return rows.length > 0;
+  const { rows } = await sql<{ event: string; version: number }>`
+    select e.name as event, v.version from events e join event_versions v on v.event_id = e.id
+    where e.world_id = ${world_id} and (
+      exists (select from version_schemas l where l.version_id = v.id and l.schema_id = ${id})
+      or exists (
+        select from (
+          select ${objectKeys(template)} as key
+          union all select ${objectKeys(sql`(${template} -> 'stateChanges')`)}
+        ) as change where starts_with(normalize(key, NFC), ${`${name}:`})
+      )
+    ) order by e.id, v.version limit ${USERS_SOUGHT}`.execute(trx);
+  return rows;
 }
 
 export const schemasPage = (db: Db, worldId: number, query: PageQuery) =>

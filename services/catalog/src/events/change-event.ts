@@ -5,10 +5,12 @@ import {
   type EventRecord,
   ServiceError,
   type UpdateEventBody,
+  withWarnings,
 } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { Announce } from '../changes/announce-change.js';
-import { isEventClaimed } from '../claims/claim-store.js';
+import { claimantsOfEvent } from '../claims/claim-store.js';
+import { inUse } from '../claims/in-use.js';
 import type { CatalogLimits } from '../config.js';
 import { type Db, nowOf, type Trx } from '../database/db.js';
 import { insertNewVersion } from '../versions/save-version.js';
@@ -25,21 +27,26 @@ export interface EventDependencies {
   readonly announce: Announce;
 }
 
-/** Creates an event and its version 1, both or neither. */
+/** Creates an event and its version 1, both or neither; the message tells likely mistakes in the version. */
 export async function createEvent(
   context: EventDependencies,
   trx: Trx,
   worldAddress: string,
   body: CreateEventBody,
   { caller }: CallContext,
-): Promise<EventRecord> {
+): Promise<{ data: EventRecord; message?: string }> {
   const world = await ownWorld(trx, worldAddress, caller, 'counting');
   await addMember(trx, world.id, 'event_count', context.limits.eventsPerWorld);
   const event = await insertEvent(trx, world.id, body, nowOf(context));
-  const { version } = await insertNewVersion(context, trx, event, body.firstVersion, '/firstVersion');
+  const { firstVersion } = body;
+  const { version, warnings } = await insertNewVersion(context, trx, event, firstVersion, '/firstVersion');
   const { id, name } = event;
   await context.announce(trx, world, { subject: 'event', id, name, change: 'created' });
-  return toEventRecord({ ...event, latest: version });
+  const message = withWarnings(warnings);
+  return {
+    data: toEventRecord({ ...event, latest: version.version }),
+    ...(message !== undefined && { message }),
+  };
 }
 
 interface EventPath {
@@ -49,8 +56,10 @@ interface EventPath {
 
 /** @throws ServiceError `event_in_use` when a deployment binds a version of it. */
 async function refuseWhileBound(trx: Trx, id: number, what: string): Promise<void> {
-  if (await isEventClaimed(trx, id))
-    throw new ServiceError('event_in_use', `A deployment binds the event; it cannot be ${what}.`);
+  const users = await claimantsOfEvent(trx, id);
+  if (users.length === 0) return;
+  const bound = `The event cannot be ${what} while deployments bind it`;
+  throw inUse('event_in_use', { what: bound, users, advice: 'Unbind it there first.' });
 }
 
 export async function changeEvent(

@@ -1,5 +1,7 @@
 import {
   type CreateEventBody,
+  cutText,
+  didYouMean,
   type EventRecord,
   type PageQuery,
   ServiceError,
@@ -23,10 +25,25 @@ const latest = sql<
 
 export type ListedEvent = EventRow & { latest: number | null };
 
-const orNotFound = <T>(row: T | undefined): T => {
-  if (row === undefined) throw new ServiceError('event_not_found');
-  return row;
-};
+async function orNotFound<T>(row: T | undefined, db: Db, worldId: number, name: string): Promise<T> {
+  if (row !== undefined) return row;
+  throw new ServiceError('event_not_found', noSuchEvent(name, await eventNames(db, worldId)));
+}
+
+/** The names of a world's events; a world has at most some hundreds. */
+export async function eventNames(db: Db, worldId: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('events')
+    .select('name')
+    .where('world_id', '=', worldId)
+    .orderBy('id')
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
+/** Says that a name is none of the known events, and which one may be meant. */
+export const noSuchEvent = (name: string, known: readonly string[]): string =>
+  `The world has no event "${cutText(name, 255)}".${didYouMean(name, known)}`;
 
 /** @throws ServiceError `event_not_found`. */
 export const findEvent = async (db: Db, worldId: number, name: string): Promise<ListedEvent> =>
@@ -38,13 +55,16 @@ export const findEvent = async (db: Db, worldId: number, name: string): Promise<
       .where('world_id', '=', worldId)
       .where('name', '=', name)
       .executeTakeFirst(),
+    db,
+    worldId,
+    name,
   );
 
 /** The event, locked until the transaction ends. @throws ServiceError `event_not_found`. */
 export async function holdEvent(trx: Trx, worldId: number, name: string, hold: EventHold): Promise<EventRow> {
   const query = trx.selectFrom('events').selectAll().where('world_id', '=', worldId).where('name', '=', name);
   const held = { shared: query.forKeyShare(), numbering: query.forNoKeyUpdate(), alone: query.forUpdate() };
-  return orNotFound(await held[hold].executeTakeFirst());
+  return orNotFound(await held[hold].executeTakeFirst(), trx, worldId, name);
 }
 
 export const insertEvent = (

@@ -17,9 +17,9 @@ export function eventHandlers(context: EventDependencies): Handlers<typeof event
     },
 
     'events.create': (request, call) =>
-      createOnce(context, eventRpcs['events.create'], request, call, async (trx) => ({
-        data: await createEvent(context, trx, request.params.worldAddress, request.body, call),
-      })),
+      createOnce(context, eventRpcs['events.create'], request, call, (trx) =>
+        createEvent(context, trx, request.params.worldAddress, request.body, call),
+      ),
 
     'events.get': async ({ params }, { caller }) => {
       const world = await visibleWorld(db, params.worldAddress, caller);

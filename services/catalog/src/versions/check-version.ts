@@ -2,22 +2,28 @@ import {
   attributeName,
   childPointer,
   cutText,
+  didYouMean,
   type ErrorCode,
   type FieldProblem,
   fieldProblem,
+  type JsonObject,
   ServiceError,
 } from '@orrery/contracts';
 import {
+  type CompiledContract,
   CRON_TEMPLATE_NAMES,
   checkCronSchedule,
   compileContract,
   compileTemplate,
-  contractCoversPath,
   DIRECT_TEMPLATE_NAMES,
   findBrokenChanges,
+  findContractMistakes,
+  undeclaredStep,
 } from '@orrery/expressions';
 import { contentBytes } from '../hashing/content-hash.js';
+import { below } from './problem-places.js';
 import type { StoredVersion } from './stored-version.js';
+import { scheduledInputMistakes, templateMistakes } from './template-mistakes.js';
 
 interface CheckOptions {
   /** Pointer to the definition in the request: '' or '/firstVersion'. */
@@ -43,6 +49,8 @@ export function checkVersion(version: StoredVersion, { pointer, now, maxBytes }:
   refuse(wrongSchedule(version, now), 'invalid_cron_schedule');
   refuse([...wrongContracts(version), ...wrongGuards(version)], 'validation_failed');
   refuse(wrongTemplates(version), 'invalid_template');
+  refuse(templateMistakes(version), 'invalid_template');
+  refuse(scheduledInputMistakes(version), 'validation_failed');
 }
 
 function throwProblems(errors: FieldProblem[], code: ErrorCode): void {
@@ -84,26 +92,47 @@ function wrongSchedule({ executionSettings }: StoredVersion, now: number): Field
   return found === undefined ? [] : problem(found.field, found.reason);
 }
 
-/** Input and output must compile, and the paths of filters must be in the input. */
+/** Input and output must compile and mean what they say, and the paths of filters must be in the input. */
 function wrongContracts({ inputSchema, outputSchema, readEntities }: StoredVersion): FieldProblem[] {
-  const input = inputSchema === null ? undefined : compileContract(inputSchema);
-  const output = outputSchema === null ? undefined : compileContract(outputSchema);
-  const problems = [
-    ...(input?.ok === false ? below('/inputSchema', input.problems) : []),
-    ...(output?.ok === false ? below('/outputSchema', output.problems) : []),
-  ];
-  if (input?.ok !== true) return problems;
-  const { contract } = input;
-  const uncovered = readEntities.flatMap(({ filter = [] }, entity) =>
+  const { contract, problems } = compileAt('/inputSchema', inputSchema);
+  const { problems: ofOutput } = compileAt('/outputSchema', outputSchema);
+  const ofFilters = readEntities.flatMap(({ filter = [] }, entity) =>
     filter.flatMap((path, index) =>
-      contractCoversPath(contract, path) ? [] : [notCovered(`/readEntities/${entity}/filter/${index}`, path)],
+      filterProblems(`/readEntities/${entity}/filter/${index}`, path, contract),
     ),
   );
-  return [...problems, ...uncovered];
+  return [...problems, ...ofOutput, ...(problems.length > 0 ? [] : ofFilters)];
 }
 
-const notCovered = (pointer: string, path: string): FieldProblem =>
-  fieldProblem(pointer, 'path_not_in_input', `The inputSchema has no "${cutText(path, 100)}".`);
+function compileAt(
+  pointer: string,
+  schema: JsonObject | null,
+): { contract?: CompiledContract; problems: FieldProblem[] } {
+  if (schema === null) return { problems: [] };
+  const mistakes = findContractMistakes(schema);
+  if (mistakes.length > 0) return { problems: below(pointer, mistakes) };
+  const compiled = compileContract(schema);
+  return compiled.ok
+    ? { contract: compiled.contract, problems: [] }
+    : { problems: below(pointer, compiled.problems) };
+}
+
+/** Without a contract any path may lead somewhere, unless it is written from outside the input. */
+function filterProblems(pointer: string, path: string, contract?: CompiledContract): FieldProblem[] {
+  const shown = cutText(path, 100);
+  if (path.split('.').includes('')) {
+    const message = `The path "${shown}" has an empty part. Write names with one dot between them, as in "race.horse".`;
+    return [fieldProblem(pointer, 'invalid_path', message)];
+  }
+  const missing = contract && undeclaredStep(contract, path);
+  if (path.startsWith('input.') && (contract === undefined || missing !== undefined)) {
+    const message = `Filter paths start inside the input: write "${cutText(path.slice('input.'.length), 100)}".`;
+    return [fieldProblem(pointer, 'path_not_in_input', message)];
+  }
+  if (missing === undefined) return [];
+  const meant = didYouMean(path.split('.')[missing.index] ?? '', missing.declared);
+  return [fieldProblem(pointer, 'path_not_in_input', `The inputSchema has no "${shown}".${meant}`)];
+}
 
 /** Guards name attributes; a name that no attribute can have is a mistake. */
 function wrongGuards({ guards }: StoredVersion): FieldProblem[] {
@@ -134,7 +163,3 @@ function wrongTemplates({ mutationSettings, executionSettings }: StoredVersion):
     ...(cron?.ok === false ? below('/executionSettings/cron/input', cron.problems) : []),
   ];
 }
-
-/** Prefixes the pointers of problems. */
-const below = (pointer: string, problems: readonly FieldProblem[]): FieldProblem[] =>
-  problems.map((problem) => ({ ...problem, pointer: `${pointer}${problem.pointer}` }));

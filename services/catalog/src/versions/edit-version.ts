@@ -1,11 +1,12 @@
 import { type Caller, ServiceError, type VersionBody } from '@orrery/contracts';
 import type { Announce } from '../changes/announce-change.js';
-import { isClaimed } from '../claims/claim-store.js';
+import { claimantsOf } from '../claims/claim-store.js';
+import { inUse } from '../claims/in-use.js';
 import type { Db, Trx } from '../database/db.js';
 import type { VersionRow, WorldRow } from '../database/schema.js';
 import { dropNumber, holdEvent } from '../events/event-store.js';
 import { ownWorld } from '../worlds/world-access.js';
-import type { SaveDependencies } from './save-version.js';
+import type { SaveDependencies, SavedVersion } from './save-version.js';
 import { insertNewVersion } from './save-version.js';
 import { deleteVersion, holdVersion } from './version-store.js';
 
@@ -22,10 +23,10 @@ export async function createVersion(
   { worldAddress, eventName }: { worldAddress: string; eventName: string },
   body: VersionBody,
   caller: Caller,
-): Promise<EditedVersion> {
+): Promise<EditedVersion & Pick<SavedVersion, 'warnings'>> {
   const world = await ownWorld(trx, worldAddress, caller, 'shared');
   const event = await holdEvent(trx, world.id, eventName, 'numbering');
-  const row = await insertNewVersion(context, trx, event, body);
+  const { version: row, warnings } = await insertNewVersion(context, trx, event, body);
   await context.announce(trx, world, {
     subject: 'event_version',
     id: row.id,
@@ -33,7 +34,7 @@ export async function createVersion(
     version: row.version,
     change: 'created',
   });
-  return { world, row: { ...row, event: event.name } };
+  return { world, row: { ...row, event: event.name }, warnings };
 }
 
 export interface VersionPath {
@@ -91,8 +92,13 @@ export async function removeVersion(
   const event = await holdEvent(trx, world.id, eventName, 'numbering');
   const row = await holdVersion(trx, event.id, version, 'alone');
   refuseLocked(row);
-  if (await isClaimed(trx, 'version', row.id))
-    throw new ServiceError('event_version_in_use', 'A deployment binds the version. Unbind it first.');
+  const users = await claimantsOf(trx, 'version', row.id);
+  if (users.length > 0)
+    throw inUse('event_version_in_use', {
+      what: 'Deployments bind the version',
+      users,
+      advice: 'Unbind the event there, or bind another version, first.',
+    });
   await deleteVersion(trx, row.id);
   await dropNumber(trx, event.id);
   const { id } = row;

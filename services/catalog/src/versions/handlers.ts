@@ -1,10 +1,12 @@
 import {
   type Caller,
+  type FieldProblem,
   type Handlers,
   paginationOf,
   refuseDeepPage,
   type VersionRecord,
   versionRpcs,
+  withWarnings,
 } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import { createOnce } from '../changes/create-once.js';
@@ -32,6 +34,12 @@ async function recordOf(db: Db, { world, row }: EditedVersion, caller: Caller): 
   return toVersionRecord(row, world, hashesOf(row.definition), caller);
 }
 
+/** Likely mistakes that are allowed are told in the answer's message. */
+function withMessage(data: VersionRecord, warnings: readonly FieldProblem[]) {
+  const message = withWarnings(warnings);
+  return { data, ...(message !== undefined && { message }) };
+}
+
 export function versionHandlers(context: VersionDependencies): Handlers<typeof versionRpcs> {
   const { db } = context;
   return {
@@ -55,7 +63,7 @@ export function versionHandlers(context: VersionDependencies): Handlers<typeof v
     'versions.create': (request, call) =>
       createOnce(context, versionRpcs['versions.create'], request, call, async (trx) => {
         const created = await createVersion(context, trx, request.params, request.body, call.caller);
-        return { data: await recordOf(trx, created, call.caller) };
+        return withMessage(await recordOf(trx, created, call.caller), created.warnings);
       }),
 
     'versions.get': async ({ params }, { caller }) => {
@@ -65,15 +73,17 @@ export function versionHandlers(context: VersionDependencies): Handlers<typeof v
       return { data: await recordOf(db, { world, row: { ...row, event: event.name } }, caller) };
     },
 
-    'versions.update': async ({ params, body }, { caller }) => ({
-      data: await transaction(db, async (trx) => {
-        const edited = await editVersion(context, trx, params, caller, (world, current) => {
+    'versions.update': async ({ params, body }, { caller }) =>
+      transaction(db, async (trx) => {
+        let warnings: readonly FieldProblem[] = [];
+        const edited = await editVersion(context, trx, params, caller, async (world, current) => {
           refuseLocked(current);
-          return changeVersion(context, trx, world.id, current, body);
+          const saved = await changeVersion(context, trx, world.id, current, body);
+          warnings = saved.warnings;
+          return saved.version;
         });
-        return recordOf(trx, edited, caller);
+        return withMessage(await recordOf(trx, edited, caller), warnings);
       }),
-    }),
 
     'versions.lock': async ({ params }, { caller }) =>
       transaction(db, async (trx) => {

@@ -1,4 +1,4 @@
-import type { VersionBody } from '@orrery/contracts';
+import type { FieldProblem, VersionBody } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { CatalogLimits } from '../config.js';
 import { nowOf, type Trx } from '../database/db.js';
@@ -6,10 +6,12 @@ import type { EventRow, VersionRow } from '../database/schema.js';
 import { takeNumber } from '../events/event-store.js';
 import { checkVersion } from './check-version.js';
 import { mergeVersion } from './merge-version.js';
+import { below } from './problem-places.js';
 import { readSpellings } from './read-spellings.js';
 import { EMPTY_VERSION, type StoredVersion } from './stored-version.js';
 import { linkNamedSchemas } from './version-schemas.js';
 import { insertVersion, replaceDefinition } from './version-store.js';
+import { versionWarnings } from './version-warnings.js';
 
 /** What checking and writing a version needs. */
 export interface SaveDependencies {
@@ -30,7 +32,14 @@ async function prepare(
   checkVersion(definition, { pointer, now: context.clock.now(), maxBytes: context.limits.versionBytes });
   const spelling = body.stateChanges === undefined ? 'stateChangeSchema' : 'stateChanges';
   const pointers = { root: pointer, stateChanges: spelling };
-  return { definition, link: await linkNamedSchemas(trx, worldId, definition, pointers) };
+  const { link, schemas } = await linkNamedSchemas(trx, worldId, definition, pointers);
+  return { definition, link, warnings: below(pointer, versionWarnings(definition, schemas)) };
+}
+
+/** A version as it was written, and the likely mistakes in it that are allowed. */
+export interface SavedVersion {
+  readonly version: VersionRow;
+  readonly warnings: readonly FieldProblem[];
 }
 
 /** The next version of an event that is held `numbering` (or new). `pointer`: pointer to the body in the request. */
@@ -40,12 +49,19 @@ export async function insertNewVersion(
   event: EventRow,
   body: VersionBody,
   pointer = '',
-): Promise<VersionRow> {
-  const { definition, link } = await prepare(context, trx, event.world_id, EMPTY_VERSION, body, pointer);
+): Promise<SavedVersion> {
+  const { definition, link, warnings } = await prepare(
+    context,
+    trx,
+    event.world_id,
+    EMPTY_VERSION,
+    body,
+    pointer,
+  );
   const number = await takeNumber(trx, event.id, context.limits.versionsPerEvent);
   const version = await insertVersion(trx, event.id, number, definition, nowOf(context));
   await link(version.id);
-  return version;
+  return { version, warnings };
 }
 
 /** Changes a version that is held `editing` and is not locked. */
@@ -55,9 +71,9 @@ export async function changeVersion(
   worldId: number,
   current: VersionRow,
   body: VersionBody,
-): Promise<VersionRow> {
-  const { definition, link } = await prepare(context, trx, worldId, current.definition, body, '');
+): Promise<SavedVersion> {
+  const { definition, link, warnings } = await prepare(context, trx, worldId, current.definition, body, '');
   const version = await replaceDefinition(trx, current.id, definition, nowOf(context));
   await link(version.id);
-  return version;
+  return { version, warnings };
 }

@@ -1,6 +1,9 @@
-import { childPointer, cutText, type FieldProblem, fieldProblem, ServiceError } from '@orrery/contracts';
+import { childPointer, type FieldProblem, fieldProblem, ServiceError } from '@orrery/contracts';
+import { changesIn } from '@orrery/expressions';
 import type { Db, Trx } from '../database/db.js';
 import type { EntitySchemaRow } from '../database/schema.js';
+import { noSuchSchema, schemaNames } from '../entity-schemas/schema-names.js';
+import { TEMPLATE } from './problem-places.js';
 import { type StoredVersion, schemasInTemplate, schemasNamed, usesAllSchemas } from './stored-version.js';
 import type { SchemaHashes } from './version-rules.js';
 
@@ -34,8 +37,9 @@ async function holdNamed(trx: Trx, worldId: number, names: readonly string[]): P
 }
 
 /**
- * Links a version to the schemas that it names, which then cannot be deleted. Those in the keys of its template are locked
- * as well, so a deletion that waits sees the template; they need not exist, and are not linked.
+ * Links a version to the schemas that it names, which then cannot be deleted. Those in the keys of its template must exist
+ * too. They are locked as well, so a deletion that waits sees the template, and are not linked: docs/catalog.md says what
+ * the hashes of a version cover.
  *
  * @throws ServiceError `unknown_entity_schema` with a pointer for each name that is no schema of the world.
  */
@@ -44,19 +48,20 @@ export async function linkNamedSchemas(
   worldId: number,
   version: StoredVersion,
   pointers: VersionPointers,
-): Promise<(versionId: number) => Promise<void>> {
+): Promise<LinkedSchemas> {
   const named = schemasNamed(version);
-  const held = await holdNamed(trx, worldId, [...named, ...schemasInTemplate(version)]);
-  const schemas = held.filter(({ name }) => named.includes(name));
+  const schemas = await holdNamed(trx, worldId, [...named, ...schemasInTemplate(version)]);
   const known = new Set(schemas.map(({ name }) => name));
   const errors = namesWithPointers(version, pointers).filter(({ name }) => !known.has(name));
-  if (errors.length > 0) throw unknownSchemas(errors);
-  return (versionId) =>
-    replaceLinks(
-      trx,
-      versionId,
-      schemas.map(({ id }) => id),
-    );
+  if (errors.length > 0) throw unknownSchemas(errors, await schemaNames(trx, worldId));
+  const ids = schemas.filter(({ name }) => named.includes(name)).map(({ id }) => id);
+  return { schemas, link: (versionId) => replaceLinks(trx, versionId, ids) };
+}
+
+export interface LinkedSchemas {
+  /** All that the version names, those in its template included. */
+  readonly schemas: readonly EntitySchemaRow[];
+  readonly link: (versionId: number) => Promise<void>;
 }
 
 /** Pointers to a version's fields in the request. */
@@ -72,7 +77,7 @@ interface NamedPointer {
 }
 
 const namesWithPointers = (
-  { readEntities, stateChanges }: StoredVersion,
+  { readEntities, stateChanges, mutationSettings }: StoredVersion,
   { root, stateChanges: spelling }: VersionPointers,
 ): NamedPointer[] => [
   ...readEntities.map(({ schema }, index) => ({
@@ -83,18 +88,15 @@ const namesWithPointers = (
     name,
     pointer: childPointer(`${root}/${spelling}`, name),
   })),
+  ...changesIn(mutationSettings?.template ?? {}).flatMap(({ schema, pointer }) =>
+    schema === undefined ? [] : [{ name: schema, pointer: `${root}${TEMPLATE}${pointer}` }],
+  ),
 ];
 
-function unknownSchemas(unknown: NamedPointer[]): ServiceError {
+function unknownSchemas(unknown: NamedPointer[], known: readonly string[]): ServiceError {
   const errors: FieldProblem[] = unknown
     .slice(0, 20)
-    .map(({ name, pointer }) =>
-      fieldProblem(
-        pointer,
-        'unknown_entity_schema',
-        `The world has no entity schema "${cutText(name, 255)}".`,
-      ),
-    );
+    .map(({ name, pointer }) => fieldProblem(pointer, 'unknown_entity_schema', noSuchSchema(name, known)));
   return new ServiceError('unknown_entity_schema', errors[0]?.message, { errors });
 }
 

@@ -10,14 +10,42 @@ export type VersionHold = 'editing' | 'alone';
 const selectVersion = (db: Db, eventId: number, version: number) =>
   db.selectFrom('event_versions').selectAll().where('event_id', '=', eventId).where('version', '=', version);
 
-const orNotFound = (row: VersionRow | undefined): VersionRow => {
-  if (row === undefined) throw new ServiceError('event_version_not_found');
-  return row;
-};
+async function orNotFound(
+  row: VersionRow | undefined,
+  db: Db,
+  eventId: number,
+  version: number,
+): Promise<VersionRow> {
+  if (row !== undefined) return row;
+  const numbers = await lastVersions(db, eventId);
+  throw new ServiceError('event_version_not_found', noSuchVersion('The event', version, numbers));
+}
+
+/** The highest version numbers of an event, highest first; one more than `noSuchVersion` names. */
+export async function lastVersions(db: Db, eventId: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('event_versions')
+    .select('version')
+    .where('event_id', '=', eventId)
+    .orderBy('version', 'desc')
+    .limit(MAX_NUMBERS + 1)
+    .execute();
+  return rows.map(({ version }) => version);
+}
+
+const MAX_NUMBERS = 10;
+
+/** Says that an event lacks a version, and which it has. */
+export function noSuchVersion(event: string, version: number, numbers: readonly number[]): string {
+  const [highest] = numbers;
+  if (highest === undefined) return `${event} has no version ${version}, and no other.`;
+  const all = numbers.length > MAX_NUMBERS ? `the highest is ${highest}` : `it has ${numbers.join(', ')}`;
+  return `${event} has no version ${version}; ${all}.`;
+}
 
 /** @throws ServiceError `event_version_not_found`. */
 export const findVersion = async (db: Db, eventId: number, version: number): Promise<VersionRow> =>
-  orNotFound(await selectVersion(db, eventId, version).executeTakeFirst());
+  orNotFound(await selectVersion(db, eventId, version).executeTakeFirst(), db, eventId, version);
 
 /** The version, locked until the transaction ends. @throws ServiceError `event_version_not_found`. */
 export async function holdVersion(
@@ -28,7 +56,7 @@ export async function holdVersion(
 ): Promise<VersionRow> {
   const query = selectVersion(trx, eventId, version);
   const held = hold === 'alone' ? query.forUpdate() : query.forNoKeyUpdate();
-  return orNotFound(await held.executeTakeFirst());
+  return orNotFound(await held.executeTakeFirst(), trx, eventId, version);
 }
 
 export const insertVersion = (

@@ -1,7 +1,8 @@
-import { type Caller, type CreateWorldBody, ServiceError } from '@orrery/contracts';
+import type { Caller, CreateWorldBody } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { Announce } from '../changes/announce-change.js';
-import { isWorldClaimed } from '../claims/claim-store.js';
+import { claimantsInWorld } from '../claims/claim-store.js';
+import { inUse } from '../claims/in-use.js';
 import { type Db, nowOf, type Trx } from '../database/db.js';
 import type { WorldRow } from '../database/schema.js';
 import { refuseOverQuota } from '../quotas/quota-store.js';
@@ -55,8 +56,9 @@ export async function removeWorld(
   caller: Caller,
 ): Promise<void> {
   const world = await ownWorld(trx, segment, caller, 'alone');
-  if (await isWorldClaimed(trx, world.id))
-    throw new ServiceError('world_in_use', 'The world has deployments. Delete them first.');
+  const users = await claimantsInWorld(trx, world.id);
+  if (users.length > 0)
+    throw inUse('world_in_use', { what: 'The world has deployments', users, advice: 'Delete them first.' });
   if (world.is_public) await countPublicWorlds(trx, world.owner_account_id, -1);
   await countWorlds(trx, world.owner_account_id, -1);
   await deleteWorld(trx, world.id);

@@ -79,6 +79,7 @@ function refuseMatches(name: string, node: ASTNode): void {
 const unknownFunction = (name: string, args: readonly ASTNode[], node: ASTNode): never =>
   fault(
     'unknown_function',
-    `There is no function "${name}" with ${args.length} ${args.length === 1 ? 'argument' : 'arguments'}.`,
+    `There is no function "${name}" with ${args.length} ${args.length === 1 ? 'argument' : 'arguments'}.` +
+      (mathFunction(name, args.length) === undefined ? '' : ` Did you mean "math.${name}"?`),
     node,
   );

@@ -1,8 +1,19 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { didYouMean, spaceAround } from '@orrery/contracts';
 import { quoted } from '../../error-text.js';
 import { type CompileContext, fault, type NodeOf } from '../compile-context.js';
 import { type Expression, fail } from '../frame.js';
 import { CelType, TYPE_NAMES } from '../values/cel-type.js';
-import { type CelValue, isInt64, isMap, isNumber, keyToText, ownKey, wordFor } from '../values/cel-value.js';
+import {
+  type CelMap,
+  type CelValue,
+  isInt64,
+  isMap,
+  isNumber,
+  keyToText,
+  ownKey,
+  wordFor,
+} from '../values/cel-value.js';
 
 /** A literal. `uint` and `bytes` do not exist in JSON and are refused. */
 export function compileValue(node: NodeOf<'value'>): Expression {
@@ -34,32 +45,81 @@ function readName(name: string): Expression {
 }
 
 const unknownName = (name: string, { names, locals }: CompileContext): string =>
-  `The name "${name}" is not known. Known here: ${[...locals, ...names].join(', ')}.`;
+  `The name "${name}" is not known.${didYouMean(name, [...locals, ...names])} Known here: ${[...locals, ...names].join(', ')}.`;
 
 /** `a.b` */
 export function compileMember(node: NodeOf<'.'>, context: CompileContext): Expression {
   const [target, key] = node.args;
   const read = context.compile(target, context);
-  return (frame) => memberOf(read(frame), key);
+  const place = placeOf(target, context);
+  return (frame) => memberOf(read(frame), key, place);
 }
 
 /** `a["b"]`, `a[0]` */
 export function compileIndex(node: NodeOf<'[]'>, context: CompileContext): Expression {
   const target = context.compile(node.args[0], context);
   const index = context.compile(node.args[1], context);
-  return (frame) => elementOf(target(frame), index(frame));
+  const place = placeOf(node.args[0], context);
+  return (frame) => elementOf(target(frame), index(frame), place);
+}
+
+/** What is being read, as far as the expression's text says: a failure names it. */
+interface Place {
+  readonly kind: 'input' | 'entities' | 'schema' | 'instance' | 'other';
+  /** The schema's name, where it is written out. */
+  readonly schema?: string | undefined;
+}
+
+const OTHER: Place = { kind: 'other' };
+
+function placeOf(node: ASTNode, context: CompileContext): Place {
+  if (node.op === 'id') {
+    const isOwn = context.names.has(node.args) && !context.locals.includes(node.args);
+    return isOwn && (node.args === 'input' || node.args === 'entities') ? { kind: node.args } : OTHER;
+  }
+  if (node.op !== '.' && node.op !== '[]') return OTHER;
+  const { kind, schema } = placeOf(node.args[0], context);
+  if (kind === 'schema') return { kind: 'instance', schema };
+  return kind === 'entities' ? { kind: 'schema', schema: writtenKey(node) } : OTHER;
+}
+
+/** The key of `a.b` or `a["b"]`; undefined where it is computed. */
+export function writtenKey(node: NodeOf<'.'> | NodeOf<'[]'>): string | undefined {
+  const [, key] = node.args;
+  if (typeof key === 'string') return key;
+  const value = key.op === 'value' ? key.args : undefined;
+  return typeof value === 'string' || isNumber(value as CelValue) ? String(value) : undefined;
 }
 
 /** A missing key is a failure: `has()` guards. */
-function memberOf(target: CelValue, key: string): CelValue {
+function memberOf(target: CelValue, key: string, place: Place): CelValue {
   if (!isMap(target)) return fail(`Cannot read "${quoted(key)}" of ${wordFor(target)}.`);
   const own = ownKey(target, key);
   const value = own === undefined ? undefined : target[own];
-  return value === undefined ? fail(`There is no "${quoted(key)}".`) : value;
+  return value === undefined ? fail(() => absence(target, key, place)) : value;
 }
 
-function elementOf(target: CelValue, index: CelValue): CelValue {
-  if (!Array.isArray(target)) return memberOf(target, isMap(target) ? keyToText(index) : shownIndex(index));
+function absence(target: CelMap, key: string, place: Place): string {
+  const hint = key.trim() === key ? didYouMean(key, Object.keys(target)) : ` ${spaceAround(key)}`;
+  return `${ABSENCES[place.kind](`"${quoted(key)}"`, place)}${hint}`;
+}
+
+const ABSENCES: Readonly<Record<Place['kind'], (key: string, place: Place) => string>> = {
+  input: (key) => `The input has no ${key}.`,
+  entities: (key) => `Nothing was read of the entity schema ${key}: readEntities does not name it.`,
+  schema: (key, { schema }) =>
+    `No instance ${key}${schema === undefined ? '' : ` of "${quoted(schema)}"`} was read: ` +
+    'it does not exist, or no filter of readEntities selects it.',
+  instance: (key, { schema }) =>
+    schema === undefined
+      ? `The instance has no ${key}.`
+      : `The instance of "${quoted(schema)}" has no ${key}.`,
+  other: (key) => `There is no ${key}.`,
+};
+
+function elementOf(target: CelValue, index: CelValue, place: Place): CelValue {
+  if (!Array.isArray(target))
+    return memberOf(target, isMap(target) ? keyToText(index) : shownIndex(index), place);
   if (!isNumber(index) || !Number.isInteger(Number(index)))
     return fail('A list is indexed by a whole number.');
   const element = target[Number(index)];

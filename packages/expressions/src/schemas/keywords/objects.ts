@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
+import { didYouMean, isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
 import { quoted } from '../../error-text.js';
 import type { Pattern } from '../../patterns/pattern.js';
 import type { KeywordCompiler, SchemaContext } from '../schema-context.js';
@@ -76,7 +76,7 @@ const properties: KeywordCompiler = (schema, context) => {
     patterned: entriesOf(patternProperties, context).flatMap(([source, check]) =>
       withPattern(source, check, context),
     ),
-    additional: additionalOf(additionalProperties, context),
+    additional: additionalOf(additionalProperties, Object.keys(isJsonObject(named) ? named : {}), context),
   };
   return (value, run) => !isJsonObject(value) || checkProperties(value, parts, run);
 };
@@ -92,11 +92,30 @@ function withPattern(source: string, check: Check, { survey }: SchemaContext): [
   return pattern === undefined ? [] : [[pattern, check]];
 }
 
-const undeclared: Check = (_, run) => report(run, 'undeclared', 'The field is not declared.');
-
-function additionalOf(schema: JsonValue | undefined, context: SchemaContext): Check | undefined {
+function additionalOf(
+  schema: JsonValue | undefined,
+  declared: readonly string[],
+  context: SchemaContext,
+): Check | undefined {
   if (schema === undefined) return undefined;
-  return schema === false ? undeclared : context.compile(schema, context);
+  return schema === false ? undeclaredBeside(declared) : context.compile(schema, context);
+}
+
+/** Longer lists are not repeated in a message. */
+const MAX_LISTED = 12;
+
+/** Refuses a field that is none of the declared ones. */
+export const undeclaredBeside =
+  (declared: readonly string[]): Check =>
+  (_, run) =>
+    run.problems === null ? false : report(run, 'undeclared', undeclared(run.path.at(-1), declared));
+
+function undeclared(key: string | number | undefined, declared: readonly string[]): string {
+  if (typeof key !== 'string') return 'The element is not declared.';
+  const meant = didYouMean(key, declared);
+  const isShort = declared.length > 0 && declared.length <= MAX_LISTED;
+  const all = meant === '' && isShort ? ` Declared here: ${quoted(declared.join(', '), 300)}.` : '';
+  return `The field "${quoted(key)}" is not declared.${meant}${all}`;
 }
 
 /** Reading a property and finding the schemas for it. */

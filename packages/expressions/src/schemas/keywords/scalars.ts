@@ -3,7 +3,7 @@ import { codePointLength } from '../../cel/values/texts.js';
 import { quoted } from '../../error-text.js';
 import { type Pattern, testWithin } from '../../patterns/pattern.js';
 import type { KeywordCompiler } from '../schema-context.js';
-import { type Check, report, spendOn, TooMuchWork, type Validation } from '../validation.js';
+import { type Check, reportValue, spendOn, TooMuchWork, type Validation } from '../validation.js';
 
 /** The JSON Schema type names that a value has; whole numbers have two. */
 function hasType(value: JsonValue, type: string): boolean {
@@ -18,10 +18,11 @@ const type: KeywordCompiler = ({ type: wanted }) => {
   if (wanted === undefined) return undefined;
   const types = [wanted].flat() as string[];
   const [only] = types;
-  const message = `The value must be of type ${types.join(' or ')}.`;
+  const message = `The value must be of type ${types.join(' or ')}`;
   if (only !== undefined && types.length === 1)
-    return (value, run) => hasType(value, only) || report(run, 'wrong_type', message);
-  return (value, run) => types.some((each) => hasType(value, each)) || report(run, 'wrong_type', message);
+    return (value, run) => hasType(value, only) || reportValue(run, 'wrong_type', message, value);
+  return (value, run) =>
+    types.some((each) => hasType(value, each)) || reportValue(run, 'wrong_type', message, value);
 };
 
 /** Equality by value: scalars by a set, lists and objects by their canonical text. */
@@ -44,15 +45,15 @@ export function canonicalText(value: JsonValue, run: Validation): string {
 const enumeration: KeywordCompiler = ({ enum: allowed }) => {
   if (!Array.isArray(allowed)) return undefined;
   const holds = oneOf(allowed);
-  const message = `The value must be one of ${quoted(JSON.stringify(allowed), 200)}.`;
-  return (value, run) => holds(value, run) || report(run, 'not_allowed', message);
+  const message = `The value must be one of ${quoted(JSON.stringify(allowed), 200)}`;
+  return (value, run) => holds(value, run) || reportValue(run, 'not_allowed', message, value);
 };
 
 const constant: KeywordCompiler = ({ const: wanted }): Check | undefined => {
   if (wanted === undefined) return undefined;
   const holds = oneOf([wanted]);
-  const message = `The value must be ${quoted(JSON.stringify(wanted), 200)}.`;
-  return (value, run) => holds(value, run) || report(run, 'not_allowed', message);
+  const message = `The value must be ${quoted(JSON.stringify(wanted), 200)}`;
+  return (value, run) => holds(value, run) || reportValue(run, 'not_allowed', message, value);
 };
 
 /** A keyword with a number that bounds numbers. */
@@ -60,9 +61,9 @@ const bound =
   (keyword: string, words: string, holds: (value: number, limit: number) => boolean): KeywordCompiler =>
   ({ [keyword]: limit }) => {
     if (typeof limit !== 'number') return undefined;
-    const message = `The value must be ${words} ${limit}.`;
+    const message = `The value must be ${words} ${limit}`;
     return (value, run) =>
-      typeof value !== 'number' || holds(value, limit) || report(run, 'out_of_range', message);
+      typeof value !== 'number' || holds(value, limit) || reportValue(run, 'out_of_range', message, value);
   };
 
 /** Decimal fractions are not exact in doubles: 0.3 is a multiple of 0.1. */
@@ -75,11 +76,11 @@ const length =
   (keyword: string, words: string, holds: (length: number, limit: number) => boolean): KeywordCompiler =>
   ({ [keyword]: limit }) => {
     if (typeof limit !== 'number') return undefined;
-    const message = `The text must have ${words} ${limit} characters.`;
+    const message = `The text must have ${words} ${limit} characters`;
     return (value, run) => {
       if (typeof value !== 'string') return true;
       spendOn(run, value.length >> 4);
-      return holds(codePointLength(value), limit) || report(run, 'wrong_length', message);
+      return holds(codePointLength(value), limit) || reportValue(run, 'wrong_length', message, value);
     };
   };
 
@@ -96,7 +97,9 @@ const pattern: KeywordCompiler = ({ pattern: source }, { survey }) => {
   if (source === undefined || compiled === undefined) return undefined;
   const message = `The text must match the pattern ${quoted(compiled.source, 200)}`;
   return (value, run) =>
-    typeof value !== 'string' || matches(compiled, value, run) || report(run, 'pattern_mismatch', message);
+    typeof value !== 'string' ||
+    matches(compiled, value, run) ||
+    reportValue(run, 'pattern_mismatch', message, value);
 };
 
 /** Keywords on any value (`type`, `enum`, `const`), on numbers and on texts. */

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
 import type { SchemaContext } from '../schema-context.js';
-import { addSeen, type Check, descend, keysOf, report, spendOn, type Validation } from '../validation.js';
+import { addSeen, type Check, descend, keysOf, spendOn, type Validation } from '../validation.js';
+import { undeclaredBeside } from './objects.js';
 
 /**
  * `unevaluatedProperties` and `unevaluatedItems`: what no other keyword of this schema, nor of those applied to the
@@ -25,11 +26,9 @@ export function compileUnevaluated(
   };
 }
 
-const undeclared: Check = (_, run) => report(run, 'undeclared', 'The field is not declared.');
-
 function restCheck(schema: JsonValue | undefined, context: SchemaContext): Check | undefined {
   if (schema === undefined) return undefined;
-  return schema === false ? undeclared : context.compile(schema, context);
+  return schema === false ? undeclaredBeside([]) : context.compile(schema, context);
 }
 
 interface RestChecks {

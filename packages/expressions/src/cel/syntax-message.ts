@@ -1,0 +1,43 @@
+import type { ParseError } from '@marcbachmann/cel-js';
+import { asSentence } from '../error-text.js';
+
+/** cel-js's names for what it reads, in the characters that authors write. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  EOF: 'the end of the expression',
+  RPAREN: '")"',
+  LPAREN: '"("',
+  RBRACKET: '"]"',
+  LBRACKET: '"["',
+  RBRACE: '"}"',
+  LBRACE: '"{"',
+  COLON: '":"',
+  COMMA: '","',
+  DOT: '"."',
+  QUESTION: '"?"',
+  IN: '"in"',
+  IDENTIFIER: 'a name',
+  NUMBER: 'a number',
+  STRING: 'a text',
+};
+
+/** What is wrong with an expression that does not parse, and what to write in its place where that is known. */
+export function syntaxMessage(error: ParseError, source: string): string {
+  if (source.trim() === '') return 'The placeholder is empty: write an expression, as in {{ input.id }}.';
+  const start = error.range?.start ?? 0;
+  return wordAsName(source, start) ?? stopAt(source, start) ?? asSentence(inWords(error.summary));
+}
+
+/** `input.in`, `input.1st`: no identifiers, so these names are reached in brackets. */
+function wordAsName(source: string, start: number): string | undefined {
+  const before = /([\w.]+)\.\s*$/.exec(source.slice(0, start))?.[1];
+  const word = /^\w+/.exec(source.slice(start))?.[0];
+  if (before === undefined || word === undefined) return undefined;
+  return `"${word}" cannot follow a dot, since it is a word of the language or no identifier: write ${before}["${word}"].`;
+}
+
+function stopAt(source: string, start: number): string | undefined {
+  return source.slice(start).trim() === '' ? 'The expression ends too early.' : undefined;
+}
+
+const inWords = (summary: string): string =>
+  summary.replace(/\b[A-Z]{2,}\b/g, (token) => WRITTEN[token] ?? token);

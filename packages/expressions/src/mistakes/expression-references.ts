@@ -1,0 +1,65 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { loopNamed } from '../cel/nodes/loops.js';
+import { writtenKey } from '../cel/nodes/reading.js';
+
+/** A place of the data that an expression reads: `input.car.speed`, `entities.horse[input.id].wins`. */
+export interface Reference {
+  readonly root: string;
+  /** The keys below the root; undefined where a key is computed. */
+  readonly steps: readonly (string | undefined)[];
+  /** Offset in the expression, in UTF-16 units. */
+  readonly start: number;
+}
+
+/** What an expression reads of the declared names, each place with all its keys. Variables of macros are not followed. */
+export function referencesIn(node: ASTNode, locals: readonly string[] = []): Reference[] {
+  if (node.op === 'id')
+    return locals.includes(node.args) ? [] : [{ root: node.args, steps: [], start: node.start }];
+  if (node.op === '.' || node.op === '[]') return [...chainOf(node, locals), ...indexesOf(node, locals)];
+  if (node.op === 'rcall') return inMethod(node.args, locals);
+  return partsOf(node.args).flatMap((part) => referencesIn(part, locals));
+}
+
+function chainOf(node: ASTNode, locals: readonly string[]): Reference[] {
+  const steps: (string | undefined)[] = [];
+  let at = node;
+  while (at.op === '.' || at.op === '[]') {
+    steps.unshift(writtenKey(at));
+    at = at.args[0];
+  }
+  if (at.op !== 'id') return referencesIn(at, locals);
+  return locals.includes(at.args) ? [] : [{ root: at.args, steps, start: node.start }];
+}
+
+/** What the computed keys of a chain read themselves. */
+function indexesOf(node: ASTNode, locals: readonly string[]): Reference[] {
+  if (node.op === '.') return indexesOf(node.args[0], locals);
+  if (node.op !== '[]') return [];
+  return [...referencesIn(node.args[1], locals), ...indexesOf(node.args[0], locals)];
+}
+
+type Method = Extract<ASTNode, { op: 'rcall' }>['args'];
+
+/** Macros bring a variable of their own: `list.map(x, …)`, `cel.bind(x, value, …)`. */
+function inMethod([name, receiver, args]: Method, locals: readonly string[]): Reference[] {
+  const [variable, ...body] = args;
+  const isBind = name === 'bind' && receiver.op === 'id' && receiver.args === 'cel';
+  if (variable?.op !== 'id' || !(isBind || loopNamed(name, args.length)))
+    return [receiver, ...args].flatMap((part) => referencesIn(part, locals));
+  const [value, ...rest] = body;
+  const inner = [...locals, variable.args];
+  const outside = isBind && value !== undefined ? [value] : [receiver];
+  return [
+    ...outside.flatMap((part) => referencesIn(part, locals)),
+    ...(isBind ? rest : body).flatMap((part) => referencesIn(part, inner)),
+  ];
+}
+
+/** The nodes among a node's arguments, at any depth of lists. */
+function partsOf(args: unknown): ASTNode[] {
+  if (Array.isArray(args)) return args.flatMap(partsOf);
+  return isNode(args) ? [args] : [];
+}
+
+const isNode = (value: unknown): value is ASTNode =>
+  typeof value === 'object' && value !== null && 'op' in value && 'args' in value;

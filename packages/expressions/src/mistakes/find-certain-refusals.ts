@@ -1,0 +1,164 @@
+import {
+  childPointer,
+  didYouMean,
+  type FieldProblem,
+  fieldProblem,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '@orrery/contracts';
+import { quoted } from '../error-text.js';
+import type { CompiledContract } from '../schemas/compile-contract.js';
+import { compileSchema } from '../schemas/compile-schema.js';
+import { resolveReference } from '../schemas/references.js';
+import type { Survey } from '../schemas/survey-schema.js';
+import { type Check, type CheckBudget, checkAgainst, checkBudget } from '../schemas/validation.js';
+import { isPlaceholder } from './find-wrong-operands.js';
+
+/**
+ * The rules of a contract that a template breaks whatever its placeholders give. Parts without placeholders are checked
+ * in full. Of the others only `type`, `required`, `properties`, `additionalProperties`, `items`, `$ref` and `allOf` are
+ * looked at; what other keywords say depends on the values.
+ */
+export const findCertainRefusals = (template: JsonObject, contract: CompiledContract): FieldProblem[] =>
+  problemsIn(template, contract.schema, {
+    pointer: '',
+    search: {
+      survey: contract.survey,
+      seen: new Map(),
+      checks: new Map(),
+      budget: checkBudget(),
+      failures: 0,
+    },
+  });
+
+/** What is shared by all parts of one template: schemas may refer to the same ones over and over. */
+interface Search {
+  readonly survey: Survey;
+  /** Pointers of the values that a schema has been applied to. */
+  readonly seen: Map<JsonValue, Set<string>>;
+  readonly checks: Map<JsonValue, Check>;
+  readonly budget: CheckBudget;
+  failures: number;
+}
+
+/** Values with problems of their own that are looked for. */
+const MAX_FAILURES = 20;
+
+interface Place {
+  readonly pointer: string;
+  readonly search: Search;
+}
+
+function problemsIn(value: JsonValue, schema: JsonValue, place: Place): FieldProblem[] {
+  if (isKnown(schema, place)) return [];
+  if (!hasPlaceholder(value)) return checked(value, schema, place);
+  if (!isJsonObject(schema)) return [];
+  return [
+    ...wrongType(value, schema, place),
+    ...(Array.isArray(value) ? inList(value, schema, place) : []),
+    ...(isJsonObject(value) ? inObject(value, schema, place) : []),
+    ...alsoRequired(schema, place).flatMap((one) => problemsIn(value, one, place)),
+  ];
+}
+
+function isKnown(schema: JsonValue, { pointer, search: { seen } }: Place): boolean {
+  const pointers = seen.get(schema) ?? new Set();
+  if (pointers.has(pointer)) return true;
+  seen.set(schema, pointers.add(pointer));
+  return false;
+}
+
+const hasPlaceholder = (value: JsonValue): boolean => JSON.stringify(value).includes('{{');
+
+/** What takes too long to check is left to the executions. */
+function checked(value: JsonValue, schema: JsonValue, { pointer, search }: Place): FieldProblem[] {
+  const { survey, checks, budget } = search;
+  if (search.failures >= MAX_FAILURES) return [];
+  const check = checks.get(schema) ?? compileSchema(schema, survey);
+  checks.set(schema, check);
+  const problems = checkAgainst({ check }, value, { budget });
+  if (problems.length > 0) search.failures += 1;
+  return problems
+    .filter(({ code }) => code !== 'too_complex')
+    .map((problem) => ({ ...problem, pointer: `${pointer}${problem.pointer}` }));
+}
+
+/** What a name of a cron template always is, where a placeholder holds nothing else. */
+const KINDS: Readonly<Record<string, string>> = {
+  counter: 'integer',
+  unix: 'integer',
+  cronState: 'object',
+  scheduledAt: 'string',
+  timestamp: 'string',
+  date: 'string',
+  deployment: 'string',
+  event: 'string',
+  world: 'string',
+  walletAddress: 'null',
+};
+
+/** The JSON type that the value will have; undefined where it depends. */
+function kindOf(value: JsonValue): string | undefined {
+  if (typeof value !== 'string') return Array.isArray(value) ? 'array' : 'object';
+  return isPlaceholder(value) ? KINDS[value.slice(2, -2).trim()] : 'string';
+}
+
+function wrongType(value: JsonValue, { type }: JsonObject, { pointer }: Place): FieldProblem[] {
+  const kind = kindOf(value);
+  const allowed = [type ?? []].flat();
+  if (kind === undefined || allowed.length === 0 || allowed.includes(kind)) return [];
+  if (kind === 'integer' && allowed.includes('number')) return [];
+  const shown = typeof value === 'string' ? `"${quoted(value)}" gives` : 'this is';
+  const message = `The value must be of type ${allowed.join(' or ')}; ${shown} the type ${kind}.`;
+  return [fieldProblem(pointer, 'wrong_type', message)];
+}
+
+function inList(
+  list: readonly JsonValue[],
+  { prefixItems, items }: JsonObject,
+  place: Place,
+): FieldProblem[] {
+  const first = Array.isArray(prefixItems) ? prefixItems : [];
+  return list.flatMap((item, index) =>
+    problemsIn(item, first[index] ?? items ?? true, { ...place, pointer: `${place.pointer}/${index}` }),
+  );
+}
+
+function inObject(object: JsonObject, schema: JsonObject, place: Place): FieldProblem[] {
+  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
+  const written = Object.keys(object).filter((key) => !key.includes('{{'));
+  const at = (key: string) => ({ ...place, pointer: childPointer(place.pointer, key) });
+  return [
+    ...(written.length === Object.keys(object).length ? missing(object, schema, place) : []),
+    ...written.flatMap((key) =>
+      Object.hasOwn(properties, key)
+        ? problemsIn(object[key] ?? null, properties[key] ?? true, at(key))
+        : undeclared(key, Object.keys(properties), schema, at(key)),
+    ),
+  ];
+}
+
+function missing(object: JsonObject, { required }: JsonObject, { pointer }: Place): FieldProblem[] {
+  const names = (Array.isArray(required) ? required : []).filter((name) => typeof name === 'string');
+  return names
+    .filter((name) => !Object.hasOwn(object, name))
+    .map((name) => fieldProblem(childPointer(pointer, name), 'required', `The field "${name}" is required.`));
+}
+
+function undeclared(
+  key: string,
+  declared: readonly string[],
+  { additionalProperties, patternProperties }: JsonObject,
+  { pointer }: Place,
+): FieldProblem[] {
+  if (additionalProperties !== false || patternProperties !== undefined) return [];
+  const message = `The field "${quoted(key)}" is not declared.${didYouMean(key, declared)}`;
+  return [fieldProblem(pointer, 'undeclared', message)];
+}
+
+/** Schemas that hold for the same value whenever this one does. */
+function alsoRequired({ $ref, allOf }: JsonObject, { search: { survey } }: Place): JsonValue[] {
+  const pointer = typeof $ref === 'string' ? resolveReference($ref, survey) : undefined;
+  return [pointer === undefined ? [] : (survey.schemas.get(pointer) ?? []), allOf ?? []].flat();
+}

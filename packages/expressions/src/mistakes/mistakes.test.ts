@@ -1,0 +1,296 @@
+import type { FieldProblem, JsonObject } from '@orrery/contracts';
+import { describe, expect, it } from 'vitest';
+import { compileContract } from '../schemas/compile-contract.js';
+import { findCertainRefusals } from './find-certain-refusals.js';
+import { findContractMistakes, findNestedTypes } from './find-contract-mistakes.js';
+import { findBracesInKeys, findLiteralReferences } from './find-literal-placeholders.js';
+import { findMisspeltAttributes } from './find-misspelt-attributes.js';
+import { findUndeclaredInputs, findUnreadEntities } from './find-unreadable.js';
+import { findWrongOperands } from './find-wrong-operands.js';
+import { templateReferences } from './template-references.js';
+
+/** As other languages write placeholders. */
+const DOLLAR = '$';
+
+const told = (problems: readonly FieldProblem[]): string[] =>
+  problems.map(({ pointer, message }) => `${pointer}: ${message}`);
+
+function contractOf(source: JsonObject) {
+  const compiled = compileContract(source);
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  return compiled.contract;
+}
+
+describe('what a template reads', () => {
+  const readIn = (expression: string): string[] =>
+    templateReferences({ a: `{{ ${expression} }}` }).map(({ root, steps }) =>
+      [root, ...steps.map((step) => step ?? '*')].join('.'),
+    );
+
+  it.each<[string, string[]]>([
+    ['input.a.b + 1', ['input.a.b']],
+    ['entities.horse[input.id].wins', ['entities.horse.*.wins', 'input.id']],
+    ['entities["horse"].H1', ['entities.horse.H1']],
+    ['has(input.a) ? input.a : 0', ['input.a', 'input.a', 'input.a']],
+    ['input.list.map(x, x.y + input.z)', ['input.list', 'input.z']],
+    ['input.list.exists(input, input.y)', ['input.list']],
+    ['cel.bind(h, entities.horse.H1, h.wins + input.n)', ['entities.horse.H1', 'input.n']],
+    ['{"a": [input.a]}[input.key]', ['input.a', 'input.key']],
+    ['size(input.names) > 1 && input.text.contains("a")', ['input.names', 'input.text']],
+  ])('%s reads %j', (expression, reads) => {
+    const found = readIn(expression);
+    expect(new Set(found)).toEqual(new Set(reads));
+  });
+
+  it('is placed in texts and in keys', () => {
+    const template = { 'horse:{{input.a}}': { note: ['first\n{{ input.b }}'] } };
+    expect(templateReferences(template)).toMatchObject([
+      { pointer: '/horse:{{input.a}}', position: 'Line 1, column 9', steps: ['a'] },
+      { pointer: '/horse:{{input.a}}/note/0', position: 'Line 2, column 4', steps: ['b'] },
+    ]);
+  });
+});
+
+describe('inputs that the inputSchema lacks', () => {
+  const contract = contractOf({
+    winner: 'string',
+    car: { speed: 'float' },
+    'horse-id': 'string',
+    free: 'json',
+  });
+  const undeclared = (text: string) => told(findUndeclaredInputs(templateReferences({ a: text }), contract));
+
+  it.each([
+    ['{{ input.winer }}', ['/a: Line 1, column 4: The inputSchema has no "winer". Did you mean "winner"?']],
+    [
+      '{{input.car.sped}}',
+      ['/a: Line 1, column 3: The inputSchema has no "car.sped". Did you mean "speed"?'],
+    ],
+    [
+      '{{ has(input.bonus) ? input.bonus : 0 }}',
+      [
+        '/a: Line 1, column 8: The inputSchema has no "bonus".',
+        '/a: Line 1, column 23: The inputSchema has no "bonus".',
+      ],
+    ],
+    ['{{ input["horse-id"] }} {{ input.free.any.thing }} {{ input[input.winner] }}', []],
+    ['{{ input }} {{ timestamp }}', []],
+  ])('%s', (text, problems) => {
+    expect(undeclared(text)).toEqual(problems);
+  });
+});
+
+describe('entities that are not read', () => {
+  it.each<[string, string[]]>([
+    ['{{ entities.horse.H1 }} {{ entities[input.s] }} {{ entities }}', []],
+    [
+      '{{ entities.hrose.H1 }}',
+      [
+        '/a: Line 1, column 12: Nothing is read of "hrose": readEntities does not name it. Did you mean "horse"?',
+      ],
+    ],
+    [
+      '{{ entities.fence.F1 }}',
+      [
+        '/a: Line 1, column 12: Nothing is read of "fence": readEntities does not name it. Add { "schema": "fence" } to readEntities.',
+      ],
+    ],
+  ])('%s', (text, problems) => {
+    const found = findUnreadEntities(templateReferences({ a: text }), ['horse']);
+    expect(told(found).map((one) => one.replace(/column \d+/, ''))).toEqual(
+      problems.map((one) => one.replace(/column \d+/, '')),
+    );
+  });
+});
+
+it('finds attributes that differ by few letters from what their schema names', () => {
+  const template = {
+    'horse:{{ input.id }}': {
+      winz: 1,
+      lastFan: 'x',
+      $set: 1,
+      stamina: '{{ entities.horse[input.id].stamna }}',
+    },
+    'free:{{ input.id }}': { winz: 1 },
+  };
+  const names = new Map([
+    ['horse', ['wins', 'stamina']],
+    ['free', []],
+  ]);
+  expect(told(findMisspeltAttributes(template, templateReferences(template), names))).toEqual([
+    '/horse:{{ input.id }}/winz: The entity schema "horse" has no attribute "winz". Did you mean "wins"?',
+    '/horse:{{ input.id }}/stamina: The entity schema "horse" has no attribute "stamna". Did you mean "stamina"?',
+  ]);
+});
+
+describe('operands', () => {
+  it.each([
+    [
+      { $increment: 'x' },
+      '$increment takes a number, or one placeholder alone such as "{{ input.amount }}", not the text "x".',
+    ],
+    [{ $increment: 'by {{ input.n }}' }, '$increment takes a number'],
+    [{ $increment: [1] }, 'not a list of 1'],
+    [{ $increment: false }, 'not false'],
+    [{ $merge: 'x' }, '$merge takes an object'],
+  ])('refuses %j', (operator, message) => {
+    const [problem] = findWrongOperands({ 'horse:H1': { wins: operator } });
+    expect(problem).toMatchObject({ code: 'wrong_operand', message: expect.stringContaining(message) });
+    expect(problem?.pointer).toMatch(/^\/horse:H1\/wins\/\$/);
+  });
+
+  it.each([
+    { $increment: 1 },
+    { $increment: null },
+    { $increment: true },
+    { $increment: '{{ input.n }}' },
+    { $merge: {} },
+    { $merge: '{{input.parts}}' },
+    { $append: 'x' },
+    { $set: 'x' },
+  ])('takes %j', (operator) => {
+    expect(findWrongOperands({ stateChanges: { 'horse:H1': { wins: operator } } })).toEqual([]);
+  });
+});
+
+describe('braces that are no placeholder', () => {
+  it.each([
+    [`plot:${DOLLAR}{input.id}`, 'as in "plot:{{input.id}}"'],
+    ['plot:{input.id}', 'as in "plot:{{input.id}}"'],
+    ['{input.schema}:x', 'as in "{{input.schema}}:x"'],
+    [`plot:{{input.a}}-${DOLLAR}{input.b}`, 'Write placeholders as {{ … }}.'],
+    ['plot:a}', 'Write placeholders as {{ … }}.'],
+  ])('refuses the key %s', (key, advice) => {
+    expect(findBracesInKeys({ [key]: {} })).toEqual([
+      { pointer: `/${key}`, code: 'invalid_change_key', message: expect.stringContaining(advice) },
+    ]);
+  });
+
+  it.each(['plot:{{input.id}}', 'plot:{{ {"a": "b"}["a"] }}', 'plot:{{ "{x}" }}', 'plot:a'])(
+    'takes the key %s',
+    (key) => {
+      expect(findBracesInKeys({ [key]: {} })).toEqual([]);
+    },
+  );
+});
+
+describe('references that are written as text', () => {
+  it.each([
+    ['plot:input.id', 'as in "plot:{{input.id}}"'],
+    ['plot:a-entities.horse', 'as in "plot:a-{{entities.horse}}"'],
+  ])('warns of the key %s', (key, advice) => {
+    expect(findLiteralReferences({ [key]: {} })).toEqual([
+      { pointer: `/${key}`, code: 'literal_reference', message: expect.stringContaining(advice) },
+    ]);
+  });
+
+  it.each([`${DOLLAR}{input.id}`, '{input.id}', 'input.id', 'entities.horse["H1"].wins'])(
+    'warns of the value %s',
+    (value) => {
+      expect(findLiteralReferences({ 'plot:{{input.id}}': { name: value } })).toMatchObject([
+        { pointer: '/plot:{{input.id}}/name', message: expect.stringContaining('stored as this very text') },
+      ]);
+    },
+  );
+
+  it.each(['my input.', 'an input', '{{ input.id }}', 'input', 'the input.id of it'])(
+    'takes the value %s',
+    (value) => {
+      expect(findLiteralReferences({ 'plot:{{input.id}}': { name: value } })).toEqual([]);
+    },
+  );
+});
+
+describe('contracts', () => {
+  it.each<[JsonObject, string[]]>([
+    [
+      { 'laps?': 'integer' },
+      ['/laps?: The "?" of an optional field stands behind its type: "laps": "integer?".'],
+    ],
+    [
+      { car: { 'speed?': 'float?' } },
+      ['/car/speed?: The "?" of an optional field stands behind its type: "speed": "float?".'],
+    ],
+    [
+      { 'car?': { speed: 'float' } },
+      [
+        '/car?: The "?" of an optional field stands behind its type: a nested map cannot be optional; JSON Schema can say this.',
+      ],
+    ],
+    [
+      { type: 'object' },
+      [expect.stringContaining('For an object without fields write {}') as unknown as string],
+    ],
+    [{ type: 'string' }, []],
+    [{}, []],
+    [{ type: 'object', properties: { 'laps?': {} } }, []],
+  ])('%j', (source, problems) => {
+    expect(told(findContractMistakes(source))).toEqual(problems);
+  });
+});
+
+it('warns of types that are written as JSON Schema writes them', () => {
+  const source = { laps: { type: 'integer' }, car: { wheel: { type: 'string' }, type: 'string' } };
+  expect(told(findNestedTypes(source))).toEqual([
+    '/laps: This is a nested map with one field that is called "type". For a field of this type write "laps": "integer".',
+    '/car/wheel: This is a nested map with one field that is called "type". For a field of this type write "wheel": "string".',
+  ]);
+  expect(findNestedTypes({ type: 'object', properties: { laps: { type: 'integer' } } })).toEqual([]);
+});
+
+describe('cron inputs that are refused for certain', () => {
+  const short = { horse: 'string', hours: 'integer', note: 'string?', tags: 'string[]?', car: 'json?' };
+  const nested = {
+    type: 'object',
+    required: ['car'],
+    properties: { car: { $ref: '#/$defs/car' }, kind: { enum: ['a', 'b'] } },
+    anyOf: [{ required: ['kind'] }, { required: ['car'] }],
+    $defs: { car: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } } },
+  };
+  it.each<[JsonObject, JsonObject, string[]]>([
+    [short, { horse: 'H1', hours: 1 }, []],
+    [short, { horse: 'H{{counter}}', hours: '{{ counter }}' }, []],
+    [short, { horse: '{{ cronState.result }}', hours: '{{ counter % 3 }}' }, []],
+    [short, { horse: 'H1' }, ['/hours: The field "hours" is required.']],
+    [short, {}, ['/horse: The field "horse" is required.', '/hours: The field "hours" is required.']],
+    [
+      short,
+      { horse: 'H1', hours: 'one' },
+      ['/hours: The value must be of type integer; found the text "one".'],
+    ],
+    [
+      short,
+      { horse: '{{counter}}', hours: '{{counter}}' },
+      ['/horse: The value must be of type string; "{{counter}}" gives the type integer.'],
+    ],
+    [
+      short,
+      { horse: 'H1', hours: '{{counter}} h' },
+      ['/hours: The value must be of type integer; "{{counter}} h" gives the type string.'],
+    ],
+    [
+      short,
+      { horse: 'H{{counter}}', hours: 1, hors: 2 },
+      ['/hors: The field "hors" is not declared. Did you mean "horse"?'],
+    ],
+    [
+      short,
+      { horse: 'H{{counter}}', hours: 1, tags: ['a', '{{ counter }}', 7] },
+      [
+        '/tags/1: The value must be of type string; "{{ counter }}" gives the type integer.',
+        '/tags/2: The value must be of type string; found the number 7.',
+      ],
+    ],
+    [short, { '{{event}}': 1, horse: 'x' }, []],
+    [nested, { car: { id: '{{ event }}' } }, []],
+    [nested, { car: { name: '{{ event }}' } }, ['/car/id: The field "id" is required.']],
+    [nested, { car: { id: 'x' }, kind: '{{ event }}' }, []],
+    [
+      nested,
+      { car: { id: 'x' }, kind: 'c' },
+      ['/kind: The value must be one of ["a","b"]; found the text "c".'],
+    ],
+  ])('%j takes %j', (source, template, problems) => {
+    expect(told(findCertainRefusals(template, contractOf(source)))).toEqual(problems);
+  });
+});

@@ -1,0 +1,77 @@
+import { didYouMean, type FieldProblem, fieldProblem, type JsonObject, toNfc } from '@orrery/contracts';
+import {
+  type CompiledContract,
+  changesIn,
+  compileContract,
+  findBracesInKeys,
+  findCertainRefusals,
+  findUndeclaredInputs,
+  findUnreadEntities,
+  findWrongOperands,
+  templateReferences,
+} from '@orrery/expressions';
+import { below, TEMPLATE } from './problem-places.js';
+import type { StoredVersion } from './stored-version.js';
+
+/**
+ * What a template that compiles gets wrong in every execution: it reads what the contract or `readEntities` lacks, changes
+ * what the version's own map does not name, or gives an operator what it cannot take. Pointers are into the version.
+ */
+export function templateMistakes({
+  mutationSettings,
+  inputSchema,
+  readEntities,
+  stateChanges,
+}: StoredVersion): FieldProblem[] {
+  const template = mutationSettings?.template;
+  if (template === undefined) return [];
+  const references = templateReferences(template);
+  const contract = contractOf(inputSchema);
+  const read = readEntities.map(({ schema }) => toNfc(schema));
+  const problems = [
+    ...findBracesInKeys(template),
+    ...findWrongOperands(template),
+    ...(stateChanges === null ? [] : outsideMap(template, Object.keys(stateChanges))),
+    ...findUnreadEntities(references, read),
+    ...(contract === undefined ? [] : findUndeclaredInputs(references, contract)),
+  ];
+  return below(TEMPLATE, problems.slice(0, MAX_PROBLEMS));
+}
+
+const MAX_PROBLEMS = 20;
+
+/** Contracts and templates that do not compile have been refused before. */
+function contractOf(schema: JsonObject | null): CompiledContract | undefined {
+  const compiled = schema === null ? undefined : compileContract(schema);
+  return compiled?.ok ? compiled.contract : undefined;
+}
+
+const outsideMap = (template: JsonObject, mapped: readonly string[]): FieldProblem[] =>
+  changesIn(template).flatMap(({ schema, pointer }) =>
+    schema === undefined || mapped.includes(schema)
+      ? []
+      : [fieldProblem(pointer, 'change_not_allowed', outsideMessage(schema, mapped))],
+  );
+
+function outsideMessage(schema: string, mapped: readonly string[]): string {
+  const meant = didYouMean(schema, mapped);
+  const advice =
+    meant === '' ? ` Add "${schema}": "partial" to stateChanges to change its instances.` : meant;
+  return `The version's stateChanges does not name "${schema}".${advice}`;
+}
+
+/**
+ * What the `inputSchema` refuses of every input that the schedule makes. A version that runs on a schedule without an
+ * input template is executed with `{}`.
+ */
+export function scheduledInputMistakes({ executionSettings, inputSchema }: StoredVersion): FieldProblem[] {
+  const contract = contractOf(inputSchema);
+  if (contract === undefined || executionSettings?.cron === undefined) return [];
+  const { visibility, cron } = executionSettings;
+  const template = cron.input ?? (visibility === 'cron' ? {} : undefined);
+  if (template === undefined) return [];
+  return below('/executionSettings/cron/input', findCertainRefusals(template, contract)).map((problem) => ({
+    ...problem,
+    message: `The inputSchema refuses every input of the schedule: ${problem.message}`,
+  }));
+}

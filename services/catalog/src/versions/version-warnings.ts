@@ -1,0 +1,74 @@
+import {
+  type AttributeDefinition,
+  childPointer,
+  closest,
+  type FieldProblem,
+  fieldProblem,
+} from '@orrery/contracts';
+import {
+  type AttributeNames,
+  findLiteralReferences,
+  findMisspeltAttributes,
+  findNestedTypes,
+  templateReferences,
+} from '@orrery/expressions';
+import { below, TEMPLATE } from './problem-places.js';
+import type { StoredVersion } from './stored-version.js';
+
+/** The schemas that a version names, with their attributes. */
+export type NamedSchemas = readonly { readonly name: string; readonly definition: AttributeDefinition[] }[];
+
+/** Likely mistakes that are allowed. Pointers are into the version. */
+export function versionWarnings(version: StoredVersion, schemas: NamedSchemas): FieldProblem[] {
+  const attributes = new Map(
+    schemas.map(({ name, definition }) => [name, definition.map((attribute) => attribute.name)]),
+  );
+  return [
+    ...below('/inputSchema', findNestedTypes(version.inputSchema ?? {})),
+    ...below('/outputSchema', findNestedTypes(version.outputSchema ?? {})),
+    ...templateWarnings(version, attributes),
+    ...guardWarnings(version, attributes),
+    ...modelWarnings(version, attributes),
+  ];
+}
+
+function templateWarnings({ mutationSettings }: StoredVersion, attributes: AttributeNames): FieldProblem[] {
+  const template = mutationSettings?.template;
+  if (template === undefined) return [];
+  return below(TEMPLATE, [
+    ...findLiteralReferences(template),
+    ...findMisspeltAttributes(template, templateReferences(template), attributes),
+  ]);
+}
+
+/** A guard on an attribute that nothing has guards nothing. */
+function guardWarnings({ guards }: StoredVersion, attributes: AttributeNames): FieldProblem[] {
+  const known = [...attributes.values()].flat();
+  const deltas = Object.keys(guards?.maxDelta ?? {}).map((name) => ({
+    name,
+    pointer: childPointer('/guards/maxDelta', name),
+  }));
+  const denied = (guards?.deny ?? []).map((name, index) => ({ name, pointer: `/guards/deny/${index}` }));
+  return [...deltas, ...denied].flatMap(({ name, pointer }) => {
+    const meant = closest(name, known);
+    const message = `No entity schema of the version has an attribute "${name}". Did you mean "${meant}"?`;
+    return meant === undefined ? [] : [fieldProblem(pointer, 'unknown_attribute', message)];
+  });
+}
+
+/** The strict form, in which models are asked first, can set attributes alone (docs/ai.md). */
+function modelWarnings(
+  { mutationSettings, behaviorPrompt, stateChanges }: StoredVersion,
+  attributes: AttributeNames,
+): FieldProblem[] {
+  const isAi = mutationSettings === null ? behaviorPrompt !== null : mutationSettings.mode === 'ai';
+  if (!isAi) return [];
+  const empty = Object.keys(stateChanges ?? {}).filter((name) => attributes.get(name)?.length === 0);
+  return empty.map((name) =>
+    fieldProblem(
+      childPointer('/stateChanges', name),
+      'no_attributes',
+      `The entity schema "${name}" has no attributes, so a model is not told what it may set. Add attributes to it.`,
+    ),
+  );
+}

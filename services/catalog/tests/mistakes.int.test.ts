@@ -1,0 +1,350 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  bootCatalog,
+  deploymentAddress,
+  plantWorld,
+  type RunningTestCatalog,
+  refusalOf,
+} from './running-catalog.js';
+
+/** As other languages write placeholders. */
+const DOLLAR = '$';
+
+const direct = (template: object, parts: object = {}) => ({
+  mutationSettings: { mode: 'direct', template },
+  ...parts,
+});
+const scheduled = (input: object | null, inputSchema: object) => ({
+  inputSchema,
+  executionSettings: { visibility: 'cron', cron: { schedule: '* * * * *', ...(input && { input }) } },
+});
+
+describe('mistakes in a version', () => {
+  let catalog: RunningTestCatalog;
+  let planted: Awaited<ReturnType<typeof plantWorld>>;
+  beforeAll(async () => {
+    catalog = await bootCatalog();
+    planted = await plantWorld(catalog);
+    await catalog.call('entitySchemas.create', { params: planted.inWorld, body: { name: 'plot' } });
+  });
+  const create = (body: object) =>
+    catalog.call('versions.create', { params: { ...planted.inWorld, eventName: 'race' }, body });
+  /** The answer's detail and its problems, as the caller sees them. */
+  const refused = async (body: object) => {
+    const { code, message, errors } = await refusalOf(create(body));
+    expect(message).toContain(errors[0]?.message);
+    return [code, ...errors.map(({ pointer, message }) => `${pointer}: ${message}`)];
+  };
+
+  const inTemplate = (rest: string) => `/mutationSettings/template/${rest}`;
+  const refusals: [string, object, string, ...string[]][] = [
+    [
+      'a change of a schema that does not exist',
+      direct({ 'hrose:{{input.id}}': { wins: 1 } }),
+      'unknown_entity_schema',
+      inTemplate('hrose:{{input.id}}: The world has no entity schema "hrose". Did you mean "horse"?'),
+    ],
+    [
+      "a change of a schema outside the version's own map",
+      direct({ 'plot:{{input.id}}': { owner: 'x' } }, { stateChanges: { horse: 'partial' } }),
+      'invalid_template',
+      inTemplate(
+        'plot:{{input.id}}: The version\'s stateChanges does not name "plot". Add "plot": "partial" to stateChanges to change its instances.',
+      ),
+    ],
+    [
+      'an input that the inputSchema lacks',
+      direct({ 'horse:{{input.winer}}': { wins: 1 } }, { inputSchema: { winner: 'string' } }),
+      'invalid_template',
+      inTemplate(
+        'horse:{{input.winer}}: Line 1, column 9: The inputSchema has no "winer". Did you mean "winner"?',
+      ),
+    ],
+    [
+      '$increment by a text',
+      direct({ 'horse:H1': { wins: { $increment: 'x' } } }),
+      'invalid_template',
+      inTemplate(
+        'horse:H1/wins/$increment: The operator $increment takes a number, or one placeholder alone such as "{{ input.amount }}", not the text "x".',
+      ),
+    ],
+    [
+      'entities that are not read',
+      direct({ 'horse:H1': { wins: '{{ entities.horse.H1.wins + 1 }}' } }),
+      'invalid_template',
+      inTemplate(
+        'horse:H1/wins: Line 1, column 4: Nothing is read of "horse": readEntities does not name it. Add { "schema": "horse" } to readEntities.',
+      ),
+    ],
+    [
+      'a filter path with an empty part',
+      { readEntities: [{ schema: 'horse', filter: ['a..b'] }] },
+      'validation_failed',
+      '/readEntities/0/filter/0: The path "a..b" has an empty part. Write names with one dot between them, as in "race.horse".',
+    ],
+    [
+      'a filter path from outside the input',
+      { inputSchema: { horse: 'string' }, readEntities: [{ schema: 'horse', filter: ['input.horse'] }] },
+      'validation_failed',
+      '/readEntities/0/filter/0: Filter paths start inside the input: write "horse".',
+    ],
+    [
+      'a filter path from outside the input, without a contract',
+      { readEntities: [{ schema: 'horse', filter: ['input.horse'] }] },
+      'validation_failed',
+      '/readEntities/0/filter/0: Filter paths start inside the input: write "horse".',
+    ],
+    [
+      'a filter path that is misspelt',
+      {
+        inputSchema: { race: { horse: 'string' } },
+        readEntities: [{ schema: 'horse', filter: ['race.hores'] }],
+      },
+      'validation_failed',
+      '/readEntities/0/filter/0: The inputSchema has no "race.hores". Did you mean "horse"?',
+    ],
+    [
+      'braces with a dollar sign in a change key',
+      direct({ [`plot:${DOLLAR}{input.id}`]: { owner: 'x' } }),
+      'invalid_template',
+      inTemplate(
+        `plot:${DOLLAR}{input.id}: The braces in "plot:${DOLLAR}{input.id}" are no placeholder. Write placeholders as {{ … }}, as in "plot:{{input.id}}".`,
+      ),
+    ],
+    [
+      'single braces in a change key',
+      direct({ 'plot:{input.id}': { owner: 'x' } }),
+      'invalid_template',
+      inTemplate(
+        'plot:{input.id}: The braces in "plot:{input.id}" are no placeholder. Write placeholders as {{ … }}, as in "plot:{{input.id}}".',
+      ),
+    ],
+    [
+      'a question mark behind a name',
+      { inputSchema: { 'laps?': 'integer' } },
+      'validation_failed',
+      '/inputSchema/laps?: The "?" of an optional field stands behind its type: "laps": "integer?".',
+    ],
+    [
+      'a bare object as a contract',
+      { outputSchema: { type: 'object' } },
+      'validation_failed',
+      '/outputSchema: This is a short map with one field that is called "type". For an object without fields write {}; ' +
+        'for a JSON Schema add "properties": { "type": "object", "properties": { … } }; for any object leave the contract out.',
+    ],
+    [
+      'a cron input of the wrong type',
+      scheduled({ horse: '{{counter}}' }, { horse: 'string' }),
+      'validation_failed',
+      '/executionSettings/cron/input/horse: The inputSchema refuses every input of the schedule: The value must be of type string; "{{counter}}" gives the type integer.',
+    ],
+    [
+      'a cron input that leaves out a field',
+      scheduled({ horse: 'H1' }, { horse: 'string', hours: 'integer' }),
+      'validation_failed',
+      '/executionSettings/cron/input/hours: The inputSchema refuses every input of the schedule: The field "hours" is required.',
+    ],
+    [
+      'a schedule without the input that its version requires',
+      scheduled(null, { horse: 'string' }),
+      'validation_failed',
+      '/executionSettings/cron/input/horse: The inputSchema refuses every input of the schedule: The field "horse" is required.',
+    ],
+    [
+      'an empty placeholder',
+      direct({ 'horse:H1': { wins: '{{}}' } }),
+      'invalid_template',
+      inTemplate(
+        'horse:H1/wins: Line 1, column 3: The placeholder is empty: write an expression, as in {{ input.id }}. The placeholder is {{}}',
+      ),
+    ],
+    [
+      'a name that is a word of the language',
+      direct({ 'horse:H1': { wins: '{{input.in}}' } }),
+      'invalid_template',
+      inTemplate(
+        'horse:H1/wins: Line 1, column 9: "in" cannot follow a dot, since it is a word of the language or no identifier: write input["in"]. The placeholder is {{input.in}}',
+      ),
+    ],
+    [
+      'a misspelt schema',
+      { readEntities: [{ schema: 'hrose' }] },
+      'unknown_entity_schema',
+      '/readEntities/0/schema: The world has no entity schema "hrose". Did you mean "horse"?',
+    ],
+    [
+      'a misspelt property',
+      { readEntity: [] },
+      'validation_failed',
+      '/readEntity: The property "readEntity" is not known. Did you mean "readEntities"?',
+    ],
+  ];
+
+  it.each(refusals)('refuses %s', async (_what, body, ...answer) => {
+    expect(await refused(body)).toEqual(answer);
+  });
+
+  it('points into firstVersion, and saves nothing', async () => {
+    const body = { name: 'bad', firstVersion: direct({ 'hrose:H1': {} }) };
+    const refusal = await refusalOf(catalog.call('events.create', { params: planted.inWorld, body }));
+    expect(refusal.errors[0]?.pointer).toBe('/firstVersion/mutationSettings/template/hrose:H1');
+    const params = { ...planted.inWorld, eventName: 'bad' };
+    expect((await refusalOf(catalog.call('events.get', { params }))).code).toBe('event_not_found');
+  });
+
+  const warnings: [string, object, string][] = [
+    [
+      'a misspelt attribute in a change',
+      direct({ 'horse:{{input.id}}': { winz: 1, lastFan: 'x' } }),
+      'Warning: /mutationSettings/template/horse:{{input.id}}/winz: The entity schema "horse" has no attribute "winz". Did you mean "wins"?',
+    ],
+    [
+      'a misspelt attribute that is read',
+      direct(
+        { 'horse:{{input.id}}': { wins: '{{ entities.horse[input.id].winz }}' } },
+        { readEntities: [{ schema: 'horse' }] },
+      ),
+      'Warning: /mutationSettings/template/horse:{{input.id}}/wins: The entity schema "horse" has no attribute "winz". Did you mean "wins"?',
+    ],
+    [
+      'a key that looks like a reference',
+      direct({ 'plot:input.id': { owner: 'x' } }),
+      'Warning: /mutationSettings/template/plot:input.id: "plot:input.id" names an instance of this very name. For a value of the input write {{ … }}, as in "plot:{{input.id}}".',
+    ],
+    [
+      'a value that looks like a reference',
+      direct({ 'plot:{{input.id}}': { owner: `${DOLLAR}{input.owner}` } }),
+      `Warning: /mutationSettings/template/plot:{{input.id}}/owner: "${DOLLAR}{input.owner}" is stored as this very text. For the value that it names write {{ … }}.`,
+    ],
+    [
+      'an AI version that changes a schema without attributes',
+      { behaviorPrompt: 'Farm.', stateChanges: { plot: 'partial' } },
+      'Warning: /stateChanges/plot: The entity schema "plot" has no attributes, so a model is not told what it may set. Add attributes to it.',
+    ],
+    [
+      "a type in JSON Schema's spelling inside a short map",
+      { inputSchema: { laps: { type: 'integer' } } },
+      'Warning: /inputSchema/laps: This is a nested map with one field that is called "type". For a field of this type write "laps": "integer".',
+    ],
+    [
+      'a guard on a misspelt attribute',
+      { readEntities: [{ schema: 'horse' }], guards: { deny: ['sped'] } },
+      'Warning: /guards/deny/0: No entity schema of the version has an attribute "sped". Did you mean "speed"?',
+    ],
+  ];
+
+  it.each(warnings)('saves and warns of %s', async (_what, body, message) => {
+    const created = await create(body);
+    expect(created.message).toBe(message);
+    const params = { ...planted.inWorld, eventName: 'race', version: String(created.data.version) };
+    expect((await catalog.call('versions.update', { params, body })).message).toBe(message);
+  });
+
+  it('warns of the first version of an event, again for a repeated key', async () => {
+    const firstVersion = direct({ 'horse:H1': { winz: 1 } });
+    const sent = {
+      params: planted.inWorld,
+      headers: { 'idempotency-key': 'warned' },
+      body: { name: 'warned', firstVersion },
+    };
+    const first = await catalog.call('events.create', sent);
+    expect(first.message).toContain('Warning: /firstVersion/mutationSettings/template/horse:H1/winz: ');
+    expect(await catalog.call('events.create', sent)).toEqual(first);
+  });
+
+  it('says nothing where nothing is wrong', async () => {
+    expect(await create(direct({ 'horse:{{input.id}}': { wins: 1 } }))).not.toHaveProperty('message');
+    const fine = scheduled(
+      { horse: 'H{{counter}}', hours: '{{ counter }}' },
+      { horse: 'string', hours: 'integer' },
+    );
+    expect(await create(fine)).not.toHaveProperty('message');
+  });
+});
+
+describe('names that are not there', () => {
+  it('are told with the name that may be meant', async () => {
+    const catalog = await bootCatalog();
+    const { inWorld, world } = await plantWorld(catalog);
+    const told = async (promise: Promise<unknown>) => (await refusalOf(promise)).message;
+    const params = { ...inWorld, schemaName: 'horse', eventName: 'race', version: '9', name: 'winz' };
+    expect(
+      await told(catalog.call('entitySchemas.get', { params: { ...inWorld, schemaName: 'horses' } })),
+    ).toBe('The world has no entity schema "horses". Did you mean "horse"?');
+    expect(
+      await told(
+        catalog.call('attributes.get', { params: { ...inWorld, schemaName: 'horse', name: 'winz' } }),
+      ),
+    ).toBe('The entity schema "horse" has no attribute "winz". Did you mean "wins"?');
+    expect(await told(catalog.call('events.get', { params: { ...inWorld, eventName: 'rase' } }))).toBe(
+      'The world has no event "rase". Did you mean "race"?',
+    );
+    const { eventName, version } = params;
+    expect(await told(catalog.call('versions.get', { params: { ...inWorld, eventName, version } }))).toBe(
+      'The event has no version 9; it has 1.',
+    );
+    const claim = { worldId: world.id, deployment: deploymentAddress() };
+    const versions = [
+      { event: 'rcae', version: 1 },
+      { event: 'race', version: 2 },
+    ];
+    expect(await told(catalog.ask('claims.versions', { ...claim, versions: versions.slice(0, 1) }))).toBe(
+      'The world has no event "rcae". Did you mean "race"?',
+    );
+    expect(await told(catalog.ask('claims.versions', { ...claim, versions: versions.slice(1) }))).toBe(
+      'The event "race" has no version 2; it has 1.',
+    );
+    expect(await told(catalog.ask('claims.schemas', { ...claim, schemas: ['hrose'] }))).toBe(
+      'The world has no entity schema "hrose". Did you mean "horse"?',
+    );
+  });
+});
+
+describe('what is in use', () => {
+  it('is told with its users, ten at most', async () => {
+    const catalog = await bootCatalog();
+    const { inWorld, world } = await plantWorld(catalog);
+    const horse = { ...inWorld, schemaName: 'horse' };
+    const race = { ...inWorld, eventName: 'race' };
+    const byVersions = await refusalOf(catalog.call('entitySchemas.delete', { params: horse }));
+    expect(byVersions).toMatchObject({
+      code: 'entity_schema_in_use',
+      message:
+        'The schema cannot be deleted while event versions use it: version 1 of "race". ' +
+        'Change or delete them first; a locked version keeps its schemas for ever.',
+      facts: { usedBy: ['version 1 of "race"'] },
+    });
+
+    const deployments = Array.from({ length: 12 }, deploymentAddress).sort();
+    for (const deployment of deployments)
+      await catalog.ask('claims.versions', {
+        worldId: world.id,
+        deployment,
+        versions: [{ event: 'race', version: 1 }],
+      });
+    const named = deployments.slice(0, 10);
+    const inUse = [
+      ['events.delete', { params: race }, 'The event cannot be deleted while deployments bind it'],
+      [
+        'events.update',
+        { params: race, body: { name: 'run' } },
+        'The event cannot be renamed while deployments bind it',
+      ],
+      ['versions.delete', { params: { ...race, version: '1' } }, 'Deployments bind the version'],
+      ['worlds.delete', { params: { idOrAddress: world.address } }, 'The world has deployments'],
+    ] as const;
+    for (const [name, sent, what] of inUse) {
+      const { message, facts } = await refusalOf(catalog.call(name, sent));
+      expect(message).toContain(`${what}: ${named.join(', ')} and others. `);
+      expect(facts).toEqual({ usedBy: named });
+    }
+
+    await catalog.call('entitySchemas.create', { params: inWorld, body: { name: 'pony' } });
+    const [deployment = ''] = deployments;
+    await catalog.ask('claims.schemas', { worldId: world.id, deployment, schemas: ['pony'] });
+    const params = { ...inWorld, schemaName: 'pony' };
+    expect((await refusalOf(catalog.call('entitySchemas.delete', { params }))).message).toBe(
+      `The schema cannot be deleted while deployments have instances of it: ${deployment}. Delete the instances first.`,
+    );
+  });
+});
