@@ -3,6 +3,7 @@ import {
   canonicalHash,
   defineContract,
   definitionRpcs,
+  entitySchemaRpcs,
   type Handlers,
   type JsonObject,
   newAddress,
@@ -16,6 +17,7 @@ import {
 export const usedContract = defineContract('catalog', {
   ...definitionRpcs,
   'worlds.get': worldRpcs['worlds.get'],
+  'entitySchemas.list': entitySchemaRpcs['entitySchemas.list'],
 });
 
 type VersionParts = Partial<Omit<VersionDefinition, 'hash' | 'versionHash' | 'schemas'>> & { event: string };
@@ -86,13 +88,29 @@ export function createFakeCatalog() {
     if (revisions.get(name) === revision) claims.delete(name);
   };
 
-  const handlers: Handlers<typeof definitionRpcs & Pick<typeof worldRpcs, 'worlds.get'>> = {
+  const handlers: Handlers<
+    typeof definitionRpcs &
+      Pick<typeof worldRpcs, 'worlds.get'> &
+      Pick<typeof entitySchemaRpcs, 'entitySchemas.list'>
+  > = {
     'worlds.get': async ({ params: { idOrAddress } }) => {
       if (idOrAddress !== '1' && idOrAddress !== world.address) throw new ServiceError('world_not_found');
       const { hash: _, ...shown } = texts;
       const { id, address } = world;
       return { data: { id, address, ...shown, isPublic: false, createdAt: NOW, updatedAt: NOW } as never };
     },
+    'entitySchemas.list': async () => ({
+      data: [...schemas.values()].map(({ schemaId: id, name }) => ({
+        id,
+        worldId: world.id,
+        name,
+        description: null,
+        attributes: [],
+        createdAt: NOW,
+        updatedAt: NOW,
+      })),
+      pagination: { page: 1, limit: 100, total: schemas.size, totalPages: 1 },
+    }),
     'claims.world': async ({ world: reference }, { caller }) => {
       const isOwner = caller.kind === 'account' && caller.accountId === world.ownerAccountId;
       if (!isOwner || (reference !== '1' && reference !== world.address))

@@ -1,9 +1,11 @@
 import {
   type BindingInput,
   type BindingRecord,
+  didYouMean,
   fieldProblem,
   type JsonObject,
   ServiceError,
+  type VersionDefinition,
   WELL_KNOWN_CHAINS,
 } from '@orrery/contracts';
 import type { CatalogClient, VersionClaim } from '../catalog/catalog-client.js';
@@ -14,6 +16,8 @@ import type { Binding } from '../state/deployment-state.js';
 export interface NewBinding {
   readonly binding: Binding;
   readonly facts: JsonObject;
+  /** The version that is bound. */
+  readonly definition: VersionDefinition;
 }
 
 export const toRecord = (binding: Binding): BindingRecord => ({
@@ -57,16 +61,27 @@ export function refuseUnknownChains(
     targetChains.flatMap((chain, position) =>
       chains.has(chain)
         ? []
-        : [fieldProblem(`${at}/${index}/targetChains/${position}`, 'unknown_chain', unknownChain(chain))],
+        : [
+            fieldProblem(
+              `${at}/${index}/targetChains/${position}`,
+              'unknown_chain',
+              unknownChain(chain, chains),
+            ),
+          ],
     ),
   );
   if (errors.length > 0) throw new ServiceError('unknown_chain', errors[0]?.message, { errors });
 }
 
-const unknownChain = (chain: string): string =>
-  WELL_KNOWN_CHAINS.includes(chain)
-    ? `The operator has not configured the chain "${chain}".`
-    : `No chain is named "${chain}".`;
+function unknownChain(chain: string, configured: ReadonlySet<string>): string {
+  if (WELL_KNOWN_CHAINS.includes(chain)) return `The operator has not configured the chain "${chain}".`;
+  const meant = didYouMean(chain, [...configured, ...WELL_KNOWN_CHAINS]);
+  return `No chain is named "${chain}".${meant} GET /api/chains lists those that can be named.`;
+}
+
+/** Says that an event is not bound, and which bound one may be meant. */
+export const notBound = (event: string, bound: Iterable<string>): string =>
+  `The event "${event}" is not bound.${didYouMean(event, bound)}`;
 
 /** What makes new bindings: claims on their versions, the names of chains, ids. */
 export interface BindingClaims {
@@ -90,18 +105,20 @@ export async function newBindings(
   const claims = await claimAt(at, () => catalog.claimVersions(deployment, versions));
   const newIds = await ids.take(given.length);
   return given.map((input, index) => {
-    const binding = bindingOf(input, claims[index], newIds[index], now);
-    return { binding, facts: factsOf(binding) };
+    const claim = claims[index];
+    if (claim === undefined) throw new Error('the catalog left out a claimed version');
+    const binding = bindingOf(input, claim, newIds[index], now);
+    return { binding, facts: factsOf(binding), definition: claim.definition };
   });
 }
 
 function bindingOf(
   { event, eventVersion, targetChains, onchain }: BindingInput,
-  claim: VersionClaim | undefined,
+  claim: VersionClaim,
   id: number | undefined,
   at: Date,
 ): Binding {
-  if (claim === undefined || id === undefined) throw new Error('the catalog left out a claimed version');
+  if (id === undefined) throw new Error('too few ids were taken');
   return {
     id,
     event,

@@ -2,22 +2,26 @@ import {
   type BindingChange,
   type BindingRecord,
   type CallContext,
+  type FieldProblem,
   fieldProblem,
   type JournalKind,
   ServiceError,
 } from '@orrery/contracts';
-import type { MadeClaim, VersionClaim } from '../catalog/catalog-client.js';
+import type { CatalogClient, MadeClaim, VersionClaim } from '../catalog/catalog-client.js';
 import type { KnownDeployment } from '../deployments/deployment-directory.js';
 import { refuseLocked } from '../deployments/deployment-rules.js';
 import { lifecycleEntry } from '../execution/lifecycle-entry.js';
 import type { Binding, DeploymentState } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
-import { factsOf, type NewBinding, toRecord } from './binding-rules.js';
+import { factsOf, type NewBinding, notBound, toRecord } from './binding-rules.js';
+import { bindingWarnings } from './binding-warnings.js';
 
 interface BindingsChange {
   readonly kind: JournalKind;
   readonly put: readonly Binding[];
   readonly remove: readonly string[];
+  /** Likely mistakes that are allowed. */
+  readonly warnings?: readonly FieldProblem[];
 }
 
 export interface ChangedBindings {
@@ -25,6 +29,8 @@ export interface ChangedBindings {
   readonly records: BindingRecord[];
   /** The claims on versions that were bound before and no longer are. */
   readonly unbound: MadeClaim[];
+  /** Likely mistakes that are allowed; absent in answers that an older runtime stored. */
+  readonly warnings?: readonly FieldProblem[];
 }
 
 /** All or nothing: an error thrown by `change` refuses the whole request. */
@@ -40,8 +46,9 @@ function bindingsItem(
     prepare: () => undefined,
     decide: (state, _ids, now) => {
       refuseLocked(state.row);
-      const { kind, put, remove } = change(state, new Date(now));
-      const answer = { records: put.map(toRecord), unbound: unboundBy(put, remove, state.bindings) };
+      const { kind, put, remove, warnings = [] } = change(state, new Date(now));
+      const unbound = unboundBy(put, remove, state.bindings);
+      const answer = { records: put.map(toRecord), unbound, warnings };
       if (put.length + remove.length === 0) return { kind: 'answer', answer };
       const facts = kind === 'binding_removed' ? { events: [...remove] } : { bindings: put.map(factsOf) };
       const entry = lifecycleEntry(kind, deployment.address, caller, now, facts);
@@ -79,7 +86,7 @@ export function addBindings(
   limit: number,
 ): WorkItem<ChangedBindings> {
   let added: readonly NewBinding[] | undefined;
-  const item = bindingsItem(deployment, call, ({ bindings }) => {
+  const item = bindingsItem(deployment, call, ({ bindings, row }) => {
     const put = (added ?? []).map(({ binding }) => binding);
     refuseBound(put, bindings);
     if (bindings.size + put.length > limit) {
@@ -87,7 +94,10 @@ export function addBindings(
         facts: { limit },
       });
     }
-    return { kind: 'bindings_added', put, remove: [] };
+    const warnings = (added ?? []).flatMap(({ binding, definition }, index) =>
+      bindingWarnings(binding, definition, row.pay_to_address, `/${index}`),
+    );
+    return { kind: 'bindings_added', put, remove: [], warnings };
   });
   const prepare = async () => {
     added ??= await claim();
@@ -105,30 +115,49 @@ function refuseBound(put: readonly Binding[], bound: ReadonlyMap<string, Binding
 }
 
 /** `claims` are those on the versions that the changes name, by event. */
-export const updateBindings = (
+export function updateBindings(
+  catalog: Pick<CatalogClient, 'version'>,
   deployment: KnownDeployment,
   call: CallContext,
   changes: readonly BindingChange[],
   claims: ReadonlyMap<string, VersionClaim>,
-) =>
-  bindingsItem(deployment, call, ({ bindings }, at) => {
+): WorkItem<ChangedBindings> {
+  const definitions = new Map([...claims].map(([event, { definition }]) => [event, definition] as const));
+  const item = bindingsItem(deployment, call, ({ bindings, row }, at) => {
     refuseUnbound(changes, bindings);
     const put = changes.flatMap((change) => {
       const before = bindings.get(change.event);
       return before === undefined ? [] : [changed(before, change, claims.get(change.event), at)];
     });
-    return { kind: 'bindings_updated', put, remove: [] };
+    const warnings = changes.flatMap((change, index) => {
+      const definition = definitions.get(change.event);
+      return definition ? bindingWarnings(change, definition, row.pay_to_address, `/${index}`) : [];
+    });
+    return { kind: 'bindings_updated', put, remove: [], warnings };
   });
+  /** The versions that stay bound under a new filter. A warning is not worth a failure, so they may be missing. */
+  const prepare = async ({ bindings }: DeploymentState) => {
+    const filtered = changes.filter(({ event, onchain }) => onchain && !definitions.has(event));
+    await Promise.all(
+      filtered.map(async ({ event }) => {
+        const binding = bindings.get(event);
+        const found = binding && (await catalog.version(binding.versionId).catch(() => undefined));
+        if (found) definitions.set(event, found.definition);
+      }),
+    );
+  };
+  return { ...item, prepare };
+}
 
 /** @throws `event_binding_not_found` naming every change of an event that is not bound. */
 export function refuseUnbound(
   changes: readonly BindingChange[],
-  bound: Pick<ReadonlySet<string>, 'has'>,
+  bound: Pick<ReadonlySet<string>, 'has' | 'keys'>,
 ): void {
   const errors = changes.flatMap(({ event }, index) =>
     bound.has(event)
       ? []
-      : [fieldProblem(`/${index}/event`, 'event_binding_not_found', `The event "${event}" is not bound.`)],
+      : [fieldProblem(`/${index}/event`, 'event_binding_not_found', notBound(event, bound.keys()))],
   );
   if (errors.length > 0) throw new ServiceError('event_binding_not_found', errors[0]?.message, { errors });
 }
@@ -149,6 +178,7 @@ const changed = (
 /** @throws `event_binding_not_found`, `deployment_locked` */
 export const removeBinding = (deployment: KnownDeployment, call: CallContext, event: string) =>
   bindingsItem(deployment, call, ({ bindings }) => {
-    if (!bindings.has(event)) throw new ServiceError('event_binding_not_found');
+    if (!bindings.has(event))
+      throw new ServiceError('event_binding_not_found', notBound(event, bindings.keys()));
     return { kind: 'binding_removed', put: [], remove: [event] };
   });

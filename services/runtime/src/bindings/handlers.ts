@@ -1,4 +1,10 @@
-import { type BindingChange, type bindingRpcs, type Handlers, ServiceError } from '@orrery/contracts';
+import {
+  type BindingChange,
+  type bindingRpcs,
+  type Handlers,
+  ServiceError,
+  withWarnings,
+} from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
 import type { Clock, KeyedMutex, Logger } from '@orrery/service-kit';
 import type { CatalogClient, MadeClaim, VersionClaim } from '../catalog/catalog-client.js';
@@ -13,12 +19,19 @@ import {
   type BindingClaims,
   claimAt,
   newBindings,
+  notBound,
   refuseDuplicates,
   refuseUnknownChains,
   toRecord,
 } from './binding-rules.js';
 import { listBindings } from './binding-store.js';
-import { addBindings, refuseUnbound, removeBinding, updateBindings } from './change-bindings.js';
+import {
+  addBindings,
+  type ChangedBindings,
+  refuseUnbound,
+  removeBinding,
+  updateBindings,
+} from './change-bindings.js';
 
 type Rpcs = typeof bindingRpcs;
 export type BindingWrites = Omit<Rpcs, 'bindings.list'>;
@@ -27,7 +40,7 @@ export interface BindingDependencies extends BindingClaims {
   readonly db: Db;
   readonly access: Pick<DeploymentAccess, 'visible'>;
   readonly lanes: Pick<Lanes, 'submit'>;
-  readonly catalog: Pick<CatalogClient, 'claimVersions' | 'release'>;
+  readonly catalog: Pick<CatalogClient, 'claimVersions' | 'release' | 'version'>;
   /** Claims and releases run one at a time per deployment. */
   readonly claimMutex: KeyedMutex;
   readonly clock: Pick<Clock, 'now'>;
@@ -48,7 +61,10 @@ export function bindingReads({
       if (query.event === undefined) return { data: bindings.map(toRecord) };
       const event = query.event.normalize('NFC');
       const found = bindings.find((binding) => binding.event === event);
-      if (found === undefined) throw new ServiceError('event_binding_not_found');
+      if (found === undefined) {
+        const bound = bindings.map((binding) => binding.event);
+        throw new ServiceError('event_binding_not_found', notBound(event, bound));
+      }
       return { data: toRecord(found) };
     },
   };
@@ -77,8 +93,7 @@ export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<
         const keyed = keyedRequest(operation, headers['idempotency-key'], body, call.caller, now);
         const claim = () => newBindings(dependencies, deployment, body, '', new Date(now));
         const added = addBindings(deployment, call, claim, limits.bindingsPerDeployment);
-        const item = keyedItem(db, added, keyed);
-        return { data: (await lanes.submit(item)).records };
+        return answerOf(await lanes.submit(keyedItem(db, added, keyed)));
       }),
     'bindings.update': (deployment, { params, body }, call) =>
       claimMutex.run(deployment.id, async () => {
@@ -89,9 +104,9 @@ export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<
         // An unbound event is reported before an unknown version. Bindings only change under `claimMutex`.
         refuseUnbound(body, new Set((await listBindings(db, deployment.id)).map(({ event }) => event)));
         const claims = await claimChanged(dependencies, deployment, body);
-        const { records, unbound } = await lanes.submit(updateBindings(deployment, call, body, claims));
-        await release(deployment, unbound);
-        return { data: records };
+        const changed = await lanes.submit(updateBindings(catalog, deployment, call, body, claims));
+        await release(deployment, changed.unbound);
+        return answerOf(changed);
       }),
     'bindings.remove': (deployment, { query }, call) =>
       claimMutex.run(deployment.id, async () => {
@@ -100,6 +115,12 @@ export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<
         return { data: { deleted: true } };
       }),
   };
+}
+
+/** What was put; likely mistakes are told in the message. */
+function answerOf({ records: data, warnings = [] }: ChangedBindings) {
+  const message = withWarnings(warnings);
+  return { data, ...(message !== undefined && { message }) };
 }
 
 /** Claims the versions that changes name, by event. */

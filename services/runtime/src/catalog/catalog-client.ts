@@ -1,5 +1,11 @@
 import { type Bus, serviceCall } from '@orrery/bus';
-import { catalogContract, type VersionDefinition, type WorldTexts } from '@orrery/contracts';
+import {
+  type CallContext,
+  catalogContract,
+  MAX_LIMIT,
+  type VersionDefinition,
+  type WorldTexts,
+} from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { CompiledDefinition, CompiledSchema } from '../execution/compiled-definition.js';
 import { createConfirm, createDefinitions } from './definitions.js';
@@ -12,6 +18,8 @@ export interface CatalogClient {
   findVersion(worldId: number, event: string, version: number): Promise<number | undefined>;
   /** A live schema as it is now; `undefined` when there is none of this name. */
   schema(worldId: number, name: string): Promise<CompiledSchema | undefined>;
+  /** The names of a world's live schemas, up to 100, on behalf of a caller who may see it; none without the catalog. */
+  schemaNames(world: string, call: CallContext): Promise<string[]>;
   /** The world's texts as they are now; `undefined` when it is gone. */
   world(worldId: number): Promise<WorldTexts | undefined>;
   claimSchemas: ClaimSchemas;
@@ -48,6 +56,7 @@ export interface SchemaClaim extends MadeClaim {
 export interface VersionClaim extends MadeClaim {
   readonly event: string;
   readonly version: number;
+  readonly definition: VersionDefinition;
 }
 
 /** Claims schemas for a deployment's first instances. @throws `unknown_entity_schema` */
@@ -85,6 +94,12 @@ export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClient
       return versionId ?? undefined;
     },
     schema: definitions.schema,
+    schemaNames: async (worldAddress, call) => {
+      const query = { page: 1, limit: MAX_LIMIT };
+      const request = { params: { worldAddress }, query, headers: {}, body: {} };
+      const listed = bus.call(rpcs['entitySchemas.list'], request, call);
+      return (await listed.catch(() => ({ data: [] }))).data.map(({ name }) => name);
+    },
     world: definitions.world,
     claimSchemas: async ({ address, world_id }, schemas) => {
       const request = { worldId: world_id, deployment: address, schemas: [...schemas] };
@@ -95,12 +110,10 @@ export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClient
       if (versions.length === 0) return [];
       const request = { worldId, deployment: address, versions: [...versions] };
       const { definitions, revisions } = await bus.call(rpcs['claims.versions'], request, options());
-      return definitions.map(({ event, version, versionId: id }) => ({
-        event,
-        version,
-        id,
-        revision: revisions?.[id] ?? null,
-      }));
+      return definitions.map((definition) => {
+        const { event, version, versionId: id } = definition;
+        return { event, version, id, revision: revisions?.[id] ?? null, definition };
+      });
     },
     lock: (worldId, versionIds) =>
       bus.call(rpcs['definitions.lock'], { worldId, versionIds: [...versionIds] }, options()),

@@ -4,11 +4,13 @@ import {
   type CallContext,
   catalogContract,
   type deploymentRpcs,
+  type FieldProblem,
   type Handlers,
   newAddress,
   type ReplyOf,
   type RequestOf,
   ServiceError,
+  withWarnings,
 } from '@orrery/contracts';
 import {
   answerOnce,
@@ -21,6 +23,7 @@ import {
 import type { Clock } from '@orrery/service-kit';
 import { refuseOverQuota } from '../accounts/account-store.js';
 import { type NewBinding, newBindings } from '../bindings/binding-rules.js';
+import { bindingWarnings } from '../bindings/binding-warnings.js';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import { toRecord } from '../deployments/deployment-rules.js';
 import { lockedDefinition } from '../deployments/lock-deployment.js';
@@ -67,21 +70,39 @@ async function createDeployment(
   );
   const answer = keyed && (await findAnswer(dependencies.db, keyed));
   // Stored by this very operation.
-  if (answer !== undefined) return { data: answer as ReplyOf<Creation>['data'] };
-  const data = await untilUnchanged(async () => {
+  if (answer !== undefined) return told(answer as Stored);
+  const created = await untilUnchanged(async () => {
     const plan = await planDeployment(dependencies, request, call);
     return transaction(
       dependencies.db,
       (trx) =>
-        answerOnce(trx, keyed, async () =>
-          toRecord(await insertDeployment(trx, plan, call.caller, dependencies.limits)),
-        ),
+        answerOnce(trx, keyed, async () => {
+          const message = withWarnings(warningsOf(plan));
+          const record = toRecord(await insertDeployment(trx, plan, call.caller, dependencies.limits));
+          return { ...record, ...(message !== undefined && { message }) };
+        }),
       { ...(plan.copies && COPYING), signal: call.signal },
     );
   });
-  dependencies.announceCreation(data.address);
-  return { data };
+  dependencies.announceCreation(created.address);
+  return told(created);
 }
+
+/** The record and the message as one object, which is what is stored under a key: the record alone without a message. */
+type Stored = ReplyOf<Creation>['data'] & { readonly message?: string };
+
+function told(stored: Stored): ReplyOf<Creation> {
+  const { message, ...data } = stored;
+  return { data, ...(message !== undefined && { message }) };
+}
+
+/** Likely mistakes in the bindings that are allowed. Copied ones were told of when the source got them. */
+const warningsOf = ({ given, bindings }: DeploymentPlan): FieldProblem[] =>
+  bindings
+    .slice(0, given.bindings.length)
+    .flatMap(({ binding, definition }, index) =>
+      bindingWarnings(binding, definition, given.payToAddress ?? null, `/bindings/${index}`),
+    );
 
 /** A clone fails at most once for each creation of its account that runs at the same time. */
 const COPYING: TransactionOptions = { isolation: 'repeatable read', attempts: 10 };

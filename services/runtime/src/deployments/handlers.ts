@@ -4,10 +4,12 @@ import {
   catalogContract,
   type DeploymentSettings,
   type deploymentRpcs,
+  type FieldProblem,
   type Handlers,
   type JsonObject,
   paginationOf,
   refuseDeepPage,
+  withWarnings,
 } from '@orrery/contracts';
 import type { Logger, Semaphore } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
@@ -22,6 +24,7 @@ import { refuseLocked, toRecord } from './deployment-rules.js';
 import { lockItem } from './lock-deployment.js';
 import type { OwnedHandler, OwnedHandlers } from './owned-handlers.js';
 import { refuseLargeBody } from './refuse-large-body.js';
+import { unpayableBound } from './unpayable-events.js';
 
 type Rpcs = typeof deploymentRpcs;
 type Reads = Pick<Rpcs, 'deployments.list' | 'deployments.get' | 'deployments.relation'>;
@@ -35,7 +38,7 @@ export interface DeploymentDependencies {
   readonly access: Pick<DeploymentAccess, 'visible'>;
   readonly lanes: Pick<Lanes, 'submit'>;
   readonly models: ModelList;
-  readonly catalog: Pick<CatalogClient, 'lock' | 'release'>;
+  readonly catalog: Pick<CatalogClient, 'lock' | 'release' | 'version'>;
   readonly limits: RuntimeLimits;
   readonly logger: Logger;
 }
@@ -119,11 +122,16 @@ export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHan
       const { record, changed } = await lanes.submit(lockItem(dependencies, deployment, call));
       return { data: record, message: changed ? 'Deployment locked' : 'Deployment is already locked' };
     },
-    'deployments.publish': action(
-      set('is_public', true, 'published'),
-      'Deployment published successfully',
-      'Deployment is already public',
-    ),
+    'deployments.publish': async (deployment, _request, call) => {
+      let warnings: readonly FieldProblem[] = [];
+      const prepare = async (state: DeploymentState) => {
+        warnings = await unpayableBound(catalog, state);
+      };
+      const publish = changeItem(deployment, call, set('is_public', true, 'published'), prepare);
+      const { record, changed } = await lanes.submit(publish);
+      const done = changed ? 'Deployment published successfully' : 'Deployment is already public';
+      return { data: record, message: withWarnings(warnings, warnings.length > 0 ? `${done}.` : done) };
+    },
     'deployments.unpublish': action(
       set('is_public', false, 'unpublished'),
       'Deployment is no longer public',

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   ServiceError,
+  spaceAround,
 } from '@orrery/contracts';
 import { changeKey, type InstanceName } from '../journal/change.js';
 import type { InstanceState, InstanceView, Needs } from '../state/instance-view.js';
@@ -100,7 +101,9 @@ function modeOf({ definition }: CompiledDefinition, change: ProposedChange): Cha
   const modes = definition.stateChanges;
   const mode = modes === null ? 'partial' : ownValue(modes, entitySchema);
   if (mode !== undefined && Object.hasOwn(definition.schemas, entitySchema)) return mode;
-  throw changeNotAllowed('schema', change);
+  throw modes === null
+    ? changeNotAllowed('no_schema', change, { known: Object.keys(definition.schemas) })
+    : changeNotAllowed('schema', change, { known: Object.keys(modes) });
 }
 
 const ownValue = <T>(record: Record<string, T>, key: string): T | undefined =>
@@ -127,6 +130,8 @@ function applyOne(
 function refuseBadId(change: ProposedChange): void {
   if (instanceIdRule.safeParse(change.instanceId).success) return;
   const key = changeKey(change);
+  const { instanceId } = change;
+  if (instanceId.trim() !== instanceId) throw invalidKey(key, `"${key}": ${spaceAround(instanceId)}`);
   throw invalidKey(
     key,
     `"${key}" holds no valid instanceId. It must have 1–255 characters and no control characters, and it may not be ".", "..", "__proto__", "constructor" or "prototype".`,

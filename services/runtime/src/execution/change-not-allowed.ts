@@ -1,9 +1,13 @@
-import { type JsonValue, ServiceError } from '@orrery/contracts';
+import { didYouMean, ServiceError } from '@orrery/contracts';
 import { changeKey, type InstanceName } from '../journal/change.js';
 
 /** The texts of `change_not_allowed`, by the fact `reason`. */
 const TEXTS = {
-  schema: ({ entitySchema }) => `This event may not change instances of "${entitySchema}".`,
+  schema: ({ entitySchema }, { known = [] }) =>
+    `The version's stateChanges does not name "${entitySchema}", so this event may not change instances of it.` +
+    didYouMean(entitySchema, known),
+  no_schema: ({ entitySchema }, { known = [] }) =>
+    `The world has no entity schema "${entitySchema}".${didYouMean(entitySchema, known)}`,
   absent: (name) => `There is no instance ${changeKey(name)} to delete.`,
   not_loaded: (name) => `${changeKey(name)} exists and was not read.`,
   delete: (name) => `This event may not delete ${changeKey(name)}.`,
@@ -17,6 +21,8 @@ interface Facts {
   /** The attribute that a guard is about. */
   readonly attribute?: string;
   readonly limit?: number;
+  /** Schemas that the version may change. */
+  readonly known?: readonly string[];
 }
 
 /** A change of one instance that the version's mode map or guards do not allow. */
@@ -26,8 +32,9 @@ export function changeNotAllowed(
   facts: Facts = {},
 ): ServiceError {
   const text: (name: InstanceName, facts: Facts) => string = TEXTS[reason];
+  const { known: _, ...shown } = facts;
   return new ServiceError('change_not_allowed', text(name, facts), {
-    facts: { key: changeKey(name), reason, ...(facts as Record<string, JsonValue>) },
+    facts: { key: changeKey(name), reason, ...shown },
   });
 }
 

@@ -20,7 +20,7 @@ import {
 } from '../journal/change.js';
 import type { AppliedChange } from './apply-changes.js';
 import { changeNotAllowed, tooManyChanged } from './change-not-allowed.js';
-import type { CompiledDefinition } from './compiled-definition.js';
+import type { CompiledDefinition, Told } from './compiled-definition.js';
 import type { Proposal } from './decide-proposal.js';
 import type { ExecutionLimits } from './execution.js';
 import type { ReadSet } from './read-entities.js';
@@ -43,12 +43,12 @@ export const noChanges = (): CheckedChanges => brand([]);
 export function checkStates(
   applied: readonly AppliedChange[],
   { stateBytes }: Pick<ExecutionLimits, 'stateBytes'>,
-  { keepIdle = false } = {},
+  { keepIdle = false, showsValues = true } = {},
 ): CheckedChanges {
   const problems: FieldProblem[] = [];
   const patterns: PatternWork = { left: MAX_PATTERN_WORK };
   for (const change of applied) {
-    problems.push(...problemsOf(change, patterns, stateBytes));
+    problems.push(...problemsOf(change, patterns, stateBytes, { showsValues }));
     if (problems.length >= MAX_PROBLEMS) break;
   }
   const [first] = problems;
@@ -61,11 +61,16 @@ export function checkStates(
   return brand(applied.map(changeOf).filter((change) => keepIdle || !isIdle(change)));
 }
 
-function problemsOf(change: AppliedChange, patterns: PatternWork, maxBytes: number): FieldProblem[] {
+function problemsOf(
+  change: AppliedChange,
+  patterns: PatternWork,
+  maxBytes: number,
+  told: Told,
+): FieldProblem[] {
   if (change.after === null) return NOTHING;
   if (jsonBytes(change.after, maxBytes) > maxBytes)
     return [fieldProblem(pointerTo(change), 'too_large', `A state has at most ${maxBytes / 1024} KiB.`)];
-  const problems = change.schema.problemsOf(change.after, patterns);
+  const problems = change.schema.problemsOf(change.after, patterns, told);
   if (problems.length === 0) return NOTHING;
   const at = pointerTo(change);
   return problems.map(({ pointer, code, message }) => fieldProblem(`${at}${pointer}`, code, message));
@@ -163,9 +168,13 @@ function refuseLeap(change: AppliedChange, before: JsonObject, attribute: string
 const numberOf = (value: JsonValue | undefined): number => (typeof value === 'number' ? value : 0);
 
 /** @throws `invalid_result` for a result that breaks the version's `outputSchema` or is no safe JSON */
-export function checkResult(definition: CompiledDefinition, result: JsonObject | null): void {
+export function checkResult(
+  definition: CompiledDefinition,
+  result: JsonObject | null,
+  told: Told = { showsValues: true },
+): void {
   const unsafe = findUnsafeJson(result);
-  const problems = unsafe === undefined ? definition.problemsOfResult(result) : [unsafe];
+  const problems = unsafe === undefined ? definition.problemsOfResult(result, told) : [unsafe];
   const [first] = problems;
   if (first === undefined) return;
   throw new ServiceError('invalid_result', `${first.pointer || 'result'}: ${first.message}`, {

@@ -18,6 +18,11 @@ import {
   type PatternWork,
 } from '@orrery/expressions';
 
+/** Whether messages repeat the values found: of a model's answer they do not (docs/ai.md). */
+export interface Told {
+  readonly showsValues: boolean;
+}
+
 /** An entity schema that completes and checks states. */
 export interface CompiledSchema {
   readonly definition: SchemaDefinition;
@@ -25,7 +30,7 @@ export interface CompiledSchema {
   /** Fills in the defaults of absent attributes; the state itself where none is missing. */
   withDefaults(state: JsonObject): JsonObject;
   /** The rules that the state breaks; pointers are into the state. Patterns are charged to `patterns`. */
-  problemsOf(state: JsonObject, patterns: PatternWork): FieldProblem[];
+  problemsOf(state: JsonObject, patterns: PatternWork, told: Told): FieldProblem[];
 }
 
 export function compileSchema(definition: SchemaDefinition): CompiledSchema {
@@ -35,7 +40,7 @@ export function compileSchema(definition: SchemaDefinition): CompiledSchema {
     definition,
     isRequired: (attribute) => required.has(attribute),
     withDefaults: (state) => applyDefaults(compiled, state),
-    problemsOf: (state, patterns) => checkState(compiled, state, patterns),
+    problemsOf: (state, patterns, told) => checkState(compiled, state, patterns, told),
   };
 }
 
@@ -46,7 +51,7 @@ export interface CompiledDefinition {
   readonly mutation: 'direct' | 'ai' | 'none';
   readonly template: CompiledTemplate | null;
   problemsOfInput(input: JsonObject): FieldProblem[];
-  problemsOfResult(result: JsonObject | null): FieldProblem[];
+  problemsOfResult(result: JsonObject | null, told: Told): FieldProblem[];
   /** A schema of the version. @throws `unknown_entity_schema` */
   schemaNamed(name: string): CompiledSchema;
 }
@@ -62,7 +67,7 @@ export function compileDefinition(definition: VersionDefinition): CompiledDefini
     mutation: mutationOf(definition),
     template: templateOf(definition),
     problemsOfInput: contractCheck(definition.inputSchema, 'inputSchema'),
-    problemsOfResult: (result) => problemsOfResult(result ?? {}),
+    problemsOfResult: (result, told) => problemsOfResult(result ?? {}, told),
     schemaNamed: (name) => {
       const schema = schemas.get(name);
       if (schema !== undefined) return schema;
@@ -87,9 +92,12 @@ function templateOf({ mutationSettings }: VersionDefinition): CompiledTemplate |
   throw new ServiceError('invalid_template', compiled.problems[0]?.message, { errors: compiled.problems });
 }
 
-function contractCheck(schema: JsonObject | null, what: string): (value: JsonValue) => FieldProblem[] {
+function contractCheck(
+  schema: JsonObject | null,
+  what: string,
+): (value: JsonValue, told?: Told) => FieldProblem[] {
   if (schema === null) return () => [];
   const compiled = compileContract(schema);
-  if (compiled.ok) return (value) => checkAgainst(compiled.contract, value);
+  if (compiled.ok) return (value, told) => checkAgainst(compiled.contract, value, told);
   throw new ServiceError('validation_failed', `The ${what} cannot be used.`, { errors: compiled.problems });
 }

@@ -96,8 +96,9 @@ function applyAndCheck(
   if ('needs' in outcome) return { kind: 'needs', ...outcome.needs };
   if (from === 'model') refuseUnloaded(outcome.applied, reads);
   checkGuards(definition.definition.guards ?? {}, from, outcome.applied);
-  const changes = checkStates(outcome.applied, limits);
-  checkResult(definition, result);
+  const told = { showsValues: from === 'template' };
+  const changes = checkStates(outcome.applied, limits, told);
+  checkResult(definition, result, told);
   checkEntrySize(input, changes, result, limits);
   checkInstanceCount(changes, instanceCount);
   return { kind: 'succeeded', changes, result, reads, wholeSchemas };

@@ -1,6 +1,7 @@
 import {
   type AcceptedExecution,
   type CallContext,
+  didYouMean,
   type ExecutionAnswer,
   type ExpectedBinding,
   ServiceError,
@@ -154,7 +155,8 @@ export function resolveEvent(
     throw new ServiceError('deployment_not_public', 'The owner of the deployment has not published it.');
   if (isPaused(state.row)) throw new ServiceError('deployment_paused');
   const binding = state.bindings.get(event);
-  if (binding === undefined) throw new ServiceError('event_not_bound', `"${event}" is not bound here.`);
+  if (binding === undefined)
+    throw new ServiceError('event_not_bound', notBound(event, state.bindings.keys()));
   if (confirmed?.versionId !== binding.versionId) return 'prepare';
   const { definition } = confirmed;
   if (definition === undefined) throw new ServiceError('unknown_event_version', 'The bound version is gone.');
@@ -167,6 +169,17 @@ export function resolveEvent(
   if (trigger === 'public' && definition.definition.executionSettings?.visibility !== 'public')
     throw new ServiceError('event_not_public', `The visibility of "${event}" is not "public".`);
   return { binding, definition };
+}
+
+/** At most this many bound events are listed in an error. */
+const MAX_LISTED = 10;
+
+function notBound(event: string, bound: Iterable<string>): string {
+  const events = [...bound];
+  const meant = didYouMean(event, events);
+  const isShort = events.length > 0 && events.length <= MAX_LISTED;
+  const all = meant === '' && isShort ? ` Bound are: ${events.join(', ')}.` : '';
+  return `The event "${event}" is not bound in this deployment.${meant}${all}`;
 }
 
 const isExpected = (

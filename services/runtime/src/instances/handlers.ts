@@ -6,7 +6,6 @@ import {
   type instanceRpcs,
   paginationOf,
   refuseDeepPage,
-  ServiceError,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
 import type { Clock, Semaphore } from '@orrery/service-kit';
@@ -20,6 +19,7 @@ import { notFound } from '../deployments/deployment-rules.js';
 import type { OwnedHandlers } from '../deployments/owned-handlers.js';
 import { keyedItem } from '../idempotency/keyed-item.js';
 import type { Lanes } from '../lanes/lanes.js';
+import { instanceNotFound } from './instance-rules.js';
 import { listInstances, recordOf } from './instance-store.js';
 import { instanceAt } from './past-instance.js';
 import { createReadCurrent } from './read-current.js';
@@ -87,7 +87,7 @@ export function instanceReads({ db, access, directory, reading }: InstanceReadDe
       const current = deployment && (await readCurrent({ ...path, deploymentId: deployment.id }));
       const isOwner = deployment?.ownerAccountId === accountOf(caller);
       if (current === undefined || !(current.isPublic || isOwner)) throw notFound();
-      if (current.instance === undefined) throw new ServiceError('entity_instance_not_found');
+      if (current.instance === undefined) throw instanceNotFound(path);
       return withTag(recordOf(current.instance));
     },
   };

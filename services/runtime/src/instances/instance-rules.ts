@@ -1,4 +1,4 @@
-import { type InstanceRecord, ServiceError } from '@orrery/contracts';
+import { cutText, type InstanceRecord, ServiceError, spaceAround } from '@orrery/contracts';
 import type { InstanceName } from '../journal/change.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
 
@@ -15,10 +15,29 @@ export const toRecord = (
   updatedAt: updatedAt.toISOString(),
 });
 
+/** No instance has this key. A space at its end is easily overlooked. */
+export function instanceNotFound({
+  instanceId,
+  entitySchema,
+}: {
+  readonly instanceId: string;
+  readonly entitySchema?: string | undefined;
+}): ServiceError {
+  const ofSchema = entitySchema === undefined ? '' : ` of "${cutText(entitySchema, 255)}"`;
+  const hint = instanceId.trim() === instanceId ? '' : ` ${spaceAround(instanceId)}`;
+  return new ServiceError(
+    'entity_instance_not_found',
+    `The deployment has no instance "${cutText(instanceId, 255)}"${ofSchema}.${hint}`,
+  );
+}
+
 /** The one schema that has an instance of this key. @throws `entity_instance_not_found`, `ambiguous_instance` */
-export function onlySchema(schemas: readonly string[]): string {
+export function onlySchema(
+  schemas: readonly string[],
+  path: { readonly instanceId: string; readonly entitySchema?: string | undefined },
+): string {
   const [only, ...others] = schemas;
-  if (only === undefined) throw new ServiceError('entity_instance_not_found');
+  if (only === undefined) throw instanceNotFound(path);
   if (others.length === 0) return only;
   throw new ServiceError(
     'ambiguous_instance',

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
 import { headOf } from '../journal/journal-store.js';
 import { pastStates } from '../journal/past-states.js';
-import { onlySchema } from './instance-rules.js';
+import { instanceNotFound, onlySchema } from './instance-rules.js';
 import { findInstance, schemasWith } from './instance-store.js';
 import type { InstancePath } from './write-items.js';
 
@@ -23,9 +23,12 @@ export async function instanceAt(
     entitySchema === undefined ? await schemasEverWith(db, deploymentId, instanceId) : [entitySchema];
   const names = schemas.map((schema) => ({ entitySchema: schema, instanceId }));
   const states = await pastStates(db, deploymentId, names, seq);
-  const schema = onlySchema(schemas.filter((_, index) => states[index] !== null));
+  const schema = onlySchema(
+    schemas.filter((_, index) => states[index] !== null),
+    { instanceId, entitySchema },
+  );
   const past = states[schemas.indexOf(schema)];
-  if (!past) throw new ServiceError('entity_instance_not_found');
+  if (!past) throw instanceNotFound({ instanceId, entitySchema });
   const row = await findInstance(db, deploymentId, schema, instanceId);
   const at = past.changedAt ?? row?.created_at ?? new Date(0);
   return {

@@ -60,7 +60,8 @@ export function createReadCurrent(db: Db): ReadCurrent {
   return async (wanted) => {
     const [row, second] = await read(wanted);
     if (row === undefined) return undefined;
-    if (second !== undefined) onlySchema(await schemasWith(db, wanted.deploymentId, wanted.instanceId));
+    if (second !== undefined)
+      onlySchema(await schemasWith(db, wanted.deploymentId, wanted.instanceId), wanted);
     return { isPublic: row.is_public, instance: row.id === null ? undefined : (row as InstanceRow) };
   };
 }

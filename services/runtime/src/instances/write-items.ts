@@ -1,5 +1,6 @@
 import {
   type CallContext,
+  didYouMean,
   fieldProblem,
   type InstanceRecord,
   type JournalKind,
@@ -24,7 +25,7 @@ import { schemasWith } from './instance-store.js';
 
 export interface WriteDependencies {
   readonly db: Db;
-  readonly catalog: Pick<CatalogClient, 'schema'>;
+  readonly catalog: Pick<CatalogClient, 'schema' | 'schemaNames'>;
   readonly limits: RuntimeLimits;
 }
 
@@ -72,19 +73,21 @@ export function createItem(
   { state: given, ...name }: InstanceName & { state: JsonObject },
 ): WorkItem<InstanceRecord> {
   let schema: CompiledSchema | undefined;
+  let known: readonly string[] = [];
   return {
     deploymentId: deployment.id,
     deadline: call.deadline,
     signal: call.signal,
     prepare: async () => {
       schema = await catalog.schema(deployment.worldId, name.entitySchema);
+      if (schema === undefined) known = await catalog.schemaNames(deployment.worldAddress, call);
     },
     decide: (state, _ids, now) => {
       refuseLocked(state.row);
-      if (schema === undefined) throw unknownSchema(name.entitySchema);
+      if (schema === undefined) throw unknownSchema(name.entitySchema, known);
       const before = state.instances.get(name.entitySchema, name.instanceId);
       if (before === undefined) return { kind: 'needs', needs: { instances: [name] } };
-      if (before !== null) throw new ServiceError('entity_instance_exists');
+      if (before !== null) throw alreadyThere(name);
       const { instancesPerDeployment: limit } = limits;
       if ((state.head.totals['instances'] ?? 0) + state.runs.room >= limit) throw tooManyInstances(limit);
       return written(
@@ -98,10 +101,15 @@ export function createItem(
   };
 }
 
-const unknownSchema = (name: string) =>
-  new ServiceError('unknown_entity_schema', `There is no entity schema "${name}".`, {
-    errors: [fieldProblem('/entitySchema', 'unknown_entity_schema', 'There is no such entity schema.')],
+const alreadyThere = ({ entitySchema, instanceId }: InstanceName): ServiceError =>
+  new ServiceError('entity_instance_exists', `The instance "${entitySchema}:${instanceId}" exists already.`);
+
+function unknownSchema(name: string, known: readonly string[]): ServiceError {
+  const message = `The world has no entity schema "${name}".${didYouMean(name, known)}`;
+  return new ServiceError('unknown_entity_schema', message, {
+    errors: [fieldProblem('/entitySchema', 'unknown_entity_schema', message)],
   });
+}
 
 /** `state` null deletes. @throws `entity_instance_not_found`, `ambiguous_instance`, `revision_mismatch` and others */
 export function changeItem(
@@ -132,7 +140,7 @@ export function changeItem(
           needs: { instances: missing.map((entitySchema) => ({ entitySchema, instanceId })) },
         };
       }
-      const entitySchema = onlySchema(presentIn(state, candidates, path));
+      const entitySchema = onlySchema(presentIn(state, candidates, path), path);
       const before = state.instances.get(entitySchema, instanceId);
       if (!before) return { kind: 'prepare' };
       refuseOtherRevision(ifMatch, before.revision);

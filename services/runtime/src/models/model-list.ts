@@ -1,4 +1,4 @@
-import { type AiModelRecord, ServiceError } from '@orrery/contracts';
+import { type AiModelRecord, didYouMean, ServiceError } from '@orrery/contracts';
 import { isPriced, type Model } from './model.js';
 
 /** The models that the operator offers. */
@@ -36,8 +36,10 @@ export function refuseUnknownModel(
 ): void {
   if (modelId === null || modelId === undefined) return;
   if (models.find(modelId) !== undefined) return;
-  throw new ServiceError('unknown_ai_model', `There is no AI model "${modelId}".`, {
-    errors: [{ pointer, code: 'unknown_ai_model', message: 'There is no such AI model.' }],
+  const known = models.all().map((model) => model.modelId);
+  const message = `There is no AI model "${modelId}".${didYouMean(modelId, known)} GET /api/ai-models lists them.`;
+  throw new ServiceError('unknown_ai_model', message, {
+    errors: [{ pointer, code: 'unknown_ai_model', message }],
   });
 }
 

@@ -1,0 +1,97 @@
+import {
+  type BindingInput,
+  didYouMean,
+  type FieldProblem,
+  fieldProblem,
+  isJsonObject,
+  type OnchainFilter,
+  type VersionDefinition,
+} from '@orrery/contracts';
+import { changesIn, compileContract, toJsonSchema } from '@orrery/expressions';
+import { unpayable } from '../deployments/unpayable-events.js';
+
+/** Likely mistakes in a binding that are allowed. Pointers begin with `at`, the binding's place in the body. */
+export const bindingWarnings = (
+  { onchain }: Pick<BindingInput, 'onchain'>,
+  definition: VersionDefinition,
+  payToAddress: string | null,
+  at: string,
+): FieldProblem[] => [
+  ...unpayable(definition, payToAddress, `${at}/event`),
+  ...filterWarnings(onchain, definition, `${at}/onchain`),
+];
+
+/** Filter names that name nothing which the version declares, so that nothing is pushed of them. */
+function filterWarnings(
+  filter: OnchainFilter | null | undefined,
+  definition: VersionDefinition,
+  at: string,
+): FieldProblem[] {
+  const attributes = changeableAttributes(definition);
+  const keys = declaredResult(definition);
+  return [
+    ...unknownNames(
+      filter?.stateChanges,
+      attributes,
+      `${at}/stateChanges`,
+      (name) => `No entity schema that the version may change has an attribute "${name}".`,
+    ),
+    ...unknownNames(
+      filter?.result,
+      keys,
+      `${at}/result`,
+      (name) => `The version declares no result key "${name}".`,
+    ),
+  ];
+}
+
+/** Names of one list that are warned of at most. */
+const MAX_NAMED = 20;
+
+function unknownNames(
+  names: readonly string[] | null | undefined,
+  known: readonly string[] | undefined,
+  at: string,
+  message: (name: string) => string,
+): FieldProblem[] {
+  if (known === undefined) return [];
+  const all = new Set(known);
+  return (names ?? [])
+    .map((name, index) => ({ name, index }))
+    .filter(({ name }) => !all.has(name))
+    .slice(0, MAX_NAMED)
+    .map(({ name, index }) => {
+      const text = `${message(name)}${didYouMean(name, known)}`;
+      return fieldProblem(`${at}/${index}`, 'unknown_name', text);
+    });
+}
+
+/**
+ * Both spellings of the attributes that an execution may change: `wins` and `horse.wins`, those of the schemas and those
+ * that the template sets besides. Undefined where a schema without attributes may hold anything.
+ */
+function changeableAttributes({
+  schemas,
+  stateChanges,
+  mutationSettings,
+}: VersionDefinition): string[] | undefined {
+  const changeable = Object.values(schemas).filter(
+    ({ name }) => stateChanges === null || Object.hasOwn(stateChanges, name),
+  );
+  if (changeable.some(({ attributes }) => attributes.length === 0)) return undefined;
+  const declared = changeable.flatMap(({ name, attributes }) =>
+    attributes.map((attribute) => ({ schema: name, attribute: attribute.name })),
+  );
+  const set = changesIn(mutationSettings?.template ?? {}).flatMap(({ schema = '', change }) =>
+    isJsonObject(change) ? Object.keys(change).map((attribute) => ({ schema, attribute })) : [],
+  );
+  return [...declared, ...set].flatMap(({ schema, attribute }) => [attribute, `${schema}.${attribute}`]);
+}
+
+/** The top-level keys that the `outputSchema` declares; undefined without one, and where it allows others. */
+function declaredResult({ outputSchema }: VersionDefinition): string[] | undefined {
+  const compiled = outputSchema === null ? undefined : compileContract(outputSchema);
+  if (compiled?.ok !== true) return undefined;
+  const { properties, additionalProperties } = toJsonSchema(compiled.contract);
+  return additionalProperties === false && isJsonObject(properties) ? Object.keys(properties) : undefined;
+}
