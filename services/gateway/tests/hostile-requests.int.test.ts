@@ -55,6 +55,23 @@ describe('bodies', () => {
     expect(answer.statusCode).toBe(expected.status);
   });
 
+  it('says where a body is not valid JSON', async () => {
+    expect((await create('{\n"name": "x",}')).json()).toMatchObject({
+      detail:
+        'The body is not valid JSON. Line 2, column 13: Expected a property name in double quotes, but found "}". ' +
+        'There is no comma after the last property.',
+      facts: { line: 2, column: 13 },
+    });
+    expect((await create(Buffer.from([0x22, 0xff, 0x22]))).json().detail).toBe(
+      'The body is not valid UTF-8.',
+    );
+  });
+
+  it('says the limit of a body that is too large', async () => {
+    const { detail, facts } = (await create(JSON.stringify({ name: 'x'.repeat(1024 * 1024) }))).json();
+    expect(detail).toBe(`This operation takes a body of at most ${facts.limit} bytes.`);
+  });
+
   it.each([
     'text/plain',
     'application/x-www-form-urlencoded',

@@ -144,6 +144,20 @@ test.each<[string, JsonObject, refusal: string]>([
   expect(judged(mutation)).toMatchObject({ kind: 'failed', error });
 });
 
+test('the reason does not repeat what a model wrote, which is for its owner', () => {
+  const text = 'A quiet racecourse.';
+  const reasons = [{ 'horse:H1': { wins: text } }, { result: { winner: [text], [text]: 1 } }].map(
+    (mutation) => {
+      const decision = judged(mutation);
+      return decision.kind === 'failed' ? decision.error.errors.map(({ message }) => message) : [];
+    },
+  );
+  expect(reasons).toEqual([
+    ['The attribute "wins" must be a whole number.'],
+    ['The value must be of type string.', 'The field is not declared.'],
+  ]);
+});
+
 test('a limit of the deployment is no fault of what a model proposes', () => {
   expect(judged(changing(2))).toMatchObject({ kind: 'failed', error: { code: 'limit_reached' } });
   expect(judged(changing(1))).toMatchObject({ kind: 'succeeded' });

@@ -108,10 +108,12 @@ const MAX_LISTED = 12;
 export const undeclaredBeside =
   (declared: readonly string[]): Check =>
   (_, run) =>
-    run.problems === null ? false : report(run, 'undeclared', undeclared(run.path.at(-1), declared));
+    run.problems === null ? false : report(run, 'undeclared', undeclared(run, declared));
 
-function undeclared(key: string | number | undefined, declared: readonly string[]): string {
+function undeclared({ path, showsValues }: Validation, declared: readonly string[]): string {
+  const key = path.at(-1);
   if (typeof key !== 'string') return 'The element is not declared.';
+  if (!showsValues) return 'The field is not declared.';
   const meant = didYouMean(key, declared);
   const isShort = declared.length > 0 && declared.length <= MAX_LISTED;
   const all = meant === '' && isShort ? ` Declared here: ${quoted(declared.join(', '), 300)}.` : '';
