@@ -52,6 +52,7 @@ export const TRAFFIC = {
     serves: runtimeContract,
     calls: [
       catalog['worlds.get'],
+      catalog['entitySchemas.list'],
       catalog['claims.world'],
       catalog['claims.schemas'],
       catalog['claims.versions'],
