@@ -144,10 +144,13 @@ describe('the images', () => {
     expect(stages.get('service')?.body).toMatch(/^HEALTHCHECK [\s\S]*readyz/m);
   });
 
-  it.each([...SERVICES, 'orrery'])('%s holds its bundle and nothing else', (name) => {
+  it.each([...SERVICES, 'orrery'])('%s holds its bundle, and nothing that it does not show', (name) => {
     const { from, body } = stages.get(name) ?? { from: '', body: '' };
     expect(from).toBe(name === 'orrery' ? 'base' : 'service');
     expect(body).not.toMatch(/^(USER|RUN|ADD)/m);
-    expect(body.match(/^COPY .*$/gm)).toEqual([`COPY --from=build /orrery/deploy/dist/${name} ./`]);
+    // The gateway shows the guides.
+    const guides = name === 'gateway' ? ['COPY --from=build /orrery/docs ./docs'] : [];
+    const bundle = `COPY --from=build /orrery/deploy/dist/${name} ./`;
+    expect(body.match(/^COPY .*$/gm)).toEqual([bundle, ...guides]);
   });
 });
