@@ -28,6 +28,17 @@ describe('the guides', () => {
   });
 });
 
+describe('the page /docs', () => {
+  it('has a first request that works as it stands', async () => {
+    const page = await (await fetch(`${house.system.url}/docs`)).text();
+    const [, command = ''] = /<pre id="first-request">(.*?)<\/pre>/.exec(page) ?? [];
+    const text = `${command.replaceAll('&quot;', '"')}\n`;
+    expect(text).toMatch(/^curl /);
+    const [answered] = await runPage([{ language: 'bash', text }], house);
+    expect(JSON.parse(answered?.output ?? '')).toMatchObject({ success: true, pagination: { page: 1 } });
+  });
+});
+
 /**
  * Every operation of the document, in an order in which each finds what it needs. What is made twice was deleted in
  * between; the version that is made second is the one that is deleted.

@@ -479,6 +479,27 @@ describe('pages', () => {
     expect((await app.inject({ url: '/healthz' })).json()).toEqual({ status: 'ok' });
   });
 
+  it('hold the guides, and no other file', async () => {
+    const { app } = fakeApp();
+    const guide = await app.inject({ url: '/docs/guides/every-night' });
+    expect([guide.statusCode, guide.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(guide.headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(guide.body).toContain('<h1 id="something-every-night">');
+    expect((await app.inject({ url: '/docs' })).body).toContain('href="/docs/guides/every-night"');
+    for (const path of [
+      'nothing',
+      '%2e%2e/README',
+      '..%2fREADME',
+      'guides',
+      'concepts.md',
+      '__proto__',
+      '',
+    ]) {
+      const absent = await app.inject({ url: `/docs/${path}` });
+      expect([path, absent.statusCode, absent.json().code]).toEqual([path, 404, 'route_not_found']);
+    }
+  });
+
   it('are where a browser is led from the root; a program hears that nothing is there', async () => {
     const { app } = fakeApp();
     const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';

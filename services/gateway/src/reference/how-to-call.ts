@@ -19,7 +19,7 @@ export function howToCall(): Html {
 }
 
 const FIRST_REQUEST =
-  'curl "$(cat .orrery/url)/api/worlds" -H "Authorization: Bearer $(cat .orrery/api-key)"';
+  'curl -sS "$(cat .orrery/url)/api/worlds" -H "Authorization: Bearer $(cat .orrery/api-key)"';
 
 const EMPTY_LIST = { success: true, data: [], pagination: { page: 1, limit: 20, total: 0, totalPages: 0 } };
 
