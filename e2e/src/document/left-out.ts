@@ -4,6 +4,8 @@ import { operationOf, pathOf } from './operation-of.js';
 const PAGES = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs'];
 /** A server of its own in the process of the embedded default. */
 const SAMPLER = '/v1/chat/completions';
+/** That of `npm run local-payments`. */
+const FACILITATOR = ['/supported', '/verify', '/settle'];
 
 /** Why an exchange is nothing for a validator of the documented operations; `undefined` where it is. */
 export function whyLeftOut(exchange: Exchange): string | undefined {
@@ -15,5 +17,6 @@ export function whyLeftOut(exchange: Exchange): string | undefined {
   if (operationOf(exchange) !== undefined) return undefined;
   if (PAGES.includes(pathOf(url)) || pathOf(url).startsWith('/docs/')) return 'a page beside the operations';
   if (pathOf(url) === SAMPLER) return 'a question to the sampler';
+  if (FACILITATOR.includes(pathOf(url))) return 'a question to the facilitator';
   return answer.status >= 400 ? 'refused where the document has no operation' : undefined;
 }
