@@ -67,9 +67,23 @@ it('an asynchronous execution, and the answer to an earlier one, are answered as
   expect(await ask()).toEqual(running);
 });
 
-it('a run of which no process can tell goes on: its id is in the error', async () => {
-  const { ask } = leaving(() => Promise.reject(lost));
-  await expect(ask()).rejects.toMatchObject({ code: 'deadline_exceeded', facts: { executionId: 'e' } });
+it('a run is asked for again at the next owner when one is lost', async () => {
+  let owners = 0;
+  const ofCall = async () => {
+    owners += 1;
+    if (owners < 3) throw lost;
+    return { data: { seq: 10 } };
+  };
+  expect(await leaving(ofCall).ask()).toEqual({ data: { seq: 10 } });
+});
+
+it.each([
+  [lost, { code: 'unavailable', facts: { executionId: 'e', outcome: 'unknown' } }],
+  [new ServiceError('deadline_exceeded'), { code: 'deadline_exceeded', facts: { executionId: 'e' } }],
+])('a run of which no process tells goes on, and its id is in the error: %s', async (error, expected) => {
+  const { call, ask } = leaving(() => Promise.reject(error));
+  await expect(ask()).rejects.toMatchObject(expected);
+  expect(call.mock.calls.length).toBeLessThan(10);
 });
 
 it('a dry run may take as long as the call of a model from the start', async () => {

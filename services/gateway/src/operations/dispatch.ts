@@ -56,28 +56,53 @@ function callOverBus(
   // A dry run has no run that could be asked for later.
   const isDry = execution.query['dryRun'] !== undefined;
   const first = isDry ? { ...executing, deadline: later } : { ...executing, leavesRun: true };
-  const asking = { ...executing, deadline: later };
+  const ofRun = (otherwise: (error: unknown) => unknown) =>
+    answerOfRun(bus, execution, { ...executing, deadline: later }, otherwise);
   return (bus.call(rpc, request, first) as Promise<OperationReply>).then(
     async (answer) => {
-      const lost = leftRun(answer, execution);
-      if (lost === undefined) return answer;
+      const executionId = runAwaited(answer, execution);
+      if (executionId === undefined) return answer;
       onRun?.();
-      return (await answerOfRun(bus, execution, asking, lost)) ?? answer;
+      return (await ofRun((error) => goesOn(error, executionId))) ?? answer;
     },
     async (error: unknown) => {
       if (!isUnknown(error) && !isStillRunning(error)) throw error;
-      const answer = await answerOfRun(bus, execution, asking, error);
+      const answer = await ofRun(() => error);
       if (answer === undefined) throw error;
       return answer;
     },
   );
 }
 
-/** For an execution that became a run and whose client waits for it: how it ends where its answer does not come. */
-function leftRun({ data }: OperationReply, { headers }: Execution): ServiceError | undefined {
+/** The run that an execution became, where its client waits for it. */
+function runAwaited({ data }: OperationReply, { headers }: Execution): string | undefined {
   const { executionId } = data as { executionId?: unknown };
-  if (typeof executionId !== 'string' || /respond-async/i.test(headers['prefer'] ?? '')) return undefined;
-  return new ServiceError('deadline_exceeded', undefined, { facts: { executionId } });
+  const isAsynchronous = /respond-async/i.test(headers['prefer'] ?? '');
+  return typeof executionId === 'string' && !isAsynchronous ? executionId : undefined;
+}
+
+/** What is answered for a run whose outcome nobody tells: it is stored, so it goes on. */
+function goesOn(error: unknown, executionId: string): ServiceError {
+  const { code, message } = toCallError(error);
+  const isLate = code === 'deadline_exceeded';
+  return new ServiceError(isLate ? code : 'unavailable', message, {
+    facts: { executionId, ...(isLate ? {} : { outcome: 'unknown' }) },
+    cause: error,
+  });
+}
+
+/** Processes that may be lost while one run is waited for. */
+const MAX_LOST = 3;
+
+/** Makes a call that changes nothing, or takes effect once: again where its process is lost, since another one answers. */
+export async function repeatedWhereLost<Reply>(call: () => Promise<Reply>): Promise<Reply> {
+  for (let lost = 0; ; lost += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isUnknown(error) || lost >= MAX_LOST) throw error;
+    }
+  }
 }
 
 /** The process that took the call is gone. */
@@ -98,18 +123,19 @@ type Execution = {
 
 /**
  * A call that had become a run is answered by the run, which goes on; undefined for one that became none.
- * @throws `lost` where nobody can tell
+ * @throws what `otherwise` says of the error where nobody can tell
  */
 async function answerOfRun(
   bus: Pick<Bus, 'call'>,
   { params }: Execution,
   call: CallOptions & { callId: string },
-  lost: unknown,
+  otherwise: (error: unknown) => unknown,
 ): Promise<OperationReply | undefined> {
   const rpc = runtimeContract.rpcs['executions.ofCall'];
-  const found = await bus.call(rpc, { params, callId: call.callId }, call).catch((error: unknown) => {
+  const ask = () => bus.call(rpc, { params, callId: call.callId }, call);
+  const found = await repeatedWhereLost(ask).catch((error: unknown) => {
     // It answers what the run failed with.
-    throw saysNothing(error) ? lost : error;
+    throw saysNothing(error) ? otherwise(error) : error;
   });
   return found.data === null ? undefined : { data: found.data };
 }

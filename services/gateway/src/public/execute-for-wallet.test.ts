@@ -38,6 +38,10 @@ it('waits for a run by itself', async () => {
 it('repeats a call whose process is lost, and no other that fails', async () => {
   const lost = new ServiceError('unavailable', 'Gone.', { facts: { outcome: 'unknown' } });
   expect(await executing(() => Promise.reject(lost)).execute()).toEqual(answer);
+  const twice = vi.fn().mockRejectedValueOnce(lost).mockResolvedValue(answer);
+  const bus = { call: vi.fn().mockRejectedValueOnce(lost).mockImplementation(twice) };
+  const execute = createExecuteForWallet(bus as never, { onError: () => undefined, longerMs: 90 });
+  expect(await execute({ awaitsRun: false } as never, call)).toEqual(answer);
   const refused = executing(() => Promise.reject(new ServiceError('deployment_paused')));
   await expect(refused.execute()).rejects.toMatchObject({ code: 'deployment_paused' });
   expect(refused.made()).toHaveLength(1);

@@ -1,6 +1,11 @@
 import type { Bus } from '@orrery/bus';
 import { runtimeContract } from '@orrery/contracts';
-import { type DispatchOptions, isStillRunning, isUnknown } from '../operations/dispatch.js';
+import {
+  type DispatchOptions,
+  isStillRunning,
+  isUnknown,
+  repeatedWhereLost,
+} from '../operations/dispatch.js';
 import type { ExecuteForWallet } from './signed-route.js';
 
 /**
@@ -12,8 +17,8 @@ export const createExecuteForWallet =
   (request, { caller, requestId, deadline, signal, onRun }) => {
     const rpc = runtimeContract.rpcs['executions.public'];
     const call = { caller, requestId, deadline, signal };
-    const repeat = () =>
-      bus.call(rpc, { ...request, awaitsRun: true }, { ...call, deadline: deadline + longerMs });
+    const later = { ...call, deadline: deadline + longerMs };
+    const repeat = () => repeatedWhereLost(() => bus.call(rpc, { ...request, awaitsRun: true }, later));
     return bus
       .call(rpc, request, { ...call, leavesRun: true })
       .then(
