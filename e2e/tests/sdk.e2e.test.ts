@@ -13,6 +13,7 @@ import nacl from 'tweetnacl';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient } from '../src/api-client.js';
+import { startLosingProxy } from '../src/external/losing-proxy.js';
 import { PRICE, RECEIVER, startPaidHouse } from '../src/public/paid-house.js';
 import { racingWorld } from '../src/racing-world.js';
 
@@ -109,6 +110,16 @@ describe('the SDK', () => {
       status: 400,
       code: 'template_failed',
     });
+  });
+
+  it('executes once although answers are lost', async () => {
+    const { path } = await derby();
+    await using proxy = await startLosingProxy(system.url, 3);
+    const lossy = createOrrery({ url: proxy.url, token: system.key });
+    const deployment = lossy.deployment(path.worldAddress, path.address);
+    expect(await deployment.execute(TRAINING)).toMatchObject({ seq: 3 });
+    expect(proxy.lost).toBe(3);
+    expect(await collect(deployment.history())).toHaveLength(1);
   });
 
   it('waits for executions that go on without it', async () => {
@@ -330,6 +341,14 @@ describe('public execution by the SDK', () => {
     const answer = await client.executePublic({ ...target, by: first });
     expect(answer.stateChanges['guest:Ada']).toMatchObject({ by: first.wallet });
     expect(await client.executePublic({ ...target, by: first })).toEqual(answer);
+  });
+
+  it('executes a message once although answers are lost', async () => {
+    await using proxy = await startLosingProxy(house.system.url, 2);
+    const target = { deployment: house.world.address, event: 'enter', input: { name: 'Lost' }, by: wallet };
+    const { stateChanges } = await createOrrery({ url: proxy.url }).executePublic(target);
+    expect(proxy.lost).toBe(2);
+    expect(stateChanges['guest:Lost']).toMatchObject({ visits: 1 });
   });
 
   it('tells the price without a payer, and pays with one', async () => {
