@@ -14,7 +14,8 @@ export interface LedgerReport {
 
 /**
  * Compares the ledgers of schedules that are due every minute with themselves and with the journals: each due time from
- * the first to the last that is decided has one row, each fired one has one entry, and each entry of a schedule one row.
+ * the first to the last that is decided has one row, unless it lies in a pause; each fired one has one entry, and each
+ * entry of a schedule one row. Nothing is executed that was not bound, or while it was paused.
  */
 export async function findScheduleViolations(databaseUrl: string): Promise<LedgerReport> {
   const client = new Client({ connectionString: databaseUrl });
@@ -49,18 +50,28 @@ async function one<T>(client: Client, query: string): Promise<T> {
   return rows[0] as T;
 }
 
+/** Full minutes up to a time. */
+const minutesTo = (time: string) => `floor(extract(epoch from ${time}) / 60)`;
+
 const COVERED = `
-  select s.id, s.deployment, s.decided_until, min(o.due_at) as first, sum(o.count) as rows,
-    count(*) filter (where o.status = 'running') as running
+  select s.id, s.deployment, sum(o.count) as rows, count(*) filter (where o.status = 'running') as running,
+    ${minutesTo('s.decided_until')} - ${minutesTo('min(o.due_at)')} + 1 - coalesce((
+      select sum(${minutesTo('least(p.until, s.decided_until)')} - ${minutesTo('p.due_at')}) from scheduler.occurrences p
+      where p.schedule_id = s.id and p.kind = 'pause' and p.due_at >= min(o.due_at)
+    ), 0) as due
   from scheduler.schedules s join scheduler.occurrences o on o.schedule_id = s.id and o.kind in ('due', 'span')
   group by s.id`;
+
+/** The executions of schedules. */
+const RAN = `
+  select j.*, d.address from runtime.journal j join runtime.deployments d on d.id = j.deployment_id
+  where j.kind = 'execution' and j.trigger = 'cron'`;
 
 /** Each answers what it finds as `found`. */
 const VIOLATIONS = {
   'a due time has no row, or two': `
-    select deployment || ': ' || rows || ' rows for '
-      || round(extract(epoch from decided_until - first) / 60 + 1) || ' due times' as found
-    from (${COVERED}) c where rows <> round(extract(epoch from decided_until - first) / 60 + 1)`,
+    select deployment || ': ' || rows || ' rows for ' || due || ' due times' as found
+    from (${COVERED}) c where rows <> due`,
   'an occurrence never ended': `
     select deployment || ': ' || running as found from (${COVERED}) c where running > 0`,
   'a fired occurrence has no entry of its own': `
@@ -83,4 +94,36 @@ const VIOLATIONS = {
     select o.due_at || ' of ' || s.deployment as found
     from scheduler.occurrences o join scheduler.schedules s on s.id = o.schedule_id
     where o.kind = 'due' and o.started_at < o.due_at`,
+  'an old version was executed': `
+    select ran.seq || ' of ' || ran.address || ': version ' || ran.event_version as found
+    from (${RAN}) ran cross join lateral (
+      select (b->>'eventVersion')::integer as version
+      from runtime.journal j cross join jsonb_array_elements(j.input->'bindings') b
+      where j.deployment_id = ran.deployment_id and j.seq < ran.seq
+        and j.kind in ('deployment_created', 'bindings_added', 'bindings_updated') and b->>'event' = ran.event
+      order by j.seq desc limit 1
+    ) bound where bound.version <> ran.event_version`,
+  'the ledger has another version than the journal': `
+    select o.due_at || ' of ' || ran.address as found
+    from (${RAN}) ran join scheduler.occurrences o on o.history_id = ran.id::text
+    where o.event_version <> ran.event_version`,
+  'it was executed while its deployment was paused': `
+    select ran.seq || ' of ' || ran.address as found
+    from (${RAN}) ran cross join lateral (
+      select j.kind from runtime.journal j
+      where j.deployment_id = ran.deployment_id and j.seq < ran.seq and j.kind in ('paused', 'resumed')
+      order by j.seq desc limit 1
+    ) turned where turned.kind = 'paused'`,
+  'a due time lies in a pause': `
+    select o.due_at || ' of ' || s.deployment as found
+    from scheduler.occurrences o join scheduler.schedules s on s.id = o.schedule_id
+    join scheduler.occurrences p on p.schedule_id = o.schedule_id and p.kind = 'pause'
+      and o.due_at > p.due_at and o.due_at <= coalesce(p.until, 'infinity')
+    where o.kind in ('due', 'span')`,
+  'two pauses overlap': `
+    select p.due_at || ' of ' || s.deployment as found
+    from scheduler.occurrences p join scheduler.schedules s on s.id = p.schedule_id
+    join scheduler.occurrences other on other.schedule_id = p.schedule_id and other.kind = 'pause'
+      and (other.due_at, other.id) > (p.due_at, p.id) and other.due_at < coalesce(p.until, 'infinity')
+    where p.kind = 'pause'`,
 } as const;

@@ -1,7 +1,8 @@
 import { systemClock } from '@orrery/service-kit';
 import { type NodeProcess, startFiveProcesses, startNode } from '@orrery/testing/system';
 import { Client, type QueryResult } from 'pg';
-import { apiClient } from '../api-client.js';
+import { type ApiClient, apiClient } from '../api-client.js';
+import { type Disturbances, disturb, untilAnswered } from './disturb.js';
 import { findScheduleViolations, type LedgerReport } from './find-schedule-violations.js';
 import { scheduledWorld } from './scheduled-world.js';
 
@@ -23,16 +24,29 @@ const APART_MS = 5 * 60_000;
 /** A process works this long at most before it is killed, in milliseconds. */
 const LONGEST_LIFE_MS = 5_000;
 const AT_ONCE = 16;
+const NEVER = new AbortController().signal;
 
-/** Runs schedulers whose clocks are wrong and kills them at random; answers what the ledgers and journals say then. */
-export async function runFaults(options: FaultRun): Promise<LedgerReport & { readonly kills: number }> {
+export interface FaultReport extends LedgerReport {
+  readonly kills: number;
+  readonly disturbances: Omit<Disturbances, 'wrong'>;
+}
+
+/**
+ * Runs schedulers whose clocks are wrong and kills them at random, while owners rebind, pause and resume; answers what the
+ * ledgers and journals say then.
+ */
+export async function runFaults(options: FaultRun): Promise<FaultReport> {
   const { databaseUrl, natsUrl, schedules, schedulers, speed, seconds, write } = options;
   await using system = await startFiveProcesses({ databaseUrl, natsUrl }, { RATE_LIMITS: 'false' });
   await system.kill('scheduler');
   const api = apiClient(system.url, system.key);
   const world = await scheduledWorld(api, '* * * * *');
-  for (let made = 0; made < schedules; made += AT_ONCE)
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, schedules - made) }, world.deploy));
+  const deployments: string[] = [];
+  for (let made = 0; made < schedules; made += AT_ONCE) {
+    const some = Array.from({ length: Math.min(AT_ONCE, schedules - made) }, world.deploy);
+    deployments.push(...(await Promise.all(some)));
+  }
+  const versions = [1, await world.version('* * * * *')];
   const variables = {
     DATABASE_URL: databaseUrl,
     NATS_URL: natsUrl,
@@ -55,17 +69,35 @@ export async function runFaults(options: FaultRun): Promise<LedgerReport & { rea
       kills += 1;
     }
   };
+  const ending = new AbortController();
+  const disturbed = disturb({ api, deployments, versions, signal: ending.signal });
   await Promise.all(Array.from({ length: schedulers }, (_, index) => live(index)));
+  ending.abort();
+  const { wrong, ...disturbances } = await disturbed;
   write(`${kills} kills; the last scheduler brings the rest to an end`);
   await using last = start(0);
+  await untilFollowed(api, deployments);
   await untilNothingRuns(databaseUrl);
   await last.end('SIGTERM');
-  return { ...(await findScheduleViolations(databaseUrl)), kills };
+  const found = await findScheduleViolations(databaseUrl);
+  return { ...found, violations: [...found.violations, ...wrong], kills, disturbances };
 }
 
 async function databaseNow(databaseUrl: string): Promise<number> {
   const { rows } = await ask<{ now: Date }>(databaseUrl, 'select clock_timestamp() as now');
   return rows[0]?.now.getTime() ?? 0;
+}
+
+/** An answer about schedules includes all changes before it. */
+async function untilFollowed(api: ApiClient, deployments: readonly string[]): Promise<void> {
+  const left = [...deployments];
+  const askAll = async () => {
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      const path = `${next}/schedules`;
+      await untilAnswered(() => api.get(path), NEVER);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, askAll));
 }
 
 /** New due times begin all the time: what was claimed before is over when all that ran at one moment has ended. */
