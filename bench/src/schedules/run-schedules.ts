@@ -1,13 +1,14 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { Resources } from '@orrery/service-kit';
 import { startNatsServer } from '@orrery/testing/servers';
-import { type FiveProcesses, startFiveProcesses, startNode } from '@orrery/testing/system';
+import { type NodeProcess, startFiveProcesses, startNode } from '@orrery/testing/system';
 import { Client } from 'pg';
 import PgBoss from 'pg-boss';
+import { measureIdle } from './measure-idle.js';
 import { type ScheduledDeployments, setUpSchedules } from './set-up-schedules.js';
 import { quantile, steadyLoad } from './steady-load.js';
 
@@ -24,8 +25,9 @@ export interface SchedulesOptions {
 }
 
 /**
- * How fast two schedulers dispatch schedules that are due in the same minute, how late, and what API callers notice;
- * pg-boss with two workers that make the same calls under the same load, right afterwards; and what an idle scheduler costs.
+ * How fast two schedulers dispatch schedules that are due in the same minute, how late, and what API callers notice: as
+ * they are configured, then twice as fast as possible. After each, pg-boss with two workers that make the same calls under
+ * the same load. At last what an idle scheduler costs.
  */
 export async function runSchedules(options: SchedulesOptions): Promise<void> {
   const { schedules, apiPerSecond, leadSeconds, write } = options;
@@ -37,7 +39,7 @@ export async function runSchedules(options: SchedulesOptions): Promise<void> {
   const { url: natsUrl } = resources.use('nats', await startNatsServer());
   const backends = { databaseUrl, natsUrl, logFolder: folder };
   const system = resources.use('system', await startFiveProcesses(backends, { RATE_LIMITS: 'false' }));
-  system.add('scheduler');
+  const other = system.add('scheduler');
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   resources.add('client', () => client.end());
@@ -59,28 +61,51 @@ export async function runSchedules(options: SchedulesOptions): Promise<void> {
   const before = await load(
     AbortSignal.timeout(Math.max(3000, Math.min(20_000, due.getTime() - Date.now() - 3000))),
   );
-  await wait(Math.max(0, due.getTime() - Date.now()));
-  const ended = new AbortController();
-  const during = load(ended.signal);
-  await untilFired(client, schedules);
-  ended.abort();
-  const lateness = await latenessOf(client, due);
-  write(
-    `API p50 · p99: before ${show(before.p50, before.p99)}, during ${show((await during).p50, (await during).p99)}`,
-  );
-  write(
-    `dispatched within ${(lateness.last / 1000).toFixed(1)} s, ${Math.round((schedules * 1000) / lateness.last)}/s; lateness p50 · p99 ${show(lateness.p50, lateness.p99)}`,
-  );
-  const queuing = new AbortController();
-  const besideQueue = load(queuing.signal);
-  const queued = await runQueue({ databaseUrl, natsUrl, schedules }, deployed);
-  queuing.abort();
-  const { p50, p99 } = await besideQueue;
-  write(`pg-boss, two workers, batches of 100: ${Math.round(queued)}/s; API p50 · p99 ${show(p50, p99)}`);
-  await measureIdle(system, client, options);
+  write(`API p50 · p99 before: ${show(before)}`);
+  const dispatch = async (at: Date) => {
+    await wait(Math.max(0, at.getTime() - Date.now()));
+    const ended = new AbortController();
+    const during = load(ended.signal);
+    await untilFired(client, at, schedules);
+    ended.abort();
+    const { last, ...lateness } = await latenessOf(client, at);
+    const rate = Math.round((schedules * 1000) / last);
+    return `${(last / 1000).toFixed(1)} s, ${rate}/s; lateness p50 · p99 ${show(lateness)}; API ${show(await during)}`;
+  };
+  const queue = async () => {
+    const ended = new AbortController();
+    const beside = load(ended.signal);
+    const rate = await runQueue({ databaseUrl, natsUrl, schedules }, deployed);
+    ended.abort();
+    write(`pg-boss, two workers, batches of 100: ${Math.round(rate)}/s; API ${show(await beside)}`);
+  };
+  write(`dispatched as configured: ${await dispatch(due)}`);
+  await queue();
+  await Promise.all([system.process('scheduler').end(), other.end()]);
+  const variables = { DATABASE_URL: databaseUrl, NATS_URL: natsUrl, HEALTH_PORT: '0' };
+  const unbounded = { ...variables, SCHEDULE_PER_SECOND: '10000' };
+  const start = () => resources.use('scheduler', startNode('services/scheduler/dist/main.js', unbounded));
+  const [one] = await Promise.all([start(), start()].map(started));
+  for (let round = 0; round < 2; round += 1) {
+    write(`dispatched as fast as possible: ${await dispatch(await dueSoon(client))}`);
+    await queue();
+  }
+  await measureIdle(one?.pid ?? 0, client, options);
 }
 
-const show = (p50: number, p99: number) => `${Math.round(p50)} · ${Math.round(p99)} ms`;
+const show = ({ p50, p99 }: { p50: number; p99: number }) => `${Math.round(p50)} · ${Math.round(p99)} ms`;
+
+async function started(process: NodeProcess): Promise<NodeProcess> {
+  await process.waitFor(/"msg":"started"/);
+  return process;
+}
+
+/** Makes all schedules due once more, in some seconds. */
+async function dueSoon(client: Client): Promise<Date> {
+  const due = new Date(Date.now() + 5_000);
+  await client.query('update scheduler.schedules set next_at = $1', [due]);
+  return due;
+}
 
 async function until(client: Client, query: string, enough: number): Promise<void> {
   for (;;) {
@@ -92,14 +117,19 @@ async function until(client: Client, query: string, enough: number): Promise<voi
 
 const untilFollowed = (client: Client, count: number) =>
   until(client, 'select count(*)::int as n from scheduler.schedules where next_at is not null', count);
-const untilFired = (client: Client, count: number) =>
-  until(client, `select count(*)::int as n from scheduler.occurrences where status <> 'running'`, count);
+const untilFired = (client: Client, due: Date, count: number) =>
+  until(
+    client,
+    `select count(*)::int as n from scheduler.occurrences
+     where status <> 'running' and due_at = '${due.toISOString()}'`,
+    count,
+  );
 
 /** From the due time to the outcome, in milliseconds. */
 async function latenessOf(client: Client, due: Date) {
   const { rows } = await client.query<{ late: number }>(
     `select (extract(epoch from ended_at - $1) * 1000)::float as late from scheduler.occurrences
-     where status = 'fired' and outcome = 'succeeded' order by 1`,
+     where due_at = $1 and status = 'fired' and outcome = 'succeeded' order by 1`,
     [due],
   );
   const sorted = rows.map(({ late }) => late);
@@ -128,46 +158,4 @@ async function runQueue(
   const seconds = (performance.now() - startedAt) / 1000;
   await boss.stop({ graceful: false });
   return schedules / seconds;
-}
-
-const IDLE_SECONDS = 30;
-/** Of Linux, in which `/proc` counts. */
-const TICKS_PER_SECOND = 100;
-
-async function measureIdle(
-  system: FiveProcesses,
-  client: Client,
-  { idle, write }: SchedulesOptions,
-): Promise<void> {
-  const { pid } = system.process('scheduler');
-  const measure = async () => {
-    const [from, fromStatements] = [await cpuTicks(pid), await statements(client)];
-    await wait(IDLE_SECONDS * 1000);
-    const percent = ((await cpuTicks(pid)) - from) / TICKS_PER_SECOND / IDLE_SECONDS;
-    return `${(percent * 100).toFixed(2)} % of a core, ${Math.round((await statements(client)) - fromStatements)} transactions in ${IDLE_SECONDS} s`;
-  };
-  await wait(5000);
-  write(`idle: ${await measure()}`);
-  await client.query(
-    `insert into scheduler.schedules (deployment, world_id, world_address, event, schedule, next_at, decided_until)
-     select '0x' || lpad(to_hex(n), 40, '0'), 1, '', 'idle', '0 0 1 1 *', now() + interval '30 days', now()
-     from generate_series(1, $1::int) n`,
-    [idle],
-  );
-  await client.query('analyze scheduler.schedules');
-  write(`idle with ${idle} schedules: ${await measure()}`);
-}
-
-/** Time of the processor that a process has used. */
-async function cpuTicks(pid: number): Promise<number> {
-  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
-  return Number(fields[11]) + Number(fields[12]);
-}
-
-/** Of all services. */
-async function statements(client: Client): Promise<number> {
-  const { rows } = await client.query<{ n: number }>(
-    'select sum(xact_commit)::float as n from pg_stat_database where datname = current_database()',
-  );
-  return rows[0]?.n ?? 0;
 }
