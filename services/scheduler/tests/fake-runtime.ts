@@ -66,8 +66,11 @@ export function createFakeRuntime(now: () => number) {
     /** Runs after an execution was stored; throwing loses its answer. */
     answer: (request: ForService) => void | Promise<void>;
     /** Runs before a lifecycle is read. */
-    read: () => void;
-  } = { execute: () => 'succeeds', answer: () => undefined, read: () => undefined };
+    read: () => void | Promise<void>;
+    /** By how much the runtime's clock is ahead of the database's, in milliseconds. */
+    aheadMs: number;
+  } = { execute: () => 'succeeds', answer: () => undefined, read: () => undefined, aheadMs: 0 };
+  const at = () => new Date(now() + hooks.aheadMs).toISOString();
 
   const found = (address: string): FakeDeployment => {
     const deployment = deployments.get(address);
@@ -81,7 +84,7 @@ export function createFakeRuntime(now: () => number) {
   ) => {
     const { journal } = found(address);
     const seq = (journal.at(-1)?.seq ?? 0) + 1;
-    const entry = { seq, kind, events: [], cause: null, at: new Date(now()).toISOString(), ...more };
+    const entry = { seq, kind, events: [], cause: null, at: at(), ...more };
     journal.push({ ...entry, hash: canonicalHash({ address, ...entry, salt: crypto.randomUUID() }) });
   };
   const headOf = ({ journal }: FakeDeployment) => {
@@ -163,7 +166,7 @@ export function createFakeRuntime(now: () => number) {
       until: new Date(now()).toISOString(),
     }),
     'lifecycle.read': async ({ deployment, after }) => {
-      hooks.read();
+      await hooks.read();
       const { bindings, journal, causes, isDeleted } = found(deployment);
       return {
         deployment,
@@ -174,6 +177,7 @@ export function createFakeRuntime(now: () => number) {
         head: headOf(found(deployment)),
         afterHash: journal.find(({ seq }) => seq === after)?.hash ?? null,
         entries: journal.filter(({ seq }) => seq > after),
+        now: at(),
       };
     },
     'deployments.authorize': async ({ params, relation }, { caller }) => {
@@ -268,6 +272,8 @@ export function createFakeRuntime(now: () => number) {
       found(address).isDeleted = true;
       note(address, 'deleted');
     },
+    /** The runtime's database comes back without it. */
+    forget: (address: string) => void deployments.delete(address),
     publish: (address: string) => {
       found(address).isPublic = true;
       note(address, 'published');

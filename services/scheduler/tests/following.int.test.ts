@@ -112,6 +112,42 @@ describe('schedules follow bindings', () => {
     await house.until(async () => expect((await rows(address)).due).toBe(0));
   });
 
+  it('a clock of the runtime that is behind makes nothing due before it was bound', async () => {
+    await moveTo(Math.ceil(house.now() / MINUTE) * MINUTE + 10_000);
+    fake.hooks.aheadMs = -5 * MINUTE;
+    const address = fake.deploy({ train: fake.version('train', 1, everyMinute) });
+    await hint(address);
+    fake.hooks.aheadMs = 0;
+    expect((await schedulesOf(address))[0]).toMatchObject({ nextAt: at(50_000) });
+    await hint(address);
+    expect(fake.executed.filter(({ deployment }) => deployment === address)).toEqual([]);
+  });
+
+  it('a deployment that the runtime does not know any more has no schedule, and is left alone', async () => {
+    await moveTo(Math.ceil(house.now() / MINUTE) * MINUTE + 10_000);
+    const address = fake.deploy({ train: fake.version('train', 1, everyMinute) });
+    await hint(address);
+    fake.forget(address);
+    house.jump(MINUTE);
+    await hint(address);
+    const [scheduler] = house.schedulers;
+    const left = await scheduler?.db
+      .selectFrom('pending_syncs')
+      .selectAll()
+      .where('deployment', '=', address)
+      .execute();
+    expect(left).toEqual([]);
+    expect((await rows(address)).due).toBe(0);
+    const ledger = await scheduler?.db
+      .selectFrom('occurrences')
+      .innerJoin('schedules', 'schedules.id', 'schedule_id')
+      .select(['status', 'reason'])
+      .where('deployment', '=', address)
+      .execute();
+    expect(ledger).toHaveLength(1);
+    expect(['unbound', 'deployment_deleted']).toContain(ledger?.[0]?.reason);
+  });
+
   it('a journal that lost its end is followed from what is there', async () => {
     const [first, second] = [fake.version('train', 1, everyMinute), fake.version('train', 2, hourly)];
     const address = fake.deploy({ train: first });

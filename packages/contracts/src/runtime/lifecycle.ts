@@ -50,6 +50,8 @@ export const deploymentLifecycle = z.object({
   afterHash: sha256.nullable(),
   /** The entries after `after`, in order; only the last of them where there are many. */
   entries: z.array(lifecycleEntry),
+  /** When it was read, by the clock of the process that answers: tells how wrong the times of entries may be. */
+  now: timestamp,
 });
 export type DeploymentLifecycle = z.infer<typeof deploymentLifecycle>;
 

@@ -1,4 +1,5 @@
 import { type Handlers, type lifecycleRpcs, ServiceError } from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import type { DeploymentAccess } from '../deployments/deployment-directory.js';
 import { isPaused } from '../state/deployment-state.js';
@@ -7,10 +8,18 @@ import { lifecycleHeadOf, readLifecycle } from './read-lifecycle.js';
 export interface LifecycleDependencies {
   readonly db: Db;
   readonly access: Pick<DeploymentAccess, 'visible' | 'owned'>;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
-export const lifecycleHandlers = ({ db, access }: LifecycleDependencies): Handlers<typeof lifecycleRpcs> => ({
-  'lifecycle.read': (request) => readLifecycle(db, request),
+export const lifecycleHandlers = ({
+  db,
+  access,
+  clock,
+}: LifecycleDependencies): Handlers<typeof lifecycleRpcs> => ({
+  'lifecycle.read': async (request) => ({
+    ...(await readLifecycle(db, request)),
+    now: new Date(clock.now()).toISOString(),
+  }),
   'deployments.authorize': async ({ params, relation }, { caller }) => {
     if (caller.kind !== 'account') throw new ServiceError('deployment_not_found');
     if (relation === 'owner') await access.owned(params, caller);

@@ -24,7 +24,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export const readLifecycle = (
   db: Db,
   { deployment, after }: RequestOf<(typeof lifecycleRpcs)['lifecycle.read']>,
-): Promise<DeploymentLifecycle> =>
+): Promise<Omit<DeploymentLifecycle, 'now'>> =>
   transaction(
     db,
     async (trx) => {

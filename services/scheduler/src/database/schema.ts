@@ -15,12 +15,18 @@ interface DeploymentsTable {
   seq: number;
   hash: string;
   pause_causes: string[];
+  /** When it was last asked for what it has bound; null for one that an older release followed. */
+  synced_at: Date | null;
 }
 
-/** `wanted` grows with every hint, so a hint during a sync leads to another sync. `claim` is the process's that syncs. */
+/**
+ * `wanted` grows with every hint, so a hint during a sync leads to another sync; `done` is what it was when the last one
+ * that has ended began. `claim` is the process's that syncs.
+ */
 interface PendingSyncsTable {
   deployment: string;
   wanted: Generated<number>;
+  done: Generated<number>;
   not_before: Date;
   failures: Generated<number>;
   claim: Generated<string | null>;

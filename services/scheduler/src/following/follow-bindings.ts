@@ -70,14 +70,14 @@ export async function followBindings(dependencies: FollowDependencies): Promise<
   ];
 }
 
-/** Deployments that have an event bound. */
+/** Deployments that have a draft of an event bound: locked versions never change. */
 async function boundTo(db: Db, worldId: number, event: string): Promise<string[]> {
   const rows = await db
     .selectFrom('schedules')
     .select('deployment')
     .where('world_id', '=', worldId)
     .where('event', '=', event)
-    .where('binding_id', 'is not', null)
+    .where('is_draft', '=', true)
     .execute();
   return rows.map(({ deployment }) => deployment);
 }
@@ -189,6 +189,7 @@ async function deploymentsOf(db: Db, versionIds: readonly number[]): Promise<str
     .select('deployment')
     .distinct()
     .where('version_id', 'in', [...versionIds])
+    .where('is_draft', '=', true)
     .execute();
   return rows.map(({ deployment }) => deployment);
 }

@@ -31,6 +31,8 @@ const base = {
   cron: every,
   isSameVersion: true,
   now: NOON + 20 * MINUTE + 1,
+  aheadMs: 0,
+  since: 0,
 };
 const minutes = (rows: readonly { dueAt: number; until: number | null; status: string }[]) =>
   rows.map(({ dueAt, until, status }) => [
@@ -81,6 +83,37 @@ describe('replayLifecycle', () => {
     const replay = replayLifecycle(timing, { ...base, entries, isSameVersion: false });
     expect(minutes(replay.ledger)).toEqual([['missed', 1, null]]);
     expect(replay.timing).toMatchObject({ nextAt: NOON + 11 * MINUTE });
+  });
+
+  it('the same version, unbound and bound again in between, was not due either', () => {
+    const entries = [
+      entry('bindings_updated', 1.2, { events: ['train'] }),
+      entry('binding_removed', 2.5, { events: ['train'] }),
+      entry('bindings_added', 3.5, { events: ['train'] }),
+      entry('binding_removed', 4.5, { events: ['train'] }),
+      entry('bindings_added', 10.5, { events: ['train'] }),
+      entry('bindings_updated', 12.5, { events: ['train'] }),
+    ];
+    const replay = replayLifecycle(timing, { ...base, entries });
+    expect(minutes(replay.ledger)).toEqual([
+      ['missed', 1, null],
+      ['missed', 2, null],
+    ]);
+    expect(replay.timing).toMatchObject({ cron: every, nextAt: NOON + 11 * MINUTE });
+  });
+
+  it('a clock that is known to be behind is set right, and nothing happened before it was last looked', () => {
+    const notYet = { ...timing, cron: null, nextAt: null, decidedUntil: 0 };
+    const bound = {
+      ...base,
+      entries: [entry('bindings_added', 5.5, { events: ['train'] })],
+      isSameVersion: false,
+    };
+    const nextAt = (more: object) => replayLifecycle(notYet, { ...bound, ...more }).timing.nextAt;
+    expect(nextAt({})).toBe(NOON + 6 * MINUTE);
+    expect(nextAt({ aheadMs: 5 * MINUTE })).toBe(NOON + 11 * MINUTE);
+    expect(nextAt({ since: NOON + 8.5 * MINUTE })).toBe(NOON + 9 * MINUTE);
+    expect(nextAt({ aheadMs: 60 * MINUTE })).toBe(NOON + 21 * MINUTE);
   });
 
   it('a clock that is ahead makes nothing happen later than now, and one that is behind nothing earlier than decided', () => {

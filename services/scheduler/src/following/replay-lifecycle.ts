@@ -15,6 +15,10 @@ export interface Replayed {
   /** The version that is bound is the one that was. */
   readonly isSameVersion: boolean;
   readonly now: number;
+  /** How far the database's clock is ahead of the one that gave the entries their times, as far as that is known. */
+  readonly aheadMs: number;
+  /** None of the entries had been written then, by the database's clock. */
+  readonly since: number;
 }
 
 export interface Replay {
@@ -29,22 +33,21 @@ type Step = Parameters<typeof changeTiming>[1];
 /**
  * Goes through the entries in their order: the old definition holds until the first entry that changed the event's
  * binding, the present one from the last such entry on, and pauses hold while they lasted. The times of entries are those
- * of the process that wrote them; none counts as later than now, or as earlier than what is decided.
+ * of the process that wrote them, set right by `aheadMs`; none counts as later than now, as earlier than `since`, or as
+ * earlier than what is decided.
  */
 export function replayLifecycle(timing: Timing, replayed: Replayed): Replay {
-  const { event, entries, cron, isPaused, isSameVersion, now } = replayed;
-  const isSame = isSameVersion && isSameCron(timing.cron, cron);
-  const touching = isSame ? [] : entries.filter(({ events }) => events.includes(event));
-  const [first, last] = [touching[0], touching.at(-1)];
+  const { entries, cron, isPaused, now, aheadMs, since } = replayed;
+  const { ended, begun } = turningPoints(timing, replayed);
   const causes = new Set(replayed.pauseCauses);
   let state: Replay = { timing, ledger: [], pauseEnded: null };
   const apply = (step: Step, at: number, reason: string) => {
     state = merge(state, changeTiming(state.timing, step, at, reason));
   };
   for (const entry of entries) {
-    const at = Math.min(Date.parse(entry.at), now);
-    if (entry === first) apply({ cron: null }, at, 'binding_changed');
-    if (entry === last) apply({ cron }, at, 'binding_changed');
+    const at = Math.min(Math.max(Date.parse(entry.at) + aheadMs, since), now);
+    if (entry === ended) apply({ cron: null }, at, 'binding_changed');
+    if (entry === begun) apply({ cron }, at, 'binding_changed');
     if (entry.kind === 'paused') causes.add(entry.cause ?? 'owner');
     if (entry.kind === 'resumed') causes.delete(entry.cause ?? 'owner');
     const deploymentPaused = causes.size > 0;
@@ -56,6 +59,22 @@ export function replayLifecycle(timing: Timing, replayed: Replayed): Replay {
     apply({ deploymentPaused: isPaused }, now, 'deployment_paused');
   if (!isSameCron(state.timing.cron, cron)) apply({ cron }, now, 'definition_changed');
   return state;
+}
+
+/**
+ * The entry with which the old definition ended, and the one with which the present one began. Where both are the same,
+ * only a removal ends it: other entries may have changed no more than the binding's chains.
+ */
+function turningPoints(
+  timing: Timing,
+  { event, entries, cron, isSameVersion }: Replayed,
+): Record<'ended' | 'begun', LifecycleEntry | undefined> {
+  const touching = entries.filter(({ events }) => events.includes(event));
+  const isSame = isSameVersion && isSameCron(timing.cron, cron);
+  if (!isSame) return { ended: touching[0], begun: touching.at(-1) };
+  const isRemoval = ({ kind }: LifecycleEntry) => kind === 'binding_removed';
+  const last = touching.findLastIndex(isRemoval);
+  return { ended: touching.find(isRemoval), begun: last === -1 ? undefined : touching[last + 1] };
 }
 
 /** A pause that began in the same replay is not in the ledger yet: it ends there. */

@@ -1,7 +1,15 @@
+import { setMaxListeners } from 'node:events';
 import { ServiceError } from '@orrery/contracts';
 import { type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { type SyncDependencies, syncDeployment } from './sync-deployment.js';
-import { claimSyncs, nextSyncAt, postponeSync, type SyncClaim, wantSync } from './sync-queue.js';
+import {
+  claimSyncs,
+  nextSyncAt,
+  outcomeOfWant,
+  postponeSync,
+  type SyncClaim,
+  wantSync,
+} from './sync-queue.js';
 
 export interface SyncsDependencies extends SyncDependencies {
   readonly logger: Logger;
@@ -13,7 +21,10 @@ export interface SyncsDependencies extends SyncDependencies {
 export interface Syncs {
   /** Notes that deployments may have changed, and has them looked at at once. */
   want(deployments: readonly string[]): Promise<void>;
-  /** Resolves when a sync that began after the call has ended, here or elsewhere. @throws the signal's reason */
+  /**
+   * Resolves when a sync that began after the call has ended, here or elsewhere. A caller that waits no longer does not
+   * end it: others may wait for it. @throws `unavailable` when it failed, the signal's reason
+   */
   now(deployment: string, signal: AbortSignal): Promise<void>;
   readonly loop: PollLoop;
 }
@@ -28,9 +39,18 @@ const WAIT_MS = 50;
 export function startSyncs(dependencies: SyncsDependencies): Syncs {
   const { db, clock, databaseNow, logger, onSynced } = dependencies;
 
-  const syncOne = async (claim: SyncClaim, signal: AbortSignal): Promise<void> => {
+  const stopping = new AbortController();
+  // Each call of each sync listens to it.
+  setMaxListeners(0, stopping.signal);
+  const running = new Set<Promise<void>>();
+  const syncOne = (claim: SyncClaim): Promise<void> => {
+    const sync = syncAndEnd(claim).finally(() => running.delete(sync));
+    running.add(sync);
+    return sync;
+  };
+  const syncAndEnd = async (claim: SyncClaim): Promise<void> => {
     try {
-      if (await syncDeployment(dependencies, claim, signal)) onSynced();
+      if (await syncDeployment(dependencies, claim, stopping.signal)) onSynced();
     } catch (error) {
       // A runtime or catalog that restarts is no failure of ours, and is asked again.
       const isAway = error instanceof ServiceError && error.retryable;
@@ -39,9 +59,9 @@ export function startSyncs(dependencies: SyncsDependencies): Syncs {
       await postponeSync(db, claim, await databaseNow());
     }
   };
-  const runOnce = async (signal: AbortSignal) => {
+  const runOnce = async () => {
     const claims = await claimSyncs(db, await databaseNow(), AT_ONCE);
-    await Promise.all(claims.map((claim) => syncOne(claim, signal)));
+    await Promise.all(claims.map(syncOne));
     if (claims.length === AT_ONCE) return 'more' as const;
     await lookAgainInTime();
     return 'idle' as const;
@@ -53,7 +73,6 @@ export function startSyncs(dependencies: SyncsDependencies): Syncs {
     const delay = Math.max(0, at - (await databaseNow()));
     if (delay < LOOK_MS) clock.sleep(delay, stopping.signal).then(loop.wake, () => undefined);
   };
-  const stopping = new AbortController();
   const loop = startPollLoop({ name: 'schedule syncs', intervalMs: LOOK_MS, runOnce, clock, logger });
 
   return {
@@ -62,27 +81,33 @@ export function startSyncs(dependencies: SyncsDependencies): Syncs {
       loop.wake();
     },
     now: async (deployment, signal) => {
-      await wantSync(db, [deployment], await databaseNow());
-      while (!signal.aborted) {
+      const [want] = await wantSync(db, [deployment], await databaseNow());
+      while (want !== undefined) {
+        signal.throwIfAborted();
         const [claim] = await claimSyncs(db, await databaseNow(), 1, deployment);
-        if (claim !== undefined) await syncOne(claim, signal);
-        const pending = await db
-          .selectFrom('pending_syncs')
-          .select('failures')
-          .where('deployment', '=', deployment)
-          .executeTakeFirst();
-        if (pending === undefined) return;
-        if (pending.failures > 0) throw new ServiceError('unavailable', 'The schedules cannot be read now.');
+        if (claim !== undefined) await unlessAborted(syncOne(claim), signal);
+        const outcome = await outcomeOfWant(db, deployment, want);
+        if (outcome === 'synced') return;
+        if (outcome === 'failed') throw new ServiceError('unavailable', 'The schedules cannot be read now.');
         await clock.sleep(WAIT_MS, signal);
       }
-      signal.throwIfAborted();
     },
     loop: {
       ...loop,
       stop: async () => {
         stopping.abort();
         await loop.stop();
+        await Promise.all(running);
       },
     },
   };
+}
+
+/** As the work, which goes on when the signal aborts. @throws the signal's reason */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const ended = new AbortController();
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: ended.signal });
+  });
+  await Promise.race([work, aborted]).finally(() => ended.abort());
 }

@@ -12,18 +12,43 @@ export interface SyncClaim {
 /** A process that has not ended a sync after this long is taken for gone, in milliseconds. */
 const CLAIM_MS = 30_000;
 
-/** Notes that deployments may have changed. `now` by the database's clock, in milliseconds. */
-export async function wantSync(db: Db, deployments: readonly string[], now: number): Promise<void> {
-  if (deployments.length === 0) return;
+/** A hint that a deployment may have changed: the how manyth, and how many syncs had failed in a row by then. */
+export interface Want {
+  readonly wanted: number;
+  readonly failures: number;
+}
+
+/**
+ * Notes that deployments may have changed. `now` by the database's clock, in milliseconds. Answers in the order of their
+ * addresses.
+ */
+export async function wantSync(db: Db, deployments: readonly string[], now: number): Promise<Want[]> {
+  if (deployments.length === 0) return [];
   // In one order, so that two processes that note the same deployments never wait for each other.
   const sorted = [...new Set(deployments)].sort();
-  await sql`
+  const { rows } = await sql<Want>`
     insert into pending_syncs as p (deployment, not_before)
     select d, ${new Date(now)} from unnest(${sorted}::text[]) d
     on conflict (deployment) do update set wanted = p.wanted + 1,
-      not_before = case when p.claim is null then least(p.not_before, excluded.not_before) else p.not_before end`.execute(
-    db,
-  );
+      not_before = case when p.claim is null then least(p.not_before, excluded.not_before) else p.not_before end
+    returning wanted, failures`.execute(db);
+  return rows;
+}
+
+/** What became of a hint: a sync that began after it has ended, one after it has failed, or neither yet. */
+export async function outcomeOfWant(
+  db: Db,
+  deployment: string,
+  want: Want,
+): Promise<'synced' | 'failed' | 'pending'> {
+  const pending = await db
+    .selectFrom('pending_syncs')
+    .select(['wanted', 'done', 'failures'])
+    .where('deployment', '=', deployment)
+    .executeTakeFirst();
+  // A row that counts from the beginning again was removed in between.
+  if (pending === undefined || pending.done >= want.wanted || pending.wanted < want.wanted) return 'synced';
+  return pending.failures > want.failures ? 'failed' : 'pending';
 }
 
 /** Claims deployments whose time has come; `only` one of them if it is named. */
@@ -67,7 +92,7 @@ export async function endSync(
     trx,
   );
   await sql`
-    update pending_syncs set claim = null, failures = 0, not_before = ${new Date(now)}
+    update pending_syncs set claim = null, failures = 0, not_before = ${new Date(now)}, done = ${wanted}
     where deployment = ${deployment} and claim = ${claim}`.execute(trx);
 }
 

@@ -6,6 +6,7 @@ import {
   type Migrations,
 } from '@orrery/database';
 import { schedules } from './0004-schedules.js';
+import { syncs } from './0006-syncs.js';
 
 /** Once released, a migration is never changed. */
 export const migrations: Migrations = {
@@ -14,4 +15,5 @@ export const migrations: Migrations = {
   '0003_inbox_attempts': inboxAttempts,
   '0004_schedules': schedules,
   '0005_idempotency_keys': idempotencyTable,
+  '0006_syncs': syncs,
 };
