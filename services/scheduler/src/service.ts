@@ -1,7 +1,7 @@
 import { dueEarlier, schedulerContract } from '@orrery/contracts';
 import { startKeySweep } from '@orrery/database';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
-import { holding, type RunningService } from '@orrery/service-kit';
+import { holding, type PollLoop, type RunningService } from '@orrery/service-kit';
 import type { SchedulerConfig } from './config.js';
 import { type DatabaseClock, databaseClock } from './database/database-clock.js';
 import type { Db } from './database/db.js';
@@ -11,6 +11,7 @@ import { type Firing, startFiring } from './firing/start-firing.js';
 import { followBindings } from './following/follow-bindings.js';
 import { type Syncs, startSyncs } from './following/start-syncs.js';
 import { schedulerHandlers } from './handlers.js';
+import { startPruning } from './occurrences/prune-ledger.js';
 import { schedulerSignals } from './signals.js';
 
 export interface SchedulerDependencies extends ServiceDependencies {
@@ -23,6 +24,7 @@ export interface RunningScheduler extends RunningService {
   readonly db: Db;
   readonly firing: Firing;
   readonly syncs: Syncs;
+  readonly pruning: PollLoop;
 }
 
 /** Expired Idempotency-Keys are removed this often, in milliseconds. */
@@ -49,7 +51,7 @@ export function startScheduler(
     const syncs = startSyncs({ ...shared, onSynced: announceDue });
     resources.add('schedule syncs', () => syncs.loop.stop());
     const signals = schedulerSignals();
-    const firing = startFiring({ ...shared, syncs, signals, concurrency: config.concurrency });
+    const firing = startFiring({ ...shared, ...config, syncs, signals });
     resources.add('firing', () => firing.stop());
     resources.add('consumers', () => stopping.abort());
     await bus.listen(dueEarlier, () => firing.loop.wake(), stopping.signal);
@@ -57,8 +59,10 @@ export function startScheduler(
     resources.add('following', async () => void (await Promise.all(following.map((loop) => loop.stop()))));
     const sweep = startKeySweep(db, { clock, logger, intervalMs: KEY_SWEEP_MS });
     resources.add('idempotency key sweep', () => sweep.stop());
+    const pruning = startPruning({ ...shared, ledgerDays: config.ledgerDays });
+    resources.add('pruning of ledgers', () => pruning.stop());
     const { dispatcher } = firing;
     await bus.serve(schedulerContract, schedulerHandlers({ ...shared, syncs, dispatcher, announceDue }));
-    return { db, firing, syncs };
+    return { db, firing, syncs, pruning };
   }, logger);
 }

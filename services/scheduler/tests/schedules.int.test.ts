@@ -1,9 +1,12 @@
 import { ServiceError } from '@orrery/contracts';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { listSchedules } from '../src/schedules/schedule-store.js';
 import { MINUTE, prepareHouse, refusalOf } from './running-scheduler.js';
 
 const house = await prepareHouse();
 const { fake, call, paramsOf, hint, pass, moveTo, ledgerOf, schedulesOf } = house;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 beforeAll(() => house.boot());
 beforeEach(async () => {
   fake.hooks.execute = () => 'succeeds';
@@ -96,6 +99,25 @@ describe('running a schedule now', () => {
     expect((await refusalOf(run(address))).code).toBe('deployment_paused');
   });
 
+  it('that is made anew shows the counter that its input has', async () => {
+    const address = await deploy('0 0 1 1 *', { n: '{{counter}}' });
+    let isFirst = true;
+    fake.hooks.execute = async () => {
+      if (!isFirst) return 'succeeds' as const;
+      isFirst = false;
+      // Two occurrences fire, and the definition changes, after the run was made.
+      const [scheduler] = house.schedulers;
+      await scheduler?.db
+        .updateTable('schedules')
+        .set({ counter: 2 })
+        .where('deployment', '=', address)
+        .execute();
+      throw new ServiceError('binding_changed');
+    };
+    expect((await run(address)).data).toMatchObject({ counter: 3, outcome: 'succeeded' });
+    expect(ranIn(address)[0]?.input).toEqual({ n: 3 });
+  });
+
   it('runs the version that is bound now', async () => {
     const address = await deploy('0 0 1 1 *');
     fake.bind(address, 'train', fake.version('train', 2, { schedule: '0 0 1 1 *' }));
@@ -126,6 +148,39 @@ describe('access', () => {
     }
   });
 
+  it('all who ask at the same time get an answer, also when one of them goes away', async () => {
+    const address = await deploy();
+    fake.unbind(address, 'train');
+    let go: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const begun = new Promise<void>((resolve) => {
+      fake.hooks.read = () => {
+        resolve();
+        return gate;
+      };
+    });
+    const [scheduler] = house.schedulers;
+    const leaving = new AbortController();
+    const left = scheduler?.syncs.now(address, leaving.signal);
+    await begun;
+    let answers: unknown;
+    const others = Promise.all(Array.from({ length: 5 }, () => schedulesOf(address))).then((all) => {
+      answers = all;
+    });
+    leaving.abort(new Error('gone'));
+    await expect(left).rejects.toThrow('gone');
+    go();
+    // Who waits looks again every 50 ms.
+    await vi.waitFor(async () => {
+      await house.clock.advance(50);
+      expect(answers).toEqual(Array.from({ length: 5 }, () => []));
+    });
+    await others;
+    fake.hooks.read = () => undefined;
+  });
+
   it('answers that it cannot tell while the runtime does not answer', async () => {
     const address = await deploy();
     fake.unbind(address, 'train');
@@ -135,6 +190,46 @@ describe('access', () => {
     expect((await refusalOf(schedulesOf(address))).code).toBe('unavailable');
     fake.hooks.read = () => undefined;
   });
+});
+
+it('the list is paged', async () => {
+  const events = ['a', 'b', 'c', 'd', 'e'];
+  const versions = events.map((event) => [event, fake.version(event, 1, { schedule: '0 0 1 1 *' })] as const);
+  const address = fake.deploy({ ...Object.fromEntries(versions), race: fake.version('race', 1, null) });
+  await hint(address);
+  const page = (query: object) => call('schedules.list', { params: paramsOf(address), query });
+  const { data, pagination } = await page({ limit: 2, page: 2 });
+  expect(data.map(({ event }) => event)).toEqual(['c', 'd']);
+  expect(pagination).toEqual({ page: 2, limit: 2, total: 5, totalPages: 3 });
+  const [scheduler] = house.schedulers;
+  const stored = scheduler && (await listSchedules(scheduler.db, address, { page: 3, limit: 2 }));
+  expect(stored?.rows.flatMap((row) => Object.keys(row))).not.toContain('input');
+  expect(stored).toMatchObject({ rows: [{ event: 'e' }], total: 5 });
+});
+
+it('the ledger is kept for 30 days, its last occurrence and a pause that lasts for longer', async () => {
+  const address = await deploy('*/20 * * * *');
+  const hour = Math.ceil(house.now() / HOUR) * HOUR;
+  for (const minute of [0, 20, 40]) await moveTo(hour + minute * MINUTE);
+  await act('pause', address);
+  const kept = async () => {
+    for (const { pruning } of house.schedulers) while ((await pruning.runOnce()) === 'more');
+    return (await ledgerOf(address, 'train'))
+      .map(({ status, dueAt }) => [status, (Date.parse(dueAt) - hour) / MINUTE] as const)
+      .filter(([, minute]) => minute >= 0);
+  };
+  const [first, second, third, pause] = [
+    ['fired', 0],
+    ['fired', 20],
+    ['fired', 40],
+    ['paused', 40],
+  ];
+  await moveTo(hour + 30 * DAY);
+  expect(await kept()).toEqual([first, second, third, pause]);
+  await moveTo(hour + 30 * DAY + 21 * MINUTE);
+  expect(await kept()).toEqual([third, pause]);
+  await moveTo(hour + 31 * DAY);
+  expect(await kept()).toEqual([third, pause]);
 });
 
 it('the ledger is paged, newest first', async () => {

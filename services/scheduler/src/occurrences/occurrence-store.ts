@@ -9,7 +9,30 @@ import { countUpTo, page } from '@orrery/database';
 import type { Db } from '../database/db.js';
 import type { OccurrenceRow } from '../database/schema.js';
 
-export const toRecord = (row: OccurrenceRow): OccurrenceRecord => ({
+/** What a record shows. What is sent, which may be large, is not. */
+const SHOWN = [
+  'id',
+  'schedule_id',
+  'kind',
+  'due_at',
+  'until',
+  'count',
+  'status',
+  'reason',
+  'event_version',
+  'counter',
+  'expected',
+  'attempt',
+  'outcome',
+  'history_id',
+  'seq',
+  'error',
+  'started_at',
+  'ended_at',
+] as const satisfies readonly (keyof OccurrenceRow)[];
+export type ShownOccurrence = Pick<OccurrenceRow, (typeof SHOWN)[number]>;
+
+export const toRecord = (row: ShownOccurrence): OccurrenceRecord => ({
   id: row.id,
   kind: row.kind,
   dueAt: row.due_at.toISOString(),
@@ -38,7 +61,7 @@ export async function listOccurrences(
   const all = db.selectFrom('occurrences').where('schedule_id', '=', scheduleId);
   const chosen = query.status === undefined ? all : all.where('status', '=', query.status);
   const rows = await page(
-    chosen.selectAll().orderBy('due_at', 'desc').orderBy('id', 'desc'),
+    chosen.select(SHOWN).orderBy('due_at', 'desc').orderBy('id', 'desc'),
     query,
   ).execute();
   const { total, isMinimum } = await countUpTo(db, chosen);
@@ -53,7 +76,7 @@ export async function listOccurrences(
 export async function lastOccurrences(
   db: Db,
   scheduleIds: readonly number[],
-): Promise<ReadonlyMap<number, OccurrenceRow>> {
+): Promise<ReadonlyMap<number, ShownOccurrence>> {
   if (scheduleIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('schedules')
@@ -61,7 +84,7 @@ export async function lastOccurrences(
       (query) =>
         query
           .selectFrom('occurrences')
-          .selectAll()
+          .select(SHOWN)
           .whereRef('schedule_id', '=', 'schedules.id')
           .where('kind', '<>', 'pause')
           .orderBy('due_at', 'desc')

@@ -1,4 +1,5 @@
-import { jsonb } from '@orrery/database';
+import type { PageQuery } from '@orrery/contracts';
+import { jsonb, page } from '@orrery/database';
 import type { CronSchedule } from '@orrery/expressions';
 import { sql } from 'kysely';
 import type { Db, Trx } from '../database/db.js';
@@ -79,10 +80,53 @@ export const holdSchedules = (trx: Trx, deployment: string): Promise<ScheduleRow
     .forUpdate()
     .execute();
 
-export const findSchedule = (db: Db, deployment: string, event: string): Promise<ScheduleRow | undefined> =>
+/** What a record shows. What is sent, and the last result, may be large and are not read for it. */
+const SHOWN = [
+  'id',
+  'event',
+  'event_version',
+  'schedule',
+  'timezone',
+  'is_paused',
+  'deployment_paused',
+  'next_at',
+  'counter',
+  'consecutive_failures',
+  'last_error',
+] as const satisfies readonly (keyof ScheduleRow)[];
+export type ShownSchedule = Pick<ScheduleRow, (typeof SHOWN)[number]>;
+
+/** The deployment's schedules: events that are bound to a version that has one. */
+const scheduled = (db: Db, deployment: string) =>
   db
     .selectFrom('schedules')
-    .selectAll()
+    .where('deployment', '=', deployment)
+    .where('binding_id', 'is not', null)
+    .where('schedule', 'is not', null);
+
+/** A page of a deployment's schedules, and how many there are. */
+export async function listSchedules(
+  db: Db,
+  deployment: string,
+  query: PageQuery,
+): Promise<{ readonly rows: readonly ShownSchedule[]; readonly total: number }> {
+  const all = scheduled(db, deployment);
+  const rows = await page(all.select(SHOWN).orderBy('id'), query).execute();
+  const { total } = await all.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+  return { rows, total };
+}
+
+export const findScheduled = (db: Db, deployment: string, event: string) =>
+  scheduled(db, deployment).selectAll().where('event', '=', event);
+
+export const findSchedule = (
+  db: Db,
+  deployment: string,
+  event: string,
+): Promise<Pick<ScheduleRow, 'id' | 'schedule'> | undefined> =>
+  db
+    .selectFrom('schedules')
+    .select(['id', 'schedule'])
     .where('deployment', '=', deployment)
     .where('event', '=', event)
     .executeTakeFirst();

@@ -1,0 +1,78 @@
+import { type CallContext, type ReplyOf, ServiceError, type scheduleRpcs } from '@orrery/contracts';
+import { answerOnce, findAnswer, jsonb, keyedRequest, transaction } from '@orrery/database';
+import type { Clock } from '@orrery/service-kit';
+import type { DatabaseClock } from '../database/database-clock.js';
+import type { Db } from '../database/db.js';
+import { CLAIM_MS, contentOf, expectedOf, toClaimed } from '../firing/claim-due.js';
+import type { Dispatcher } from '../firing/dispatcher.js';
+import { findOccurrence, toRecord } from '../occurrences/occurrence-store.js';
+import { type AuthorizeDependencies, authorize, type SchedulePath } from './authorize.js';
+import { findScheduled } from './schedule-store.js';
+
+export interface RunNowDependencies extends AuthorizeDependencies {
+  readonly clock: Clock;
+  readonly databaseNow: DatabaseClock;
+  readonly dispatcher: Pick<Dispatcher, 'take' | 'settled'>;
+}
+
+/** What is left of the caller's time when it is answered, in milliseconds. */
+const ANSWER_MARGIN_MS = 500;
+
+/**
+ * Executes the event now, by an occurrence of its own that leaves counter, state and due times alone.
+ * @throws `schedule_not_found`, `deployment_paused`
+ */
+export async function runNow(
+  dependencies: RunNowDependencies,
+  { params, headers }: { params: SchedulePath; headers: { 'idempotency-key'?: string | undefined } },
+  call: CallContext,
+): Promise<ReplyOf<(typeof scheduleRpcs)['schedules.run']>> {
+  const { db, clock, databaseNow, dispatcher } = dependencies;
+  const { deployment, isPaused } = await authorize(dependencies, params, 'owner', call);
+  const now = await databaseNow();
+  const operation = `run ${deployment} ${params.event}`;
+  const keyed = keyedRequest(operation, headers['idempotency-key'], {}, call.caller, now);
+  const answer = keyed && (await findAnswer(db, keyed));
+  // Stored by this very operation.
+  if (answer !== undefined) return { data: toRecord(await findOccurrence(db, answer as number)) };
+  if (isPaused) throw new ServiceError('deployment_paused');
+  const id = await transaction(db, (trx) =>
+    answerOnce(trx, keyed, () => insertManual(trx, deployment, params.event, now)),
+  );
+  const row = await findOccurrence(db, id);
+  if (row.status === 'running') {
+    dispatcher.take('manual', [toClaimed({ ...row, deployment, event: params.event })], now);
+    const enough = new AbortController();
+    const late = clock.sleep(Math.max(0, call.deadline - clock.now() - ANSWER_MARGIN_MS), enough.signal);
+    await Promise.race([dispatcher.settled(id), late.catch(() => undefined)]);
+    enough.abort();
+  }
+  return { data: toRecord(await findOccurrence(db, id)) };
+}
+
+async function insertManual(db: Db, deployment: string, event: string, now: number): Promise<number> {
+  const row = await findScheduled(db, deployment, event).executeTakeFirst();
+  if (row === undefined) throw new ServiceError('schedule_not_found');
+  const { input, error, counter } = contentOf(row, now, now);
+  const expected = expectedOf(row);
+  const { id } = await db
+    .insertInto('occurrences')
+    .values({
+      schedule_id: row.id,
+      kind: 'manual',
+      due_at: new Date(now),
+      status: 'running',
+      version_id: row.version_id,
+      event_version: row.event_version,
+      counter,
+      input: input && jsonb(input),
+      expected: expected && jsonb(expected),
+      error: error && jsonb(error),
+      started_at: new Date(now),
+      claimed_until: new Date(now + CLAIM_MS),
+      acknowledged: false,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
