@@ -66,9 +66,17 @@ const requestOf = (deployment: string, more: Sent) => ({
 });
 const once = (
   deployment: string,
-  { caller = SCHEDULE, patience, ...sent }: Sent & { caller?: Caller; patience?: number },
+  {
+    caller = SCHEDULE,
+    patience,
+    leavesRun,
+    ...sent
+  }: Sent & { caller?: Caller; patience?: number; leavesRun?: true },
 ): Promise<ReplyOf<typeof forService>> =>
-  house.bus.call(forService, requestOf(deployment, sent) as never, patient(caller, patience));
+  house.bus.call(forService, requestOf(deployment, sent) as never, {
+    ...patient(caller, patience),
+    leavesRun,
+  });
 const outcome = (deployment: string, { scope, key }: OnceKey) =>
   house.bus.call(outcomeOf, { deployment, scope, key }, patient(SCHEDULE));
 const stored = async ({ scope, key }: OnceKey) => {
@@ -210,6 +218,21 @@ describe('an execution for a service that becomes a run', () => {
     expect(ended).toMatchObject({ state: 'ended', status: 'succeeded', seq: 2 });
     expect(await outcome(address, keys[0] as OnceKey)).toEqual(ended);
     expect(await once(address, { keys, event: 'judge' })).toEqual(ended);
+  });
+
+  it('is answered with before it has ended where its caller does not wait for it', async () => {
+    const { address } = await plant({ bindings: AI_BINDING });
+    const keys = [newKey('occurrence')];
+    const running = { state: 'running', executionId: expect.any(String) };
+    const first = once(address, { keys, event: 'judge', leavesRun: true });
+    const call = await decider.called();
+    expect(await first).toEqual(running);
+    expect(await once(address, { keys, event: 'judge', leavesRun: true })).toEqual(running);
+    const again = once(address, { keys, event: 'judge' });
+    call.answer({ stateChanges: { 'counter:a': { count: 5 } } });
+    const ended = await again;
+    expect(ended).toMatchObject({ status: 'succeeded' });
+    expect(await once(address, { keys, event: 'judge', leavesRun: true })).toEqual(ended);
   });
 
   it('releases its keys when it is refused, and keeps them when it fails', async () => {

@@ -217,6 +217,35 @@ describe('a failed run', () => {
     expect(fake.acknowledged).toEqual(expect.arrayContaining(keys));
   });
 
+  it.each(['unbound', 'paused'] as const)(
+    'has fired and failed when its deployment is %s before the next attempt',
+    async (what) => {
+      const address = await deploy('0 * * * *');
+      fake.hooks.execute = () => failure('ai_output_invalid');
+      await moveTo(Math.ceil(house.now() / HOUR) * HOUR);
+      fake.hooks.execute = () => 'succeeds';
+      if (what === 'unbound') fake.unbind(address, 'train');
+      else fake.pause(address);
+      await moveTo(house.now() + 10_000);
+      expect((await ledgerOf(address, 'train'))[0]).toMatchObject({
+        status: 'fired',
+        outcome: 'failed',
+        reason: null,
+        counter: 1,
+        historyId: expect.stringContaining('entry-'),
+        seq: expect.any(Number),
+        error: { code: 'ai_output_invalid' },
+      });
+      expect(ranIn(address)).toHaveLength(1);
+      const { counter, consecutive_failures } = await first()
+        .db.selectFrom('schedules')
+        .select(['counter', 'consecutive_failures'])
+        .where('deployment', '=', address)
+        .executeTakeFirstOrThrow();
+      expect({ counter, consecutive_failures }).toEqual({ counter: 1, consecutive_failures: 1 });
+    },
+  );
+
   it('is not retried so late that it would run into the next due time', async () => {
     const address = await deploy('* * * * *');
     fake.hooks.execute = () => failure('ai_output_invalid');

@@ -58,7 +58,12 @@ export async function prepareHouse() {
     };
     const scheduler = resources.use(
       'scheduler',
-      await startScheduler(dependencies, { ...readSchedulerConfig({}), ...config }),
+      await startScheduler(dependencies, {
+        ...readSchedulerConfig({}),
+        // The clocks of processes stand still.
+        perSecond: Number.POSITIVE_INFINITY,
+        ...config,
+      }),
     );
     schedulers.push(scheduler);
     return scheduler;

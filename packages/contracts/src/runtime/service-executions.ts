@@ -50,7 +50,8 @@ const access = { scope: 'none', relation: 'internal' } as const;
 export const serviceExecutionRpcs = {
   /**
    * Executes an event once for all its keys. A repetition with the same request gets the stored outcome, or waits for it;
-   * a key that was used with another request is refused. `running`: it goes on after the caller's deadline.
+   * a key that was used with another request is refused. `running`: it goes on after the caller's deadline, or the caller
+   * does not wait for a run (`leavesRun`).
    */
   'executions.forService': rpc({
     access,

@@ -112,9 +112,10 @@ async function executeForService(
   };
   try {
     const answer = await execute(dependencies, request, { ...options, onAccepted }, early);
-    return 'executionId' in answer
-      ? await ofOtherRequest(dependencies, answer, early)
-      : succeeded(answer as ExecutionAnswer);
+    if (!('executionId' in answer)) return succeeded(answer);
+    return call.leavesRun === true
+      ? running(answer.executionId)
+      : await ofOtherRequest(dependencies, answer, early);
   } catch (error) {
     return runId !== undefined && isLate(error) ? running(runId) : failed(error);
   }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ExecutionError, type ExpectedBinding, type JsonObject, ServiceError } from '@orrery/contracts';
 import { jsonb, transaction } from '@orrery/database';
+import type { CronSchedule } from '@orrery/expressions';
 import { sql } from 'kysely';
 import type { Db, Trx } from '../database/db.js';
 import type { OccurrenceKind, OccurrenceRow, ScheduleRow } from '../database/schema.js';
@@ -25,6 +26,15 @@ export interface ClaimedOccurrence {
   readonly expected: ExpectedBinding | null;
   /** Why there is no input. */
   readonly error: ExecutionError | null;
+  /** What the attempt before this one led to; null for the first. */
+  readonly failed: FailedAttempt | null;
+}
+
+/** An attempt that failed for a reason that may pass. */
+export interface FailedAttempt {
+  readonly error: ExecutionError;
+  /** Its entry in the history; null where the execution was refused before it read anything. */
+  readonly entry: { readonly historyId: string; readonly seq: number } | null;
 }
 
 /** A process that has not recorded an outcome this long after its claim is taken for gone, in milliseconds. */
@@ -54,8 +64,9 @@ export const claimDue = (db: Db, now: number, limit: number): Promise<ClaimedDue
       .skipLocked()
       .execute();
     const decided: Decided[] = [];
+    const decideOnce = rememberDecisions(now);
     for (const row of rows) {
-      const one = decide(row, now);
+      const one = decide(row, decideOnce);
       if (one !== undefined) decided.push(one);
       // What a downtime missed takes milliseconds to calculate: other work goes on in between.
       if (one !== undefined && one.decision.ledger.length > 0) await nextTurn();
@@ -84,10 +95,23 @@ interface Decided {
   readonly ledger: readonly LedgerRow[];
 }
 
-function decide(row: ScheduleRow, now: number): Decided | undefined {
+type DecideOnce = (cron: CronSchedule, nextAt: number) => DueDecision;
+
+/** Schedules that are due at one time often are the same: what is due next is calculated once for all of them. */
+function rememberDecisions(now: number): DecideOnce {
+  const decisions = new Map<string, DueDecision>();
+  return (cron, nextAt) => {
+    const key = `${nextAt} ${cron.timezone ?? ''} ${cron.schedule}`;
+    const decision = decisions.get(key) ?? decideDue(cron, nextAt, now);
+    decisions.set(key, decision);
+    return decision;
+  };
+}
+
+function decide(row: ScheduleRow, decideOnce: DecideOnce): Decided | undefined {
   const { cron, nextAt } = timingOf(row);
   if (cron === null || nextAt === null) return undefined;
-  const decision = decideDue(cron, nextAt, now);
+  const decision = decideOnce(cron, nextAt);
   const isListed = row.open_occurrence !== null && decision.dueAt !== null && row.skips < MOST_LISTED;
   return { row, decision, ledger: isListed ? [overlap(decision.dueAt)] : [] };
 }
@@ -207,7 +231,13 @@ export const toClaimed = (row: OccurrenceRow & { deployment: string; event: stri
   input: row.input,
   expected: row.expected,
   error: row.input === null ? row.error : null,
+  failed: failedAttemptOf(row),
 });
+
+function failedAttemptOf({ attempt, error, history_id, seq }: OccurrenceRow): FailedAttempt | null {
+  if (attempt === 1 || error === null) return null;
+  return { error, entry: history_id === null || seq === null ? null : { historyId: history_id, seq } };
+}
 
 async function writeDecided(
   trx: Trx,
@@ -243,12 +273,18 @@ export async function claimRunning(db: Db, now: number, limit: number): Promise<
   return rows.map(toClaimed);
 }
 
-/** When something is next due, in milliseconds; undefined when nothing is. */
-export async function nextDueAt(db: Db): Promise<number | undefined> {
+/**
+ * When something is next due for the first time or again, whichever is asked for, in milliseconds; undefined when nothing
+ * is.
+ */
+export async function nextDueAt(
+  db: Db,
+  asked: { readonly fresh: boolean; readonly again: boolean },
+): Promise<number | undefined> {
   const { rows } = await sql<{ at: Date | null }>`
     select least(
-      (select next_at from schedules where next_at is not null order by next_at limit 1),
-      (select claimed_until from occurrences where status = 'running' order by claimed_until limit 1)
+      (select next_at from schedules where next_at is not null and ${asked.fresh} order by next_at limit 1),
+      (select claimed_until from occurrences where status = 'running' and ${asked.again} order by claimed_until limit 1)
     ) as at`.execute(db);
   return rows[0]?.at?.getTime();
 }

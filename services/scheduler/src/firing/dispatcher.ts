@@ -1,16 +1,18 @@
+import { setMaxListeners } from 'node:events';
 import type { Bus } from '@orrery/bus';
-import type { ExecutionError } from '@orrery/contracts';
 import { ServiceError } from '@orrery/contracts';
 import { type Batcher, type Clock, createBatcher, type Logger } from '@orrery/service-kit';
 import type { DatabaseClock } from '../database/database-clock.js';
 import type { Db } from '../database/db.js';
 import type { Syncs } from '../following/start-syncs.js';
 import type { SchedulerSignals } from '../signals.js';
-import { CLAIM_MS, type ClaimedOccurrence } from './claim-due.js';
+import { CLAIM_MS, type ClaimedOccurrence, type FailedAttempt } from './claim-due.js';
 import { fireOccurrence, mayRetry, type Shot } from './fire-occurrence.js';
 import { type Outcome, openNextAttempt, recordOutcomes, releaseClaims, repeatAt } from './outcome-store.js';
+import { createPatience, type Patience } from './patience.js';
 import { renewOccurrence } from './renew-occurrence.js';
 import { nextAttemptAt, repetitionAt } from './retry-rules.js';
+import { createSendQueues, type Place, type QueueName, type Taken } from './send-queues.js';
 
 export interface DispatcherDependencies {
   readonly db: Db;
@@ -20,18 +22,20 @@ export interface DispatcherDependencies {
   readonly logger: Logger;
   readonly syncs: Pick<Syncs, 'now'>;
   readonly signals: SchedulerSignals;
-  /** Occurrences that are executed at once by this process. */
+  /** Occurrences that this process sends for the first time at once. */
   readonly concurrency: number;
-  /** There is room for more, and something may be due at another time. */
+  /** And in a second. */
+  readonly perSecond: number;
+  /** A queue that had no room has some again. */
   readonly onRoom: () => void;
 }
 
 /** Executes claimed occurrences, a bounded number at once, and records what became of them. */
 export interface Dispatcher {
-  /** How many more occurrences to claim. */
-  readonly room: number;
+  /** How many more occurrences to claim: many or none. */
+  room(queue: QueueName): number;
   /** `now` by the database's clock, in milliseconds. */
-  take(occurrences: readonly ClaimedOccurrence[], now: number): void;
+  take(queue: QueueName, occurrences: readonly ClaimedOccurrence[], now: number): void;
   /** Resolves when nothing that was taken here is in work any more. */
   idle(): Promise<void>;
   /** Resolves when an occurrence that was taken here is no longer in work. */
@@ -40,21 +44,18 @@ export interface Dispatcher {
   stop(): Promise<void>;
 }
 
-/** `takenAt`: by the clock of this process, in milliseconds. */
-interface Taken extends ClaimedOccurrence {
-  readonly takenAt: number;
-}
-
 /** Outcomes that one transaction records. */
 const RECORDED_AT_ONCE = 200;
 /** An internal error of the runtime says nothing of the outcome. After so many of them there is none. */
 const MOST_INTERNAL = 10;
 /** How often an occurrence is made anew because its definition changes under it. */
 const MOST_RENEWALS = 5;
+/** Occurrences that are sent or recorded at once, for each that is sent for the first time. */
+const MOST_WORKING = 4;
+const UNKNOWN: Shot = { kind: 'unknown', error: undefined };
 
 export function createDispatcher(dependencies: DispatcherDependencies): Dispatcher {
   const { db, clock, databaseNow, concurrency, logger, onRoom } = dependencies;
-  const waiting: Taken[] = [];
   const working = new Map<number, Promise<void>>();
   const stopping = new AbortController();
   const record = createBatcher<Outcome, null>({
@@ -64,26 +65,28 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       return outcomes.map(() => null);
     },
   });
-  const context: ExecuteContext = { ...dependencies, record, signal: stopping.signal, aheadMs: 0 };
+  const { signal } = stopping;
+  // Each occurrence that is sent listens to it.
+  setMaxListeners(0, signal);
+  const patience = createPatience(clock, signal);
+  const context: ExecuteContext = { ...dependencies, record, patience, signal, aheadMs: 0 };
 
-  let sending = 0;
-  const begin = () => {
-    while (sending < concurrency) {
-      const next = waiting.shift();
-      if (next === undefined) break;
-      sending += 1;
-      const work = attempt(next).finally(() => {
-        working.delete(next.id);
-        if (waiting.length <= concurrency / 2) onRoom();
-      });
-      working.set(next.id, work);
-    }
+  const queues = createSendQueues({ ...dependencies, signal }, (occurrence, place) => {
+    const work = attempt(occurrence, place).finally(() => {
+      working.delete(occurrence.id);
+      tellOfRoom();
+    });
+    working.set(occurrence.id, work);
+  });
+  /** Queues that had no room when they were last asked. */
+  const full = new Set<QueueName>();
+  const tellOfRoom = () => {
+    const open = [...full].filter((queue) => roomIn(queue) > 0);
+    for (const queue of open) full.delete(queue);
+    if (open.length > 0) onRoom();
   };
-  const attempt = (occurrence: Taken) =>
-    execute(context, occurrence, () => {
-      sending -= 1;
-      begin();
-    }).catch((error: unknown) => {
+  const attempt = (occurrence: Taken, place: Place) =>
+    execute(context, occurrence, place).catch((error: unknown) => {
       // Its claim runs out, and it is taken up again.
       if (!stopping.signal.aborted)
         logger.warn(
@@ -91,26 +94,33 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
           'the outcome of an occurrence was not recorded',
         );
     });
+  // What waits to be recorded is bounded too.
+  const roomIn = (queue: QueueName) =>
+    stopping.signal.aborted || working.size > MOST_WORKING * concurrency ? 0 : queues.room(queue);
   return {
-    get room() {
-      return stopping.signal.aborted ? 0 : 2 * concurrency - waiting.length - working.size;
+    room: (queue) => {
+      const room = roomIn(queue);
+      if (room === 0) full.add(queue);
+      return room;
     },
-    take: (occurrences, now) => {
+    take: (queue, occurrences, now) => {
       context.aheadMs = now - clock.now();
       const takenAt = clock.now();
       const others = occurrences.filter(({ id }) => !working.has(id));
-      waiting.push(...others.map((occurrence) => ({ ...occurrence, takenAt })));
-      begin();
+      queues.add(
+        queue,
+        others.map((occurrence) => ({ ...occurrence, takenAt })),
+      );
     },
     idle: async () => {
       while (working.size > 0) await Promise.race(working.values());
     },
     settled: async (id) => {
-      while (waiting.some((one) => one.id === id)) await Promise.race(working.values());
+      while (queues.isWaiting(id)) await Promise.race(working.values());
       await working.get(id);
     },
     stop: async () => {
-      const unsent = waiting.splice(0).map(({ id }) => id);
+      const unsent = queues.clear().map(({ id }) => id);
       stopping.abort();
       await releaseClaims(db, unsent, await databaseNow());
       await Promise.all(working.values());
@@ -120,24 +130,25 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
 
 interface ExecuteContext extends DispatcherDependencies {
   readonly record: Batcher<Outcome, null>;
+  readonly patience: Patience;
   readonly signal: AbortSignal;
   /** How far the database's clock was ahead of this process's when something was last claimed; measured with. */
   aheadMs: number;
 }
 
 /** Sends an occurrence, and stores what is known then. */
-async function execute(context: ExecuteContext, occurrence: Taken, onSent: () => void): Promise<void> {
+async function execute(context: ExecuteContext, occurrence: Taken, place: Place): Promise<void> {
   const { db, clock, databaseNow, record, signals, aheadMs } = context;
   if (occurrence.attempt === 1 && occurrence.repeats === 0)
     signals.dispatched(clock.now() + aheadMs - occurrence.dueAt);
   // The next one is sent while the outcome is recorded.
-  const [sent, shot] = await fireUnlessChanged(context, occurrence).finally(onSent);
+  const [sent, shot] = await fireUnlessChanged(context, occurrence, place).finally(place.leave);
   if (shot === undefined) return;
   if (shot.kind === 'unknown' && !isHopeless(sent, shot.error)) {
     signals.repeated();
     return repeatAt(db, sent, repetitionAt(sent.repeats, await databaseNow()));
   }
-  if (shot.kind === 'failed' && (await retryLater(context, sent, shot.error))) return;
+  if (shot.kind === 'failed' && (await retryLater(context, sent, shot))) return;
   const outcome = outcomeOf(sent, shot);
   await record(outcome);
   signals.ended(outcome);
@@ -153,14 +164,15 @@ const isHopeless = ({ repeats }: ClaimedOccurrence, error: unknown): boolean =>
 async function fireUnlessChanged(
   context: ExecuteContext,
   { takenAt, ...first }: Taken,
+  place: Place,
 ): Promise<[ClaimedOccurrence, Shot | undefined]> {
   const { db, clock, syncs, databaseNow, signal } = context;
   let occurrence: ClaimedOccurrence = first;
   for (let renewals = 0; ; renewals += 1) {
     if (clock.now() - takenAt > CLAIM_MS / 2) return [occurrence, undefined];
-    const shot = await fireOccurrence(context, occurrence, signal);
+    const shot = await fireWhileRoom(context, occurrence, place);
     if (shot.kind !== 'changed') return [occurrence, shot];
-    if (renewals === MOST_RENEWALS) return [occurrence, { kind: 'unknown', error: undefined }];
+    if (renewals === MOST_RENEWALS || !place.stepAside()) return [occurrence, UNKNOWN];
     await syncs.now(occurrence.deployment, signal);
     const renewed = await renewOccurrence(db, occurrence, await databaseNow());
     if ('skipped' in renewed) return [occurrence, { kind: 'skipped', reason: renewed.skipped }];
@@ -168,13 +180,25 @@ async function fireUnlessChanged(
   }
 }
 
+/** Sends the occurrence. One that takes long makes room for others, and is asked for again later if need be. */
+async function fireWhileRoom(
+  context: ExecuteContext,
+  occurrence: ClaimedOccurrence,
+  place: Place,
+): Promise<Shot> {
+  const firing = fireOccurrence(context, occurrence, context.signal);
+  // Its caller waits.
+  if (occurrence.kind === 'manual' && occurrence.repeats === 0) return firing;
+  return (await context.patience(firing, place)) ?? UNKNOWN;
+}
+
 /** Opens the next attempt if there is to be one. What runs on request is not retried: its caller sees the failure. */
 async function retryLater(
   { db, databaseNow, signals }: ExecuteContext,
   occurrence: ClaimedOccurrence,
-  error: ExecutionError,
+  failed: FailedAttempt,
 ): Promise<boolean> {
-  if (occurrence.kind !== 'due' || !mayRetry(error)) return false;
+  if (occurrence.kind !== 'due' || !mayRetry(failed.error)) return false;
   const schedule = await db
     .selectFrom('schedules')
     .select('next_at')
@@ -183,20 +207,25 @@ async function retryLater(
   const nextDue = schedule?.next_at?.getTime() ?? null;
   const at = nextAttemptAt(occurrence.attempt, await databaseNow(), nextDue);
   if (at === undefined) return false;
-  await openNextAttempt(db, occurrence, error, at);
+  await openNextAttempt(db, occurrence, failed, at);
   signals.retried();
   return true;
 }
 
-function outcomeOf({ id, scheduleId, attempt, dueAt }: ClaimedOccurrence, shot: Shot): Outcome {
+/** An occurrence that failed before has fired, whatever keeps its next attempt from being executed. */
+function outcomeOf(
+  { id, scheduleId, attempt, dueAt, failed: before }: ClaimedOccurrence,
+  shot: Shot,
+): Outcome {
   const none = { reason: null, outcome: null, historyId: null, seq: null, error: null, result: null };
   const names = { id, scheduleId, attempt, scheduledAt: new Date(dueAt).toISOString() };
   if (shot.kind === 'succeeded') {
     const { historyId, seq, result } = shot;
     return { ...none, ...names, status: 'fired', outcome: 'succeeded', historyId, seq, result };
   }
-  if (shot.kind === 'skipped') return { ...none, ...names, status: 'skipped', reason: shot.reason };
   const failed = { ...none, ...names, status: 'fired' as const, outcome: 'failed' as const };
+  if (shot.kind === 'skipped' && before !== null) return { ...failed, ...before.entry, error: before.error };
+  if (shot.kind === 'skipped') return { ...none, ...names, status: 'skipped', reason: shot.reason };
   if (shot.kind === 'failed') return { ...failed, ...shot.entry, error: shot.error };
   return { ...failed, error: { code: 'internal', detail: 'The runtime could not execute it.' } };
 }

@@ -69,7 +69,7 @@ export async function fireOccurrence(
   occurrence: ClaimedOccurrence,
   signal: Cancellation,
 ): Promise<Shot> {
-  const { deployment, event, input, expected, attempt, error } = occurrence;
+  const { deployment, event, kind, input, expected, attempt, error } = occurrence;
   if (error !== null || input === null) return { kind: 'failed', error: error ?? NO_INPUT, entry: null };
   const request = {
     deployment,
@@ -81,7 +81,9 @@ export async function fireOccurrence(
   };
   try {
     const rpc = runtimeContract.rpcs['executions.forService'];
-    return shotOf(await bus.call(rpc, request, asSchedule(event, clock, signal)));
+    // A run is asked for again until it has ended; only who requested one waits for it.
+    const options = { ...asSchedule(event, clock, signal), leavesRun: kind === 'due' };
+    return shotOf(await bus.call(rpc, request, options));
   } catch (thrown) {
     if (!isReused(thrown)) return shotOfError(thrown);
   }

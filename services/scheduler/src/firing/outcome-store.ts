@@ -1,7 +1,8 @@
 import type { ExecutionError, JsonValue } from '@orrery/contracts';
-import { jsonb, transaction } from '@orrery/database';
+import { jsonb } from '@orrery/database';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
+import type { FailedAttempt } from './claim-due.js';
 
 /** How an occurrence ended. */
 export interface Outcome {
@@ -27,18 +28,18 @@ const COLUMNS = sql`(id bigint, "scheduleId" bigint, attempt integer, status tex
  * Records outcomes, each once: one that another process has recorded already stays. What fired is counted by its schedule,
  * and what ran on request is not.
  */
-export const recordOutcomes = (db: Db, outcomes: readonly Outcome[], now: number): Promise<void> =>
-  transaction(db, async (trx) => {
-    // In one order, as everyone locks them who holds several.
-    await sql`
-      select from schedules where id = any(${outcomes.map(({ scheduleId }) => scheduleId)}::bigint[])
-      order by id for no key update`.execute(trx);
-    await sql`
-      with given as (select * from jsonb_to_recordset(${jsonb(outcomes)}) as g ${COLUMNS}),
+export async function recordOutcomes(db: Db, outcomes: readonly Outcome[], now: number): Promise<void> {
+  // The schedules are locked before anything is written, in one order, as everyone does who locks several.
+  await sql`
+      with given as materialized (select * from jsonb_to_recordset(${jsonb(outcomes)}) as g ${COLUMNS}),
+      locked as materialized (
+        select id from schedules where id in (select "scheduleId" from given) order by id for no key update
+      ),
       ended as (
         update occurrences o set status = g.status, reason = g.reason, outcome = g.outcome, history_id = g."historyId",
           seq = g.seq, error = nullif(g.error, 'null'), ended_at = ${new Date(now)}, claimed_until = null, input = null
-        from given g where o.id = g.id and o.status = 'running' and o.attempt = g.attempt
+        from given g where (select count(*) from locked) > 0
+          and o.id = g.id and o.status = 'running' and o.attempt = g.attempt
         returning o.id, o.schedule_id, o.kind, o.counter, g.status, g.outcome, g.error, g.result, g."scheduledAt"
       )
       update schedules s set open_occurrence = null, skips = 0,
@@ -48,19 +49,29 @@ export const recordOutcomes = (db: Db, outcomes: readonly Outcome[], now: number
         consecutive_failures = case e.outcome when 'failed' then s.consecutive_failures + 1
           when 'succeeded' then 0 else s.consecutive_failures end,
         last_error = case when e.outcome = 'failed' then e.error else s.last_error end
-      from ended e where s.id = e.schedule_id and e.kind = 'due' and s.open_occurrence = e.id`.execute(trx);
-  });
+      from ended e where s.id = e.schedule_id and e.kind = 'due' and s.open_occurrence = e.id`.execute(db);
+}
 
-/** The attempt failed for a reason that may pass: the next one is made at a time, in milliseconds. */
+/**
+ * The attempt failed for a reason that may pass: the next one is made at a time, in milliseconds. What it led to is kept
+ * for an occurrence whose next attempt is never executed.
+ */
 export async function openNextAttempt(
   db: Db,
   { id, attempt }: { readonly id: number; readonly attempt: number },
-  error: ExecutionError,
+  { error, entry }: FailedAttempt,
   at: number,
 ): Promise<void> {
   await db
     .updateTable('occurrences')
-    .set({ attempt: attempt + 1, repeats: 0, error: jsonb(error), claimed_until: new Date(at) })
+    .set({
+      attempt: attempt + 1,
+      repeats: 0,
+      error: jsonb(error),
+      history_id: entry?.historyId ?? null,
+      seq: entry?.seq ?? null,
+      claimed_until: new Date(at),
+    })
     .where('id', '=', id)
     .where('status', '=', 'running')
     .where('attempt', '=', attempt)

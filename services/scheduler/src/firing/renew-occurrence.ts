@@ -30,8 +30,10 @@ export const renewOccurrence = (db: Db, occurrence: ClaimedOccurrence, now: numb
       .set({
         input: input && jsonb(input),
         expected: expected && jsonb(expected),
-        error: error && jsonb(error),
+        // What an attempt before this one led to stays.
+        ...(error !== null || occurrence.failed === null ? { error: error && jsonb(error) } : {}),
         event_version: row.event_version,
+        counter,
       })
       .where('id', '=', occurrence.id)
       .where('status', '=', 'running')

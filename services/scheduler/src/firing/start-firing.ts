@@ -1,6 +1,6 @@
 import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { acknowledgeEnded } from './acknowledge.js';
-import { claimDue, claimRunning, nextDueAt } from './claim-due.js';
+import { type ClaimedDue, claimDue, claimRunning, nextDueAt } from './claim-due.js';
 import { createDispatcher, type Dispatcher, type DispatcherDependencies } from './dispatcher.js';
 
 export type FiringDependencies = Omit<DispatcherDependencies, 'onRoom'>;
@@ -15,9 +15,13 @@ export interface Firing {
 /** Without anything due it is looked this often whether another process changed something, in milliseconds. */
 const LOOK_MS = 15_000;
 /** Schedules that one transaction decides. */
-const DECIDED_AT_ONCE = 200;
+const DECIDED_AT_ONCE = 500;
 /** Outcomes are acknowledged together, this often, in milliseconds. */
 const ACKNOWLEDGE_MS = 30_000;
+
+const NOTHING: ClaimedDue = { due: 0, occurrences: [] };
+/** Whether there may be more than was asked for. */
+const isAll = (found: number, limit: number): boolean => limit > 0 && found >= limit;
 
 /**
  * Fires what is due. It sleeps until the next due time: nothing is looked through while nothing is due. A wake-up says that
@@ -39,17 +43,20 @@ export function startFiring(dependencies: FiringDependencies): Firing {
     );
   };
   const runOnce = async () => {
-    const limit = Math.min(DECIDED_AT_ONCE, dispatcher.room);
     // The dispatcher wakes this loop when it has room again.
-    if (limit <= 0) return 'idle' as const;
+    const limits = {
+      again: dispatcher.room('again'),
+      fresh: Math.min(DECIDED_AT_ONCE, dispatcher.room('fresh')),
+    };
+    if (limits.again + limits.fresh === 0) return 'idle' as const;
     const now = await databaseNow();
-    const again = await claimRunning(db, now, limit);
-    dispatcher.take(again, now);
-    const claimed = await claimDue(db, now, limit - again.length);
-    dispatcher.take(claimed.occurrences, now);
+    const again = limits.again === 0 ? [] : await claimRunning(db, now, limits.again);
+    dispatcher.take('again', again, now);
+    const claimed = limits.fresh === 0 ? NOTHING : await claimDue(db, now, limits.fresh);
+    dispatcher.take('fresh', claimed.occurrences, now);
     signals.decided(claimed.due);
-    if (again.length + claimed.due >= limit) return 'more' as const;
-    const next = await nextDueAt(db);
+    if (isAll(again.length, limits.again) || isAll(claimed.due, limits.fresh)) return 'more' as const;
+    const next = await nextDueAt(db, { again: limits.again > 0, fresh: limits.fresh > 0 });
     const wait = next === undefined ? LOOK_MS : next - (await databaseNow());
     signals.behind(Math.max(0, -wait));
     // What is due and was not claimed is another process's at this moment.

@@ -1,0 +1,43 @@
+import type { Clock } from '@orrery/service-kit';
+import type { Place } from './send-queues.js';
+
+/** What takes longer than this makes room for what waits, in milliseconds. */
+const PATIENCE_MS = 2_000;
+
+interface Wait {
+  readonly since: number;
+  readonly place: Place;
+  readonly giveUp: () => void;
+}
+
+/** Resolves with what the work leads to, or with `undefined` when its place was needed first. */
+export type Patience = <T>(work: Promise<T>, place: Place) => Promise<T | undefined>;
+
+/** One timer looks after all that is waited for: one for each would cost more than the rest of a call. */
+export function createPatience(clock: Clock, signal: AbortSignal): Patience {
+  const waits = new Set<Wait>();
+  let isLooking = false;
+  const look = async () => {
+    while (waits.size > 0) {
+      await clock.sleep(PATIENCE_MS / 2, signal);
+      const before = clock.now() - PATIENCE_MS;
+      for (const { since, place, giveUp } of [...waits]) if (since <= before && !place.makeRoom()) giveUp();
+    }
+  };
+  const startLooking = () => {
+    if (isLooking) return;
+    isLooking = true;
+    const end = () => {
+      isLooking = false;
+    };
+    look().then(end, end);
+  };
+  return <T>(work: Promise<T>, place: Place) =>
+    new Promise<T | undefined>((resolve, reject) => {
+      const end = () => waits.delete(wait);
+      const wait = { since: clock.now(), place, giveUp: () => end() && resolve(undefined) };
+      waits.add(wait);
+      startLooking();
+      work.finally(end).then(resolve, reject);
+    });
+}

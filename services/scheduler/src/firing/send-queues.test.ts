@@ -1,0 +1,83 @@
+import { FakeClock } from '@orrery/testing';
+import { expect, it } from 'vitest';
+import { createSendQueues, type Place, type Taken } from './send-queues.js';
+
+const NEVER = new AbortController().signal;
+const occurrence = (id: number) => ({ id }) as Taken;
+
+/** Queues with four places, and one for what is sent again; `sent` in the order in which places were given. */
+function queuesOfFour(perSecond = Number.POSITIVE_INFINITY) {
+  const clock = new FakeClock();
+  const sent: number[] = [];
+  const places = new Map<number, Place>();
+  const queues = createSendQueues({ concurrency: 4, perSecond, clock, signal: NEVER }, ({ id }, place) => {
+    sent.push(id);
+    places.set(id, place);
+  });
+  const add = (name: Parameters<typeof queues.add>[0], ...ids: number[]) =>
+    queues.add(name, ids.map(occurrence));
+  return { clock, queues, add, sent, place: (id: number) => places.get(id) as Place };
+}
+
+it('each queue has places of its own, which are taken in order', () => {
+  const { add, sent, place } = queuesOfFour();
+  add('again', 1, 2);
+  add('fresh', 11, 12, 13, 14, 15);
+  add('manual', 21);
+  expect(sent).toEqual([1, 11, 12, 13, 14, 21]);
+  place(12).leave();
+  place(12).leave();
+  place(1).leave();
+  expect(sent.slice(6)).toEqual([2]);
+  place(14).leave();
+  expect(sent.slice(7)).toEqual([15]);
+});
+
+it('many are sent at once: when half of the places are free', () => {
+  const { add, sent, place } = queuesOfFour();
+  add('fresh', 11, 12, 13, 14, 15, 16, 17);
+  place(11).leave();
+  expect(sent).toHaveLength(4);
+  place(13).leave();
+  expect(sent.slice(4)).toEqual([15, 16]);
+});
+
+it('what is slow goes to the places of what is sent again, or leaves', () => {
+  const { add, sent, place } = queuesOfFour();
+  add('fresh', 11, 12, 13, 14, 15, 16);
+  expect([place(11).makeRoom(), place(12).makeRoom()]).toEqual([true, false]);
+  expect(sent.slice(4)).toEqual([15, 16]);
+  // Nobody waits any more.
+  expect([place(11).makeRoom(), place(13).makeRoom()]).toEqual([true, true]);
+  add('again', 1);
+  expect(place(11).stepAside()).toBe(true);
+  expect(sent).not.toContain(1);
+  expect(place(11).makeRoom()).toBe(false);
+  expect(sent).toContain(1);
+  add('manual', 21);
+  expect(place(21).stepAside()).toBe(true);
+});
+
+it('there is room for many or for none', () => {
+  const { queues, add, place } = queuesOfFour();
+  expect([queues.room('fresh'), queues.room('again')]).toEqual([8, 2]);
+  add('fresh', ...Array.from({ length: 12 }, (_, index) => index));
+  expect(queues.room('fresh')).toBe(0);
+  place(0).leave();
+  expect(queues.room('fresh')).toBe(0);
+  for (const id of [1, 2, 3]) place(id).leave();
+  expect(queues.room('fresh')).toBe(4);
+  expect(queues.clear().map(({ id }) => id)).toEqual([8, 9, 10, 11]);
+});
+
+it('only so many are sent in a second for the first time', async () => {
+  const { clock, add, sent, place } = queuesOfFour(8);
+  add('fresh', 11, 12, 13, 14, 15, 16, 17, 18, 19);
+  for (const id of [11, 12, 13, 14]) place(id).leave();
+  add('again', 1);
+  expect(sent).toEqual([11, 12, 13, 14, 1]);
+  await clock.advance(499);
+  expect(sent).toHaveLength(5);
+  await clock.advance(1);
+  expect(sent.slice(5)).toEqual([15, 16, 17, 18]);
+});

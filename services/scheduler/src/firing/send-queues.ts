@@ -1,0 +1,158 @@
+import type { Clock } from '@orrery/service-kit';
+import type { ClaimedOccurrence } from './claim-due.js';
+
+/**
+ * Where an occurrence waits to be sent:
+ *
+ *   fresh    it is due and was never sent
+ *   again    its outcome is not known, or its next attempt is due
+ *   manual   somebody waits for it
+ *
+ * Each queue has places of its own, so what is slow or unknown does not keep what is due from being sent.
+ */
+export type QueueName = 'fresh' | 'again' | 'manual';
+
+/** `takenAt`: by the clock of this process, in milliseconds. */
+export interface Taken extends ClaimedOccurrence {
+  readonly takenAt: number;
+}
+
+/** A place among the occurrences that are sent at once. */
+export interface Place {
+  leave(): void;
+  /** Goes from `fresh` to `again` if a place is free there, else it leaves. Tells whether it has a place then. */
+  stepAside(): boolean;
+  /** As `stepAside`, if others wait in its queue; it also leaves `again` then. */
+  makeRoom(): boolean;
+}
+
+export interface SendQueues {
+  /** How many more occurrences to claim: many or none, because a claim of a few costs as much as one of many. */
+  room(name: QueueName): number;
+  add(name: QueueName, occurrences: readonly Taken[]): void;
+  isWaiting(id: number): boolean;
+  /** Removes what waits. */
+  clear(): Taken[];
+}
+
+interface Queue {
+  readonly places: number;
+  /** Places are given when so many are free. */
+  readonly volley: number;
+  readonly waiting: Taken[];
+  sent: number;
+}
+
+/** Occurrences that wait at most, for each place. */
+const WAITING_PER_PLACE = 2;
+/**
+ * Share of the places that are given together. What is sent in one turn of the event loop is carried, executed, committed and
+ * recorded together, which costs each occurrence a fraction of what it costs alone.
+ */
+const VOLLEY = 1 / 2;
+/** Places for what is sent again, for each place for what is sent for the first time. */
+const AGAIN_SHARE = 1 / 4;
+
+export interface Bounds {
+  /** Occurrences that are sent for the first time at once. */
+  readonly concurrency: number;
+  /** Occurrences that are sent for the first time in a second. */
+  readonly perSecond: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** `send` must not throw. */
+export function createSendQueues(
+  { concurrency, perSecond, clock, signal }: Bounds,
+  send: (occurrence: Taken, place: Place) => void,
+): SendQueues {
+  const queueOf = (places: number, share: number): Queue => {
+    const volley = Math.max(1, Math.ceil(places * share));
+    return { places, volley, waiting: [], sent: 0 };
+  };
+  const queues: Record<QueueName, Queue> = {
+    fresh: queueOf(concurrency, VOLLEY),
+    again: queueOf(Math.ceil(concurrency * AGAIN_SHARE), VOLLEY),
+    manual: queueOf(concurrency, 0),
+  };
+  const { fresh, again } = queues;
+  const mustRest = createRest(clock, signal, () => fill(fresh));
+  const fill = (queue: Queue) => {
+    const { places, volley, waiting } = queue;
+    if (waiting.length === 0 || places - queue.sent < volley) return;
+    if (queue === fresh && mustRest()) return;
+    const given = waiting.splice(0, places - queue.sent);
+    if (queue === fresh) mustRest.after((given.length * 1000) / perSecond);
+    queue.sent += given.length;
+    for (const occurrence of given) send(occurrence, placeIn(queue));
+  };
+  const placeIn = (first: Queue): Place => {
+    let queue: Queue | undefined = first;
+    const leave = () => {
+      const left = queue;
+      queue = undefined;
+      if (left === undefined) return;
+      left.sent -= 1;
+      fill(left);
+    };
+    const stepAside = () => {
+      if (queue === fresh) {
+        leave();
+        if (again.sent < again.places) {
+          queue = again;
+          again.sent += 1;
+        }
+      }
+      return queue !== undefined;
+    };
+    const makeRoom = () => {
+      if (queue === undefined || queue.waiting.length === 0) return queue !== undefined;
+      if (queue === again) leave();
+      return stepAside();
+    };
+    return { leave, stepAside, makeRoom };
+  };
+  return {
+    room: (name) => {
+      const { waiting, places } = queues[name];
+      return waiting.length > (places * WAITING_PER_PLACE) / 2
+        ? 0
+        : places * WAITING_PER_PLACE - waiting.length;
+    },
+    add: (name, occurrences) => {
+      queues[name].waiting.push(...occurrences);
+      fill(queues[name]);
+    },
+    isWaiting: (id) => Object.values(queues).some(({ waiting }) => waiting.some((one) => one.id === id)),
+    clear: () => Object.values(queues).flatMap(({ waiting }) => waiting.splice(0)),
+  };
+}
+
+/** Whether it is too early to send more; `onOver` is called when it no longer is. */
+interface Rest {
+  (): boolean;
+  /** It is, for so many milliseconds. */
+  after(ms: number): void;
+}
+
+function createRest(clock: Clock, signal: AbortSignal, onOver: () => void): Rest {
+  let until = Number.NEGATIVE_INFINITY;
+  let isResting = false;
+  const rest = async (ms: number) => {
+    isResting = true;
+    await clock.sleep(ms, signal).finally(() => {
+      isResting = false;
+    });
+    onOver();
+  };
+  const mustRest = () => {
+    const left = until - clock.now();
+    if (left > 0 && !isResting) rest(left).catch(() => undefined);
+    return left > 0;
+  };
+  const after = (ms: number) => {
+    until = clock.now() + ms;
+  };
+  return Object.assign(mustRest, { after });
+}
