@@ -100,9 +100,12 @@ async function started(process: NodeProcess): Promise<NodeProcess> {
   return process;
 }
 
-/** Makes all schedules due once more, in some seconds. */
+/** Schedulers notice within this time what was changed without telling them, in milliseconds. */
+const NOTICED_MS = 20_000;
+
+/** Makes all schedules due once more. */
 async function dueSoon(client: Client): Promise<Date> {
-  const due = new Date(Date.now() + 5_000);
+  const due = new Date(Date.now() + NOTICED_MS);
   await client.query('update scheduler.schedules set next_at = $1', [due]);
   return due;
 }
