@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { systemClock } from '@orrery/service-kit';
 import { type NodeProcess, startFiveProcesses, startNode } from '@orrery/testing/system';
 import { Client, type QueryResult } from 'pg';
@@ -25,6 +26,7 @@ const APART_MS = 5 * 60_000;
 const LONGEST_LIFE_MS = 5_000;
 const AT_ONCE = 16;
 const NEVER = new AbortController().signal;
+setMaxListeners(0, NEVER);
 
 export interface FaultReport extends LedgerReport {
   readonly kills: number;

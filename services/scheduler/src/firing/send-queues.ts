@@ -37,14 +37,17 @@ export interface SendQueues {
 
 interface Queue {
   readonly places: number;
+  /** Occurrences that may wait. */
+  readonly mayWait: number;
   /** Places are given when so many are free. */
   readonly volley: number;
   readonly waiting: Taken[];
   sent: number;
 }
 
-/** Occurrences that wait at most, for each place. */
+/** Occurrences that wait at most, for each place, and for how long at the rate at which they are sent, in seconds. */
 const WAITING_PER_PLACE = 2;
+const WAITING_SECONDS = 5;
 /**
  * Share of the places that are given together. What is sent in one turn of the event loop is carried, executed, committed and
  * recorded together, which costs each occurrence a fraction of what it costs alone.
@@ -67,12 +70,12 @@ export function createSendQueues(
   { concurrency, perSecond, clock, signal }: Bounds,
   send: (occurrence: Taken, place: Place) => void,
 ): SendQueues {
-  const queueOf = (places: number, share: number): Queue => {
+  const queueOf = (places: number, share: number, most = Number.POSITIVE_INFINITY): Queue => {
     const volley = Math.max(1, Math.ceil(places * share));
-    return { places, volley, waiting: [], sent: 0 };
+    return { places, volley, mayWait: Math.min(places * WAITING_PER_PLACE, most), waiting: [], sent: 0 };
   };
   const queues: Record<QueueName, Queue> = {
-    fresh: queueOf(concurrency, VOLLEY),
+    fresh: queueOf(concurrency, VOLLEY, perSecond * WAITING_SECONDS),
     again: queueOf(Math.ceil(concurrency * AGAIN_SHARE), VOLLEY),
     manual: queueOf(concurrency, 0),
   };
@@ -115,10 +118,8 @@ export function createSendQueues(
   };
   return {
     room: (name) => {
-      const { waiting, places } = queues[name];
-      return waiting.length > (places * WAITING_PER_PLACE) / 2
-        ? 0
-        : places * WAITING_PER_PLACE - waiting.length;
+      const { waiting, mayWait } = queues[name];
+      return waiting.length > mayWait / 2 ? 0 : mayWait - waiting.length;
     },
     add: (name, occurrences) => {
       queues[name].waiting.push(...occurrences);
