@@ -3,7 +3,7 @@ import { asSentence } from '../error-text.js';
 import { type CompileContext, EXPRESSION_LIMITS, ExpressionFault } from './compile-context.js';
 import { compileNode } from './compile-node.js';
 import type { Expression } from './frame.js';
-import { syntaxMessage } from './syntax-message.js';
+import { endOf, syntaxMessage } from './syntax-message.js';
 
 /** Compiles expressions that may use the same names; their parts are counted together. */
 export interface ExpressionCompiler {
@@ -71,7 +71,7 @@ function toFault(error: unknown, source: string): ExpressionFault {
 /** `input.horse-id` is a subtraction, which its author may not mean. */
 function withHint(error: ExpressionFault, source: string): ExpressionFault {
   const { code, message, offset } = error;
-  const [, path, name] = /(\w+(?:\.\w+)*)\.(\w+-)$/.exec(source.slice(0, offset)) ?? [];
+  const [, path, name] = /(\w+(?:\.\w+)*)\.(\w+-)$/.exec(endOf(source, offset)) ?? [];
   if (code !== 'unknown_name' || path === undefined || name === undefined) return error;
   const rest = /^[\w-]+/.exec(source.slice(offset))?.[0] ?? '';
   return new ExpressionFault(code, `For a name with "-" write ${path}["${name}${rest}"]. ${message}`, offset);

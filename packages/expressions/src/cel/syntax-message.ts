@@ -29,11 +29,14 @@ export function syntaxMessage(error: ParseError, source: string): string {
 
 /** `input.in`, `input.1st`: no identifiers, so these names are reached in brackets. */
 function wordAsName(source: string, start: number): string | undefined {
-  const before = /([\w.]+)\.\s*$/.exec(source.slice(0, start))?.[1];
+  const before = /([\w.]+)\.\s*$/.exec(endOf(source, start))?.[1];
   const word = /^\w+/.exec(source.slice(start))?.[0];
   if (before === undefined || word === undefined) return undefined;
   return `"${word}" cannot follow a dot, since it is a word of the language or no identifier: write ${before}["${word}"].`;
 }
+
+/** What stands right before a place; patterns that look back are slow on more. */
+export const endOf = (source: string, start: number): string => source.slice(Math.max(0, start - 100), start);
 
 function stopAt(source: string, start: number): string | undefined {
   return source.slice(start).trim() === '' ? 'The expression ends too early.' : undefined;

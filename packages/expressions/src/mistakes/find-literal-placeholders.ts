@@ -36,7 +36,9 @@ export const findLiteralReferences = (template: JsonObject): FieldProblem[] =>
   ]);
 
 const BARE_REFERENCE = /(^|[^\w.])(input|entities)[.[]\w/;
-const WHOLE_REFERENCE = /^\s*(\$?\{\s*)?(input|entities)(\.\w+|\[[^\]]*\])+\s*\}?\s*$/;
+const WHOLE_REFERENCE = /^(?:\$?\{\s*)?(?:input|entities)(?:\.\w+|\[[^\]]*\])+\s*\}?$/;
+/** Longer texts are no references; patterns are slow on long ones. */
+const MAX_REFERENCE = 300;
 
 const literalKey = (key: string, pointer: string): FieldProblem =>
   fieldProblem(
@@ -47,7 +49,10 @@ const literalKey = (key: string, pointer: string): FieldProblem =>
   );
 
 function literalValues(value: JsonValue, pointer: string): FieldProblem[] {
-  if (typeof value === 'string') return WHOLE_REFERENCE.test(value) ? [literalValue(value, pointer)] : [];
+  if (typeof value === 'string')
+    return value.length <= MAX_REFERENCE && WHOLE_REFERENCE.test(value.trim())
+      ? [literalValue(value, pointer)]
+      : [];
   if (Array.isArray(value)) return value.flatMap((item, index) => literalValues(item, `${pointer}/${index}`));
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([key, member]) => literalValues(member, childPointer(pointer, key)));

@@ -1,6 +1,8 @@
 import type { FieldProblem, JsonObject } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
+import { cpuMs } from '../cpu-time.test-support.js';
 import { compileContract } from '../schemas/compile-contract.js';
+import { compileTemplate } from '../templates/compile-template.js';
 import { findCertainRefusals } from './find-certain-refusals.js';
 import { findContractMistakes, findNestedTypes } from './find-contract-mistakes.js';
 import { findBracesInKeys, findLiteralReferences } from './find-literal-placeholders.js';
@@ -199,6 +201,28 @@ describe('references that are written as text', () => {
       expect(findLiteralReferences({ 'plot:{{input.id}}': { name: value } })).toEqual([]);
     },
   );
+});
+
+it('looks at long texts quickly', () => {
+  const texts = [
+    `input.a${' '.repeat(200_000)}x`,
+    'input.a'.repeat(30_000),
+    `${'{'.repeat(100_000)}input.a`,
+    'entities['.repeat(25_000),
+  ];
+  const spent = cpuMs(() => {
+    for (const text of texts) {
+      findLiteralReferences({ [`plot:${text}`]: { name: text } });
+      findBracesInKeys({ [`plot:${text.replaceAll('{{', '{ ')}`]: {} });
+    }
+  });
+  expect(spent).toBeLessThan(1000);
+});
+
+it('words mistakes in long expressions quickly', () => {
+  const sources = ['a'.repeat(4_000), 'a.'.repeat(2_000), 'a-'.repeat(2_000), `a.${' '.repeat(4_000)}`];
+  const template = Object.fromEntries(sources.map((source, index) => [index, `{{ ${source} ? }}`]));
+  expect(cpuMs(() => compileTemplate(template, { names: ['input'] }))).toBeLessThan(1000);
 });
 
 describe('contracts', () => {
