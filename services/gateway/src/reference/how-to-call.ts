@@ -9,7 +9,7 @@ export function howToCall(): Html {
     was started with <code>npm start</code> has written its first key to <code>.orrery/api-key</code> and its address to
     <code>.orrery/url</code>. Further keys come
     from <a href="#keysCreate"><code>POST /api/keys</code></a>. What wallets send to <code>/app</code> is signed and has no
-    key.</p>
+    key. For another server put its address and your key in their places:</p>
     <pre id="first-request">${FIRST_REQUEST}</pre>
     <p>An answer has <code>success</code> and <code>data</code>, and a list has <code>pagination</code>:</p>
     <pre>${JSON.stringify(EMPTY_LIST, null, 2)}</pre>
