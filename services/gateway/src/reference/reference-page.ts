@@ -56,7 +56,8 @@ function guideList(guides: readonly Guide[]): Html {
     <details><summary>All other pages</summary><ul>${others}</ul></details>`;
 }
 
-const isFirst = ({ path }: Guide): boolean => path === 'concepts' || path.startsWith('guides/');
+const isFirst = ({ path }: Guide): boolean =>
+  path.startsWith('guides/') || ['concepts', 'subscribing'].includes(path);
 
 const raw = (text: string): Html => new Html(text);
 const slug = (name: string): string => name.toLowerCase().replaceAll(' ', '-');
