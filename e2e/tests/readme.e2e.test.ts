@@ -6,7 +6,13 @@ import { repositoryRoot, type System, startAllInOne } from '@orrery/testing/syst
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const readme = readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
+const commands = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)]
+  .map(([, block = '']) => block)
+  .filter((block) => block.startsWith('npx orrery '));
 const walkThrough = [...readme.matchAll(/```bash\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+
+const COMMAND = `${process.execPath} ${join(repositoryRoot, 'apps/cli/dist/main.js')}`;
+const MARK = 'commands follow';
 
 describe('the README', () => {
   let system: System;
@@ -26,11 +32,13 @@ describe('the README', () => {
   it('works pasted line by line', () => {
     const pasted = spawnSync('bash', ['-s'], {
       cwd: folder,
-      input: walkThrough.join('\n'),
+      // The commands come after the walk-through, in its shell.
+      input: [...walkThrough, `npx() { shift; ${COMMAND} "$@"; }; echo ${MARK}`, ...commands].join('\n'),
       encoding: 'utf8',
     });
     expect(pasted.stderr).toBe('');
-    const answers = pasted.stdout
+    const [walked = '', commanded = ''] = pasted.stdout.split(MARK);
+    const answers = walked
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
@@ -45,6 +53,9 @@ describe('the README', () => {
     const { llm, status } = answers.map(({ data }) => data[0]).findLast((entry) => entry?.llm) ?? {};
     expect({ status, model: llm?.model }).toEqual({ status: 'succeeded', model: 'orrery/sampler' });
     expect(answers.at(-1)?.data).toMatchObject({ isPublic: true });
+    expect(commanded).toMatch(
+      /"horse:HORSE_1": [\s\S]*HORSE_2 wins R9[\s\S]*is as the files say: there is nothing to do\.\n$/,
+    );
   });
 
   it('has a demo that plays against the running server', () => {

@@ -117,6 +117,7 @@ describe('a world as files', () => {
       'world.yaml',
     ]);
     expect(exported['events/race.yaml']).toBe(RACE);
+    expect(exported['schemas/horse.yaml']).toContain('    defaultValue: []\n');
     const elsewhere = commandLine(other.commandEnv, async () => true);
     await elsewhere.run('world', 'apply', at('exported'));
     await elsewhere.run('world', 'export', at('again'));

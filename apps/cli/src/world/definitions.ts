@@ -31,26 +31,30 @@ export const VERSION_MEMBERS = [
   'guards',
 ] as const satisfies readonly (keyof VersionBody)[];
 
-/** Without what says nothing: absent, null, and empty lists. */
+/** Without absent members; null is as absent. */
 function stated<T extends object>(object: T): T {
-  const isStated = (value: unknown) =>
-    value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+  const isStated = (value: unknown) => value !== undefined && value !== null;
   return Object.fromEntries(Object.entries(object).filter(([, value]) => isStated(value))) as T;
 }
+
+/** An empty list of these says nothing. */
+const ifAny = <T>(list: readonly T[] | null | undefined): T[] | undefined =>
+  list && list.length > 0 ? [...list] : undefined;
 
 export const toWorldDefinition = ({
   name,
   description,
   domainTags,
   promptSeed,
-}: CreateWorldBody | WorldRecord): WorldDefinition => stated({ name, description, domainTags, promptSeed });
+}: CreateWorldBody | WorldRecord): WorldDefinition =>
+  stated({ name, description, domainTags: ifAny(domainTags), promptSeed });
 
 export const toSchemaDefinition = ({
   name,
   description,
   attributes = [],
 }: CreateEntitySchemaBody | EntitySchemaRecord): SchemaDefinition =>
-  stated({ name, description, attributes: attributes.map(toAttributeDefinition) });
+  stated({ name, description, attributes: ifAny(attributes.map(toAttributeDefinition)) });
 
 const toAttributeDefinition = ({
   name,
@@ -77,7 +81,7 @@ function toVersionDefinition(version: VersionBody | VersionRecord): VersionBody 
   return stated({
     inputSchema: version.inputSchema,
     outputSchema: version.outputSchema,
-    readEntities: version.readEntities,
+    readEntities: ifAny(version.readEntities),
     stateChanges: changes,
     behaviorPrompt: version.behaviorPrompt ?? mutation?.behaviorPrompt,
     mutationSettings: mutation && stated({ mode, template }),

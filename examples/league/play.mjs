@@ -1,0 +1,67 @@
+// A league: results make the table, rules hold for everybody, the history can be proved.
+import { fileURLToPath } from 'node:url';
+import { orrery, orreryData, refused, say } from '../orrery.mjs';
+
+say('The world, as the files of this folder have it');
+const { world } = await orreryData(
+  ({ changes }) => ({ changes: changes.length }),
+  'world',
+  'apply',
+  fileURLToPath(new URL('.', import.meta.url)),
+  '--yes',
+);
+
+say('A season: a deployment that runs all events in their latest versions');
+const { worldId, id } = await orreryData(
+  ({ address, name }) => ({ address, name }),
+  'deployments',
+  'create',
+  world,
+  'Spring',
+  '--bind-all',
+);
+// By their numbers; `WORLD/DEPLOYMENT` takes names, too.
+const season = `${worldId}/${id}`;
+
+say('Its teams');
+for (const team of ['Oak', 'Elm', 'Ash']) await orrery('instances', 'create', season, 'team', team);
+
+say('A match day');
+const played = (home, homeGoals, away, awayGoals) => [
+  'execute',
+  season,
+  'match_played',
+  `home=${home}`,
+  `homeGoals=${homeGoals}`,
+  `away=${away}`,
+  `awayGoals=${awayGoals}`,
+];
+await orrery(...played('Oak', 2, 'Elm', 1));
+await orrery(...played('Elm', 0, 'Ash', 0));
+await orrery(...played('Ash', 3, 'Oak', 1));
+
+say('A team that does not exist is no new team: the guard of the event refuses it');
+await refused(...played('Oak', 1, 'Aok', 0));
+
+say('What would be changed by a penalty? Nothing is committed.');
+const penalty = (points) => [
+  'execute',
+  season,
+  'points_deducted',
+  'team=Ash',
+  `points=${points}`,
+  'reason=a late line-up',
+];
+await orrery(...penalty(1), '--dry-run');
+await orrery(...penalty(1));
+
+say('More points than a team has cannot be taken');
+await refused(...penalty(9));
+
+say('The table, and who is first');
+await orrery('instances', 'list', season);
+await orrery('execute', season, 'season_ended');
+
+say('The history, with what was refused; nobody can change it unseen');
+await orrery('history', 'list', season);
+await orrery('history', 'verify', season);

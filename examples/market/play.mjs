@@ -1,0 +1,71 @@
+// A market: anyone with a wallet looks for nothing, and orders for five cents by x402.
+//
+// Who pays is the account whose private key is in the file EVM_KEY_FILE; without one the price is shown and nothing is
+// paid. `npm run local-payments` makes a chain of your own with such an account (examples/README.md).
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { orrery, orreryData, refused, say } from '../orrery.mjs';
+
+const { ORRERY_DATA_DIR = '.orrery', PAY_TO = '0x2222222222222222222222222222222222222222' } = process.env;
+const { EVM_KEY_FILE = join(ORRERY_DATA_DIR, 'payer-key') } = process.env;
+
+say('The world, as the files of this folder have it');
+const { world } = await orreryData(
+  ({ changes }) => ({ changes: changes.length }),
+  'world',
+  'apply',
+  fileURLToPath(new URL('.', import.meta.url)),
+  '--yes',
+);
+
+say('A market day, which is paid to an address of yours (PAY_TO)');
+const { worldId, id, address } = await orreryData(
+  (one) => ({ address: one.address, name: one.name }),
+  'deployments',
+  'create',
+  world,
+  'Saturday',
+  '--bind-all',
+  '--pay-to-address',
+  PAY_TO,
+);
+// By their numbers; `WORLD/DEPLOYMENT` takes names, too.
+const market = `${worldId}/${id}`;
+await orrery('instances', 'create', market, 'good', 'bread', 'stock=1');
+await orrery('instances', 'create', market, 'good', 'honey');
+await orrery('execute', market, 'restock', 'good=honey', 'quantity=12');
+
+say('Published, it is open to everyone who has a wallet');
+await orrery('deployments', 'publish', market);
+const folder = mkdtempSync(join(tmpdir(), 'market-'));
+const wallet = join(folder, 'wallet.json');
+await orrery('wallets', 'create', wallet);
+const publicly = (event, input, ...more) => {
+  const signed = ['--wallet', wallet, '--deployment', address, '--event', event];
+  return ['public', 'execute', ...signed, '--input', JSON.stringify(input), ...more];
+};
+await orrery(...publicly('look', {}));
+
+say('An order has its price: the refusal says what to pay, and how');
+await refused(...publicly('order', { good: 'bread' }));
+
+if (existsSync(EVM_KEY_FILE)) {
+  const paying = ['--pay', '--max-usd', '0.05', '--evm-key', EVM_KEY_FILE];
+  say('Paid for, it takes effect');
+  await orrery(...publicly('order', { good: 'bread', note: 'sliced' }, ...paying));
+
+  say('There was one bread: the next order fails, and is not charged');
+  await refused(...publicly('order', { good: 'bread' }, ...paying));
+} else {
+  say(
+    `Nobody pays, as there is no ${EVM_KEY_FILE}: examples/README.md says how to pay on a chain of your own`,
+  );
+}
+
+say('What the market has, what was ordered, and what was paid');
+await orrery('instances', 'list', market, '--entity-schema', 'good');
+await orrery('instances', 'list', market, '--entity-schema', 'order');
+await orrery('payments', 'list', market);
+rmSync(folder, { recursive: true });

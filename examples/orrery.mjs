@@ -1,0 +1,44 @@
+// Runs the command `orrery` for the examples and shows it, so that each step can be repeated by hand (docs/cli.md).
+import { createProgram } from '@orrery/cli/program';
+
+/** Says what comes next. */
+export const say = (text) => void process.stdout.write(`\n# ${text}\n`);
+
+/** Runs a command and shows what it writes. */
+export async function orrery(...args) {
+  const output = await run(args);
+  process.stdout.write(output);
+}
+
+/** The data that a command answers; the part of it that matters is shown. */
+export async function orreryData(shown, ...args) {
+  const data = JSON.parse(await run([...args, '--json']));
+  process.stdout.write(`${JSON.stringify(shown(data))}\n`);
+  return data;
+}
+
+/** Runs a command that is meant to be refused, and shows why it is. */
+export async function refused(...args) {
+  const output = await run(args).catch((error) => {
+    process.stdout.write(`refused: ${error.message}\n`);
+  });
+  if (output !== undefined) throw new Error(`This was meant to be refused:\n${output}`);
+}
+
+/** In this process: to start one for each command would take most of the time. */
+async function run(args) {
+  process.stdout.write(`$ orrery ${args.map(quoted).join(' ')}\n`);
+  let output = '';
+  const program = createProgram({
+    env: process.env,
+    write: (line) => {
+      output += `${line}\n`;
+    },
+    note: (line) => void process.stdout.write(`${line}\n`),
+    confirm: async () => false,
+  });
+  await program.parseAsync(args, { from: 'user' });
+  return output;
+}
+
+const quoted = (arg) => (/^[\w./:=@-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", `'\\''`)}'`);
