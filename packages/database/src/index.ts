@@ -1,3 +1,4 @@
+export { watchBacklogs } from './backlog-signals.js';
 export * from './connection/connect.js';
 export * from './connection/database-address.js';
 export * from './connection/jsonb.js';

@@ -1,4 +1,4 @@
-import { connect, type Database, type Migrations, migrate } from '@orrery/database';
+import { connect, type Database, type Migrations, migrate, watchBacklogs } from '@orrery/database';
 import type { CheckResult, Resources } from '@orrery/service-kit';
 import type { ServiceDependencies } from './service-dependencies.js';
 
@@ -25,6 +25,7 @@ export async function openBackends<Schema>(options: OpenBackendsOptions): Promis
   const connection = { url, schema, applicationName: `orrery-${service}`, clock, logger };
   const database = resources.use('database', await connect<Schema>(connection));
   await migrate({ database, migrations, logger });
+  await watchBacklogs(database);
   const checks = {
     [`${service} database`]: () => database.ping().then(() => OK),
     [`${service} storage`]: () => (database.storage.isFull ? FULL : OK),

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import type { Logger } from '@orrery/service-kit';
+import { isTraced, type Logger } from '@orrery/service-kit';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
@@ -13,6 +13,7 @@ import {
 } from '../errors/postgres-errors.js';
 import { type DatabaseHost, readHosts } from './database-hosts.js';
 import { createPrimaryLocator } from './primary-locator.js';
+import { traceQueries } from './trace-queries.js';
 
 export interface PoolOptions extends PoolLimits {
   readonly url: string;
@@ -73,6 +74,7 @@ export function openPool(options: PoolOptions): pg.Pool {
   // Without a listener, a connection that dies while in use would end the process.
   pool.on('connect', (client) => {
     client.on('error', onLost);
+    if (isTraced()) traceQueries(client, schema);
     if (options.onServerError) messagesOf(client).on('errorMessage', options.onServerError);
   });
   pool.on('error', () => undefined);

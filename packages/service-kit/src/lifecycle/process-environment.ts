@@ -8,6 +8,8 @@ const processEnvironment = z.object({
   HEALTH_HOST: z.string().default('127.0.0.1').describe('the address that health and metrics listen on'),
   HEALTH_PORT: port.optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_TRACES_SAMPLER: z.string().optional().describe('a sampler of OpenTelemetry'),
+  OTEL_TRACES_SAMPLER_ARG: z.string().optional().describe('what the sampler takes'),
 });
 
 export type ProcessEnvironment = z.output<typeof processEnvironment>;

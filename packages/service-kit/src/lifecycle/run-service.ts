@@ -99,7 +99,13 @@ async function startAll<Settings>(
   const ready = health.register('start', () => ({ status: 'unavailable', detail: 'starting' }));
   const port = ofProcess.HEALTH_PORT ?? defaultHealthPort;
   const tracing = ofProcess.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
-  const telemetry = await startTelemetry({ service: name, tracing, metrics: port !== undefined });
+  const usesSampler = ofProcess.OTEL_TRACES_SAMPLER !== undefined;
+  const telemetry = await startTelemetry({
+    service: name,
+    tracing,
+    usesSampler,
+    metrics: port !== undefined,
+  });
   resources.use('telemetry', telemetry);
   if (port !== undefined) {
     const server = { host: ofProcess.HEALTH_HOST, port, health, metrics: telemetry.metricsPage };

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { type Span, trace } from '@opentelemetry/api';
+import { describe, expect, it, vi } from 'vitest';
 import { createLogger, type LogFormat } from './create-logger.js';
 
 function linesOf(format: LogFormat, write: (logger: ReturnType<typeof createLogger>) => void): string[] {
@@ -54,5 +55,18 @@ describe('createLogger', () => {
     expect(line).toMatch(
       /^\d\d:\d\d:\d\d\.\d{3} ERROR catalog failed world=7 name="a b"\n {4}Error: boom\n {4}/,
     );
+  });
+
+  it('names the trace that a line belongs to, if it is recorded', () => {
+    const ids = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) };
+    const lineIn = (isRecorded: boolean) => {
+      const span = { isRecording: () => isRecorded, spanContext: () => ids } as Span;
+      const active = vi.spyOn(trace, 'getActiveSpan').mockReturnValue(span);
+      const [line = ''] = linesOf('json', (logger) => logger.info('ready'));
+      active.mockRestore();
+      return JSON.parse(line);
+    };
+    expect(lineIn(true)).toMatchObject(ids);
+    expect(lineIn(false)).not.toHaveProperty('traceId');
   });
 });

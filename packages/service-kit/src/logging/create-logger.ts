@@ -1,3 +1,4 @@
+import { trace } from '@opentelemetry/api';
 import { type Logger as PinoLogger, pino } from 'pino';
 import { redactedPaths } from './redaction.js';
 import { textLines } from './text-lines.js';
@@ -20,6 +21,14 @@ export interface LoggerOptions {
   readonly destination?: LogDestination;
 }
 
+/** The trace that a line belongs to, if one is recorded. */
+function traceOf(): object {
+  const span = trace.getActiveSpan();
+  if (span?.isRecording() !== true) return {};
+  const { traceId, spanId } = span.spanContext();
+  return { traceId, spanId };
+}
+
 /** A structured logger. Members that carry secrets are blanked out; `err` is written with its stack and causes. */
 export function createLogger({
   service,
@@ -34,6 +43,7 @@ export function createLogger({
       base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      mixin: traceOf,
       redact: { paths: redactedPaths(), censor: '[redacted]' },
     },
     format === 'text' ? textLines(sink) : sink,

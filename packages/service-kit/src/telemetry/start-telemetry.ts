@@ -7,6 +7,8 @@ export interface TelemetryOptions {
   readonly service: string;
   /** Whether spans are exported over OTLP; the SDK itself reads its OTEL_… variables. */
   readonly tracing: boolean;
+  /** Whether its variables name a sampler. Default: one trace in a hundred. */
+  readonly usesSampler?: boolean;
   /** Whether metrics are collected for the metrics page. */
   readonly metrics: boolean;
   /** The thread of the process, when it is not the main one: labels metrics that would otherwise appear twice. */
@@ -28,7 +30,9 @@ export interface Telemetry extends AsyncDisposable {
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const { service, tracing, metrics } = options;
   const page = metrics ? await (await import('./metrics-page.js')).startMetrics(options) : undefined;
-  const traces = tracing ? await (await import('./trace-export.js')).startTraceExport(service) : undefined;
+  const traces = tracing
+    ? await (await import('./trace-export.js')).startTraceExport(service, options.usesSampler ?? false)
+    : undefined;
   const pages = new Set(page === undefined ? [] : [page.text]);
   return {
     metricsPage: async () => mergePages(await Promise.all([...pages].map((text) => text()))),

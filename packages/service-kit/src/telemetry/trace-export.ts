@@ -1,10 +1,19 @@
 import { context, propagation, trace } from '@opentelemetry/api';
-import { NodeSDK } from '@opentelemetry/sdk-node';
+import { NodeSDK, tracing } from '@opentelemetry/sdk-node';
 
-/** Exports spans over OTLP as the OTEL_… variables say. No library is instrumented: spans are our own. */
-export async function startTraceExport(service: string): Promise<AsyncDisposable> {
+/** Of the traces that begin here, this share is recorded unless the operator says otherwise. */
+const SHARE = 0.01;
+
+/**
+ * Exports spans over OTLP as the OTEL_… variables say, by default one trace in a hundred. No library is instrumented: spans
+ * are our own.
+ */
+export async function startTraceExport(service: string, usesSampler: boolean): Promise<AsyncDisposable> {
+  const { ParentBasedSampler, TraceIdRatioBasedSampler } = tracing;
   const sdk = new NodeSDK({
     serviceName: service,
+    // With a sampler named, the SDK reads its variables by itself.
+    ...(!usesSampler && { sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(SHARE) }) }),
     instrumentations: [],
     metricReaders: [],
     logRecordProcessors: [],

@@ -30,10 +30,11 @@ export async function runThread<Given, Result>(start: StartInThread<Given, Resul
   const resources = new Resources({ logger });
   const stopping = new AbortController();
   const tracing = settings.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
+  const usesSampler = settings.OTEL_TRACES_SAMPLER !== undefined;
   const metrics = settings.HEALTH_PORT !== undefined;
   const telemetry = resources.use(
     'telemetry',
-    await startTelemetry({ service, tracing, metrics, thread: name }),
+    await startTelemetry({ service, tracing, usesSampler, metrics, thread: name }),
   );
   const context = { env, signal: stopping.signal, logger, resources, health, clock: systemClock, ports };
   const stop = async () => {

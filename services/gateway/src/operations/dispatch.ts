@@ -1,6 +1,8 @@
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { type Bus, type CallOptions, isUnreached } from '@orrery/bus';
-import { parseRequest, runtimeContract, ServiceError } from '@orrery/contracts';
+import { ERRORS, parseRequest, runtimeContract, ServiceError } from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
+import { createTracer, isTraced } from '@orrery/service-kit';
 import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from './operation.js';
 
 /** A handler of an operation that the gateway answers itself. */
@@ -16,9 +18,12 @@ export interface DispatchOptions {
 }
 
 /** Answers an operation by the gateway's own handler where there is one, else over the bus, whose errors are noted. */
-export const createDispatch =
-  (bus: Pick<Bus, 'call'>, local: LocalHandlers, { onError, longerMs }: DispatchOptions): CallOperation =>
-  (rpc, request, call) => {
+export function createDispatch(
+  bus: Pick<Bus, 'call'>,
+  local: LocalHandlers,
+  { onError, longerMs }: DispatchOptions,
+): CallOperation {
+  const dispatch: CallOperation = (rpc, request, call) => {
     const own = local[rpc.name];
     if (own !== undefined) return answerHere(own, rpc, request, call);
     return callOverBus(bus, rpc, request, call, longerMs).catch((error: unknown) => {
@@ -26,6 +31,35 @@ export const createDispatch =
       throw error;
     });
   };
+  return isTraced() ? traced(dispatch) : dispatch;
+}
+
+/** The span under which everything that a request causes is found. A client's own trace is not taken up. */
+const traced = (dispatch: CallOperation): CallOperation => {
+  const tracer = createTracer('gateway');
+  return (rpc, request, call) => {
+    const { method, path } = rpc.http;
+    const attributes = {
+      'http.request.method': method,
+      'http.route': path,
+      'orrery.operation': rpc.name,
+      'orrery.request_id': call.requestId,
+    };
+    const options = { kind: SpanKind.SERVER, attributes, root: true };
+    return tracer.startActiveSpan(`${method} ${path}`, options, async (span) => {
+      try {
+        return await dispatch(rpc, request, call);
+      } catch (error) {
+        const { code } = toCallError(error);
+        span.setAttribute('error.type', code);
+        if (ERRORS[code].status >= 500) span.setStatus({ code: SpanStatusCode.ERROR, message: code });
+        throw error;
+      } finally {
+        span.end();
+      }
+    });
+  };
+};
 
 async function answerHere(
   own: LocalHandler,

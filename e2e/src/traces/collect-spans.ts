@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface CollectedSpan {
+  readonly service: string;
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Empty for the first of its trace. */
+  readonly parentSpanId: string;
+}
+
+interface Collector extends AsyncDisposable {
+  /** Where spans are sent to, as JSON. */
+  readonly endpoint: string;
+  readonly spans: readonly CollectedSpan[];
+}
+
+interface Export {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly { key: string; value: { stringValue?: string } }[] };
+    readonly scopeSpans: readonly { readonly spans: readonly Omit<CollectedSpan, 'service'>[] }[];
+  }[];
+}
+
+/** Takes spans over OTLP (HTTP, JSON) and keeps them. */
+export async function startCollector(): Promise<Collector> {
+  const spans: CollectedSpan[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const sent = JSON.parse(Buffer.concat(chunks).toString()) as Export;
+    for (const { resource, scopeSpans } of sent.resourceSpans) {
+      const named = resource.attributes.find(({ key }) => key === 'service.name');
+      const service = named?.value.stringValue ?? '';
+      for (const scope of scopeSpans)
+        for (const span of scope.spans)
+          spans.push({ ...span, service, parentSpanId: span.parentSpanId ?? '' });
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    spans,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
