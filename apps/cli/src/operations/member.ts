@@ -50,7 +50,8 @@ function describe(property: JsonSchema, resolve: Resolve): Omit<Member, 'name' |
   const types = new Set(forms.flatMap(({ type }) => (type ?? 'any') as string | string[]));
   const nullable = types.delete('null');
   const form = forms.find(({ type }) => type !== 'null') ?? schema;
-  const kind = kindOf(types, form);
+  const items = form['items'] === undefined ? undefined : resolve(form['items'] as JsonSchema);
+  const kind = kindOf(types, items);
   return {
     kind,
     nullable: nullable || types.has('any'),
@@ -60,12 +61,12 @@ function describe(property: JsonSchema, resolve: Resolve): Omit<Member, 'name' |
   };
 }
 
-function kindOf(types: ReadonlySet<string>, { items }: JsonSchema): MemberKind {
+function kindOf(types: ReadonlySet<string>, items: JsonSchema | undefined): MemberKind {
   // Queries take numbers and switches as texts, too.
   if (types.has('boolean')) return 'flag';
   if (types.has('integer') || types.has('number')) return 'number';
   if (types.has('string')) return 'text';
-  if (types.has('array')) return (items as JsonSchema | undefined)?.['type'] === 'string' ? 'list' : 'json';
+  if (types.has('array')) return items?.['type'] === 'string' ? 'list' : 'json';
   return types.has('object') ? 'json' : 'value';
 }
 
