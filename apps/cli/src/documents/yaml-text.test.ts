@@ -43,7 +43,7 @@ describe('YAML', () => {
       fc.property(json, (value) => {
         expect(read(writeYaml({ value }))).toEqual({ value });
       }),
-      { numRuns: 500 },
+      { numRuns: 1000, examples: [[' \n'], ['\n a'], ['a \nb']] },
     );
   });
 

@@ -69,7 +69,10 @@ export function writeYaml(value: unknown): string {
   return document.toString({ lineWidth: LINE_WIDTH });
 }
 
+/** Space at the end of a line, or at the very beginning, is not safe in a block. */
+const losesSpace = (text: string) => /^\s/.test(text) || /[^\S\n]$/m.test(text);
+
 function styleOf(text: string): Scalar.Type | undefined {
-  if (text.includes('\n')) return Scalar.BLOCK_LITERAL;
+  if (text.includes('\n')) return losesSpace(text) ? Scalar.QUOTE_DOUBLE : Scalar.BLOCK_LITERAL;
   return text.length > LINE_WIDTH ? Scalar.BLOCK_FOLDED : undefined;
 }
