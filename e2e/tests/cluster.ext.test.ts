@@ -10,6 +10,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { apiClient } from '../src/api-client.js';
 import {
+  type Program,
   pythonProgram,
   type Subscriber,
   startSubscriber,
@@ -35,7 +36,7 @@ function suite(): void {
   let system: FiveProcesses;
   let folder: string;
   const handled = new Map(SUBSCRIBERS.map((name) => [name, new Map<string, number[]>()]));
-  let programs: Record<string, { command: string[]; env: Record<string, string> }>;
+  let programs: Record<string, Program>;
 
   const subscribe = (name: string): Subscriber => {
     const { command = [], env = {} } = programs[name] ?? {};
@@ -66,7 +67,7 @@ function suite(): void {
     };
     system = resources.use('system', await startFiveProcesses(backends, ONE_SERVER_FAILS));
     const scores = { command: await typescriptProgram(folder), env: {} };
-    programs = { scores, totals: await pythonProgram() };
+    programs = { scores, totals: (await pythonProgram()) ?? scores };
   }, 120_000);
   afterAll(() => resources.release());
 
