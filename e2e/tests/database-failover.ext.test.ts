@@ -1,10 +1,7 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
+import { Resources } from '@orrery/service-kit';
 import { describeWithNats } from '@orrery/testing';
-import { startNatsServer, startStandby } from '@orrery/testing/servers';
-import { startFiveProcesses } from '@orrery/testing/system';
+import { type ReplicatedPostgres, startNatsServer, startReplicatedPostgres } from '@orrery/testing/servers';
+import { type FiveProcesses, startFiveProcesses } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apiClient } from '../src/api-client.js';
 import { counterWorld } from '../src/load/counter-world.js';
@@ -15,35 +12,19 @@ const CLIENTS = 64;
 /** The promotion included, on a busy machine. */
 const SERVED_AGAIN_MS = 30_000;
 
-const socketOf = (url: string) => new URL(url).searchParams.get('host');
-
 describeWithNats(
   'five processes on a primary with a synchronous standby',
   () => {
-    const cleanUp: (() => Promise<unknown>)[] = [];
-    let primary: Awaited<ReturnType<typeof startEmbeddedPostgres>>;
-    let standby: Awaited<ReturnType<typeof startStandby>>;
-    let system: Awaited<ReturnType<typeof startFiveProcesses>>;
+    const resources = new Resources();
+    let postgres: ReplicatedPostgres;
+    let system: FiveProcesses;
     beforeAll(async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'orrery-failover-'));
-      cleanUp.push(() => rm(folder, { recursive: true, force: true }));
-      // Started by root, the servers run as another user.
-      await chmod(folder, 0o711);
-      const dataDirectory = join(folder, 'one');
-      primary = await startEmbeddedPostgres({ dataDirectory });
-      cleanUp.push(primary.stop);
-      standby = await startStandby({ url: primary.url, dataDirectory }, join(folder, 'two'));
-      cleanUp.push(standby.stop);
-      const nats = await startNatsServer();
-      cleanUp.push(nats.stop);
-      const hosts = [primary.url, standby.url].map(socketOf).join(',');
-      const databaseUrl = `postgres://orrery@/orrery?host=${hosts}&target_session_attrs=read-write`;
-      system = await startFiveProcesses({ databaseUrl, natsUrl: nats.url }, { RATE_LIMITS: 'false' });
-      cleanUp.push(async () => system[Symbol.asyncDispose]());
+      postgres = resources.use('postgres', await startReplicatedPostgres());
+      const { url: natsUrl } = resources.use('nats', await startNatsServer());
+      const backends = { databaseUrl: postgres.url, natsUrl };
+      system = resources.use('system', await startFiveProcesses(backends, { RATE_LIMITS: 'false' }));
     });
-    afterAll(async () => {
-      for (const release of cleanUp.reverse()) await release();
-    });
+    afterAll(() => resources.release());
 
     it('lose nothing that was acknowledged when the primary is killed and the standby promoted', async () => {
       const api = apiClient(system.url, system.key);
@@ -51,9 +32,9 @@ describeWithNats(
       const deployments = await Promise.all(Array.from({ length: DEPLOYMENTS }, deploy));
       const counting = startCounting({ api, deployments, clients: CLIENTS });
       await counting.acknowledged(500);
-      process.kill(primary.pid, 'SIGKILL');
+      process.kill(postgres.primary.pid, 'SIGKILL');
       const killedAt = performance.now();
-      await standby.promote();
+      await postgres.standby.promote();
       const promotedMs = performance.now() - killedAt;
       // An execution that was refused has succeeded when it was repeated.
       await expect

@@ -32,6 +32,7 @@ export function describeCalls(open: () => BusWorld): void {
       caller,
       requestId: 'req-é',
       deadline: expect.closeTo(deadline, -3),
+      leavesRun: false,
       aborted: false,
     });
   });

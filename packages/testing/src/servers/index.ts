@@ -3,4 +3,4 @@ export { type NatsServerOptions, startNatsServer } from './nats-server.js';
 export { type RedisServerOptions, startRedisServer } from './redis-server.js';
 export type { TestServer } from './server-program.js';
 export { type SolanaNode, startSolanaNode } from './solana-node.js';
-export { type PrimaryPostgres, type StandbyPostgres, startStandby } from './standby.js';
+export { type ReplicatedPostgres, startReplicatedPostgres } from './standby.js';

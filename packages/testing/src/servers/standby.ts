@@ -1,20 +1,49 @@
 import { execFile } from 'node:child_process';
-import { chown, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@orrery/embedded-postgres';
+import { holding } from '@orrery/service-kit';
 import { Client } from 'pg';
 
 /** A server that others may follow. */
-export interface PrimaryPostgres {
+interface PrimaryPostgres {
   readonly url: string;
   readonly dataDirectory: string;
 }
 
-export interface StandbyPostgres extends EmbeddedPostgres {
+interface StandbyPostgres extends EmbeddedPostgres {
   /** Ends the recovery: from then on the server takes writes. */
   promote(): Promise<void>;
 }
+
+/** A primary and its synchronous standby. */
+export interface ReplicatedPostgres extends AsyncDisposable {
+  readonly primary: EmbeddedPostgres;
+  readonly standby: StandbyPostgres;
+  /** Names both, the standby first. */
+  readonly url: string;
+}
+
+/** Starts a primary and a hot standby in a temporary folder. */
+export const startReplicatedPostgres = (): Promise<ReplicatedPostgres> =>
+  holding(async (resources) => {
+    const folder = await mkdtemp(join(tmpdir(), 'orrery-replicated-'));
+    resources.add('folder', () => rm(folder, { recursive: true, force: true }));
+    // Started by root, the servers run as another user.
+    await chmod(folder, 0o711);
+    const dataDirectory = join(folder, 'one');
+    const primary = resources.use('primary', await startEmbeddedPostgres({ dataDirectory }));
+    const from = { url: primary.url, dataDirectory };
+    const standby = resources.use('standby', await startStandby(from, join(folder, 'two')));
+    const hosts = [standby, primary].map(({ url }) => socketOf(url)).join(',');
+    const url = `postgres://orrery@/orrery?host=${hosts}&target_session_attrs=read-write`;
+    return { primary, standby, url };
+  });
+
+/** The folder of a server's socket. */
+const socketOf = (url: string): string => new URL(url).searchParams.get('host') ?? '';
 
 const NAME = 'standby';
 /** What the copy makes anew, or must not take for its own. */
@@ -24,13 +53,9 @@ const LEFT_OUT = ['postmaster.pid', 'postmaster.opts', '.s.PGSQL.5432', '.s.PGSQ
  * Starts a hot standby of a running server, in another folder, and has the primary acknowledge a commit only when the
  * standby has it on disk. Resolves when the standby streams.
  */
-export async function startStandby(
-  primary: PrimaryPostgres,
-  dataDirectory: string,
-): Promise<StandbyPostgres> {
+async function startStandby(primary: PrimaryPostgres, dataDirectory: string): Promise<StandbyPostgres> {
   await copyRunning(primary, dataDirectory);
-  const socket = new URL(primary.url).searchParams.get('host') ?? '';
-  const settings = { primary_conninfo: `host=${socket} user=orrery application_name=${NAME}` };
+  const settings = { primary_conninfo: `host=${socketOf(primary.url)} user=orrery application_name=${NAME}` };
   const standby = await startEmbeddedPostgres({ dataDirectory, settings });
   await within(primary.url, async (client) => {
     await client.query(`alter system set synchronous_standby_names = '${NAME}'`);
