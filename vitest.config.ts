@@ -18,7 +18,7 @@ const backed = {
   hookTimeout: 60_000,
 };
 
-/** `unit` is pure; `int` needs real servers; `e2e` needs a build; `extended` is what is too long for every day. */
+/** `unit` is pure; `int` needs real servers; `e2e` needs a build; `extended` is what is too long for every day, and so is `timed`. */
 export default defineConfig({
   test: {
     // Most suites wait for processes and servers: more workers than the two cores of a small machine.
@@ -39,6 +39,8 @@ export default defineConfig({
           testTimeout: 300_000,
         },
       ),
+      // What it measures would measure its neighbours: run alone, by one worker.
+      project('timed', ['e2e/tests/**/*.timed.test.ts'], { ...backed, isolate: true, testTimeout: 300_000 }),
       project('boundaries', ['e2e/boundaries/**/*.test.ts']),
     ],
   },

@@ -5,7 +5,7 @@ import type { JsonObject } from '../json/json-value.js';
 import { namedBytes } from '../limits/content-limits.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
-import { recordId, recordTimes } from '../records/record-fields.js';
+import { recordTimes } from '../records/record-fields.js';
 import { deleted, name, storedName, withNfcKeys } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import { deploymentPath } from './deployment-path.js';
@@ -14,7 +14,7 @@ const KEY = 'Key of the instance; unique in its deployment and schema.';
 
 export const instanceRecord = z
   .strictObject({
-    id: recordId.describe('Numeric id.'),
+    id: z.int().min(0).describe('Numeric id. 0: a past state of an instance that is gone by now.'),
     entitySchema: storedName.describe('Name of its entity schema.'),
     instanceId: storedName.describe(KEY),
     state: jsonObject.describe(
