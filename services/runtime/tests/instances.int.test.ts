@@ -117,6 +117,8 @@ describe('instances', () => {
     expect(await codeOf(call('instances.get', one))).toBe('entity_instance_not_found');
     expect(await codeOf(call('instances.delete', one))).toBe('entity_instance_not_found');
     expect(catalog.claims.has(`${deployment.address} schema 1`)).toBe(false);
+    const gone = await call('instances.get', { ...one, query: { atSeq: 3 } });
+    expect(gone.data).toMatchObject({ id: 0, state: { count: 1, label: 'a' } });
     expect((await createCounter('c')).data).toMatchObject({ state: { count: 0 }, revision: 1 });
     expect(catalog.claims.has(`${deployment.address} schema 1`)).toBe(true);
     const at = async (atSeq: number) =>
