@@ -66,6 +66,18 @@ describe('YAML', () => {
     expect(() => read('a: 1\na: 2')).toThrow('horse.yaml, line 2, column 1: Map keys must be unique.');
   });
 
+  it('says what has to stand in quotes', () => {
+    expect(() => read('name: brew\nhoney: {{ input.kilos }}')).toThrow(
+      'horse.yaml, line 2, column 9: Put a placeholder in quotes: "{{ … }}".',
+    );
+    expect(() => read('honey: {{ entities.hive[input.hive].honey - input.kilos }}')).toThrow(
+      /^horse\.yaml, line 1, column \d+: .* Put a placeholder in quotes/,
+    );
+    expect(() => read('schedule: * * * * *')).toThrow(
+      /^horse\.yaml, line 1, column 11: A star begins an alias\. .* in quotes/,
+    );
+  });
+
   it('knows the line of a part, and of what is around it', () => {
     const { lineOf } = readYaml('name: horse\nattributes:\n  - name: wins\n    type: integer\n', 'x');
     expect(lineOf(['attributes', '0', 'type'])).toBe(4);

@@ -1,5 +1,15 @@
 import { StartupError } from '@orrery/service-kit';
-import { Document, isNode, LineCounter, parseDocument, Scalar, type Tags, visit, type YAMLError } from 'yaml';
+import {
+  Document,
+  isCollection,
+  isNode,
+  LineCounter,
+  parseDocument,
+  Scalar,
+  type Tags,
+  visit,
+  type YAMLError,
+} from 'yaml';
 
 /** Spellings of numbers that JSON has not: an address such as 0xab… is a text, and infinity is nothing that can be sent. */
 const FOREIGN_NUMBERS = ['0xab', '0o17', '.inf', '.nan'];
@@ -22,14 +32,36 @@ export function readYaml(text: string, what: string): ReadYaml {
   const document = parseDocument(text, { customTags: jsonNumbers, lineCounter, prettyErrors: false });
   const [problem] = document.errors;
   if (problem !== undefined) throw refusalOf(problem, lineCounter, what);
+  refuseBareBraces(document, lineCounter, what);
   const value = contentOf(document, what);
   return { value, lineOf: (path) => lineOf(document, lineCounter, path) };
 }
 
+const BRACES = 'Put a placeholder in quotes: "{{ … }}". Without them its braces are a map.';
+
 function refusalOf({ message, pos }: YAMLError, lines: LineCounter, what: string): StartupError {
   const { line, col } = lines.linePos(pos[0]);
   const [first = ''] = message.split('\n');
-  return new StartupError(`${what}, line ${line}, column ${col}: ${first.replace(/[.:]?$/, '.')}`);
+  return new StartupError(`${what}, line ${line}, column ${col}: ${adviceOn(first)}`);
+}
+
+/** A schedule and a placeholder without quotes are what beginners write. */
+function adviceOn(message: string): string {
+  if (/^Alias cannot be/.test(message))
+    return 'A star begins an alias. Put a text with stars, such as a schedule, in quotes: "0 * * * *".';
+  if (/flow map/.test(message)) return `${message.replace(/[.:]?$/, '.')} ${BRACES}`;
+  return message.replace(/[.:]?$/, '.');
+}
+
+/** To YAML `{{ input.wins }}` is a map whose only key is a map. @throws StartupError with the line */
+function refuseBareBraces(document: Document.Parsed, lines: LineCounter, what: string): void {
+  visit(document, {
+    Pair: (_, { key }) => {
+      if (!isCollection(key)) return;
+      const { line, col } = lines.linePos(key.range?.[0] ?? 0);
+      throw new StartupError(`${what}, line ${line}, column ${col}: ${BRACES}`);
+    },
+  });
 }
 
 /** @throws StartupError for aliases that blow up */
