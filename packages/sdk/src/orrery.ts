@@ -1,7 +1,14 @@
 import { createDeployment, type Deployment } from './deployments/deployment.js';
 import { createPublicExecutions, type PublicExecutions } from './public/execute-public.js';
 import { type ItemOf, type ListArgument, type ListPath, type Page, pagesOf } from './requests/lists.js';
-import type { DataOf, InitArgument, Method, OperationOf, PathOf } from './requests/operation-types.js';
+import type {
+  AnswerOf,
+  DataOf,
+  InitArgument,
+  Method,
+  OperationOf,
+  PathOf,
+} from './requests/operation-types.js';
 import { type ClientOptions, createRequests } from './requests/requests.js';
 
 /** A request by a path of openapi.json; resolves with `data` of the envelope. @throws OrreryError */
@@ -15,6 +22,15 @@ export interface Orrery extends PublicExecutions {
   readonly post: Send<'post'>;
   readonly put: Send<'put'>;
   readonly delete: Send<'delete'>;
+  /**
+   * As `get` and the others, but with the whole envelope: `message` has what the service says beside the data, such as
+   * warnings, and `pagination` belongs to one page of a list. @throws OrreryError
+   */
+  answer<M extends Method, P extends PathOf<M>>(
+    method: M,
+    path: P,
+    ...init: InitArgument<OperationOf<M, P>>
+  ): Promise<AnswerOf<OperationOf<M, P>>>;
   /** All items of a list, page by page. */
   list<P extends ListPath>(path: P, ...init: ListArgument<P>): AsyncGenerator<ItemOf<P>, void, undefined>;
   /** The pages of a list with their totals, 100 items each unless `query.limit` says otherwise. */
@@ -40,6 +56,7 @@ export function createOrrery(options: ClientOptions): Orrery {
     post: send('post') as Send<'post'>,
     put: send('put') as Send<'put'>,
     delete: send('delete') as Send<'delete'>,
+    answer: async (...request) => (await requests.answer(...request)).body,
     list: async function* (path, ...[init]) {
       for await (const { data } of pagesOf(requests, path, init)) yield* data;
     },

@@ -48,11 +48,11 @@ export async function startScriptedServer(...steps: readonly Step[]): Promise<Sc
 }
 
 export const answering =
-  (data: unknown, status = 200): Step =>
+  (data: unknown, status = 200, beside: object = {}): Step =>
   (reply) =>
     void reply
       .writeHead(status, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ success: true, data }));
+      .end(JSON.stringify({ success: true, data, ...beside }));
 
 export const refusing =
   (status: number, code: string, { headers = {}, ...members }: Record<string, unknown> = {}): Step =>

@@ -49,6 +49,14 @@ it("takes the caller's key, and none where the operation takes none", async () =
   expect(keys()).toEqual(['mine', undefined, undefined]);
 });
 
+it('gives the whole answer where its warnings are wanted', async () => {
+  const message = 'Published. Warning: nobody can pay.';
+  const { orrery, received } = await against(answering({ isPublic: true }, 200, { message }));
+  const answer = await orrery.answer('post', '/api/worlds/{idOrAddress}/publish', WORLD);
+  expect(answer).toMatchObject({ data: { isPublic: true }, message });
+  expect(received[0]).toMatchObject({ method: 'POST', url: '/api/worlds/0xabc/publish' });
+});
+
 it('repeats what has a key, and what only reads, after a connection that broke in the middle', async () => {
   const { orrery, keys } = await against(breaking, answering({ id: 1 }, 201), breaking, answering({ id: 1 }));
   await orrery.post('/api/worlds', { body: { name: 'Derby' } });
