@@ -39,9 +39,12 @@ export function injectTrace(headers: Record<string, string>): Frame['headers'] {
   return headers;
 }
 
-/** Runs `work` as a part of the trace that the headers name; without usable headers as a part of the active one. */
+/**
+ * Runs `work` as a part of the trace that the headers name; without usable headers as a part of the active one. Where
+ * nothing is traced no context is entered: the first one makes Node.js watch every promise and tick of the process.
+ */
 export const withinTrace = <T>(headers: Frame['headers'], work: () => T): T =>
-  context.with(extractTrace(headers), work);
+  headers['traceparent'] === undefined ? work() : context.with(extractTrace(headers), work);
 
 const extractTrace = (headers: Frame['headers']): Context => propagation.extract(context.active(), headers);
 

@@ -34,7 +34,10 @@ export const name = z
     z
       .string()
       .min(1)
-      .refine((text) => [...text].length <= 255, 'A name may have at most 255 characters.')
+      .refine(
+        (text) => text.length <= 255 || [...text].length <= 255,
+        'A name may have at most 255 characters.',
+      )
       .refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.')
       .refine((text) => !CONTROL.test(text), 'Control characters are not allowed.')
       .refine((text) => text.trim() === text, { error: ({ input }) => spaceAround(String(input)) }),
