@@ -54,8 +54,10 @@ export const deadChain = chainOf({
   signerKeyEnv: 'KEY',
 });
 
-/** A database, a bus and journals for one test; chain-pushers are started on them. */
-/** `before`: the runtime of another house, whose journals are served here as well. */
+/**
+ * A database, a bus and journals for one test; chain-pushers are started on them. `before`: the runtime of another house,
+ * whose journals are served here as well.
+ */
 export async function prepareHouse(before?: FakeRuntime) {
   const resources = new Resources();
   onTestFinished(() => resources.release());

@@ -3,7 +3,7 @@ import { encodeJson } from '../../public/payment/payment-headers.js';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** RFC 9457 with the members of the envelope in it of every answer. */
+/** A problem document (RFC 9457) that also has the members which every answer's envelope has. */
 export interface Problem {
   success: false;
   error: string;
