@@ -143,7 +143,8 @@ const suite = (openBus: () => Promise<Join>) => {
           ...options,
           handle: async (payload, delivery) => {
             const verdict = await handle(payload, delivery);
-            verdicts.push({ deployment: payload.deployment, seq: payload.seq, verdict });
+            const { deployment, seq } = journalEntry.payload.parse(payload);
+            verdicts.push({ deployment, seq, verdict });
             return verdict;
           },
         }),
