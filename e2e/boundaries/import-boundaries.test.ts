@@ -18,6 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'packages/service-host': ['contracts', 'service-kit', 'database', 'bus'],
   'apps/standalone': ['contracts', 'service-kit', 'bus', 'embedded-postgres', ...SERVICES],
   'apps/cli': ['contracts', 'sdk', 'service-kit', 'database', 'embedded-postgres', ...SERVICES],
+  'apps/console': ['sdk'],
   'packages/testing': ['service-kit', 'embedded-postgres'],
   e2e: ['contracts', 'sdk', 'service-kit', 'testing', 'embedded-postgres', 'bus', 'scheduler', 'cli'],
   bench: ['contracts', 'service-kit', 'testing', 'embedded-postgres', 'bus', 'database', ...SERVICES],

@@ -32,7 +32,7 @@ export const sources: readonly string[] = [
   .filter((folder) => existsSync(join(ROOT, folder)))
   .flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
+      .filter((name) => /\.tsx?$/.test(name))
       .map((name) => `${folder}/${name}`),
   );
 
@@ -43,9 +43,13 @@ export const imports: readonly Import[] = sources.flatMap((file) => {
     file,
     folder,
     target,
-    path: target.startsWith('.')
-      ? posix.join(posix.dirname(file), target).replace(/\.js$/, '.ts')
-      : undefined,
+    path: target.startsWith('.') ? sourceOf(posix.join(posix.dirname(file), target)) : undefined,
     typeOnly: / type /.test(how),
   }));
 });
+
+/** The source of what an import names; it may have JSX. */
+function sourceOf(path: string): string {
+  const source = path.replace(/\.js$/, '.ts');
+  return source.endsWith('.ts') && !existsSync(join(ROOT, source)) ? `${source}x` : source;
+}

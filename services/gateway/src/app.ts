@@ -2,6 +2,7 @@ import type { ContentLimits } from '@orrery/contracts';
 import type { Clock, Health, Logger } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import type { KeyVerifier } from './accounts/key-verifier.js';
+import { addConsoleRoutes } from './console/console-routes.js';
 import { answerProblems } from './http/errors/error-replies.js';
 import { declarePrincipal, requireAccess } from './http/guards/access.js';
 import { limitRate } from './http/guards/rate-limit.js';
@@ -12,6 +13,7 @@ import { addAdmission } from './http/server/admission.js';
 import { limitArrivingBodies } from './http/server/arriving-bodies.js';
 import { addBrowserPolicy } from './http/server/browser-policy.js';
 import { limitConnections } from './http/server/connections.js';
+import { addEntrance } from './http/server/entrance.js';
 import { addHealthRoutes } from './http/server/health-routes.js';
 import { createHttp, type HttpLimits } from './http/server/http-server.js';
 import { observeRequests } from './http/server/observe-requests.js';
@@ -47,6 +49,8 @@ export interface AppContext {
   /** Serves the routes that are streams. */
   stream: StreamHandler;
   maxStreams: number;
+  /** The folder of the built console; undefined: it is not served. */
+  consoleFolder: string | undefined;
 }
 
 /** The HTTP application, apart from the process: tests inject requests into it. */
@@ -64,6 +68,9 @@ export function createApp(context: AppContext): FastifyInstance {
   const admission = addAdmission(app, onRequestEnd, context);
   addHealthRoutes(app, context.health);
   addDocumentRoutes(app, () => openApiDocument(context.routes));
+  const { consoleFolder } = context;
+  if (consoleFolder !== undefined) addConsoleRoutes(app, consoleFolder);
+  addEntrance(app, consoleFolder === undefined ? '/docs' : '/console/');
   const guards = (rpc: RoutedRpc) => [...requireAccess(rpc.access, context.keys), ...limitRate(rpc, context)];
   const routes = { ...context, guards, admission };
   for (const rpc of context.routes) {

@@ -43,6 +43,7 @@ const environment = z.object({
   MAX_STREAMS: limit(1000, 1, 100_000, 'live streams that may be open at once'),
   SIGN_UP: z.enum(['open', 'closed']).default('closed').describe('open or closed'),
   PUBLIC_URL: httpUrl.optional(),
+  CONSOLE: flag.default(true),
   RATE_LIMITS: flag.default(true),
   RATE_KEY_PER_SECOND: limit(100, 1, 1_000_000, 'requests a second per key'),
   RATE_KEY_BURST: limit(500, 1, 1_000_000, 'requests at once per key'),
@@ -73,6 +74,8 @@ export interface GatewayConfig {
   /** Live streams that may be open; beyond it new ones are refused with 503. */
   readonly maxStreams: number;
   readonly signIn: SignInConfig;
+  /** Whether the console is served to browsers. */
+  readonly console: boolean;
   /** Undefined: nothing is limited. */
   readonly rates: RatePolicies | undefined;
 }
@@ -102,6 +105,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     runDeadlineMs: Math.max(read.CALL_DEADLINE_MS, read.AI_DEADLINE_MS + ENDING_MS),
     maxStreams: read.MAX_STREAMS,
     signIn: { isOpen: read.SIGN_UP === 'open', publicUrl: read.PUBLIC_URL ?? localUrl(read) },
+    console: read.CONSOLE,
     maxInFlight: read.MAX_IN_FLIGHT,
     maxWaiting: read.MAX_WAITING,
     rates: read.RATE_LIMITS ? ratesOf(read) : undefined,

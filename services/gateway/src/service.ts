@@ -9,6 +9,7 @@ import { startLastUses } from './accounts/last-uses.js';
 import { startAnnouncements } from './accounts/start-announcements.js';
 import { createApp } from './app.js';
 import type { GatewayConfig } from './config.js';
+import { findConsole } from './console/find-console.js';
 import { migrations } from './database/migrations/index.js';
 import type { GatewaySchema } from './database/schema.js';
 import { listenHttp } from './http/server/http-server.js';
@@ -67,6 +68,7 @@ export function startGateway(
       stream,
       executeForWallet,
       publicUrl: config.signIn.publicUrl,
+      consoleFolder: config.console ? findConsole() : undefined,
       ...config,
     });
     resources.add('http', () => app.close());

@@ -7,7 +7,7 @@ import { referencePage, STYLE } from './reference-page.js';
 
 type Document = Record<string, unknown>;
 
-/** `/openapi.json`, `/docs`, the reference page of the same document, where `/` leads a browser, and `/docs/…`, the guides. */
+/** `/openapi.json`, `/docs`, the reference page of the same document, and `/docs/…`, the guides. */
 export function addDocumentRoutes(app: FastifyInstance, makeDocument: () => Document): void {
   const document = lazily(makeDocument);
   const guides = lazily(() => readGuides());
@@ -17,19 +17,12 @@ export function addDocumentRoutes(app: FastifyInstance, makeDocument: () => Docu
     reply.headers({ 'content-type': 'application/json; charset=utf-8', ...CACHED }).send(json()),
   );
   app.get('/docs', async (_request, reply) => reply.headers(PAGE).send(page()));
-  app.get('/', async ({ headers }, reply) => {
-    // Programs hear what they hear of any path that is not there.
-    if (!wantsPage(headers.accept)) throw new ServiceError('route_not_found');
-    return reply.redirect('/docs');
-  });
   app.get<{ Params: { '*': string } }>('/docs/*', async ({ params }, reply) => {
     const guide = guides().get(params['*']);
     if (guide === undefined) throw new ServiceError('route_not_found', 'There is no such page. See /docs.');
     return reply.headers(PAGE).send(guidePage(guide, (path) => guides().has(path)));
   });
 }
-
-const wantsPage = (accept = ''): boolean => /(^|,)\s*text\/html\s*(;|,|$)/i.test(accept);
 
 const CACHED = { 'cache-control': 'public, max-age=300' };
 

@@ -72,6 +72,7 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
     limiter: createLocalLimiter(systemClock),
     rates: undefined,
     maxStreams: 2,
+    consoleFolder: undefined,
     executeForWallet: async () => {
       throw new ServiceError('unavailable');
     },

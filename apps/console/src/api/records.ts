@@ -1,0 +1,17 @@
+import type { components } from '@orrery/sdk';
+
+type Records = components['schemas'];
+
+export type World = Records['World'];
+export type EntitySchema = Records['EntitySchema'];
+export type Attribute = Records['Attribute'];
+export type Event = Records['Event'];
+export type EventVersion = Records['EventVersion'];
+export type Deployment = Records['Deployment'];
+export type Key = Records['Key'];
+
+/** A deployment as a page's address names it: by ids or addresses. */
+export interface DeploymentRef {
+  readonly world: string;
+  readonly deployment: string;
+}

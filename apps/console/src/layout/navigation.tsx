@@ -1,0 +1,89 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { createLink, Link, useRouterState } from '@tanstack/react-router';
+import { type AnchorHTMLAttributes, type ReactNode, type Ref, useEffect, useState } from 'react';
+import { useSession } from '../session/use-session.js';
+import { Button } from '../ui/button.js';
+import { Dialog } from '../ui/dialog.js';
+import mark from './mark.svg';
+import { ThemeSwitch } from './theme-switch.js';
+
+export const Brand = () => (
+  <Link to="/" className="flex h-12 shrink-0 items-center gap-2 px-4 font-semibold tracking-tight">
+    <img src={mark} alt="" className="size-6" />
+    Orrery <span className="font-normal text-muted">console</span>
+  </Link>
+);
+
+interface AnchorProps extends AnchorHTMLAttributes<HTMLAnchorElement> {
+  ref?: Ref<HTMLAnchorElement>;
+}
+
+/** A line of the navigation; it takes the props of the router's `Link`. */
+export const NavigationLink = createLink(({ className = '', ...rest }: AnchorProps) => (
+  <a
+    {...rest}
+    className={`block truncate rounded-md px-2 py-1 text-muted hover:bg-hover hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent ${className}`}
+  />
+));
+
+/** `children`: what belongs to where one is. */
+export function Navigation({ children }: { children?: ReactNode }) {
+  const session = useSession();
+  const cache = useQueryClient();
+  const leave = () => {
+    cache.clear();
+    session.end();
+  };
+  return (
+    <nav aria-label="Main" className="flex grow flex-col px-2 pb-3">
+      <ul className="space-y-0.5">
+        <li>
+          <NavigationLink to="/" activeOptions={{ exact: true }}>
+            Worlds
+          </NavigationLink>
+        </li>
+        <li>
+          <NavigationLink to="/keys">API keys</NavigationLink>
+        </li>
+      </ul>
+      <div className="my-3 grow">{children}</div>
+      <div className="space-y-2 border-t border-line px-2 pt-3 text-sm">
+        <a href="/docs" className="block text-muted hover:text-text">
+          API reference
+        </a>
+        <div className="flex items-center justify-between gap-2">
+          <ThemeSwitch />
+          <Button size="small" look="quiet" onClick={leave}>
+            Sign out
+          </Button>
+        </div>
+      </div>
+    </nav>
+  );
+}
+
+/** The same navigation where the page is narrow. It closes when a page was chosen. */
+export function NavigationDialog({ children }: { children?: ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  const path = useRouterState({ select: ({ location }) => location.href });
+  const [openedAt, setOpenedAt] = useState(path);
+  useEffect(() => {
+    if (path !== openedAt) setOpen(false);
+  }, [path, openedAt]);
+  const open = () => {
+    setOpenedAt(path);
+    setOpen(true);
+  };
+  return (
+    <>
+      <Button size="small" look="quiet" className="-ml-2 lg:hidden" aria-label="Menu" onClick={open}>
+        <svg viewBox="0 0 16 16" className="size-4" aria-hidden="true">
+          <path d="M2 4h12M2 8h12M2 12h12" stroke="currentColor" strokeWidth="1.6" />
+        </svg>
+      </Button>
+      <Dialog title="Orrery console" open={isOpen} onClose={() => setOpen(false)}>
+        <Navigation>{children}</Navigation>
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,100 @@
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { Frame } from './layout/frame.js';
+import { NotFound } from './layout/not-found.js';
+import { PageFailed } from './layout/page-failed.js';
+import type { Session } from './session/session.js';
+import { SignInPage } from './session/sign-in-page.js';
+import { readWorldsSearch, WorldsPage } from './worlds/worlds-page.js';
+
+export interface RouterContext {
+  readonly session: Session;
+  readonly queryClient: QueryClient;
+}
+
+// Every page of the console, by its address below /console. What belongs together is loaded together.
+
+const SIGN_IN = '/sign-in';
+
+const root = createRootRouteWithContext<RouterContext>()({
+  component: Frame,
+  notFoundComponent: NotFound,
+  errorComponent: PageFailed,
+  beforeLoad: ({ context: { session }, location: { pathname, href } }) => {
+    if (session.current() === undefined && pathname !== SIGN_IN)
+      throw redirect({ to: SIGN_IN, search: href === '/' ? {} : { next: href } });
+  },
+});
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: SIGN_IN,
+  component: SignInPage,
+  validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
+    // Only a page of the console, never another origin.
+    typeof next === 'string' && /^\/(?!\/)/.test(next) ? { next } : {},
+  beforeLoad: ({ context: { session }, search: { next } }) => {
+    if (session.current() !== undefined) throw redirect({ href: next ?? '/' });
+  },
+});
+
+const worlds = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: WorldsPage,
+  validateSearch: readWorldsSearch,
+});
+
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./keys/keys-page.js'), 'KeysPage'),
+});
+
+const world = createRoute({
+  getParentRoute: () => root,
+  path: '/worlds/$world',
+  component: lazyRouteComponent(() => import('./worlds/world-page.js'), 'WorldPage'),
+});
+
+const schema = createRoute({
+  getParentRoute: () => root,
+  path: '/worlds/$world/schemas/$schema',
+  component: lazyRouteComponent(() => import('./worlds/schemas/schema-page.js'), 'SchemaPage'),
+});
+
+const event = createRoute({
+  getParentRoute: () => root,
+  path: '/worlds/$world/events/$event',
+  component: lazyRouteComponent(() => import('./worlds/events/event-page.js'), 'EventPage'),
+});
+
+const deployment = createRoute({
+  getParentRoute: () => root,
+  path: '/worlds/$world/deployments/$deployment',
+  component: lazyRouteComponent(() => import('./deployments/deployment-page.js'), 'DeploymentPage'),
+});
+
+const tree = root.addChildren([signIn, worlds, keys, world, schema, event, deployment]);
+
+export const createConsoleRouter = (context: RouterContext) =>
+  createRouter({
+    routeTree: tree,
+    basepath: '/console',
+    context,
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    scrollRestoration: true,
+  });
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>;
+  }
+}

@@ -1,0 +1,14 @@
+import type { Orrery } from '@orrery/sdk';
+import { rootRouteId, useRouteContext } from '@tanstack/react-router';
+import { useSyncExternalStore } from 'react';
+import type { Session } from './session.js';
+
+export const useSession = (): Session => useRouteContext({ from: rootRouteId }).session;
+
+/** The client of the person who is signed in. */
+export const useOrrery = (): Orrery => useSession().orrery;
+
+export function useIsSignedIn(): boolean {
+  const session = useSession();
+  return useSyncExternalStore(session.subscribe, () => session.current() !== undefined);
+}

@@ -1,0 +1,55 @@
+import { createLink } from '@tanstack/react-router';
+import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ReactNode, Ref } from 'react';
+import { classes } from './classes.js';
+import { Spinner } from './progress.js';
+
+export type ButtonLook = 'primary' | 'secondary' | 'quiet' | 'danger';
+
+const BASE =
+  'inline-flex items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none transition-colors disabled:opacity-55 disabled:cursor-not-allowed';
+const SIZES = { small: 'px-2 py-1 text-sm min-h-7', medium: 'px-3 py-1.5 text-base min-h-8.5' };
+const LOOKS: Record<ButtonLook, string> = {
+  primary: 'bg-accent text-on-accent hover:not-disabled:brightness-110',
+  secondary: 'border border-line-strong/60 bg-surface text-text hover:not-disabled:bg-hover',
+  quiet: 'text-muted hover:not-disabled:bg-hover hover:not-disabled:text-text',
+  danger: 'border border-bad/50 bg-surface text-bad hover:not-disabled:bg-bad-soft',
+};
+
+interface LookProps {
+  look?: ButtonLook | undefined;
+  size?: keyof typeof SIZES | undefined;
+}
+
+export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, LookProps {
+  /** What it does is under way: it shows progress and takes no further click. */
+  pending?: boolean | undefined;
+  ref?: Ref<HTMLButtonElement>;
+}
+
+export function Button({ look, size, pending = false, children, className, disabled, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={classes(lookOf({ look, size }), className)}
+      disabled={disabled || pending}
+      aria-busy={pending || undefined}
+    >
+      {pending && <Spinner />}
+      {children}
+    </button>
+  );
+}
+
+const lookOf = ({ look = 'secondary', size = 'medium' }: LookProps): string =>
+  classes(BASE, SIZES[size], LOOKS[look]);
+
+interface AnchorProps extends AnchorHTMLAttributes<HTMLAnchorElement>, LookProps {
+  children?: ReactNode;
+  ref?: Ref<HTMLAnchorElement>;
+}
+
+/** A link that looks like a button; it takes the props of the router's `Link`. */
+export const ButtonLink = createLink(({ look, size, className, ...rest }: AnchorProps) => (
+  <a {...rest} className={classes(lookOf({ look, size }), className)} />
+));

@@ -1,0 +1,46 @@
+import { type RefObject, useEffect, useState } from 'react';
+
+export interface ChartColours {
+  readonly accent: string;
+  readonly muted: string;
+  readonly line: string;
+  readonly series: readonly string[];
+}
+
+const SERIES = ['--accent', '--brass', '--ok', '--bad', '--muted', '--warn'];
+
+/** The page's colours as a canvas needs them, and again when the theme changes. */
+export function useColours(host: RefObject<HTMLElement | null>): ChartColours | undefined {
+  const [colours, setColours] = useState<ChartColours>();
+  useEffect(() => {
+    const read = () => host.current !== null && setColours(coloursAt(host.current));
+    read();
+    const themes = new MutationObserver(read);
+    themes.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    system.addEventListener('change', read);
+    return () => {
+      themes.disconnect();
+      system.removeEventListener('change', read);
+    };
+  }, [host]);
+  return colours;
+}
+
+/** A custom property is a text; only as the colour of an element does the browser compute it. */
+function coloursAt(host: HTMLElement): ChartColours {
+  const probe = document.createElement('i');
+  host.append(probe);
+  const computed = (name: string): string => {
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const colours = {
+    accent: computed('--accent'),
+    muted: computed('--muted'),
+    line: computed('--line'),
+    series: SERIES.map(computed),
+  };
+  probe.remove();
+  return colours;
+}

@@ -1,0 +1,108 @@
+import { useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { ChartProps } from '../chart.js';
+import { useColours } from './colours.js';
+
+export default function Plot(props: ChartProps) {
+  const { label, x, series, height = 220, marker, onPick } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(null);
+  const latest = useRef({ marker, onPick, x, series });
+  latest.current = { marker, onPick, x, series };
+  const colours = useColours(host);
+  const { xKind, kind, format } = props;
+  const names = series.map((one) => one.label).join('\n');
+  useEffect(() => {
+    const element = host.current;
+    if (element === null || colours === undefined) return;
+    const { x: xs, series: lines } = latest.current;
+    const options = optionsOf({ xKind, kind, format, names: names.split('\n'), height, colours });
+    options.width = element.clientWidth;
+    options.hooks = {
+      draw: [(drawn) => drawMarker(drawn, latest.current.marker, colours.accent)],
+      ready: [(ready) => ready.over.addEventListener('click', () => pick(ready, latest.current.onPick))],
+    };
+    const made = new uPlot(options, dataOf(xs, lines), element);
+    plot.current = made;
+    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+    resized.observe(element);
+    return () => {
+      resized.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
+  }, [xKind, kind, format, names, height, colours]);
+  useEffect(() => plot.current?.setData(dataOf(x, series)), [x, series]);
+  useEffect(() => {
+    latest.current.marker = marker;
+    plot.current?.redraw(false);
+  }, [marker]);
+  return <div ref={host} role="img" aria-label={label} className="min-h-24 w-full text-sm text-text" />;
+}
+
+const dataOf = (x: ChartProps['x'], series: ChartProps['series']): uPlot.AlignedData => [
+  [...x],
+  ...series.map(({ values }) => [...values]),
+];
+
+function pick({ cursor, data }: uPlot, onPick: ChartProps['onPick']): void {
+  const x = cursor.idx === null || cursor.idx === undefined ? undefined : data[0][cursor.idx];
+  if (x !== undefined) onPick?.(x);
+}
+
+function drawMarker(plot: uPlot, marker: number | undefined, colour: string): void {
+  if (marker === undefined) return;
+  const at = Math.round(plot.valToPos(marker, 'x', true));
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 2;
+  ctx.beginPath();
+  ctx.moveTo(at, bbox.top);
+  ctx.lineTo(at, bbox.top + bbox.height);
+  ctx.stroke();
+  ctx.restore();
+}
+
+interface LookOptions extends Pick<ChartProps, 'xKind' | 'kind' | 'format'> {
+  names: readonly string[];
+  height: number;
+  colours: NonNullable<ReturnType<typeof useColours>>;
+}
+
+function optionsOf({ xKind, kind = 'line', format, names, height, colours }: LookOptions): uPlot.Options {
+  const axis = {
+    stroke: colours.muted,
+    grid: { stroke: colours.line, width: 1 },
+    ticks: { stroke: colours.line, width: 1 },
+  };
+  const write = format ?? ((value: number) => String(value));
+  const paths = {
+    line: undefined,
+    steps: uPlot.paths.stepped?.({ align: 1 }),
+    bars: uPlot.paths.bars?.({ size: [0.7, 40] }),
+  }[kind];
+  return {
+    width: 300,
+    height,
+    scales: { x: { time: xKind === 'time' } },
+    axes: [axis, { ...axis, size: 60, values: (_plot, ticks) => ticks.map(write) }],
+    cursor: { y: false },
+    series: [
+      { label: xKind === 'seq' ? 'seq' : 'time' },
+      ...names.map((label, index) => {
+        const stroke = colours.series[index % colours.series.length] ?? colours.accent;
+        return {
+          label,
+          stroke,
+          width: 1.75,
+          spanGaps: true,
+          ...(paths && { paths }),
+          ...(kind === 'bars' && { fill: stroke }),
+          value: (_plot: uPlot, value: number | null) => (value === null ? '–' : write(value)),
+        };
+      }),
+    ],
+  };
+}

@@ -1,0 +1,3 @@
+/** Class names in one string; what is false or undefined is left out. */
+export const classes = (...names: readonly (string | false | undefined)[]): string =>
+  names.filter(Boolean).join(' ');

@@ -1,0 +1,161 @@
+import type { InputHTMLAttributes, ReactNode, SelectHTMLAttributes, TextareaHTMLAttributes } from 'react';
+import { useId } from 'react';
+import { classes } from './classes.js';
+
+interface ControlProps {
+  id: string;
+  'aria-describedby': string | undefined;
+  'aria-invalid': boolean | undefined;
+}
+
+export interface FieldProps {
+  label: ReactNode;
+  hint?: ReactNode;
+  /** What is wrong with the value. */
+  error?: string | undefined;
+  className?: string | undefined;
+  children: (control: ControlProps) => ReactNode;
+}
+
+/** A label, the control, a hint and what is wrong, tied together for screen readers. */
+export function Field({ label, hint, error, className, children }: FieldProps) {
+  const id = useId();
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
+  return (
+    <div className={className}>
+      <label htmlFor={id} className="mb-1 block text-sm font-medium">
+        {label}
+      </label>
+      {children({
+        id,
+        'aria-describedby': described,
+        'aria-invalid': error === undefined ? undefined : true,
+      })}
+      {hint && (
+        <p id={`${id}-hint`} className="mt-1 text-sm text-muted">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} className="mt-1 text-sm font-medium text-bad">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type About = Omit<FieldProps, 'children' | 'className'> & { className?: string | undefined };
+
+export interface TextFieldProps
+  extends About,
+    Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'className'> {
+  value: string;
+  onChange: (value: string) => void;
+}
+
+export function TextField({ label, hint, error, className, onChange, ...rest }: TextFieldProps) {
+  return (
+    <Field {...{ label, hint, error, className }}>
+      {(control) => (
+        <input
+          type="text"
+          {...rest}
+          {...control}
+          className="control"
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+export interface TextAreaProps
+  extends About,
+    Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'onChange' | 'className'> {
+  value: string;
+  onChange: (value: string) => void;
+}
+
+export function TextArea({ label, hint, error, className, onChange, rows = 4, ...rest }: TextAreaProps) {
+  return (
+    <Field {...{ label, hint, error, className }}>
+      {(control) => (
+        <textarea
+          rows={rows}
+          {...rest}
+          {...control}
+          className="control resize-y"
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+export interface SelectFieldProps<V extends string>
+  extends About,
+    Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange' | 'className'> {
+  value: V;
+  onChange: (value: V) => void;
+  /** Values and their words. */
+  options: readonly (readonly [value: V, words: string])[];
+}
+
+export function SelectField<V extends string>(props: SelectFieldProps<V>) {
+  const { label, hint, error, className, onChange, options, ...rest } = props;
+  return (
+    <Field {...{ label, hint, error, className }}>
+      {(control) => (
+        <select
+          {...rest}
+          {...control}
+          className="control"
+          onChange={(event) => onChange(event.target.value as V)}
+        >
+          {options.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+export interface CheckFieldProps {
+  label: ReactNode;
+  hint?: ReactNode;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  disabled?: boolean | undefined;
+  className?: string | undefined;
+}
+
+export function CheckField({ label, hint, checked, onChange, disabled, className }: CheckFieldProps) {
+  const id = useId();
+  return (
+    <div className={classes('flex gap-2', className)}>
+      <input
+        id={id}
+        type="checkbox"
+        className="mt-0.75 size-3.5 shrink-0 accent-accent"
+        checked={checked}
+        disabled={disabled}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      <div>
+        <label htmlFor={id} className="text-base">
+          {label}
+        </label>
+        {hint && (
+          <p id={`${id}-hint`} className="text-sm text-muted">
+            {hint}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

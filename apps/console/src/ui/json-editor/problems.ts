@@ -1,0 +1,60 @@
+import { jsonLanguage } from '@codemirror/lang-json';
+
+/** Something wrong with a part of a JSON text. */
+export interface EditorProblem {
+  /** RFC 6901 into the text; empty for all of it. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+export interface Place {
+  readonly from: number;
+  readonly to: number;
+}
+
+type Node = ReturnType<typeof jsonLanguage.parser.parse>['topNode'];
+
+/**
+ * Where in a JSON text a pointer leads: the value; of a member that is missing, the object it is missing in. The text
+ * may be unfinished.
+ */
+export function placeOf(text: string, pointer: string): Place {
+  const top = jsonLanguage.parser.parse(text).topNode;
+  let at = top.firstChild ?? top;
+  for (const step of stepsOf(pointer)) {
+    const next = childOf(at, step, text);
+    if (next === undefined) break;
+    at = next;
+  }
+  return { from: at.from, to: at.to };
+}
+
+const stepsOf = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+function childOf(node: Node, step: string, text: string): Node | undefined {
+  if (node.name === 'Array') return valuesIn(node)[Number(step)];
+  if (node.name !== 'Object') return undefined;
+  const property = node.getChildren('Property').find((one) => nameOf(one, text) === step);
+  return property === undefined ? undefined : (property.lastChild ?? property);
+}
+
+function valuesIn(array: Node): Node[] {
+  const values: Node[] = [];
+  for (let child = array.firstChild; child !== null; child = child.nextSibling)
+    if (/^[A-Z]/.test(child.name)) values.push(child);
+  return values;
+}
+
+function nameOf(property: Node, text: string): string | undefined {
+  const name = property.getChild('PropertyName');
+  if (name === null) return undefined;
+  try {
+    return JSON.parse(text.slice(name.from, name.to)) as string;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import { type ReactNode, useEffect } from 'react';
+import { classes } from './classes.js';
+
+export interface PageProps {
+  /** The heading, and the title of the browser's tab. */
+  title: string;
+  /** Beside the heading: badges. */
+  beside?: ReactNode;
+  /** Under the heading: what it is, in a line. */
+  lead?: ReactNode;
+  /** At the right: what can be done here. */
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+/** A page: one heading of level 1, what can be done, the content. */
+export function Page({ title, beside, lead, actions, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Orrery`;
+  }, [title]);
+  return (
+    <div className="mx-auto w-full max-w-320 px-4 pt-5 pb-16 sm:px-6">
+      <header className="mb-5 flex flex-wrap items-start gap-x-4 gap-y-3">
+        <div className="min-w-0 grow">
+          <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+            <h1 className="text-xl font-semibold tracking-tight break-words">{title}</h1>
+            {beside}
+          </div>
+          {lead && <div className="mt-1 max-w-3xl text-muted">{lead}</div>}
+        </div>
+        {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+export interface SectionProps {
+  title: string;
+  lead?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+  className?: string | undefined;
+}
+
+/** A part of a page with a heading of level 2. */
+export function Section({ title, lead, actions, children, className }: SectionProps) {
+  return (
+    <section className={classes('mb-7', className)}>
+      <div className="mb-2.5 flex flex-wrap items-end gap-x-3 gap-y-2">
+        <div className="min-w-0 grow">
+          <h2 className="text-lg font-semibold">{title}</h2>
+          {lead && <p className="text-sm text-muted">{lead}</p>}
+        </div>
+        {actions && <div className="flex flex-wrap gap-2">{actions}</div>}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/** A white surface with a thin border. */
+export const Card = ({ children, className }: { children: ReactNode; className?: string | undefined }) => (
+  <div className={classes('rounded-lg border border-line bg-surface p-4', className)}>{children}</div>
+);

@@ -1,0 +1,53 @@
+import { useEffect, useState } from 'react';
+
+export interface TimeProps {
+  /** RFC 3339; null shows `otherwise`. */
+  at: string | null | undefined;
+  /** As "3 minutes ago", kept current. */
+  relative?: boolean | undefined;
+  otherwise?: string | undefined;
+}
+
+/** A time in the reader's zone; the exact one, in UTC, is its title. */
+export function Time({ at, relative = false, otherwise = '–' }: TimeProps) {
+  const now = useNow(relative);
+  if (!at) return <span className="text-muted">{otherwise}</span>;
+  const date = new Date(at);
+  return (
+    <time dateTime={at} title={at} className="whitespace-nowrap">
+      {relative ? relativeTime(date.getTime() - now) : localTime(date)}
+    </time>
+  );
+}
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** `2026-11-22 17:05:09`: it sorts, and it is the same in every language. */
+export const localTime = (date: Date): string =>
+  `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+
+const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+];
+const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** `ms` from now, negative for the past, as "in 2 hours" or "3 minutes ago". */
+export function relativeTime(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  const [unit, size] = UNITS.find((one) => Math.abs(seconds) >= one[1]) ?? ['second', 1];
+  return words.format(Math.trunc(seconds / size), unit);
+}
+
+function useNow(isUsed: boolean): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (!isUsed) return;
+    const timer = setInterval(() => setNow(Date.now()), 10_000);
+    return () => clearInterval(timer);
+  }, [isUsed]);
+  return now;
+}
