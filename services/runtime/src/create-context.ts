@@ -204,7 +204,7 @@ function createOwnership(
   // Released after the leases: what is committed during the handover is still published here.
   resources.add('outbox relay', () => publication.stop());
   const commit = createCommit(pools.commits, instance);
-  const readState = (id: number, epoch: number) => loadState(db, id, epoch);
+  const readState = (id: number, epoch: number) => loadState(db, id, epoch, clock.now());
   const states = createResidentStates(readState, held, config.memory);
   const { maxDeployments } = config.memory;
   const lanes = createLanes({

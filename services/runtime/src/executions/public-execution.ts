@@ -124,6 +124,7 @@ function onceForMessage(
   return {
     keys: [{ scope: 'message', key: canonicalHash({ wallet, message }), windowMs }],
     requestHash: canonicalHash({ deploymentId, event, input, wallet }),
+    signedAt: time,
     refuseNew: () => refuseOutsideWindow(time, now, messageWindow),
   };
 }

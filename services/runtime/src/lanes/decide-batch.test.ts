@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { JournalEntryDraft } from '../journal/entry.js';
+import { ClaimedMessages } from '../once/claimed-messages.js';
 import { isEmpty } from '../state/batch.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import { createInstanceMemory } from '../state/instance-memory.js';
@@ -18,6 +19,7 @@ const stateOf = (id: number) =>
     instances: createInstanceMemory(),
     claimedSchemas: new Map(),
     keys: new Map(),
+    messages: new ClaimedMessages(0),
     runs: new OpenRuns(),
   }) as unknown as DeploymentState;
 

@@ -206,6 +206,9 @@ function writesSameKey<T>(outcome: ItemOutcome<T>, { onceKeys }: Batch): boolean
   return effects.onceKeys?.some((effect) => onceKeys.has(onceKeyId(effect))) ?? false;
 }
 
+/** A step without an entry answers with the id of its run, or with an error. */
+const SMALL_ANSWER_BYTES = 1000;
+
 interface Deciding {
   readonly queued: QueuedItem;
   readonly state: DeploymentState;
@@ -235,7 +238,7 @@ function settle(
     case 'record':
       stageRun(batch, state, outcome.run);
       if (outcome.onceKeys !== undefined)
-        stageOnceKeys(batch, state, outcome.onceKeys, outcome.settlement, at);
+        stageOnceKeys(batch, state, outcome.onceKeys, outcome.settlement, at, SMALL_ANSWER_BYTES);
       for (const schema of outcome.claims ?? []) stageClaim(batch, state, schema);
       if (outcome.payment !== undefined) stagePayment(batch, outcome.payment);
       return outcome.settlement;

@@ -1,10 +1,13 @@
 import { ServiceError } from '@orrery/contracts';
 import { describe, expect, it, vi } from 'vitest';
+import type { DeploymentState } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
+import { ClaimedMessages } from './claimed-messages.js';
 import { onceItem } from './once-item.js';
 import type { UsedKey } from './once-store.js';
 
-const state = {} as never;
+const readAt = 1_000_000;
+const state = { messages: new ClaimedMessages(readAt) } as DeploymentState;
 const expired = () => {
   throw new ServiceError('message_expired');
 };
@@ -51,3 +54,76 @@ describe('an item with once-keys', () => {
     await expect(item.prepare(state)).rejects.toMatchObject({ code: 'message_already_used' });
   });
 });
+
+describe('a message that seems new', () => {
+  const signedAfter = readAt + 1;
+  const commit = { kind: 'commit', effects: {} };
+
+  function itemOf(used: UsedKey | undefined, decided: object, signedAt = signedAfter) {
+    const findUse = vi.fn(async () => used);
+    const decide = () => {
+      if (decided instanceof Error) throw decided;
+      return decided;
+    };
+    const item = { prepare: vi.fn(), decide } as unknown as WorkItem<string>;
+    const keys = [{ scope: 'message' as const, key: 'k' }];
+    return { findUse, item: onceItem(findUse, item, { keys, requestHash: 'same', signedAt }) };
+  }
+
+  it('is not looked for before it is claimed', async () => {
+    const { findUse, item } = itemOf(undefined, commit);
+    await item.prepare(state);
+    expect(item.decide(state, {} as never, 0)).toMatchObject({
+      kind: 'commit',
+      effects: { onceKeys: [{ kind: 'claim', key: 'k' }] },
+    });
+    expect(findUse).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['signed before the deployment was read', { messages: new ClaimedMessages(readAt) }, readAt],
+    ['claimed since', { messages: claimed('k') }, signedAfter],
+  ])('is looked for where it was %s', async (_, known, signedAt) => {
+    const { findUse, item } = itemOf(use(), commit, signedAt);
+    await item.prepare(known as DeploymentState);
+    expect(findUse).toHaveBeenCalledOnce();
+    expect(item.decide(state, {} as never, 0)).toMatchObject({ answer: 'the first answer' });
+  });
+
+  it.each([
+    ['refuses', { kind: 'refuse', error: new ServiceError('deployment_paused') }],
+    ['throws for', new ServiceError('invalid_input')],
+  ])('is looked for before the item %s it: a repetition gets the stored answer', async (_, decided) => {
+    const { findUse, item } = itemOf(use(), decided);
+    await item.prepare(state);
+    expect(item.decide(state, {} as never, 0)).toEqual({ kind: 'prepare' });
+    await item.prepare(state);
+    expect(findUse).toHaveBeenCalledOnce();
+    expect(item.decide(state, {} as never, 0)).toEqual({ kind: 'answer', answer: 'the first answer' });
+  });
+
+  it('is refused as the item says where it is new indeed', async () => {
+    const { item } = itemOf(undefined, { kind: 'refuse', error: new ServiceError('deployment_paused') });
+    await item.prepare(state);
+    expect(item.decide(state, {} as never, 0)).toEqual({ kind: 'prepare' });
+    await item.prepare(state);
+    expect(item.decide(state, {} as never, 0)).toMatchObject({ kind: 'refuse' });
+  });
+
+  it('is looked for before its preparation is refused', async () => {
+    const { findUse, item } = itemOf(use(), commit);
+    const refusing = onceItem(
+      findUse,
+      { ...item, prepare: () => Promise.reject(new ServiceError('event_not_bound')) },
+      { keys: [{ scope: 'message', key: 'k' }], requestHash: 'same', signedAt: signedAfter },
+    );
+    await refusing.prepare(state);
+    expect(refusing.decide(state, {} as never, 0)).toMatchObject({ answer: 'the first answer' });
+  });
+});
+
+function claimed(key: string): ClaimedMessages {
+  const messages = new ClaimedMessages(readAt);
+  messages.add(key, readAt);
+  return messages;
+}

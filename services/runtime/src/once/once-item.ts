@@ -6,6 +6,7 @@ import {
   type OnceScope,
   ServiceError,
 } from '@orrery/contracts';
+import type { DeploymentState } from '../state/deployment-state.js';
 import type { OnceKeyEffect } from '../state/effects.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import type { StoredOutcome, UsedKey } from './once-store.js';
@@ -14,6 +15,8 @@ import type { StoredOutcome, UsedKey } from './once-store.js';
 export interface OnceRequest {
   readonly keys: readonly OnceKey[];
   readonly requestHash: string;
+  /** When the message was signed, in milliseconds since the epoch; absent without one. */
+  readonly signedAt?: number;
   /** Throws for a request that is no repetition and may not be executed. */
   readonly refuseNew?: () => void;
 }
@@ -41,8 +44,9 @@ const REFUSALS: Readonly<Record<OnceScope, readonly [code: ErrorCode, detail: st
  * at once; a run does so with its last step (`run-item.ts`). A request that is refused before it commits anything leaves
  * them free. A repetition gets the stored outcome, or the id of the run that is under way.
  *
- * Another owner may claim a key between the preparation and the commit. The commit then writes nothing, the item is
- * prepared again, and finds the key.
+ * A message that seems new is not looked for, unless the item would refuse it. Such a message may have been used all the
+ * same, and another owner may claim a key between the preparation and the commit. The commit then writes nothing, the item
+ * is prepared again, and finds the key.
  * @throws `message_already_used`, `payment_already_used`, `idempotency_key_reused` for a key of another request
  */
 export function onceItem<T>(
@@ -52,17 +56,33 @@ export function onceItem<T>(
 ): WorkItem<T | AcceptedExecution> {
   const { keys } = once;
   let used: UsedKey | undefined;
+  let wasPrepared = false;
+  let isLookedUp = false;
+  const lookUp = async () => {
+    isLookedUp = true;
+    used = firstUsed(await Promise.all(keys.map(findUse)), once);
+  };
+  const prepareNew = async (state: DeploymentState) => {
+    once.refuseNew?.();
+    await item.prepare(state);
+  };
   return {
     ...item,
     prepare: async (state) => {
-      used = firstUsed(await Promise.all(keys.map(findUse)), once);
+      if (wasPrepared || !seemsNew(once, state)) await lookUp();
+      wasPrepared = true;
       if (used !== undefined) return;
-      once.refuseNew?.();
-      await item.prepare(state);
+      try {
+        await prepareNew(state);
+      } catch (error) {
+        if (isLookedUp) throw error;
+        await lookUp();
+        if (used === undefined) throw error;
+      }
     },
     decide: (state, ids, now) => {
       if (used !== undefined) return repeated(used);
-      const outcome = item.decide(state, ids, now);
+      const outcome = isLookedUp ? item.decide(state, ids, now) : decideUnlessRefused(item, state, ids, now);
       if (outcome.kind === 'commit') {
         const onceKeys = claims(once, null, now);
         return { ...outcome, effects: { ...outcome.effects, onceKeys } };
@@ -71,6 +91,24 @@ export function onceItem<T>(
       return { ...outcome, onceKeys: claims(once, outcome.run.id, now) };
     },
   };
+}
+
+/** Whether the request has a message, and nothing beside it, that was not claimed since the deployment was read. */
+const seemsNew = ({ keys, signedAt }: OnceRequest, { messages }: DeploymentState): boolean =>
+  signedAt !== undefined &&
+  keys.every(({ scope, key }) => scope === 'message' && messages.isNew(key, signedAt));
+
+/** What was not looked for is looked for before it is refused: a repetition gets the stored outcome instead. */
+function decideUnlessRefused<T>(
+  item: WorkItem<T>,
+  ...args: Parameters<WorkItem<T>['decide']>
+): ItemOutcome<T> {
+  try {
+    const outcome = item.decide(...args);
+    return outcome.kind === 'refuse' || outcome.kind === 'answer' ? { kind: 'prepare' } : outcome;
+  } catch {
+    return { kind: 'prepare' };
+  }
 }
 
 /** The use of one of the keys by this very request. @throws for a key that another request has used */

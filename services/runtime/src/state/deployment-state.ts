@@ -1,6 +1,7 @@
 import type { JsonValue, OnchainFilter, WorldTexts } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
 import type { RuntimeTables } from '../database/schema.js';
+import type { ClaimedMessages } from '../once/claimed-messages.js';
 import type { InstanceMemory } from './instance-memory.js';
 import type { OpenRuns } from './open-runs.js';
 
@@ -58,6 +59,7 @@ export interface DeploymentState {
   /** Schemas that the deployment has claimed from the catalog, by name; `committed` once the first instance is. */
   readonly claimedSchemas: Map<string, ClaimedSchema>;
   readonly keys: KnownKeys;
+  readonly messages: ClaimedMessages;
   /** Runs that have not ended, with what they hold. */
   readonly runs: OpenRuns;
 }

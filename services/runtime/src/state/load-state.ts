@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
+import { ClaimedMessages } from '../once/claimed-messages.js';
 import { partitionOf } from '../ownership/partitions.js';
 import {
   type Binding,
@@ -21,8 +22,16 @@ interface LoadedRow extends DeploymentRow {
   runs: OpenRunRow[] | null;
 }
 
-/** Reads a deployment in one statement, without its instances; `undefined` when it does not exist or was deleted. */
-export async function loadState(db: Db, id: number, epoch: number): Promise<DeploymentState | undefined> {
+/**
+ * Reads a deployment in one statement, without its instances; `undefined` when it does not exist or was deleted. `now` in
+ * milliseconds since the epoch.
+ */
+export async function loadState(
+  db: Db,
+  id: number,
+  epoch: number,
+  now: number,
+): Promise<DeploymentState | undefined> {
   const { rows } = await sql<LoadedRow>`
     select d.*,
       jsonb_build_object('seq', h.seq, 'hash', h.hash, 'totals', h.totals) as head,
@@ -38,10 +47,14 @@ export async function loadState(db: Db, id: number, epoch: number): Promise<Depl
     from deployments d join journal_heads h on h.deployment_id = d.id
     where d.id = ${id} and d.deleted_at is null`.execute(db);
   const [row] = rows;
-  return row && stateOf(row, epoch);
+  return row && stateOf(row, epoch, now);
 }
 
-function stateOf({ head, bindings, claimed, runs, ...row }: LoadedRow, epoch: number): DeploymentState {
+function stateOf(
+  { head, bindings, claimed, runs, ...row }: LoadedRow,
+  epoch: number,
+  at: number,
+): DeploymentState {
   return {
     id: row.id,
     partition: partitionOf(row.id),
@@ -54,6 +67,7 @@ function stateOf({ head, bindings, claimed, runs, ...row }: LoadedRow, epoch: nu
       Object.entries(claimed ?? {}).map(([name, claim]) => [name, { ...claim, committed: true }]),
     ),
     keys: new Map(),
+    messages: new ClaimedMessages(at),
     runs: new OpenRuns((runs ?? []).map(openRunOf)),
   };
 }

@@ -50,7 +50,8 @@ export function stageEffects(
   stageBindings(batch, state, effects);
   const settlement = answer(entry);
   if (effects.key !== undefined) stageKey(batch, state, effects.key, settlement, entry, at);
-  if (effects.onceKeys !== undefined) stageOnceKeys(batch, state, effects.onceKeys, settlement, at);
+  if (effects.onceKeys !== undefined)
+    stageOnceKeys(batch, state, effects.onceKeys, settlement, at, entry.text.length);
   if (effects.run !== undefined) stageRun(batch, state, withOutcome(effects.run, settlement));
   if (effects.payment !== undefined) stagePayment(batch, effects.payment, entry.seq);
   return settlement;
@@ -187,18 +188,23 @@ const storedAnswer = (settlement: Settlement): JsonValue =>
     ? { error: toErrorReply(asServiceError(settlement.error)) }
     : settlement) as unknown as JsonValue;
 
-/** Claims, ends or releases once-keys: none that the batch has already written, and a claimed one must be free. */
+/**
+ * Claims, ends or releases once-keys: none that the batch has already written, and a claimed one must be free.
+ * `answerBytes`: what the stored answer takes, roughly.
+ */
 export function stageOnceKeys(
   batch: Batch,
   state: DeploymentState,
   effects: readonly OnceKeyEffect[],
   settlement: Settlement,
   at: Date,
+  answerBytes: number,
 ): void {
   for (const effect of effects) {
     const { scope, key } = effect;
+    if (scope === 'message') state.messages.add(key, at.getTime());
     const columns = onceKeyColumns(effect, state.id, settlement, at);
-    count(batch, 1, ROW_BYTES + roughSize(columns as JsonObject));
+    count(batch, 1, ROW_BYTES + answerBytes);
     batch.onceKeys.set(onceKeyId(effect), { scope, key, kind: effect.kind, columns });
   }
 }
