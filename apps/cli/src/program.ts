@@ -3,6 +3,7 @@ import { addAccountsCommands } from './accounts/accounts-commands.js';
 import { addChainsCommands } from './chains/chains-commands.js';
 import type { CommandContext } from './command-context.js';
 import { addCompletionCommand } from './completion/completion-command.js';
+import { addConsoleCommand } from './console/console-command.js';
 import { addDatabaseCommands } from './database/database-commands.js';
 import { addDemoCommand } from './demo/demo-command.js';
 import { addDeploymentsCommands } from './deployments/deployments-commands.js';
@@ -19,6 +20,7 @@ export function createProgram(context: CommandContext): Command {
     .description('Build worlds and operate Orrery, the simulation world service')
     .configureHelp({ showGlobalOptions: false })
     .exitOverride();
+  addConsoleCommand(program, context);
   addWorldCommands(program, context);
   addDatabaseCommands(program, context);
   addDeploymentsCommands(program, context);

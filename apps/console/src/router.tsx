@@ -10,7 +10,7 @@ import { Frame } from './layout/frame.js';
 import { NotFound } from './layout/not-found.js';
 import { PageFailed } from './layout/page-failed.js';
 import type { Session } from './session/session.js';
-import { SignInPage } from './session/sign-in-page.js';
+import { codeIn, SignInPage } from './session/sign-in-page.js';
 import { readWorldsSearch, WorldsPage } from './worlds/worlds-page.js';
 
 export interface RouterContext {
@@ -39,8 +39,9 @@ const signIn = createRoute({
   validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
     // Only a page of the console, never another origin.
     typeof next === 'string' && /^\/(?!\/)/.test(next) ? { next } : {},
-  beforeLoad: ({ context: { session }, search: { next } }) => {
-    if (session.current() !== undefined) throw redirect({ href: next ?? '/' });
+  beforeLoad: ({ context: { session }, search: { next }, location: { hash } }) => {
+    // A new link signs in anew, whoever is signed in.
+    if (session.current() !== undefined && codeIn(hash) === undefined) throw redirect({ href: next ?? '/' });
   },
 });
 

@@ -38,6 +38,17 @@ describe('the settings of the all-in-one', () => {
     expect(read(env)).toMatchObject({ sampler: false, runtime: { modelFile: { path: example } } });
   });
 
+  it('are personal where nobody else can come', () => {
+    expect(read({}).isPersonal).toBe(true);
+    expect(read({ HOST: '::1', PORT: '4000' }).isPersonal).toBe(true);
+    for (const env of [
+      { HOST: '0.0.0.0' },
+      { DATABASE_URL: 'postgres://db/orrery' },
+      { NATS_URL: 'nats://bus' },
+    ])
+      expect(read(env).isPersonal).toBe(false);
+  });
+
   it.each<Record<string, string>>([
     {},
     { HOST: 'localhost' },

@@ -27,6 +27,8 @@ export interface StandaloneSettings {
   readonly runtime: RuntimeConfig;
   /** Whether the built-in model is offered: only where nothing but this process is used and no list is given. */
   readonly sampler: boolean;
+  /** Whether only its own user can come: nothing but this process is used, on a loopback address. */
+  readonly isPersonal: boolean;
   readonly scheduler: SchedulerConfig;
   readonly chainPusher: ChainPusherConfig;
   readonly gateway: GatewayConfig;
@@ -53,10 +55,15 @@ export function readStandaloneSettings(
     natsUrl: own.NATS_URL,
     nats: natsSettings(own),
     ...services,
-    sampler: !own.DATABASE_URL && !own.NATS_URL && services.runtime.modelFile === undefined,
+    sampler: isAlone(own) && services.runtime.modelFile === undefined,
+    isPersonal: isAlone(own) && LOOPBACK.test(services.gateway.host),
     write,
   };
 }
+
+/** Whether no other process takes part. */
+const isAlone = (own: { DATABASE_URL?: string | undefined; NATS_URL?: string | undefined }): boolean =>
+  !own.DATABASE_URL && !own.NATS_URL;
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|::1)$/;
 

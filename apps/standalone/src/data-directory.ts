@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAccountWithKey, type GatewaySchema, isUsableToken } from '@orrery/gateway/accounts';
+import { accountOfToken, createAccountWithKey, type GatewaySchema } from '@orrery/gateway/accounts';
 import { StartupError } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
 
@@ -25,18 +25,25 @@ export interface FirstKeyOptions {
   readonly file: string;
 }
 
+export interface FirstKey {
+  readonly key: string;
+  /** Its owner. */
+  readonly accountId: number;
+}
+
 /**
  * The key that the all-in-one prints. A stored key that is no longer valid (another database, revoked) is replaced by
  * the key of a new account.
  */
-export async function firstKey({ db, file }: FirstKeyOptions): Promise<string> {
+export async function firstKey({ db, file }: FirstKeyOptions): Promise<FirstKey> {
   const stored = (await readFile(file, 'utf8').catch(() => '')).trim();
-  if (stored !== '' && (await isUsableToken(db, stored))) return stored;
-  const { key } = await createAccountWithKey(db, { name: 'first account' });
+  const owner = await accountOfToken(db, stored);
+  if (owner !== undefined) return { key: stored, accountId: owner };
+  const { account, key } = await createAccountWithKey(db, { name: 'first account' });
   // Written to another file and renamed, so that a crash leaves the old file or the new one.
   await writeFile(`${file}.new`, `${key.token}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
-  return key.token;
+  return { key: key.token, accountId: account.id };
 }
 
 /** Stores where this one listens, beside its key: the command `orrery` finds both there. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { connectBus } from '@orrery/bus';
 import { startGateway } from '@orrery/gateway';
+import { createSignInCode } from '@orrery/gateway/accounts';
 import { runThread } from '@orrery/service-kit';
 import { readStandaloneSettings } from './config.js';
 import { firstKey } from './data-directory.js';
@@ -16,5 +17,9 @@ await runThread<GatewayGiven, GatewayFacts>(async (context, { databaseUrl }) => 
   const dependencies = { databaseUrl, bus, clock, logger, health };
   const gateway = resources.use('gateway', await startGateway(dependencies, settings.gateway));
   const file = join(settings.dataDirectory, 'api-key');
-  return { url: gateway.url, key: await firstKey({ db: gateway.db, file }) };
+  const { key, accountId } = await firstKey({ db: gateway.db, file });
+  const { db, hasConsole } = gateway;
+  const now = new Date(clock.now());
+  const code = hasConsole && settings.isPersonal ? await createSignInCode(db, accountId, now) : undefined;
+  return { url: gateway.url, key, hasConsole, code };
 });

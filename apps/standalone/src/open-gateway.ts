@@ -10,6 +10,9 @@ export interface GatewayGiven {
 export interface GatewayFacts {
   readonly url: string;
   readonly key: string;
+  readonly hasConsole: boolean;
+  /** Signs a browser on this machine in; undefined without a console, and where others can come. */
+  readonly code: string | undefined;
 }
 
 export interface OpenGateway extends AsyncDisposable {

@@ -44,9 +44,9 @@ export async function startServices(
   });
   // Registered a second time, so that it is closed before the others.
   resources.use('gateway thread', gateway, THREAD_RELEASE_MS);
-  const { url, key } = await gateway.start({ databaseUrl });
-  await storeUrl(dataDirectory, url);
-  settings.write(welcome({ url, key, dataDirectory }));
+  const facts = await gateway.start({ databaseUrl });
+  await storeUrl(dataDirectory, facts.url);
+  settings.write(welcome({ ...facts, dataDirectory }));
   return { [Symbol.asyncDispose]: async () => undefined };
 }
 

@@ -32,12 +32,17 @@ const notFound: Readonly<Record<string, string>> = {
 export const parametersOf = ({ http }: RoutedOperation): string[] =>
   [...http.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
 
+/** Of the operations that take no key; the others say that sign-up is closed, unless the operator opens it. */
+const PUBLIC: Readonly<Record<string, Expected>> = {
+  'auth.methods': 'success',
+  'auth.code': [401, 'sign_in_code_invalid'],
+};
+
 /** What the contract's `access` means for a caller and a target. */
 export function expectedAnswer(operation: RoutedOperation, caller: CallerName, target: Target): Expected {
   const { scope, relation } = operation.access;
   if (operation.http.signed === true) return [401, 'invalid_signature'];
-  // Sign-up is closed unless the operator opens it, whoever asks.
-  if (relation === 'public') return [403, 'sign_up_closed'];
+  if (relation === 'public') return PUBLIC[operation.name] ?? [403, 'sign_up_closed'];
   if (caller === 'nobody' || caller === 'revoked') return [401, 'unauthorized'];
   if (caller === 'unscoped' && scope !== 'none') return [403, 'forbidden'];
   const parameters = parametersOf(operation);

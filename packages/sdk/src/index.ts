@@ -14,6 +14,7 @@ export { type FieldProblem, OrreryError, type OrreryErrorCode } from './errors/o
 export type { components, paths } from './generated/api.js';
 export type { ErrorCode } from './generated/operations.js';
 export { createOrrery, type Orrery } from './orrery.js';
+export { base58 } from './public/base58.js';
 export type {
   PublicAnswer,
   PublicExecution,

@@ -24,6 +24,8 @@ import { startStreams } from './stream/start-streams.js';
 export interface RunningGateway extends RunningService {
   /** Where it listens. */
   readonly url: string;
+  /** Whether it serves the console. */
+  readonly hasConsole: boolean;
   /** For the operator's account functions in the same process. */
   readonly db: Kysely<GatewaySchema>;
 }
@@ -57,6 +59,7 @@ export function startGateway(
     const stream = startStreams({ bus, call, keys, clock, logger, deadlineMs });
     const executeForWallet = createExecuteForWallet(bus, { onError, longerMs });
     const limiter = await startLimiter({ ...dependencies, redisUrl: config.redisUrl, resources });
+    const consoleFolder = config.console ? findConsole() : undefined;
     const app = createApp({
       call,
       keys,
@@ -68,12 +71,12 @@ export function startGateway(
       stream,
       executeForWallet,
       publicUrl: config.signIn.publicUrl,
-      consoleFolder: config.console ? findConsole() : undefined,
+      consoleFolder,
       ...config,
     });
     resources.add('http', () => app.close());
     const url = await listenHttp(app, config);
     logger.info({ url }, 'listening');
-    return { url, db };
+    return { url, db, hasConsole: consoleFolder !== undefined };
   }, logger);
 }

@@ -36,7 +36,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   chains: 'chains that results are pushed to',
   pushes: 'pushes to chains: list, retry, skip',
   keys: 'API keys',
-  auth: 'tokens for wallets, where the operator allows sign-up',
+  auth: 'ways to a token: wallets, where the operator allows sign-up, and sign-in codes',
 };
 
 /** The words of an operation's command: a group and a verb, or the verb alone. */

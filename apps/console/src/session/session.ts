@@ -46,5 +46,5 @@ export function createSession(storage: Storage = sessionStorage): Session {
 
 /** Ends the session where the API refused its key: revoked, expired, or of a disabled account. */
 export function endIfRefused(session: Session, error: unknown): void {
-  if (error instanceof OrreryError && error.status === 401) session.end(error.message);
+  if (error instanceof OrreryError && error.code === 'unauthorized') session.end(error.message);
 }

@@ -1,16 +1,21 @@
-import { createOrrery } from '@orrery/sdk';
-import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate, useRouterState } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import mark from '../layout/mark.svg';
 import { ThemeSwitch } from '../layout/theme-switch.js';
 import { Button } from '../ui/button.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { TextField } from '../ui/field.js';
+import { Progress } from '../ui/progress.js';
+import { checkKey, exchangeCode, readMethods, signInWithWallet } from './sign-in.js';
 import { useSession } from './use-session.js';
+import { type BrowserWallet, useWallets } from './wallets.js';
 
 export function SignInPage() {
-  const session = useSession();
-  const reason = session.endedBy();
+  const reason = useSession().endedBy();
+  useEffect(() => {
+    document.title = 'Sign in · Orrery';
+  }, []);
   return (
     <div className="grid min-h-dvh place-items-center px-4 py-10">
       <div className="w-full max-w-md">
@@ -24,31 +29,51 @@ export function SignInPage() {
             <p>{reason}</p>
           </div>
         )}
+        <CodeExchange />
         <div className="rounded-lg border border-line bg-surface p-5">
           <KeyForm />
+          <Wallets />
         </div>
-        <p className="mt-4 flex items-center justify-between text-sm text-muted">
+        <div className="mt-4 flex items-center justify-between text-sm text-muted">
           <a href="/docs" className="link">
             API reference
           </a>
           <ThemeSwitch />
-        </p>
+        </div>
       </div>
     </div>
   );
 }
 
+/** A link that the all-in-one printed has a code behind the `#`: it leaves the address bar before it is exchanged. */
+function CodeExchange() {
+  const session = useSession();
+  const navigate = useNavigate();
+  const hash = useRouterState({ select: ({ location }) => location.hash });
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: exchangeCode,
+    onSuccess: (token) => session.start(token),
+  });
+  const taken = useRef<string>(null);
+  const code = codeIn(hash);
+  useEffect(() => {
+    if (code === undefined || taken.current === code) return;
+    taken.current = code;
+    void navigate({ to: '/sign-in', search: (search) => search, hash: '', replace: true });
+    mutate(code);
+  }, [code, mutate, navigate]);
+  if (isPending) return <Progress label="Signing in" />;
+  return <ErrorNote title="The link did not sign you in" error={error} />;
+}
+
+/** The code of `#code=…`. */
+export const codeIn = (hash: string): string | undefined => /^code=([\w-]+)$/.exec(hash)?.[1];
+
 /** Asks the API who the key is before it is kept. */
 function KeyForm() {
   const session = useSession();
   const [key, setKey] = useState('');
-  const signIn = useMutation({
-    mutationFn: async (token: string) => {
-      await createOrrery({ url: location.origin, token }).get('/api/me');
-      return token;
-    },
-    onSuccess: (token) => session.start(token),
-  });
+  const signIn = useMutation({ mutationFn: checkKey, onSuccess: (token) => session.start(token) });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     signIn.mutate(key.trim());
@@ -64,12 +89,50 @@ function KeyForm() {
         required
         value={key}
         onChange={setKey}
-        hint="It begins with orrery_ and is kept for this tab only. The all-in-one prints it when it starts."
+        hint="It begins with orrery_ and is kept for this tab only. The all-in-one prints one when it starts."
       />
       <ErrorNote title="The key was not accepted" error={signIn.error} />
       <Button type="submit" look="primary" className="mt-4 w-full" pending={signIn.isPending}>
         Sign in
       </Button>
     </form>
+  );
+}
+
+/** Where sign-up is open: the wallets of the browser. */
+function Wallets() {
+  const { data: methods } = useQuery({ queryKey: ['sign-in methods'], queryFn: readMethods });
+  const wallets = useWallets();
+  if (methods?.wallet !== true) return null;
+  return (
+    <section aria-label="Sign in with a wallet" className="mt-5 border-t border-line pt-4">
+      {wallets.length === 0 ? (
+        <p className="text-sm text-muted">
+          A wallet signs you up too: this browser has none that signs texts for Solana.
+        </p>
+      ) : (
+        <>
+          <p className="mb-2 text-sm text-muted">
+            Or sign a text with a wallet: that costs nothing, and the first time it makes an account.
+          </p>
+          {wallets.map((wallet) => (
+            <WalletButton key={wallet.name} wallet={wallet} />
+          ))}
+        </>
+      )}
+    </section>
+  );
+}
+
+function WalletButton({ wallet }: { wallet: BrowserWallet }) {
+  const session = useSession();
+  const signIn = useMutation({ mutationFn: signInWithWallet, onSuccess: (token) => session.start(token) });
+  return (
+    <>
+      <Button className="mb-2 w-full" pending={signIn.isPending} onClick={() => signIn.mutate(wallet)}>
+        <img src={wallet.icon} alt="" className="size-4" /> {wallet.name}
+      </Button>
+      <ErrorNote title={`${wallet.name} did not sign you in`} error={signIn.error} />
+    </>
   );
 }

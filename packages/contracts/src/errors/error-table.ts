@@ -48,6 +48,7 @@ export const ERRORS = {
   invalid_signature: meaning(401, 'The signature is not valid'),
   message_mismatch: meaning(401, 'The signed message does not fit the request'),
   message_expired: meaning(401, 'The signed message is outside its time window'),
+  sign_in_code_invalid: meaning(401, 'The sign-in code is unknown, used or expired'),
   message_already_used: meaning(401, 'The signed message was used before'),
   // 402
   payment_required: meaning(402, 'Payment is required'),

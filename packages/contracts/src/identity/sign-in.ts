@@ -18,7 +18,18 @@ export const walletSignature = z
 const access = { scope: 'none', relation: 'public' } as const;
 const tag = 'Sign-in';
 
-/** Self-service with a wallet, where the operator has opened it. */
+const signedIn = z
+  .strictObject({
+    token: z.string().describe('The token of 68 characters, with all scopes; it cannot be shown again.'),
+    keyId: z.string().describe('Id of its key.'),
+    expiresAt: timestamp.describe('When it ends: after 24 hours.'),
+    account: accountRecord.describe(
+      'The account that is signed in; that of a wallet is made at its first sign-in.',
+    ),
+  })
+  .meta({ id: 'SignedIn', description: 'A token for who has signed in.' });
+
+/** Ways to a token: a wallet, where the operator has opened that, and a code for a person at the machine itself. */
 export const signInRpcs = {
   'auth.challenge': operation({
     http: {
@@ -59,13 +70,35 @@ export const signInRpcs = {
         signature: walletSignature.describe('Its signature over the UTF-8 bytes of `message`.'),
       })
       .meta({ id: 'TokenRequest', description: 'A signed challenge.' }),
-    data: z
+    data: signedIn,
+  }),
+  'auth.code': operation({
+    http: {
+      method: 'POST',
+      path: '/auth/code',
+      bodyBytes: () => 1024,
+      status: 200,
+      tag,
+      summary: 'Exchange a sign-in code for a token that is valid for 24 hours',
+    },
+    access,
+    errors: ['sign_in_code_invalid', 'forbidden'],
+    body: z
       .strictObject({
-        token: z.string().describe('The token of 68 characters, with all scopes; it cannot be shown again.'),
-        keyId: z.string().describe('Id of its key.'),
-        expiresAt: timestamp.describe('When it ends: after 24 hours.'),
-        account: accountRecord.describe('The account of the wallet, made at its first sign-in.'),
+        code: z
+          .string()
+          .regex(/^[\w-]{43}$/, 'A code of 43 characters is required.')
+          .describe('The code of the link. It is good for one use, for 60 seconds, on the machine itself.'),
       })
-      .meta({ id: 'SignedIn', description: 'A token for a wallet.' }),
+      .meta({ id: 'CodeRequest', description: 'A sign-in code.' }),
+    data: signedIn,
+  }),
+  'auth.methods': operation({
+    http: { method: 'GET', path: '/auth/methods', status: 200, tag, summary: 'Get the ways to sign in' },
+    access,
+    errors: [],
+    data: z
+      .strictObject({ wallet: z.boolean().describe('Whether a wallet that signs a challenge gets a token.') })
+      .meta({ id: 'SignInMethods', description: 'Ways to sign in beside an API key.' }),
   }),
 };

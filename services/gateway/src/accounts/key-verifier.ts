@@ -115,14 +115,15 @@ export async function startKeyVerifier(context: KeysContext): Promise<KeyVerifie
   return keys;
 }
 
-/** Whether this database accepts the token now, read straight from its rows: for start-up, not for requests. */
-export async function isUsableToken(
+/** Whose key a token is, at once and without a cache; undefined for one that is not valid (any more). */
+export async function accountOfToken(
   db: Kysely<GatewaySchema>,
   token: string,
   now = Date.now(),
-): Promise<boolean> {
+): Promise<number | undefined> {
   const claimed = parseToken(token);
-  if (claimed === undefined) return false;
+  if (claimed === undefined) return undefined;
   const key = (await loadUsableKeys(db, [claimed.keyId])).get(claimed.keyId);
-  return key?.hash.equals(claimed.hash) === true && (key.expiresAt === null || key.expiresAt > now);
+  const isValid = key?.hash.equals(claimed.hash) === true && (key.expiresAt === null || key.expiresAt > now);
+  return isValid ? key.accountId : undefined;
 }

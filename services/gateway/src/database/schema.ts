@@ -38,9 +38,17 @@ export interface ChallengesTable {
   expires_at: Date;
 }
 
+export interface SignInCodesTable {
+  /** SHA-256 of the code. */
+  hash: Buffer;
+  account_id: number;
+  expires_at: Date;
+}
+
 /** The gateway's part of the database, in the schema `gateway`. */
 export interface GatewaySchema extends OutboxSchema {
   challenges: ChallengesTable;
+  sign_in_codes: SignInCodesTable;
   accounts: AccountsTable;
   keys: KeysTable;
 }

@@ -53,6 +53,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'cron.preview': { schedule: '0 9 * * *' },
   'auth.challenge': { wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU' },
+  'auth.code': { code: 'n'.repeat(43) },
   'auth.token': {
     wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
     message: 'orrery.example wants you to sign in with your Solana account:\n…',

@@ -16,6 +16,8 @@ export interface GatewayCall extends CallContext {
   principal: Principal | undefined;
   /** The call has become a run: from now on it only waits, for a model or a payment. */
   onRun?: () => void;
+  /** Whether the request comes from this machine, and through no proxy. */
+  isFromHere?: () => boolean;
 }
 
 /** The members of the success envelope that a handler returns. */

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { ServiceError } from '@orrery/contracts';
+import { type CreatedKey, ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
-import { accountRecordOf } from '../accounts/account-store.js';
+import { type AccountRow, accountRecordOf } from '../accounts/account-store.js';
 import type { GatewaySchema } from '../database/schema.js';
 import type { IdentityHandlers } from '../operations/operation.js';
 import { storeChallenge } from './challenge-store.js';
+import { exchangeSignInCode } from './sign-in-codes.js';
 import { signInText } from './sign-in-text.js';
 import { signInWallet } from './sign-in-wallet.js';
 
@@ -25,7 +26,7 @@ export interface SignInContext {
   signIn: SignInConfig;
 }
 
-type SignInHandlers = Pick<IdentityHandlers, 'auth.challenge' | 'auth.token'>;
+type SignInHandlers = Pick<IdentityHandlers, Extract<keyof IdentityHandlers, `auth.${string}`>>;
 
 export const signInHandlers = (context: SignInContext): SignInHandlers => ({
   'auth.challenge': async ({ body }) => {
@@ -34,10 +35,24 @@ export const signInHandlers = (context: SignInContext): SignInHandlers => ({
   },
   'auth.token': async ({ body }) => {
     refuseWhenClosed(context.signIn);
-    const { account, key } = await signInWallet(context.db, body, new Date(context.clock.now()));
-    const { token, id: keyId, expiresAt } = key;
-    return { data: { token, keyId, expiresAt: expiresAt ?? '', account: accountRecordOf(account) } };
+    return { data: signedIn(await signInWallet(context.db, body, new Date(context.clock.now()))) };
   },
+  'auth.code': async ({ body }, { isFromHere }) => {
+    if (isFromHere?.() !== true)
+      throw new ServiceError(
+        'forbidden',
+        'A sign-in code works only in a browser on the machine that printed it. Sign in with an API key.',
+      );
+    return { data: signedIn(await exchangeSignInCode(context.db, body.code, new Date(context.clock.now()))) };
+  },
+  'auth.methods': async () => ({ data: { wallet: context.signIn.isOpen } }),
+});
+
+const signedIn = ({ account, key }: { account: AccountRow; key: CreatedKey }) => ({
+  token: key.token,
+  keyId: key.id,
+  expiresAt: key.expiresAt ?? '',
+  account: accountRecordOf(account),
 });
 
 async function challenge({ db, clock, signIn }: SignInContext, wallet: string) {

@@ -1,15 +1,13 @@
 import { type CreatedKey, ServiceError } from '@orrery/contracts';
 import { jsonb, transaction } from '@orrery/database';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { AccountRow } from '../accounts/account-store.js';
 import { announceAccount } from '../accounts/change-account.js';
-import { ALL_SCOPES, addKey } from '../accounts/create-key.js';
 import type { GatewaySchema } from '../database/schema.js';
 import { isSignedBy, type SignedMessage } from '../public/signature/verify-signature.js';
 import { takeChallenge } from './challenge-store.js';
+import { addSessionKey } from './session-key.js';
 
-/** How long a token from a sign-in is good. */
-const TOKEN_MS = 24 * 3_600_000;
 const KEY_NAME = 'wallet sign-in';
 
 /**
@@ -33,9 +31,7 @@ export async function signInWallet(
       );
     const account = await accountOfWallet(trx, signed.wallet);
     if (account.disabled_at !== null) throw new ServiceError('forbidden', 'The account is disabled.');
-    await retireExpired(trx, account.id, now);
-    const expiresAt = new Date(now.getTime() + TOKEN_MS);
-    return { account, key: await addKey(trx, account.id, { name: KEY_NAME, scopes: ALL_SCOPES, expiresAt }) };
+    return { account, key: await addSessionKey(trx, account.id, KEY_NAME, now) };
   });
 }
 
@@ -52,16 +48,4 @@ async function accountOfWallet(trx: Transaction<GatewaySchema>, wallet: string):
     return created;
   }
   return await trx.selectFrom('accounts').selectAll().where('wallet', '=', wallet).executeTakeFirstOrThrow();
-}
-
-/** Expired tokens of earlier sign-ins would accumulate in the account's list. */
-async function retireExpired(db: Kysely<GatewaySchema>, accountId: number, now: Date): Promise<void> {
-  await db
-    .updateTable('keys')
-    .set({ revoked_at: sql`now()` })
-    .where('account_id', '=', accountId)
-    .where('name', '=', KEY_NAME)
-    .where('revoked_at', 'is', null)
-    .where('expires_at', '<=', now)
-    .execute();
 }

@@ -1,6 +1,7 @@
 import { type Migrations, outboxMigration, outboxShardIndex, outboxShards } from '@orrery/database';
 import { accounts } from './0001-accounts.js';
 import { signIn } from './0002-sign-in.js';
+import { signInCodes } from './0006-sign-in-codes.js';
 
 /** In order; a released one is never changed. */
 export const migrations: Migrations = {
@@ -9,4 +10,5 @@ export const migrations: Migrations = {
   '0003_outbox': outboxMigration,
   '0004_outbox_shards': outboxShards,
   '0005_outbox_shard_index': outboxShardIndex,
+  '0006_sign_in_codes': signInCodes,
 };

@@ -5,6 +5,7 @@ import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from '../.
 import { type RequestSchema, requestSchema } from '../../operations/request-schema.js';
 import { principalOf } from '../guards/access.js';
 import type { Admission } from '../server/admission.js';
+import { isFromHere } from './is-from-here.js';
 import { readRequest } from './read-request.js';
 
 export interface RouteContext {
@@ -82,6 +83,7 @@ export function callOf(
     deadline: clock.now() + deadlineMs,
     signal: signalOfClient(reply),
     onRun: () => admission.wait(reply),
+    isFromHere: () => isFromHere(http),
   };
 }
 
