@@ -16,12 +16,18 @@ export function describeWithProgram(program: string, name: string, suite: () => 
   else describe.skip(`${name} [SKIPPED, no ${program}]`, missing);
 }
 
-const isInstalled = (program: string): boolean =>
-  (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+const isInstalled = (program: string): boolean => findProgram(program) !== undefined;
+
+/** Where a program of the machine is; undefined where it is missing. */
+export const findProgram = (program: string): string | undefined =>
+  (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, program))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });

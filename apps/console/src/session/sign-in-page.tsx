@@ -54,11 +54,12 @@ function CodeExchange() {
     mutationFn: exchangeCode,
     onSuccess: (token) => session.start(token),
   });
-  const taken = useRef<string>(null);
+  const taken = useRef<string>(undefined);
   const code = codeIn(hash);
   useEffect(() => {
-    if (code === undefined || taken.current === code) return;
+    const isTaken = taken.current === code;
     taken.current = code;
+    if (code === undefined || isTaken) return;
     void navigate({ to: '/sign-in', search: (search) => search, hash: '', replace: true });
     mutate(code);
   }, [code, mutate, navigate]);
