@@ -1,4 +1,5 @@
 // Runs the command `orrery` for the examples and shows it, so that each step can be repeated by hand (docs/cli.md).
+import { readFileSync } from 'node:fs';
 import { createProgram } from '@orrery/cli/program';
 
 /** Says what comes next. */
@@ -23,6 +24,16 @@ export async function refused(...args) {
     process.stdout.write(`refused: ${error.message}\n`);
   });
   if (output !== undefined) throw new Error(`This was meant to be refused:\n${output}`);
+}
+
+/** The deployment that an example begins with, of its `deployment.json`: a name and the first instances. */
+export const deploymentOf = (script) => JSON.parse(readFileSync(new URL('deployment.json', script), 'utf8'));
+
+export async function createInstances(deployment, instances) {
+  for (const { entitySchema, instanceId, state = {} } of instances) {
+    const attributes = Object.entries(state).map(([name, value]) => `${name}=${value}`);
+    await orrery('instances', 'create', deployment, entitySchema, instanceId, ...attributes);
+  }
 }
 
 /** In this process: to start one for each command would take most of the time. */

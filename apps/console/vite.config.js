@@ -1,11 +1,13 @@
+import { join } from 'node:path';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig } from 'vite';
+import { exampleWorlds } from './example-worlds.js';
 
 /** The gateway serves what this makes under `/console/`. Everything but index.html is named by its contents. */
 export default defineConfig({
   base: '/console/',
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), exampleWorlds(join(import.meta.dirname, '../../examples'))],
   // Our packages from their TypeScript source, so that `npm run dev` needs no build.
   resolve: { conditions: ['@orrery/source', ...defaultClientConditions] },
   build: {

@@ -1,6 +1,8 @@
 // A league: results make the table, rules hold for everybody, the history can be proved.
 import { fileURLToPath } from 'node:url';
-import { orrery, orreryData, refused, say } from '../orrery.mjs';
+import { createInstances, deploymentOf, orrery, orreryData, refused, say } from '../orrery.mjs';
+
+const { name, instances } = deploymentOf(import.meta.url);
 
 say('The world, as the files of this folder have it');
 const { world } = await orreryData(
@@ -13,18 +15,18 @@ const { world } = await orreryData(
 
 say('A season: a deployment that runs all events in their latest versions');
 const { worldId, id } = await orreryData(
-  ({ address, name }) => ({ address, name }),
+  (one) => ({ address: one.address, name: one.name }),
   'deployments',
   'create',
   world,
-  'Spring',
+  name,
   '--bind-all',
 );
 // By their numbers; `WORLD/DEPLOYMENT` takes names, too.
 const season = `${worldId}/${id}`;
 
 say('Its teams');
-for (const team of ['Oak', 'Elm', 'Ash']) await orrery('instances', 'create', season, 'team', team);
+await createInstances(season, instances);
 
 say('A match day');
 const played = (home, homeGoals, away, awayGoals) => [

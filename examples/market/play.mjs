@@ -6,9 +6,10 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { orrery, orreryData, refused, say } from '../orrery.mjs';
+import { createInstances, deploymentOf, orrery, orreryData, refused, say } from '../orrery.mjs';
 
 const { ORRERY_DATA_DIR = '.orrery', PAY_TO = '0x2222222222222222222222222222222222222222' } = process.env;
+const { name, instances } = deploymentOf(import.meta.url);
 const { EVM_KEY_FILE = join(ORRERY_DATA_DIR, 'payer-key') } = process.env;
 
 say('The world, as the files of this folder have it');
@@ -26,15 +27,14 @@ const { worldId, id, address } = await orreryData(
   'deployments',
   'create',
   world,
-  'Saturday',
+  name,
   '--bind-all',
   '--pay-to-address',
   PAY_TO,
 );
 // By their numbers; `WORLD/DEPLOYMENT` takes names, too.
 const market = `${worldId}/${id}`;
-await orrery('instances', 'create', market, 'good', 'bread', 'stock=1');
-await orrery('instances', 'create', market, 'good', 'honey');
+await createInstances(market, instances);
 await orrery('execute', market, 'restock', 'good=honey', 'quantity=12');
 
 say('Published, it is open to everyone who has a wallet');

@@ -1,7 +1,9 @@
 // A village of agents: a model moves them, on a schedule and on request, within bounds that it cannot leave.
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { orrery, orreryData, refused, say } from '../orrery.mjs';
+import { createInstances, deploymentOf, orrery, orreryData, refused, say } from '../orrery.mjs';
+
+const { name, instances } = deploymentOf(import.meta.url);
 
 say('Which model decides? Without one of yours it is the sampler, which draws values that fit (docs/ai.md)');
 await orrery('models', 'list');
@@ -17,18 +19,16 @@ const { world } = await orreryData(
 
 say('A village whose days pass by themselves from now on, one each minute');
 const { worldId, id } = await orreryData(
-  ({ address, name }) => ({ address, name }),
+  (one) => ({ address: one.address, name: one.name }),
   'deployments',
   'create',
   world,
-  'Village',
+  name,
   '--bind-all',
 );
 // By their numbers; `WORLD/DEPLOYMENT` takes names, too.
 const village = `${worldId}/${id}`;
-await orrery('instances', 'create', village, 'villager', 'Anna', 'trade=baker');
-await orrery('instances', 'create', village, 'villager', 'Bert', 'trade=miller');
-await orrery('instances', 'create', village, 'villager', 'Cleo', 'trade=innkeeper');
+await createInstances(village, instances);
 
 say('A gift follows rules, no model is asked; nobody gives what they do not have');
 await orrery('execute', village, 'gift', 'from=Anna', 'to=Bert', 'coins=3');

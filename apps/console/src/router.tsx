@@ -6,9 +6,15 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
+import { readUsageSearch } from './ai/usage-search.js';
+import { readNewDeploymentSearch } from './deployments/new-deployment-search.js';
 import { Frame } from './layout/frame.js';
 import { NotFound } from './layout/not-found.js';
 import { PageFailed } from './layout/page-failed.js';
+import { readPaymentsSearch } from './payments/payments-search.js';
+import { readPushesSearch } from './pushes/pushes-search.js';
+import { readRunSearch } from './run/run-search.js';
+import { readSchedulesSearch } from './schedules/schedules-search.js';
 import type { Session } from './session/session.js';
 import { codeIn, SignInPage } from './session/sign-in-page.js';
 import { readWorldsSearch, WorldsPage } from './worlds/worlds-page.js';
@@ -82,7 +88,71 @@ const deployment = createRoute({
   component: lazyRouteComponent(() => import('./deployments/deployment-page.js'), 'DeploymentPage'),
 });
 
-const tree = root.addChildren([signIn, worlds, keys, world, schema, event, deployment]);
+const live = createRoute({
+  getParentRoute: () => deployment,
+  path: '/live',
+  validateSearch: ({ seq }: Record<string, unknown>): { seq?: number } =>
+    typeof seq === 'number' ? { seq } : {},
+});
+
+const run = createRoute({
+  getParentRoute: () => deployment,
+  path: '/run',
+  component: lazyRouteComponent(() => import('./run/run-page.js'), 'RunPage'),
+  validateSearch: readRunSearch,
+});
+
+const schedules = createRoute({
+  getParentRoute: () => deployment,
+  path: '/schedules',
+  component: lazyRouteComponent(() => import('./schedules/schedules-page.js'), 'SchedulesPage'),
+  validateSearch: readSchedulesSearch,
+});
+
+const pushes = createRoute({
+  getParentRoute: () => deployment,
+  path: '/pushes',
+  component: lazyRouteComponent(() => import('./pushes/pushes-page.js'), 'PushesPage'),
+  validateSearch: readPushesSearch,
+});
+
+const payments = createRoute({
+  getParentRoute: () => deployment,
+  path: '/payments',
+  component: lazyRouteComponent(() => import('./payments/payments-page.js'), 'PaymentsPage'),
+  validateSearch: readPaymentsSearch,
+});
+
+const ai = createRoute({
+  getParentRoute: () => deployment,
+  path: '/ai',
+  component: lazyRouteComponent(() => import('./ai/usage-page.js'), 'UsagePage'),
+  validateSearch: readUsageSearch,
+});
+
+const settings = createRoute({
+  getParentRoute: () => deployment,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./deployments/settings-page.js'), 'SettingsPage'),
+});
+
+const newDeployment = createRoute({
+  getParentRoute: () => root,
+  path: '/worlds/$world/deploy',
+  component: lazyRouteComponent(() => import('./deployments/new-deployment-page.js'), 'NewDeploymentPage'),
+  validateSearch: readNewDeploymentSearch,
+});
+
+const tree = root.addChildren([
+  signIn,
+  worlds,
+  keys,
+  world,
+  schema,
+  event,
+  newDeployment,
+  deployment.addChildren([live, run, schedules, pushes, payments, ai, settings]),
+]);
 
 export const createConsoleRouter = (context: RouterContext) =>
   createRouter({

@@ -5,6 +5,8 @@ export interface ChartSeries {
   readonly label: string;
   /** One for each x; null where there is none. */
   readonly values: readonly (number | null)[];
+  /** What is said of each x where `values` are drawn on top of another series; `values` by default. */
+  readonly own?: readonly (number | null)[] | undefined;
 }
 
 export interface ChartProps {

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { worldQuery } from '../api/worlds.js';
+import { DeploymentList } from '../deployments/deployment-list.js';
 import { useOrrery } from '../session/use-session.js';
 import { Await } from '../ui/await.js';
 import { Badge } from '../ui/badge.js';
@@ -16,6 +17,7 @@ export function WorldPage() {
     <Await query={query} what="the world">
       {({ name, description, address, isPublic, createdAt, updatedAt, domainTags }) => (
         <Page title={name} lead={description} beside={isPublic && <Badge tone="accent">published</Badge>}>
+          <DeploymentList world={world} />
           <Card>
             <Details
               items={[

@@ -10,6 +10,7 @@ import { Page } from '../ui/page.js';
 import { Pager } from '../ui/pager.js';
 import { type Column, Table } from '../ui/table.js';
 import { Time } from '../ui/time.js';
+import { LoadExample } from './load-example.js';
 
 export interface WorldsSearch {
   owner?: WorldsOwner;
@@ -32,7 +33,9 @@ export function WorldsPage() {
       <Await query={query} what="the worlds">
         {({ data, pagination }) =>
           data.length === 0 ? (
-            <Empty title="You have no worlds yet." />
+            <Empty title="You have no worlds yet." action={<LoadExample />}>
+              Load an example to look around: a world, a deployment that runs it, and its first instances.
+            </Empty>
           ) : (
             <>
               <Table label="Worlds" columns={COLUMNS} rows={data} rowKey={({ address }) => address} />

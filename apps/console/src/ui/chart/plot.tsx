@@ -17,7 +17,8 @@ export default function Plot(props: ChartProps) {
     const element = host.current;
     if (element === null || colours === undefined) return;
     const { x: xs, series: lines } = latest.current;
-    const options = optionsOf({ xKind, kind, format, names: names.split('\n'), height, colours });
+    const own = (line: number, at: number) => latest.current.series[line]?.own?.[at];
+    const options = optionsOf({ xKind, kind, format, names: names.split('\n'), height, colours, own });
     options.width = element.clientWidth;
     options.hooks = {
       draw: [(drawn) => drawMarker(drawn, latest.current.marker, colours.accent)],
@@ -69,9 +70,19 @@ interface LookOptions extends Pick<ChartProps, 'xKind' | 'kind' | 'format'> {
   names: readonly string[];
   height: number;
   colours: NonNullable<ReturnType<typeof useColours>>;
+  /** The value that is said in place of the drawn one. */
+  own: (series: number, at: number) => number | null | undefined;
 }
 
-function optionsOf({ xKind, kind = 'line', format, names, height, colours }: LookOptions): uPlot.Options {
+function optionsOf({
+  xKind,
+  kind = 'line',
+  format,
+  names,
+  height,
+  colours,
+  own,
+}: LookOptions): uPlot.Options {
   const axis = {
     stroke: colours.muted,
     grid: { stroke: colours.line, width: 1 },
@@ -100,7 +111,10 @@ function optionsOf({ xKind, kind = 'line', format, names, height, colours }: Loo
           spanGaps: true,
           ...(paths && { paths }),
           ...(kind === 'bars' && { fill: stroke }),
-          value: (_plot: uPlot, value: number | null) => (value === null ? '–' : write(value)),
+          value: (_plot: uPlot, drawn: number | null, _series: number, at: number | null) => {
+            const value = (at === null ? undefined : own(index, at)) ?? drawn;
+            return value === null ? '–' : write(value);
+          },
         };
       }),
     ],

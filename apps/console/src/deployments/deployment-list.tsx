@@ -1,0 +1,76 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { deploymentsQuery } from '../api/deployments.js';
+import type { Deployment } from '../api/records.js';
+import { useOrrery } from '../session/use-session.js';
+import { Await } from '../ui/await.js';
+import { Badge } from '../ui/badge.js';
+import { ButtonLink } from '../ui/button.js';
+import { Empty } from '../ui/empty.js';
+import { Section } from '../ui/page.js';
+import { type Column, Table } from '../ui/table.js';
+import { Time } from '../ui/time.js';
+
+/** The deployments of a world, and the way to a new one. */
+export function DeploymentList({ world }: { world: string }) {
+  const query = useQuery(deploymentsQuery(useOrrery(), world));
+  const create = (
+    <ButtonLink look="primary" to="/worlds/$world/deploy" params={{ world }}>
+      New deployment
+    </ButtonLink>
+  );
+  return (
+    <Section
+      title="Deployments"
+      lead="Each runs the world with instances and a history of its own."
+      actions={query.data && query.data.data.length > 0 && create}
+    >
+      <Await query={query} what="the deployments">
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="Nothing runs this world yet." action={create}>
+              A deployment holds instances, executes events and keeps their history.
+            </Empty>
+          ) : (
+            <Table
+              label="Deployments"
+              columns={columnsOf(world)}
+              rows={data}
+              rowKey={({ address }) => address}
+            />
+          )
+        }
+      </Await>
+    </Section>
+  );
+}
+
+const columnsOf = (world: string): readonly Column<Deployment>[] => [
+  {
+    key: 'name',
+    header: 'Name',
+    cell: ({ address, name, description }) => (
+      <>
+        <Link
+          to="/worlds/$world/deployments/$deployment/live"
+          params={{ world, deployment: address }}
+          className="link font-medium"
+        >
+          {name}
+        </Link>
+        {description && <p className="line-clamp-1 text-sm text-muted">{description}</p>}
+      </>
+    ),
+  },
+  { key: 'state', header: 'State', cell: (deployment) => <States deployment={deployment} /> },
+  { key: 'created', header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} relative /> },
+];
+
+const States = ({ deployment: { isPaused, isPublic, mode, source } }: { deployment: Deployment }) => (
+  <span className="flex flex-wrap gap-1">
+    <Badge tone={isPaused ? 'warn' : 'ok'}>{isPaused ? 'paused' : 'running'}</Badge>
+    {isPublic && <Badge tone="accent">published</Badge>}
+    {mode === 'locked' && <Badge>locked</Badge>}
+    {source && <Badge>clone</Badge>}
+  </span>
+);

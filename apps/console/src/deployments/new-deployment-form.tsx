@@ -1,0 +1,115 @@
+import type { components } from '@orrery/sdk';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useRef, useState } from 'react';
+import { deploymentsQuery } from '../api/deployments.js';
+import type { Deployment, Event } from '../api/records.js';
+import { newKey } from '../run/execute.js';
+import { useOrrery } from '../session/use-session.js';
+import { Button } from '../ui/button.js';
+import { Actions } from '../ui/dialog.js';
+import { ErrorNote, problemAt } from '../ui/error-note.js';
+import { CheckField, TextField } from '../ui/field.js';
+import { Card } from '../ui/page.js';
+import { EventChoice } from './event-choice.js';
+import { draftOfSettings, EMPTY_SETTINGS, settingsOf } from './settings-draft.js';
+import { isSettingsPointer, SettingsFields } from './settings-fields.js';
+
+export interface NewDeploymentFormProps {
+  world: string;
+  /** What can be bound; a clone has the bindings of its source. */
+  events: readonly Event[];
+  source?: Deployment;
+  /** The entry of the source that is offered to fork at. */
+  seq?: number | undefined;
+}
+
+export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentFormProps) {
+  const [settings, setSettings] = useState(() => startOf(source, seq));
+  const [versions, setVersions] = useState(() => latestVersions(events));
+  const [isLocked, setLocked] = useState(false);
+  const [at, setAt] = useState(seq === undefined ? '' : String(seq));
+  const create = useCreation(world);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate({
+      ...settingsOf(settings),
+      mode: isLocked ? 'locked' : 'upgradable',
+      bindings: [...versions].map(([name, eventVersion]) => ({ event: name, eventVersion })),
+      ...(source && { sourceDeployment: source.address }),
+      ...(source && at.trim() !== '' && { sourceSeq: Number(at) }),
+    });
+  };
+  return (
+    <Card>
+      <form onSubmit={submit} className="grid gap-5">
+        {source && (
+          <TextField
+            label={`Fork ${source.name} after entry`}
+            inputMode="numeric"
+            hint="Its instances are copied as they were after this entry of its journal. Empty: as they are now."
+            className="max-w-md"
+            value={at}
+            onChange={setAt}
+            error={problemAt(create.error, '/sourceSeq')}
+          />
+        )}
+        <SettingsFields draft={settings} onChange={setSettings} error={create.error} />
+        {!source && <EventChoice events={events} chosen={versions} onChange={setVersions} world={world} />}
+        <CheckField
+          label="Lock it at once"
+          hint="What it runs is then fixed for ever."
+          checked={isLocked}
+          onChange={setLocked}
+        />
+        <ErrorNote
+          error={create.error}
+          title="The deployment was not created"
+          shownElsewhere={(pointer) => isSettingsPointer(pointer) || pointer === '/sourceSeq'}
+        />
+        <Actions>
+          <Button type="submit" look="primary" pending={create.isPending}>
+            {source ? 'Clone' : 'Create the deployment'}
+          </Button>
+        </Actions>
+      </form>
+    </Card>
+  );
+}
+
+function startOf(source: Deployment | undefined, seq: number | undefined) {
+  if (source === undefined) return EMPTY_SETTINGS;
+  const name = seq === undefined ? `${source.name} (clone)` : `${source.name} (fork at ${seq})`;
+  return { ...draftOfSettings(source), name };
+}
+
+const latestVersions = (events: readonly Event[]): ReadonlyMap<string, number> =>
+  new Map(
+    events.flatMap(({ name, latestVersion }) => (latestVersion === null ? [] : [[name, latestVersion]])),
+  );
+
+function useCreation(world: string) {
+  const orrery = useOrrery();
+  const cache = useQueryClient();
+  const navigate = useNavigate();
+  // The same request sent again after a lost answer makes no second deployment.
+  const sent = useRef<{ body: string; key: string }>(undefined);
+  return useMutation({
+    mutationFn: (body: components['schemas']['NewDeployment']) => {
+      const text = JSON.stringify(body);
+      if (sent.current?.body !== text) sent.current = { body: text, key: newKey() };
+      return orrery.post('/api/worlds/{worldAddress}/deployments', {
+        path: { worldAddress: world },
+        body,
+        idempotencyKey: sent.current.key,
+      });
+    },
+    onSuccess: async ({ address }) => {
+      await cache.invalidateQueries({ queryKey: deploymentsQuery(orrery, world).queryKey, exact: true });
+      await navigate({
+        to: '/worlds/$world/deployments/$deployment/live',
+        params: { world, deployment: address },
+      });
+    },
+  });
+}

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { draftOfFilter, filterOf, filterWords } from './onchain-draft.js';
+
+it.each([
+  [null, null, 'everything'],
+  [{ stateChanges: null, result: null }, null, 'everything'],
+  [{ stateChanges: [] }, { stateChanges: [], result: null }, 'changes: none; result: all'],
+  [
+    { stateChanges: ['wins', 'horse.speed'], result: [] },
+    { stateChanges: ['wins', 'horse.speed'], result: [] },
+    'changes: wins, horse.speed; result: none',
+  ],
+])('keeps the filter %j', (filter, kept, words) => {
+  expect(filterOf(draftOfFilter(filter))).toEqual(kept);
+  expect(filterWords(filter)).toBe(words);
+});
+
+it('reads names that are parted by commas, spaces and lines', () => {
+  const draft = { ...draftOfFilter(null), result: { what: 'some', names: ' a,b\n c ,' } } as const;
+  expect(filterOf(draft)).toEqual({ stateChanges: null, result: ['a', 'b', 'c'] });
+});

@@ -1,0 +1,65 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { deploymentPath } from '../api/deployment-path.js';
+import { deploymentsQuery } from '../api/deployments.js';
+import type { Deployment } from '../api/records.js';
+import { useOrrery } from '../session/use-session.js';
+import { Button } from '../ui/button.js';
+import { Actions } from '../ui/dialog.js';
+import { ErrorNote } from '../ui/error-note.js';
+import { Card } from '../ui/page.js';
+import { Said } from './said.js';
+import { changedSettings, draftOfSettings, editsOf, type SettingsDraft } from './settings-draft.js';
+import { isSettingsPointer, SettingsFields } from './settings-fields.js';
+import { useDeploymentRef } from './use-deployment-ref.js';
+
+export function SettingsForm({ deployment }: { deployment: Deployment }) {
+  const orrery = useOrrery();
+  const ref = useDeploymentRef();
+  const cache = useQueryClient();
+  // What others change meanwhile is seen, and stays.
+  const [edited, setEdited] = useState<Partial<SettingsDraft>>({});
+  const stored = draftOfSettings(deployment);
+  const draft = { ...stored, ...edited };
+  const changes = changedSettings(deployment, draft);
+  const isChanged = Object.keys(changes).length > 0;
+  const save = useMutation({
+    mutationFn: () =>
+      orrery.answer('put', '/api/worlds/{worldAddress}/deployments/{address}', {
+        path: deploymentPath(ref),
+        body: changes,
+      }),
+    onSuccess: async () => {
+      await cache.invalidateQueries({ queryKey: deploymentsQuery(orrery, ref.world).queryKey });
+      setEdited({});
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isChanged) save.mutate();
+  };
+  return (
+    <Card>
+      <form onSubmit={submit}>
+        <SettingsFields
+          draft={draft}
+          onChange={(next) => setEdited(editsOf(stored, next))}
+          error={save.error}
+          isModelFixed={deployment.mode === 'locked'}
+        />
+        <ErrorNote
+          error={save.error}
+          title="The settings were not saved"
+          shownElsewhere={isSettingsPointer}
+        />
+        <Said message={save.data?.message} />
+        <Actions>
+          {isChanged && <Button onClick={() => setEdited({})}>Undo</Button>}
+          <Button type="submit" look="primary" disabled={!isChanged} pending={save.isPending}>
+            Save
+          </Button>
+        </Actions>
+      </form>
+    </Card>
+  );
+}

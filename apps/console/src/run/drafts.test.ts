@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { emptyObject, type ObjectDraft, objectDraft, readDraft } from './drafts.js';
+import type { ObjectField } from './fields.js';
+import { formOf } from './form-model.js';
+
+function rootOf(schema: Parameters<typeof formOf>[0]): ObjectField {
+  const form = formOf(schema);
+  if (form.kind !== 'form') throw new Error(form.reason);
+  return form.root;
+}
+const race = rootOf({
+  type: 'object',
+  required: ['raceId', 'laps', 'night', 'car'],
+  properties: {
+    raceId: { type: 'string' },
+    laps: { type: 'integer', default: 3 },
+    odds: { type: 'number' },
+    night: { type: 'boolean' },
+    weather: { enum: ['rain', 'sun'] },
+    tags: { type: 'array', items: { type: 'string' } },
+    car: { type: 'object', required: ['speed'], properties: { speed: { type: 'number' } } },
+    extra: true,
+  },
+});
+const filled: ObjectDraft = {
+  raceId: 'R1',
+  laps: '5',
+  odds: ' 1.5 ',
+  night: true,
+  weather: '"sun"',
+  tags: ['a', ''],
+  car: { speed: '1e3' },
+  extra: '{"a":[null]}',
+};
+const input = {
+  raceId: 'R1',
+  laps: 5,
+  odds: 1.5,
+  night: true,
+  weather: 'sun',
+  tags: ['a', ''],
+  car: { speed: 1000 },
+  extra: { a: [null] },
+};
+
+it('starts with defaults, and with nothing where a value may be absent', () => {
+  expect(emptyObject(race)).toEqual({
+    raceId: '',
+    laps: '3',
+    odds: undefined,
+    night: false,
+    weather: undefined,
+    tags: undefined,
+    car: { speed: '' },
+    extra: undefined,
+  });
+});
+
+it('starts with the only value of a constant', () => {
+  const root = rootOf({ type: 'object', required: ['v'], properties: { v: { const: 1 } } });
+  expect(readDraft(root, emptyObject(root))).toEqual({ value: { v: 1 }, problems: new Map() });
+});
+
+describe('reading', () => {
+  it('makes values of the texts', () => {
+    expect(readDraft(race, filled)).toEqual({ value: input, problems: new Map() });
+  });
+
+  it('leaves out what is optional and empty, and keeps a required text that is empty', () => {
+    const draft = { ...emptyObject(race), odds: '', weather: '', extra: '', car: { speed: '1' } };
+    expect(readDraft(race, draft)).toEqual({
+      value: { raceId: '', laps: 3, night: false, car: { speed: 1 } },
+      problems: new Map(),
+    });
+  });
+
+  it('says at its place what is missing or no value', () => {
+    const draft = { ...filled, laps: '1.5', odds: 'many', car: { speed: '' }, extra: '{' };
+    const { problems } = readDraft(race, draft);
+    expect([...problems.keys()]).toEqual(['/laps', '/odds', '/car/speed', '/extra']);
+    expect(problems.get('/laps')).toBe('Give a whole number.');
+    expect(problems.get('/extra')).toMatch(/^This is not JSON/);
+  });
+
+  it('points into lists and at names with a slash', () => {
+    const root = rootOf({ 'a/b~c': 'integer[]' });
+    expect([...readDraft(root, { 'a/b~c': ['1', 'x'] }).problems.keys()]).toEqual(['/a~1b~0c/1']);
+  });
+
+  it('takes no integer that a double cannot hold', () => {
+    const root = rootOf({ id: 'integer' });
+    expect(readDraft(root, { id: '9007199254740993' }).problems.get('/id')).toBe('Give a whole number.');
+  });
+});
+
+describe('a form of a given input', () => {
+  it('reads as the same input', () => {
+    const draft = objectDraft(race, input);
+    expect(draft && readDraft(race, draft)).toEqual({ value: input, problems: new Map() });
+  });
+
+  it.each([
+    ['a member that the contract does not name', { ...input, other: 1 }],
+    ['a value of another type', { ...input, laps: 'five' }],
+    ['a value that is none of the choices', { ...input, weather: 'fog' }],
+    ['a wrong item', { ...input, tags: ['a', 1] }],
+    ['no object', []],
+  ])('does not exist for %s', (_, value) => {
+    expect(objectDraft(race, value)).toBeUndefined();
+  });
+});

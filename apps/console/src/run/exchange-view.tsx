@@ -1,0 +1,82 @@
+import type { JsonObject } from '@orrery/sdk';
+import { formatUsd } from '../payments/amount.js';
+import { Badge } from '../ui/badge.js';
+import { Copy } from '../ui/copy.js';
+import { Details } from '../ui/details.js';
+import { JsonView } from '../ui/json-view.js';
+import { exchangeOf } from './exchange.js';
+
+/** What a model was asked, word by word, and what it proposed. Nothing where none was asked. */
+export function ExchangeView({ llm }: { llm: JsonObject | null }) {
+  const exchange = exchangeOf(llm);
+  if (exchange === undefined) return null;
+  const { messages, settings, response, reasons } = exchange;
+  return (
+    <div className="grid gap-2.5">
+      <Facts llm={exchange} />
+      {messages.map(({ place, role, text }) => (
+        <Text key={place} title={`Prompt: ${role}`} text={text} isOpen={role === 'user'} />
+      ))}
+      <details>
+        <summary className="text-sm text-muted">Form of the answer and settings of the request</summary>
+        <div className="mt-1.5">
+          <JsonView label="Settings of the request" value={settings} />
+        </div>
+      </details>
+      {response !== null && <Text title="Proposal of the model" text={response} isOpen />}
+      {reasons.length > 0 && (
+        <div>
+          <p className="text-sm font-medium">Why answers were refused</p>
+          <ol className="list-decimal pl-5 text-sm">
+            {reasons.map((reason) => (
+              <li key={reason} className="break-words">
+                {reason}
+              </li>
+            ))}
+          </ol>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Facts({
+  llm: { model, attempts, usage, latencyMs },
+}: {
+  llm: NonNullable<ReturnType<typeof exchangeOf>>;
+}) {
+  const { inputTokens, outputTokens, usd, isEstimated } = usage ?? {};
+  return (
+    <Details
+      items={[
+        ['Model', <Badge key="model">{model}</Badge>],
+        ['Attempts', attempts.map(attemptWords).join(', ') || '–'],
+        [
+          'Tokens',
+          `${inputTokens ?? '–'} of the prompt, ${outputTokens ?? '–'} of the answer${isEstimated ? ' (estimated)' : ''}`,
+        ],
+        ['Cost', typeof usd === 'number' ? formatUsd(usd) : 'the model has no price'],
+        ['Time', latencyMs === undefined ? '–' : `${latencyMs.toLocaleString('en')} ms`],
+      ]}
+    />
+  );
+}
+
+const attemptWords = ({ form, error }: JsonObject): string => `${form}${error ? ` (${error})` : ''}`;
+
+const Text = ({ title, text, isOpen = false }: { title: string; text: string; isOpen?: boolean }) => (
+  <details open={isOpen} className="rounded-md border border-line bg-sunken">
+    <summary className="px-3 py-1.5 text-sm font-medium">{title}</summary>
+    <div className="border-t border-line">
+      <section {...SCROLLABLE} aria-label={title} className="max-h-96 overflow-auto">
+        <pre className="px-3 py-2 font-mono text-sm leading-5 break-words whitespace-pre-wrap">{text}</pre>
+      </section>
+      <div className="px-1.5 pb-1">
+        <Copy text={text} what={title} />
+      </div>
+    </div>
+  </details>
+);
+
+/** A region that scrolls takes the focus, so that the keyboard can scroll it. */
+const SCROLLABLE = { tabIndex: 0 };

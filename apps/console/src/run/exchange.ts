@@ -1,0 +1,50 @@
+import type { JsonObject } from '@orrery/sdk';
+import { isObject } from './json.js';
+
+/** What a model was asked and answered, as `llm` of a dry run or of a history entry holds it (docs/ai.md). */
+export interface Exchange {
+  readonly model: string;
+  readonly messages: readonly { readonly place: number; readonly role: string; readonly text: string }[];
+  /** What the request holds beside its messages: the form of the answer, temperature, seed. */
+  readonly settings: JsonObject;
+  readonly response: string | null;
+  /** Why answers were refused, in their order. */
+  readonly reasons: readonly string[];
+  readonly attempts: readonly JsonObject[];
+  readonly usage: JsonObject | undefined;
+  readonly latencyMs: number | undefined;
+}
+
+/** Undefined where no model was asked, or its texts are not shown. */
+export function exchangeOf(llm: JsonObject | null): Exchange | undefined {
+  if (llm === null || !isObject(llm['request'])) return undefined;
+  const { messages, ...settings } = llm['request'];
+  const { model, response, reasons, attempts, usage, latencyMs } = llm;
+  return {
+    model: String(model),
+    messages: listOf(messages).filter(isObject).map(messageOf),
+    settings,
+    response: typeof response === 'string' ? prettyJson(response) : null,
+    reasons: listOf(reasons).map(String),
+    attempts: listOf(attempts).filter(isObject),
+    usage: isObject(usage) ? usage : undefined,
+    latencyMs: typeof latencyMs === 'number' ? latencyMs : undefined,
+  };
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const messageOf = ({ role, content }: JsonObject, place: number) => ({
+  place,
+  role: String(role),
+  text: typeof content === 'string' ? content : JSON.stringify(content, null, 2),
+});
+
+/** With line breaks if it is JSON; else as it is. */
+function prettyJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { formOf } from './form-model.js';
+import { asForm, asJson, enteredOf, readEntered, startOf } from './input-state.js';
+
+const form = formOf({ raceId: 'string', laps: 'integer?' });
+const any = formOf(null);
+
+it('starts with the form where there is one', () => {
+  expect(startOf(form)).toEqual({ as: 'form', draft: { raceId: '', laps: undefined } });
+  expect(startOf(any)).toEqual({ as: 'json', text: '{}' });
+});
+
+it('shows a given input in the form if the form can show it', () => {
+  expect(enteredOf(form, { raceId: 'R1' }).as).toBe('form');
+  expect(enteredOf(form, { raceId: 1 })).toEqual({ as: 'json', text: '{\n  "raceId": 1\n}' });
+});
+
+it('keeps the input from one way to enter it to the other', () => {
+  const filled = { as: 'form', draft: { raceId: 'R1', laps: '3' } } as const;
+  const text = asJson(form, filled);
+  expect(readEntered(form, text)).toEqual({ ok: true, value: { raceId: 'R1', laps: 3 } });
+  expect(asForm(form, text)).toEqual(filled);
+});
+
+it('has no form for a text that it cannot show', () => {
+  expect(asForm(form, { as: 'json', text: '{"other":1}' })).toBeUndefined();
+  expect(asForm(form, { as: 'json', text: '{' })).toBeUndefined();
+});
+
+it('says what is wrong with a text', () => {
+  const problemOf = (text: string) => {
+    const read = readEntered(any, { as: 'json', text });
+    return read.ok ? undefined : read.problems.get('');
+  };
+  expect(problemOf('{"a":1}')).toBeUndefined();
+  expect(problemOf('[1]')).toBe('An input is a JSON object: { … }.');
+  expect(problemOf('{')).toMatch(/^This is not JSON/);
+});

@@ -1,0 +1,121 @@
+import type { ReactNode } from 'react';
+import { EntryLink } from '../deployments/entry-link.js';
+import { Badge } from '../ui/badge.js';
+import { CopyableCode } from '../ui/copy.js';
+import { Details } from '../ui/details.js';
+import { ErrorNote } from '../ui/error-note.js';
+import { JsonView } from '../ui/json-view.js';
+import { Card } from '../ui/page.js';
+import { Time } from '../ui/time.js';
+import { ChangeTable } from './change-table.js';
+import { ExchangeView } from './exchange-view.js';
+import { failedEntryOf, isUndecided, llmOfError, type Outcome } from './execute.js';
+
+/** What a try would do, or what an execution has done. */
+export function OutcomeView({ outcome }: { outcome: Outcome }) {
+  const { answer, before } = outcome;
+  const llm = outcome.kind === 'dry run' ? outcome.answer.llm : outcome.entry.llm;
+  return (
+    <Card className="grid gap-4">
+      {outcome.kind === 'dry run' ? (
+        <Tried version={answer.eventVersion} isAi={llm !== null} />
+      ) : (
+        <Done {...outcome} />
+      )}
+      <Part title={outcome.kind === 'dry run' ? 'What would change' : 'What has changed'}>
+        <ChangeTable stateChanges={answer.stateChanges} before={before} />
+      </Part>
+      {answer.result !== null && (
+        <Part title="Result">
+          <JsonView label="Result" value={answer.result} />
+        </Part>
+      )}
+      {llm !== null && (
+        <Part title="The model">
+          <ExchangeView llm={llm} />
+        </Part>
+      )}
+    </Card>
+  );
+}
+
+const Part = ({ title, children }: { title: string; children: ReactNode }) => (
+  <div>
+    <h3 className="mb-1.5 font-semibold">{title}</h3>
+    {children}
+  </div>
+);
+
+const Tried = ({ version, isAi }: { version: number; isAi: boolean }) => (
+  <div>
+    <p className="flex flex-wrap items-center gap-2">
+      <Badge tone="warn">dry run</Badge> Nothing was committed. Version {version} would do this.
+    </p>
+    {isAi && (
+      <p className="mt-1 text-sm text-muted">
+        When you execute, the model is asked again and may answer otherwise.
+      </p>
+    )}
+  </div>
+);
+
+function Done({ answer, entry }: Extract<Outcome, { kind: 'execution' }>) {
+  return (
+    <div className="grid gap-2">
+      <p className="flex flex-wrap items-center gap-2" role="status">
+        <Badge tone="ok">executed</Badge>{' '}
+        <EntryLink seq={answer.seq}>{`Entry ${answer.seq} in the live page`}</EntryLink>
+      </p>
+      <Details
+        items={[
+          ['When', <Time key="when" at={entry.executedAt} />],
+          ['Took', `${entry.durationMs ?? '–'} ms`],
+          ['Version', `${answer.event} v${answer.eventVersion}`],
+          ['Hash', <CopyableCode key="hash" text={entry.hash} what="hash of the entry" short />],
+          ...(answer.pushes.length > 0
+            ? [['Pushed to', answer.pushes.map(({ chain }) => chain).join(', ')] as const]
+            : []),
+        ]}
+      />
+    </div>
+  );
+}
+
+/** Why a try or an execution failed, with the entry that it left. */
+export function FailureView({ error, kind, inForm }: FailureProps) {
+  const seq = failedEntryOf(error);
+  const llm = llmOfError(error);
+  return (
+    <Card className="grid gap-3">
+      <ErrorNote
+        error={error}
+        title={kind === 'dry run' ? 'The dry run failed' : 'The execution failed'}
+        shownElsewhere={inForm}
+      />
+      {seq !== undefined && (
+        <p>
+          Nothing was changed. The history keeps the attempt:{' '}
+          <EntryLink seq={seq}>{`entry ${seq}`}</EntryLink>.
+        </p>
+      )}
+      {isUndecided(error) && (
+        <p>
+          Whether it was executed is not known. Execute it again with the same input: it has the same key, so
+          it happens once.
+        </p>
+      )}
+      {llm !== null && (
+        <Part title="The model">
+          <ExchangeView llm={llm} />
+        </Part>
+      )}
+    </Card>
+  );
+}
+
+interface FailureProps {
+  error: unknown;
+  kind: Outcome['kind'];
+  /** Pointers into the request that the form shows. */
+  inForm: (pointer: string) => boolean;
+}

@@ -1,0 +1,4 @@
+declare module 'virtual:example-worlds' {
+  const worlds: readonly import('./example-world.js').ExampleWorld[];
+  export default worlds;
+}
