@@ -151,6 +151,7 @@ describe('the SDK', () => {
     const part = (await collect(deployment.journal({ after: 119, until: 500 }))).map(({ seq }) => seq);
     expect(part).toEqual([120, 121, 122]);
     const instances = await collect(deployment.instances({ entitySchema: 'horse' }));
+    expect(await collect(deployment.instances({ atSeq: 1 }))).toEqual([]);
     expect(instances.map(({ state }) => state['speed'])).toEqual([70]);
   });
 

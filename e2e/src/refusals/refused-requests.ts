@@ -241,6 +241,8 @@ export const refusedRequests: readonly RefusedRequest[] = [
   get('/entity-instances/A?entitySchema=extra', 'one of another schema', [404, 'entity_instance_not_found']),
   remove('/entity-instances/nobody', 'the removal of nobody', [404, 'entity_instance_not_found']),
   remove('/entity-instances/twin', 'the removal of one of two', [409, 'ambiguous_instance']),
+  get('/entity-instances?atSeq=0', 'a list of before the beginning', invalid()),
+  get('/entity-instances?atSeq=100000', 'a list of after the end', [404, 'entity_instance_not_found']),
   get('/entity-instances?page=0', 'a page before the first', invalid()),
   get('/entity-instances?limit=101', 'too long a page', invalid()),
   get('/entity-instances?page=1001&limit=100', 'too deep a page', [400, 'page_too_deep']),

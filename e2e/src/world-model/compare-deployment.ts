@@ -12,6 +12,12 @@ export async function compareDeployment(api: ApiClient, path: string, model: Mod
   const journal = await readJournal(api, path);
   same('the journal', journal.map(shownEntry), model.entries.map(foretoldEntry));
   same('the instances', await instancesOf(api, path), instancesIn(model));
+  for (const seq of [1, Math.ceil(journal.length / 2), journal.length])
+    same(
+      `the instances after entry ${seq}`,
+      await instancesOf(api, path, `&atSeq=${seq}`),
+      [...(model.entries[seq - 1]?.after ?? [])].sort(byText),
+    );
   const { body } = await api.get(`${path}/event-bindings`);
   const bound = body.data.map(({ event, eventVersion }: Binding) => [event, eventVersion]);
   same('the bindings', bound.sort(byText), [...model.bindings].sort(byText));
@@ -57,8 +63,8 @@ const foretoldEntry = ({ after: _, ...entry }: ModelEntry, index: number) => ({
   trigger: entry.kind === 'execution' ? 'admin' : null,
 });
 
-async function instancesOf(api: ApiClient, path: string): Promise<unknown> {
-  const { body } = await api.get(`${path}/entity-instances?limit=100`);
+async function instancesOf(api: ApiClient, path: string, at = ''): Promise<unknown> {
+  const { body } = await api.get(`${path}/entity-instances?limit=100${at}`);
   const rows = body.data.map(({ entitySchema, instanceId, state, revision }: Row) => [
     `${entitySchema}:${instanceId}`,
     { state, revision },

@@ -26,6 +26,7 @@ import {
 } from './deployments/deployment-directory.js';
 import { type RunKeeper, startRunKeeper } from './executions/run-keeper.js';
 import { createIdBlocks, type IdBlocks, nextIdBlock } from './ids/id-blocks.js';
+import { type ComputeLifetimes, createLifetimes } from './journal/lifetimes.js';
 import { startPublication } from './journal/publication.js';
 import { createLanes, type Lanes } from './lanes/lanes.js';
 import { createLostTails } from './lanes/lost-tails.js';
@@ -75,6 +76,7 @@ export interface RuntimeContext {
   readonly releaseEmptySchema: ReleaseEmptySchema;
   /** Bounds how many answers that read only are made at once. */
   readonly reading: Semaphore;
+  readonly computeLifetimes: ComputeLifetimes;
   /** Bounds how many verifications run in this process. */
   readonly verifying: Semaphore;
   /** Publishes the first entry of a deployment that was committed. */
@@ -157,6 +159,7 @@ export function createRuntimeContext(
     claimMutex,
     releaseEmptySchema: createReleaseEmptySchema({ db, lanes, catalog, claimMutex, logger }),
     reading: boundReads(),
+    computeLifetimes: createLifetimes(db),
     verifying: createSemaphore(VERIFICATIONS),
     announceCreation: publication.created,
   };

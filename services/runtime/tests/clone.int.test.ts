@@ -83,6 +83,27 @@ describe('a clone', () => {
     expect((await at('c4', 2)).data).toMatchObject({ state: { count: 1 }, revision: 1 });
   });
 
+  it('lists its beginning at its first entry, in the order of its source, also as a fork', async () => {
+    const source = await plantSource();
+    await source.execute({ id: 'c1' });
+    const listAt = async ({ params }: { params: object }, atSeq: number) => {
+      const { data } = await house.call('instances.list', {
+        params: { ...params },
+        query: { atSeq, limit: 100 },
+      });
+      return data.map(({ instanceId, state }) => [instanceId, state]);
+    };
+    for (const body of [{}, { sourceSeq: 7 }]) {
+      const clone = await cloneOf(source.deployment.address, body);
+      const begun = await listAt(source, clone.deployment.source?.seq ?? 0);
+      await clone.execute({ id: 'c0' });
+      await house.call('instances.delete', { params: { ...clone.params, instanceId: 'c1' } });
+      expect(await listAt(clone, 1)).toEqual(begun);
+      expect(await listAt(clone, 3)).toHaveLength(begun.length - 1);
+      expect(await codeOf(listAt(clone, 4))).toBe('entity_instance_not_found');
+    }
+  });
+
   it('can begin at any entry of its source, also of one that is a clone', async () => {
     const source = await plantSource();
     const early = await cloneOf(source.deployment.address, { sourceSeq: 7 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { attribute } from './fake-catalog.js';
-import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
+import { codeOf, type House, OTHER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
 const house: House = await prepareHouse();
 let beforeCommit = async () => {};
@@ -128,6 +128,67 @@ describe('instances', () => {
     expect(await codeOf(at(4))).toBe('entity_instance_not_found');
     expect(await at(5)).toEqual({ count: 0 });
     expect(await verify()).toMatchObject({ valid: true, entries: 5 });
+  });
+});
+
+describe('a list as it was', () => {
+  const listOf = (params: object) => async (query: Record<string, unknown>) =>
+    call('instances.list', { params: { ...params }, query });
+
+  it('is at the end of the journal the list as it is', async () => {
+    const { createCounter, params, execute } = await plantDeployment(house);
+    for (const id of ['c', 'a', 'b']) await createCounter(id);
+    await execute({ id: 'a' });
+    await call('instances.delete', { params: { ...params, instanceId: 'c' } });
+    await createCounter('c');
+    const list = listOf(params);
+    expect(await list({ atSeq: 7 })).toEqual(await list({}));
+    expect(await list({ atSeq: 7, limit: '2', page: '2' })).toEqual(await list({ limit: '2', page: '2' }));
+  });
+
+  it('has the states, the order and the total of then, of all schemas or of one', async () => {
+    const { createCounter, params, execute } = await plantDeployment(house);
+    await createCounter('c');
+    const horse = { entitySchema: 'horse', instanceId: 'h', state: { name: 'H' } };
+    await call('instances.create', { params, body: horse });
+    await createCounter('a');
+    await execute({ id: 'c' });
+    await call('instances.delete', { params: { ...params, instanceId: 'c' } });
+    const list = listOf(params);
+    const at = async (query: Record<string, unknown>) => {
+      const { data, pagination } = await list(query);
+      return [data.map(({ instanceId, state }) => [instanceId, state['count'] ?? null]), pagination.total];
+    };
+    expect(await at({ atSeq: 1 })).toEqual([[], 0]);
+    expect(await at({ atSeq: '3' })).toEqual([
+      [
+        ['c', 0],
+        ['h', null],
+      ],
+      2,
+    ]);
+    expect(await at({ atSeq: 5, entitySchema: 'counter' })).toEqual([
+      [
+        ['c', 1],
+        ['a', 0],
+      ],
+      2,
+    ]);
+    expect(await at({ atSeq: 6, entitySchema: 'counter' })).toEqual([[['a', 0]], 1]);
+    expect(await at({ atSeq: 6, limit: 1, page: 2 })).toEqual([[['a', 0]], 2]);
+  });
+
+  it('is refused before the first entry, after the last, to others and too deep', async () => {
+    const { params } = await plantDeployment(house);
+    const list = listOf(params);
+    expect(await codeOf(list({ atSeq: 0 }))).toBe('validation_failed');
+    expect(await refusalOf(list({ atSeq: 2 }))).toMatchObject({
+      code: 'entity_instance_not_found',
+      message: 'The journal ends at 1.',
+    });
+    expect(await codeOf(list({ atSeq: 1, limit: 100, page: 1001 }))).toBe('page_too_deep');
+    const stranger = call('instances.list', { params, query: { atSeq: 1 } }, { accountId: OTHER });
+    expect(await codeOf(stranger)).toBe('deployment_not_found');
   });
 });
 

@@ -19,6 +19,9 @@ export async function rememberDeployment(
   return async () => {
     await restore('instances', before.instances);
     await restore('journal_heads', before.heads);
+    // What was computed from the journal was in the same database.
+    for (const table of ['lifetimes', 'lifetime_heads'])
+      await pool.query(`delete from runtime.${table} where deployment_id = $1`, [id]);
     for (const table of ['journal', 'instance_changes', 'kept_states'])
       await pool.query(
         `delete from runtime.${table} t using runtime.journal_heads h

@@ -27,7 +27,11 @@ describe('a database that lost its last commits under a living owner', () => {
     await planted.execute({ id: 'q' });
     const { data: last } = await planted.execute({ id: 'q' });
     const [lost] = await planted.history();
+    const listAt = async (atSeq: number) =>
+      (await house.call('instances.list', { params: planted.params, query: { atSeq } })).data;
+    expect(await listAt(4)).toMatchObject([{ state: { count: 3 } }]);
     await goBack();
+    expect(await listAt(2)).toMatchObject([{ state: { count: 1 } }]);
     const answers = await Promise.all([planted.execute({ id: 'q' }), other.execute({ id: 'q' })]);
     expect(answers.map(({ data }) => data)).toMatchObject([
       { seq: 4, stateChanges: { 'counter:q': { count: 2 } } },
@@ -46,6 +50,7 @@ describe('a database that lost its last commits under a living owner', () => {
       changes: [],
     });
     expect(last).toMatchObject({ seq: 4 });
+    expect(await listAt(4)).toMatchObject([{ state: { count: 2 } }]);
     expect(await planted.verify()).toMatchObject({ valid: true, entries: 4 });
     const kinds = (await other.history({ include: 'all' })).map(({ kind }) => kind);
     expect(kinds).not.toContain('tail_lost');

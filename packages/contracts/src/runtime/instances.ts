@@ -73,16 +73,27 @@ const ifMatch = z.strictObject({
 });
 const wholeNumber = z
   .union([z.int().min(1), z.string().regex(/^[1-9]\d{0,14}$/, 'A whole number of at least 1 is required.')])
-  .transform(Number);
+  .transform(Number)
+  .pipe(z.int().min(1).max(999_999_999_999_999));
+const atSeq = wholeNumber.optional();
 
 export const instanceRpcs = {
   'instances.list': listOperation({
-    http: { method: 'GET', path: all, status: 200, tag, summary: 'List entity instances' },
+    http: {
+      method: 'GET',
+      path: all,
+      status: 200,
+      tag,
+      summary: 'List entity instances, current or at an earlier position of the history',
+    },
     access: { scope: 'read', relation: 'visible' },
-    errors: ['deployment_not_found', 'page_too_deep'],
+    errors: ['deployment_not_found', 'entity_instance_not_found', 'page_too_deep'],
     params: deploymentPath,
     query: z.strictObject({
       entitySchema: schemaName.describe('Only instances of this entity schema.'),
+      atSeq: atSeq.describe(
+        'The instances as they were after this entry of the journal. Absent: as they are now.',
+      ),
       ...pageQuery.shape,
     }),
     item: instanceRecord,
@@ -127,9 +138,7 @@ export const instanceRpcs = {
     params: instancePath,
     query: z.strictObject({
       ...whichSchema.shape,
-      atSeq: wholeNumber
-        .optional()
-        .describe('The instance as it was after this entry of the journal. Absent: as it is now.'),
+      atSeq: atSeq.describe('The instance as it was after this entry of the journal. Absent: as it is now.'),
     }),
     data: instanceRecord,
   }),

@@ -11,6 +11,8 @@ export type EntityInstance = components['schemas']['EntityInstance'];
 
 export interface InstancesOptions {
   readonly entitySchema?: string;
+  /** The instances as they were after this entry of the journal. */
+  readonly atSeq?: number;
   readonly signal?: AbortSignal;
 }
 

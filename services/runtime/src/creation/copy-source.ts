@@ -6,6 +6,7 @@ import type { Trx } from '../database/db.js';
 import { tooManyInstances } from '../execution/check-changes.js';
 import { IDS_PER_BLOCK } from '../ids/id-blocks.js';
 import { headOf } from '../journal/journal-store.js';
+import { beginLifetimes } from '../journal/lifetimes.js';
 import { snapshotAt, snapshotHashOf } from '../journal/snapshot.js';
 import type { ClaimedCopies, CloneSource } from './clone-source.js';
 
@@ -35,6 +36,7 @@ export async function copySource(
   const instances = await copyInstances(trx, source, target);
   if (instances > limits.instancesPerDeployment) throw tooManyInstances(limits.instancesPerDeployment);
   await claimCopied(trx, target.id, schemas);
+  await beginLifetimes(trx, target.id);
   const snapshotHash = await snapshotHashOf(trx, target.id);
   return { source: { address: source.address, seq: source.seq ?? seq, snapshotHash }, instances };
 }

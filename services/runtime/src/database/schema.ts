@@ -19,6 +19,8 @@ export interface RuntimeTables {
   journal: JournalTable;
   journal_heads: JournalHeadsTable;
   instance_changes: InstanceChangesTable;
+  lifetimes: LifetimesTable;
+  lifetime_heads: LifetimeHeadsTable;
   idempotency_keys: IdempotencyKeysTable;
   runs: RunsTable;
   once_keys: OnceKeysTable;
@@ -150,6 +152,21 @@ interface InstanceChangesTable {
   deployment_id: number;
   entity_schema: string;
   instance_id: string;
+  seq: number;
+}
+
+interface LifetimesTable {
+  deployment_id: number;
+  created_seq: number;
+  place: number;
+  entity_schema: string;
+  instance_id: string;
+  deleted_seq: number | null;
+  span: Generated<number | null>;
+}
+
+interface LifetimeHeadsTable {
+  deployment_id: number;
   seq: number;
 }
 

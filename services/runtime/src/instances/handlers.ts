@@ -4,11 +4,12 @@ import {
   type Handlers,
   type InstanceRecord,
   type instanceRpcs,
+  type PageQuery,
   paginationOf,
   refuseDeepPage,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
-import type { Clock, Semaphore } from '@orrery/service-kit';
+import type { Clock } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import type {
   DeploymentAccess,
@@ -21,7 +22,7 @@ import { keyedItem } from '../idempotency/keyed-item.js';
 import type { Lanes } from '../lanes/lanes.js';
 import { instanceNotFound } from './instance-rules.js';
 import { listInstances, recordOf } from './instance-store.js';
-import { instanceAt } from './past-instance.js';
+import { instanceAt, instancesAt, type PastListDependencies } from './past-instances.js';
 import { createReadCurrent } from './read-current.js';
 import { changeItem, createItem, type InstancePath, type WriteDependencies } from './write-items.js';
 
@@ -49,33 +50,26 @@ const pathOf = (
   entitySchema: entitySchema?.normalize('NFC'),
 });
 
-export interface InstanceReadDependencies {
-  readonly db: Db;
+export interface InstanceReadDependencies extends PastListDependencies {
   readonly access: Pick<DeploymentAccess, 'visible' | 'see'>;
   readonly directory: Pick<DeploymentDirectory, 'find'>;
-  /** Bounds how many reads run at once. */
-  readonly reading: Semaphore;
 }
 
-export function instanceReads({ db, access, directory, reading }: InstanceReadDependencies): Handlers<Reads> {
+export function instanceReads(dependencies: InstanceReadDependencies): Handlers<Reads> {
+  const { db, access, directory, reading } = dependencies;
   const readCurrent = createReadCurrent(db);
   return {
-    'instances.list': ({ params, query }, { caller, signal }) =>
-      reading.run(signal, async () => {
-        refuseDeepPage(query);
-        const { id } = await access.see(params, caller);
-        const { rows, total, isMinimum } = await listInstances(
-          db,
-          id,
-          query.entitySchema?.normalize('NFC'),
-          query,
-        );
-        const pagination = paginationOf(query, total);
-        return {
-          data: rows.map(recordOf),
-          pagination: isMinimum ? { ...pagination, totalIsMinimum: true } : pagination,
-        };
-      }),
+    'instances.list': async ({ params, query }, { caller, signal }) => {
+      refuseDeepPage(query);
+      const entitySchema = query.entitySchema?.normalize('NFC');
+      const deployment = async () => (await access.see(params, caller)).id;
+      if (query.atSeq === undefined)
+        return reading.run(signal, async () => currentList(db, await deployment(), entitySchema, query));
+      const id = await reading.run(signal, deployment);
+      const past = { entitySchema, seq: query.atSeq, page: query };
+      const { data, total } = await instancesAt(dependencies, id, past, signal);
+      return { data, pagination: paginationOf(query, total) };
+    },
     'instances.get': async ({ params, query }, { caller, signal }) => {
       const path = pathOf(params, query);
       const { atSeq } = query;
@@ -90,6 +84,15 @@ export function instanceReads({ db, access, directory, reading }: InstanceReadDe
       if (current.instance === undefined) throw instanceNotFound(path);
       return withTag(recordOf(current.instance));
     },
+  };
+}
+
+async function currentList(db: Db, deploymentId: number, entitySchema: string | undefined, query: PageQuery) {
+  const { rows, total, isMinimum } = await listInstances(db, deploymentId, entitySchema, query);
+  const pagination = paginationOf(query, total);
+  return {
+    data: rows.map(recordOf),
+    pagination: isMinimum ? { ...pagination, totalIsMinimum: true as const } : pagination,
   };
 }
 

@@ -35,20 +35,6 @@ export async function schemasWith(db: Db, deploymentId: number, instanceId: stri
   return rows.map(({ entity_schema }) => entity_schema);
 }
 
-export const findInstance = (
-  db: Db,
-  deploymentId: number,
-  entitySchema: string,
-  instanceId: string,
-): Promise<Row | undefined> =>
-  db
-    .selectFrom('instances')
-    .selectAll()
-    .where('deployment_id', '=', deploymentId)
-    .where('entity_schema', '=', entitySchema)
-    .where('instance_id', '=', instanceId)
-    .executeTakeFirst();
-
 /** A page in order of creation. The unfiltered total is a counter; of one schema it is counted up to 10,000. */
 export async function listInstances(
   db: Db,

@@ -15,6 +15,7 @@ import { operatorPauses } from './0015-operator-pauses.js';
 import { payments } from './0017-payments.js';
 import { lifecycleIndex } from './0018-lifecycle-index.js';
 import { aiUsage } from './0019-ai-usage.js';
+import { lifetimes } from './0020-lifetimes.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -37,4 +38,5 @@ export const migrations: Record<string, Migration> = {
   '0017_payments': payments,
   '0018_lifecycle_index': lifecycleIndex,
   '0019_ai_usage': aiUsage,
+  '0020_lifetimes': lifetimes,
 };
