@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { JournalEntryDraft } from '../journal/entry.js';
-import { ClaimedMessages } from '../once/claimed-messages.js';
 import { isEmpty } from '../state/batch.js';
+import { ClaimedMessages } from '../state/claimed-messages.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import { createInstanceMemory } from '../state/instance-memory.js';
 import { OpenRuns } from '../state/open-runs.js';

@@ -1,8 +1,8 @@
 import { ServiceError } from '@orrery/contracts';
 import { describe, expect, it, vi } from 'vitest';
+import { ClaimedMessages } from '../state/claimed-messages.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
-import { ClaimedMessages } from './claimed-messages.js';
 import { onceItem } from './once-item.js';
 import type { UsedKey } from './once-store.js';
 

@@ -1,7 +1,7 @@
 import type { JsonValue, OnchainFilter, WorldTexts } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
 import type { RuntimeTables } from '../database/schema.js';
-import type { ClaimedMessages } from '../once/claimed-messages.js';
+import type { ClaimedMessages } from './claimed-messages.js';
 import type { InstanceMemory } from './instance-memory.js';
 import type { OpenRuns } from './open-runs.js';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-import { ClaimedMessages } from '../once/claimed-messages.js';
 import { partitionOf } from '../ownership/partitions.js';
+import { ClaimedMessages } from './claimed-messages.js';
 import {
   type Binding,
   type ClaimedSchema,
