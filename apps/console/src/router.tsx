@@ -11,6 +11,7 @@ import { readNewDeploymentSearch } from './deployments/new-deployment-search.js'
 import { Frame } from './layout/frame.js';
 import { NotFound } from './layout/not-found.js';
 import { PageFailed } from './layout/page-failed.js';
+import { readLiveSearch } from './live/live-search.js';
 import { readPaymentsSearch } from './payments/payments-search.js';
 import { readPushesSearch } from './pushes/pushes-search.js';
 import { readRunSearch } from './run/run-search.js';
@@ -91,8 +92,23 @@ const deployment = createRoute({
 const live = createRoute({
   getParentRoute: () => deployment,
   path: '/live',
-  validateSearch: ({ seq }: Record<string, unknown>): { seq?: number } =>
-    typeof seq === 'number' ? { seq } : {},
+  component: lazyRouteComponent(() => import('./live/live-page.js'), 'LivePage'),
+  validateSearch: readLiveSearch,
+});
+
+const verify = createRoute({
+  getParentRoute: () => deployment,
+  path: '/verify',
+  component: lazyRouteComponent(() => import('./verify/verify-page.js'), 'VerifyPage'),
+});
+
+/** A deployment opens with what happens in it. */
+const opened = createRoute({
+  getParentRoute: () => deployment,
+  path: '/',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/worlds/$world/deployments/$deployment/live', params, replace: true });
+  },
 });
 
 const run = createRoute({
@@ -151,7 +167,7 @@ const tree = root.addChildren([
   schema,
   event,
   newDeployment,
-  deployment.addChildren([live, run, schedules, pushes, payments, ai, settings]),
+  deployment.addChildren([opened, live, verify, run, schedules, pushes, payments, ai, settings]),
 ]);
 
 export const createConsoleRouter = (context: RouterContext) =>

@@ -1,21 +1,56 @@
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useParams } from '@tanstack/react-router';
 import { deploymentQuery } from '../api/deployments.js';
+import type { Deployment } from '../api/records.js';
 import { useOrrery } from '../session/use-session.js';
 import { Await } from '../ui/await.js';
+import { Badge } from '../ui/badge.js';
 import { Page } from '../ui/page.js';
+import { TabLink, TabLinks } from '../ui/tabs.js';
 
-/** A deployment: its name, and the tab that is open. */
+const TABS = [
+  ['live', 'Live'],
+  ['run', 'Run'],
+  ['verify', 'Verify'],
+  ['schedules', 'Schedules'],
+  ['pushes', 'Pushes'],
+  ['payments', 'Payments'],
+  ['ai', 'AI'],
+  ['settings', 'Settings'],
+] as const;
+
+/** A deployment: its name and state, and the tab that is open. */
 export function DeploymentPage() {
   const ref = useParams({ from: '/worlds/$world/deployments/$deployment' });
   const query = useQuery(deploymentQuery(useOrrery(), ref));
   return (
     <Await query={query} what="the deployment">
-      {({ name, description }) => (
-        <Page title={name} lead={description}>
+      {(deployment) => (
+        <Page
+          title={deployment.name}
+          lead={deployment.description}
+          beside={<States deployment={deployment} />}
+        >
+          <TabLinks label="Parts of the deployment">
+            {TABS.map(([to, label]) => (
+              <TabLink key={to} to={`/worlds/$world/deployments/$deployment/${to}`} params={ref}>
+                {label}
+              </TabLink>
+            ))}
+          </TabLinks>
           <Outlet />
         </Page>
       )}
     </Await>
   );
 }
+
+/** What it is in besides running. */
+const States = ({ deployment: { mode, isPublic, isPaused, source } }: { deployment: Deployment }) => (
+  <>
+    {isPaused && <Badge tone="warn">paused</Badge>}
+    {mode === 'locked' && <Badge>locked</Badge>}
+    {isPublic && <Badge tone="accent">published</Badge>}
+    {source !== null && <Badge>fork of entry {source.seq}</Badge>}
+  </>
+);

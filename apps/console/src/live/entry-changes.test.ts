@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { applied, beforeAndAfter, type InstanceChange, keyOf, nameIn } from './entry-changes.js';
+
+const change = (parts: Partial<InstanceChange>): InstanceChange => ({
+  entitySchema: 'horse',
+  instanceId: 'a:b',
+  op: 'update',
+  set: {},
+  unset: [],
+  revision: 2,
+  ...parts,
+});
+
+it('sets and removes attributes', () => {
+  expect(applied({ wins: 1, rider: 'x', name: 'n' }, change({ set: { wins: 2 }, unset: ['rider'] }))).toEqual(
+    { wins: 2, name: 'n' },
+  );
+  expect(applied({ wins: 1 }, change({ op: 'delete' }))).toBeNull();
+});
+
+it('a created instance was absent before', () => {
+  expect(beforeAndAfter(null, change({ op: 'create', set: { wins: 0 } }))).toEqual({
+    instance: 'horse:a:b',
+    before: null,
+    after: { wins: 0 },
+  });
+});
+
+it('keys are split at the first colon', () => {
+  expect(nameIn(keyOf(change({})))).toEqual({ entitySchema: 'horse', instanceId: 'a:b' });
+});

@@ -1,0 +1,149 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { DeploymentRef } from '../api/records.js';
+import { useOrrery } from '../session/use-session.js';
+import { Await } from '../ui/await.js';
+import { Badge } from '../ui/badge.js';
+import { CopyableCode } from '../ui/copy.js';
+import { Details } from '../ui/details.js';
+import { Diff } from '../ui/diff.js';
+import { JsonView } from '../ui/json-view.js';
+import { Card, Section } from '../ui/page.js';
+import { Time } from '../ui/time.js';
+import { blockOf } from './entry-blocks.js';
+import { beforeAndAfter, type InstanceChange, keyOf } from './entry-changes.js';
+import { callerOf, type JournalEntry, titleOf } from './entry-words.js';
+import type { PartProps } from './live-page.js';
+import { entriesQuery, stateQuery } from './queries.js';
+
+/** The entry after which the state is shown: what it was, and what it changed. */
+export function EntryPanel({ deployment, tail, seq }: PartProps) {
+  const orrery = useOrrery();
+  const block = blockOf(Math.max(seq, 1));
+  const query = useQuery(entriesQuery(orrery, deployment, block, tail));
+  const recent = tail.recent.find((entry) => entry.seq === seq);
+  return (
+    <Section title={`Entry ${seq}`} className="mb-0">
+      {recent === undefined ? (
+        <Await query={query} what="the entry">
+          {(entries) => {
+            const entry = entries.find((one) => one.seq === seq);
+            return entry ? (
+              <Entry deployment={deployment} entry={entry} />
+            ) : (
+              <p className="text-muted">The journal ends at {tail.head}.</p>
+            );
+          }}
+        </Await>
+      ) : (
+        <Entry deployment={deployment} entry={recent} />
+      )}
+    </Section>
+  );
+}
+
+function Entry({ deployment, entry }: { deployment: DeploymentRef; entry: JournalEntry }) {
+  const { status, executedAt, trigger, error, input, result, hash, id } = entry;
+  return (
+    <Card className="space-y-3">
+      <p className="flex flex-wrap items-center gap-2">
+        <span className="font-semibold">{titleOf(entry)}</span>
+        {status !== null && <Badge tone={status === 'failed' ? 'bad' : 'ok'}>{status}</Badge>}
+        {trigger !== null && <Badge>{trigger}</Badge>}
+      </p>
+      {error !== null && (
+        <div className="rounded-md border border-bad/40 bg-bad-soft px-3 py-2">
+          <p className="break-words">{error.detail}</p>
+          <p className="mt-1 font-mono text-xs text-muted">{error.code}</p>
+        </div>
+      )}
+      <Changes deployment={deployment} entry={entry} />
+      <Part title="Input" value={input} />
+      {result !== null && <Part title="Result" value={result} />}
+      <Details
+        items={[
+          ['When', <Time key="when" at={executedAt} />],
+          ['By', callerOf(entry)],
+          ['Hash', <CopyableCode key="hash" text={hash} what="hash of the entry" short />],
+          ['Id', <CopyableCode key="id" text={id} what="id of the entry" short />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+const Part = ({ title, value }: { title: string; value: unknown }): ReactNode => (
+  <details open={JSON.stringify(value).length < 400}>
+    <summary className="mb-1 text-sm font-medium text-muted">{title}</summary>
+    <JsonView label={title} value={value} maxHeight={240} />
+  </details>
+);
+
+/** Instances of one entry whose change is shown. */
+const MOST_SHOWN = 10;
+
+function Changes({
+  deployment,
+  entry: { changes, seq },
+}: {
+  deployment: DeploymentRef;
+  entry: JournalEntry;
+}) {
+  if (changes.length === 0) return <p className="text-muted">It changed no instance.</p>;
+  const left = changes.length - MOST_SHOWN;
+  return (
+    <ul className="space-y-2">
+      {changes.slice(0, MOST_SHOWN).map((change) => (
+        <li key={keyOf(change)}>
+          <Change deployment={deployment} change={change} seq={seq} />
+        </li>
+      ))}
+      {left > 0 && <li className="text-muted">and {left} more instances</li>}
+    </ul>
+  );
+}
+
+interface ChangeProps {
+  deployment: DeploymentRef;
+  change: InstanceChange;
+  seq: number;
+}
+
+const OPS = { create: 'created', update: 'changed', delete: 'deleted' };
+
+function Change({ deployment, change, seq }: ChangeProps) {
+  const orrery = useOrrery();
+  const isNew = change.op === 'create';
+  const query = useQuery({ ...stateQuery(orrery, deployment, keyOf(change), seq - 1), enabled: !isNew });
+  const heading = (
+    <p className="mb-1 text-sm">
+      <span className="font-medium break-all">{keyOf(change)}</span>{' '}
+      <span className="text-muted">
+        {OPS[change.op]}, revision {change.revision}
+      </span>
+    </p>
+  );
+  const shown = (before: Parameters<typeof beforeAndAfter>[0]) => {
+    const { after } = beforeAndAfter(before, change);
+    return (
+      <Diff
+        label={`Change of ${keyOf(change)}`}
+        left={before ?? undefined}
+        right={after ?? undefined}
+        onlyChanges={before !== null && after !== null}
+      />
+    );
+  };
+  return (
+    <>
+      {heading}
+      {isNew ? (
+        shown(null)
+      ) : (
+        <Await query={query} what="the state before">
+          {shown}
+        </Await>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { callerOf, effectOf, type JournalEntry, titleOf, toneOf } from './entry-words.js';
+
+const entry = (parts: Partial<JournalEntry>): JournalEntry =>
+  ({
+    kind: 'execution',
+    event: 'race',
+    eventVersion: 2,
+    status: 'succeeded',
+    error: null,
+    changes: [],
+    ...parts,
+  }) as JournalEntry;
+const change = (op: 'create' | 'update' | 'delete', instanceId: string) => ({
+  entitySchema: 'horse',
+  instanceId,
+  op,
+  set: {},
+  unset: [],
+  revision: 1,
+});
+
+it('names executions by event and version, others by what they did', () => {
+  expect(titleOf(entry({}))).toBe('race v2');
+  expect(titleOf(entry({ kind: 'bindings_added', event: null }))).toBe('Events bound');
+});
+
+it('failed entries and lost ones stand out', () => {
+  expect(toneOf(entry({}))).toBe('ok');
+  expect(toneOf(entry({ status: 'failed' }))).toBe('failed');
+  expect(toneOf(entry({ kind: 'tail_lost', status: null }))).toBe('failed');
+  expect(toneOf(entry({ kind: 'paused', status: null }))).toBe('plain');
+});
+
+it('says why it failed, or what it changed', () => {
+  const error = { code: 'template_failed', detail: 'No such key.' };
+  expect(effectOf(entry({ error }))).toBe('template_failed: No such key.');
+  expect(effectOf(entry({}))).toBe('no changes');
+  expect(effectOf(entry({ changes: [change('update', 'A')] }))).toBe('horse:A');
+  expect(effectOf(entry({ changes: [change('create', 'A'), change('delete', 'B')] }))).toBe(
+    'create horse:A, delete horse:B',
+  );
+  expect(effectOf(entry({ changes: ['A', 'B', 'C', 'D'].map((id) => change('update', id)) }))).toBe(
+    'horse:A, horse:B and 2 more',
+  );
+});
+
+it('shortens the names of callers', () => {
+  expect(callerOf(entry({ caller: 'account:7' }))).toBe('account 7');
+  expect(callerOf(entry({ caller: 'schedule:night:race' }))).toBe('schedule night:race');
+  expect(callerOf(entry({ caller: 'wallet:7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV' }))).toBe(
+    'wallet 7EcDhS…FLtV',
+  );
+});

@@ -1,0 +1,48 @@
+import type { HistoryEntry, LiveEntry } from '@orrery/sdk';
+
+export type JournalEntry = HistoryEntry | LiveEntry;
+export type Tone = 'ok' | 'failed' | 'plain';
+
+const KINDS: Record<Exclude<JournalEntry['kind'], 'execution'>, string> = {
+  deployment_created: 'Deployment created',
+  settings_updated: 'Settings changed',
+  bindings_added: 'Events bound',
+  bindings_updated: 'Bindings changed',
+  binding_removed: 'Event unbound',
+  instance_created: 'Instance created',
+  instance_updated: 'Instance changed',
+  instance_deleted: 'Instance deleted',
+  locked: 'Locked',
+  paused: 'Paused',
+  resumed: 'Resumed',
+  published: 'Published',
+  unpublished: 'Unpublished',
+  deleted: 'Deployment deleted',
+  tail_lost: 'Entries lost by the database',
+};
+
+/** What an entry was, in a few words. */
+export const titleOf = ({ kind, event, eventVersion }: JournalEntry): string =>
+  kind === 'execution' ? `${event} v${eventVersion}` : KINDS[kind];
+
+export const toneOf = ({ status, kind }: JournalEntry): Tone => {
+  if (status === 'failed' || kind === 'tail_lost') return 'failed';
+  return status === 'succeeded' ? 'ok' : 'plain';
+};
+
+/** What it did: why it failed, or which instances it changed. */
+export function effectOf({ error, changes }: JournalEntry): string {
+  if (error !== null) return `${error.code}: ${error.detail}`;
+  const [first, second, ...others] = changes.map(({ op, entitySchema, instanceId }) =>
+    op === 'update' ? `${entitySchema}:${instanceId}` : `${op} ${entitySchema}:${instanceId}`,
+  );
+  if (first === undefined) return 'no changes';
+  if (second === undefined) return first;
+  return others.length === 0 ? `${first}, ${second}` : `${first}, ${second} and ${others.length} more`;
+}
+
+/** Who did it, without the length of addresses. */
+export function callerOf({ caller }: JournalEntry): string {
+  const [kind = '', name = ''] = caller.split(/:(.*)/s);
+  return name.length > 14 ? `${kind} ${name.slice(0, 6)}…${name.slice(-4)}` : `${kind} ${name}`;
+}

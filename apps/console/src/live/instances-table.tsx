@@ -1,0 +1,167 @@
+import type { EntityInstance } from '@orrery/sdk';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type RefObject, useEffect, useRef } from 'react';
+import { classes } from '../ui/classes.js';
+import { type Column, shownValue, summaryOf } from './columns.js';
+import { keyOf } from './entry-changes.js';
+import { PAGE, type SeenInstances } from './queries.js';
+
+export interface InstancesTableProps {
+  seen: SeenInstances;
+  /** The attributes; undefined where the instances have different schemas. */
+  columns: readonly Column[] | undefined;
+  plotted: readonly string[] | undefined;
+  /** Whether another position is being read, so that `seen` is of the one before. */
+  isOld: boolean;
+  /** Says which pages are looked at. */
+  onPages: (pages: { firstPage: number; lastPage: number }) => void;
+  onPlot: (instance: string) => void;
+}
+
+const ROW_HEIGHT = 33;
+const HEAD =
+  'sticky top-0 z-1 border-b border-line bg-surface px-3 py-1.5 text-xs font-semibold whitespace-nowrap text-muted';
+const CELL = 'border-b border-line px-3 py-1.5 whitespace-nowrap';
+/** A region that scrolls takes the focus, so that the keyboard can scroll it. */
+const SCROLLABLE = { tabIndex: 0 };
+
+/** Any number of instances, of which those that are seen are read. A value that has changed lights up. */
+export function InstancesTable(props: InstancesTableProps) {
+  const { seen, columns, isOld, onPages } = props;
+  const region = useRef<HTMLElement>(null);
+  const items = useSeenRows(region, seen.total, onPages);
+  return (
+    <section
+      ref={region}
+      aria-label="Instances"
+      aria-busy={isOld}
+      {...SCROLLABLE}
+      className="relative max-h-130 overflow-auto rounded-lg border border-line bg-surface"
+    >
+      <table className="w-full border-separate border-spacing-0 text-left" aria-rowcount={seen.total + 1}>
+        <thead>
+          <tr>
+            <th scope="col" className={`${HEAD} w-8`}>
+              <span className="sr-only">In the chart</span>
+            </th>
+            <th scope="col" className={HEAD}>
+              Instance
+            </th>
+            {columns?.map(({ name, isNumeric }) => (
+              <th key={name} scope="col" className={classes(HEAD, isNumeric && 'text-right')}>
+                {name}
+              </th>
+            )) ?? (
+              <th scope="col" className={HEAD}>
+                State
+              </th>
+            )}
+            <th scope="col" className={`${HEAD} text-right`}>
+              Revision
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          <Gap height={items.above} />
+          {items.indexes.map((index) => (
+            <Row key={rowKey(seen, index)} {...props} index={index} row={seen.rows[index - seen.offset]} />
+          ))}
+          <Gap height={items.below} />
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const rowKey = ({ rows, offset }: SeenInstances, index: number): string | number => {
+  const row = rows[index - offset];
+  return row === undefined ? index : keyOf(row);
+};
+
+/** The rows in view, and how high those are above and below them. */
+function useSeenRows(
+  region: RefObject<HTMLElement | null>,
+  count: number,
+  onPages: InstancesTableProps['onPages'],
+) {
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => region.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 10,
+  });
+  const items = virtualizer.getVirtualItems();
+  const [first, last] = [items[0], items.at(-1)];
+  const firstPage = Math.floor((first?.index ?? 0) / PAGE) + 1;
+  const lastPage = Math.floor((last?.index ?? 0) / PAGE) + 1;
+  useEffect(() => onPages({ firstPage, lastPage }), [onPages, firstPage, lastPage]);
+  return {
+    indexes: items.map(({ index }) => index),
+    above: first?.start ?? 0,
+    below: virtualizer.getTotalSize() - (last?.end ?? 0),
+  };
+}
+
+const Gap = ({ height }: { height: number }) =>
+  height > 0 && (
+    <tr>
+      <td colSpan={99} style={{ height, padding: 0 }} />
+    </tr>
+  );
+
+interface RowProps extends InstancesTableProps {
+  index: number;
+  /** Undefined while it is read. */
+  row: EntityInstance | undefined;
+}
+
+function Row({ index, row, columns, plotted, onPlot }: RowProps) {
+  if (row === undefined)
+    return (
+      <tr aria-rowindex={index + 2} style={{ height: ROW_HEIGHT }}>
+        <td colSpan={99} className={`${CELL} text-muted`}>
+          …
+        </td>
+      </tr>
+    );
+  const instance = keyOf(row);
+  return (
+    <tr aria-rowindex={index + 2} className="hover:bg-hover">
+      <td className={`${CELL} w-8`}>
+        <input
+          type="checkbox"
+          aria-label={`Draw ${instance}`}
+          className="block size-3.5 accent-accent"
+          checked={plotted?.includes(instance) ?? false}
+          onChange={() => onPlot(instance)}
+        />
+      </td>
+      <th scope="row" className={`${CELL} max-w-60 truncate text-left font-medium`} title={instance}>
+        {columns === undefined && <span className="font-normal text-muted">{row.entitySchema}:</span>}
+        {row.instanceId}
+      </th>
+      {columns?.map(({ name, isNumeric }) => (
+        <td key={name} className={classes(CELL, 'max-w-64 truncate', isNumeric && 'text-right')}>
+          <Value text={shownValue(row.state[name])} />
+        </td>
+      )) ?? (
+        <td className={`${CELL} max-w-100 truncate font-mono text-sm`}>
+          <Value text={summaryOf(row)} />
+        </td>
+      )}
+      <td className={`${CELL} text-right text-muted`}>
+        <Value text={String(row.revision)} />
+      </td>
+    </tr>
+  );
+}
+
+/** Lights up when it becomes another text, not when the row appears. */
+function Value({ text }: { text: string }) {
+  const first = useRef(text);
+  return (
+    <span key={text} title={text} className={classes(first.current !== text && 'changed')}>
+      {text}
+    </span>
+  );
+}

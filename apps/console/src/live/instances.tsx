@@ -1,0 +1,96 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import type { EntitySchema } from '../api/records.js';
+import { schemasQuery } from '../api/schemas.js';
+import { useOrrery } from '../session/use-session.js';
+import { Await } from '../ui/await.js';
+import { Empty } from '../ui/empty.js';
+import { Section } from '../ui/page.js';
+import { columnsOf } from './columns.js';
+import { InstancesTable } from './instances-table.js';
+import type { PartProps } from './live-page.js';
+import { toggled } from './live-search.js';
+import { instancesQuery } from './queries.js';
+import { useLiveSearch } from './use-live-search.js';
+
+const FIRST = { firstPage: 1, lastPage: 1 };
+
+/** The instances as they were after an entry. */
+export function Instances({ deployment, seq }: PartProps) {
+  const orrery = useOrrery();
+  const [{ schema, plot }, change] = useLiveSearch();
+  const [pages, setPages] = useState(FIRST);
+  const query = useQuery(instancesQuery(orrery, deployment, { seq, schema, ...pages }));
+  const { data: schemas } = useQuery(schemasQuery(orrery, deployment.world));
+  const attributes = schemas?.data.find(({ name }) => name === schema)?.attributes;
+  const rows = query.data?.rows;
+  const columns = useMemo(
+    () => (schema === undefined ? undefined : columnsOf(attributes ?? [], rows ?? [])),
+    [schema, attributes, rows],
+  );
+  const total = query.data?.total;
+  return (
+    <Section
+      title="Instances"
+      lead={total === undefined ? undefined : `${total.toLocaleString('en')} after entry ${seq}`}
+      actions={
+        <SchemaChoice
+          schemas={schemas?.data ?? []}
+          schema={schema}
+          onChange={(next) => {
+            setPages(FIRST);
+            void change({ schema: next });
+          }}
+        />
+      }
+      className="mb-0"
+    >
+      <Await query={query} what="the instances">
+        {(seen) =>
+          seen.total === 0 ? (
+            <Empty title={schema === undefined ? 'There was no instance.' : `There was no ${schema}.`}>
+              Instances are made by hand through the API, and by events that change one that does not exist
+              yet.
+            </Empty>
+          ) : (
+            <InstancesTable
+              key={schema ?? ''}
+              seen={seen}
+              columns={columns}
+              plotted={plot}
+              isOld={query.isPlaceholderData}
+              onPages={setPages}
+              onPlot={(instance) => void change({ plot: toggled(plot, instance) })}
+            />
+          )
+        }
+      </Await>
+    </Section>
+  );
+}
+
+interface SchemaChoiceProps {
+  schemas: readonly EntitySchema[];
+  schema: string | undefined;
+  onChange: (schema: string | undefined) => void;
+}
+
+/** One of the schemas, or all. One that the address names stays in the list, also where it does not exist. */
+function SchemaChoice({ schemas, schema, onChange }: SchemaChoiceProps) {
+  const names = [...new Set([...schemas.map(({ name }) => name), ...(schema === undefined ? [] : [schema])])];
+  return (
+    <label className="flex items-center gap-2 text-sm text-muted">
+      Schema
+      <select
+        className="control w-auto py-1"
+        value={schema ?? ''}
+        onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
+      >
+        <option value="">all</option>
+        {names.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,120 @@
+import { useQueries } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useOrrery } from '../session/use-session.js';
+import { Button } from '../ui/button.js';
+import { Chart } from '../ui/chart.js';
+import { ErrorNote } from '../ui/error-note.js';
+import { Section } from '../ui/page.js';
+import type { JournalEntry } from './entry-words.js';
+import type { PartProps } from './live-page.js';
+import { MAX_PLOTTED, toggled } from './live-search.js';
+import { changesQuery, LONGEST_LINE } from './queries.js';
+import { nearestSeq, numbersIn, plotColumns, pointsOf } from './series.js';
+import { withRecent } from './tail.js';
+import { useLiveSearch } from './use-live-search.js';
+import type { PositionState } from './use-position.js';
+
+interface LinesProps extends PartProps {
+  onGo: PositionState['go'];
+}
+
+/** Numbers of the ticked instances over the journal. */
+export function Lines({ deployment, tail, seq, onGo }: LinesProps) {
+  const orrery = useOrrery();
+  const [{ plot = [], of, over = 'seq' }, change] = useLiveSearch();
+  const queries = useQueries({
+    queries: plot.map((instance) => changesQuery(orrery, deployment, instance, tail.generation)),
+  });
+  const failed = queries.find(({ error }) => error !== null);
+  const histories = plot.map((instance, index) => ({
+    instance,
+    entries: withRecent(
+      queries[index]?.data ?? [],
+      tail.recent,
+      ({ stateChanges }) => instance in stateChanges,
+    ),
+  }));
+  const names = numbersIn(histories);
+  const chosen = (of ?? names.slice(0, 1)).slice(0, MAX_PLOTTED);
+  if (plot.length === 0)
+    return <p className="text-sm text-muted">Tick instances to draw their numbers over the journal.</p>;
+  return (
+    <Section
+      title="Numbers"
+      lead={`The latest ${LONGEST_LINE} changes of each instance at most. A click goes to the entry.`}
+      className="mb-0"
+      actions={
+        <Button size="small" onClick={() => void change({ over: over === 'seq' ? 'time' : undefined })}>
+          {over === 'seq' ? 'Over time' : 'Over entries'}
+        </Button>
+      }
+    >
+      <ErrorNote
+        error={failed?.error}
+        title="Could not load the numbers"
+        onRetry={() => void failed?.refetch()}
+      />
+      <fieldset className="mb-2 flex flex-wrap gap-1.5">
+        <legend className="sr-only">Attributes to draw</legend>
+        {names.map((name) => (
+          <Button
+            key={name}
+            size="small"
+            look={chosen.includes(name) ? 'primary' : 'secondary'}
+            aria-pressed={chosen.includes(name)}
+            onClick={() => void change({ of: toggled(chosen, name) })}
+          >
+            {name}
+          </Button>
+        ))}
+      </fieldset>
+      <Drawing histories={histories} chosen={chosen} over={over} seq={seq} onGo={onGo} />
+    </Section>
+  );
+}
+
+interface DrawingProps {
+  histories: readonly { instance: string; entries: readonly JournalEntry[] }[];
+  chosen: readonly string[];
+  over: 'seq' | 'time';
+  seq: number;
+  onGo: PositionState['go'];
+}
+
+function Drawing({ histories, chosen, over, seq, onGo }: DrawingProps) {
+  const lines = useMemo(
+    () =>
+      histories
+        .flatMap(({ instance, entries }) =>
+          chosen.map((name) => ({ label: `${instance} ${name}`, points: pointsOf(entries, instance, name) })),
+        )
+        .filter(({ points }) => points.length > 0)
+        .slice(0, MAX_PLOTTED),
+    [histories, chosen],
+  );
+  const points = lines.map((line) => line.points);
+  const [x = [], ...columns] = useMemo(() => plotColumns(points, over), [points, over]);
+  if (lines.length === 0) return <p className="text-muted">No numbers yet.</p>;
+  const labels = lines.map(({ label }) => label);
+  const marked = over === 'seq' ? seq : points.flat().findLast((point) => point.seq <= seq)?.time;
+  return (
+    <div className="rounded-lg border border-line bg-surface p-3">
+      <Chart
+        label={`${labels.join(', ')} over ${over === 'seq' ? 'entries' : 'time'}`}
+        x={x.map(Number)}
+        xKind={over}
+        kind="steps"
+        series={labels.map((label, index) => ({ label, values: columns[index] ?? [] }))}
+        marker={marked}
+        onPick={(at) => onGo(nearestSeq(points, over, at))}
+      />
+      <ul className="sr-only">
+        {lines.map(({ label, points: all }) => (
+          <li key={label}>
+            {label}: {all.at(-1)?.value ?? 'none'} now, {all.length} changes
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

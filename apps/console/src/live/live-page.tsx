@@ -1,0 +1,60 @@
+import { useParams } from '@tanstack/react-router';
+import type { DeploymentRef } from '../api/records.js';
+import { Await } from '../ui/await.js';
+import { ErrorNote } from '../ui/error-note.js';
+import { EntryPanel } from './entry-panel.js';
+import { Instances } from './instances.js';
+import { Lines } from './lines.js';
+import { Position } from './position.js';
+import type { Tail } from './tail.js';
+import { Timeline } from './timeline.js';
+import { usePosition } from './use-position.js';
+import { useTail } from './use-tail.js';
+
+/** What happens in a deployment, and what it was after any entry. */
+export function LivePage() {
+  const ref = useParams({ from: '/worlds/$world/deployments/$deployment/live' });
+  const { query, error, again } = useTail(ref);
+  return (
+    <>
+      {error !== null && <ErrorNote title="New entries do not come any more" error={error} onRetry={again} />}
+      <Await query={query} what="the journal">
+        {(tail) => <Live deployment={ref} tail={tail} isFollowed={error === null} />}
+      </Await>
+    </>
+  );
+}
+
+interface LiveProps {
+  deployment: DeploymentRef;
+  tail: Tail;
+  isFollowed: boolean;
+}
+
+function Live({ deployment, tail, isFollowed }: LiveProps) {
+  const { seq, isFollowing, go } = usePosition(tail.head);
+  const parts = { deployment, tail, seq };
+  return (
+    <>
+      <Position {...parts} isFollowing={isFollowing} isFollowed={isFollowed} onGo={go} />
+      <div className="mt-4 grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_25rem]">
+        <div className="min-w-0 space-y-5">
+          <Instances {...parts} />
+          <Lines {...parts} onGo={go} />
+        </div>
+        <div className="min-w-0 space-y-5">
+          <Timeline {...parts} onGo={go} />
+          <EntryPanel {...parts} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** What each part of the page is about: a deployment after one of its entries. */
+export interface PartProps {
+  deployment: DeploymentRef;
+  tail: Tail;
+  /** The entry after which the state is shown. */
+  seq: number;
+}

@@ -1,0 +1,113 @@
+import { type KeyboardEvent, useState } from 'react';
+import { Badge } from '../ui/badge.js';
+import { Button } from '../ui/button.js';
+import { Fork } from './fork.js';
+import type { PartProps } from './live-page.js';
+import type { PositionState } from './use-position.js';
+
+interface PositionProps extends PartProps {
+  isFollowing: boolean;
+  /** Whether new entries come. */
+  isFollowed: boolean;
+  onGo: PositionState['go'];
+}
+
+/** Leads to any entry of the journal: everything below it shows the state after that entry. */
+export function Position({ deployment, tail: { head }, seq, isFollowing, isFollowed, onGo }: PositionProps) {
+  const last = Math.max(head, 1);
+  return (
+    <section
+      aria-label="Position in the journal"
+      className="sticky top-12 z-10 rounded-lg border border-line bg-surface px-3.5 py-2.5 shadow-xs"
+    >
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-2">
+        <Step
+          label="Previous entry"
+          sign="‹"
+          isOff={seq <= 1}
+          onClick={() => onGo(Math.min(seq, head) - 1)}
+        />
+        <Step label="Next entry" sign="›" isOff={seq >= head} onClick={() => onGo(seq + 1)} />
+        <SeqField seq={seq} head={head} onGo={onGo} />
+        <Following isFollowing={isFollowing} isFollowed={isFollowed} />
+        <div className="ml-auto flex items-center gap-2">
+          {!isFollowing && (
+            <Button size="small" onClick={() => onGo(undefined)}>
+              Back to now
+            </Button>
+          )}
+          <Fork deployment={deployment} seq={seq} />
+        </div>
+      </div>
+      <input
+        type="range"
+        aria-label="State after entry"
+        aria-valuetext={`entry ${seq} of ${head}`}
+        className="mt-2 block w-full accent-accent"
+        min={1}
+        max={last}
+        value={Math.min(seq, last)}
+        onChange={({ target }) => onGo(Number(target.value))}
+      />
+    </section>
+  );
+}
+
+interface StepProps {
+  label: string;
+  sign: string;
+  isOff: boolean;
+  onClick: () => void;
+}
+
+const Step = ({ label, sign, isOff, onClick }: StepProps) => (
+  <Button size="small" aria-label={label} title={label} disabled={isOff} onClick={onClick}>
+    <span aria-hidden="true" className="text-lg leading-4">
+      {sign}
+    </span>
+  </Button>
+);
+
+const Following = ({ isFollowing, isFollowed }: { isFollowing: boolean; isFollowed: boolean }) => (
+  <span role="status">
+    {!isFollowing ? (
+      <Badge tone="warn">the past</Badge>
+    ) : isFollowed ? (
+      <Badge tone="ok">
+        <span aria-hidden="true" className="size-1.5 rounded-full bg-ok" /> live
+      </Badge>
+    ) : (
+      <Badge>not followed</Badge>
+    )}
+  </span>
+);
+
+/** The number of the entry, to be typed; Enter goes there. */
+function SeqField({ seq, head, onGo }: { seq: number; head: number; onGo: PositionState['go'] }) {
+  const [typed, setTyped] = useState<string>();
+  const go = () => {
+    const wanted = Number(typed);
+    if (Number.isSafeInteger(wanted) && wanted >= 1) onGo(Math.min(wanted, head));
+    setTyped(undefined);
+  };
+  const onKeyDown = ({ key }: KeyboardEvent) => {
+    if (key === 'Enter') go();
+    if (key === 'Escape') setTyped(undefined);
+  };
+  return (
+    <span className="inline-flex items-center gap-1.5 text-muted">
+      <label className="inline-flex items-center gap-1.5">
+        entry
+        <input
+          inputMode="numeric"
+          className="control w-24 py-0.5 text-right font-medium"
+          value={typed ?? String(seq)}
+          onChange={({ target }) => setTyped(target.value)}
+          onBlur={() => setTyped(undefined)}
+          onKeyDown={onKeyDown}
+        />
+      </label>
+      of {head.toLocaleString('en')}
+    </span>
+  );
+}

@@ -1,0 +1,139 @@
+import type { EntityInstance, HistoryFilter, Orrery } from '@orrery/sdk';
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { deploymentKey } from '../api/deployments.js';
+import { readPage } from '../api/read-page.js';
+import type { DeploymentRef } from '../api/records.js';
+import { BLOCK, blockQuery, isOpen } from './entry-blocks.js';
+import { nameIn } from './entry-changes.js';
+import type { JournalEntry } from './entry-words.js';
+import type { LiveSearch } from './live-search.js';
+import type { Tail } from './tail.js';
+
+const HISTORY = '/api/worlds/{worldAddress}/deployments/{address}/history';
+const INSTANCES = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances';
+const INSTANCE = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances/{instanceId}';
+const pathOf = ({ world, deployment }: DeploymentRef) => ({ worldAddress: world, address: deployment });
+
+/** The past does not change: what was read of it is never read again while it is in memory. */
+const FOR_EVER = { staleTime: Number.POSITIVE_INFINITY, gcTime: 60_000 };
+
+export const tailKey = (ref: DeploymentRef) => [...deploymentKey(ref), 'tail'] as const;
+
+/** Where the journal ends; the stream moves it on. */
+export const tailQuery = (orrery: Orrery, ref: DeploymentRef) =>
+  queryOptions({
+    queryKey: tailKey(ref),
+    queryFn: async ({ signal }): Promise<Tail> => {
+      const query = { include: 'all', limit: 1 } as const;
+      const [last] = await orrery.get(HISTORY, { path: pathOf(ref), query, signal });
+      return { head: last?.seq ?? 0, recent: [], generation: 0 };
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** Some neighbouring entries, newest first. Of the last block only what is there. */
+export const entriesQuery = (orrery: Orrery, ref: DeploymentRef, block: number, { head, generation }: Tail) =>
+  queryOptions({
+    queryKey: [...deploymentKey(ref), 'entries', block, isOpen(block, head) ? generation : 'whole'],
+    queryFn: ({ signal }): Promise<readonly JournalEntry[]> =>
+      orrery.get(HISTORY, { path: pathOf(ref), query: blockQuery(block), signal }),
+    ...FOR_EVER,
+  });
+
+/** The filter of the timeline as the API takes it; undefined: the whole journal. */
+export function historyFilter({ entries, event }: LiveSearch): HistoryFilter | undefined {
+  if (entries === undefined && event === undefined) return undefined;
+  return {
+    ...(entries === 'failed' && { status: 'failed' as const }),
+    ...(event !== undefined && { event }),
+  };
+}
+
+/** The entries that pass a filter, newest first, as many as were asked for. */
+export const filteredQuery = (
+  orrery: Orrery,
+  ref: DeploymentRef,
+  filter: HistoryFilter,
+  generation: number,
+) =>
+  infiniteQueryOptions({
+    queryKey: [...deploymentKey(ref), 'filtered', filter, generation],
+    queryFn: ({ signal, pageParam }): Promise<readonly JournalEntry[]> => {
+      const from = pageParam === null ? {} : { after: pageParam };
+      return orrery.get(HISTORY, { path: pathOf(ref), query: { ...filter, ...from, limit: BLOCK }, signal });
+    },
+    initialPageParam: null as number | null,
+    getNextPageParam: (page) => (page.length < BLOCK ? undefined : (page.at(-1)?.seq ?? null)),
+    placeholderData: keepPreviousData,
+    ...FOR_EVER,
+  });
+
+export const PAGE = 100;
+
+/** The instances that are looked at: neighbouring pages of the list as it was after an entry. */
+export interface InstanceWindow {
+  readonly seq: number;
+  readonly schema: string | undefined;
+  /** From 1. */
+  readonly firstPage: number;
+  readonly lastPage: number;
+}
+
+export interface SeenInstances {
+  readonly total: number;
+  /** How many instances of the list are before `rows`. */
+  readonly offset: number;
+  readonly rows: readonly EntityInstance[];
+}
+
+export const instancesQuery = (orrery: Orrery, ref: DeploymentRef, window: InstanceWindow) =>
+  queryOptions({
+    queryKey: [...deploymentKey(ref), 'instances', window],
+    queryFn: async ({ signal }): Promise<SeenInstances> => {
+      const { seq, schema, firstPage, lastPage } = window;
+      const filter = schema === undefined ? {} : { entitySchema: schema };
+      const pages = await Promise.all(
+        Array.from({ length: lastPage - firstPage + 1 }, (_, index) => {
+          const query = { ...filter, atSeq: seq, page: firstPage + index, limit: PAGE };
+          return readPage(orrery, INSTANCES, { path: pathOf(ref), query, signal });
+        }),
+      );
+      return {
+        total: pages[0]?.pagination.total ?? 0,
+        offset: (firstPage - 1) * PAGE,
+        rows: pages.flatMap(({ data }) => data),
+      };
+    },
+    placeholderData: keepPreviousData,
+    ...FOR_EVER,
+  });
+
+/** The state of one instance after an entry. */
+export const stateQuery = (orrery: Orrery, ref: DeploymentRef, instance: string, seq: number) =>
+  queryOptions({
+    queryKey: [...deploymentKey(ref), 'state', instance, seq],
+    queryFn: async ({ signal }) => {
+      const { entitySchema, instanceId } = nameIn(instance);
+      const path = { ...pathOf(ref), instanceId };
+      return (await orrery.get(INSTANCE, { path, query: { entitySchema, atSeq: seq }, signal })).state;
+    },
+    ...FOR_EVER,
+  });
+
+/** Changes of an instance that a chart draws at most. */
+export const LONGEST_LINE = 500;
+
+/** The latest entries that changed an instance, newest first. */
+export const changesQuery = (orrery: Orrery, ref: DeploymentRef, instance: string, generation: number) =>
+  queryOptions({
+    queryKey: [...deploymentKey(ref), 'changes', instance, generation],
+    queryFn: async ({ signal }): Promise<readonly JournalEntry[]> => {
+      const entries: JournalEntry[] = [];
+      const { world, deployment } = ref;
+      const history = orrery.deployment(world, deployment).history({ include: 'all', instance, signal });
+      for await (const entry of history) if (entries.push(entry) >= LONGEST_LINE) break;
+      return entries;
+    },
+    placeholderData: keepPreviousData,
+    ...FOR_EVER,
+  });
