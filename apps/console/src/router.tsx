@@ -18,6 +18,7 @@ import { readRunSearch } from './run/run-search.js';
 import { readSchedulesSearch } from './schedules/schedules-search.js';
 import type { Session } from './session/session.js';
 import { codeIn, SignInPage } from './session/sign-in-page.js';
+import { readEditSearch, readEventSearch } from './worlds/events/event-search.js';
 import { readWorldsSearch, WorldsPage } from './worlds/worlds-page.js';
 
 export interface RouterContext {
@@ -81,6 +82,20 @@ const event = createRoute({
   getParentRoute: () => root,
   path: '/worlds/$world/events/$event',
   component: lazyRouteComponent(() => import('./worlds/events/event-page.js'), 'EventPage'),
+  validateSearch: readEventSearch,
+});
+
+const editVersion = createRoute({
+  getParentRoute: () => root,
+  path: '/worlds/$world/events/$event/edit',
+  component: lazyRouteComponent(() => import('./worlds/events/edit-version-page.js'), 'EditVersionPage'),
+  validateSearch: readEditSearch,
+});
+
+const newEvent = createRoute({
+  getParentRoute: () => root,
+  path: '/worlds/$world/new-event',
+  component: lazyRouteComponent(() => import('./worlds/events/new-event-page.js'), 'NewEventPage'),
 });
 
 const deployment = createRoute({
@@ -166,6 +181,8 @@ const tree = root.addChildren([
   world,
   schema,
   event,
+  editVersion,
+  newEvent,
   newDeployment,
   deployment.addChildren([opened, live, verify, run, schedules, pushes, payments, ai, settings]),
 ]);

@@ -30,7 +30,7 @@ const SignedIn = () => (
       </Navigation>
     </aside>
     <div className="flex min-h-dvh min-w-0 flex-col">
-      <header className="sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-bg/95 px-4 sm:px-6">
+      <header className="sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-bg px-4 sm:px-6">
         <NavigationDialog>
           <WorldTree />
         </NavigationDialog>

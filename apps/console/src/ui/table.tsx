@@ -8,6 +8,8 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode;
   /** For numbers. */
   alignRight?: boolean | undefined;
+  /** Left out on narrow pages. */
+  wideOnly?: boolean | undefined;
   className?: string | undefined;
 }
 
@@ -46,13 +48,14 @@ export function Table<Row>(props: TableProps<Row>) {
       <table className="w-full border-separate border-spacing-0 text-left" aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
-            {columns.map(({ key, header, alignRight }) => (
+            {columns.map(({ key, header, alignRight, wideOnly }) => (
               <th
                 key={key}
                 scope="col"
                 className={classes(
                   'sticky top-0 z-10 border-b border-line bg-surface px-3 py-2 text-xs font-semibold whitespace-nowrap text-muted',
                   alignRight && 'text-right',
+                  wideOnly && 'max-sm:hidden',
                 )}
               >
                 {header}
@@ -109,12 +112,13 @@ const Gap = ({ height, columns }: { height: number; columns: number }) => (
 function TableRow<Row>({ row, index, columns, rowClassName }: TableProps<Row> & { row: Row; index: number }) {
   return (
     <tr aria-rowindex={index + 2} className={classes('group/row hover:bg-hover', rowClassName?.(row))}>
-      {columns.map(({ key, cell, alignRight, className }) => (
+      {columns.map(({ key, cell, alignRight, wideOnly, className }) => (
         <td
           key={key}
           className={classes(
             'border-b border-line px-3 py-2 align-top group-last/row:border-b-0',
             alignRight && 'text-right',
+            wideOnly && 'max-sm:hidden',
             className,
           )}
         >

@@ -6,11 +6,13 @@ import { useOrrery } from '../session/use-session.js';
 import { Await } from '../ui/await.js';
 import { Badge } from '../ui/badge.js';
 import { Empty } from '../ui/empty.js';
+import { CheckField } from '../ui/field.js';
 import { Page } from '../ui/page.js';
 import { Pager } from '../ui/pager.js';
 import { type Column, Table } from '../ui/table.js';
 import { Time } from '../ui/time.js';
 import { LoadExample } from './load-example.js';
+import { NewWorld } from './new-world.js';
 
 export interface WorldsSearch {
   owner?: WorldsOwner;
@@ -29,13 +31,20 @@ export function WorldsPage() {
   const navigate = useNavigate({ from: '/' });
   const query = useQuery(worldsQuery(useOrrery(), { owner, page }));
   return (
-    <Page title="Worlds" lead="A world defines entities and events; its deployments run them.">
+    <Page
+      title="Worlds"
+      lead="A world defines entities and events; its deployments run them."
+      actions={
+        <>
+          <OwnerSwitch owner={owner} />
+          <NewWorld />
+        </>
+      }
+    >
       <Await query={query} what="the worlds">
         {({ data, pagination }) =>
           data.length === 0 ? (
-            <Empty title="You have no worlds yet." action={<LoadExample />}>
-              Load an example to look around: a world, a deployment that runs it, and its first instances.
-            </Empty>
+            <NoWorlds owner={owner} />
           ) : (
             <>
               <Table label="Worlds" columns={COLUMNS} rows={data} rowKey={({ address }) => address} />
@@ -52,6 +61,36 @@ export function WorldsPage() {
   );
 }
 
+/** Whose worlds are listed: one's own, or all that one can read. */
+function OwnerSwitch({ owner }: { owner: WorldsOwner }) {
+  const navigate = useNavigate({ from: '/' });
+  return (
+    <CheckField
+      label="Published ones of others too"
+      checked={owner === 'all'}
+      onChange={(isAll) => void navigate({ search: isAll ? { owner: 'all' } : {} })}
+      className="mr-1"
+    />
+  );
+}
+
+const NoWorlds = ({ owner }: { owner: WorldsOwner }) =>
+  owner === 'all' ? (
+    <Empty title="There are no worlds that you can read." action={<NewWorld />} />
+  ) : (
+    <Empty
+      title="You have no worlds yet."
+      action={
+        <>
+          <LoadExample />
+          <NewWorld look="secondary" />
+        </>
+      }
+    >
+      Load an example to look around: a world, a deployment that runs it, and its first instances.
+    </Empty>
+  );
+
 const COLUMNS: readonly Column<World>[] = [
   {
     key: 'name',
@@ -67,6 +106,7 @@ const COLUMNS: readonly Column<World>[] = [
   },
   {
     key: 'tags',
+    wideOnly: true,
     header: 'About',
     cell: ({ domainTags, isPublic }) => (
       <span className="flex flex-wrap gap-1">

@@ -99,10 +99,10 @@ const themeFor = (rows: number): Extension =>
     '.cm-scroller': {
       fontFamily: 'var(--font-mono, ui-monospace, Menlo, Consolas, "Liberation Mono", monospace)',
       lineHeight: `${LINE_HEIGHT}px`,
-      minHeight: `${rows * LINE_HEIGHT + 10}px`,
       maxHeight: '32rem',
       overflow: 'auto',
     },
+    '.cm-content, .cm-gutter': { minHeight: `${rows * LINE_HEIGHT + 10}px` },
     '.cm-content': { caretColor: 'var(--text)', padding: '5px 0' },
     '.cm-line': { padding: '0 8px' },
     '.cm-cursor': { borderLeftColor: 'var(--text)' },

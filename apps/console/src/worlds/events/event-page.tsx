@@ -1,26 +1,61 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { versionsQuery } from '../../api/events.js';
+import { eventQuery, versionsQuery } from '../../api/events.js';
+import { worldQuery } from '../../api/worlds.js';
 import { useOrrery } from '../../session/use-session.js';
 import { Await } from '../../ui/await.js';
 import { Badge } from '../../ui/badge.js';
-import { JsonView } from '../../ui/json-view.js';
-import { Page, Section } from '../../ui/page.js';
+import { ButtonLink } from '../../ui/button.js';
+import { Empty } from '../../ui/empty.js';
+import { Page } from '../../ui/page.js';
+import { isOwn } from '../is-own.js';
+import { Comparison } from './comparison.js';
+import { EventActions } from './event-actions.js';
+import { VersionTable } from './version-table.js';
 
 export function EventPage() {
-  const { world, event } = useParams({ from: '/worlds/$world/events/$event' });
-  const query = useQuery(versionsQuery(useOrrery(), world, event));
+  const ref = useParams({ from: '/worlds/$world/events/$event' });
+  const orrery = useOrrery();
+  const event = useQuery(eventQuery(orrery, ref.world, ref.event));
+  const versions = useQuery(versionsQuery(orrery, ref.world, ref.event));
+  const { data: world } = useQuery(worldQuery(orrery, ref.world));
+  const canEdit = world !== undefined && isOwn(world);
   return (
-    <Page title={event} beside={<Badge>event</Badge>}>
-      <Await query={query} what="the versions">
-        {({ data }) =>
-          data.map((version) => (
-            <Section key={version.version} title={`Version ${version.version}`}>
-              <JsonView value={version} label={`Definition of version ${version.version}`} />
-            </Section>
-          ))
-        }
-      </Await>
-    </Page>
+    <Await query={event} what="the event">
+      {(record) => (
+        <Page
+          title={record.name}
+          lead={record.description}
+          beside={<Badge>event</Badge>}
+          actions={canEdit && <EventActions record={record} {...ref} />}
+        >
+          <Await query={versions} what="the versions">
+            {({ data }) =>
+              data.length === 0 ? (
+                <NoVersions {...ref} />
+              ) : (
+                <>
+                  <VersionTable versions={data} canEdit={canEdit} {...ref} />
+                  <Comparison versions={data} />
+                </>
+              )
+            }
+          </Await>
+        </Page>
+      )}
+    </Await>
   );
 }
+
+const NoVersions = (ref: { world: string; event: string }) => (
+  <Empty
+    title="It has no version any more."
+    action={
+      <ButtonLink look="primary" to="/worlds/$world/events/$event/edit" params={ref}>
+        New version
+      </ButtonLink>
+    }
+  >
+    A version says what the event reads, what it may change and what decides.
+  </Empty>
+);

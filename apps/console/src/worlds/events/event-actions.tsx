@@ -1,0 +1,81 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Event } from '../../api/records.js';
+import { useChange, useRemoval } from '../../api/use-change.js';
+import { worldKey } from '../../api/worlds.js';
+import { Button, ButtonLink } from '../../ui/button.js';
+import { Confirm } from '../../ui/confirm.js';
+import { Dialog } from '../../ui/dialog.js';
+import { NameForm, type NameValues } from '../name-form.js';
+
+export interface EventRef {
+  readonly world: string;
+  readonly event: string;
+}
+
+/** What its owner can do with an event: a new version, another name, deletion. */
+export function EventActions({ record, ...ref }: EventRef & { record: Event }) {
+  const { name, description, latestVersion } = record;
+  const navigate = useNavigate();
+  const remove = useRemoval(
+    (orrery) =>
+      orrery.delete('/api/worlds/{worldAddress}/events/{eventName}', {
+        path: { worldAddress: ref.world, eventName: ref.event },
+      }),
+    () => navigate({ to: '/worlds/$world', params: ref }),
+    [[...worldKey(ref.world), 'events']],
+  );
+  return (
+    <>
+      <ButtonLink
+        look="primary"
+        to="/worlds/$world/events/$event/edit"
+        params={ref}
+        search={latestVersion === null ? {} : { from: latestVersion }}
+      >
+        New version
+      </ButtonLink>
+      <EditEvent values={{ name, description }} {...ref} />
+      <Confirm verb="Delete" title={`Delete ${name}?`} onConfirm={remove}>
+        Its versions go with it. An event that a deployment binds, or that has a locked version, is not
+        deleted.
+      </Confirm>
+    </>
+  );
+}
+
+function EditEvent({ values, ...ref }: EventRef & { values: NameValues }) {
+  const [isOpen, setOpen] = useState(false);
+  const navigate = useNavigate();
+  const save = useChange(
+    (orrery, body: NameValues) =>
+      orrery.put('/api/worlds/{worldAddress}/events/{eventName}', {
+        path: { worldAddress: ref.world, eventName: ref.event },
+        body,
+      }),
+    [[...worldKey(ref.world), 'events']],
+  );
+  const submit = (next: NameValues) =>
+    save.mutate(next, {
+      onSuccess: async ({ name }) => {
+        setOpen(false);
+        await navigate({ to: '/worlds/$world/events/$event', params: { world: ref.world, event: name } });
+      },
+    });
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Edit</Button>
+      <Dialog title="Edit the event" open={isOpen} onClose={() => setOpen(false)}>
+        <NameForm
+          values={values}
+          verb="Save"
+          hint="An event that a deployment binds keeps its name."
+          pending={save.isPending}
+          error={save.error}
+          onSubmit={submit}
+          onCancel={() => setOpen(false)}
+        />
+      </Dialog>
+    </>
+  );
+}

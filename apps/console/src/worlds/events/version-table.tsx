@@ -1,0 +1,131 @@
+import type { EventVersion } from '../../api/records.js';
+import { useChange } from '../../api/use-change.js';
+import { worldKey } from '../../api/worlds.js';
+import { Badge } from '../../ui/badge.js';
+import { ButtonLink } from '../../ui/button.js';
+import { Confirm } from '../../ui/confirm.js';
+import { Section } from '../../ui/page.js';
+import { type Column, Table } from '../../ui/table.js';
+import { Time } from '../../ui/time.js';
+import type { EventRef } from './event-actions.js';
+
+export function VersionTable({
+  versions,
+  canEdit,
+  ...ref
+}: EventRef & { versions: readonly EventVersion[]; canEdit: boolean }) {
+  const actions: Column<EventVersion> = {
+    key: 'actions',
+    header: <span className="sr-only">Actions</span>,
+    cell: (version) => <VersionActions version={version} {...ref} />,
+  };
+  return (
+    <Section title="Versions">
+      <Table
+        label="Versions"
+        columns={canEdit ? [...COLUMNS, actions] : COLUMNS}
+        rows={[...versions].reverse()}
+        rowKey={({ version }) => version}
+      />
+    </Section>
+  );
+}
+
+const PATH = '/api/worlds/{worldAddress}/events/{eventName}/event-versions/{version}';
+
+function VersionActions({ version: { version, isLocked }, ...ref }: EventRef & { version: EventVersion }) {
+  const path = { worldAddress: ref.world, eventName: ref.event, version };
+  const keys = [[...worldKey(ref.world), 'events', ref.event]];
+  const lock = useChange((orrery) => orrery.post(`${PATH}/lock`, { path }), keys);
+  const remove = useChange((orrery) => orrery.delete(PATH, { path }), keys);
+  if (isLocked)
+    return (
+      <span className="flex justify-end">
+        <ButtonLink
+          size="small"
+          to="/worlds/$world/events/$event/edit"
+          params={ref}
+          search={{ from: version }}
+          aria-label={`New version from ${version}`}
+        >
+          Copy
+        </ButtonLink>
+      </span>
+    );
+  return (
+    <span className="flex flex-wrap justify-end gap-1">
+      <ButtonLink
+        size="small"
+        to="/worlds/$world/events/$event/edit"
+        params={ref}
+        search={{ version }}
+        aria-label={`Edit version ${version}`}
+      >
+        Edit
+      </ButtonLink>
+      <Confirm
+        verb="Lock"
+        size="small"
+        look="secondary"
+        title={`Lock version ${version}?`}
+        onConfirm={() => lock.mutateAsync(undefined)}
+      >
+        Its definition never changes any more, and neither do the schemas as it sees them. This cannot be
+        undone.
+      </Confirm>
+      <Confirm
+        verb="Delete"
+        size="small"
+        title={`Delete version ${version}?`}
+        onConfirm={() => remove.mutateAsync(undefined)}
+      >
+        Its number is not used again. A version that a deployment binds is not deleted.
+      </Confirm>
+    </span>
+  );
+}
+
+const COLUMNS: readonly Column<EventVersion>[] = [
+  {
+    key: 'version',
+    header: 'Version',
+    cell: ({ version }) => <span className="font-medium">{version}</span>,
+  },
+  {
+    key: 'state',
+    header: 'State',
+    cell: ({ isLocked, lockedAt }) =>
+      isLocked ? (
+        <span title={lockedAt ?? ''}>
+          <Badge tone="ok">locked</Badge>
+        </span>
+      ) : (
+        <Badge>draft</Badge>
+      ),
+  },
+  { key: 'decides', header: 'Decided by', cell: (version) => <Decides version={version} /> },
+  { key: 'runs', header: 'Started by', wideOnly: true, cell: (version) => <StartedBy version={version} /> },
+  {
+    key: 'changed',
+    header: 'Changed',
+    wideOnly: true,
+    cell: ({ updatedAt }) => <Time at={updatedAt} relative />,
+  },
+];
+
+function Decides({ version: { mutationSettings, behaviorPrompt } }: { version: EventVersion }) {
+  if (mutationSettings === null) return behaviorPrompt ? 'an AI model' : 'nothing yet';
+  return mutationSettings.mode === 'direct' ? 'a template' : 'an AI model';
+}
+
+function StartedBy({ version: { executionSettings } }: { version: EventVersion }) {
+  const { visibility = 'admin', priceUsd, cron } = executionSettings ?? {};
+  if (visibility === 'cron')
+    return (
+      <>
+        its owner, <code className="font-mono text-sm">{cron?.schedule}</code> {cron?.timezone ?? 'UTC'}
+      </>
+    );
+  if (visibility === 'admin') return 'its owner';
+  return priceUsd ? `any wallet, for $${priceUsd}` : 'any wallet';
+}
