@@ -1,0 +1,177 @@
+import type { Deployment, Orrery } from '@orrery/sdk';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
+import { expectSound } from '../../src/console/expect-sound.js';
+import type { WatchedPage } from '../../src/console/watch-page.js';
+import { describeWithProgram } from '../../src/external/describe-with-program.js';
+import { horseSchema, raceResult } from '../../src/racing-world.js';
+
+/** What another client does is seen within this time, in milliseconds. */
+const SEEN_WITHIN_MS = 1000;
+
+describeWithProgram('chromium', 'a deployment in the console', () => {
+  let house: ConsoleHouse;
+  beforeAll(async () => {
+    house = await startConsoleHouse();
+  });
+  afterAll(() => house?.[Symbol.asyncDispose]());
+
+  /** A deployment with three horses, which the entries 2 to 4 create. */
+  async function plantSeason(orrery: Orrery): Promise<{ season: Deployment; address: string }> {
+    const { address: worldAddress } = await orrery.post('/api/worlds', { body: { name: 'Derby' } });
+    const path = { worldAddress };
+    await orrery.post('/api/worlds/{worldAddress}/entity-schemas', { path, body: horseSchema as never });
+    await orrery.post('/api/worlds/{worldAddress}/events', { path, body: raceResult as never });
+    const body = { name: 'Season 1', bindings: [{ event: 'race_result', eventVersion: 1 }] };
+    const { address } = await orrery.post('/api/worlds/{worldAddress}/deployments', { path, body });
+    const instances = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances';
+    for (const instanceId of ['ALBA', 'BOLT', 'CRIN'])
+      await orrery.post(instances, {
+        path: { ...path, address },
+        body: { entitySchema: 'horse', instanceId },
+      });
+    return {
+      season: orrery.deployment(worldAddress, address),
+      address: `/worlds/${worldAddress}/deployments/${address}`,
+    };
+  }
+
+  const win = (season: Deployment, winner: string) =>
+    season.execute({ event: 'race_result', input: { raceId: 'R', winner } });
+  const open = (address: string, search = '') => house.open(`${address}/live${search}`);
+  const rowOf = ({ page }: WatchedPage, horse: string) =>
+    page.getByRole('region', { name: 'Instances', exact: true }).getByRole('row').filter({ hasText: horse });
+  /** The cells of a row after the box for the chart: name, wins, speed, stamina, revision. */
+  const cellsOf = (watched: WatchedPage, horse: string) =>
+    rowOf(watched, horse)
+      .locator('th, td')
+      .allInnerTexts()
+      .then((texts) => texts.slice(1));
+  const waitForCells = (watched: WatchedPage, horse: string, cells: string[]) =>
+    vi.waitFor(async () => expect(await cellsOf(watched, horse)).toEqual(cells), { timeout: 20_000 });
+  const slider = ({ page }: WatchedPage) => page.getByRole('slider', { name: 'State after entry' });
+  const journal = ({ page }: WatchedPage) => page.getByRole('list', { name: /^Entries/ });
+
+  it('shows what another client does within a second, in table, journal and entry', async () => {
+    const { season, address } = await plantSeason(house.orrery);
+    await using watched = await open(address, '?schema=horse');
+    await waitForCells(watched, 'BOLT', ['BOLT', '0', '10', '100', '1']);
+    await watched.page.getByText('live', { exact: true }).waitFor();
+    const delays: number[] = [];
+    // The quickest of some: on a busy machine each may be slow for other reasons.
+    for (const stamina of ['80', '60', '40', '20']) {
+      await win(season, 'BOLT');
+      const from = performance.now();
+      await rowOf(watched, 'BOLT').getByText(stamina, { exact: true }).waitFor();
+      delays.push(performance.now() - from);
+    }
+    expect(Math.min(...delays)).toBeLessThan(SEEN_WITHIN_MS);
+    await journal(watched).getByText('race_result v1').first().waitFor();
+    await watched.page.getByRole('heading', { name: 'Entry 8' }).waitFor();
+    await watched.page.getByText('BOLT wins R').waitFor();
+    await waitForCells(watched, 'BOLT', ['BOLT', '4', '10', '20', '5']);
+    await win(season, 'DOUN');
+    await waitForCells(watched, 'DOUN', ['DOUN', '1', '10', '80', '1']);
+    await expectSound(watched);
+  });
+
+  it('shows the state as it was at any entry, holds it in the address, and stays there while others write', async () => {
+    const { season, address } = await plantSeason(house.orrery);
+    for (let race = 1; race <= 4; race++) await win(season, 'ALBA');
+    await using watched = await open(address, '?schema=horse');
+    const { page } = watched;
+    await waitForCells(watched, 'ALBA', ['ALBA', '4', '10', '20', '5']);
+    await slider(watched).focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await waitForCells(watched, 'ALBA', ['ALBA', '2', '10', '60', '3']);
+    await page.waitForURL(/seq=6/);
+    await win(season, 'ALBA');
+    await journal(watched).getByText('#9').waitFor();
+    await waitForCells(watched, 'ALBA', ['ALBA', '2', '10', '60', '3']);
+    await slider(watched).fill('3');
+    await vi.waitFor(() => expect(rowOf(watched, 'CRIN').count()).resolves.toBe(0));
+    await page.waitForURL(/seq=3/);
+    await page.reload();
+    await waitForCells(watched, 'BOLT', ['BOLT', '0', '10', '100', '1']);
+    expect(await slider(watched).inputValue()).toBe('3');
+    await page.getByRole('button', { name: 'Back to now' }).click();
+    await waitForCells(watched, 'ALBA', ['ALBA', '5', '10', '0', '6']);
+    await page.waitForURL((url) => !url.search.includes('seq'));
+    expect(watched.faults).toEqual([]);
+  });
+
+  it('finds the failed execution with its reason, and shows what an entry changed', async () => {
+    const { season, address } = await plantSeason(house.orrery);
+    for (let race = 1; race <= 5; race++) await win(season, 'ALBA');
+    await win(season, 'ALBA').catch(() => undefined);
+    await using watched = await open(address, '?entries=failed');
+    const { page } = watched;
+    await journal(watched)
+      .getByText(/invalid_state.*stamina/)
+      .click();
+    await page.getByRole('heading', { name: 'Entry 10' }).waitFor();
+    await page.getByText('It changed no instance.').waitFor();
+    await page.getByRole('textbox', { name: 'entry' }).fill('9');
+    await page.getByRole('textbox', { name: 'entry' }).press('Enter');
+    const change = page.getByRole('region', { name: 'Change of horse:ALBA' });
+    await change.getByText('"wins": 4').waitFor();
+    await change.getByText('"wins": 5').waitFor();
+    await expectSound(watched);
+  });
+
+  it('draws chosen numbers of ticked instances', async () => {
+    const { season, address } = await plantSeason(house.orrery);
+    for (const horse of ['ALBA', 'BOLT', 'ALBA']) await win(season, horse);
+    await using watched = await open(address, '?schema=horse');
+    const { page } = watched;
+    for (const horse of ['ALBA', 'BOLT']) await page.getByLabel(`Draw horse:${horse}`).click();
+    await page.getByRole('button', { name: 'stamina' }).click();
+    const drawn = page.getByRole('img', { name: /horse:ALBA stamina.*horse:BOLT stamina.*over entries/ });
+    await drawn.locator('canvas').waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'horse:ALBA stamina: 60 now, 3 changes' }).waitFor();
+    await win(season, 'ALBA');
+    await page.getByRole('listitem').filter({ hasText: 'horse:ALBA stamina: 40 now, 4 changes' }).waitFor();
+    await page.waitForURL(/plot=.*of=|of=.*plot=/);
+    await expectSound(watched);
+  });
+
+  it('forks at the entry, and the fork begins with the state of then', async () => {
+    const { season, address } = await plantSeason(house.orrery);
+    for (let race = 1; race <= 3; race++) await win(season, 'ALBA');
+    await using watched = await open(address, '?schema=horse&seq=5');
+    const { page } = watched;
+    await waitForCells(watched, 'ALBA', ['ALBA', '1', '10', '80', '2']);
+    await page.getByRole('button', { name: 'Fork here' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Fork after entry 5' });
+    await dialog.getByLabel('Name').fill('What if');
+    await dialog.getByRole('button', { name: 'Fork', exact: true }).click();
+    await page.getByRole('heading', { name: 'What if' }).waitFor();
+    await page.getByText('fork of entry 5').waitFor();
+    await page.getByLabel('Schema').selectOption('horse');
+    await waitForCells(watched, 'ALBA', ['ALBA', '1', '10', '80', '1']);
+    expect(watched.faults).toEqual([]);
+  });
+
+  it('verifies the history in the browser, and says until where it holds', async () => {
+    const { season, address } = await plantSeason(house.orrery);
+    await win(season, 'ALBA');
+    await using watched = await house.open(`${address}/verify`);
+    const { page } = watched;
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText('All 5 entries hold.').waitFor();
+    const { hash } = await season.verifyHistory();
+    await page.getByText(hash).waitFor();
+    await expectSound(watched);
+    // As if the service had changed what it stores.
+    await page.route(/\/history\?/, async (route) => {
+      const answer = await route.fetch();
+      const body = await answer.text();
+      await route.fulfill({ response: answer, body: body.replaceAll('"winner":"ALBA"', '"winner":"BOLT"') });
+    });
+    await page.getByRole('button', { name: 'Verify again' }).click();
+    await page.getByText('The history holds until entry 4, and not after it.').waitFor();
+    await page.getByRole('link', { name: 'Look at entry 5' }).waitFor();
+    expect(watched.faults).toEqual([]);
+  });
+});
