@@ -13,7 +13,11 @@ export { describeSchedule } from './cron/describe-schedule.js';
 export { countDue, type DueSpan, latestDue, nextDue } from './cron/due-times.js';
 export { findCertainRefusals } from './mistakes/find-certain-refusals.js';
 export { findContractMistakes, findNestedTypes } from './mistakes/find-contract-mistakes.js';
-export { findBracesInKeys, findLiteralReferences } from './mistakes/find-literal-placeholders.js';
+export {
+  findBracesInKeys,
+  findLiteralReferences,
+  findLiteralValues,
+} from './mistakes/find-literal-placeholders.js';
 export { type AttributeNames, findMisspeltAttributes } from './mistakes/find-misspelt-attributes.js';
 export { findUndeclaredInputs, findUnreadEntities } from './mistakes/find-unreadable.js';
 export { findWrongOperands } from './mistakes/find-wrong-operands.js';

@@ -214,7 +214,22 @@ describe('mistakes in a version', () => {
     [
       'a value that looks like a reference',
       direct({ 'plot:{{input.id}}': { owner: `${DOLLAR}{input.owner}` } }),
-      `Warning: /mutationSettings/template/plot:{{input.id}}/owner: "${DOLLAR}{input.owner}" is stored as this very text. For the value that it names write {{ … }}.`,
+      `Warning: /mutationSettings/template/plot:{{input.id}}/owner: "${DOLLAR}{input.owner}" is stored as this very text. For the value that it names write {{ … }}: "{{ input.owner }}".`,
+    ],
+    [
+      'an expression without braces',
+      direct({ 'plot:{{input.id}}': { honey: 'entities.plot.honey + 1' } }),
+      'Warning: /mutationSettings/template/plot:{{input.id}}/honey: "entities.plot.honey + 1" is stored as this very text. For the value that it names write {{ … }}: "{{ entities.plot.honey + 1 }}".',
+    ],
+    [
+      'a reference without braces in a result',
+      direct({ stateChanges: {}, result: { paid: 'input.amount' } }),
+      'Warning: /mutationSettings/template/result/paid: "input.amount" is stored as this very text. For the value that it names write {{ … }}: "{{ input.amount }}".',
+    ],
+    [
+      'a reference without braces in the input of a schedule',
+      scheduled({ day: 'cronState.counter' }, { day: 'string' }),
+      'Warning: /executionSettings/cron/input/day: "cronState.counter" is stored as this very text. For the value that it names write {{ … }}: "{{ cronState.counter }}".',
     ],
     [
       'an AI version that changes a schema without attributes',

@@ -6,9 +6,12 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
+import { type ExpressionCompiler, expressionCompiler } from '../cel/compile-expression.js';
 import { quoted } from '../error-text.js';
 import { changesIn } from '../mutations/changed-schemas.js';
 import { findPlaceholders } from '../templates/find-placeholders.js';
+import { TEMPLATE_LIMITS } from '../templates/template-limits.js';
+import { type Reference, referencesIn } from './expression-references.js';
 
 /**
  * Change keys with braces that are no placeholder: `plot:${input.id}` and `plot:{input.id}` would create an instance of
@@ -26,19 +29,26 @@ function bracesMessage(key: string): string {
 }
 
 /**
- * Texts that stand for themselves and look like references: the key `plot:input.id`, the value `${input.id}`. Each may be
- * meant as it is written, so these are warnings.
+ * Texts of a mutation that stand for themselves and look like references: the key `plot:input.id`, the values
+ * `${input.id}` and `entities.hive.honey + 1`. Each may be meant as it is written, so these are warnings.
  */
-export const findLiteralReferences = (template: JsonObject): FieldProblem[] =>
-  changesIn(template).flatMap(({ key, pointer, change }) => [
-    ...(BARE_REFERENCE.test(literalsOf(key)) ? [literalKey(key, pointer)] : []),
-    ...literalValues(change, pointer),
-  ]);
+export const findLiteralReferences = (template: JsonObject): FieldProblem[] => [
+  ...changesIn(template).flatMap(({ key, pointer }) =>
+    BARE_REFERENCE.test(literalsOf(key)) ? [literalKey(key, pointer)] : [],
+  ),
+  ...findLiteralValues(template),
+];
+
+/** The values among them, in any template. */
+export const findLiteralValues = (template: JsonValue): FieldProblem[] =>
+  literalValues(template, '', expressionCompiler([], TEMPLATE_LIMITS.expressionNodes));
 
 const BARE_REFERENCE = /(^|[^\w.])(input|entities)[.[]\w/;
-const WHOLE_REFERENCE = /^(?:\$?\{\s*)?(?:input|entities)(?:\.\w+|\[[^\]]*\])+\s*\}?$/;
-/** Longer texts are no references; patterns are slow on long ones. */
-const MAX_REFERENCE = 300;
+type Parser = Pick<ExpressionCompiler, 'environment'>;
+/** Names of templates whose values have members. */
+const ROOTS: ReadonlySet<string> = new Set(['input', 'entities', 'cronState']);
+/** Longer texts are prose. */
+const MAX_EXPRESSION = 300;
 
 const literalKey = (key: string, pointer: string): FieldProblem =>
   fieldProblem(
@@ -48,21 +58,45 @@ const literalKey = (key: string, pointer: string): FieldProblem =>
       `"${quoted(key.replace(/((input|entities)[.[][\w.[\]"']*)/, '{{$1}}'))}".`,
   );
 
-function literalValues(value: JsonValue, pointer: string): FieldProblem[] {
-  if (typeof value === 'string')
-    return value.length <= MAX_REFERENCE && WHOLE_REFERENCE.test(value.trim())
-      ? [literalValue(value, pointer)]
-      : [];
-  if (Array.isArray(value)) return value.flatMap((item, index) => literalValues(item, `${pointer}/${index}`));
+function literalValues(value: JsonValue, pointer: string, parser: Parser): FieldProblem[] {
+  if (typeof value === 'string') {
+    const expression = unmarkedExpression(value, parser);
+    return expression === undefined ? [] : [literalValue(value, expression, pointer)];
+  }
+  if (Array.isArray(value))
+    return value.flatMap((item, index) => literalValues(item, `${pointer}/${index}`, parser));
   if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([key, member]) => literalValues(member, childPointer(pointer, key)));
+  return Object.entries(value).flatMap(([key, member]) =>
+    literalValues(member, childPointer(pointer, key), parser),
+  );
 }
 
-const literalValue = (value: string, pointer: string): FieldProblem =>
+/** The text as an expression that reads something, without braces of other languages around it. */
+function unmarkedExpression(text: string, parser: Parser): string | undefined {
+  if (text.length > MAX_EXPRESSION || text.includes('{{') || !READS_MEMBER.test(text)) return undefined;
+  const [, expression = ''] = /^\s*\$?\{([^{}]*)\}\s*$/.exec(text) ?? [undefined, text];
+  return readsOf(expression, parser).some(({ root, steps }) => ROOTS.has(root) && steps.length > 0)
+    ? expression.trim()
+    : undefined;
+}
+
+const READS_MEMBER = /(^|\W)(input|entities|cronState)\s*[.[]/;
+
+/** Prose is no expression, so it reads nothing. */
+function readsOf(expression: string, { environment }: Parser): readonly Reference[] {
+  try {
+    return referencesIn(environment.parse(expression).ast);
+  } catch {
+    return [];
+  }
+}
+
+const literalValue = (value: string, expression: string, pointer: string): FieldProblem =>
   fieldProblem(
     pointer,
     'literal_reference',
-    `"${quoted(value)}" is stored as this very text. For the value that it names write {{ … }}.`,
+    `"${quoted(value)}" is stored as this very text. For the value that it names write {{ … }}: ` +
+      `"{{ ${quoted(expression)} }}".`,
   );
 
 /** What of a text is written as it stands, without its placeholders. */

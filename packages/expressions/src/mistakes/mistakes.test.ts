@@ -5,7 +5,7 @@ import { compileContract } from '../schemas/compile-contract.js';
 import { compileTemplate } from '../templates/compile-template.js';
 import { findCertainRefusals } from './find-certain-refusals.js';
 import { findContractMistakes, findNestedTypes } from './find-contract-mistakes.js';
-import { findBracesInKeys, findLiteralReferences } from './find-literal-placeholders.js';
+import { findBracesInKeys, findLiteralReferences, findLiteralValues } from './find-literal-placeholders.js';
 import { findMisspeltAttributes } from './find-misspelt-attributes.js';
 import { findUndeclaredInputs, findUnreadEntities } from './find-unreadable.js';
 import { findWrongOperands } from './find-wrong-operands.js';
@@ -186,21 +186,43 @@ describe('references that are written as text', () => {
     ]);
   });
 
-  it.each([`${DOLLAR}{input.id}`, '{input.id}', 'input.id', 'entities.horse["H1"].wins'])(
-    'warns of the value %s',
-    (value) => {
-      expect(findLiteralReferences({ 'plot:{{input.id}}': { name: value } })).toMatchObject([
-        { pointer: '/plot:{{input.id}}/name', message: expect.stringContaining('stored as this very text') },
-      ]);
-    },
-  );
+  it.each([
+    [`${DOLLAR}{input.id}`, 'input.id'],
+    ['{input.id}', 'input.id'],
+    ['input.id', 'input.id'],
+    ['entities.horse["H1"].wins', 'entities.horse["H1"].wins'],
+    ['entities.hive.honey + 1', 'entities.hive.honey + 1'],
+    ['0.5 * input.hours', '0.5 * input.hours'],
+    [' has(input.note) ? input.note : "" ', 'has(input.note) ? input.note : ""'],
+    ['cronState.counter', 'cronState.counter'],
+  ])('warns of the value %s', (value, expression) => {
+    const message = `"${value}" is stored as this very text. For the value that it names write {{ … }}: "{{ ${expression} }}".`;
+    expect(findLiteralReferences({ 'plot:{{input.id}}': { name: value } })).toEqual([
+      { pointer: '/plot:{{input.id}}/name', code: 'literal_reference', message },
+    ]);
+  });
 
-  it.each(['my input.', 'an input', '{{ input.id }}', 'input', 'the input.id of it'])(
-    'takes the value %s',
-    (value) => {
-      expect(findLiteralReferences({ 'plot:{{input.id}}': { name: value } })).toEqual([]);
-    },
-  );
+  it('warns of values in the result, in operators and in any other template', () => {
+    const result = { stateChanges: { 'plot:a': { n: { $set: 'input.n' } } }, result: { of: ['input.id'] } };
+    expect(findLiteralReferences(result).map(({ pointer }) => pointer)).toEqual([
+      '/stateChanges/plot:a/n/$set',
+      '/result/of/0',
+    ]);
+    expect(findLiteralValues({ horse: 'input.horse' })).toMatchObject([{ pointer: '/horse' }]);
+  });
+
+  it.each([
+    'my input.',
+    'an input',
+    '{{ input.id }}',
+    'input',
+    'input / output',
+    'the input.id of it',
+    'input.id is the one',
+    'Read input.md, input.txt',
+  ])('takes the value %s', (value) => {
+    expect(findLiteralReferences({ 'plot:{{input.id}}': { name: value } })).toEqual([]);
+  });
 });
 
 it('looks at long texts quickly', () => {

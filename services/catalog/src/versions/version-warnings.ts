@@ -8,6 +8,7 @@ import {
 import {
   type AttributeNames,
   findLiteralReferences,
+  findLiteralValues,
   findMisspeltAttributes,
   findNestedTypes,
   templateReferences,
@@ -27,6 +28,10 @@ export function versionWarnings(version: StoredVersion, schemas: NamedSchemas): 
     ...below('/inputSchema', findNestedTypes(version.inputSchema ?? {})),
     ...below('/outputSchema', findNestedTypes(version.outputSchema ?? {})),
     ...templateWarnings(version, attributes),
+    ...below(
+      '/executionSettings/cron/input',
+      findLiteralValues(version.executionSettings?.cron?.input ?? {}),
+    ),
     ...guardWarnings(version, attributes),
     ...modelWarnings(version, attributes),
   ];
