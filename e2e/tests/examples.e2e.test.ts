@@ -56,7 +56,9 @@ describe('the example', () => {
 
   it('market sells for a price, and charges for nothing that fails', async () => {
     const written = await play('market');
-    expect(written).toMatch(/refused: The execution was refused \(402\)[\s\S]*"50000"/);
+    expect(written).toMatch(
+      /refused: The execution was refused \(402\)\. It costs \$0\.05: 50000 units of USDC .* add --pay --max-usd 0\.05 --evm-key/,
+    );
     expect(written).toMatch(/paid: .*"success":true/);
     expect(written).toMatch(/good +bread +2 +1 +0\n/);
     const { run, json } = commandLine({ ORRERY_DATA_DIR: folder });

@@ -110,7 +110,17 @@ describe('clients that pay', () => {
     const target = ['--url', system.url, '--deployment', world.address, '--wallet', wallet];
     const execute = (...more: string[]) =>
       cli('public', 'execute', ...target, '--event', 'toast', '--input', '{"name":"cli"}', ...more);
-    expect((await execute('--pay', '--evm-key', key, '--max-usd', '0.001')).stderr).toContain('0.001');
+    const asked = `It costs $0.01: 10000 units of USDC on eip155:84532, to ${RECEIVER}.`;
+    expect((await execute()).stderr).toBe(
+      `The execution was refused (402). ${asked} Nothing was paid: to pay add --pay --max-usd 0.01 --evm-key <file with a private key>.\n`,
+    );
+    expect((await execute('--pay')).stderr).toMatch(/Without --evm-key the wallet itself pays, on Solana: /);
+    expect((await execute('--pay', '--evm-key', key, '--max-usd', '0.001')).stderr).toBe(
+      `The payment was not made. ${asked} --max-usd allows $0.001: to pay add --max-usd 0.01.\n`,
+    );
+    expect((await execute('--pay', '--evm-key', `${key}s`)).stderr).toBe(
+      `There is no file ${key}s: --evm-key names a file with 0x and 64 hex digits.\n`,
+    );
     await expectEarned(0n);
     const { stdout } = await execute('--pay', '--evm-key', key);
     expect(stdout).toContain('"guest:cli"');

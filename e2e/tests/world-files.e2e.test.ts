@@ -194,7 +194,7 @@ describe('a folder that is wrong', () => {
     const { failed, stderr } = await orrery.end('world', 'apply', at('wrong'));
     expect(failed).toBe(true);
     expect(stderr.split('\n').slice(0, 3)).toEqual([
-      `${at('wrong/world.yaml')}:2: /motto: The property "motto" is not known.`,
+      `${at('wrong/world.yaml')}:2: /motto: The property "motto" is not known. Known here: name, description, domainTags, promptSeed.`,
       expect.stringContaining(`${at('wrong/schemas/horse.yaml')}:4: /attributes/0/type: `),
       '',
     ]);
@@ -202,7 +202,9 @@ describe('a folder that is wrong', () => {
     expect((await orrery.end('world', 'apply', at('wrong'))).stderr).toMatch(
       /world\.yaml, line 1, column \d+: /,
     );
-    expect((await orrery.end('world', 'apply', at('nowhere'))).stderr).toMatch(/cannot be read \(ENOENT\)/);
+    expect((await orrery.end('world', 'apply', at('nowhere'))).stderr).toMatch(
+      /^There is no folder \/.*\/nowhere: /,
+    );
   });
 
   it('is refused by the server with the line in its file, and goes on where it stopped', async () => {

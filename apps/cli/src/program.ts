@@ -34,5 +34,13 @@ export function createProgram(context: CommandContext): Command {
   addWalletsCommands(program, context);
   addDemoCommand(program, context);
   addCompletionCommand(program, context);
+  showUsageAfterErrors(program);
   return program;
+}
+
+/** What is missing or not known in a line is shown with the form of the line. */
+function showUsageAfterErrors(command: Command): void {
+  const usage = command.createHelp().commandUsage(command);
+  command.showHelpAfterError(`usage: ${usage}   (--help shows more)`);
+  for (const below of command.commands) showUsageAfterErrors(below);
 }

@@ -23,22 +23,27 @@ const find = (options: ServerOptions, env: Record<string, string> = {}) =>
 
 describe('a command finds its server', () => {
   it('in the folder of the all-in-one, address and key', async () => {
-    expect(await find({})).toEqual({ url, key: 'stored' });
-    expect(await find({}, { PORT: '5000' })).toEqual({ url, key: 'stored' });
+    const keyFrom = `the file ${join(folder, 'api-key')}`;
+    expect(await find({})).toEqual({ url, key: 'stored', keyFrom });
+    expect(await find({}, { PORT: '5000' })).toEqual({ url, key: 'stored', keyFrom });
   });
 
   it('in the environment, and before that in its options', async () => {
     const env = { ORRERY_URL: 'https://orrery.example/', ORRERY_KEY: 'of the environment' };
-    expect(await find({}, env)).toEqual({ url: 'https://orrery.example', key: env.ORRERY_KEY });
+    expect(await find({}, env)).toEqual({
+      url: 'https://orrery.example',
+      key: env.ORRERY_KEY,
+      keyFrom: 'the variable ORRERY_KEY',
+    });
     const options = { url: 'http://10.0.0.1', key: 'given' };
-    expect(await find(options, env)).toEqual(options);
+    expect(await find(options, env)).toEqual({ ...options, keyFrom: '--key' });
   });
 
   it('where nothing is stored, at the port that a server would take', async () => {
     const env = { ORRERY_DATA_DIR: join(folder, 'nothing') };
     const options = { key: 'given' };
-    expect(await find(options, env)).toEqual({ url: 'http://127.0.0.1:3000', key: 'given' });
-    expect(await find(options, { ...env, PORT: '5000' })).toEqual({
+    expect(await find(options, env)).toMatchObject({ url: 'http://127.0.0.1:3000', key: 'given' });
+    expect(await find(options, { ...env, PORT: '5000' })).toMatchObject({
       url: 'http://127.0.0.1:5000',
       key: 'given',
     });

@@ -22,7 +22,7 @@ export async function playDemo({ server, steps, withPushes = false, write }: Dem
     const answer = await askServer(server, method, target, body);
     const { status, data, code, error } = answer;
     if (status >= 300 && mayFail?.includes(code ?? '') !== true)
-      throw new Refusal({ method, path: `/api${target}` }, answer);
+      throw new Refusal(server, { method, path: `/api${target}` }, answer);
     if (name !== undefined) names[name] = (data as { address: string }).address;
     write(
       `   ${status < 300 ? shorten(JSON.stringify(shown === undefined ? data : shown(data as never))) : `refused, nothing changed (${code}): ${error}`}`,

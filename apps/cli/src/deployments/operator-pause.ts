@@ -16,7 +16,10 @@ export const setOperatorPause = (
 ): Promise<void> =>
   withDatabase(env, openRuntimeDatabase, async (db) => {
     const found = await findOperatorPause(db, deployment);
-    if (found === undefined) throw new StartupError(`There is no deployment ${deployment}.`);
+    if (found === undefined)
+      throw new StartupError(
+        `There is no deployment ${deployment} in the database. As its owner write WORLD/DEPLOYMENT.`,
+      );
     const { id, address } = found;
     const isDone = async () => (await findOperatorPause(db, address))?.isPaused === paused;
     await requestOperatorPause(db, id, paused);

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
-import { StartupError } from '@orrery/service-kit';
 import { findDeployment } from '../operations/references.js';
 import { askServer, type ServerAnswer } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
+import { Refusal } from '../server/refusal.js';
 
 export interface TryRequest {
   readonly deployment: string;
@@ -46,7 +46,7 @@ export async function tryEvent(server: Server, request: TryRequest): Promise<Try
   for (let run = 0; run < request.times; run += 1) {
     const answer = await askServer(server, 'POST', path, { event, input });
     if (answer.status >= 400 && answer.status < 500 && !OF_THE_MODEL.has(answer.code ?? ''))
-      throw new StartupError(`The dry run was refused (${answer.status} ${answer.code}): ${answer.error}`);
+      throw new Refusal(server, { method: 'POST', path: `/api${path}` }, answer);
     tries.push(toTry(event, answer));
   }
   return tries;

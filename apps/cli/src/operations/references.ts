@@ -14,7 +14,8 @@ export interface DeploymentReference {
   readonly address: string;
 }
 
-const isReference = (text: string): boolean => /^(\d+|0x[0-9a-f]{40})$/i.test(text);
+/** An id or an address. */
+export const isReference = (text: string): boolean => /^(\d+|0x[0-9a-f]{40})$/i.test(text);
 
 /** All things of a list, page by page. */
 export async function listAll<T>(server: Server, path: string): Promise<T[]> {
@@ -53,25 +54,47 @@ export async function findDeployment(server: Server, text: string): Promise<Depl
 const deploymentsOf = (server: Server, world: string): Promise<Named[]> =>
   listAll(server, `/worlds/${world}/deployments`);
 
+/** A deployment with the name of its world. */
+interface OwnDeployment extends Named {
+  readonly world: Named;
+}
+
 async function searchDeployment(server: Server, text: string): Promise<DeploymentReference> {
-  const found: DeploymentReference[] = [];
-  for (const { address: worldAddress } of await ownWorlds(server)) {
-    const path = `/worlds/${worldAddress}/deployments/${text}`;
-    if (isReference(text)) {
-      if ((await askServer(server, 'GET', path)).status === 200) return { worldAddress, address: text };
-    } else {
-      const named = (await deploymentsOf(server, worldAddress)).filter(({ name }) => name === text);
-      found.push(...named.map(({ address }) => ({ worldAddress, address })));
-    }
-  }
+  if (isReference(text)) return searchReference(server, text);
+  const all = await ownDeployments(server);
+  const found = all
+    .filter(({ name }) => name === text)
+    .map(({ world, address }) => ({ worldAddress: world.address, address }));
   const [only, ...others] = found;
-  if (only === undefined) throw new StartupError(`None of your worlds has the deployment ${text}.`);
+  if (only === undefined)
+    throw new StartupError(`None of your worlds has a deployment named "${text}".${namesOf(all)}`);
   if (others.length > 0)
     throw severalOf(
       text,
       found.map(({ worldAddress, address }) => `${worldAddress}/${address}`),
     );
   return only;
+}
+
+async function searchReference(server: Server, text: string): Promise<DeploymentReference> {
+  for (const { address: worldAddress } of await ownWorlds(server)) {
+    const { status } = await askServer(server, 'GET', `/worlds/${worldAddress}/deployments/${text}`);
+    if (status === 200) return { worldAddress, address: text };
+  }
+  throw new StartupError(`None of your worlds has the deployment ${text}.`);
+}
+
+async function ownDeployments(server: Server): Promise<OwnDeployment[]> {
+  const all: OwnDeployment[] = [];
+  for (const world of await ownWorlds(server))
+    all.push(...(await deploymentsOf(server, world.address)).map((one) => ({ ...one, world })));
+  return all;
+}
+
+/** Your deployments of this name, as `WORLD/DEPLOYMENT`. */
+export async function deploymentsNamed(server: Server, name: string): Promise<string[]> {
+  const found = (await ownDeployments(server)).filter((one) => one.name === name);
+  return found.map(({ world }) => `${world.name}/${name}`);
 }
 
 function onlyOne(all: readonly Named[], name: string, none: string): string {

@@ -1,7 +1,9 @@
 import type { JsonObject } from '@orrery/contracts';
 import { createOrrery, OrreryError, type Payer, type PublicAnswer } from '@orrery/sdk';
 import { StartupError } from '@orrery/service-kit';
+import { adviceOn } from '../server/refusal.js';
 import type { Wallet } from '../wallets/wallet-file.js';
+import { howToPay, offersOf } from './offers.js';
 
 export interface PublicRequest {
   /** Address of the server. */
@@ -20,21 +22,31 @@ const PATIENCE_MS = 5000;
 
 /**
  * Signs and sends one public execution (docs/public-execution.md).
- * @throws StartupError with the server's words when it refuses, with the payer's when it does not pay
+ * @throws StartupError with the server's words when it refuses, with what is asked for when that is not paid
  */
 export async function executePublicly({ url, wallet, ...execution }: PublicRequest): Promise<PublicAnswer> {
   const by = { publicKey: wallet.address, sign: wallet.sign };
   try {
     return await createOrrery({ url, retryForMs: PATIENCE_MS }).executePublic({ ...execution, by });
   } catch (cause) {
-    throw new StartupError(reasonOf(cause), { cause });
+    if (cause instanceof StartupError) throw cause;
+    const reason =
+      cause instanceof OrreryError
+        ? await refusalOf(cause, url)
+        : `The payment was not made: ${(cause as Error).message}`;
+    throw new StartupError(reason, { cause });
   }
 }
 
-function reasonOf(error: unknown): string {
-  if (!(error instanceof OrreryError)) return `The payment was not made: ${(error as Error).message}`;
-  const { message, status, paymentRequired } = error;
+async function refusalOf(error: OrreryError, url: string): Promise<string> {
+  const { message, status, code, pointers, paymentRequired } = error;
   if (status === 0) return message;
-  const price = paymentRequired === null ? '' : `\n${JSON.stringify(paymentRequired.accepts, null, 2)}`;
-  return `The execution was refused (${status}): ${message}${price}`;
+  if (code === 'payment_required' && paymentRequired !== null)
+    return `The execution was refused (402). ${howToPay(await offersOf(paymentRequired))}`;
+  const places = pointers
+    .filter((one) => !message.includes(one.message))
+    .map(({ pointer, message: text }) => `\n  ${pointer || 'the body'}: ${text}`);
+  const ofInput = code === 'invalid_input' ? ['The input is what --input gives: JSON, or a file.'] : [];
+  const advice = [...ofInput, ...adviceOn({ url, key: '' }, error)].map((line) => `\n${line}`);
+  return `The execution was refused (${status} ${code}): ${message}${places.join('')}${advice.join('')}`;
 }

@@ -49,7 +49,7 @@ export async function send(
 export async function sendOrFail(server: Server, request: ServerRequest): Promise<ServerAnswer> {
   const answer = await send(server, request);
   if (answer.status < 300) return answer;
-  throw new Refusal(request, answer);
+  throw new Refusal(server, request, answer);
 }
 
 /** Sends a request below `/api`. @throws StartupError when no server answers there */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
@@ -9,6 +9,8 @@ export interface Server {
   readonly url: string;
   /** Empty where none is needed. */
   readonly key: string;
+  /** Where the key was found: an option, a variable or a file. */
+  readonly keyFrom?: string;
 }
 
 export interface ServerOptions {
@@ -25,8 +27,11 @@ export const withServerOptions = (command: Command): Command =>
 /** @throws StartupError when no key is given and none is stored */
 export async function serverOf(options: ServerOptions, context: CommandContext): Promise<Server> {
   const url = await urlOf(options, context);
-  const key = options.key ?? (context.env.ORRERY_KEY || (await storedKey(url, context)));
-  return { url, key };
+  if (options.key !== undefined) return { url, key: options.key, keyFrom: '--key' };
+  const { ORRERY_KEY } = context.env;
+  if (ORRERY_KEY) return { url, key: ORRERY_KEY, keyFrom: 'the variable ORRERY_KEY' };
+  const keyFrom = `the file ${resolve(folderOf(context.env), 'api-key')}`;
+  return { url, key: await storedKey(url, context), keyFrom };
 }
 
 /** The address of the server that is meant, without a slash at its end. @throws StartupError when it is none */

@@ -1,21 +1,37 @@
 import { StartupError } from '@orrery/service-kit';
 import type { ServerAnswer, ServerRequest } from './ask-server.js';
+import type { Server } from './find-server.js';
 
-/** The server has refused a request. The message is its problem document for people: code, sentence, pointers. */
+type Asked = Pick<ServerRequest, 'method' | 'path'>;
+
+/** The server has refused a request. The message is its problem document for people: code, sentence, places, advice. */
 export class Refusal extends StartupError {
   readonly problem: ServerAnswer;
 
-  constructor(request: Pick<ServerRequest, 'method' | 'path'>, problem: ServerAnswer) {
-    super(textOf(request, problem));
+  constructor(server: Server, request: Asked, problem: ServerAnswer) {
+    super([textOf(request, problem), ...adviceOn(server, problem)].join('\n'));
     this.problem = problem;
   }
 }
 
-function textOf({ method, path }: Pick<ServerRequest, 'method' | 'path'>, problem: ServerAnswer): string {
+function textOf({ method, path }: Asked, problem: ServerAnswer): string {
   const { status, code, error = '', errors = [] } = problem;
   const reason = code === undefined ? status : `${status} ${code}`;
   // One problem is in the sentence already.
   const further = errors.filter(({ message }) => !error.includes(message));
   const lines = further.map(({ pointer, message }) => `\n  ${pointer || 'the body'}: ${message}`);
   return `${method} ${path} was refused (${reason}): ${error}${lines.join('')}`;
+}
+
+/** What the server cannot know: where the key and the address came from. */
+export function adviceOn(
+  { url, keyFrom }: Server,
+  { status, code }: Pick<ServerAnswer, 'status' | 'code'>,
+): string[] {
+  const withoutApi = url.replace(/\/api$/, '');
+  if (status === 401 && keyFrom !== undefined)
+    return [`The key came from ${keyFrom}, the server is ${url}. --key or ORRERY_KEY gives another key.`];
+  if (code === 'route_not_found' && withoutApi !== url)
+    return [`Give the address without /api, which the command adds itself: ${withoutApi}`];
+  return [];
 }

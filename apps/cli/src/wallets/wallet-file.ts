@@ -1,7 +1,8 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { StartupError } from '@orrery/service-kit';
 import bs58 from 'bs58';
+import { readGivenFile } from '../documents/read-given-file.js';
 
 /** An ed25519 key pair that signs public executions. */
 export interface Wallet {
@@ -25,10 +26,11 @@ export async function createWalletFile(path: string): Promise<Wallet> {
   return wallet;
 }
 
-/** @throws StartupError when the file holds no wallet */
+/** @throws StartupError when there is no such file, or it holds no wallet */
 export async function readWalletFile(path: string): Promise<Wallet> {
+  const content = await readGivenFile(path, `\`orrery wallets create ${path}\` makes a wallet.`);
   try {
-    const secretKey = Uint8Array.from(JSON.parse(await readFile(path, 'utf8')) as number[]);
+    const secretKey = Uint8Array.from(JSON.parse(content) as number[]);
     const text = (half: Uint8Array) => Buffer.from(half).toString('base64url');
     const [d, x] = [text(secretKey.subarray(0, 32)), text(secretKey.subarray(32))];
     const key = { kty: 'OKP', crv: 'Ed25519', d, x };

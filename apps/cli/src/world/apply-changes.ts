@@ -31,7 +31,7 @@ export async function applyChanges(
       const { method, body } = request;
       const answer = await send(server, { method, path, body });
       if (answer.status >= 300) {
-        const text = new Refusal({ method, path }, inFile(answer, change, request, folder)).message;
+        const text = new Refusal(server, { method, path }, inFile(answer, change, request, folder)).message;
         throw new StartupError(`${text}\n${progressOf(done, changes.length)}`);
       }
       world ??= (answer.data as { address: string }).address;

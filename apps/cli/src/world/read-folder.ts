@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createEntitySchemaBody, createWorldBody, problemsOf, versionBody } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import type { z } from 'zod';
@@ -67,7 +67,12 @@ async function readFiles(
   const names = await readdir(join(folder, below)).catch((cause: NodeJS.ErrnoException) => {
     // A world may have no events yet.
     if (cause.code === 'ENOENT' && below !== '.') return [];
-    throw new StartupError(`The folder ${join(folder, below)} cannot be read (${cause.code}).`, { cause });
+    const path = resolve(folder, below);
+    const reason =
+      cause.code === 'ENOENT'
+        ? `There is no folder ${path}: \`orrery world export\` writes one, docs/cli.md shows its files.`
+        : `The folder ${path} cannot be read (${cause.code}).`;
+    throw new StartupError(reason, { cause });
   });
   const meant = names.filter((file) => ENDING.test(file) && isMeant(file)).sort();
   return Promise.all(
@@ -86,7 +91,7 @@ function checked<T extends z.ZodType>(
 ): z.output<T> | undefined {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const found = problemsOf(parsed.error).map(
+  const found = problemsOf(parsed.error, schema).map(
     ({ pointer, message }) => `${path}:${lineOf(stepsOf(pointer))}: ${pointer}${pointer && ': '}${message}`,
   );
   problems.push(...found);
