@@ -10,7 +10,7 @@ if (Number.isInteger(port) && port > 0 && port < 65_536) {
     .once('error', ({ code }) => {
       // Other errors too are named at the start.
       if (code !== 'EADDRINUSE') return;
-      const advice = `stop the program that holds it or set PORT to another port, as in \`PORT=${port + 1} npm start\``;
+      const advice = `stop the program that holds it or set PORT to another port, as in \`PORT=${port + 1} npm start\`, for a second Orrery in this folder \`ORRERY_DATA_DIR=.orrery-2 PORT=${port + 1} npm start\``;
       process.stderr.write(`orrery: Port ${port} on ${host} is in use: ${advice}.\n`);
       process.exitCode = 1;
     })

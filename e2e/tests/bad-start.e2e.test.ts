@@ -64,7 +64,7 @@ describe('the all-in-one refuses by one line and leaves nothing half-started', (
     const checked = (env: Record<string, string>) =>
       startNode('apps/standalone/check-port.js', { PORT: String(port), ...env });
     expect(await refusalOf(checked({}))).toBe(
-      `orrery: Port ${port} on 127.0.0.1 is in use: stop the program that holds it or set PORT to another port, as in \`PORT=${port + 1} npm start\`.`,
+      `orrery: Port ${port} on 127.0.0.1 is in use: stop the program that holds it or set PORT to another port, as in \`PORT=${port + 1} npm start\`, for a second Orrery in this folder \`ORRERY_DATA_DIR=.orrery-2 PORT=${port + 1} npm start\`.`,
     );
     // Left to the start itself: a free port, one that it chooses, and what is no port or host.
     for (const env of [{ PORT: '0' }, { PORT: 'many' }, { HOST: '192.0.2.1' }, { PORT: '99999' }]) {
@@ -132,7 +132,9 @@ describe('the all-in-one refuses by one line and leaves nothing half-started', (
   it('a data directory that another one uses', async () => {
     const first = await startHere(join(folder, 'used'));
     onTestFinished(() => first.process[Symbol.asyncDispose]());
-    expect(await refused('used')).toMatch(/^orrery: The data in .* is in use by process \d+: stop it first/);
+    expect(await refused('used')).toMatch(
+      /^orrery: The data in .* is in use by process \d+: stop it first, or choose another data directory with ORRERY_DATA_DIR\.$/,
+    );
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
   });
 

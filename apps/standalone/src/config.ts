@@ -25,6 +25,8 @@ export interface StandaloneSettings {
   readonly nats: ReturnType<typeof natsSettings>;
   readonly catalog: CatalogConfig;
   readonly runtime: RuntimeConfig;
+  /** The path that PAYMENTS_FILE gives. */
+  readonly paymentsFile: string | undefined;
   /** Whether the built-in model is offered: only where nothing but this process is used and no list is given. */
   readonly sampler: boolean;
   /** Whether only its own user can come: nothing but this process is used, on a loopback address. */
@@ -55,6 +57,7 @@ export function readStandaloneSettings(
     natsUrl: own.NATS_URL,
     nats: natsSettings(own),
     ...services,
+    paymentsFile: env['PAYMENTS_FILE'] || undefined,
     sampler: isAlone(own) && services.runtime.modelFile === undefined,
     isPersonal: isAlone(own) && LOOPBACK.test(services.gateway.host),
     write,

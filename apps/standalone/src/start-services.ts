@@ -8,6 +8,7 @@ import { type RunningService, type ServiceContext, THREAD_RELEASE_MS } from '@or
 import type { StandaloneSettings } from './config.js';
 import { storeUrl } from './data-directory.js';
 import type { OpenGateway } from './open-gateway.js';
+import { paymentsNotice } from './payments-notice.js';
 import { startSampler } from './sampler/sampler-model.js';
 import { useAll } from './use-all.js';
 import { welcome } from './welcome.js';
@@ -46,7 +47,8 @@ export async function startServices(
   resources.use('gateway thread', gateway, THREAD_RELEASE_MS);
   const facts = await gateway.start({ databaseUrl });
   await storeUrl(dataDirectory, facts.url);
-  settings.write(welcome({ ...facts, dataDirectory }));
+  const payments = await paymentsNotice({ ...settings, payments: settings.runtime.payments });
+  settings.write(welcome({ ...facts, dataDirectory, payments }));
   return { [Symbol.asyncDispose]: async () => undefined };
 }
 

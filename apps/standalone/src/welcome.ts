@@ -2,6 +2,8 @@ import type { GatewayFacts } from './open-gateway.js';
 
 export interface WelcomeFacts extends GatewayFacts {
   readonly dataDirectory: string;
+  /** Lines about payments. */
+  readonly payments: readonly string[];
 }
 
 /** What a newcomer sees first: where it is, how to look at it, how to call it, how to go on. */
@@ -10,6 +12,8 @@ export const welcome = (facts: WelcomeFacts): string => `
 ${consoleLines(facts)}
   API key   ${facts.key}
             kept in ${facts.dataDirectory}/api-key, the address in url beside it: \`orrery\` reads both
+
+  Payments  ${facts.payments.join('\n            ')}
 
   Try it:   curl ${facts.url}/api/worlds -H "Authorization: Bearer ${facts.key}"
   Or play the racing walk-through, in another terminal:   npm run demo

@@ -51,7 +51,7 @@ export async function clearStaleServer(dataDirectory: string): Promise<void> {
 export function inUse(dataDirectory: string, holder?: number): StartupError {
   const who = holder === undefined ? 'another process' : `process ${holder}`;
   return new StartupError(
-    `The data in ${dataDirectory} is in use by ${who}: stop it first, or choose another data directory.`,
+    `The data in ${dataDirectory} is in use by ${who}: stop it first, or choose another data directory with ORRERY_DATA_DIR.`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { startEvmPayments } from './evm-payments.js';
@@ -28,6 +28,8 @@ process.stdout.write(`
   PAYMENTS_FILE=${paymentsFile} npm start    lets Orrery take payments on it
   ${keyFile}    has the key of an account with ten test dollars
 
-  Ctrl-C ends it; nothing of the chain is kept.
+  Ctrl-C ends it; nothing of the chain is kept, nor these two files.
 `);
 await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+// They name a chain that is gone.
+await Promise.all([paymentsFile, keyFile].map((file) => rm(file, { force: true })));

@@ -42,6 +42,12 @@ describe('PAYMENTS_FILE', () => {
     });
   });
 
+  it('that does not exist is named with its path', () => {
+    expect(() => readRuntimeConfig({ PAYMENTS_FILE: '/nowhere/payments.json' })).toThrow(
+      /PAYMENTS_FILE \(there is no file \/nowhere\/payments\.json; `npm run local-payments` writes/,
+    );
+  });
+
   it.each([
     ['not JSON', '{', [/not a file with JSON/]],
     ['no assets', { facilitatorUrl, accepts: [] }, [/at \/accepts:/]],

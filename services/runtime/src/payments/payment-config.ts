@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { isEvmAddress } from '@orrery/contracts';
 import { EnvironmentError } from '@orrery/service-kit';
 import { z } from 'zod';
@@ -95,8 +96,13 @@ export function readPayments(path: string): PaymentConfig {
 function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    throw new EnvironmentError(['PAYMENTS_FILE (not a file with JSON that can be read)']);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const problem =
+      code === 'ENOENT'
+        ? `there is no file ${resolve(path)}; \`npm run local-payments\` writes .orrery/payments.json and removes it when it ends`
+        : 'not a file with JSON that can be read';
+    throw new EnvironmentError([`PAYMENTS_FILE (${problem})`]);
   }
 }
 
