@@ -98,6 +98,13 @@ describe('the command `orrery`', () => {
     expect(page.stderr).toBe('2 of 3: --page and --limit show others, --all shows all of them\n');
     const all = await json('history', 'list', 'Season 1', '--limit', '2', '--event', 'training', '--all');
     expect(all.map(({ status }: { status: string }) => status)).toEqual(Array(3).fill('succeeded'));
+    const [first, second, ...others] = (
+      await run('stream', 'Derby/Season 1', '--after', '0', '--include', 'all', '--count', '3')
+    ).split('\n');
+    expect(first).toMatch(/^1 {2}\S+Z {2}\w+$/);
+    expect([second?.startsWith('2  '), others.length]).toEqual([true, 2]);
+    const streamed = await run('stream', 'Season 1', '--after', '2', '--count', '1', '--json');
+    expect(JSON.parse(streamed)).toMatchObject({ seq: 3, event: 'training', status: 'succeeded' });
     const tries = [
       '--deployment',
       'Season 1',

@@ -7,6 +7,7 @@ import { addConsoleCommand } from './console/console-command.js';
 import { addDatabaseCommands } from './database/database-commands.js';
 import { addDemoCommand } from './demo/demo-command.js';
 import { addDeploymentsCommands } from './deployments/deployments-commands.js';
+import { addStreamCommand } from './deployments/stream-command.js';
 import { addEventsCommands } from './events/events-commands.js';
 import { addKeysCommands } from './keys/keys-commands.js';
 import { addOperationsCommands } from './operations/operations-commands.js';
@@ -29,6 +30,7 @@ export function createProgram(context: CommandContext): Command {
   addChainsCommands(program, context);
   // What is there already is kept.
   addOperationsCommands(program, context);
+  addStreamCommand(program, context);
   addAccountsCommands(program, context);
   addPublicCommands(program, context);
   addWalletsCommands(program, context);

@@ -2,6 +2,8 @@ import type { RoutedRpc } from '@orrery/contracts';
 import type { z } from 'zod';
 import { membersOf } from './member.js';
 
+const BINDING = ['event', 'eventVersion', 'targetChains', 'onchain'];
+
 /**
  * The columns of a list's table, as dotted paths into its records; `state.*` is a column for each attribute. A list that
  * is not here shows what is no object.
@@ -20,7 +22,9 @@ export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
     'updatedAt',
   ],
   'deployments.list': ['id', 'name', 'address', 'mode', 'isPublic', 'isPaused', 'createdAt'],
-  'bindings.list': ['event', 'eventVersion', 'targetChains', 'onchain'],
+  'bindings.list': BINDING,
+  'bindings.add': BINDING,
+  'bindings.update': BINDING,
   'instances.list': ['entitySchema', 'instanceId', 'revision', 'state.*'],
   'history.list': [
     'seq',
@@ -33,10 +37,22 @@ export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
     'error.code',
     'stateChanges',
   ],
+  'payments.list': [
+    'createdAt',
+    'event',
+    'amount',
+    'decimals',
+    'network',
+    'status',
+    'seq',
+    'transaction',
+    'reason',
+  ],
   'aiModels.list': ['modelId', 'modelDisplayName', 'contextLength', 'isDefault'],
   'schedules.list': ['event', 'eventVersion', 'schedule', 'timezone', 'status', 'nextAt', 'counter'],
   'occurrences.list': ['id', 'kind', 'dueAt', 'status', 'reason', 'outcome', 'seq', 'error.code'],
   'chains.list': ['name', 'caip2', 'family', 'status'],
+  'pushes.list': ['historyId', 'seq', 'chain', 'number', 'status', 'block', 'transaction', 'error.code'],
   'keys.list': ['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'],
 };
 

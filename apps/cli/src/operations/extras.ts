@@ -5,6 +5,7 @@ import type { Server } from '../server/find-server.js';
 import type { Extra, ExtraTyped } from './operation-command.js';
 import { optionValue } from './option-value.js';
 import { listAll } from './references.js';
+import type { Brief } from './show-answer.js';
 
 interface Binding {
   readonly event: string;
@@ -21,10 +22,17 @@ export const EXTRAS: Readonly<Record<string, Extra>> = {
   'deployments.execute': {
     options: [new Option('--async', 'do not wait: answer an executionId at once')],
     hidden: ['prefer'],
+    brief: withoutTexts,
     refine: async (request, { options }) =>
       options['async'] === true
         ? { ...request, headers: { ...request.headers, prefer: 'respond-async' } }
         : request,
+  },
+  'history.list': {
+    hint: (options) =>
+      HISTORY_FILTERS.some((name) => options[name] !== undefined)
+        ? undefined
+        : 'Executions alone: --include all lists the rest of the journal too, such as written instances and settings.',
   },
   'deployments.create': {
     rest: BINDINGS,
@@ -38,6 +46,30 @@ export const EXTRAS: Readonly<Record<string, Extra>> = {
   'bindings.add': listOfBindings('events to bind; without @version the latest one', bindingsOf),
   'bindings.update': listOfBindings('bound events; without @version they keep theirs', changesOf),
 };
+
+const HISTORY_FILTERS = ['include', 'event', 'status', 'trigger', 'instance'];
+
+/** A dry run that a model decided, without the texts that were exchanged with it: they fill screens. */
+function withoutTexts(answer: unknown): Brief {
+  const { prompt, llm, ...rest } = answer as DecidedByModel;
+  if (!prompt || !llm) return { data: answer };
+  const { model, attempts, usage, latencyMs } = llm;
+  const characters = JSON.stringify({ prompt, llm }).length;
+  return {
+    data: { ...rest, llm: { model, attempts: attempts.length, usage, latencyMs } },
+    note: `The prompt and what the model answered are left out, ${characters} characters: --full shows them.`,
+  };
+}
+
+interface DecidedByModel {
+  readonly prompt?: object | null;
+  readonly llm?: {
+    readonly model: string;
+    readonly attempts: readonly unknown[];
+    readonly usage: unknown;
+    readonly latencyMs: number;
+  } | null;
+}
 
 /** `--target-chains` holds for each event that is named. */
 function listOfBindings(description: string, read: ReadBindings): Extra {

@@ -13,6 +13,7 @@ import type { Member } from './member.js';
 import { formOf, type OperationForm, type Target } from './operation-form.js';
 import { performOperation, type Showing } from './perform-operation.js';
 import { toKebab } from './placement.js';
+import type { Brief } from './show-answer.js';
 
 /** What a command of ours has beyond what follows from its operation. */
 export interface Extra {
@@ -21,6 +22,10 @@ export interface Extra {
   readonly options?: readonly Option[];
   /** Members of the request that have no option of their own. */
   readonly hidden?: readonly string[];
+  /** What people are shown of the data; `--full` shows all of it. */
+  readonly brief?: (data: unknown) => Brief;
+  /** Said after the answer, by what was typed. */
+  readonly hint?: (options: ExtraTyped['options']) => string | undefined;
   readonly refine?: (
     request: OperationRequest,
     typed: ExtraTyped,
@@ -41,6 +46,7 @@ export interface ExtraTyped {
 interface TypedOptions extends ServerOptions, Showing {
   readonly body?: string;
   readonly clear?: string;
+  readonly full?: true;
   readonly [name: string]: unknown;
 }
 
@@ -71,8 +77,11 @@ export function addOperationCommand(
     const everything: Typed = { ...texts, pairs, options: Object.fromEntries(values), body, clear };
     const request = await fillRequest(form, everything, server);
     const refined = (await extra.refine?.(request, { rest: last, options: typed }, server)) ?? request;
-    const { json, all } = typed;
-    await performOperation(rpc, refined, { ...context, json, all, server });
+    const { json, all, full } = typed;
+    const brief = full === true ? undefined : extra.brief;
+    await performOperation(rpc, refined, { ...context, json, all, brief, server });
+    const hint = extra.hint?.(typed);
+    if (hint !== undefined && json !== true) context.note(hint);
   });
 }
 
@@ -112,7 +121,7 @@ function splitArguments(texts: readonly unknown[], { targets, named }: Operation
 function addOptions(
   command: Command,
   form: OperationForm,
-  { options = [], hidden = [] }: Extra,
+  { options = [], hidden = [], brief }: Extra,
 ): ReadonlyMap<string, Option> {
   for (const option of options) command.addOption(option);
   const isShown = ({ name }: Member) => !hidden.includes(name);
@@ -128,6 +137,7 @@ function addOptions(
   if (form.body.some(({ nullable }) => nullable))
     command.option('--clear <names>', 'members of the body that become null, separated by commas');
   if (form.query.some(({ name }) => name === 'page')) command.option('--all', 'all pages');
+  if (brief !== undefined) command.option('--full', 'show all of the data');
   withServerOptions(command).option('--json', 'print the data as JSON');
   return made;
 }

@@ -65,6 +65,16 @@ describe('the commands of operations', () => {
   });
 });
 
+describe('a list', () => {
+  it('has columns that were chosen, whatever its records hold', () => {
+    const lists = httpOperations.filter(isOffered).filter(({ reply }) => {
+      const { data } = (reply as unknown as { shape: { data: { type: string } } }).shape;
+      return data.type === 'array';
+    });
+    expect(lists.map(({ name }) => name).filter((name) => COLUMNS[name] === undefined)).toEqual([]);
+  });
+});
+
 describe('the form of an operation', () => {
   it('names a deployment by one argument', () => {
     const { targets } = formOf(operationNamed('pushes.retry'));

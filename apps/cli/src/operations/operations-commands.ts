@@ -7,7 +7,7 @@ import { GROUP_ALIASES, GROUP_DESCRIPTIONS, placeOf } from './placement.js';
 
 /**
  * Adds a command for each operation of the contract, `orrery worlds create …` and so on, beside those that are there
- * already. Left out: streams, which are no answer, and what a wallet signs, for which there is `orrery public`.
+ * already. Left out: streams, which are no answer, and what a wallet signs; `orrery stream` and `orrery public` do these.
  */
 export function addOperationsCommands(program: Command, context: CommandContext): void {
   for (const rpc of httpOperations.filter(isOffered)) {

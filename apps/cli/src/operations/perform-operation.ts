@@ -5,7 +5,7 @@ import { type ServerAnswer, sendOrFail } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
 import { Refusal } from '../server/refusal.js';
 import type { OperationRequest } from './fill-request.js';
-import { showAnswer } from './show-answer.js';
+import { type Brief, showAnswer } from './show-answer.js';
 
 /** An operation of the contract by its name. @throws Error when there is none, which is a defect */
 export function operationNamed(name: string): RoutedRpc {
@@ -18,13 +18,20 @@ export interface Showing {
   readonly json?: boolean | undefined;
   /** All pages of a list. */
   readonly all?: boolean | undefined;
+  readonly brief?: ((data: unknown) => Brief) | undefined;
 }
 
 /** Sends a request and shows its answer. @throws StartupError for a refusal too */
 export async function performOperation(
   rpc: RoutedRpc,
   request: Partial<OperationRequest>,
-  { server, json = false, all = false, ...outputs }: Showing & CommandContext & { readonly server: Server },
+  {
+    server,
+    json = false,
+    all = false,
+    brief,
+    ...outputs
+  }: Showing & CommandContext & { readonly server: Server },
 ): Promise<void> {
   const asked = all ? askForAll(rpc, request, server) : askFor(rpc, request, server);
   const answer = await asked.catch((error: unknown) => {
@@ -32,7 +39,7 @@ export async function performOperation(
     const isForPrograms = json && error instanceof Refusal;
     throw isForPrograms ? new StartupError(JSON.stringify(error.problem, null, 2), { cause: error }) : error;
   });
-  showAnswer(rpc, answer, { ...outputs, json });
+  showAnswer(rpc, answer, { ...outputs, json, brief });
 }
 
 export function askFor(

@@ -5,18 +5,31 @@ import { formatRows } from '../format-rows.js';
 import type { ServerAnswer } from '../server/ask-server.js';
 import { at, columnsOf } from './columns.js';
 
+/** A part of the data, and what is said about the rest. */
+export interface Brief {
+  readonly data: unknown;
+  readonly note?: string;
+}
+
+interface Showing extends Pick<CommandContext, 'write' | 'note'> {
+  readonly json: boolean;
+  readonly brief?: ((data: unknown) => Brief) | undefined;
+}
+
 /** Shows an answer: for programs its data as JSON; for people a list as a table, anything else as YAML. */
 export function showAnswer(
   rpc: RoutedRpc,
   { data, message, pagination }: ServerAnswer,
-  { json, write, note }: Pick<CommandContext, 'write' | 'note'> & { readonly json: boolean },
+  { json, brief = (all) => ({ data: all }), write, note }: Showing,
 ): void {
+  const shown = json ? { data } : brief(data);
   if (json) write(JSON.stringify(data, null, 2));
-  else write(Array.isArray(data) ? tableOf(rpc, data) : writeYaml(data).trimEnd());
+  else write(Array.isArray(shown.data) ? tableOf(rpc, shown.data) : writeYaml(shown.data).trimEnd());
+  if (shown.note !== undefined) note(shown.note);
   if (message !== undefined) note(message);
-  const shown = Array.isArray(data) ? data.length : 0;
-  if (pagination !== undefined && pagination.total > shown)
-    note(`${shown} of ${pagination.total}: --page and --limit show others, --all shows all of them`);
+  const count = Array.isArray(data) ? data.length : 0;
+  if (pagination !== undefined && pagination.total > count)
+    note(`${count} of ${pagination.total}: --page and --limit show others, --all shows all of them`);
 }
 
 function tableOf(rpc: RoutedRpc, rows: readonly object[]): string {
@@ -32,7 +45,7 @@ function tableOf(rpc: RoutedRpc, rows: readonly object[]): string {
 /** Characters of a cell. */
 const MAX_CELL = 60;
 
-function cellOf(value: unknown): string | null {
+export function cellOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   const text = typeof value === 'string' ? value : textOf(value);
   const line = text.replaceAll(/\s+/g, ' ');

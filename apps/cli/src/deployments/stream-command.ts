@@ -1,0 +1,70 @@
+import { createOrrery, type LiveEntry, OrreryError, type StreamEvent } from '@orrery/sdk';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CommandContext } from '../command-context.js';
+import { type DeploymentReference, findDeployment } from '../operations/references.js';
+import { cellOf } from '../operations/show-answer.js';
+import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
+import { Refusal } from '../server/refusal.js';
+
+interface StreamOptions extends ServerOptions {
+  readonly after?: number;
+  readonly include?: 'all';
+  readonly count?: number;
+  readonly json?: true;
+}
+
+/** `orrery stream`: what happens in a deployment, a line each, until Ctrl-C. */
+export function addStreamCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('stream')
+    .description('follow a deployment: each execution as it is committed, without a gap')
+    .argument('<deployment>', 'a deployment as WORLD/DEPLOYMENT, or one of yours alone')
+    .option('--after <seq>', 'begin after this entry of the journal, 0 for all of it; by default now', whole)
+    .addOption(new Option('--include <all>', 'tell written instances, settings … too').choices(['all']))
+    .option('--count <number>', 'end after this many', whole);
+  withServerOptions(command)
+    .option('--json', 'print each as JSON, on a line of its own')
+    .action(async (deployment: string, options: StreamOptions) => {
+      const server = await serverOf(options, context);
+      const found = await findDeployment(server, deployment);
+      await follow(server, found, options, context);
+    });
+}
+
+/** @throws Refusal when the server does not let it go on; while it is away the stream waits for it */
+async function follow(
+  server: Server,
+  { worldAddress, address }: DeploymentReference,
+  { after, include, count = Number.POSITIVE_INFINITY, json }: StreamOptions,
+  { write }: CommandContext,
+): Promise<void> {
+  const orrery = createOrrery({ url: server.url, token: server.key });
+  let left = count;
+  try {
+    for await (const event of orrery.deployment(worldAddress, address).stream({ after, include })) {
+      write(json === true ? JSON.stringify(event.type === 'entry' ? event.entry : event) : lineOf(event));
+      left -= 1;
+      if (left <= 0) return;
+    }
+  } catch (error) {
+    if (!(error instanceof OrreryError)) throw error;
+    const path = `/api/worlds/${worldAddress}/deployments/${address}/stream`;
+    const { status, code, message, pointers } = error;
+    const problem = { status, code, error: message, errors: pointers };
+    throw new Refusal(server, { method: 'GET', path }, problem);
+  }
+}
+
+const lineOf = (event: StreamEvent): string =>
+  event.type === 'entry' ? entryLine(event.entry) : `push  ${cellOf(event.push)}`;
+
+function entryLine({ seq, executedAt, kind, event, eventVersion, trigger, status, ...entry }: LiveEntry) {
+  const what = event === null ? [kind] : [`${event}@${eventVersion}`, trigger, status];
+  const parts = [seq, executedAt, ...what, entry.error?.code, cellOf(entry.stateChanges)];
+  return parts.filter((part) => part !== undefined && part !== null).join('  ');
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
