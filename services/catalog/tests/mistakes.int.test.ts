@@ -267,6 +267,24 @@ describe('mistakes in a version', () => {
     expect(await catalog.call('events.create', sent)).toEqual(first);
   });
 
+  it('warns of a price that a bound draft gains, with the deployments that bind it', async () => {
+    const free = direct({ 'horse:H1': { wins: 1 } }, { executionSettings: { visibility: 'public' } });
+    const { version } = (await create(free)).data;
+    const params = { ...planted.inWorld, eventName: 'race', version: String(version) };
+    const costs = (priceUsd: number) =>
+      catalog.call('versions.update', { params, body: { executionSettings: { priceUsd } } });
+    expect(await costs(0.5)).not.toHaveProperty('message');
+    const deployment = deploymentAddress();
+    const worldId = planted.world.id;
+    await catalog.ask('claims.versions', { worldId, deployment, versions: [{ event: 'race', version }] });
+    expect(await costs(0.25)).not.toHaveProperty('message');
+    expect((await costs(0.75)).message).toBe(
+      `Warning: /executionSettings/priceUsd: Deployments bind this version: ${deployment}. An execution costs a wallet ` +
+        '0.75 USD there from now on; where the deployment has no payToAddress, no wallet can execute the event.',
+    );
+    expect(await costs(0.75)).not.toHaveProperty('message');
+  });
+
   it('says nothing where nothing is wrong', async () => {
     expect(await create(direct({ 'horse:{{input.id}}': { wins: 1 } }))).not.toHaveProperty('message');
     const fine = scheduled(

@@ -45,7 +45,7 @@ const UNPAYABLE =
   'no wallet can execute it until the deployment has one.';
 
 describe('warnings', () => {
-  it('tell of a price that nobody can pay, when bound and when published', async () => {
+  it('tell of a price that nobody can pay: when bound, when published, when the receiver is removed', async () => {
     const world = { worldAddress: String(catalog.world.id) };
     const bindings = [{ event: 'cheer', eventVersion: 1 }];
     const body = { name: 'Priced', bindings };
@@ -71,6 +71,11 @@ describe('warnings', () => {
     );
     await call('deployments.update', { params, body: { payToAddress: `0x${'1'.repeat(40)}` } });
     expect((await call('deployments.publish', { params })).message).toBe('Deployment is already public');
+    const update = (change: object) => call('deployments.update', { params, body: change });
+    expect((await update({ payToAddress: null, name: 'Free' })).message).toBe(
+      `Warning: /payToAddress: ${UNPAYABLE}`,
+    );
+    expect(await update({ name: 'Still free' })).not.toHaveProperty('message');
   });
 
   it('tell of filter names that the version does not declare', async () => {

@@ -13,6 +13,9 @@ export function inUse(
   { what, users, advice }: { what: string; users: readonly string[]; advice: string },
 ): ServiceError {
   const usedBy = users.slice(0, MAX_NAMED);
-  const others = users.length > MAX_NAMED ? ' and others' : '';
-  return new ServiceError(code, `${what}: ${usedBy.join(', ')}${others}. ${advice}`, { facts: { usedBy } });
+  return new ServiceError(code, `${what}: ${namedUsers(users)}. ${advice}`, { facts: { usedBy } });
 }
+
+/** Some of the users, for a sentence. */
+export const namedUsers = (users: readonly string[]): string =>
+  `${users.slice(0, MAX_NAMED).join(', ')}${users.length > MAX_NAMED ? ' and others' : ''}`;

@@ -1,5 +1,6 @@
 import type { FieldProblem, VersionBody } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
+import { claimantsOf } from '../claims/claim-store.js';
 import type { CatalogLimits } from '../config.js';
 import { nowOf, type Trx } from '../database/db.js';
 import type { EventRow, VersionRow } from '../database/schema.js';
@@ -11,7 +12,7 @@ import { readSpellings } from './read-spellings.js';
 import { EMPTY_VERSION, type StoredVersion } from './stored-version.js';
 import { linkNamedSchemas } from './version-schemas.js';
 import { insertVersion, replaceDefinition } from './version-store.js';
-import { versionWarnings } from './version-warnings.js';
+import { priceOf, priceWarnings, versionWarnings } from './version-warnings.js';
 
 /** What checking and writing a version needs. */
 export interface SaveDependencies {
@@ -75,5 +76,7 @@ export async function changeVersion(
   const { definition, link, warnings } = await prepare(context, trx, worldId, current.definition, body, '');
   const version = await replaceDefinition(trx, current.id, definition, nowOf(context));
   await link(version.id);
-  return { version, warnings };
+  const isPriced = priceOf(definition) > priceOf(current.definition);
+  const users = isPriced ? await claimantsOf(trx, 'version', current.id) : [];
+  return { version, warnings: [...warnings, ...priceWarnings(definition, users)] };
 }

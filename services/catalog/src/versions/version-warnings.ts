@@ -13,6 +13,7 @@ import {
   findNestedTypes,
   templateReferences,
 } from '@orrery/expressions';
+import { namedUsers } from '../claims/in-use.js';
 import { below, TEMPLATE } from './problem-places.js';
 import type { StoredVersion } from './stored-version.js';
 
@@ -59,6 +60,19 @@ function guardWarnings({ guards }: StoredVersion, attributes: AttributeNames): F
     const message = `No entity schema of the version has an attribute "${name}". Did you mean "${meant}"?`;
     return meant === undefined ? [] : [fieldProblem(pointer, 'unknown_attribute', message)];
   });
+}
+
+/** US dollars that an execution costs a wallet. */
+export const priceOf = ({ executionSettings }: StoredVersion): number =>
+  executionSettings?.visibility === 'public' ? (executionSettings.priceUsd ?? 0) : 0;
+
+/** A draft that has become dearer costs that at once where it is bound. @param users deployments that bind it */
+export function priceWarnings(version: StoredVersion, users: readonly string[]): FieldProblem[] {
+  if (users.length === 0) return [];
+  const message =
+    `Deployments bind this version: ${namedUsers(users)}. An execution costs a wallet ${priceOf(version)} USD there from ` +
+    'now on; where the deployment has no payToAddress, no wallet can execute the event.';
+  return [fieldProblem('/executionSettings/priceUsd', 'price_raised', message)];
 }
 
 /** The strict form, in which models are asked first, can set attributes alone (docs/ai.md). */

@@ -98,8 +98,14 @@ export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHan
         refuseUnpricedBudget(models, state, body);
         return settingsOf(state, body);
       };
-      const { record } = await lanes.submit(changeItem(deployment, call, decide));
-      return { data: record };
+      let warnings: readonly FieldProblem[] = [];
+      const prepare = async (state: DeploymentState) => {
+        if (body.payToAddress === null)
+          warnings = await unpayableBound(catalog, state, null, '/payToAddress');
+      };
+      const { record } = await lanes.submit(changeItem(deployment, call, decide, prepare));
+      const message = withWarnings(warnings);
+      return { data: record, ...(message !== undefined && { message }) };
     },
     'deployments.delete': async (deployment, _request, call) => {
       await lanes.submit(
@@ -125,7 +131,7 @@ export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHan
     'deployments.publish': async (deployment, _request, call) => {
       let warnings: readonly FieldProblem[] = [];
       const prepare = async (state: DeploymentState) => {
-        warnings = await unpayableBound(catalog, state);
+        warnings = await unpayableBound(catalog, state, state.row.pay_to_address, '');
       };
       const publish = changeItem(deployment, call, set('is_public', true, 'published'), prepare);
       const { record, changed } = await lanes.submit(publish);

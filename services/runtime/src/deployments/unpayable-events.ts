@@ -16,13 +16,18 @@ export function unpayable(
   return [fieldProblem(pointer, 'pay_to_address_missing', message)];
 }
 
-/** The bound events that nobody can pay for. A warning is not worth a failure: without the catalog there are none. */
+/**
+ * The bound events that nobody can pay for with this receiver. A warning is not worth a failure: without the catalog there
+ * are none.
+ */
 export async function unpayableBound(
   catalog: Pick<CatalogClient, 'version'>,
-  { row, bindings }: DeploymentState,
+  { bindings }: Pick<DeploymentState, 'bindings'>,
+  payToAddress: string | null,
+  pointer: string,
 ): Promise<FieldProblem[]> {
-  if (row.pay_to_address !== null) return [];
+  if (payToAddress !== null) return [];
   const versions = [...bindings.values()].map(({ versionId }) => catalog.version(versionId));
   const found = await Promise.all(versions).catch(() => []);
-  return found.flatMap((one) => (one === undefined ? [] : unpayable(one.definition, null, '')));
+  return found.flatMap((one) => (one === undefined ? [] : unpayable(one.definition, null, pointer)));
 }
