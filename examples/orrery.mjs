@@ -1,5 +1,6 @@
 // Runs the command `orrery` for the examples and shows it, so that each step can be repeated by hand (docs/cli.md).
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { createProgram } from '@orrery/cli/program';
 
 /** Says what comes next. */
@@ -18,6 +19,31 @@ export async function orreryData(shown, ...args) {
   return data;
 }
 
+/**
+ * Applies the world whose files stand beside a script, and creates the deployment of its `deployment.json`, which runs all
+ * events. The first instances are left to the script.
+ * @param script its `import.meta.url`
+ * @param says what the deployment is for
+ */
+export async function openWorld(script, { says, options = [] }) {
+  const { name, instances } = JSON.parse(readFileSync(new URL('deployment.json', script), 'utf8'));
+  say('The world, as the files of this folder have it');
+  const folder = fileURLToPath(new URL('.', script));
+  const { world } = await orreryData(
+    ({ changes }) => ({ changes: changes.length }),
+    'world',
+    'apply',
+    folder,
+    '--yes',
+  );
+  say(says);
+  const shown = (one) => ({ address: one.address, name: one.name });
+  const create = ['deployments', 'create', world, name, '--bind-all', ...options];
+  const { worldId, id, address } = await orreryData(shown, ...create);
+  // By their numbers; `WORLD/DEPLOYMENT` takes names, too.
+  return { deployment: `${worldId}/${id}`, address, instances };
+}
+
 /** Runs a command that is meant to be refused, and shows why it is. */
 export async function refused(...args) {
   const output = await run(args).catch((error) => {
@@ -25,9 +51,6 @@ export async function refused(...args) {
   });
   if (output !== undefined) throw new Error(`This was meant to be refused:\n${output}`);
 }
-
-/** The deployment that an example begins with, of its `deployment.json`: a name and the first instances. */
-export const deploymentOf = (script) => JSON.parse(readFileSync(new URL('deployment.json', script), 'utf8'));
 
 export async function createInstances(deployment, instances) {
   for (const { entitySchema, instanceId, state = {} } of instances) {

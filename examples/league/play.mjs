@@ -1,29 +1,9 @@
 // A league: results make the table, rules hold for everybody, the history can be proved.
-import { fileURLToPath } from 'node:url';
-import { createInstances, deploymentOf, orrery, orreryData, refused, say } from '../orrery.mjs';
+import { createInstances, openWorld, orrery, refused, say } from '../orrery.mjs';
 
-const { name, instances } = deploymentOf(import.meta.url);
-
-say('The world, as the files of this folder have it');
-const { world } = await orreryData(
-  ({ changes }) => ({ changes: changes.length }),
-  'world',
-  'apply',
-  fileURLToPath(new URL('.', import.meta.url)),
-  '--yes',
-);
-
-say('A season: a deployment that runs all events in their latest versions');
-const { worldId, id } = await orreryData(
-  (one) => ({ address: one.address, name: one.name }),
-  'deployments',
-  'create',
-  world,
-  name,
-  '--bind-all',
-);
-// By their numbers; `WORLD/DEPLOYMENT` takes names, too.
-const season = `${worldId}/${id}`;
+const { deployment: season, instances } = await openWorld(import.meta.url, {
+  says: 'A season: a deployment that runs all events in their latest versions',
+});
 
 say('Its teams');
 await createInstances(season, instances);

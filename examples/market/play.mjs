@@ -5,35 +5,19 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { createInstances, deploymentOf, orrery, orreryData, refused, say } from '../orrery.mjs';
+import { createInstances, openWorld, orrery, refused, say } from '../orrery.mjs';
 
 const { ORRERY_DATA_DIR = '.orrery', PAY_TO = '0x2222222222222222222222222222222222222222' } = process.env;
-const { name, instances } = deploymentOf(import.meta.url);
 const { EVM_KEY_FILE = join(ORRERY_DATA_DIR, 'payer-key') } = process.env;
 
-say('The world, as the files of this folder have it');
-const { world } = await orreryData(
-  ({ changes }) => ({ changes: changes.length }),
-  'world',
-  'apply',
-  fileURLToPath(new URL('.', import.meta.url)),
-  '--yes',
-);
-
-say('A market day, which is paid to an address of yours (PAY_TO)');
-const { worldId, id, address } = await orreryData(
-  (one) => ({ address: one.address, name: one.name }),
-  'deployments',
-  'create',
-  world,
-  name,
-  '--bind-all',
-  '--pay-to-address',
-  PAY_TO,
-);
-// By their numbers; `WORLD/DEPLOYMENT` takes names, too.
-const market = `${worldId}/${id}`;
+const {
+  deployment: market,
+  address,
+  instances,
+} = await openWorld(import.meta.url, {
+  says: 'A market day, which is paid to an address of yours (PAY_TO)',
+  options: ['--pay-to-address', PAY_TO],
+});
 await createInstances(market, instances);
 await orrery('execute', market, 'restock', 'good=honey', 'quantity=12');
 

@@ -1,33 +1,13 @@
 // A village of agents: a model moves them, on a schedule and on request, within bounds that it cannot leave.
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { createInstances, deploymentOf, orrery, orreryData, refused, say } from '../orrery.mjs';
-
-const { name, instances } = deploymentOf(import.meta.url);
+import { createInstances, openWorld, orrery, orreryData, refused, say } from '../orrery.mjs';
 
 say('Which model decides? Without one of yours it is the sampler, which draws values that fit (docs/ai.md)');
 await orrery('models', 'list');
 
-say('The world, as the files of this folder have it');
-const { world } = await orreryData(
-  ({ changes }) => ({ changes: changes.length }),
-  'world',
-  'apply',
-  fileURLToPath(new URL('.', import.meta.url)),
-  '--yes',
-);
-
-say('A village whose days pass by themselves from now on, one each minute');
-const { worldId, id } = await orreryData(
-  (one) => ({ address: one.address, name: one.name }),
-  'deployments',
-  'create',
-  world,
-  name,
-  '--bind-all',
-);
-// By their numbers; `WORLD/DEPLOYMENT` takes names, too.
-const village = `${worldId}/${id}`;
+const { deployment: village, instances } = await openWorld(import.meta.url, {
+  says: 'A village whose days pass by themselves from now on, one each minute',
+});
 await createInstances(village, instances);
 
 say('A gift follows rules, no model is asked; nobody gives what they do not have');
