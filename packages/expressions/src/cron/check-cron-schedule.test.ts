@@ -33,8 +33,22 @@ describe('checkCronSchedule', () => {
   });
 
   it('says what is wrong in words of its own', () => {
-    expect(checkCronSchedule({ schedule: '60 * * * *' }, now)?.reason).toBe('Invalid value for minute: 60.');
+    expect(checkCronSchedule({ schedule: '*/0 * * * *' }, now)?.reason).toMatch(/^Syntax error, .*stepping/);
     expect(checkCronSchedule({ schedule: '@daily' }, now)?.reason).toMatch('five fields: minute, hour');
+  });
+
+  it.each([
+    ['61 * * * *', 'The minute is 0–59, not "61".'],
+    ['1,99 * * * *', 'The minute is 0–59, not "1,99".'],
+    ['a * * * *', 'The minute is 0–59, not "a".'],
+    ['*/15 24 * * *', 'The hour is 0–23, not "24".'],
+    ['0 0 32 * *', 'The day of the month is 1–31, not "32".'],
+    ['0 0 L 0 *', 'The month is 1–12, not "0".'],
+    ['0 0 * FOO *', 'The month is 1–12, not "FOO".'],
+    ['0 0 * JAN 8', 'The day of the week is 0–7, not "8".'],
+    ['0 0 15W * MON-FRY', 'The day of the week is 0–7, not "MON-FRY".'],
+  ])('says of %j what its field may be', (schedule, reason) => {
+    expect(checkCronSchedule({ schedule }, now)).toEqual({ field: 'schedule', reason });
   });
 
   it('checks the time zone', () => {

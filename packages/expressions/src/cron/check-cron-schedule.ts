@@ -38,8 +38,32 @@ export function checkCronSchedule(
       return { field: 'schedule', reason: 'The schedule never fires.' };
     return undefined;
   } catch (error) {
-    return { field: 'schedule', reason: reasonOf(error) };
+    return { field: 'schedule', reason: wrongField(schedule) ?? reasonOf(error) };
   }
+}
+
+const MONTHS = 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ');
+const DAYS = 'SUN MON TUE WED THU FRI SAT'.split(' ');
+const FIELDS = [
+  { name: 'minute', min: 0, max: 59, words: [] },
+  { name: 'hour', min: 0, max: 23, words: [] },
+  { name: 'day of the month', min: 1, max: 31, words: ['L', 'W', 'LW'] },
+  { name: 'month', min: 1, max: 12, words: MONTHS },
+  { name: 'day of the week', min: 0, max: 7, words: ['L', ...DAYS] },
+];
+
+/** Which field holds a number out of its range, or an unknown word; croner counts some numbers from 0. */
+function wrongField(schedule: string): string | undefined {
+  const texts = schedule.trim().split(/\s+/);
+  for (const [at, { name, min, max, words }] of FIELDS.entries()) {
+    const text = texts[at] ?? '';
+    // What follows a slash is a step, what follows a number sign counts weeks.
+    const numbers = text.replaceAll(/[/#]\d+/g, '').match(/\d+/g) ?? [];
+    const unknown = (text.match(/[a-z]+/gi) ?? []).filter((word) => !words.includes(word.toUpperCase()));
+    if (unknown.length > 0 || numbers.some((one) => Number(one) < min || Number(one) > max))
+      return `The ${name} is ${min}–${max}, not "${quoted(text, 64)}".`;
+  }
+  return undefined;
 }
 
 /** What croner says, without the name of its class in front. */
