@@ -44,7 +44,7 @@ describe('the page /docs', () => {
  * between; the version that is made second is the one that is deleted.
  */
 const IN_ORDER = `
-  accountsMe worldsCreate worldsDelete worldsCreate worldsList worldsGet worldsUpdate worldsPublish worldsUnpublish
+  accountsMe worldsCreate worldsDelete worldsCreate worldsList worldsGet worldsUpdate worldsPublish worldsUnpublish worldsCheck
   entitySchemasCreate entitySchemasDelete entitySchemasCreate entitySchemasList entitySchemasGet entitySchemasUpdate
   attributesCreate attributesList attributesGet attributesUpdate attributesDelete
   eventsCreate eventsDelete eventsCreate eventsList eventsGet eventsUpdate

@@ -207,23 +207,76 @@ describe('a folder that is wrong', () => {
     );
   });
 
-  it('is refused by the server with the line in its file, and goes on where it stopped', async () => {
+  const WIN = `name: win
+readEntities:
+  - schema: horse
+mutationSettings:
+  template:
+    horse:H1:
+      wins: "{{ entities.horse.H1.wins + input.n }}"
+`;
+
+  it('is checked by the server before anything is applied, with files and lines', async () => {
     await put('half/world.yaml', 'name: Half\n');
-    await put('half/schemas/horse.yaml', 'name: horse\n');
-    const event = (increment: string) =>
-      `name: win\nmutationSettings:\n  template:\n    horse:H1:\n      wins: {$increment: "{{ ${increment} }}"}\n`;
-    await put('half/events/win.yaml', event('input.'));
-    const { stderr } = await orrery.end('world', 'apply', at('half'));
-    expect(stderr).toContain(
-      '/events was refused (400 invalid_template): The files say what the server refuses.',
+    await put('half/schemas/horse.yaml', 'name: horse\nattributes:\n  - {name: wins, type: integer}\n');
+    await put(
+      'half/schemas/dog.yaml',
+      'name: dog\nattributes:\n  - {name: age, type: integer, defaultValue: x}\n',
     );
-    expect(stderr).toContain(`\n  ${at('half/events/win.yaml')}:5: `);
+    await put(
+      'half/events/win.yaml',
+      WIN.replace('- schema: horse', '- schema: hrose').replace('n }}', ' }}'),
+    );
+    await put(
+      'half/events/lose.yaml',
+      'name: lose\nmutationSettings:\n  template:\n    hrose:H1: {wins: 0}\n',
+    );
+    for (const options of [['--dry-run'], []]) {
+      const { failed, stderr } = await orrery.end('world', 'apply', at('half'), ...options);
+      expect([failed, stderr.split('\n')]).toEqual([
+        true,
+        [
+          'The server would refuse:',
+          expect.stringContaining(`${at('half/schemas/dog.yaml')}:3: `),
+          `${at('half/events/lose.yaml')}:4: The world has no entity schema "hrose". Did you mean "horse"?`,
+          expect.stringContaining(`${at('half/events/win.yaml')}:7: Line 1, column `),
+          '',
+        ],
+      ]);
+    }
+    expect(await orrery.run('worlds', 'list', '--owner', 'me')).not.toContain('Half');
+  });
+
+  it('is warned of with files and lines, once, and with the deployments that run a changing draft', async () => {
+    await rm(at('half/schemas/dog.yaml'));
+    await rm(at('half/events/lose.yaml'));
+    await put('half/events/win.yaml', WIN.replace('wins: "', 'winz: "'));
+    const warning = `Warning: ${at('half/events/win.yaml')}:7: The entity schema "horse" has no attribute "winz". Did you mean "wins"?\n`;
+    for (const options of [['--dry-run'], []])
+      expect((await orrery.end('world', 'apply', at('half'), ...options)).stderr).toBe(warning);
+    await orrery.run('deployments', 'create', 'Half', 'Season 1', '--bind-all');
+    await put('half/events/win.yaml', WIN);
+    const apply = (...options: string[]) => orrery.end('world', 'apply', at('half'), ...options);
+    expect((await apply('--dry-run')).stderr).toBe(
+      'event win: version 1 is bound by "Season 1", which run it as changed from then on; --new-versions leaves them as they are.\n',
+    );
+    expect((await apply('--new-versions')).stderr).toBe('');
+  });
+
+  it('is refused where only applying can tell, and goes on where it stopped', async () => {
+    await orrery.run('instances', 'create', 'Half/Season 1', 'horse', 'H1');
+    await orrery.run('bindings', 'remove', 'Half/Season 1', 'win');
+    await rm(at('half/schemas/horse.yaml'));
+    await rm(at('half/events/win.yaml'));
+    await put('half/schemas/dog.yaml', 'name: dog\n');
+    const { stderr } = await orrery.end('world', 'apply', at('half'), '--prune');
+    expect(stderr).toContain('/entity-schemas/horse was refused (409 entity_schema_in_use): ');
     expect(stderr).toContain(
       '2 of 3 changes were made before: mend this one and apply again, which goes on here.',
     );
-    await put('half/events/win.yaml', event('input.n'));
-    const { changes } = await orrery.json('world', 'apply', at('half'));
-    expect(changes).toEqual([{ what: 'create event', name: 'win' }]);
+    await orrery.run('deployments', 'delete', 'Half/Season 1');
+    const { changes } = await orrery.json('world', 'apply', at('half'), '--prune');
+    expect(changes).toEqual([{ what: 'delete schema', name: 'horse' }]);
   });
 
   it("is not overwritten with another world, and another's world is not exported", async () => {

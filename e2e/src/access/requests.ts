@@ -79,6 +79,7 @@ export const requests: Readonly<Record<string, RequestParts>> = {
   'schedules.resume': nothing,
   'schedules.run': nothing,
   'occurrences.list': nothing,
+  'worlds.check': { body: { events: [{ name: 'run', firstVersion: {} }] } },
   'cron.preview': { body: { schedule: '0 9 * * *' } },
   'chains.list': nothing,
   'pushes.list': nothing,

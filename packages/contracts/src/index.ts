@@ -1,4 +1,5 @@
 export * from './catalog/attributes.js';
+export * from './catalog/check-definitions.js';
 export * from './catalog/contract.js';
 export * from './catalog/definitions.js';
 export * from './catalog/entity-schemas.js';

@@ -13,6 +13,7 @@ import type { Announce } from './changes/announce-change.js';
 import { claimHandlers } from './claims/handlers.js';
 import type { CatalogLimits } from './config.js';
 import type { Db, Pool } from './database/db.js';
+import { checkHandlers } from './definitions/check-definitions.js';
 import { definitionHandlers } from './definitions/handlers.js';
 import { entitySchemaHandlers } from './entity-schemas/handlers.js';
 import { eventHandlers } from './events/handlers.js';
@@ -42,6 +43,7 @@ export const catalogHandlers = (context: CatalogContext): CatalogHandlers =>
     ...eventHandlers(context),
     ...versionHandlers(context),
     ...definitionHandlers(context),
+    ...checkHandlers(context),
     ...claimHandlers(context),
     'limits.ofDefinitions': async () => limitsOf(context.limits),
   });

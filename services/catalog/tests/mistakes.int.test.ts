@@ -184,6 +184,55 @@ describe('mistakes in a version', () => {
     expect(await refused(body)).toEqual(answer);
   });
 
+  /** The definitions of the world as `worlds.check` takes them, with the body as an event's. */
+  const definitions = ({ event = {} }: { event?: object }) => ({
+    entitySchemas: [
+      {
+        name: 'horse',
+        attributes: [
+          { name: 'wins', type: 'integer' },
+          { name: 'speed', type: 'float' },
+        ],
+      },
+      { name: 'plot' },
+    ],
+    events: [
+      { name: 'fine', firstVersion: {} },
+      { name: 'checked', firstVersion: event },
+    ],
+  });
+  const check = async (body: object) => (await catalog.call('worlds.check', { body })).data;
+  const PLACE = '/events/1/firstVersion';
+
+  it.each(refusals)('finds %s without saving it', async (_what, event, _code, ...problems) => {
+    const sent = definitions({ event });
+    const found = await check(sent).then(
+      (data) => data.problems,
+      // What has no form of a definition is refused as a whole.
+      async (error) => (await refusalOf(Promise.reject(error))).errors,
+    );
+    expect(found.map(({ pointer, message }) => `${pointer}: ${message}`)).toEqual(
+      problems.map((problem) => `${PLACE}${problem}`),
+    );
+  });
+
+  it('finds what is wrong with schemas, and names that appear twice', async () => {
+    const { events } = definitions({});
+    const wrong = { name: 'plot', attributes: [{ name: 'size', type: 'integer', defaultValue: 'x' }] };
+    const { problems, warnings } = await check({
+      entitySchemas: [{ name: 'plot' }, wrong],
+      events: [...events, { name: 'fine', firstVersion: { behaviorPrompt: 'x'.repeat(40_000) } }],
+    });
+    expect(problems.map(({ pointer }) => pointer)).toEqual([
+      '/entitySchemas/1/name',
+      '/events/2/name',
+      '/entitySchemas/1/attributes/0/defaultValue',
+      '/events/2/firstVersion/behaviorPrompt',
+    ]);
+    expect(warnings).toEqual([]);
+    expect(await check({})).toEqual({ problems: [], warnings: [] });
+  });
+
   it('points into firstVersion, and saves nothing', async () => {
     const body = { name: 'bad', firstVersion: direct({ 'hrose:H1': {} }) };
     const refusal = await refusalOf(catalog.call('events.create', { params: planted.inWorld, body }));
@@ -247,6 +296,14 @@ describe('mistakes in a version', () => {
       'Warning: /guards/deny/0: No entity schema of the version has an attribute "sped". Did you mean "speed"?',
     ],
   ];
+
+  it.each(warnings)('warns of %s without saving it', async (_what, event, message) => {
+    const found = await check(definitions({ event }));
+    expect(found.problems).toEqual([]);
+    expect(found.warnings.map((one) => `${one.pointer}: ${one.message}`)).toEqual([
+      message.replace('Warning: ', PLACE),
+    ]);
+  });
 
   it.each(warnings)('saves and warns of %s', async (_what, body, message) => {
     const created = await create(body);

@@ -72,11 +72,13 @@ function attributeRequest(
   return { method: 'PUT', path, body: { ...NO_ATTRIBUTE, ...attribute } };
 }
 
-function newEvent({ name, description, ...firstVersion }: EventDefinition) {
+/** The body that creates an event with a definition as its first version. */
+export function newEvent({ name, description, ...firstVersion }: EventDefinition) {
   return { name, ...(description && { description }), firstVersion };
 }
 
-const withoutFirstVersion = (pointer: string): string => pointer.replace(/^\/firstVersion/, '');
+/** A pointer into that body as one into the definition. */
+export const withoutFirstVersion = (pointer: string): string => pointer.replace(/^\/firstVersion/, '');
 
 function eventRequests({ name, from, to, version }: EventChange): ChangeRequest[] {
   const path = pathOf('events', name);

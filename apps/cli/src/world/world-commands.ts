@@ -4,6 +4,8 @@ import type { CommandContext } from '../command-context.js';
 import { findWorld, ownWorlds } from '../operations/references.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
 import { applyChanges } from './apply-changes.js';
+import { boundDrafts } from './bound-drafts.js';
+import { type CheckedWarning, checkWithServer } from './check-with-server.js';
 import { type Plan, planChanges } from './plan-changes.js';
 import { nameInFolder, readFolder, type WorldFolder } from './read-folder.js';
 import { readStoredWorld } from './read-stored-world.js';
@@ -46,7 +48,7 @@ export function addWorldCommands(program: Command, context: CommandContext): voi
     .description('make a world equal to a folder: show what changes, ask, and do it')
     .argument('<folder>', 'as `export` writes it')
     .option(WORLD, 'by its id, address or name; else the one of yours that is named as in the files')
-    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--dry-run', 'show what would change and what the server would refuse, and change nothing')
     .option('--yes', 'do not ask')
     .option('--prune', 'delete the schemas and events that the folder does not have')
     .option('--new-versions', 'give changed events a new version, even where the latest one is a draft');
@@ -95,10 +97,30 @@ async function applyFolder(path: string, options: ApplyOptions, context: Command
   // For programs nothing but the outcome is written.
   const say = options.json === true ? () => undefined : context.write;
   say(introduction(plan, folder, stored));
+  const warnings = await checked(plan, { server, folder, stored, prune }, context);
   const isWanted = await isConfirmed(plan, folder, options, context);
-  const world = isWanted ? await makeChanges(plan, { server, folder, stored }, context) : stored?.address;
+  const world = isWanted
+    ? await makeChanges(plan, { server, folder, stored, warnings }, context)
+    : stored?.address;
   if (isWanted) say(`${folder.world.name} (${world}) is as the files say.`);
   if (options.json === true) context.write(JSON.stringify(outcomeOf(plan, world, isWanted), null, 2));
+}
+
+/** Says what is likely to be wrong before anybody is asked. @throws StartupError with what the server would refuse */
+async function checked(
+  plan: Plan,
+  checking: Parameters<typeof checkWithServer>[1],
+  { note }: CommandContext,
+): Promise<readonly CheckedWarning[]> {
+  const { server, stored } = checking;
+  if (plan.changes.length === 0) return [];
+  const warnings = await checkWithServer(plan, checking);
+  if (warnings === undefined)
+    note('The server is older than this command: it checks the definitions only when they are applied.');
+  for (const { shown } of warnings ?? []) note(`Warning: ${shown}`);
+  if (stored !== undefined)
+    for (const sentence of await boundDrafts(plan, stored.address, server)) note(sentence);
+  return warnings ?? [];
 }
 
 /** The world that is meant; undefined: it is created. */
@@ -134,17 +156,32 @@ async function isConfirmed(
   return answer;
 }
 
+interface Making {
+  readonly server: Server;
+  readonly folder: WorldFolder;
+  readonly stored: StoredWorld | undefined;
+  /** They were said with file and line, so they are not said again. */
+  readonly warnings: readonly CheckedWarning[];
+}
+
 function makeChanges(
   { changes }: Plan,
-  { server, folder, stored }: { server: Server; folder: WorldFolder; stored: StoredWorld | undefined },
+  { server, folder, stored, warnings }: Making,
   { note }: CommandContext,
 ): Promise<string> {
+  const said = warnings.flatMap((warning) => warning.said);
   return applyChanges(changes, {
     server,
     folder,
     address: stored?.address,
     onDone: (change, messages) => {
-      for (const message of messages) note(`${change.what.split(' ')[1]} ${change.name}: ${message}`);
+      for (const message of messages) {
+        const rest = said
+          .reduce((text, known) => text.replace(known, ''), message)
+          .replace(/There are \d+ more warnings\./, '')
+          .trim();
+        if (rest !== '') note(`${change.what.split(' ')[1]} ${change.name}: ${rest}`);
+      }
     },
   });
 }

@@ -51,8 +51,7 @@ export async function linkNamedSchemas(
 ): Promise<LinkedSchemas> {
   const named = schemasNamed(version);
   const schemas = await holdNamed(trx, worldId, [...named, ...schemasInTemplate(version)]);
-  const known = new Set(schemas.map(({ name }) => name));
-  const errors = namesWithPointers(version, pointers).filter(({ name }) => !known.has(name));
+  const errors = unknownNames(version, pointers, schemas);
   if (errors.length > 0) throw unknownSchemas(errors, await schemaNames(trx, worldId));
   const ids = schemas.filter(({ name }) => named.includes(name)).map(({ id }) => id);
   return { schemas, link: (versionId) => replaceLinks(trx, versionId, ids) };
@@ -92,6 +91,21 @@ const namesWithPointers = (
     schema === undefined ? [] : [{ name: schema, pointer: `${root}${TEMPLATE}${pointer}` }],
   ),
 ];
+
+type Named = readonly { readonly name: string }[];
+
+function unknownNames(version: StoredVersion, pointers: VersionPointers, known: Named): NamedPointer[] {
+  const names = new Set(known.map(({ name }) => name));
+  return namesWithPointers(version, pointers).filter(({ name }) => !names.has(name));
+}
+
+/** @throws ServiceError `unknown_entity_schema` for names that are none of all schemas of a world */
+export function refuseUnknownSchemas(version: StoredVersion, pointers: VersionPointers, all: Named): void {
+  const unknown = unknownNames(version, pointers, all);
+  if (unknown.length === 0) return;
+  const names = all.map(({ name }) => name);
+  throw unknownSchemas(unknown, names);
+}
 
 function unknownSchemas(unknown: NamedPointer[], known: readonly string[]): ServiceError {
   const errors: FieldProblem[] = unknown

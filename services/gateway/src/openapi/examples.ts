@@ -28,6 +28,10 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     domainTags: ['racing'],
     promptSeed: 'A small track with honest horses.',
   },
+  'worlds.check': {
+    entitySchemas: [{ name: 'horse', attributes: [wins] }],
+    events: [{ name: 'race-result', firstVersion: direct }],
+  },
   'worlds.update': { description: 'Races every hour' },
   'entitySchemas.create': { name: 'horse', attributes: [wins] },
   'entitySchemas.update': { description: 'A horse and its record' },

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { operation } from '../rpc/operation.js';
+import { createEntitySchemaBody } from './entity-schemas.js';
+import { createEventBody } from './events.js';
+
+/** Definitions of one kind in one request; a world has no more of them by default. */
+const MAX_CHECKED = 500;
+/** Problems, and warnings, that one answer names. */
+export const MAX_FOUND = 100;
+
+const found = z
+  .strictObject({
+    pointer: z.string().describe('The place in the body, as RFC 6901 says it.'),
+    code: z.string().describe('What is wrong, as a word for programs.'),
+    message: z.string().describe('What is wrong, and what to write.'),
+  })
+  .meta({ id: 'DefinitionProblem', description: 'What is wrong with one place of a definition.' });
+
+export const definitionCheck = z
+  .strictObject({
+    problems: z.array(found).max(MAX_FOUND).describe('What saving these definitions would refuse.'),
+    warnings: z
+      .array(found)
+      .max(MAX_FOUND)
+      .describe('Likely mistakes that are allowed: saving tells them, too.'),
+  })
+  .meta({ id: 'DefinitionCheck', description: 'What is wrong with the definitions of a world.' });
+export type DefinitionCheck = z.infer<typeof definitionCheck>;
+
+export const checkDefinitionsBody = z
+  .strictObject({
+    entitySchemas: z
+      .array(createEntitySchemaBody)
+      .max(MAX_CHECKED)
+      .default([])
+      .describe('The schemas of the world: those that the events may name.'),
+    events: z.array(createEventBody).max(MAX_CHECKED).default([]).describe('Events with a version each.'),
+  })
+  .meta({ id: 'CheckedDefinitions', description: 'Definitions of a world, which need not exist.' });
+export type CheckDefinitionsBody = z.output<typeof checkDefinitionsBody>;
+
+export const checkRpcs = {
+  'worlds.check': operation({
+    http: {
+      method: 'POST',
+      path: '/api/worlds/check',
+      status: 200,
+      tag: 'Worlds',
+      summary: 'Check the definitions of a world as saving them would, and store nothing',
+    },
+    access: { scope: 'read', relation: 'account' },
+    errors: [],
+    body: checkDefinitionsBody,
+    data: definitionCheck,
+  }),
+};
