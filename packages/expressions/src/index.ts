@@ -15,6 +15,7 @@ export { findCertainRefusals } from './mistakes/find-certain-refusals.js';
 export { findContractMistakes, findNestedTypes } from './mistakes/find-contract-mistakes.js';
 export {
   findBracesInKeys,
+  findKeysWithoutSchema,
   findLiteralReferences,
   findLiteralValues,
 } from './mistakes/find-literal-placeholders.js';

@@ -266,6 +266,11 @@ describe('mistakes in a version', () => {
       `Warning: /mutationSettings/template/plot:{{input.id}}/owner: "${DOLLAR}{input.owner}" is stored as this very text. For the value that it names write {{ … }}: "{{ input.owner }}".`,
     ],
     [
+      'a key without a schema',
+      direct({ 'plot{{input.id}}': { owner: 'x' } }),
+      'Warning: /mutationSettings/template/plot{{input.id}}: "plot{{input.id}}" names no schema: a key is "schema:instanceId", as in "plot:{{input.id}}".',
+    ],
+    [
       'an expression without braces',
       direct({ 'plot:{{input.id}}': { honey: 'entities.plot.honey + 1' } }),
       'Warning: /mutationSettings/template/plot:{{input.id}}/honey: "entities.plot.honey + 1" is stored as this very text. For the value that it names write {{ … }}: "{{ entities.plot.honey + 1 }}".',

@@ -99,6 +99,20 @@ const literalValue = (value: string, expression: string, pointer: string): Field
       `"{{ ${quoted(expression)} }}".`,
   );
 
+/**
+ * Change keys of text and placeholders without a colon, `hive{{input.id}}`: only a value that holds the colon could make
+ * one of it. They are warnings. A key that is one placeholder alone is the caller's choice.
+ */
+export const findKeysWithoutSchema = (template: JsonObject): FieldProblem[] =>
+  changesIn(template).flatMap(({ key, pointer }) => {
+    const written = literalsOf(key).trim();
+    if (!key.includes('{{') || written === '' || written.includes(':')) return [];
+    const meant = key.replace(/^([^{]+)(\{\{.*)$/s, '$1:$2');
+    const advice = meant === key ? '' : `, as in "${quoted(meant)}"`;
+    const message = `"${quoted(key)}" names no schema: a key is "schema:instanceId"${advice}.`;
+    return [fieldProblem(pointer, 'no_schema', message)];
+  });
+
 /** What of a text is written as it stands, without its placeholders. */
 function literalsOf(text: string): string {
   const found = findPlaceholders(text);

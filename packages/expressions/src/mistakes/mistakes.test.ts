@@ -5,7 +5,12 @@ import { compileContract } from '../schemas/compile-contract.js';
 import { compileTemplate } from '../templates/compile-template.js';
 import { findCertainRefusals } from './find-certain-refusals.js';
 import { findContractMistakes, findNestedTypes } from './find-contract-mistakes.js';
-import { findBracesInKeys, findLiteralReferences, findLiteralValues } from './find-literal-placeholders.js';
+import {
+  findBracesInKeys,
+  findKeysWithoutSchema,
+  findLiteralReferences,
+  findLiteralValues,
+} from './find-literal-placeholders.js';
 import { findMisspeltAttributes } from './find-misspelt-attributes.js';
 import { findUndeclaredInputs, findUnreadEntities } from './find-unreadable.js';
 import { findWrongOperands } from './find-wrong-operands.js';
@@ -172,6 +177,25 @@ describe('braces that are no placeholder', () => {
     'takes the key %s',
     (key) => {
       expect(findBracesInKeys({ [key]: {} })).toEqual([]);
+    },
+  );
+});
+
+describe('change keys without a colon', () => {
+  it.each([
+    ['hive{{input.id}}', ', as in "hive:{{input.id}}"'],
+    ['{{input.id}}hive', ''],
+  ])('warns of %s', (key, advice) => {
+    const message = `"${key}" names no schema: a key is "schema:instanceId"${advice}.`;
+    expect(findKeysWithoutSchema({ [key]: {} })).toEqual([
+      { pointer: `/${key}`, code: 'no_schema', message },
+    ]);
+  });
+
+  it.each(['hive:{{input.id}}', '{{input.key}}', '{{input.kind}}:{{input.id}}', 'hive:H1'])(
+    'takes %s',
+    (key) => {
+      expect(findKeysWithoutSchema({ [key]: {} })).toEqual([]);
     },
   );
 });

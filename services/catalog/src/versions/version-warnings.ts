@@ -7,6 +7,7 @@ import {
 } from '@orrery/contracts';
 import {
   type AttributeNames,
+  findKeysWithoutSchema,
   findLiteralReferences,
   findLiteralValues,
   findMisspeltAttributes,
@@ -42,6 +43,7 @@ function templateWarnings({ mutationSettings }: StoredVersion, attributes: Attri
   const template = mutationSettings?.template;
   if (template === undefined) return [];
   return below(TEMPLATE, [
+    ...findKeysWithoutSchema(template),
     ...findLiteralReferences(template),
     ...findMisspeltAttributes(template, templateReferences(template), attributes),
   ]);
