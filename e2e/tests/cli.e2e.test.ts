@@ -147,6 +147,12 @@ describe('the command `orrery`', () => {
     const fork = await json('deployments', 'fork', 'Season 1', 'What if', '--at-seq', '2');
     expect(fork.source.seq).toBe(2);
     expect(await run('instances', 'list', 'What if')).toMatch(/HORSE_1 +1 +0 +11 /);
+    expect((await orrery.end('deployments', 'pause', 'What if')).stderr).toBe(
+      '"What if" alone says too little. As its owner write WORLD/DEPLOYMENT: "Derby/What if"; as the operator give its address or id.\n',
+    );
+    expect((await orrery.end('deployments', 'pause', '999')).stderr).toMatch(
+      /^There is no deployment 999 in /,
+    );
     const paused = await json('deployments', 'pause', 'Derby/What if');
     expect(paused.isPaused).toBe(true);
     expect(await orrery.end('execute', 'What if', 'training', 'horse=HORSE_1', 'hours=1')).toMatchObject({
@@ -168,7 +174,10 @@ describe('the command `orrery`', () => {
     expect(await run('worlds', 'list', '--key', key.token)).toContain('Derby');
     expect(await run('me', '--key', key.token)).toContain('name: first account');
     await run('keys', 'revoke', key.id);
-    expect((await orrery.end('worlds', 'list', '--key', key.token)).stderr).toContain('(401 unauthorized)');
+    const revoked = await orrery.end('worlds', 'list', '--key', key.token);
+    expect(revoked.stderr).toMatch(/\(401 unauthorized\): .*\nThe key came from --key, the server is http/);
+    const astray = await orrery.end('worlds', 'list', '--url', `${system.url}/api`);
+    expect(astray.stderr).toContain(`the command adds itself: ${system.url}\n`);
   });
 
   it('shows refusals with code and places, for programs as they came, and ends with 1', async () => {

@@ -9,6 +9,7 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiAnswer } from '../src/api-client.js';
+import { commandLine } from '../src/command-line.js';
 import { createAnswerCheck } from '../src/contract/check-answer.js';
 import { PRICE, RECEIVER, startPaidHouse } from '../src/public/paid-house.js';
 import { createWallet } from '../src/public/signing-wallet.js';
@@ -103,13 +104,12 @@ describe('clients that pay', () => {
   it('may be the command line, which pays only when asked to, and no more than allowed', async () => {
     const [wallet, key] = [join(house.folder, 'wallet.json'), join(house.folder, 'evm-key')];
     await writeFile(key, `${await house.newPayer()}\n`);
-    const cli = (...args: string[]) =>
-      run60('apps/cli/dist/main.js', args).catch((error: { stdout: string; stderr: string }) => error);
+    const { run: cli, end } = commandLine({});
     await cli('wallets', 'create', wallet);
     const { system, world } = house;
     const target = ['--url', system.url, '--deployment', world.address, '--wallet', wallet];
     const execute = (...more: string[]) =>
-      cli('public', 'execute', ...target, '--event', 'toast', '--input', '{"name":"cli"}', ...more);
+      end('public', 'execute', ...target, '--event', 'toast', '--input', '{"name":"cli"}', ...more);
     const asked = `It costs $0.01: 10000 units of USDC on eip155:84532, to ${RECEIVER}.`;
     expect((await execute()).stderr).toBe(
       `The execution was refused (402). ${asked} Nothing was paid: to pay add --pay --max-usd 0.01 --evm-key <file with a private key>.\n`,

@@ -21,7 +21,7 @@ const SEPARATOR = '=== next block ===';
  */
 export async function runPage(
   blocks: readonly Block[],
-  { chainUrl, folder }: GuideHouse,
+  { chainUrl, folder, variables }: GuideHouse,
 ): Promise<Answered[]> {
   const commands = blocks.filter(({ language }) => language === 'bash');
   const here = (line: string) =>
@@ -33,7 +33,7 @@ export async function runPage(
   );
   const shell = spawn('bash', ['-s'], {
     cwd: folder,
-    env: { ...process.env, CLI: join(repositoryRoot, 'apps/cli/dist/main.js') },
+    env: { ...process.env, ...variables, CLI: join(repositoryRoot, 'apps/cli/dist/main.js') },
   });
   shell.stdin.end(script);
   const [output, errors] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')]);

@@ -16,8 +16,10 @@ export interface GuideHouse extends AsyncDisposable {
   readonly system: System;
   /** The node of the guide to chains. */
   readonly chainUrl: string;
-  /** Where its readers paste: `.orrery` has the server's address and key, and the files of `npm run local-payments`. */
+  /** Where its readers paste: `.orrery` is the server's, with the files of `npm run local-payments`. */
   readonly folder: string;
+  /** The variables that the server was started with, which some commands need too. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** One all-in-one with the sampler, local payments and a local chain, each started as its guide says. */
@@ -35,11 +37,9 @@ export const startGuideHouse = (): Promise<GuideHouse> =>
     await payments.waitFor(/Ctrl-C ends it/);
     const chain = await setUpChain(folder, anvil.url);
     const env = { ...chain, PAYMENTS_FILE: join(own, 'payments.json'), SIGN_UP: 'open' };
-    const started = await startAllInOne(undefined, env);
+    const started = await startAllInOne(undefined, { ...env, ORRERY_DATA_DIR: own });
     const system = resources.use('all-in-one', started);
-    await writeFile(join(own, 'api-key'), `${system.key}\n`);
-    await writeFile(join(own, 'url'), `${system.url}\n`);
-    return { system, chainUrl: anvil.url, folder };
+    return { system, chainUrl: anvil.url, folder, variables: chain };
   });
 
 /** Runs the block of the guide that deploys the contract, and answers the variables with which it starts the server. */

@@ -60,7 +60,8 @@ const lineOf = (event: StreamEvent): string =>
 
 function entryLine({ seq, executedAt, kind, event, eventVersion, trigger, status, ...entry }: LiveEntry) {
   const what = event === null ? [kind] : [`${event}@${eventVersion}`, trigger, status];
-  const parts = [seq, executedAt, ...what, entry.error?.code, cellOf(entry.stateChanges)];
+  const changes = Object.keys(entry.stateChanges).length === 0 ? undefined : cellOf(entry.stateChanges);
+  const parts = [seq, executedAt, ...what, entry.error?.code, changes];
   return parts.filter((part) => part !== undefined && part !== null).join('  ');
 }
 

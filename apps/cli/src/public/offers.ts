@@ -11,10 +11,12 @@ export interface Offer {
 
 /** What a 402 offers. The x402 packages, which know the assets, are loaded here: no other command waits for them. */
 export async function offersOf({ accepts }: Pick<PaymentRequired, 'accepts'>): Promise<Offer[]> {
-  const { findDefaultAsset: onEvm } = await import('@x402/evm');
-  const { findDefaultAsset: onSolana } = await import('@x402/svm');
+  const familyOf = ({ network }: PaymentRequirement) => (network.startsWith('solana:') ? 'solana' : 'evm');
+  const isAsked = (family: Offer['family']) => accepts.some((one) => familyOf(one) === family);
+  const onEvm = isAsked('evm') ? (await import('@x402/evm')).findDefaultAsset : unknownAsset;
+  const onSolana = isAsked('solana') ? (await import('@x402/svm')).findDefaultAsset : unknownAsset;
   return accepts.map((requirement) => {
-    const family = requirement.network.startsWith('solana:') ? 'solana' : 'evm';
+    const family = familyOf(requirement);
     const find = family === 'evm' ? onEvm : onSolana;
     return offerOf(
       requirement,
@@ -23,6 +25,8 @@ export async function offersOf({ accepts }: Pick<PaymentRequired, 'accepts'>): P
     );
   });
 }
+
+const unknownAsset = () => undefined;
 
 function offerOf(
   { amount, asset, network, payTo }: PaymentRequirement,
