@@ -33,9 +33,16 @@ describe('the start says about payments', () => {
       'test networks: USDC on base-sepolia, USDC on solana-devnet, through https://x402.org/facilitator',
       'to the payToAddress of each deployment; PAYMENTS_FILE says otherwise (docs/payments.md)',
     ]);
-    expect(welcome({ url: 'http://u', key: 'k', dataDirectory, payments: notice })).toContain(
-      `  Payments  ${notice[0]}\n            ${notice[1]}\n`,
-    );
+    expect(
+      welcome({
+        url: 'http://u',
+        key: 'k',
+        hasConsole: false,
+        code: undefined,
+        dataDirectory,
+        payments: notice,
+      }),
+    ).toContain(`  Payments  ${notice[0]}\n            ${notice[1]}\n`);
   });
 
   it('that a file of local payments is there and not used', async () => {
