@@ -83,15 +83,17 @@ const boot = () =>
 const runtimes = [await boot(), await boot()];
 for (const { leases } of runtimes) await leases.runOnce();
 
-async function ownerOf(deploymentId: number) {
-  const [row] = await query<{ owner: string }>('select owner from partitions where id = $1', [
-    partitionOf(deploymentId),
-  ]);
-  const owner = runtimes.find(({ instance }) => instance === row?.owner);
-  const other = runtimes.find(({ instance }) => instance !== row?.owner);
-  if (owner === undefined || other === undefined) throw new Error('nobody owns the deployment');
-  return { owner, other };
-}
+/** The process that owns a deployment, and the other one. A partition that changes hands has no owner for a moment. */
+const ownerOf = (deploymentId: number) =>
+  vi.waitFor(async () => {
+    const [row] = await query<{ owner: string }>('select owner from partitions where id = $1', [
+      partitionOf(deploymentId),
+    ]);
+    const owner = runtimes.find(({ instance }) => instance === row?.owner);
+    const other = runtimes.find(({ instance }) => instance !== row?.owner);
+    if (owner === undefined || other === undefined) throw new Error('nobody owns the deployment');
+    return { owner, other };
+  }, 10_000);
 
 type Running = (typeof runtimes)[number];
 

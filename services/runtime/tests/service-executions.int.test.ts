@@ -94,13 +94,16 @@ const plant = async (body: object = {}) => {
 /** Two deployments that different runtimes own. */
 async function ofTwoOwners() {
   const first = await plant();
-  const ownerOf = async (id: number) => {
-    const { rows } = await database.pool.query<{ owner: string }>(
-      'select owner from partitions where id = $1',
-      [partitionOf(id)],
-    );
-    return rows[0]?.owner;
-  };
+  // A partition that changes hands has no owner for a moment.
+  const ownerOf = (id: number) =>
+    vi.waitFor(async () => {
+      const { rows } = await database.pool.query<{ owner: string | null }>(
+        'select owner from partitions where id = $1',
+        [partitionOf(id)],
+      );
+      expect(rows[0]?.owner).not.toBeNull();
+      return rows[0]?.owner;
+    }, 10_000);
   for (;;) {
     const second = await plant();
     if ((await ownerOf(second.deployment.id)) !== (await ownerOf(first.deployment.id)))
