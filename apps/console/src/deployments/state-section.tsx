@@ -38,7 +38,7 @@ export function StateSection({ deployment }: { deployment: Deployment }) {
             Clone
           </ButtonLink>
         </Line>
-        <Deletion name={deployment.name} />
+        <Deletion name={deployment.name} isLocked={deployment.mode === 'locked'} />
       </Card>
     </Section>
   );
@@ -143,7 +143,7 @@ const Locking = ({ isLocked, perform }: { isLocked: boolean; perform: Verbs['per
   </Line>
 );
 
-function Deletion({ name }: { name: string }) {
+function Deletion({ name, isLocked }: { name: string; isLocked: boolean }) {
   const orrery = useOrrery();
   const ref = useDeploymentRef();
   const cache = useQueryClient();
@@ -155,10 +155,19 @@ function Deletion({ name }: { name: string }) {
     await cache.invalidateQueries({ queryKey: deploymentsQuery(orrery, ref.world).queryKey });
   };
   return (
-    <Line title="Delete" words="Its instances and its history are gone with it.">
-      <Confirm verb="Delete" title={`Delete ${name}?`} onConfirm={remove}>
-        The deployment, its instances and its history are deleted. This cannot be undone.
-      </Confirm>
+    <Line
+      title="Delete"
+      words={
+        isLocked
+          ? 'A locked deployment stays: it cannot be deleted.'
+          : 'Its instances and its history are gone with it.'
+      }
+    >
+      {!isLocked && (
+        <Confirm verb="Delete" title={`Delete ${name}?`} onConfirm={remove}>
+          The deployment, its instances and its history are deleted. This cannot be undone.
+        </Confirm>
+      )}
     </Line>
   );
 }

@@ -13,7 +13,7 @@ export function ChangeTable({ stateChanges, before }: ChangeTableProps) {
   const instances = changedInstances(stateChanges, before);
   if (instances.length === 0) return <p className="text-muted">It changes no instance.</p>;
   return (
-    <div className="grid gap-3">
+    <div className="grid grid-cols-1 gap-3">
       {instances.map((instance) => (
         <InstanceChanges key={instance.key} instance={instance} />
       ))}
@@ -72,9 +72,9 @@ function Row({ row: { attribute, before, after, delta, isChanged } }: { row: Cha
             <Value value={before} />
           </td>
           <td className={classes(CELL, isChanged && 'bg-ok-soft/60')}>
-            <Value value={after} />
+            <Value value={after} />{' '}
             {delta !== undefined && (
-              <span className="ml-2 text-xs text-muted">{delta > 0 ? `+${delta}` : `−${-delta}`}</span>
+              <span className="ml-1 text-xs text-muted">{delta > 0 ? `+${delta}` : `−${-delta}`}</span>
             )}
           </td>
         </>

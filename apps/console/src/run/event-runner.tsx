@@ -39,7 +39,7 @@ export function EventRunner({ version, given }: EventRunnerProps) {
   const shown = problems.size > 0 || isStale ? problems : inputProblems(run.error);
   const isTried = run.data?.kind === 'dry run' && !isStale;
   return (
-    <div className="grid items-start gap-5 lg:grid-cols-[minmax(18rem,5fr)_minmax(0,8fr)]">
+    <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(18rem,5fr)_minmax(0,8fr)]">
       <Card>
         <form
           noValidate

@@ -12,10 +12,10 @@ export function ExchangeView({ llm }: { llm: JsonObject | null }) {
   if (exchange === undefined) return null;
   const { messages, settings, response, reasons } = exchange;
   return (
-    <div className="grid gap-2.5">
+    <div className="grid grid-cols-1 gap-2.5">
       <Facts llm={exchange} />
       {messages.map(({ place, role, text }) => (
-        <Text key={place} title={`Prompt: ${role}`} text={text} isOpen={role === 'user'} />
+        <Text key={place} title={`Prompt: ${role}`} text={text} />
       ))}
       <details>
         <summary className="text-sm text-muted">Form of the answer and settings of the request</summary>
@@ -23,7 +23,7 @@ export function ExchangeView({ llm }: { llm: JsonObject | null }) {
           <JsonView label="Settings of the request" value={settings} />
         </div>
       </details>
-      {response !== null && <Text title="Proposal of the model" text={response} isOpen />}
+      {response !== null && <Text title="Proposal of the model" text={response} />}
       {reasons.length > 0 && (
         <div>
           <p className="text-sm font-medium">Why answers were refused</p>
@@ -64,8 +64,8 @@ function Facts({
 
 const attemptWords = ({ form, error }: JsonObject): string => `${form}${error ? ` (${error})` : ''}`;
 
-const Text = ({ title, text, isOpen = false }: { title: string; text: string; isOpen?: boolean }) => (
-  <details open={isOpen} className="rounded-md border border-line bg-sunken">
+const Text = ({ title, text }: { title: string; text: string }) => (
+  <details open className="rounded-md border border-line bg-sunken">
     <summary className="px-3 py-1.5 text-sm font-medium">{title}</summary>
     <div className="border-t border-line">
       <section {...SCROLLABLE} aria-label={title} className="max-h-96 overflow-auto">

@@ -22,7 +22,7 @@ export function MemberControls(props: Omit<ControlProps<ObjectField, ObjectDraft
   const { field, draft, onChange, pointer, problems } = props;
   if (field.members.length === 0) return <p className="text-muted">This event takes no input.</p>;
   return (
-    <div className="grid gap-3.5">
+    <div className="grid grid-cols-1 gap-3.5">
       {field.members.map(({ name, field: member, isRequired }) => (
         <FieldControl
           key={name}
@@ -200,7 +200,7 @@ function Items({
   label,
 }: ControlProps<ListField, readonly Draft[]>) {
   return (
-    <div className="grid gap-2.5">
+    <div className="grid grid-cols-1 gap-2.5">
       {draft.map((item, index) => (
         <div key={below(pointer, index)} className="flex items-end gap-2">
           <div className="min-w-0 grow">

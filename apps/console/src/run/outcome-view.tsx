@@ -16,7 +16,7 @@ export function OutcomeView({ outcome }: { outcome: Outcome }) {
   const { answer, before } = outcome;
   const llm = outcome.kind === 'dry run' ? outcome.answer.llm : outcome.entry.llm;
   return (
-    <Card className="grid gap-4">
+    <Card className="grid grid-cols-1 gap-4">
       {outcome.kind === 'dry run' ? (
         <Tried version={answer.eventVersion} isAi={llm !== null} />
       ) : (
@@ -41,7 +41,7 @@ export function OutcomeView({ outcome }: { outcome: Outcome }) {
 
 const Part = ({ title, children }: { title: string; children: ReactNode }) => (
   <div>
-    <h3 className="mb-1.5 font-semibold">{title}</h3>
+    <h2 className="mb-1.5 font-semibold">{title}</h2>
     {children}
   </div>
 );
@@ -61,7 +61,7 @@ const Tried = ({ version, isAi }: { version: number; isAi: boolean }) => (
 
 function Done({ answer, entry }: Extract<Outcome, { kind: 'execution' }>) {
   return (
-    <div className="grid gap-2">
+    <div className="grid grid-cols-1 gap-2">
       <p className="flex flex-wrap items-center gap-2" role="status">
         <Badge tone="ok">executed</Badge>{' '}
         <EntryLink seq={answer.seq}>{`Entry ${answer.seq} in the live page`}</EntryLink>
@@ -86,7 +86,7 @@ export function FailureView({ error, kind, inForm }: FailureProps) {
   const seq = failedEntryOf(error);
   const llm = llmOfError(error);
   return (
-    <Card className="grid gap-3">
+    <Card className="grid grid-cols-1 gap-3">
       <ErrorNote
         error={error}
         title={kind === 'dry run' ? 'The dry run failed' : 'The execution failed'}

@@ -10,6 +10,17 @@ import { Card } from '../ui/page.js';
 import { Progress } from '../ui/progress.js';
 import { type ExampleWorld, loadExample } from './example-world.js';
 
+/** The same below a list of worlds, out of the way until it is opened. */
+export function MoreExamples() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="mt-6" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary className="text-sm text-muted">Load an example world</summary>
+      <div className="mt-3">{isOpen && <LoadExample />}</div>
+    </details>
+  );
+}
+
 /** The example worlds, each of which is made with a click. */
 export function LoadExample() {
   const examples = useQuery({
@@ -33,7 +44,7 @@ function Choice({ worlds }: { worlds: readonly ExampleWorld[] }) {
         {worlds.map((example) => (
           <li key={example.world.name}>
             <Card className="flex h-full flex-col">
-              <h3 className="font-semibold">{example.world.name}</h3>
+              <h2 className="font-semibold">{example.world.name}</h2>
               <p className="mt-0.5 grow text-sm text-muted">{example.world.description}</p>
               <div className="mt-3">
                 <Button

@@ -11,7 +11,7 @@ import { Page } from '../ui/page.js';
 import { Pager } from '../ui/pager.js';
 import { type Column, Table } from '../ui/table.js';
 import { Time } from '../ui/time.js';
-import { LoadExample } from './load-example.js';
+import { LoadExample, MoreExamples } from './load-example.js';
 import { NewWorld } from './new-world.js';
 
 export interface WorldsSearch {
@@ -53,6 +53,7 @@ export function WorldsPage() {
                 what="worlds"
                 onPage={(next) => void navigate({ search: (search) => ({ ...search, page: next }) })}
               />
+              <MoreExamples />
             </>
           )
         }
