@@ -17,11 +17,20 @@ import type { Frame } from './transport.js';
 
 // What every adapter carries: subjects, headers and bodies.
 
-/** The subject on which one process serves what it shares on `subject`. @throws TypeError for an invalid name. */
+/**
+ * The subject on which one process of any release serves what it shares on `subject`. @throws TypeError for an invalid
+ * name.
+ */
 export function instanceSubject(subject: string, instance: string): string {
   if (!/^[\w-]{1,64}$/.test(instance)) throw new TypeError(`not a name for an instance: ${instance}`);
   return `${subject}@${instance}`;
 }
+
+/**
+ * The same with the name as a token of its own, so that the permissions of NATS can tell RPCs apart. A process says in its
+ * heartbeats whether it serves on it.
+ */
+export const tokenSubject = (subject: string, instance: string): string => `${subject}.${instance}`;
 
 /** Broadcasts have subjects of their own: everything below `orrery.facts` is stored. */
 export const broadcastSubject = (message: Message): string =>

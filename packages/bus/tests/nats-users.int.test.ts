@@ -44,7 +44,7 @@ function suite(): void {
 
   beforeAll(async () => {
     const env = Object.fromEntries(users.map((user) => [passwordVariable(user), secretOf(user)]));
-    nats = await startNatsServer({ config: usersFile(PREFIX, [SUBSCRIBER]), env });
+    nats = await startNatsServer({ config: usersFile({ prefix: PREFIX }, [SUBSCRIBER]), env });
     for (const [service, { serves }] of traffic) {
       const options = { url: urlOf(service), subjectPrefix: PREFIX, service, logger, clock: systemClock };
       const bus = await connectBus(options);
@@ -102,6 +102,9 @@ function suite(): void {
     it.each([
       ['catalog', 'publish', fact],
       ['scheduler', 'publish', `${PREFIX}.runtime.bindings.add`],
+      ['scheduler', 'publish', `${PREFIX}.runtime.deployments.execute`],
+      ['scheduler', 'publish', `${PREFIX}.runtime.deployments.execute.one`],
+      ['chain-pusher', 'publish', `${PREFIX}.runtime.deployments.execute@one`],
       ['chain-pusher', 'publish', `${PREFIX}.catalog.worlds.delete`],
       ['catalog', 'subscribe', `${PREFIX}.runtime.deployments.execute`],
       ['gateway', 'subscribe', `${PREFIX}.inbox.runtime.>`],

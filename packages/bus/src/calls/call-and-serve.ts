@@ -29,6 +29,7 @@ import {
   instanceSubject,
   MAX_CALL_BYTES,
   type ReadCallHeaders,
+  tokenSubject,
   withinTrace,
   writeCallHeaders,
 } from '../wire-format.js';
@@ -122,6 +123,7 @@ export const createServe = ({ exchange, ...given }: ServeDependencies) => {
       const answer = createAnswer(rpc, handlers[name] as unknown as AnyHandler, dependencies);
       answers.set(rpc.subject, answer);
       answers.set(instanceSubject(rpc.subject, instance), answer);
+      answers.set(tokenSubject(rpc.subject, instance), answer);
     }
     await exchange.respond(contract.service, answers, { instance, ttlMs });
   };

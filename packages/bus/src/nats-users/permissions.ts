@@ -1,4 +1,4 @@
-import type { Traffic } from '@orrery/contracts';
+import type { NamedRpc, Traffic } from '@orrery/contracts';
 import { durableName, inboxOf, streamName, subjectsUnder } from '../nats/subjects.js';
 import { aliveSubject, broadcastSubject, cancelSubject } from '../wire-format.js';
 
@@ -8,18 +8,34 @@ export interface Permissions {
   readonly subscribe: readonly string[];
 }
 
+export interface PermissionOptions {
+  readonly prefix: string;
+  /** Processes of the release before run too, which name a process in the last token of a call's subject. */
+  readonly besidePrevious?: boolean;
+}
+
 /**
- * What a service, or a subscriber, needs for its traffic. A call may go to one process by its name, which is a part of
- * the subject's last token, so a service may call all RPCs of one noun (`orrery.runtime.journal.*`); a subscriber has the
- * RPCs alone that it needs. Answers go to the caller's inbox, whose subjects nobody can guess.
+ * What a service, or a subscriber, needs for its traffic: of calls those that it makes, to all processes or to one, whose
+ * name is the token after the RPC's. Answers go to the caller's inbox, whose subjects nobody can guess.
  */
-export function permissionsOf(user: string, traffic: Traffic, prefix: string): Permissions {
+export function permissionsOf(
+  user: string,
+  traffic: Traffic,
+  { prefix, besidePrevious = false }: PermissionOptions,
+): Permissions {
   const named = subjectsUnder(prefix);
+  const ofCall = ({ service, subject }: NamedRpc): string[] => {
+    // Outside callers name no process. A process that calls its own kind may name one that it never heard.
+    if (traffic.serves === undefined) return [subject];
+    return besidePrevious || service === user
+      ? [ofNoun(subject), `${ofNoun(subject)}.*`]
+      : [subject, `${subject}.*`];
+  };
   const service = traffic.serves === undefined ? nothing : ofService(user, traffic, prefix);
   return {
     publish: unique([
       ...service.publish,
-      ...traffic.calls.map(({ subject }) => named(traffic.serves === undefined ? subject : ofNoun(subject))),
+      ...traffic.calls.flatMap((rpc) => ofCall(rpc).map(named)),
       ...traffic.consumes.flatMap(({ consumer, message }) => ofConsumer(consumer, message.subject, prefix)),
     ]),
     subscribe: unique([`${inboxOf(user, prefix)}.>`, ...service.subscribe]),

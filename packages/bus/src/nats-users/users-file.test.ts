@@ -7,14 +7,22 @@ import { usersFile } from './users-file.js';
 
 it('equals the committed copy, which `npm run nats-users` prints', () => {
   const committed = join(import.meta.dirname, '../../../../deploy/nats/users.conf');
-  expect(readFileSync(committed, 'utf8')).toBe(usersFile(DEFAULT_PREFIX, []));
+  expect(readFileSync(committed, 'utf8')).toBe(usersFile({ prefix: DEFAULT_PREFIX }, []));
 });
 
 it('has a user for each service and each subscriber, under the prefix alone', () => {
-  const file = usersFile('staging', ['scores']);
+  const file = usersFile({ prefix: 'staging' }, ['scores']);
   for (const user of [...Object.keys(TRAFFIC), 'scores']) expect(file).toContain(`user: "${user}"`);
   expect(file).not.toMatch(/"orrery\.|ORRERY/);
   expect(file).toContain(
     '$JS.API.CONSUMER.CREATE.STAGING_FACTS.scores-runtime_journal-entry.staging.facts.runtime.journal-entry',
   );
+});
+
+it('lets a service call nothing beside what it calls, but for the time of an upgrade', () => {
+  const scheduler = (besidePrevious: boolean) =>
+    /user: "scheduler"[^}]*/.exec(usersFile({ prefix: 'staging', besidePrevious }, []))?.[0];
+  expect(scheduler(false)).toContain('"staging.runtime.deployments.authorize.*"');
+  expect(scheduler(false)).not.toContain('"staging.runtime.deployments.*"');
+  expect(scheduler(true)).toContain('"staging.runtime.deployments.*"');
 });

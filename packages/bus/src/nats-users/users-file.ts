@@ -1,13 +1,13 @@
 import { subscriberTraffic, TRAFFIC, type Traffic } from '@orrery/contracts';
-import { type Permissions, permissionsOf } from './permissions.js';
+import { type PermissionOptions, type Permissions, permissionsOf } from './permissions.js';
 
 /** A part of a configuration of nats-server: one user for each service, and for each subscriber. */
-export function usersFile(prefix: string, subscribers: readonly string[]): string {
+export function usersFile(options: PermissionOptions, subscribers: readonly string[]): string {
   const traffic: [string, Traffic][] = [
     ...Object.entries<Traffic>(TRAFFIC),
     ...subscribers.map((name): [string, Traffic] => [name, subscriberTraffic(name)]),
   ];
-  const users = traffic.map(([user, does]) => userText(user, permissionsOf(user, does, prefix)));
+  const users = traffic.map(([user, does]) => userText(user, permissionsOf(user, does, options)));
   return [
     '# Written by `npm run nats-users`: what each service may do on NATS follows from the contracts.',
     '# Passwords come from the environment of nats-server: letters and digits, a letter first.',

@@ -1,7 +1,7 @@
 import { ServiceError } from '@orrery/contracts';
 import { z } from 'zod';
 import type { Serving } from '../transport.js';
-import { aliveSubject, probeFrame } from '../wire-format.js';
+import { aliveSubject, instanceSubject, probeFrame, tokenSubject } from '../wire-format.js';
 import type { Connection } from './connection.js';
 import { toMessageHeaders } from './headers.js';
 import { type Inbox, isNoResponders } from './inbox.js';
@@ -29,6 +29,8 @@ export interface LiveInstances {
   /** The process to send a call to that any of the group may answer; `undefined` when none has been heard. */
   choose(group: string): LiveInstance | undefined;
   named(group: string, name: string): LiveInstance;
+  /** Where it serves what its group shares on a subject. */
+  subjectOf(instance: LiveInstance, subject: string): string;
   /** It was heard, and has missed heartbeats: it may be stopped or gone. */
   isSilent(instance: LiveInstance): boolean;
   /** The server says that nobody serves under its name: it is not chosen until its next heartbeat. */
@@ -59,6 +61,8 @@ const heartbeat = z.object({
   instance: z.string(),
   ttlMs: z.number().positive(),
   isLeaving: z.boolean().default(false),
+  /** Absent in earlier releases, which serve on `instanceSubject` alone. */
+  hasToken: z.boolean().default(false),
 });
 
 interface Known extends LiveInstance {
@@ -69,6 +73,8 @@ interface Known extends LiveInstance {
   probedAt: number;
   /** It has said that it takes calls. */
   isServing: boolean;
+  /** It serves on `tokenSubject` too. */
+  hasToken: boolean;
   /** With the time at which each request was sent. */
   readonly requests: Map<Awaiting, number>;
 }
@@ -96,11 +102,11 @@ export function createLiveInstances(connection: Connection, inbox: Pick<Inbox, '
 
   connection.subscribe(connection.named(aliveSubject('*')), (message) => {
     const group = message.subject.slice(message.subject.lastIndexOf('.') + 1);
-    const { instance, ttlMs, isLeaving } = heartbeat.parse(message.json());
+    const { instance, ttlMs, isLeaving, hasToken } = heartbeat.parse(message.json());
     const heardAt = time.now();
     const of = groupOf(groups, group);
     of.ttlMs = ttlMs;
-    Object.assign(instanceOf(of, instance, heardAt), { ttlMs, heardAt, isServing: !isLeaving });
+    Object.assign(instanceOf(of, instance, heardAt), { ttlMs, heardAt, isServing: !isLeaving, hasToken });
   });
   // Heartbeats of the time without a connection are lost.
   connection.watch({ onUp: () => forEach(groups, (one) => Object.assign(one, { heardAt: time.now() })) });
@@ -135,6 +141,8 @@ export function createLiveInstances(connection: Connection, inbox: Pick<Inbox, '
       group.uses += 1;
       return group.chosen;
     },
+    subjectOf: (instance, subject) =>
+      (known(instance).hasToken ? tokenSubject : instanceSubject)(subject, instance.name),
     named: (group, name) => instanceOf(groupOf(groups, group), name, time.now()),
     isSilent: (instance) => isSilent(known(instance)),
     unreachable: (instance) => {
@@ -173,6 +181,7 @@ const instanceOf = ({ instances }: Group, name: string, heardAt: number): Known 
     heardAt,
     probedAt: heardAt,
     isServing: false,
+    hasToken: false,
     requests: new Map(),
   };
   instances.set(name, one);
@@ -253,7 +262,7 @@ function createHeartbeats(connection: Connection): Pick<LiveInstances, 'announce
       if (announced.has(group)) return;
       const send = () => {
         if (!connection.up) return;
-        const body = JSON.stringify({ instance, ttlMs, ...(isLeaving && { isLeaving }) });
+        const body = JSON.stringify({ instance, ttlMs, hasToken: true, ...(isLeaving && { isLeaving }) });
         connection.nats.publish(connection.named(aliveSubject(group)), body);
       };
       announced.set(group, { send, timer: setInterval(send, beatMs(ttlMs)).unref() });

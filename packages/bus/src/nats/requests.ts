@@ -1,6 +1,6 @@
 import { isUnreached, noResponders } from '../calls/in-flight.js';
 import type { Exchange, Frame, RequestOptions } from '../transport.js';
-import { cancelSubject, instanceSubject } from '../wire-format.js';
+import { cancelSubject } from '../wire-format.js';
 import { type Connection, unavailable } from './connection.js';
 import { toMessageHeaders } from './headers.js';
 import { type Inbox, isNoResponders } from './inbox.js';
@@ -45,7 +45,7 @@ export function createRequests(
   const toAny: Exchange['request'] = (subject, frame, options) => {
     const chosen = live.choose(options.group);
     if (chosen === undefined) return send(subject, frame, options, undefined);
-    return send(instanceSubject(subject, chosen.name), frame, options, chosen).catch((error: unknown) => {
+    return send(live.subjectOf(chosen, subject), frame, options, chosen).catch((error: unknown) => {
       if (!isUnreached(error)) throw error;
       live.unreachable(chosen);
       return toAny(subject, frame, options);
