@@ -232,6 +232,24 @@ it('the ledger is kept for 30 days, its last occurrence and a pause that lasts f
   expect(await kept()).toEqual([third, pause]);
 });
 
+it('of a deployment that was deleted nothing is kept once its ledger is old', async () => {
+  const address = await deploy('*/20 * * * *');
+  const bound = fake.deploy({ train: fake.version('train', 1, null) });
+  await hint(bound);
+  await moveTo(Math.ceil(house.now() / HOUR) * HOUR);
+  const [scheduler] = house.schedulers;
+  const kept = async () => {
+    for (const { pruning } of house.schedulers) while ((await pruning.runOnce()) === 'more');
+    const rows = scheduler?.db.selectFrom('schedules').select('deployment');
+    return rows?.where('deployment', 'in', [address, bound]).orderBy('id').execute();
+  };
+  fake.remove(address);
+  await hint(address);
+  expect(await kept()).toEqual([{ deployment: address }, { deployment: bound }]);
+  await moveTo(house.now() + 31 * DAY);
+  expect(await kept()).toEqual([{ deployment: bound }]);
+});
+
 it('the ledger is paged, newest first', async () => {
   const address = await deploy();
   await pass(5);

@@ -17,6 +17,7 @@ interface DeploymentsTable {
   pause_causes: string[];
   /** When it was last asked for what it has bound; null for one that an older release followed. */
   synced_at: Date | null;
+  is_deleted: Generated<boolean>;
 }
 
 /**

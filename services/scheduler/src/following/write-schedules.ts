@@ -133,7 +133,7 @@ function boundColumns(bound: Bound | undefined) {
   };
 }
 
-/** Ends all schedules of a deployment that the runtime does not know any more. Their ledgers stay. */
+/** Ends all schedules of a deployment that the runtime does not know any more. Their ledgers stay until they are old. */
 export async function endSchedules(trx: Trx, deployment: string, now: number): Promise<void> {
   const rows = (await holdSchedules(trx, deployment)).filter(({ binding_id }) => binding_id !== null);
   const ledgers = [];
@@ -153,9 +153,9 @@ export async function endSchedules(trx: Trx, deployment: string, now: number): P
 }
 
 async function writeDeployment(trx: Trx, facts: Facts): Promise<void> {
-  const { head, deployment } = facts.lifecycle;
+  const { head, deployment, isDeleted: is_deleted } = facts.lifecycle;
   const synced_at = new Date(facts.askedAt);
-  const row = { seq: head.seq, hash: head.hash, pause_causes: causesAfter(facts), synced_at };
+  const row = { seq: head.seq, hash: head.hash, pause_causes: causesAfter(facts), synced_at, is_deleted };
   await trx
     .insertInto('deployments')
     .values({ address: deployment, ...row })
