@@ -1,15 +1,15 @@
 import { createTestDatabase } from '@orrery/testing';
-import { startAllInOne } from '@orrery/testing/system';
 import { describe, expect, it } from 'vitest';
 import { askFor } from '../src/access/ask-for.js';
 import { makePlace } from '../src/access/place.js';
+import { startSystem } from '../src/starting/start-system.js';
 import { accessMatrix, type Start, unlimited, writes } from './access-matrix-suite.js';
 
 describe('all in one', () => {
   const start: Start = async (cleanUp) => {
     const database = await createTestDatabase();
     cleanUp.push(() => database.drop());
-    return startAllInOne(database.url, unlimited);
+    return startSystem(database.url, unlimited);
   };
   accessMatrix(start, (system) => {
     // No chain has refused a push here: the chain-pusher's own tests retry and skip one.

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { keyOfAnother } from '../src/access/callers.js';
 import { aiRacingWorld, listedModel, thirdHorseWins } from '../src/ai-racing-world.js';
 import { type ApiClient, apiClient } from '../src/api-client.js';
+import { startSystem } from '../src/starting/start-system.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -137,7 +138,7 @@ describe('executions that wait for a model', () => {
     const file = join(folder, 'slow-models.json');
     const model = listedModel('slow', { isDefault: true, baseUrl: server.baseUrl, apiKeyEnv: null });
     await writeFile(file, JSON.stringify([model]));
-    await using system = await startAllInOne(undefined, { AI_MODELS_FILE: file, MAX_IN_FLIGHT: '20' });
+    await using system = await startSystem(undefined, { AI_MODELS_FILE: file, MAX_IN_FLIGHT: '20' });
     const api = apiClient(system.url, system.key);
     const { world, deployment } = await aiRacingWorld(api);
     const direct = { mutationSettings: { mode: 'direct', template } };
@@ -177,7 +178,7 @@ describe("the operator's list", () => {
     const write = (list: unknown) => writeFile(file, JSON.stringify(list));
     const reached = { isDefault: true, baseUrl: server.baseUrl, upstreamModel: 'upstream' };
     await write([listedModel('first', reached), listedModel('second')]);
-    await using system = await startAllInOne(undefined, { AI_MODELS_FILE: file, SOME_KEY: 'sk-very-secret' });
+    await using system = await startSystem(undefined, { AI_MODELS_FILE: file, SOME_KEY: 'sk-very-secret' });
     const api = apiClient(system.url, system.key);
     const offered = async () =>
       (await api.get('/ai-models')).body.data.map((one: { modelId: string }) => one.modelId);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Resources } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
+import { type NatsCluster, startNatsCluster } from '@orrery/testing/servers';
 import { type FiveProcesses, repositoryRoot, startFiveProcesses } from '@orrery/testing/system';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -16,7 +17,6 @@ import {
   startSubscriber,
   typescriptProgram,
 } from '../src/cluster/run-subscriber.js';
-import { type Cluster, startCluster } from '../src/cluster/start-cluster.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { counterWorld } from '../src/load/counter-world.js';
 import { startCounting } from '../src/load/start-counting.js';
@@ -32,7 +32,7 @@ describeWithNats('the services as their images hold them, on three NATS servers'
 
 function suite(): void {
   const resources = new Resources();
-  let cluster: Cluster;
+  let cluster: NatsCluster;
   let system: FiveProcesses;
   let folder: string;
   const handled = new Map(SUBSCRIBERS.map((name) => [name, new Map<string, number[]>()]));
@@ -56,7 +56,10 @@ function suite(): void {
     const env = Object.fromEntries(USERS.map((user) => [variableOf(user), secretOf(user)]));
     const database = resources.use('database', await createTestDatabase());
     const bundles = run('node', ['deploy/bundle.mjs'], { cwd: repositoryRoot });
-    cluster = resources.use('cluster', await startCluster({ folder, servers: 3, config: users.stdout, env }));
+    cluster = resources.use(
+      'cluster',
+      await startNatsCluster({ folder, servers: 3, config: users.stdout, env }),
+    );
     await bundles;
     const migrate = ['deploy/dist/orrery/main.mjs', 'database', 'migrate'];
     await run('node', migrate, { cwd: repositoryRoot, env: { ...process.env, DATABASE_URL: database.url } });

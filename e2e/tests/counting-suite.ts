@@ -1,21 +1,22 @@
 import { createTestDatabase } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
-import { type System, startAllInOne, startFiveProcesses } from '@orrery/testing/system';
+import { type System, startFiveProcesses } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apiClient } from '../src/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { counterWorld, countRequest } from '../src/load/counter-world.js';
 import { readJournal } from '../src/load/read-journal.js';
 import { runClients } from '../src/load/run-clients.js';
+import { startSystem } from '../src/starting/start-system.js';
 
 const CLIENTS = 64;
 const unlimited = { RATE_LIMITS: 'false' };
 type CleanUp = (() => Promise<void>)[];
 
-export async function allInOne(cleanUp: CleanUp): Promise<System> {
+export async function anySystem(cleanUp: CleanUp): Promise<System> {
   const database = await createTestDatabase();
   cleanUp.push(() => database.drop());
-  return startAllInOne(database.url, unlimited);
+  return startSystem(database.url, unlimited);
 }
 
 export async function fiveProcesses(cleanUp: CleanUp): Promise<System> {

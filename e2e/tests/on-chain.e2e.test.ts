@@ -1,45 +1,27 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Resources } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
-import { ANVIL_KEYS, startAnvil } from '@orrery/testing/servers';
-import { repositoryRoot, startAllInOne, startNode } from '@orrery/testing/system';
+import { repositoryRoot } from '@orrery/testing/system';
 import { Client } from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { apiClient } from '../src/api-client.js';
+import { startLocalChain } from '../src/chains/start-local-chain.js';
 import { followStream } from '../src/follow-stream.js';
 import { racingWorld } from '../src/racing-world.js';
+import { startSystem } from '../src/starting/start-system.js';
 
 const run = promisify(execFile);
 const patiently = { timeout: 30_000, interval: 100 };
 
-/** The page's example of a local chain, on an anvil of its own. */
-async function startChain() {
-  const anvil = await startAnvil();
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-chain-'));
-  onTestFinished(async () => {
-    await anvil.stop();
-    await rm(folder, { recursive: true });
-  });
-  const example = join(repositoryRoot, 'docs/examples/local-chain.json');
-  const [chain] = JSON.parse(await readFile(example, 'utf8'));
-  const file = join(folder, 'chains.json');
-  await writeFile(file, JSON.stringify([{ ...chain, rpcUrls: [anvil.url] }]));
-  const env = { CHAINS_FILE: file, LOCAL_KEY: ANVIL_KEYS[0] };
-  const args = ['chains', 'deploy', '--chain', 'local', '--json'];
-  await using deploying = startNode('apps/cli/dist/main.js', env, { args });
-  const [, contract] = await deploying.waitFor(/"contract":"(0x[0-9a-f]{40})"/);
-  expect(contract).toBe(chain.contract.toLowerCase());
-  return { anvil, env, contract: chain.contract as string };
-}
-
 it('pushes executions to a chain, shows where they are, and a stranger reads them there', async () => {
-  const { anvil, env, contract } = await startChain();
+  const resources = new Resources();
+  onTestFinished(() => resources.release());
+  const { anvil, env, contract } = await startLocalChain(resources);
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
-  const system = await startAllInOne(database.url, env);
+  const system = await startSystem(database.url, env);
   onTestFinished(() => system[Symbol.asyncDispose]());
   const api = apiClient(system.url, system.key);
   const { world, deployment } = await racingWorld(api);

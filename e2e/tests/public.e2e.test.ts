@@ -8,14 +8,14 @@ import { startNatsServer, startRedisServer, type TestServer } from '@orrery/test
 import { type FiveProcesses, repositoryRoot, startFiveProcesses, startNode } from '@orrery/testing/system';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { freePort } from '../src/starting/free-port.js';
-import { allInOne } from './counting-suite.js';
+import { anySystem } from './counting-suite.js';
 import { executePublicly } from './public-suite.js';
 
 const run = promisify(execFile);
 const node = (...args: string[]) => run(process.execPath, args, { cwd: repositoryRoot });
 
-describe('public execution, all in one', () =>
-  executePublicly(allInOne, (place) => {
+describe('public execution', () =>
+  executePublicly(anySystem, (place) => {
     it('is for the command line too: it creates a wallet, signs and sends', async () => {
       const { system, world } = place();
       const folder = await mkdtemp(join(tmpdir(), 'orrery-wallet-'));

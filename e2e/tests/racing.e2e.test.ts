@@ -5,36 +5,63 @@ import { join } from 'node:path';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
 import { startModelServer } from '@orrery/testing/model-server';
 import { startNatsServer } from '@orrery/testing/servers';
-import { type System, startAllInOne, startFiveProcesses, startNode } from '@orrery/testing/system';
+import { type System, startFiveProcesses, startNode } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aiRacingWorld, listedModel, thirdHorseWins } from '../src/ai-racing-world.js';
 import { apiClient } from '../src/api-client.js';
 import { followStream } from '../src/follow-stream.js';
 import { racingWorld } from '../src/racing-world.js';
+import { startSystem } from '../src/starting/start-system.js';
 
-describe('all in one', () => playRacing(() => startAllInOne()));
+describe('a system', () => playRacing(() => startSystem()));
 
 describeWithNats('five processes', () => {
   const models = join(tmpdir(), `orrery-models-${randomUUID()}.json`);
-  return playRacing(async (cleanUp) => {
-    await writeFile(models, '[]');
-    const nats = await startNatsServer();
-    const database = await createTestDatabase();
-    cleanUp.push(
-      () => database.drop(),
-      nats.stop,
-      () => rm(models),
-    );
-    const env = { AI_MODELS_FILE: models, SOME_KEY: 'sk-very-secret' };
-    return startFiveProcesses({ databaseUrl: database.url, natsUrl: nats.url }, env);
-  }, models);
+  return playRacing(
+    async (cleanUp) => {
+      await writeFile(models, '[]');
+      const nats = await startNatsServer();
+      const database = await createTestDatabase();
+      cleanUp.push(
+        () => database.drop(),
+        nats.stop,
+        () => rm(models),
+      );
+      const env = { AI_MODELS_FILE: models, SOME_KEY: 'sk-very-secret' };
+      return startFiveProcesses({ databaseUrl: database.url, natsUrl: nats.url }, env);
+    },
+    { models },
+  );
 });
+
+describeWithNats('five processes, each with a database of its own', () => {
+  const databases = new Map<string, string>();
+  const databaseOf = (service: string) => databases.get(service) ?? '';
+  const start = async (cleanUp: (() => Promise<void>)[]) => {
+    const nats = await startNatsServer();
+    cleanUp.push(nats.stop);
+    for (const service of ['gateway', 'catalog', 'runtime', 'scheduler', 'chain-pusher']) {
+      const database = await createTestDatabase();
+      cleanUp.push(() => database.drop());
+      databases.set(service, database.url);
+    }
+    const backends = { databaseUrl: databaseOf('gateway'), databaseOf, natsUrl: nats.url };
+    return startFiveProcesses(backends);
+  };
+  return playRacing(start, { runtimeDatabase: () => databaseOf('runtime') });
+});
+
+interface Place {
+  /** The operator's list of models, empty at the start. */
+  readonly models?: string;
+  /** Where the command `orrery` finds the runtime's schema, if it is not where the gateway's is. */
+  readonly runtimeDatabase?: () => string;
+}
 
 /** The main job, end to end: the same for every shape. */
 function playRacing(
   start: (cleanUp: (() => Promise<void>)[]) => Promise<System>,
-  /** The operator's list of models, empty at the start. */
-  models?: string,
+  { models, runtimeDatabase }: Place = {},
 ): void {
   const cleanUp: (() => Promise<void>)[] = [];
   let system: System;
@@ -51,7 +78,7 @@ function playRacing(
     const { deployment } = await racingWorld(api);
     const address = deployment.split('/').at(-1) ?? '';
     const command = async (verb: string) => {
-      const env = { ...system.commandEnv };
+      const env = { ...system.commandEnv, ...(runtimeDatabase && { DATABASE_URL: runtimeDatabase() }) };
       await using orrery = startNode('apps/cli/dist/main.js', env, { args: ['deployments', verb, address] });
       expect(await orrery.exited, orrery.output()).toBe(0);
       return orrery.output().trim();

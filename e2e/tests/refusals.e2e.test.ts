@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
-import { type System, startAllInOne } from '@orrery/testing/system';
+import type { System } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiClient, apiClient } from '../src/api-client.js';
 import { created } from '../src/created.js';
@@ -7,6 +7,7 @@ import { findViolations } from '../src/invariants/find-violations.js';
 import { failedInTheRun, refusedBeforeTheRun } from '../src/refusals/failing-executions.js';
 import { type RefusalPlaces, refusalWorld } from '../src/refusals/refusal-world.js';
 import { refusedRequests } from '../src/refusals/refused-requests.js';
+import { startSystem } from '../src/starting/start-system.js';
 
 let database: TestDatabase;
 let system: System;
@@ -14,7 +15,7 @@ let api: ApiClient;
 let places: RefusalPlaces;
 beforeAll(async () => {
   database = await createTestDatabase();
-  system = await startAllInOne(database.url, { RATE_LIMITS: 'false' });
+  system = await startSystem(database.url, { RATE_LIMITS: 'false' });
   api = apiClient(system.url, system.key);
   places = await refusalWorld(api);
   const full = { entitySchema: 'horse', instanceId: 'full', state: { wins: Number.MAX_SAFE_INTEGER } };

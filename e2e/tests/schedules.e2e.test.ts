@@ -1,9 +1,10 @@
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
-import { type System, startAllInOne } from '@orrery/testing/system';
+import type { System } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiClient, apiClient } from '../src/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { type ScheduledWorld, scheduledWorld } from '../src/schedules/scheduled-world.js';
+import { startSystem } from '../src/starting/start-system.js';
 
 describe('schedules, with all services', () => {
   let database: TestDatabase;
@@ -12,7 +13,7 @@ describe('schedules, with all services', () => {
   let world: ScheduledWorld;
   beforeAll(async () => {
     database = await createTestDatabase();
-    system = await startAllInOne(database.url);
+    system = await startSystem(database.url);
     api = apiClient(system.url, system.key);
     world = await scheduledWorld(api, '0 0 29 2 *');
   });

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { ERRORS } from '@orrery/contracts';
 import { createOrrery, type Deployment, type Orrery, OrreryError, type StreamEvent } from '@orrery/sdk';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
-import { repositoryRoot, type System, startAllInOne } from '@orrery/testing/system';
+import { repositoryRoot, type System } from '@orrery/testing/system';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { x402Client } from '@x402/fetch';
 import { Client } from 'pg';
@@ -16,6 +16,7 @@ import { apiClient } from '../src/api-client.js';
 import { startLosingProxy } from '../src/external/losing-proxy.js';
 import { PRICE, RECEIVER, startPaidHouse } from '../src/public/paid-house.js';
 import { racingWorld } from '../src/racing-world.js';
+import { startSystem } from '../src/starting/start-system.js';
 
 const run = promisify(execFile);
 const readme = readFileSync(join(repositoryRoot, 'packages/sdk/README.md'), 'utf8');
@@ -25,7 +26,7 @@ let system: System;
 let orrery: Orrery;
 beforeAll(async () => {
   database = await createTestDatabase();
-  system = await startAllInOne(database.url);
+  system = await startSystem(database.url);
   orrery = createOrrery({ url: system.url, token: system.key });
 });
 afterAll(async () => {

@@ -3,20 +3,21 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
-import { repositoryRoot, type System, startAllInOne } from '@orrery/testing/system';
+import { repositoryRoot, type System } from '@orrery/testing/system';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiClient, apiClient } from '../src/api-client.js';
 import { created } from '../src/created.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { racingWorld } from '../src/racing-world.js';
+import { startSystem } from '../src/starting/start-system.js';
 
 let database: TestDatabase;
 let system: System;
 let api: ApiClient;
 beforeAll(async () => {
   database = await createTestDatabase();
-  system = await startAllInOne(database.url);
+  system = await startSystem(database.url);
   api = apiClient(system.url, system.key);
 });
 afterAll(async () => {

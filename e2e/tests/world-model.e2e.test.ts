@@ -1,13 +1,13 @@
 import { createTestDatabase } from '@orrery/testing';
-import { startAllInOne } from '@orrery/testing/system';
 import { expect, it } from 'vitest';
 import { apiClient } from '../src/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
+import { startSystem } from '../src/starting/start-system.js';
 import { playStories } from '../src/world-model/play-stories.js';
 
 it('100 random stories end as a simple model foretells', async () => {
   await using database = await createTestDatabase();
-  await using system = await startAllInOne(database.url, { RATE_LIMITS: 'false' });
+  await using system = await startSystem(database.url, { RATE_LIMITS: 'false' });
   const api = apiClient(system.url, system.key);
   await playStories({ api, stories: 100, commands: 15, lanes: 10, seed: 20_261_121 });
   expect(await findViolations(database.url)).toEqual([]);

@@ -8,10 +8,11 @@ import {
   startEvmPayments,
   startSolanaPayments,
 } from '@orrery/testing/payments';
-import { type System, startAllInOne } from '@orrery/testing/system';
+import type { System } from '@orrery/testing/system';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { type ApiClient, apiClient } from '../api-client.js';
 import { created } from '../created.js';
+import { startSystem } from '../starting/start-system.js';
 import { type PublicWorld, publicWorld } from './public-world.js';
 import { createWallet } from './signing-wallet.js';
 
@@ -65,8 +66,8 @@ async function startHouse(resources: Resources, payments: object, payToAddress: 
   resources.add('folder', () => rm(folder, { recursive: true, force: true }));
   const file = join(folder, 'payments.json');
   await writeFile(file, JSON.stringify(payments));
-  const started = await startAllInOne(undefined, { PAYMENTS_FILE: file });
-  const system: System = resources.use('all-in-one', started);
+  const started = await startSystem(undefined, { PAYMENTS_FILE: file });
+  const system: System = resources.use('system', started);
   const api = apiClient(system.url, system.key);
   const world = await publicWorld(api);
   await sellToasts(api, world, payToAddress);

@@ -1,4 +1,6 @@
 export { ANVIL_KEYS, type AnvilOptions, startAnvil } from './anvil.js';
+export { freePort } from './free-port.js';
+export { type NatsCluster, startNatsCluster } from './nats-cluster.js';
 export { type NatsServerOptions, startNatsServer } from './nats-server.js';
 export { type RedisServerOptions, startRedisServer } from './redis-server.js';
 export type { TestServer } from './server-program.js';

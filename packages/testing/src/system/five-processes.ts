@@ -4,10 +4,13 @@ import { freePort } from '../servers/free-port.js';
 import { type NodeProcess, startNode } from './node-process.js';
 import type { System } from './system.js';
 
-const SERVICES = ['catalog', 'runtime', 'scheduler', 'chain-pusher', 'gateway'] as const;
+export const SERVICES = ['catalog', 'runtime', 'scheduler', 'chain-pusher', 'gateway'] as const;
 
 export interface Backends {
+  /** The database of all services, and of the command `orrery`. */
   readonly databaseUrl: string;
+  /** The database of a service, where each has its own. */
+  readonly databaseOf?: ((service: ServiceName) => string) | undefined;
   /** A server for this system alone: two systems on one NATS would answer each other's calls. */
   readonly natsUrl: string | ((service: ServiceName) => string);
   /** The program of a service, below the repository's root. Default: its built `main.js`. */
@@ -38,12 +41,12 @@ export function startFiveProcesses(
   return holding(async (resources) => {
     const port = await freePort();
     const variables = { ...variablesOf(backends), ...env };
-    const { logFolder, natsUrl, programOf = (name) => `services/${name}/dist/main.js` } = backends;
+    const { logFolder, programOf = builtProgram } = backends;
     const started: NodeProcess[] = [];
     const start = (name: ServiceName): NodeProcess => {
       const own = {
         ...(name === 'gateway' && { PORT: String(port) }),
-        ...(typeof natsUrl === 'function' && { NATS_URL: natsUrl(name) }),
+        ...ownVariables(backends, name),
       };
       const entry = programOf(name);
       const outputFile = logFolder && join(logFolder, `${name}.log`);
@@ -89,15 +92,32 @@ function oneByOne(
   };
 }
 
-const variablesOf = ({ databaseUrl, natsUrl, redisUrl }: Backends): Record<string, string> => ({
+/** Where the build puts a service. */
+export const builtProgram = (name: ServiceName): string => `services/${name}/dist/main.js`;
+
+/** Variables that are not the same for every service. */
+export const ownVariables = (
+  { natsUrl, databaseOf }: Backends,
+  name: ServiceName,
+): Record<string, string> => ({
+  ...(typeof natsUrl === 'function' && { NATS_URL: natsUrl(name) }),
+  ...(databaseOf && { DATABASE_URL: databaseOf(name) }),
+});
+
+export const variablesOf = ({ databaseUrl, natsUrl, redisUrl }: Backends): Record<string, string> => ({
   DATABASE_URL: databaseUrl,
   ...(typeof natsUrl === 'string' && { NATS_URL: natsUrl }),
   ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
 });
 
-async function firstKey(env: Record<string, string>, resources: Resources): Promise<string> {
+/** A key of a first account, made with the command `orrery`. */
+export async function firstKey(
+  env: Record<string, string>,
+  resources: Resources,
+  program = 'apps/cli/dist/main.js',
+): Promise<string> {
   const args = ['keys', 'create', '--name', 'tests'];
-  const command: NodeProcess = resources.use('keys', startNode('apps/cli/dist/main.js', env, { args }));
+  const command: NodeProcess = resources.use('keys', startNode(program, env, { args }));
   const [key] = await command.waitFor(/orrery_\w+/);
   return key;
 }

@@ -1,5 +1,12 @@
 export type { Exchange } from '../recording/exchange.js';
 export { startAllInOne } from './all-in-one.js';
-export { type Backends, type FiveProcesses, type ServiceName, startFiveProcesses } from './five-processes.js';
+export {
+  type Backends,
+  builtProgram,
+  type FiveProcesses,
+  type ServiceName,
+  startFiveProcesses,
+} from './five-processes.js';
+export { type Fleet, type FleetOptions, type Member, startFleet } from './fleet.js';
 export { type NodeProcess, repositoryRoot, startNode } from './node-process.js';
 export type { System } from './system.js';

@@ -1,0 +1,32 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Resources } from '@orrery/service-kit';
+import { ANVIL_KEYS, startAnvil, type TestServer } from '@orrery/testing/servers';
+import { repositoryRoot, startNode } from '@orrery/testing/system';
+
+export interface LocalChain {
+  readonly anvil: TestServer;
+  /** Variables with which services push to it. */
+  readonly env: Record<string, string>;
+  /** The address of the registry. */
+  readonly contract: string;
+}
+
+/** The example of a local chain of the page on chains, on an anvil of its own, with the registry deployed. */
+export async function startLocalChain(resources: Resources): Promise<LocalChain> {
+  const anvil = resources.use('anvil', await startAnvil());
+  const folder = await mkdtemp(join(tmpdir(), 'orrery-chain-'));
+  resources.add('chain folder', () => rm(folder, { recursive: true }));
+  const example = join(repositoryRoot, 'docs/examples/local-chain.json');
+  const [chain] = JSON.parse(await readFile(example, 'utf8'));
+  const file = join(folder, 'chains.json');
+  await writeFile(file, JSON.stringify([{ ...chain, rpcUrls: [anvil.url] }]));
+  const env = { CHAINS_FILE: file, LOCAL_KEY: ANVIL_KEYS[0] };
+  const args = ['chains', 'deploy', '--chain', 'local', '--json'];
+  await using deploying = startNode('apps/cli/dist/main.js', env, { args });
+  const [, contract = ''] = await deploying.waitFor(/"contract":"(0x[0-9a-f]{40})"/);
+  if (contract !== chain.contract.toLowerCase())
+    throw new Error(`the registry is at ${contract}, not where the example says`);
+  return { anvil, env, contract: chain.contract as string };
+}

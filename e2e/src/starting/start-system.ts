@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { holding, type Resources } from '@orrery/service-kit';
+import { createTestDatabase } from '@orrery/testing';
+import { startNatsCluster, startRedisServer } from '@orrery/testing/servers';
+import {
+  type Fleet,
+  type FleetOptions,
+  type System,
+  startAllInOne,
+  startFleet,
+} from '@orrery/testing/system';
+
+/** The second shape in which the suite can run: `E2E_SHAPE=two-of-each` (CONTRIBUTING.md). */
+const isOfTwo = process.env['E2E_SHAPE'] === 'two-of-each';
+
+/** One server of three may be lost; the stream is small, since tests keep little in it. */
+const ON_THREE_SERVERS = { NATS_REPLICAS: '3', NATS_MAX_MIB: '64' };
+
+/**
+ * The system that a whole flow is tested on: the all-in-one, or, where the run says so, two processes of each service on
+ * three NATS servers. A flow that is about one shape alone starts that shape itself.
+ */
+export function startSystem(databaseUrl?: string, env: Record<string, string> = {}): Promise<System> {
+  if (!isOfTwo) return startAllInOne(databaseUrl, env);
+  return holding(async (resources) => {
+    const url = databaseUrl ?? resources.use('database', await createTestDatabase()).url;
+    return startOnCluster(resources, { databaseUrl: url }, { ...BY_ITSELF, ...env });
+  });
+}
+
+/** What the all-in-one has by itself on loopback. */
+const BY_ITSELF = { RATE_LIMITS: 'false' };
+
+/** Starts a fleet on three NATS servers and Redis of its own. */
+export async function startOnCluster(
+  resources: Resources,
+  options: Omit<FleetOptions, 'natsUrl'>,
+  env: Record<string, string> = {},
+): Promise<Fleet> {
+  const folder = await mkdtemp(join(tmpdir(), 'orrery-nats-'));
+  resources.add('nats folder', () => rm(folder, { recursive: true, force: true }));
+  const nats = resources.use('nats', await startNatsCluster({ folder, servers: 3 }));
+  const redis = resources.use('redis', await startRedisServer());
+  const backends = { ...options, natsUrl: nats.url(), redisUrl: redis.url };
+  return resources.use('fleet', await startFleet(backends, { ...ON_THREE_SERVERS, ...env }));
+}
