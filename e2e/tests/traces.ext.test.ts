@@ -4,7 +4,10 @@ import { startNatsServer } from '@orrery/testing/servers';
 import { type FiveProcesses, startFiveProcesses } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { apiClient } from '../src/api-client.js';
+import { startLocalChain } from '../src/chains/start-local-chain.js';
 import { counterWorld, countRequest } from '../src/load/counter-world.js';
+import { racingWorld } from '../src/racing-world.js';
+import { scheduledWorld } from '../src/schedules/scheduled-world.js';
 import { startCollector } from '../src/traces/collect-spans.js';
 
 describeWithNats('traces of five processes', suite, { own: true });
@@ -18,7 +21,9 @@ function suite(): void {
     collector = resources.use('collector', await startCollector());
     const nats = resources.use('nats', await startNatsServer());
     const database = resources.use('database', await createTestDatabase());
+    const chain = await startLocalChain(resources);
     const variables = {
+      ...chain.env,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_TRACES_SAMPLER: 'always_on',
@@ -53,6 +58,50 @@ function suite(): void {
         expect(trace.filter((span) => span !== root && !known.has(span.parentSpanId))).toEqual([]);
       },
       { timeout: 20_000 },
+    );
+  });
+
+  /** Waits for a span of a service, and gives all of its trace. */
+  const traceWith = (service: string, name: string) =>
+    vi.waitFor(
+      () => {
+        const found = collector.spans.find((span) => span.service === service && span.name === name);
+        expect(found, `${service}: ${name}`).toBeDefined();
+        const trace = collector.spans.filter(({ traceId }) => traceId === found?.traceId);
+        return trace.map(({ service, name }) => `${service}: ${name}`);
+      },
+      { timeout: 20_000 },
+    );
+
+  it('continue an execution to the chain that it is pushed to', async () => {
+    const api = apiClient(system.url, system.key);
+    const { deployment } = await racingWorld(api);
+    await api.put(`${deployment}/event-bindings`, [{ event: 'race_result', targetChains: ['local'] }]);
+    const race = { event: 'race_result', input: { raceId: 'R1', winner: 'HORSE_1' } };
+    expect((await api.post(`${deployment}/execute`, race)).status).toBe(200);
+    const trace = await traceWith('chain-pusher', 'eth_sendRawTransaction');
+    expect(trace).toEqual(
+      expect.arrayContaining([
+        'gateway: runtime deployments.execute',
+        'runtime: runtime deployments.execute',
+        'chain-pusher: sign pushes to local',
+        'chain-pusher: send pushes to local',
+      ]),
+    );
+  });
+
+  it('lead from an occurrence of a schedule to its execution', async () => {
+    const api = apiClient(system.url, system.key);
+    const { deploy } = await scheduledWorld(api, '0 0 29 2 *');
+    const deployment = await deploy();
+    expect((await api.post(`${deployment}/schedules/lap/run`)).status).toBe(200);
+    const trace = await traceWith('scheduler', 'occurrence');
+    expect(trace).toEqual(
+      expect.arrayContaining([
+        'scheduler: runtime executions.forService',
+        'runtime: runtime executions.forService',
+        'runtime: with',
+      ]),
     );
   });
 }

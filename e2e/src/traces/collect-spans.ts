@@ -9,6 +9,8 @@ export interface CollectedSpan {
   readonly spanId: string;
   /** Empty for the first of its trace. */
   readonly parentSpanId: string;
+  /** Spans of other traces that it continues too. */
+  readonly links?: readonly { readonly traceId: string }[];
 }
 
 interface Collector extends AsyncDisposable {

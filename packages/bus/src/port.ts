@@ -50,6 +50,8 @@ export interface PublishOptions {
 export interface Publication<M extends Message> extends PublishOptions {
   /** Of a text only the size is checked here; each consumer checks what it gets. */
   payload: z.input<M['payload']> | JsonText;
+  /** The trace with which it travels (`traceparent`). Default: the active one. */
+  trace?: string | undefined;
 }
 
 /** `ack`: it is done. `retryInMs`: deliver it again later. `deadLetter`: set it aside for an operator, with this reason. */

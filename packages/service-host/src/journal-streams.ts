@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { JournalFact } from '@orrery/contracts';
-import { backoffDelay, createSemaphore } from '@orrery/service-kit';
+import { backoffDelay, createSemaphore, outsideTraces } from '@orrery/service-kit';
 import type { CatchUp } from './catch-up.js';
 import type { FollowJournalOptions } from './follow-journal.js';
 import { EntryFailed, type TakeEntry } from './take-entry.js';
@@ -94,7 +94,8 @@ export function createStreams({
     busy.delete(deployment);
   };
   const background = (deployment: string, outcome: Outcome) => {
-    const going = goOn(deployment, outcome)
+    // What is caught up with belongs to other traces than the entry that shows that something is missing.
+    const going = outsideTraces(() => goOn(deployment, outcome))
       // Only the end of the following.
       .catch(() => undefined)
       .finally(() => work.delete(going));

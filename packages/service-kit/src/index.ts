@@ -16,6 +16,7 @@ export * from './logging/create-logger.js';
 export * from './logging/log-environment.js';
 export * from './startup-error.js';
 export * from './telemetry/instruments.js';
+export * from './telemetry/spans.js';
 export * from './telemetry/start-telemetry.js';
 export * from './threads/link.js';
 export * from './threads/open-thread.js';

@@ -1,7 +1,9 @@
-import { createMeter } from '@orrery/service-kit';
+import { createMeter, createTracer, forTraces, isTraced } from '@orrery/service-kit';
 
 /** What the chain-pusher measures, per chain. */
 export interface ChainSignals {
+  /** Does work for the traces that `load` gives; where no SDK would collect spans, nothing is loaded. */
+  traced<T>(name: string, load: () => Promise<readonly string[]>, work: () => Promise<T>): Promise<T>;
   checked(chain: string, found: { readonly reason: string | null; readonly balance: number | null }): void;
   sent(chain: string, outcome: string): void;
   included(chain: string, depth: string, pushes: number): void;
@@ -29,7 +31,10 @@ export function chainSignals(): ChainSignals {
   const included = count('pushes', 'Pushes that reached a depth of the chain');
   const reorganized = count('reorganizations', 'Attempts whose block the chain took back');
   const capped = count('fee_capped', 'Times that the highest allowed fee was too low');
+  const tracer = isTraced() ? createTracer('chain-pusher') : undefined;
   return {
+    traced: async (name, load, work) =>
+      tracer === undefined ? work() : forTraces(tracer, name, await load(), {}, work),
     checked: (chain, found) => {
       available.record(found.reason === null ? 1 : 0, { chain });
       if (found.balance !== null) balance.record(found.balance, { chain });

@@ -1,8 +1,21 @@
-import { createMeter } from '@orrery/service-kit';
+import { createMeter, createTracer, inSpan, isTraced } from '@orrery/service-kit';
 import type { Outcome } from './firing/outcome-store.js';
+
+/** By what a sending is recognised in its trace. */
+export interface SentOccurrence {
+  readonly id: number;
+  readonly deployment: string;
+  readonly event: string;
+  /** Milliseconds since the epoch. */
+  readonly dueAt: number;
+  readonly attempt: number;
+  readonly repeats: number;
+}
 
 /** What the scheduler measures. */
 export interface SchedulerSignals {
+  /** Sends an attempt: each sending begins a trace, which the execution continues. */
+  sending<T>(occurrence: SentOccurrence, send: () => Promise<T>): Promise<T>;
   /** Schedules whose due times were decided. */
   decided(count: number): void;
   /** An occurrence is sent for the first time, this long after it was due, in milliseconds. */
@@ -43,7 +56,20 @@ export function schedulerSignals(): SchedulerSignals {
     description: 'How long the first due time that is not decided has been due',
   });
   lag.addCallback((result) => result.observe(lagMs / 1000));
+  const tracer = isTraced() ? createTracer('scheduler') : undefined;
   return {
+    sending: (occurrence, send) => {
+      if (tracer === undefined) return send();
+      const attributes = {
+        'orrery.deployment': occurrence.deployment,
+        'orrery.event': occurrence.event,
+        'orrery.occurrence': occurrence.id,
+        'orrery.due_at': new Date(occurrence.dueAt).toISOString(),
+        'orrery.attempt': occurrence.attempt,
+        'orrery.repeats': occurrence.repeats,
+      };
+      return inSpan(tracer, 'occurrence', { attributes }, send);
+    },
     decided: (count) => {
       if (count > 0) decided.add(count);
     },

@@ -4,7 +4,7 @@ import type { Bus } from '../port.js';
 import type { AppendOutcome, Exchange, Fact, FactLog } from '../transport.js';
 import { broadcastSubject, encodeBody, injectTrace, MAX_FACT_BYTES } from '../wire-format.js';
 
-/** All messages travel with the trace that is active now. */
+/** Messages travel with their own trace, or with the one that is active now. */
 export const createPublishAll =
   (facts: FactLog): Bus['publishAll'] =>
   async (message, publications) => {
@@ -13,10 +13,15 @@ export const createPublishAll =
     const headers = injectTrace({});
     const good: Fact[] = [];
     const indexes: number[] = [];
-    for (const [index, { id, orderingKey: key, payload }] of publications.entries()) {
+    for (const [index, { id, orderingKey: key, payload, trace }] of publications.entries()) {
       const encoded = (key === undefined ? undefined : failedKeys.get(key)) ?? tryEncode(message, payload);
       if (typeof encoded === 'string') {
-        good.push({ id, key, headers, body: encoded });
+        good.push({
+          id,
+          key,
+          headers: trace === undefined ? headers : { traceparent: trace },
+          body: encoded,
+        });
         indexes.push(index);
       } else if (key !== undefined) failedKeys.set(key, encoded);
       outcomes.push(typeof encoded === 'string' ? undefined : encoded);

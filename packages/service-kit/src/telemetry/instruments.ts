@@ -3,6 +3,7 @@ import {
   type Meter,
   metrics,
   ProxyTracerProvider,
+  TraceFlags,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
@@ -23,3 +24,10 @@ export function isTraced(): boolean {
 
 /** Whether measurements go anywhere: without an SDK taking them is wasted work. */
 export const isMetered = (): boolean => metrics.getMeter('orrery') !== createNoopMeter();
+
+/** The active span, if its trace is recorded, as a `traceparent` (W3C Trace Context). */
+export function activeTrace(): string | undefined {
+  const span = trace.getActiveSpan()?.spanContext();
+  if (span === undefined || (span.traceFlags & TraceFlags.SAMPLED) === 0) return undefined;
+  return `00-${span.traceId}-${span.spanId}-01`;
+}

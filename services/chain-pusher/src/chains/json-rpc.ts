@@ -1,5 +1,6 @@
 import type { Cancellation } from '@orrery/contracts';
 import { abortSignalOf } from '@orrery/contracts';
+import { activeTrace, createTracer, inSpan } from '@orrery/service-kit';
 
 /** A JSON-RPC error that a server answered. */
 export class RpcFailure extends Error {
@@ -61,13 +62,23 @@ async function firstAnswer(
   for (const url of urls) {
     signal.throwIfAborted();
     try {
-      return await post(url, calls, AbortSignal.any([abortSignalOf(signal), AbortSignal.timeout(timeoutMs)]));
+      const inTime = AbortSignal.any([abortSignalOf(signal), AbortSignal.timeout(timeoutMs)]);
+      return await traced(url, calls, () => post(url, calls, inTime));
     } catch (error) {
       failure = error;
     }
   }
   signal.throwIfAborted();
   throw new ServersAway('no RPC server of the chain answers', { cause: failure });
+}
+
+/** A span in a trace that is recorded; others, such as looks at the chain, leave none. The path may hold an API key. */
+function traced<T>(url: string, calls: readonly RpcCall[], work: () => Promise<T>): Promise<T> {
+  if (activeTrace() === undefined) return work();
+  const { hostname } = new URL(url);
+  const method = [...new Set(calls.map((call) => call.method))].join(' ');
+  const attributes = { 'rpc.system.name': 'jsonrpc', 'rpc.method': method, 'server.address': hostname };
+  return inSpan(createTracer('chain-pusher'), method, { kind: 'CLIENT', attributes }, work);
 }
 
 async function post(

@@ -50,6 +50,8 @@ interface PushesTable {
   status: Generated<PushStatus>;
   attempt_id: number | null;
   error: PushProblem | null;
+  /** Of the execution, if its trace is recorded. */
+  traceparent: string | null;
   created_at: Time;
   changed_at: Time;
 }

@@ -1,4 +1,5 @@
 import type { JournalFact } from '@orrery/contracts';
+import { activeTrace } from '@orrery/service-kit';
 import { sql, type Transaction } from 'kysely';
 import type { ChainPusherSchema } from '../database/schema.js';
 import { pushContent } from './push-content.js';
@@ -42,9 +43,9 @@ async function addPush(trx: Trx, entry: JournalFact, chain: string, limit: numbe
   const { text, digest } = pushContent(entry, number, entry.binding?.onchain ?? null);
   const truncated = Buffer.byteLength(text) > limit;
   await sql`
-    insert into pushes (deployment, chain, number, history_id, seq, entry_hash, digest, content, truncated)
+    insert into pushes (deployment, chain, number, history_id, seq, entry_hash, digest, content, truncated, traceparent)
     values (${entry.deployment}, ${chain}, ${number}, ${entry.id}, ${entry.seq}, ${entry.hash}, ${digest}, ${text},
-      ${truncated})`.execute(trx);
+      ${truncated}, ${activeTrace() ?? null})`.execute(trx);
 }
 
 /** Numbers have no gap: the lane's row is locked from here to the commit. */

@@ -9,6 +9,7 @@ import {
   reopen,
   storeInclusion,
   storeTransaction,
+  tracesOf,
 } from './attempt-store.js';
 import { type ChainLease, fenced } from './chain-lease.js';
 import type { ChainSenderOptions } from './chain-sender.js';
@@ -42,7 +43,14 @@ export function createAttemptSteps(
   const fail = (trx: Trx, attempt: Attempt, reason: string) =>
     failAttempt(trx, name, attempt, { reason, retryMs: port.patience.retryMs });
 
-  const send = async (lease: ChainLease, attempt: Attempt, signal: AbortSignal) => {
+  /** Makes a step a part of the traces of what it pushes. */
+  const traced = <T>(step: string, attempt: Attempt, work: () => Promise<T>) =>
+    signals.traced(`${step} pushes to ${name}`, () => tracesOf(db, attempt.id), work);
+
+  const send = (lease: ChainLease, attempt: Attempt, signal: AbortSignal) =>
+    traced('send', attempt, () => sendNewest(lease, attempt, signal));
+
+  const sendNewest = async (lease: ChainLease, attempt: Attempt, signal: AbortSignal) => {
     const newest = attempt.transactions.at(-1);
     if (newest === undefined) return;
     const outcome = await port.send(newest, signal);
@@ -55,7 +63,10 @@ export function createAttemptSteps(
     await noteSent(db, name, [newest.id], new Date(clock.now()));
   };
 
-  const sign = async (lease: ChainLease, attempt: Attempt, view: ChainView, signal: AbortSignal) => {
+  const sign = (lease: ChainLease, attempt: Attempt, view: ChainView, signal: AbortSignal) =>
+    traced('sign', attempt, () => signNext(lease, attempt, view, signal));
+
+  const signNext = async (lease: ChainLease, attempt: Attempt, view: ChainView, signal: AbortSignal) => {
     const range = await outgoingPushes(db, { deployment: attempt.deployment, chain: name }, attempt);
     const parcel = { deployment: attempt.deployment, pushes: range };
     const failures = await failuresOf(db, attempt.deployment, name);

@@ -107,6 +107,18 @@ export const noteSent = (db: Db, chain: string, ids: readonly string[], at: Date
     .where('id', 'in', ids.length === 0 ? [''] : ids)
     .execute();
 
+/** The traces of the executions that an attempt pushes, those that are recorded. */
+export async function tracesOf(db: Db, attemptId: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('pushes')
+    .select('traceparent')
+    .where('attempt_id', '=', attemptId)
+    .where('traceparent', 'is not', null)
+    .orderBy('number')
+    .execute();
+  return rows.flatMap(({ traceparent }) => traceparent ?? []);
+}
+
 const STATE_OF = { included: 'included', confirmed: 'confirmed', final: 'final' } as const;
 const STATUS_OF = { included: 'submitted', confirmed: 'confirmed', final: 'finalized' } as const;
 

@@ -26,6 +26,7 @@ export interface CommittedBatch {
     readonly deploymentId: number;
     readonly entry: SealedEntry;
     readonly effects: { readonly pushes?: PushPlan | null };
+    readonly trace?: string | undefined;
   }[];
   readonly deployments: ReadonlyMap<
     number,
@@ -66,14 +67,27 @@ export function startPublication({
   logger,
 }: PublicationDependencies): Publication {
   const recent = createRecentEntries();
+  const traces = new Map<string, string>();
+  const traced: Pick<RecentEntries, 'take'> = {
+    take: (id) => {
+      const found = recent.take(id);
+      if (found?.trace !== undefined) traces.set(id, found.trace);
+      return found;
+    },
+  };
   const published = createMeter('runtime').createCounter('orrery_runtime_facts_published', {
     description: 'Journal entries that this process published',
   });
   const relay = startRelay({
     database,
-    load: (rows) => recentFacts(recent, rows, (others) => loadFacts(database.db, others)),
+    load: (rows) => recentFacts(traced, rows, (others) => loadFacts(database.db, others)),
     publish: async (messages) => {
-      const outcomes = await bus.publishAll(journalEntry, messages.map(messageOf));
+      const outcomes = await bus.publishAll(
+        journalEntry,
+        messages.map((message) => messageOf(message, traces.get(message.messageId))),
+      );
+      // What is published again after a failure has none: a trace is no promise.
+      for (const { messageId } of messages) traces.delete(messageId);
       published.add(outcomes.filter((error) => error === undefined).length);
       return outcomes;
     },
@@ -97,10 +111,11 @@ export function startPublication({
 }
 
 /** The outbox of the runtime refers to entries only, so every payload is the text of a fact. */
-const messageOf = ({ payload, messageId, orderingKey }: OutboxMessage) => ({
+const messageOf = ({ payload, messageId, orderingKey }: OutboxMessage, trace: string | undefined) => ({
   payload: payload as JournalFact | JsonText,
   id: messageId,
   orderingKey,
+  trace,
 });
 
 /** The outbox row of an entry: it refers to the entry and does not repeat it. */
@@ -203,6 +218,7 @@ interface RecentEntry {
   readonly entry: SealedEntry;
   readonly worldAddress: string;
   readonly pushes: PushPlan | null;
+  readonly trace?: string | undefined;
 }
 
 /**
@@ -251,10 +267,10 @@ export function createRecentEntries({ maxEntries, maxBytes }: RecentLimits = LIM
   return {
     take,
     add: ({ entries, deployments }) => {
-      for (const { deploymentId, entry, effects } of entries) {
+      for (const { deploymentId, entry, effects, trace } of entries) {
         const worldAddress = deployments.get(deploymentId)?.row.world_address;
         if (worldAddress === undefined) continue;
-        const recent = { entry, worldAddress, pushes: effects.pushes ?? null };
+        const recent = { entry, worldAddress, pushes: effects.pushes ?? null, trace };
         known.set(entry.id, recent);
         bytes += roughBytes(recent);
       }

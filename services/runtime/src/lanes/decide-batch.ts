@@ -243,6 +243,6 @@ function settle(
       if (outcome.payment !== undefined) stagePayment(batch, outcome.payment);
       return outcome.settlement;
     case 'commit':
-      return stageEffects(batch, state, outcome, ids, at);
+      return stageEffects(batch, state, outcome, ids, at, queued.trace);
   }
 }

@@ -1,5 +1,5 @@
 import { toCallError } from '@orrery/database';
-import { type Clock, createInFlightCounter, type Semaphore, Slots } from '@orrery/service-kit';
+import { activeTrace, type Clock, createInFlightCounter, type Semaphore, Slots } from '@orrery/service-kit';
 import { NotOwner, partitionOf } from '../ownership/partitions.js';
 import { TURN_TO_STAGE, WHAT_RUNS } from '../state/open-runs.js';
 import type { ResidentStates } from '../state/resident-states.js';
@@ -99,6 +99,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
             end();
             reject(refusalOf(error));
           },
+          trace: activeTrace(),
           stage: 'undecided',
           needs: undefined,
           state: undefined,

@@ -13,6 +13,8 @@ export interface QueuedItem {
   readonly item: WorkItem<unknown>;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Of the request, if it is recorded. */
+  readonly trace: string | undefined;
   /**
    * `committing`: it was decided, and its batch is being committed. `released`: its caller was sent to another owner, so
    * it is never decided here.

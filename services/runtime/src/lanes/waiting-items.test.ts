@@ -16,6 +16,7 @@ function setUp() {
     item: { deploymentId, deadline, signal: leaving.signal } as unknown as QueuedItem['item'],
     resolve: vi.fn(),
     reject: vi.fn(),
+    trace: undefined,
     stage: 'undecided' as const,
     needs: undefined,
     state: undefined,

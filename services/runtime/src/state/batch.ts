@@ -59,6 +59,8 @@ export interface Batch {
     readonly deploymentId: number;
     readonly entry: SealedEntry;
     readonly effects: Effects;
+    /** Of the request that caused it, where that is recorded (`activeTrace`). */
+    readonly trace?: string | undefined;
   }[];
   readonly touched: Map<string, TouchedInstance>;
   readonly checkpoints: Checkpoint[];

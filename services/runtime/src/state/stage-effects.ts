@@ -38,11 +38,12 @@ export function stageEffects(
   { effects, answer }: Staged,
   ids: IdBlocks,
   at: Date,
+  trace?: string,
 ): Settlement {
   const entry = sealEntry(effects.entry, { seq: state.head.seq + 1, prevHash: state.head.hash });
   stageDeployment(batch, state);
   if (!batch.headsBefore.has(state.id)) batch.headsBefore.set(state.id, state.head);
-  batch.entries.push({ deploymentId: state.id, entry, effects });
+  batch.entries.push({ deploymentId: state.id, entry, effects, trace });
   count(batch, 1 + effects.entry.changes.length, ENTRY_ROW_BYTES + 2 * entry.text.length);
   for (const change of effects.entry.changes) stageChange(batch, state, change, entry.seq, ids, at);
   state.head = headAfter(state.head, entry, effects);

@@ -186,7 +186,9 @@ async function fireWhileRoom(
   occurrence: ClaimedOccurrence,
   place: Place,
 ): Promise<Shot> {
-  const firing = fireOccurrence(context, occurrence, context.signal);
+  const firing = context.signals.sending(occurrence, () =>
+    fireOccurrence(context, occurrence, context.signal),
+  );
   // Its caller waits.
   if (occurrence.kind === 'manual' && occurrence.repeats === 0) return firing;
   return (await context.patience(firing, place)) ?? UNKNOWN;

@@ -7,6 +7,7 @@ import {
   outboxShards,
 } from '@orrery/database';
 import { pushes } from './0004-pushes.js';
+import { pushTraces } from './0007-push-traces.js';
 
 /** Once released, a migration is never changed. */
 export const migrations: Migrations = {
@@ -16,4 +17,5 @@ export const migrations: Migrations = {
   '0004_pushes': pushes,
   '0005_outbox': outboxMigration,
   '0006_outbox_shards': outboxShards,
+  '0007_push_traces': pushTraces,
 };

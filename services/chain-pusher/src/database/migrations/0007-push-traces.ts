@@ -1,0 +1,8 @@
+import { type Kysely, type Migration, sql } from 'kysely';
+
+/** The trace of the execution that a push is of, where it is recorded: what is sent to the chain continues it. */
+export const pushTraces: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await sql`alter table pushes add column traceparent text`.execute(db);
+  },
+};
