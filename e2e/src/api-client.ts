@@ -1,4 +1,4 @@
-import { checkedRequests } from './contract/checked-requests.js';
+import { type CheckedRequests, checkedRequests } from './contract/checked-requests.js';
 
 /** An answer as it came; `body` is parsed JSON of any shape, which the test then states. */
 export interface ApiAnswer {
@@ -21,8 +21,10 @@ export interface ApiClient {
  * A small HTTP client as a user would write one; paths are below `/api`. It throws on an answer that breaks the contract,
  * so that every whole flow tests the contract too.
  */
-export function apiClient(url: string, key: string): ApiClient {
-  const ask = checkedRequests(url, key);
+export const apiClient = (url: string, key: string): ApiClient => clientOf(checkedRequests(url, key));
+
+/** A client that sends its requests so; paths are below `/api`. */
+export function clientOf(ask: CheckedRequests): ApiClient {
   const raw: ApiClient['raw'] = (method, path, body, headers) => ask(method, `/api${path}`, body, headers);
   return {
     raw,

@@ -9,6 +9,8 @@ export interface CountingOptions {
   /** Paths below `/api`. */
   readonly deployments: readonly string[];
   readonly clients: number;
+  /** After this long everything is given up, in milliseconds. Default 60,000. */
+  readonly patienceMs?: number;
 }
 
 /** Clients that count in several deployments without pause, and remember every answer. */
@@ -32,8 +34,13 @@ interface Acknowledged {
 
 const PATIENCE_MS = 60_000;
 
-export function startCounting({ api, deployments, clients }: CountingOptions): CountingLoad {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
+export function startCounting({
+  api,
+  deployments,
+  clients,
+  patienceMs = PATIENCE_MS,
+}: CountingOptions): CountingLoad {
+  const signal = AbortSignal.timeout(patienceMs);
   setMaxListeners(0, signal);
   const progress = new EventEmitter().setMaxListeners(0);
   const answers = deployments.map(() => new Map<number, Acknowledged>());
