@@ -1,0 +1,72 @@
+import { Resources } from '@orrery/service-kit';
+import { createTestDatabase, describeWithNats } from '@orrery/testing';
+import { startNatsServer } from '@orrery/testing/servers';
+import { builtProgram, type Fleet, startFleet } from '@orrery/testing/system';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findViolations } from '../src/invariants/find-violations.js';
+import { counterWorld } from '../src/load/counter-world.js';
+import { pooledClient } from '../src/load/pooled-client.js';
+import { startCounting } from '../src/load/start-counting.js';
+import { scheduledWorld } from '../src/schedules/scheduled-world.js';
+import { buildRelease } from '../src/upgrade/build-release.js';
+import { PREVIOUS_RELEASE } from '../src/upgrade/previous-release.js';
+
+/** The order of the page on operations: gateways last. */
+const ORDER = ['catalog', 'runtime', 'scheduler', 'chain-pusher', 'gateway'] as const;
+const CLIENTS = 8;
+const DEPLOYMENTS = 4;
+/** Executions between one step and the next. */
+const BETWEEN = 50;
+
+const from = process.env['UPGRADE_FROM'] || PREVIOUS_RELEASE;
+const release = await buildRelease(from);
+
+if (release === undefined)
+  describe.skip(`an upgrade [SKIPPED: the repository does not have ${from}]`, () => it('needs it', () => 0));
+else describeWithNats(`an upgrade from ${release.commit.slice(0, 12)}`, suite, { own: true });
+
+function suite(): void {
+  const resources = new Resources({ releaseTimeoutMs: 20_000 });
+  let fleet: Fleet;
+  beforeAll(async () => {
+    const database = resources.use('database', await createTestDatabase());
+    const nats = resources.use('nats', await startNatsServer());
+    const programOf = (name: string) => release?.programOf(name) ?? '';
+    const old = { programOf, command: programOf('orrery'), each: 1 };
+    const backends = { databaseUrl: database.url, natsUrl: nats.url };
+    fleet = resources.use('fleet', await startFleet({ ...backends, ...old }, { RATE_LIMITS: 'false' }));
+  }, 180_000);
+  afterAll(() => resources.release());
+
+  it('loses, fails and repeats nothing while both releases run, and after', async () => {
+    using api = pooledClient(fleet.url, fleet.key, CLIENTS);
+    const { deploy } = await counterWorld(api);
+    const { deploy: deploySchedule } = await scheduledWorld(api, '0 0 29 2 *');
+    const deployments = await Promise.all(Array.from({ length: DEPLOYMENTS }, deploy));
+    const scheduled = await deploySchedule();
+    const runs = async () => {
+      const { body } = await api.post(`${scheduled}/schedules/lap/run`);
+      expect(body.data).toMatchObject({ status: 'fired', outcome: 'succeeded' });
+    };
+    const counting = startCounting({ api, deployments, clients: CLIENTS, patienceMs: 200_000 });
+    const goOn = () => counting.acknowledged(counting.count() + BETWEEN);
+    await goOn();
+    await runs();
+    const olds = ORDER.flatMap((service) => fleet.of(service));
+    for (const service of ORDER) {
+      await fleet.add(service, { program: builtProgram(service) });
+      await goOn();
+    }
+    // Two of each: an old one and a new one.
+    await runs();
+    for (const old of olds) {
+      expect(await fleet.end(old), old.service).toBe(0);
+      await goOn();
+    }
+    await runs();
+    await counting.finish();
+    expect(counting.interruptions()).toEqual([]);
+    expect(await counting.problems()).toEqual([]);
+    expect(await findViolations(fleet.databaseUrl)).toEqual([]);
+  });
+}
