@@ -1,44 +1,39 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ANVIL_KEYS, startAnvil, startNatsServer } from '@orrery/testing/servers';
-import { type FiveProcesses, repositoryRoot, startFiveProcesses, startNode } from '@orrery/testing/system';
+import { Resources } from '@orrery/service-kit';
+import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
+import { startNatsServer } from '@orrery/testing/servers';
+import { type FiveProcesses, startFiveProcesses } from '@orrery/testing/system';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { apiClient } from '../src/api-client.js';
+import { startLocalChain } from '../src/chains/start-local-chain.js';
 import { startDebianPostgres } from '../src/external/debian-postgres.js';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
 import { counterWorld, countRequest } from '../src/load/counter-world.js';
 import { startCounting } from '../src/load/start-counting.js';
+import { evmOffers, writePaymentsFile } from '../src/public/evm-offers.js';
+import { RECEIVER, sellToasts } from '../src/public/paid-house.js';
+import { publicWorld } from '../src/public/public-world.js';
+import { publicRequests } from './public-suite.js';
 
 const run = promisify(execFile);
 const DEPLOYMENTS = 4;
 const patiently = { timeout: 30_000, interval: 100 };
 
-/** The page's example of a local chain: its node, and how many pushes it holds. */
-async function startChain() {
-  const anvil = await startAnvil();
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-backup-'));
-  onTestFinished(async () => {
-    await anvil.stop();
-    await rm(folder, { recursive: true });
-  });
-  const [chain] = JSON.parse(await readFile(join(repositoryRoot, 'docs/examples/local-chain.json'), 'utf8'));
-  const file = join(folder, 'chains.json');
-  await writeFile(file, JSON.stringify([{ ...chain, rpcUrls: [anvil.url] }]));
-  const env = { CHAINS_FILE: file, LOCAL_KEY: ANVIL_KEYS[0], RATE_LIMITS: 'false' };
-  const args = ['chains', 'deploy', '--chain', 'local', '--json'];
-  await using deploying = startNode('apps/cli/dist/main.js', env, { args });
-  await deploying.waitFor(/"contract":"(0x[0-9a-f]{40})"/);
+/** A local chain, and how many pushes it holds. */
+async function startChain(resources: Resources) {
+  const { anvil, env, contract } = await startLocalChain(resources);
   const pushed = async () => {
-    const filter = { address: chain.contract, fromBlock: '0x0', topics: [[PUSHED]] };
+    const filter = { address: contract, fromBlock: '0x0', topics: [[PUSHED]] };
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params: [filter] });
     const headers = { 'content-type': 'application/json' };
     const answer = await fetch(anvil.url, { method: 'POST', headers, body });
     return ((await answer.json()) as { result: unknown[] }).result.length;
   };
-  return { env, folder, pushed };
+  return { env, pushed };
 }
 
 /** keccak256 of `Pushed(address,uint64,bytes32,bytes32,bytes)`. */
@@ -54,10 +49,18 @@ async function startOn(databaseUrl: string, env: Record<string, string>): Promis
 }
 
 describeWithProgram('pg_restore', 'a dump that was made under load', () => {
-  it('is restored to a state that verifies, goes on, and repeats no push', async () => {
+  it('is restored to a state that verifies, goes on, and repeats no push and no payment', async () => {
     const postgres = await startDebianPostgres();
     onTestFinished(postgres.stop);
-    const { env, folder, pushed } = await startChain();
+    const resources = new Resources();
+    onTestFinished(() => resources.release());
+    const folder = await mkdtemp(join(tmpdir(), 'orrery-backup-'));
+    resources.add('folder', () => rm(folder, { recursive: true, force: true }));
+    const { env: chainEnv, pushed } = await startChain(resources);
+    const evm: EvmPayments = resources.use('payments', await startEvmPayments());
+    const paymentsFile = join(folder, 'payments.json');
+    await writePaymentsFile(paymentsFile, evm);
+    const env = { ...chainEnv, PAYMENTS_FILE: paymentsFile, RATE_LIMITS: 'false' };
     await run('createdb', ['--maintenance-db', postgres.urlOf('postgres'), 'orrery']);
     const first = await startOn(postgres.urlOf('orrery'), env);
     const api = apiClient(first.url, first.key);
@@ -70,6 +73,14 @@ describeWithProgram('pg_restore', 'a dump that was made under load', () => {
     for (const operation of [1, 2, 3]) await execute(api, operation);
     await vi.waitFor(async () => expect(await pushed()).toBe(3), patiently);
 
+    const selling = await publicWorld(api);
+    await sellToasts(api, selling, RECEIVER);
+    const send = publicRequests(first.url, selling);
+    const offer = evmOffers(evm, send);
+    const [kept, lost] = [await offer('kept'), await offer('lost')];
+    const paid = await send(kept);
+    expect(paid.status).toBe(200);
+
     const counting = startCounting({ api, deployments, clients: 16 });
     await counting.acknowledged(300);
     const dump = join(folder, 'orrery.dump');
@@ -78,6 +89,7 @@ describeWithProgram('pg_restore', 'a dump that was made under load', () => {
     await counting.finish();
     expect(await counting.problems()).toEqual([]);
     for (const operation of [4, 5]) await execute(api, operation);
+    expect((await send(lost)).status).toBe(200);
     await vi.waitFor(async () => expect(await pushed()).toBe(5), patiently);
     await first[Symbol.asyncDispose]();
 
@@ -87,11 +99,12 @@ describeWithProgram('pg_restore', 'a dump that was made under load', () => {
     const second = await startOn(postgres.urlOf('restored'), env);
     const restored = apiClient(second.url, first.key);
     let counted = 0;
-    for (const deployment of [...deployments, pushing]) {
+    for (const deployment of [...deployments, pushing, selling.path]) {
       const { body } = await restored.get(`${deployment}/history/verify`);
       expect(body.data).toMatchObject({ valid: true });
+      if (!deployments.includes(deployment)) continue;
       const counter = await restored.get(`${deployment}/entity-instances/C`);
-      counted += deployment === pushing ? 0 : counter.body.data.state.value;
+      counted += counter.body.data.state.value;
     }
     // Not all that came after the dump began, but all that was there before.
     expect(counted).toBeGreaterThanOrEqual(300 - DEPLOYMENTS);
@@ -103,6 +116,11 @@ describeWithProgram('pg_restore', 'a dump that was made under load', () => {
     await more.acknowledged(50);
     await more.finish();
     expect(await more.problems()).toEqual([]);
+
+    // A payment that the dump has is answered from it; one that it lacks is spent, and charged no second time.
+    expect((await send({ ...kept, url: second.url })).body).toEqual(paid.body);
+    expect((await send({ ...lost, url: second.url })).status).toBe(402);
+    expect([await kept.uses(), await lost.uses()]).toEqual([1, 1]);
 
     // The chain holds two executions that the restored journal lacks: the lane stops and pushes nothing.
     await execute(restored, 6);

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Resources } from '@orrery/service-kit';
@@ -6,13 +6,12 @@ import { createTestDatabase, describeWithNats } from '@orrery/testing';
 import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type FiveProcesses, startFiveProcesses, startNode } from '@orrery/testing/system';
-import { ExactEvmSchemeV1 } from '@x402/evm/v1';
-import { type Address, type Hex, parseAbiItem } from 'viem';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { type Address, parseAbiItem } from 'viem';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { type ApiClient, apiClient } from '../src/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
-import { PRICE, RECEIVER, sellToasts } from '../src/public/paid-house.js';
+import { evmOffers, writePaymentsFile } from '../src/public/evm-offers.js';
+import { RECEIVER, sellToasts } from '../src/public/paid-house.js';
 import { type PublicWorld, publicWorld } from '../src/public/public-world.js';
 import { freePort } from '../src/starting/free-port.js';
 import { type PublicRequests, publicRequests } from './public-suite.js';
@@ -33,10 +32,7 @@ function payWhileRuntimesAreKilled(): void {
     const folder = await mkdtemp(join(tmpdir(), 'orrery-paid-'));
     resources.add('folder', () => rm(folder, { recursive: true, force: true }));
     const file = join(folder, 'payments.json');
-    const { facilitator, rpcUrl, token: asset } = evm;
-    const usdc = { network: 'base-sepolia', asset, decimals: 6, name: 'USDC', version: '2' };
-    const payments = { facilitatorUrl: facilitator.url, accepts: [{ ...usdc, rpcUrls: [rpcUrl] }] };
-    await writeFile(file, JSON.stringify(payments));
+    await writePaymentsFile(file, evm);
     const nats = await startNatsServer();
     resources.add('nats', () => nats.stop());
     const database = resources.use('database', await createTestDatabase());
@@ -60,18 +56,7 @@ function payWhileRuntimesAreKilled(): void {
   });
   afterAll(() => resources.release());
 
-  /** A signed request with its payment. */
-  async function offer(name: string) {
-    const sent = { event: 'toast', input: { name }, at: Date.now() - 500 };
-    const { body } = await send(sent);
-    const payer = privateKeyToAccount(generatePrivateKey());
-    await evm.fund(payer.address, PRICE);
-    const { payload } = await new ExactEvmSchemeV1(payer).createPaymentPayload(1, body.accepts[0]);
-    const payment = { x402Version: 1, scheme: 'exact', network: 'base-sepolia', payload };
-    const headers = { 'x-payment': Buffer.from(JSON.stringify(payment)).toString('base64') };
-    const { nonce } = (payload as { authorization: { nonce: Hex } }).authorization;
-    return { ...sent, headers, payer: payer.address, uses: () => evm.usesOf(payer.address, nonce) };
-  }
+  const offer = (name: string) => evmOffers(evm, send)(name);
   const entriesOf = async (name: string) =>
     (await api.get(`${world.path}/history?instance=guest:${name}`)).body.data as { status: string }[];
 
