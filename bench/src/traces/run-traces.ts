@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
+import { Resources } from '@orrery/service-kit';
+import { startNatsServer } from '@orrery/testing/servers';
+import { type System, startFiveProcesses } from '@orrery/testing/system';
+import { comeToRest } from '../come-to-rest.js';
+import { createDatabase } from '../create-database.js';
+import { runHttpLoad } from '../http-load.js';
+import { type Measurement, reportOf } from '../report.js';
+import { setUpDeployments } from '../set-up-deployments.js';
+
+export interface TracesOptions {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly connections: number;
+  readonly deployments: number;
+  readonly write: (line: string) => void;
+}
+
+/** The share of the traces that is recorded; undefined: none, and no SDK is loaded. */
+const SHARES = [
+  ['off', undefined],
+  ['1 %', '0.01'],
+  ['100 %', '1'],
+] as const;
+
+/**
+ * Executions a second of five processes without traces, with one in a hundred and with all of them, in turns on one
+ * PostgreSQL server. A collector takes the traces and throws them away.
+ */
+export async function runTraces(options: TracesOptions): Promise<void> {
+  await using resources = new Resources({ releaseTimeoutMs: 20_000 });
+  const folder = await mkdtemp(join(tmpdir(), 'orrery-bench-'));
+  resources.add('folder', () => rm(folder, { recursive: true, force: true }));
+  const dataDirectory = join(folder, 'postgres');
+  const postgres = resources.use('postgres', await startEmbeddedPostgres({ dataDirectory }));
+  const collector = await startCollector(resources);
+  const runs = [];
+  for (const [name, share] of SHARES) {
+    const variables = { RATE_LIMITS: 'false', ...(share !== undefined && tracesTo(collector.url, share)) };
+    runs.push(await prepare(`traces: ${name}`, postgres.url, variables, resources, options));
+  }
+  const measurements: Measurement[] = runs.map(({ name }) => ({ name, values: [] }));
+  for (let round = 0; round < options.rounds; round += 1)
+    for (const [place, { measure }] of runs.entries()) measurements[place]?.values.push(await measure());
+  options.write(reportOf(measurements));
+  options.write(`the collector got ${Math.round(collector.bytes() / 1e6)} MB`);
+}
+
+const tracesTo = (url: string, share: string) => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: url,
+  OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+  OTEL_TRACES_SAMPLER_ARG: share,
+});
+
+async function prepare(
+  name: string,
+  serverUrl: string,
+  variables: Record<string, string>,
+  resources: Resources,
+  { connections, deployments, seconds }: TracesOptions,
+) {
+  const nats = resources.use('nats', await startNatsServer());
+  const databaseUrl = await createDatabase(serverUrl, name);
+  const backends = { databaseUrl, natsUrl: nats.url };
+  const system: System = resources.use(name, await startFiveProcesses(backends, variables));
+  const paths = await setUpDeployments(system, { count: deployments, isDraft: false });
+  const load = { url: system.url, key: system.key, connections, paths };
+  await runHttpLoad({ ...load, seconds: 2 * seconds });
+  const measure = async () => {
+    const rate = await runHttpLoad({ ...load, seconds });
+    await comeToRest(system);
+    return rate;
+  };
+  return { name, measure };
+}
+
+/** Takes what is sent to it over OTLP and counts it. */
+async function startCollector(resources: Resources): Promise<{ url: string; bytes: () => number }> {
+  let bytes = 0;
+  const server = createServer((request, response) => {
+    request.on('data', (part: Buffer) => {
+      bytes += part.length;
+    });
+    request.on('end', () => response.writeHead(200).end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  resources.add('collector', () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bytes: () => bytes };
+}
