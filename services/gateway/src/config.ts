@@ -40,6 +40,7 @@ const environment = z.object({
   MAX_CONNECTIONS: limit(10_000, 16, 1_000_000, 'connections that may be open at once'),
   MAX_CONNECTIONS_PER_ADDRESS: limit(256, 1, 1_000_000, 'connections that one client address may have'),
   MAX_BODY_MIB: limit(64, 1, 65_536, 'MiB that the bodies of all requests may take at once'),
+  SHUTDOWN_DELAY_MS: limit(0, 0, 60_000, 'milliseconds for which requests are still taken once it is to end'),
   MAX_STREAMS: limit(1000, 1, 100_000, 'live streams that may be open at once'),
   SIGN_UP: z.enum(['open', 'closed']).default('closed').describe('open or closed'),
   PUBLIC_URL: httpUrl.optional(),
@@ -73,6 +74,11 @@ export interface GatewayConfig {
   readonly maxWaiting: number;
   /** Live streams that may be open; beyond it new ones are refused with 503. */
   readonly maxStreams: number;
+  /**
+   * For how long requests are still taken when the gateway is to end, in milliseconds: load balancers see `/readyz` refuse
+   * before connections are refused.
+   */
+  readonly shutdownDelayMs: number;
   readonly signIn: SignInConfig;
   /** Whether the console is served to browsers. */
   readonly console: boolean;
@@ -104,6 +110,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     deadlineMs: read.CALL_DEADLINE_MS,
     runDeadlineMs: Math.max(read.CALL_DEADLINE_MS, read.AI_DEADLINE_MS + ENDING_MS),
     maxStreams: read.MAX_STREAMS,
+    shutdownDelayMs: read.SHUTDOWN_DELAY_MS,
     signIn: { isOpen: read.SIGN_UP === 'open', publicUrl: read.PUBLIC_URL ?? localUrl(read) },
     console: read.CONSOLE,
     maxInFlight: read.MAX_IN_FLIGHT,

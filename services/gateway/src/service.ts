@@ -30,6 +30,9 @@ export interface RunningGateway extends RunningService {
   readonly db: Kysely<GatewaySchema>;
 }
 
+/** How long the HTTP server may take to close, and what it uses after it, in milliseconds. */
+const CLOSE_MS = 5000;
+
 /**
  * Starts the gateway: its accounts and keys, then the HTTP server. Disposing it closes the HTTP server first and lets
  * the requests under way end. @throws StartupError when the database or the port cannot be used.
@@ -60,6 +63,7 @@ export function startGateway(
     const executeForWallet = createExecuteForWallet(bus, { onError, longerMs });
     const limiter = await startLimiter({ ...dependencies, redisUrl: config.redisUrl, resources });
     const consoleFolder = config.console ? findConsole() : undefined;
+    let isEnding = false;
     const app = createApp({
       call,
       keys,
@@ -73,10 +77,18 @@ export function startGateway(
       publicUrl: config.signIn.publicUrl,
       consoleFolder,
       ...config,
+      limits: { ...config.limits, isEnding: () => isEnding },
     });
-    resources.add('http', () => app.close());
+    const { shutdownDelayMs } = config;
+    const close = async () => {
+      isEnding = true;
+      if (shutdownDelayMs > 0) await clock.sleep(shutdownDelayMs);
+      await app.close();
+    };
+    resources.add('http', close, shutdownDelayMs + CLOSE_MS);
     const url = await listenHttp(app, config);
     logger.info({ url }, 'listening');
-    return { url, db, hasConsole: consoleFolder !== undefined };
+    const stopTimeoutMs = shutdownDelayMs + CLOSE_MS;
+    return { url, db, hasConsole: consoleFolder !== undefined, stopTimeoutMs };
   }, logger);
 }

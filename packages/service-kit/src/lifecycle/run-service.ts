@@ -112,7 +112,8 @@ async function startAll<Settings>(
     resources.use('health server', await startHealthServer(server));
   }
   const context = { env, signal, logger, resources, health, telemetry, clock: systemClock, fail };
-  resources.use(name, await start(context, ofService));
+  const service = await start(context, ofService);
+  resources.use(name, service, service.stopTimeoutMs);
   ready();
   logger.info('started');
 }

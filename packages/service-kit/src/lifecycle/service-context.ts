@@ -23,4 +23,7 @@ export interface ServiceContext {
 }
 
 /** A service that answers. Disposing it gives back what it holds. */
-export interface RunningService extends AsyncDisposable {}
+export interface RunningService extends AsyncDisposable {
+  /** How long that may take, in milliseconds, where it is longer than for other resources. */
+  readonly stopTimeoutMs?: number;
+}

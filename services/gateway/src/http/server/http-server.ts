@@ -17,6 +17,8 @@ export interface HttpLimits extends ConnectionLimits, BodyLimits {
   requestTimeoutMs: number;
   /** Ms within which the headers must have arrived. */
   headersTimeoutMs: number;
+  /** Requests are still taken, but the server is about to close. */
+  isEnding?: () => boolean;
 }
 
 /** A name may have 255 characters, each up to four bytes long and percent-encoded as three. */
@@ -52,7 +54,7 @@ export function createHttp(limits: HttpLimits): FastifyInstance {
     reply.header('x-request-id', request.id);
     done();
   });
-  drainOnClose(app);
+  drainOnClose(app, limits.isEnding ?? (() => false));
   return app;
 }
 
@@ -78,10 +80,10 @@ function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
 }
 
 /**
- * While the server closes, every answer ends its connection: closing would otherwise wait for kept-alive connections
+ * Once the server is to close, every answer ends its connection: closing would otherwise wait for kept-alive connections
  * until they time out. Connections that browsers and pools open in advance carry no request and are cut.
  */
-function drainOnClose(app: FastifyInstance): void {
+function drainOnClose(app: FastifyInstance, isEnding: () => boolean): void {
   const sockets = new Set<Socket>();
   app.server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -96,7 +98,7 @@ function drainOnClose(app: FastifyInstance): void {
     setTimeout(endSilent, SILENCE_MS).unref();
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (isClosing) reply.header('connection', 'close');
+    if (isClosing || isEnding()) reply.header('connection', 'close');
     done();
   });
 }
