@@ -65,7 +65,7 @@ function suite(): void {
     }
     await runs();
     await counting.finish();
-    expect(counting.interruptions()).toEqual([]);
+    expect(counting.details()).toEqual([]);
     expect(await counting.problems()).toEqual([]);
     expect(await findViolations(fleet.databaseUrl)).toEqual([]);
   });

@@ -41,7 +41,10 @@ export async function runScaling(options: ScalingOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'orrery-bench-'));
   resources.add('folder', () => rm(folder, { recursive: true, force: true }));
   const dataDirectory = join(folder, 'postgres');
-  const postgres = resources.use('postgres', await startEmbeddedPostgres({ dataDirectory }));
+  const postgres = resources.use(
+    'postgres',
+    await startEmbeddedPostgres({ dataDirectory, settings: { max_connections: '300' } }),
+  );
   const nats = resources.use('nats', await startNatsServer());
   const databaseUrl = await createDatabase(postgres.url, 'scaling');
   const backends = { databaseUrl, natsUrl: nats.url, each: 1 };

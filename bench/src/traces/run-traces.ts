@@ -38,7 +38,10 @@ export async function runTraces(options: TracesOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'orrery-bench-'));
   resources.add('folder', () => rm(folder, { recursive: true, force: true }));
   const dataDirectory = join(folder, 'postgres');
-  const postgres = resources.use('postgres', await startEmbeddedPostgres({ dataDirectory }));
+  const postgres = resources.use(
+    'postgres',
+    await startEmbeddedPostgres({ dataDirectory, settings: { max_connections: '300' } }),
+  );
   const collector = await startCollector(resources);
   const runs = [];
   for (const [name, share] of SHARES) {

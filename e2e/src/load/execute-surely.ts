@@ -11,6 +11,13 @@ const UNDECIDED = new Set([
   'internal',
 ]);
 
+/** Why an execution had to be asked for again. */
+export interface Interruption {
+  /** An error's code, or that the connection was lost. */
+  readonly code: string;
+  readonly detail: string;
+}
+
 /**
  * Executes with an `Idempotency-Key` and repeats until there is an answer that decides, as a careful client does
  * through crashes. Answers, too, why it had to ask again. Gives up when the signal aborts.
@@ -21,13 +28,14 @@ export async function executeSurely(
   body: object,
   key: string,
   signal: AbortSignal,
-): Promise<ApiAnswer & { interruptions: string[] }> {
-  for (const interruptions: string[] = []; ; ) {
+): Promise<ApiAnswer & { interruptions: Interruption[] }> {
+  for (const interruptions: Interruption[] = []; ; ) {
     const answer = await api
       .post(`${deployment}/execute`, body, { 'idempotency-key': key })
-      .catch(() => undefined);
-    if (answer !== undefined && !UNDECIDED.has(answer.body?.code)) return { ...answer, interruptions };
-    interruptions.push(answer === undefined ? 'connection lost' : answer.body.code);
+      .catch((error: Error) => error);
+    if (answer instanceof Error) interruptions.push({ code: 'connection lost', detail: answer.message });
+    else if (!UNDECIDED.has(answer.body?.code)) return { ...answer, interruptions };
+    else interruptions.push({ code: answer.body.code, detail: JSON.stringify(answer.body) });
     signal.throwIfAborted();
     await systemClock.sleep(20, signal);
   }

@@ -1,7 +1,7 @@
 import { EventEmitter, once, setMaxListeners } from 'node:events';
 import type { ApiClient } from '../api-client.js';
 import { countRequest } from './counter-world.js';
-import { executeSurely } from './execute-surely.js';
+import { executeSurely, type Interruption } from './execute-surely.js';
 import { readJournal } from './read-journal.js';
 
 export interface CountingOptions {
@@ -19,6 +19,8 @@ export interface CountingLoad {
   count(): number;
   /** Why operations had to be asked for again. */
   interruptions(): readonly string[];
+  /** The same with what was answered. */
+  details(): readonly Interruption[];
   /** Resolves once so many executions were answered. */
   acknowledged(count: number): Promise<void>;
   /** Lets every operation under way end. */
@@ -47,7 +49,7 @@ export function startCounting({
   const strange: string[] = [];
   let next = 0;
   let count = 0;
-  const interruptions: string[] = [];
+  const interruptions: Interruption[] = [];
   let ending = false;
 
   const operate = async (operation: number): Promise<void> => {
@@ -73,7 +75,8 @@ export function startCounting({
 
   return {
     count: () => count,
-    interruptions: () => interruptions,
+    interruptions: () => interruptions.map(({ code }) => code),
+    details: () => interruptions,
     acknowledged: async (wanted) => {
       while (count < wanted) await once(progress, 'answered', { signal });
     },

@@ -4,8 +4,13 @@ import { join } from 'node:path';
 import { startEmbeddedPostgres, watchProcess } from '@orrery/embedded-postgres';
 import type { Resources } from '@orrery/service-kit';
 
-/** Test data need not survive a power cut. */
-const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+/** Test data need not survive a power cut. Two processes of each service may open 150 connections. */
+const settings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '400',
+};
 
 /** Starts PostgreSQL for the test run on a temporary folder; returns the URL of its `postgres` database. */
 export async function startRunPostgres(resources: Resources): Promise<string> {
