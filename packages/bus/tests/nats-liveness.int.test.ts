@@ -190,8 +190,8 @@ describeWithNats('a process that is gone', (url) => {
     const ask = async () => (await client.call(say, { text: '' }, inTime())).said;
     await vi.waitFor(async () => {
       await ask();
-      expect(told).toContain(`${say.subject}@ends`);
-      expect(told).toContain(`${say.subject}@stays`);
+      expect(told).toContain(`${say.subject}.ends`);
+      expect(told).toContain(`${say.subject}.stays`);
     });
     // The server counts it as a responder.
     await wire.close();
