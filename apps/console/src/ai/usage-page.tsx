@@ -108,7 +108,7 @@ function Usage({ usage, measure }: { usage: AiUsage; measure: Measure }) {
         <Chart
           label={`${WORDS[measure]} of models by day and event; the table below has the sums`}
           x={days}
-          xKind="time"
+          xKind="day"
           kind="bars"
           series={bars}
           format={format}

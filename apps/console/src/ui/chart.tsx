@@ -12,9 +12,9 @@ export interface ChartSeries {
 export interface ChartProps {
   /** For screen readers: what the chart shows. */
   label: string;
-  /** Rising. Of `time`, seconds since 1970. */
+  /** Rising. Of `time`, seconds since 1970; of `day`, those of 00:00 UTC. */
   x: readonly number[];
-  xKind: 'seq' | 'time';
+  xKind: 'seq' | 'time' | 'day';
   series: readonly ChartSeries[];
   kind?: 'line' | 'steps' | 'bars' | undefined;
   /** Pixels. */

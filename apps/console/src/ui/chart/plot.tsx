@@ -94,23 +94,35 @@ function optionsOf({
     steps: uPlot.paths.stepped?.({ align: 1 }),
     bars: uPlot.paths.bars?.({ size: [0.7, 40] }),
   }[kind];
+  const isBars = kind === 'bars';
   return {
     width: 300,
     height,
-    scales: { x: { time: xKind === 'time' } },
-    axes: [axis, { ...axis, size: 60, values: (_plot, ticks) => ticks.map(write) }],
+    scales: { x: { time: xKind !== 'seq' } },
+    // A day in UTC must not become the evening before in the reader's zone.
+    ...(xKind === 'day' && { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') }),
+    axes: [
+      xKind === 'day' ? { ...axis, values: (_plot, days) => days.map(monthAndDay) } : axis,
+      { ...axis, size: 60, values: (_plot, ticks) => ticks.map(write) },
+    ],
     cursor: { y: false },
     series: [
-      { label: xKind === 'seq' ? 'seq' : 'time' },
+      {
+        label: xKind,
+        ...(xKind === 'day' && {
+          value: (_plot: uPlot, day: number | null) => (day === null ? '–' : dayOf(day)),
+        }),
+      },
       ...names.map((label, index) => {
         const stroke = colours.series[index % colours.series.length] ?? colours.accent;
         return {
           label,
           stroke,
-          width: 1.75,
+          // The outline of a bar of no height would be a line.
+          width: isBars ? 0 : 1.75,
           spanGaps: true,
           ...(paths && { paths }),
-          ...(kind === 'bars' && { fill: stroke }),
+          ...(isBars && { fill: stroke, points: { show: false } }),
           value: (_plot: uPlot, drawn: number | null, _series: number, at: number | null) => {
             const value = (at === null ? undefined : own(index, at)) ?? drawn;
             return value === null ? '–' : write(value);
@@ -120,3 +132,6 @@ function optionsOf({
     ],
   };
 }
+
+const dayOf = (at: number): string => new Date(at * 1000).toISOString().slice(0, 10);
+const monthAndDay = (at: number): string => dayOf(at).slice(5);
