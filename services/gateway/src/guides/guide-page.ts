@@ -20,6 +20,8 @@ function markdownFor({ path }: Guide, isServed: (path: string) => boolean): Mark
       heading({ tokens, depth, text }) {
         return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
+      // The policy of these pages loads nothing.
+      image: () => '',
       link({ href, tokens }: Tokens.Link) {
         const text = this.parser.parseInline(tokens);
         const target = targetOf(href, folder, isServed);

@@ -2,7 +2,7 @@ import { closeBrackets, closeBracketsKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json, jsonParseLinter } from '@codemirror/lang-json';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
-import { type Diagnostic, forceLinting, linter, lintGutter, lintKeymap } from '@codemirror/lint';
+import { type Diagnostic, linter, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
@@ -60,7 +60,8 @@ export function createEditor(options: EditorOptions): RunningEditor {
     },
     setProblems: (next) => {
       problems = next;
-      forceLinting(view);
+      // The linter by itself looks only after a change of the text.
+      view.dispatch(setDiagnostics(view.state, diagnosticsOf(view, language, problems)));
     },
     destroy: () => view.destroy(),
   };
@@ -72,7 +73,7 @@ function diagnosticsOf(
   view: EditorView,
   language: 'json' | 'text',
   problems: readonly EditorProblem[],
-): readonly Diagnostic[] {
+): Diagnostic[] {
   const text = view.state.doc.toString();
   const found = problems.map(({ pointer, message }): Diagnostic => {
     const place = language === 'json' ? placeOf(text, pointer) : { from: 0, to: text.length };

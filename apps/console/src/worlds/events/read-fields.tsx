@@ -27,7 +27,7 @@ export function ReadFields({ draft: { reads }, change, problems, schemas }: Part
           />
           <Button
             className="sm:mt-6"
-            aria-label={`Do not read ${read.schema}`}
+            aria-label={`Remove ${read.schema} from what is read`}
             onClick={() => change({ reads: reads.filter((_read, at) => at !== index) })}
           >
             Remove

@@ -46,7 +46,7 @@ function VersionActions({ version: { version, isLocked }, ...ref }: EventRef & {
           to="/worlds/$world/events/$event/edit"
           params={ref}
           search={{ from: version }}
-          aria-label={`New version from ${version}`}
+          aria-label={`Copy version ${version}`}
         >
           Copy
         </ButtonLink>

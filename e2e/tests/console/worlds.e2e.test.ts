@@ -1,0 +1,206 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
+import { expectSound } from '../../src/console/expect-sound.js';
+import { describeWithProgram } from '../../src/external/describe-with-program.js';
+
+describeWithProgram('chromium', 'building a world in the console', () => {
+  let house: ConsoleHouse;
+  beforeAll(async () => {
+    house = await startConsoleHouse();
+  });
+  afterAll(() => house?.[Symbol.asyncDispose]());
+
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+  const editor = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
+  /** The address of the page, with the world's address as `W`. */
+  const pathOf = (page: Page) =>
+    new URL(page.url()).pathname.replace('/console', '').replace(/0x\w{40}/, 'W') +
+    new URL(page.url()).search;
+
+  async function derby(): Promise<string> {
+    const { address } = await house.orrery.post('/api/worlds', {
+      body: { name: 'Derby', domainTags: ['racing'] },
+    });
+    const path = { worldAddress: address };
+    await house.orrery.post('/api/worlds/{worldAddress}/entity-schemas', {
+      path,
+      body: {
+        name: 'horse',
+        attributes: [
+          { name: 'stamina', type: 'integer', defaultValue: 100, constraints: { min: 0, max: 100 } },
+        ],
+      },
+    });
+    const version = {
+      inputSchema: { winner: 'string' },
+      stateChanges: { horse: 'partial' },
+      mutationSettings: {
+        mode: 'direct',
+        template: { 'horse:{{input.winner}}': { stamina: { $increment: -20 } } },
+      },
+    } as const;
+    await house.orrery.post('/api/worlds/{worldAddress}/events', {
+      path,
+      body: { name: 'race', firstVersion: version },
+    });
+    await house.orrery.post('/api/worlds/{worldAddress}/events/{eventName}/event-versions', {
+      path: { ...path, eventName: 'race' },
+      body: {
+        ...version,
+        inputSchema: { winner: 'string', laps: 'integer?' },
+        outputSchema: { laps: 'integer' },
+      },
+    });
+    return address;
+  }
+
+  it('begins with a page that offers the first step, and takes a name', async () => {
+    await using watched = await house.open('/');
+    const { page } = watched;
+    await page.getByText('You have no worlds yet').waitFor();
+    await button(page, 'New world').first().click();
+    await page.getByLabel('Name').fill('Racecourse');
+    await page.getByLabel('About').fill('racing, horses');
+    await expectSound(watched);
+    await button(page, 'Create').click();
+    await page.getByRole('heading', { name: 'Racecourse', level: 1 }).waitFor();
+    await page.getByText('There is nothing in this world yet.').waitFor();
+    await page.getByText('Nothing can happen in this world yet.').waitFor();
+    await page.getByText('Nothing runs this world yet.').waitFor();
+    await expectSound(watched);
+    await button(page, 'Publish').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
+    await page.getByText('published', { exact: true }).waitFor();
+    await button(page, 'Delete').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('You have no worlds yet').waitFor();
+  });
+
+  it('shows the rules of an attribute at work, and what the API says where it says it', async () => {
+    const world = await derby();
+    await using watched = await house.open(`/worlds/${world}/schemas/horse`);
+    const { page } = watched;
+    await page.getByRole('cell', { name: '≥ 0, ≤ 100' }).waitFor();
+    await expectSound(watched);
+    await button(page, 'New attribute').click();
+    await page.getByLabel('Name').fill('wins');
+    await page.getByLabel('Least').fill('5');
+    await page.getByLabel('Default').fill('3');
+    await page.getByText('The default is below 5.').waitFor();
+    const atWork = page.getByRole('region', { name: 'The rules at work' });
+    await atWork.getByText('is below 5').waitFor();
+    await atWork.getByLabel('Try a value').fill('7');
+    await atWork.getByText('is fine').waitFor();
+    await button(page, 'Create').click();
+    // The service's own words, at the field.
+    await page.getByLabel('Default').and(page.locator('[aria-invalid=true]')).waitFor();
+    await expectSound(watched);
+    await page.getByLabel('Least').fill('0');
+    await button(page, 'Create').click();
+    await page.getByRole('cell', { name: 'wins', exact: true }).waitFor();
+    expect(
+      await house.orrery.get('/api/worlds/{worldAddress}/entity-schemas/{schemaName}', {
+        path: { worldAddress: world, schemaName: 'horse' },
+      }),
+    ).toMatchObject({ attributes: [{}, { name: 'wins', defaultValue: 3, constraints: { min: 0 } }] });
+  });
+
+  it('compares any two versions side by side, and the address holds which', async () => {
+    const world = await derby();
+    await using watched = await house.open(`/worlds/${world}/events/race`);
+    const { page } = watched;
+    const diff = page.getByRole('region', { name: 'Version 1 and version 2' });
+    await diff.getByText('"laps": "integer?"').waitFor();
+    expect(await diff.getByText('"stamina"').count()).toBe(0);
+    await page.getByLabel('What is the same too').check();
+    await diff.getByText('"stamina": {').first().waitFor();
+    await expectSound(watched);
+    await page.getByLabel('Left').selectOption('2');
+    await page.getByLabel('Right').selectOption('1');
+    await page.getByRole('region', { name: 'Version 2 and version 1' }).waitFor();
+    expect(pathOf(page)).toBe('/worlds/W/events/race?left=2&right=1');
+    await page.reload();
+    await page.getByRole('region', { name: 'Version 2 and version 1' }).waitFor();
+  });
+
+  it('locks a version, which is then copied and not edited', async () => {
+    const world = await derby();
+    await using watched = await house.open(`/worlds/${world}/events/race`);
+    const { page } = watched;
+    await page
+      .getByRole('row', { name: /^1 draft/ })
+      .getByRole('button', { name: 'Lock' })
+      .click();
+    await page.getByRole('dialog').getByText('This cannot be undone').waitFor();
+    await expectSound(watched);
+    await page.getByRole('dialog').getByRole('button', { name: 'Lock' }).click();
+    const locked = page.getByRole('row', { name: /^1 locked/ });
+    await locked.waitFor();
+    expect(await locked.getByRole('link', { name: 'Edit version 1' }).count()).toBe(0);
+    await locked.getByRole('link', { name: 'Copy version 1' }).click();
+    await page.getByRole('heading', { name: 'New version of race' }).waitFor();
+    await button(page, 'Create the version').click();
+    await page.getByRole('row', { name: /^3 draft/ }).waitFor();
+  });
+
+  it('marks what the API refuses in the template at its place, and saves what it takes', async () => {
+    const world = await derby();
+    await using watched = await house.open(`/worlds/${world}/events/race/edit?version=2`);
+    const { page } = watched;
+    const template = editor(page, 'Template');
+    await template.waitFor();
+    await expectSound(watched);
+    await template.fill('{ "horse:{{input.winner}}": { "stamina": "{{ input.nobody + 1 }}" } }');
+    await button(page, 'Save version 2').click();
+    const pointer = '/horse:{{input.winner}}/stamina';
+    await page.getByText(pointer, { exact: true }).waitFor();
+    await page.locator('.cm-lintRange-error', { hasText: 'input.nobody' }).waitFor();
+    await expectSound(watched);
+    await template.fill('{ "horse:{{input.winner}}": { "stamina": ');
+    await button(page, 'Save version 2').click();
+    await page.getByRole('alert').getByText('/mutationSettings/template').waitFor();
+    await template.fill('{ "horse:{{input.winner}}": { "stamina": { "$increment": -10 } } }');
+    await page.getByLabel('Started by').selectOption('cron');
+    await page.getByLabel('Schedule').fill('30 8 * * 1');
+    await page
+      .getByRole('region', { name: 'Next due times' })
+      .getByText('At 08:30, only on Monday')
+      .waitFor();
+    await page.getByLabel('Schedule').fill('61 8 * * 1');
+    await page.getByLabel('Schedule').and(page.locator('[aria-invalid=true]')).waitFor();
+    await page.getByLabel('Schedule').fill('30 8 * * 1');
+    await editor(page, 'Input of each run').fill('{ "winner": "A" }');
+    await expectSound(watched);
+    await button(page, 'Save version 2').click();
+    await page.getByRole('heading', { name: 'race', level: 1 }).waitFor();
+    const path = { worldAddress: world, eventName: 'race', version: 2 };
+    const saved = await house.orrery.get(
+      '/api/worlds/{worldAddress}/events/{eventName}/event-versions/{version}',
+      { path },
+    );
+    expect(saved).toMatchObject({
+      mutationSettings: { template: { 'horse:{{input.winner}}': { stamina: { $increment: -10 } } } },
+      executionSettings: { visibility: 'cron', cron: { schedule: '30 8 * * 1', input: { winner: 'A' } } },
+    });
+  });
+
+  it('makes an event that a model decides, with what it reads and its guards', async () => {
+    const world = await derby();
+    await using watched = await house.open(`/worlds/${world}/new-event`);
+    const { page } = watched;
+    await page.getByLabel('Name').fill('story');
+    await editor(page, 'Input').fill('{ "weather": "string" }');
+    await button(page, 'Read a schema').click();
+    await page.getByLabel('Decided by').selectOption('ai');
+    await editor(page, 'Behaviour prompt').fill('Let one of them win.');
+    await editor(page, 'Behaviour prompt').press('Enter');
+    await editor(page, 'Behaviour prompt').pressSequentially('Tire the others.');
+    await page.getByLabel('Creating instances').selectOption('no');
+    await expectSound(watched);
+    await button(page, 'Create the event').click();
+    await page.getByRole('heading', { name: 'story', level: 1 }).waitFor();
+    await page.getByRole('region', { name: 'Definition of version 1' }).waitFor();
+    await expectSound(watched);
+  });
+});
