@@ -261,6 +261,12 @@ mutationSettings:
       'event win: version 1 is bound by "Season 1", which run it as changed from then on; --new-versions leaves them as they are.\n',
     );
     expect((await apply('--new-versions')).stderr).toBe('');
+    // What only saving can tell: version 2 is bound, and the change would make it dearer.
+    await orrery.run('bindings', 'update', 'Half/Season 1', 'win@2');
+    await put('half/events/win.yaml', `${WIN}executionSettings: {visibility: public, priceUsd: 0.5}\n`);
+    expect((await apply()).stderr).toContain(
+      `\nevent win: Warning: ${at('half/events/win.yaml')}:8: Deployments bind this version: 0x`,
+    );
   });
 
   it('is refused where only applying can tell, and goes on where it stopped', async () => {

@@ -85,6 +85,7 @@ export const requests: Readonly<Record<string, RequestParts>> = {
   'pushes.list': nothing,
   'pushes.retry': { params: () => ({ chain: 'base-sepolia' }) },
   'pushes.skip': { params: () => ({ chain: 'base-sepolia' }) },
+  'auth.methods': nothing,
   'auth.challenge': { body: { wallet } },
   'auth.code': { body: { code: 'n'.repeat(43) } },
   'auth.token': { body: { wallet, message: 'any text', signature: '5'.repeat(88) } },
