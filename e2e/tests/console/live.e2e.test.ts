@@ -117,6 +117,13 @@ describeWithProgram('chromium', 'a deployment in the console', () => {
     const change = page.getByRole('region', { name: 'Change of horse:ALBA' });
     await change.getByText('"wins": 4').waitFor();
     await change.getByText('"wins": 5').waitFor();
+    await page.getByRole('combobox', { name: 'Entries' }).selectOption('');
+    await page.getByRole('button', { name: 'BOLT', exact: true }).click();
+    await page.getByText('What changed horse:BOLT').waitFor();
+    await journal(watched).getByText('create horse:BOLT').waitFor();
+    expect(await journal(watched).getByRole('button').count()).toBe(1);
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await journal(watched).getByText('horse:ALBA · wins 5 · stamina 0').waitFor();
     await expectSound(watched);
   });
 
@@ -126,7 +133,7 @@ describeWithProgram('chromium', 'a deployment in the console', () => {
     await using watched = await open(address, '?schema=horse');
     const { page } = watched;
     for (const horse of ['ALBA', 'BOLT']) await page.getByLabel(`Draw horse:${horse}`).click();
-    await page.getByRole('button', { name: 'stamina' }).click();
+    await page.getByRole('button', { name: 'stamina', exact: true }).click();
     const drawn = page.getByRole('img', { name: /horse:ALBA stamina.*horse:BOLT stamina.*over entries/ });
     await drawn.locator('canvas').waitFor();
     await page.getByRole('listitem').filter({ hasText: 'horse:ALBA stamina: 60 now, 3 changes' }).waitFor();

@@ -36,12 +36,10 @@ it('says why it failed, or what it changed', () => {
   const error = { code: 'template_failed', detail: 'No such key.' };
   expect(effectOf(entry({ error }))).toBe('template_failed: No such key.');
   expect(effectOf(entry({}))).toBe('no changes');
-  expect(effectOf(entry({ changes: [change('update', 'A')] }))).toBe('horse:A');
+  const updated = { ...change('update', 'A'), set: { wins: 3, name: 'Bolt' }, unset: ['rider'] };
+  expect(effectOf(entry({ changes: [updated] }))).toBe('horse:A · wins 3 · name Bolt · without rider');
   expect(effectOf(entry({ changes: [change('create', 'A'), change('delete', 'B')] }))).toBe(
-    'create horse:A, delete horse:B',
-  );
-  expect(effectOf(entry({ changes: ['A', 'B', 'C', 'D'].map((id) => change('update', id)) }))).toBe(
-    'horse:A, horse:B and 2 more',
+    'create horse:A and 1 more',
   );
 });
 

@@ -1,4 +1,5 @@
 import type { HistoryEntry, LiveEntry } from '@orrery/sdk';
+import { shownValue } from './columns.js';
 
 export type JournalEntry = HistoryEntry | LiveEntry;
 export type Tone = 'ok' | 'failed' | 'plain';
@@ -30,15 +31,19 @@ export const toneOf = ({ status, kind }: JournalEntry): Tone => {
   return status === 'succeeded' ? 'ok' : 'plain';
 };
 
-/** What it did: why it failed, or which instances it changed. */
+/** What it did: why it failed, or which instances it changed and to what. */
 export function effectOf({ error, changes }: JournalEntry): string {
   if (error !== null) return `${error.code}: ${error.detail}`;
-  const [first, second, ...others] = changes.map(({ op, entitySchema, instanceId }) =>
-    op === 'update' ? `${entitySchema}:${instanceId}` : `${op} ${entitySchema}:${instanceId}`,
-  );
+  const [first, ...others] = changes;
   if (first === undefined) return 'no changes';
-  if (second === undefined) return first;
-  return others.length === 0 ? `${first}, ${second}` : `${first}, ${second} and ${others.length} more`;
+  return others.length === 0 ? effectOn(first) : `${effectOn(first)} and ${others.length} more`;
+}
+
+function effectOn({ op, entitySchema, instanceId, set, unset }: JournalEntry['changes'][number]): string {
+  const name = `${entitySchema}:${instanceId}`;
+  if (op !== 'update') return `${op} ${name}`;
+  const values = Object.entries(set).map(([attribute, value]) => `${attribute} ${shownValue(value)}`);
+  return [name, ...values, ...unset.map((attribute) => `without ${attribute}`)].join(' · ');
 }
 
 /** Who did it, without the length of addresses. */

@@ -16,6 +16,8 @@ export interface InstancesTableProps {
   /** Says which pages are looked at. */
   onPages: (pages: { firstPage: number; lastPage: number }) => void;
   onPlot: (instance: string) => void;
+  /** The changes of this instance are looked for. */
+  onPick: (instance: string) => void;
 }
 
 const ROW_HEIGHT = 33;
@@ -115,7 +117,7 @@ interface RowProps extends InstancesTableProps {
   row: EntityInstance | undefined;
 }
 
-function Row({ index, row, columns, plotted, onPlot }: RowProps) {
+function Row({ index, row, columns, plotted, onPlot, onPick }: RowProps) {
   if (row === undefined)
     return (
       <tr aria-rowindex={index + 2} style={{ height: ROW_HEIGHT }}>
@@ -138,7 +140,14 @@ function Row({ index, row, columns, plotted, onPlot }: RowProps) {
       </td>
       <th scope="row" className={`${CELL} max-w-60 truncate text-left font-medium`} title={instance}>
         {columns === undefined && <span className="font-normal text-muted">{row.entitySchema}:</span>}
-        {row.instanceId}
+        <button
+          type="button"
+          className="hover:underline"
+          title={`Show what changed ${instance}`}
+          onClick={() => onPick(instance)}
+        >
+          {row.instanceId}
+        </button>
       </th>
       {columns?.map(({ name, isNumeric }) => (
         <td key={name} className={classes(CELL, 'max-w-64 truncate', isNumeric && 'text-right')}>

@@ -22,11 +22,12 @@ export function Instances({ deployment, seq }: PartProps) {
   const [pages, setPages] = useState(FIRST);
   const query = useQuery(instancesQuery(orrery, deployment, { seq, schema, ...pages }));
   const { data: schemas } = useQuery(schemasQuery(orrery, deployment.world));
-  const attributes = schemas?.data.find(({ name }) => name === schema)?.attributes;
   const rows = query.data?.rows;
+  const one = schema ?? onlySchema(schemas?.data);
+  const attributes = schemas?.data.find(({ name }) => name === one)?.attributes;
   const columns = useMemo(
-    () => (schema === undefined ? undefined : columnsOf(attributes ?? [], rows ?? [])),
-    [schema, attributes, rows],
+    () => (one === undefined ? undefined : columnsOf(attributes ?? [], rows ?? [])),
+    [one, attributes, rows],
   );
   const total = query.data?.total;
   return (
@@ -60,6 +61,7 @@ export function Instances({ deployment, seq }: PartProps) {
               plotted={plot}
               isOld={query.isPlaceholderData}
               onPages={setPages}
+              onPick={(instance) => void change({ instance })}
               onPlot={(instance) => void change({ plot: toggled(plot, instance) })}
             />
           )
@@ -68,6 +70,10 @@ export function Instances({ deployment, seq }: PartProps) {
     </Section>
   );
 }
+
+/** A world of one schema needs no choice. */
+const onlySchema = (schemas: readonly EntitySchema[] | undefined): string | undefined =>
+  schemas?.length === 1 ? schemas[0]?.name : undefined;
 
 interface SchemaChoiceProps {
   schemas: readonly EntitySchema[];

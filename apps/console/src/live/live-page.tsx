@@ -32,7 +32,7 @@ interface LiveProps {
 }
 
 function Live({ deployment, tail, isFollowed }: LiveProps) {
-  const { seq, isFollowing, go } = usePosition(tail.head);
+  const { seq, rested, isFollowing, go } = usePosition(tail.head);
   const parts = { deployment, tail, seq };
   return (
     <>
@@ -40,11 +40,11 @@ function Live({ deployment, tail, isFollowed }: LiveProps) {
       <div className="mt-4 grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_25rem]">
         <div className="min-w-0 space-y-5">
           <Instances {...parts} />
-          <Lines {...parts} onGo={go} />
+          <Lines {...parts} seq={rested} onGo={go} />
         </div>
         <div className="min-w-0 space-y-5">
-          <Timeline {...parts} onGo={go} />
-          <EntryPanel {...parts} />
+          <Timeline {...parts} seq={rested} onGo={go} />
+          <EntryPanel {...parts} seq={rested} />
         </div>
       </div>
     </>

@@ -8,6 +8,8 @@ export interface LiveSearch {
   readonly entries?: EntryFilter;
   /** The only event whose executions the timeline lists. */
   readonly event?: string;
+  /** The only instance, as `schema:instanceId`, whose changes the timeline lists. */
+  readonly instance?: string;
   /** Instances that the chart draws, as `schema:instanceId`. */
   readonly plot?: readonly string[];
   /** Numeric attributes that the chart draws. */
@@ -29,6 +31,7 @@ export function readLiveSearch(search: Readonly<Record<string, unknown>>): LiveS
   const entries = ENTRY_FILTERS.find((one) => one === search['entries']);
   const schema = nameIn(search['schema']);
   const event = nameIn(search['event']);
+  const instance = nameIn(search['instance']);
   const plot = namesIn(search['plot']).filter((name) => name.includes(':'));
   const of = namesIn(search['of']);
   return {
@@ -36,6 +39,7 @@ export function readLiveSearch(search: Readonly<Record<string, unknown>>): LiveS
     ...(schema !== undefined && { schema }),
     ...(entries && { entries }),
     ...(event !== undefined && { event }),
+    ...(instance?.includes(':') && { instance }),
     ...(plot.length > 0 && { plot }),
     ...(of.length > 0 && { of }),
     ...(search['over'] === 'time' && { over: 'time' }),

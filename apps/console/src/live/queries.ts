@@ -41,13 +41,22 @@ export const entriesQuery = (orrery: Orrery, ref: DeploymentRef, block: number, 
   });
 
 /** The filter of the timeline as the API takes it; undefined: the whole journal. */
-export function historyFilter({ entries, event }: LiveSearch): HistoryFilter | undefined {
-  if (entries === undefined && event === undefined) return undefined;
+export function historyFilter({ entries, event, instance }: LiveSearch): HistoryFilter | undefined {
+  if (entries === undefined && event === undefined && instance === undefined) return undefined;
   return {
+    ...(entries === undefined && event === undefined && { include: 'all' as const }),
     ...(entries === 'failed' && { status: 'failed' as const }),
     ...(event !== undefined && { event }),
+    ...(instance !== undefined && { instance }),
   };
 }
+
+/** Whether an entry that has just come passes that filter. */
+export const passes = ({ entries, event, instance }: LiveSearch, entry: JournalEntry): boolean =>
+  (entries === undefined || entry.kind === 'execution') &&
+  (entries !== 'failed' || entry.status === 'failed') &&
+  (event === undefined || entry.event === event) &&
+  (instance === undefined || instance in entry.stateChanges);
 
 /** The entries that pass a filter, newest first, as many as were asked for. */
 export const filteredQuery = (

@@ -3,6 +3,7 @@ import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { eventsQuery } from '../api/events.js';
 import { useOrrery } from '../session/use-session.js';
+import { Button } from '../ui/button.js';
 import { classes } from '../ui/classes.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { Section } from '../ui/page.js';
@@ -12,7 +13,7 @@ import { EntryRow } from './entry-row.js';
 import type { JournalEntry } from './entry-words.js';
 import type { PartProps } from './live-page.js';
 import type { EntryFilter } from './live-search.js';
-import { entriesQuery, filteredQuery, historyFilter } from './queries.js';
+import { entriesQuery, filteredQuery, historyFilter, passes } from './queries.js';
 import { withRecent } from './tail.js';
 import { useLiveSearch } from './use-live-search.js';
 import type { PositionState } from './use-position.js';
@@ -59,11 +60,17 @@ export function Timeline(props: TimelineProps) {
         </>
       }
     >
-      {search.entries === undefined && search.event === undefined ? (
-        <WholeJournal {...props} />
-      ) : (
-        <Filtered {...props} />
+      {search.instance !== undefined && (
+        <p className="mb-2 flex items-center gap-2 text-sm">
+          <span className="min-w-0 truncate">
+            What changed <span className="font-medium">{search.instance}</span>
+          </span>
+          <Button size="small" look="quiet" onClick={() => void change({ instance: undefined })}>
+            Show all
+          </Button>
+        </p>
       )}
+      {historyFilter(search) === undefined ? <WholeJournal {...props} /> : <Filtered {...props} />}
     </Section>
   );
 }
@@ -130,11 +137,7 @@ function Filtered({ deployment, tail, seq, onGo }: TimelineProps) {
   const query = useInfiniteQuery(filteredQuery(orrery, deployment, filter, tail.generation));
   const region = useRef<HTMLOListElement>(null);
   const entries = useMemo(() => {
-    const isWanted = ({ kind, status, event }: JournalEntry) =>
-      kind === 'execution' &&
-      (search.entries !== 'failed' || status === 'failed') &&
-      (search.event === undefined || event === search.event);
-    return withRecent(query.data?.pages.flat() ?? [], tail.recent, isWanted);
+    return withRecent(query.data?.pages.flat() ?? [], tail.recent, (entry) => passes(search, entry));
   }, [query.data, tail.recent, search]);
   const virtualizer = useRows(region, entries.length);
   const last = virtualizer.getVirtualItems().at(-1)?.index ?? 0;

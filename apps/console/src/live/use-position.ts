@@ -7,6 +7,8 @@ const REST_MS = 200;
 export interface PositionState {
   /** The entry after which the state is shown. */
   readonly seq: number;
+  /** The same once the slider rests: what is read for each place alone waits for that. */
+  readonly rested: number;
   /** Whether it is the last one, as entries come. */
   readonly isFollowing: boolean;
   /** Shows the state after an entry, or undefined: after the last one as entries come. */
@@ -26,5 +28,5 @@ export function usePosition(head: number): PositionState {
   }, [moving, change]);
   const asked = moving === undefined ? search.seq : moving.to;
   const go = useCallback((to: number | undefined) => setMoving({ to }), []);
-  return { seq: asked ?? head, isFollowing: asked === undefined, go };
+  return { seq: asked ?? head, rested: search.seq ?? head, isFollowing: asked === undefined, go };
 }

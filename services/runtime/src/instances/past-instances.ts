@@ -66,10 +66,10 @@ export async function instancesAt(
   if (done === undefined || done < seq) await computeLifetimes(deploymentId, { seq, head }, signal);
   return reading.run(signal, async () => {
     const { names, total } = await instancesThen(db, deploymentId, seq, entitySchema, page);
-    const data: InstanceRecord[] = [];
+    const parts: Promise<InstanceRecord[]>[] = [];
     for (let first = 0; first < names.length; first += FOLDED_AT_ONCE)
-      data.push(...(await recordsAt(db, deploymentId, names.slice(first, first + FOLDED_AT_ONCE), seq)));
-    return { data, total };
+      parts.push(recordsAt(db, deploymentId, names.slice(first, first + FOLDED_AT_ONCE), seq));
+    return { data: (await Promise.all(parts)).flat(), total };
   });
 }
 
