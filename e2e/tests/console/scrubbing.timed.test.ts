@@ -43,7 +43,10 @@ describeWithProgram('chromium', 'a history of 100,000 entries and 10,000 instanc
     const { orrery } = house;
     const { address: worldAddress } = await orrery.post('/api/worlds', { body: { name: 'Derby' } });
     const world = { worldAddress };
-    await orrery.post('/api/worlds/{worldAddress}/entity-schemas', { path: world, body: horseSchema as never });
+    await orrery.post('/api/worlds/{worldAddress}/entity-schemas', {
+      path: world,
+      body: horseSchema as never,
+    });
     const body = { name: 'Season 1', bindings: [] };
     const { address } = await orrery.post('/api/worlds/{worldAddress}/deployments', { path: world, body });
     path = { worldAddress, address };

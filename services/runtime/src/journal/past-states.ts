@@ -14,7 +14,9 @@ export interface PastState {
 interface PastRow {
   /** `at` is null for a state that a clone began with. */
   checkpoint: { revision: number; state: JsonObject | null; at: string | null } | null;
-  changes: { change: InstanceChange; at: string }[] | null;
+  changes: InstanceChange[] | null;
+  /** When the last of `changes` was executed. */
+  changed_at: Date | null;
 }
 
 /**
@@ -32,7 +34,7 @@ export async function pastStates(
   const { rows } = await sql<PastRow>`
     select case when k.seq is not null then jsonb_build_object('revision', k.revision, 'state', k.state, 'at',
         (select executed_at from journal where deployment_id = ${deploymentId} and seq = k.seq)) end as checkpoint,
-      c.changes
+      c.changes, c.changed_at
     from rows from (unnest(${names.map(({ entitySchema }) => entitySchema)}::text[],
       ${names.map(({ instanceId }) => instanceId)}::text[])) with ordinality n (entity_schema, instance_id, position)
     left join lateral (
@@ -41,7 +43,8 @@ export async function pastStates(
         and s.instance_id = n.instance_id and s.seq <= ${seq}
       order by s.seq desc limit 1) k on true
     left join lateral (
-      select jsonb_agg(jsonb_build_object('change', one.change, 'at', j.executed_at) order by j.seq) as changes
+      select json_agg(one.change order by j.seq) as changes,
+        (array_agg(j.executed_at order by j.seq desc))[1] as changed_at
       from instance_changes i
       join journal j on j.deployment_id = i.deployment_id and j.seq = i.seq
       cross join lateral (
@@ -63,15 +66,14 @@ export async function pastState(
   return state ?? null;
 }
 
-function foldRow({ checkpoint, changes }: PastRow): PastState | null {
+function foldRow({ checkpoint, changes, changed_at }: PastRow): PastState | null {
   let state = checkpoint?.state ?? null;
-  for (const { change } of changes ?? []) state = foldChange(state, change);
-  const last = changes?.at(-1);
-  const at = last?.at ?? checkpoint?.at ?? null;
+  for (const change of changes ?? []) state = foldChange(state, change);
+  const at = changed_at ?? checkpoint?.at ?? null;
   if (state === null) return null;
   return {
     state,
-    revision: last?.change.revision ?? checkpoint?.revision ?? 1,
+    revision: changes?.at(-1)?.revision ?? checkpoint?.revision ?? 1,
     changedAt: at === null ? null : new Date(at),
   };
 }
