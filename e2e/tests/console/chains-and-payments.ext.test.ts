@@ -1,0 +1,142 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createOrrery } from '@orrery/sdk';
+import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
+import { ANVIL_KEYS, startAnvil } from '@orrery/testing/servers';
+import { repositoryRoot, startNode } from '@orrery/testing/system';
+import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { x402Client } from '@x402/fetch';
+import nacl from 'tweetnacl';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { apiClient } from '../../src/api-client.js';
+import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
+import { expectSound } from '../../src/console/expect-sound.js';
+import { type RefusingChain, startRefusingChain } from '../../src/console/refusing-chain.js';
+import { describeWithProgram } from '../../src/external/describe-with-program.js';
+import { PRICE, RECEIVER, sellToasts } from '../../src/public/paid-house.js';
+import { type PublicWorld, publicWorld } from '../../src/public/public-world.js';
+
+const slowly = { timeout: 60_000 };
+
+describeWithProgram('chromium', "chains and payments in a deployment's console", () => {
+  let house: ConsoleHouse;
+  let chain: RefusingChain;
+  let payments: EvmPayments;
+  let world: PublicWorld;
+  const ends: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    const anvil = await startAnvil();
+    ends.unshift(() => anvil.stop());
+    chain = await startRefusingChain(anvil.url);
+    ends.unshift(() => chain[Symbol.asyncDispose]());
+    payments = await startEvmPayments();
+    ends.unshift(() => payments[Symbol.asyncDispose]());
+    const folder = await mkdtemp(join(tmpdir(), 'orrery-console-'));
+    ends.unshift(() => rm(folder, { recursive: true }));
+    house = await startConsoleHouse(await configure(folder, { chain, payments }));
+    ends.unshift(() => house[Symbol.asyncDispose]());
+    const api = apiClient(house.system.url, house.system.key);
+    world = await publicWorld(api);
+    await sellToasts(api, world, RECEIVER);
+  });
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+
+  it('binds an event to a chain, shows its pushes with their transactions, and retries one that failed', async () => {
+    await using watched = await house.open(`${world.path}/settings`);
+    const { page } = watched;
+    await page.getByRole('button', { name: 'Change the binding of close' }).click();
+    await page.getByLabel('local').check();
+    await page.getByLabel('Result to push').selectOption('none');
+    await page.getByLabel('Changes to push').selectOption('some');
+    await page.getByLabel('Names (changes to push)').fill('visits, guest.by');
+    await expectSound(watched);
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('cell', { name: 'changes: visits, guest.by; result: none' }).waitFor();
+
+    const [, worldAddress = '', address = ''] = /(0x\w+)\/deployments\/(0x\w+)/.exec(world.path) ?? [];
+    const deployment = house.orrery.deployment(worldAddress, address);
+    const execute = () => deployment.execute({ event: 'close', input: { name: 'Ada' } });
+    const { seq } = await execute();
+    await page.getByRole('link', { name: 'Pushes' }).click();
+    const row = (number: number) => page.getByRole('row', { name: new RegExp(`^local #${number}`) });
+    await row(1)
+      .getByText(/^(confirmed|finalized)$/)
+      .waitFor(slowly);
+    expect(
+      await row(1)
+        .getByTitle(/^0x[0-9a-f]{64}$/)
+        .count(),
+    ).toBe(1);
+    await row(1)
+      .getByRole('link', { name: `Entry ${seq} in the live page` })
+      .waitFor();
+
+    chain.isRefusing = true;
+    const { seq: refused } = await execute();
+    await row(2).getByText('exceeds block gas limit').waitFor(slowly);
+    await row(2).getByRole('button', { name: 'Skip' }).waitFor();
+    await expectSound(watched);
+    chain.isRefusing = false;
+    await row(2)
+      .getByRole('button', { name: `Retry the push of entry ${refused} to local` })
+      .click();
+    await row(2).getByRole('button', { name: 'Skip' }).waitFor({ state: 'detached' });
+    await row(2).getByText('exceeds block gas limit').waitFor({ state: 'detached' });
+    expect(watched.faults).toEqual([]);
+  }, 120_000);
+
+  it('shows what was paid, by whom and in which transaction', async () => {
+    const key = generatePrivateKey();
+    const { address: payerAddress } = privateKeyToAccount(key);
+    await payments.fund(payerAddress, 10n * PRICE);
+    const payer = registerExactEvmScheme(
+      new x402Client().setSpendControls({ maxAmountPerPayment: '$0.02' }),
+      { signer: privateKeyToAccount(key) },
+    );
+    const { publicKey, secretKey } = nacl.sign.keyPair();
+    const by = { publicKey, sign: (message: Uint8Array) => nacl.sign.detached(message, secretKey) };
+    const visitor = createOrrery({ url: house.system.url });
+    await visitor.executePublic({
+      deployment: world.address,
+      event: 'toast',
+      input: { name: 'Ada' },
+      by,
+      payer,
+    });
+    await using watched = await house.open(`${world.path}/payments`);
+    const { page } = watched;
+    const row = page.getByRole('row').filter({ hasText: 'toast' });
+    await row.getByText('settled').waitFor(slowly);
+    await row.getByText('0.01', { exact: true }).waitFor();
+    await row.getByTitle(payerAddress).waitFor();
+    await row.getByRole('link', { name: /opens the block explorer/ }).waitFor();
+    await expectSound(watched);
+    await page.getByLabel('Show').selectOption('refused');
+    await page.getByText('No payment is refused.').waitFor();
+    expect(watched.faults).toEqual([]);
+  });
+});
+
+/** Writes the files of a local chain and of payments, and deploys the registry there. */
+async function configure(
+  folder: string,
+  { chain, payments }: { chain: RefusingChain; payments: EvmPayments },
+): Promise<Record<string, string>> {
+  const [example] = JSON.parse(
+    await readFile(join(repositoryRoot, 'docs/examples/local-chain.json'), 'utf8'),
+  );
+  const [chains, payment] = [join(folder, 'chains.json'), join(folder, 'payments.json')];
+  await writeFile(chains, JSON.stringify([{ ...example, rpcUrls: [chain.url] }]));
+  const { facilitator, rpcUrl, token: asset } = payments;
+  const usdc = { network: 'base-sepolia', asset, decimals: 6, name: 'USDC', version: '2', rpcUrls: [rpcUrl] };
+  await writeFile(payment, JSON.stringify({ facilitatorUrl: facilitator.url, accepts: [usdc] }));
+  const env = { CHAINS_FILE: chains, LOCAL_KEY: ANVIL_KEYS[0] };
+  const args = ['chains', 'deploy', '--chain', 'local', '--json'];
+  await using deploying = startNode('apps/cli/dist/main.js', env, { args });
+  await deploying.waitFor(/"contract":"(0x[0-9a-f]{40})"/);
+  return { ...env, PAYMENTS_FILE: payment };
+}
