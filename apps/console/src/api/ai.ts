@@ -6,7 +6,6 @@ import { readPage } from './read-page.js';
 import type { DeploymentRef } from './records.js';
 
 export type AiUsage = components['schemas']['AiUsage'];
-export type AiModel = components['schemas']['AiModel'];
 
 /** What models have cost a deployment on some UTC days: 92 at most. */
 export const usageQuery = (orrery: Orrery, ref: DeploymentRef, range: { from: string; to: string }) =>
