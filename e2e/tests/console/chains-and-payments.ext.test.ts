@@ -25,7 +25,7 @@ describeWithProgram('chromium', "chains and payments in a deployment's console",
   let chain: RefusingChain;
   let payments: EvmPayments;
   let world: PublicWorld;
-  const ends: (() => Promise<unknown>)[] = [];
+  const ends: (() => PromiseLike<unknown>)[] = [];
   beforeAll(async () => {
     const anvil = await startAnvil();
     ends.unshift(() => anvil.stop());
