@@ -2,6 +2,7 @@ import type { VerifiedHistory } from '@orrery/sdk';
 import { Link, useParams } from '@tanstack/react-router';
 import type { DeploymentRef } from '../api/records.js';
 import { Button } from '../ui/button.js';
+import { classes } from '../ui/classes.js';
 import { CopyableCode } from '../ui/copy.js';
 import { Details } from '../ui/details.js';
 import { ErrorNote } from '../ui/error-note.js';
@@ -55,7 +56,12 @@ function Verdict({ deployment, verified, ms }: VerdictProps) {
   const { valid, entries, hash, instances, firstDivergence } = verified;
   return (
     <div role="status">
-      <Card className={valid ? 'border-ok/40 bg-ok-soft' : 'border-bad/40 bg-bad-soft'}>
+      <div
+        className={classes(
+          'rounded-lg border p-4',
+          valid ? 'border-ok/40 bg-ok-soft' : 'border-bad/40 bg-bad-soft',
+        )}
+      >
         <p className={`text-lg font-semibold ${valid ? 'text-ok' : 'text-bad'}`}>{verdictOf(verified)}</p>
         {firstDivergence !== null && (
           <>
@@ -75,7 +81,7 @@ function Verdict({ deployment, verified, ms }: VerdictProps) {
             </p>
           </>
         )}
-      </Card>
+      </div>
       <Card className="mt-4">
         <Details
           items={[
