@@ -8,12 +8,12 @@ import { newKey } from '../run/execute.js';
 import { useOrrery } from '../session/use-session.js';
 import { Button } from '../ui/button.js';
 import { Actions } from '../ui/dialog.js';
-import { ErrorNote, problemAt } from '../ui/error-note.js';
+import { ErrorNote, problemAt, problemsOf } from '../ui/error-note.js';
 import { CheckField, TextField } from '../ui/field.js';
 import { Card } from '../ui/page.js';
 import { EventChoice } from './event-choice.js';
 import { draftOfSettings, EMPTY_SETTINGS, settingsOf } from './settings-draft.js';
-import { isSettingsPointer, SettingsFields } from './settings-fields.js';
+import { isSettingsPointer, ModelAndPaymentFields, NameFields } from './settings-fields.js';
 
 export interface NewDeploymentFormProps {
   world: string;
@@ -30,6 +30,7 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
   const [isLocked, setLocked] = useState(false);
   const [at, setAt] = useState(seq === undefined ? '' : String(seq));
   const create = useCreation(world);
+  const fields = { draft: settings, onChange: setSettings, error: create.error };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     create.mutate({
@@ -42,7 +43,7 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
   };
   return (
     <Card>
-      <form onSubmit={submit} className="grid gap-5">
+      <form onSubmit={submit} className="grid grid-cols-1 gap-5">
         {source && (
           <TextField
             label={`Fork ${source.name} after entry`}
@@ -54,8 +55,12 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
             error={problemAt(create.error, '/sourceSeq')}
           />
         )}
-        <SettingsFields draft={settings} onChange={setSettings} error={create.error} />
+        <NameFields {...fields} />
         {!source && <EventChoice events={events} chosen={versions} onChange={setVersions} world={world} />}
+        <details open={isRefusedInside(create.error)}>
+          <summary className="mb-3 text-sm font-medium">Model, payments and privacy</summary>
+          <ModelAndPaymentFields {...fields} />
+        </details>
         <CheckField
           label="Lock it at once"
           hint="What it runs is then fixed for ever."
@@ -76,6 +81,10 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
     </Card>
   );
 }
+
+/** What was refused must be seen; undefined leaves it to the person whether the part is open. */
+const isRefusedInside = (error: unknown): true | undefined =>
+  problemsOf(error).some(({ pointer }) => isSettingsPointer(pointer)) || undefined;
 
 function startOf(source: Deployment | undefined, seq: number | undefined) {
   if (source === undefined) return EMPTY_SETTINGS;

@@ -18,29 +18,45 @@ export interface SettingsFieldsProps {
 export const isSettingsPointer = (pointer: string): boolean =>
   /^\/(name|description|aiModelId|aiDailyBudgetUsd|payToAddress|isLLMPublic)$/.test(pointer);
 
-export function SettingsFields({ draft, onChange, error, isModelFixed = false }: SettingsFieldsProps) {
-  const set =
-    <K extends keyof SettingsDraft>(name: K) =>
-    (value: SettingsDraft[K]) =>
-      onChange({ ...draft, [name]: value });
+type Set = <K extends keyof SettingsDraft>(name: K) => (value: SettingsDraft[K]) => void;
+const setterOf =
+  ({ draft, onChange }: SettingsFieldsProps): Set =>
+  (name) =>
+  (value) =>
+    onChange({ ...draft, [name]: value });
+
+/** What the deployment is called, and what it is. */
+export function NameFields(props: SettingsFieldsProps) {
+  const { draft, error } = props;
+  const set = setterOf(props);
   return (
-    <div className="grid gap-4 sm:grid-cols-2">
+    <div className="grid grid-cols-1 gap-4">
       <TextField
         label="Name"
         required
+        className="max-w-xl"
         value={draft.name}
         onChange={set('name')}
         error={problemAt(error, '/name')}
       />
-      <ModelField value={draft.aiModelId} onChange={set('aiModelId')} error={error} isFixed={isModelFixed} />
       <TextArea
         label="Description"
         rows={2}
-        className="sm:col-span-2"
         value={draft.description}
         onChange={set('description')}
         error={problemAt(error, '/description')}
       />
+    </div>
+  );
+}
+
+/** Its model and what that may cost, who is paid, and what others see of prompts. */
+export function ModelAndPaymentFields(props: SettingsFieldsProps) {
+  const { draft, error, isModelFixed = false } = props;
+  const set = setterOf(props);
+  return (
+    <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
+      <ModelField value={draft.aiModelId} onChange={set('aiModelId')} error={error} isFixed={isModelFixed} />
       <TextField
         label="Daily budget of models, in US dollars"
         inputMode="decimal"
@@ -60,7 +76,7 @@ export function SettingsFields({ draft, onChange, error, isModelFixed = false }:
       <CheckField
         label="Prompts and answers of models are public"
         hint="Others who can read the history see them."
-        className="sm:col-span-2"
+        className="sm:mt-5"
         checked={draft.isLLMPublic}
         onChange={set('isLLMPublic')}
       />

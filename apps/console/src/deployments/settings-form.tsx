@@ -10,7 +10,7 @@ import { ErrorNote } from '../ui/error-note.js';
 import { Card } from '../ui/page.js';
 import { Said } from './said.js';
 import { changedSettings, draftOfSettings, editsOf, type SettingsDraft } from './settings-draft.js';
-import { isSettingsPointer, SettingsFields } from './settings-fields.js';
+import { isSettingsPointer, ModelAndPaymentFields, NameFields } from './settings-fields.js';
 import { useDeploymentRef } from './use-deployment-ref.js';
 
 export function SettingsForm({ deployment }: { deployment: Deployment }) {
@@ -34,6 +34,11 @@ export function SettingsForm({ deployment }: { deployment: Deployment }) {
       setEdited({});
     },
   });
+  const fields = {
+    draft,
+    onChange: (next: SettingsDraft) => setEdited(editsOf(stored, next)),
+    error: save.error,
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (isChanged) save.mutate();
@@ -41,12 +46,10 @@ export function SettingsForm({ deployment }: { deployment: Deployment }) {
   return (
     <Card>
       <form onSubmit={submit}>
-        <SettingsFields
-          draft={draft}
-          onChange={(next) => setEdited(editsOf(stored, next))}
-          error={save.error}
-          isModelFixed={deployment.mode === 'locked'}
-        />
+        <div className="grid grid-cols-1 gap-4">
+          <NameFields {...fields} />
+          <ModelAndPaymentFields {...fields} isModelFixed={deployment.mode === 'locked'} />
+        </div>
         <ErrorNote
           error={save.error}
           title="The settings were not saved"

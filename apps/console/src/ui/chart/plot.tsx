@@ -98,7 +98,7 @@ function optionsOf({
   return {
     width: 300,
     height,
-    scales: { x: { time: xKind !== 'seq' } },
+    scales: { x: { time: xKind !== 'seq', ...(xKind === 'day' && { range: wholeDays }) } },
     // A day in UTC must not become the evening before in the reader's zone.
     ...(xKind === 'day' && { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') }),
     axes: [
@@ -135,3 +135,10 @@ function optionsOf({
 
 const dayOf = (at: number): string => new Date(at * 1000).toISOString().slice(0, 10);
 const monthAndDay = (at: number): string => dayOf(at).slice(5);
+
+const HALF_DAY = 43_200;
+/** Room for all of the first and the last bar. */
+const wholeDays = (_plot: uPlot, first: number, last: number): uPlot.Range.MinMax => [
+  first - HALF_DAY,
+  last + HALF_DAY,
+];
