@@ -29,7 +29,11 @@ export default defineConfig({
       project('unit', ['{packages,services,apps}/*/src/**/*.test.ts'], { testTimeout: 60_000 }),
       project('int', ['{packages,services,apps}/*/tests/**/*.int.test.ts'], backed),
       // The long ones take 50 s; a busy machine is four times slower.
-      project('e2e', ['e2e/tests/**/*.e2e.test.ts'], { ...backed, testTimeout: 240_000 }),
+      project('e2e', ['e2e/tests/**/*.e2e.test.ts'], {
+        ...backed,
+        testTimeout: 240_000,
+        hookTimeout: 240_000,
+      }),
       project(
         'extended',
         ['{packages,services,apps}/*/tests/**/*.ext.test.ts', 'e2e/tests/**/*.ext.test.ts'],

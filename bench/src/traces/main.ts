@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import { runTraces } from './run-traces.js';
 
 const { values } = parseArgs({
@@ -19,6 +19,6 @@ try {
     write: (line) => void process.stdout.write(`${line}\n`),
   });
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.stderr.write(`${inspect(error)}\n`);
   process.exitCode = 1;
 }
