@@ -69,7 +69,7 @@ async function prepare(
   { connections, deployments, seconds }: TracesOptions,
 ) {
   const nats = resources.use('nats', await startNatsServer());
-  const databaseUrl = await createDatabase(serverUrl, name);
+  const databaseUrl = await createDatabase(serverUrl, name.replaceAll(/\W+/g, '_'));
   const backends = { databaseUrl, natsUrl: nats.url };
   const system: System = resources.use(name, await startFiveProcesses(backends, variables));
   const paths = await setUpDeployments(system, { count: deployments, isDraft: false });
