@@ -38,8 +38,8 @@ async function overlooked({ payments, paymentsFile, dataDirectory }: PaymentFact
 }
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/;
-/** Milliseconds that a start waits for a facilitator of this machine. */
-const PATIENCE_MS = 500;
+/** Milliseconds that a start waits for a facilitator of this machine that hangs; one that is gone refuses at once. */
+const PATIENCE_MS = 3000;
 
 /** Whether a facilitator of this machine is gone. Others are not asked: no start depends on the internet. */
 async function isSilent(facilitatorUrl: string): Promise<boolean> {
