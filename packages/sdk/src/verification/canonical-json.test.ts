@@ -5,7 +5,7 @@ import { canonicalJson, sha256 } from './canonical-json.js';
 import { snapshotHash } from './states.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/history.md'), 'utf8');
-const example = page.slice(page.indexOf('### Worked example'));
+const [, example = ''] = /### Worked example\n(.*?)\n###? /s.exec(page) ?? [];
 const texts = [...example.matchAll(/```text\n(.*)\n```/g)].map(([, text = '']) => text);
 const hashes = [...example.matchAll(/```\n([0-9a-f]{64})\n```/g)].map(([, hash]) => hash);
 

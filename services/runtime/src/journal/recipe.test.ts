@@ -4,8 +4,9 @@ import { expect, test } from 'vitest';
 import { entryText, genesisHash, hashOf } from './entry.js';
 
 const page = readFileSync(new URL('../../../../docs/history.md', import.meta.url), 'utf8');
-const texts = [...page.matchAll(/```text\n(.*)\n```/g)].map(([, text = '']) => text);
-const hashes = [...page.matchAll(/```\n([0-9a-f]{64})\n```/g)].map(([, hash = '']) => hash);
+const [, example = ''] = /### Worked example\n(.*?)\n###? /s.exec(page) ?? [];
+const texts = [...example.matchAll(/```text\n(.*)\n```/g)].map(([, text = '']) => text);
+const hashes = [...example.matchAll(/```\n([0-9a-f]{64})\n```/g)].map(([, hash = '']) => hash);
 
 test("the documentation's worked example holds", () => {
   const [origin = '', ...entries] = texts;
