@@ -198,6 +198,10 @@ export const createConsoleRouter = (context: RouterContext) =>
   });
 
 declare module '@tanstack/react-router' {
+  interface HistoryState {
+    /** What the service said beside the answer to what led to this page, such as warnings. */
+    said?: string;
+  }
   interface Register {
     router: ReturnType<typeof createConsoleRouter>;
   }

@@ -124,7 +124,7 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await page.getByRole('region', { name: 'Version 2 and version 1' }).waitFor();
   });
 
-  it('locks a version, which is then copied and not edited', async () => {
+  it('locks a version, which is then copied and not edited, and passes warnings on', async () => {
     const world = await derby();
     await using watched = await house.open(`/worlds/${world}/events/race`);
     const { page } = watched;
@@ -140,8 +140,11 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     expect(await locked.getByRole('link', { name: 'Edit version 1' }).count()).toBe(0);
     await locked.getByRole('link', { name: 'Copy version 1' }).click();
     await page.getByRole('heading', { name: 'New version of race' }).waitFor();
+    await editor(page, 'Template').fill('{ "horse:{{input.winner}}": { "stamena": 1 } }');
     await button(page, 'Create the version').click();
     await page.getByRole('row', { name: /^3 draft/ }).waitFor();
+    // What the service warns of is said on the page that follows.
+    await page.getByRole('status').getByText('Did you mean "stamina"?').waitFor();
   });
 
   it('marks what the API refuses in the template at its place, and saves what it takes', async () => {
@@ -173,7 +176,7 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await editor(page, 'Input of each run').fill('{ "winner": "A" }');
     await expectSound(watched);
     await button(page, 'Save version 2').click();
-    await page.getByRole('heading', { name: 'race', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'race', level: 1, exact: true }).waitFor();
     const path = { worldAddress: world, eventName: 'race', version: 2 };
     const saved = await house.orrery.get(
       '/api/worlds/{worldAddress}/events/{eventName}/event-versions/{version}',

@@ -10,10 +10,10 @@ import { Button } from '../ui/button.js';
 import { Confirm } from '../ui/confirm.js';
 import { Empty } from '../ui/empty.js';
 import { Section } from '../ui/page.js';
+import { Said } from '../ui/said.js';
 import { type Column, Table } from '../ui/table.js';
 import { BindingDialog } from './binding-dialog.js';
 import { filterWords } from './onchain-draft.js';
-import { Said } from './said.js';
 import { useBindingRequests } from './use-binding-requests.js';
 import { useDeploymentRef } from './use-deployment-ref.js';
 

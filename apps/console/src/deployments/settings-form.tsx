@@ -8,7 +8,7 @@ import { Button } from '../ui/button.js';
 import { Actions } from '../ui/dialog.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { Card } from '../ui/page.js';
-import { Said } from './said.js';
+import { Said } from '../ui/said.js';
 import { changedSettings, draftOfSettings, editsOf, type SettingsDraft } from './settings-draft.js';
 import { isSettingsPointer, ModelAndPaymentFields, NameFields } from './settings-fields.js';
 import { useDeploymentRef } from './use-deployment-ref.js';

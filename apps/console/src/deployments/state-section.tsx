@@ -9,7 +9,7 @@ import { Button, ButtonLink } from '../ui/button.js';
 import { Confirm } from '../ui/confirm.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { Card, Section } from '../ui/page.js';
-import { Said } from './said.js';
+import { Said } from '../ui/said.js';
 import { useDeploymentRef } from './use-deployment-ref.js';
 
 type Verb = 'publish' | 'unpublish' | 'pause' | 'resume' | 'lock';

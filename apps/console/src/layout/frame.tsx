@@ -1,4 +1,4 @@
-import { Outlet, useRouterState } from '@tanstack/react-router';
+import { Outlet, useParams, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useIsSignedIn } from '../session/use-session.js';
 import { Crumbs } from './crumbs.js';
@@ -21,25 +21,32 @@ export function Frame() {
   );
 }
 
-const SignedIn = () => (
-  <div className="lg:grid lg:grid-cols-[15.5rem_minmax(0,1fr)]">
-    <aside className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line bg-surface lg:flex">
-      <Brand />
-      <Navigation>
-        <WorldTree />
-      </Navigation>
-    </aside>
-    <div className="flex min-h-dvh min-w-0 flex-col">
-      <header className="sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-bg px-4 sm:px-6">
-        <NavigationDialog>
+function SignedIn() {
+  const { world } = useParams({ strict: false });
+  // Where there is no way to show, a wide page needs no line for it.
+  const isWay = world !== undefined;
+  return (
+    <div className="lg:grid lg:grid-cols-[15.5rem_minmax(0,1fr)]">
+      <aside className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line bg-surface lg:flex">
+        <Brand />
+        <Navigation>
           <WorldTree />
-        </NavigationDialog>
-        <Crumbs />
-      </header>
-      <Content />
+        </Navigation>
+      </aside>
+      <div className="flex min-h-dvh min-w-0 flex-col">
+        <header
+          className={`sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-bg px-4 sm:px-6 ${isWay ? '' : 'lg:hidden'}`}
+        >
+          <NavigationDialog>
+            <WorldTree />
+          </NavigationDialog>
+          <Crumbs />
+        </header>
+        <Content />
+      </div>
     </div>
-  </div>
-);
+  );
+}
 
 function Content() {
   const content = useRef<HTMLElement>(null);

@@ -36,6 +36,7 @@ export function createEditor(options: EditorOptions): RunningEditor {
     EditorView.contentAttributes.of({ 'aria-label': options.label }),
     EditorState.readOnly.of(readOnly),
     themeFor(options.rows),
+    EditorView.domEventHandlers({ beforeinput: replaceRange }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) onChange(update.state.doc.toString());
     }),
@@ -65,6 +66,25 @@ export function createEditor(options: EditorOptions): RunningEditor {
     },
     destroy: () => view.destroy(),
   };
+}
+
+/**
+ * Typing over a selection. Left to the browser, it would keep the look of the replaced text by a style attribute, which
+ * the content security policy refuses.
+ */
+function replaceRange(event: InputEvent, view: EditorView): boolean {
+  const [range] = event.getTargetRanges();
+  if (event.inputType !== 'insertText' || event.data === null || range === undefined) return false;
+  if (range.collapsed || view.composing || view.state.readOnly) return false;
+  const from = view.posAtDOM(range.startContainer, range.startOffset);
+  const to = view.posAtDOM(range.endContainer, range.endOffset);
+  event.preventDefault();
+  view.dispatch({
+    changes: { from, to, insert: event.data },
+    selection: { anchor: from + event.data.length },
+    userEvent: 'input.type',
+  });
+  return true;
 }
 
 const findSyntaxErrors = jsonParseLinter();

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { versionsQuery } from '../../api/events.js';
-import type { EventVersion } from '../../api/records.js';
 import { useChange } from '../../api/use-change.js';
 import { worldKey } from '../../api/worlds.js';
 import { useOrrery } from '../../session/use-session.js';
@@ -49,11 +48,11 @@ function VersionEditor({ world, event, version, initial }: EditorProps) {
   const navigate = useNavigate();
   const path = { worldAddress: world, eventName: event };
   const save = useChange(
-    async (orrery, given: VersionDraft): Promise<EventVersion> => {
+    async (orrery, given: VersionDraft) => {
       const body = versionBodyOf(given);
       return version === undefined
-        ? orrery.post(PATH, { path, body })
-        : orrery.put(`${PATH}/{version}`, { path: { ...path, version }, body });
+        ? orrery.answer('post', PATH, { path, body })
+        : orrery.answer('put', `${PATH}/{version}`, { path: { ...path, version }, body });
     },
     [[...worldKey(world), 'events']],
   );
@@ -61,7 +60,8 @@ function VersionEditor({ world, event, version, initial }: EditorProps) {
   const page = { to: '/worlds/$world/events/$event', params: { world, event } } as const;
   const submit = () =>
     save.mutate(draft, {
-      onSuccess: (saved) => void navigate({ ...page, search: { right: saved.version } }),
+      onSuccess: ({ data, message }) =>
+        void navigate({ ...page, search: { right: data.version }, state: message ? { said: message } : {} }),
     });
   return (
     <Page

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { useParams, useRouterState } from '@tanstack/react-router';
 import { eventQuery, versionsQuery } from '../../api/events.js';
 import { worldQuery } from '../../api/worlds.js';
 import { useOrrery } from '../../session/use-session.js';
@@ -8,6 +8,7 @@ import { Badge } from '../../ui/badge.js';
 import { ButtonLink } from '../../ui/button.js';
 import { Empty } from '../../ui/empty.js';
 import { Page } from '../../ui/page.js';
+import { Said } from '../../ui/said.js';
 import { isOwn } from '../is-own.js';
 import { Comparison } from './comparison.js';
 import { EventActions } from './event-actions.js';
@@ -19,6 +20,7 @@ export function EventPage() {
   const event = useQuery(eventQuery(orrery, ref.world, ref.event));
   const versions = useQuery(versionsQuery(orrery, ref.world, ref.event));
   const { data: world } = useQuery(worldQuery(orrery, ref.world));
+  const said = useRouterState({ select: ({ location }) => location.state.said });
   const canEdit = world !== undefined && isOwn(world);
   return (
     <Await query={event} what="the event">
@@ -29,6 +31,7 @@ export function EventPage() {
           beside={<Badge>event</Badge>}
           actions={canEdit && <EventActions record={record} {...ref} />}
         >
+          <Said message={said} />
           <Await query={versions} what="the versions">
             {({ data }) =>
               data.length === 0 ? (

@@ -23,7 +23,7 @@ export function NewEventPage() {
   const [draft, setDraft] = useState(NEW_VERSION);
   const create = useChange(
     async (orrery, firstVersion: VersionDraft) =>
-      orrery.post('/api/worlds/{worldAddress}/events', {
+      orrery.answer('post', '/api/worlds/{worldAddress}/events', {
         path: { worldAddress: world },
         body: {
           name: name.trim(),
@@ -37,8 +37,12 @@ export function NewEventPage() {
   const problems = versionProblems(create.error, isSent(create.error) ? FIRST : '');
   const save = () =>
     create.mutate(draft, {
-      onSuccess: (event) =>
-        void navigate({ to: '/worlds/$world/events/$event', params: { world, event: event.name } }),
+      onSuccess: ({ data, message }) =>
+        void navigate({
+          to: '/worlds/$world/events/$event',
+          params: { world, event: data.name },
+          state: message ? { said: message } : {},
+        }),
     });
   return (
     <Page title="New event" lead="What can happen in this world. Further versions of it can follow.">

@@ -1,4 +1,4 @@
-import { classes } from '../ui/classes.js';
+import { classes } from './classes.js';
 
 /** What the service said beside an answer; it marks warnings with the word. */
 export function Said({ message }: { message: string | undefined }) {
