@@ -121,7 +121,10 @@ describe('a priced event', () => {
     const { send, params } = await plant();
     expect(await codeOf(send({ input: { id: 5 } }))).toBe('invalid_input');
     await house.call('deployments.update', { params, body: { payToAddress: null } });
-    expect(await codeOf(send())).toBe('pay_to_address_missing');
+    await expect(send()).rejects.toMatchObject({
+      code: 'pay_to_address_missing',
+      message: 'The deployment has no payToAddress: nobody can pay until its owner sets one.',
+    });
     await house.call('deployments.update', { params, body: { payToAddress: WALLET } });
     expect(await codeOf(send())).toBe('pay_to_address_missing');
   });

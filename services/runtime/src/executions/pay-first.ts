@@ -58,7 +58,7 @@ export function payFirst<T>(
   // What cannot be executed is refused for that, and never asks for money.
   if (found.kind === 'refused') return { kind: 'refuse', error: found.error };
   const payTo = state.row.pay_to_address;
-  if (payTo === null) throw new ServiceError('pay_to_address_missing');
+  if (payTo === null) throw new ServiceError('pay_to_address_missing', NO_RECEIVER);
   const seconds = VALID_S + (execution.definition.mutation === 'ai' ? Math.ceil(aiDeadlineMs / 1000) : 0);
   const requirements = payments.requirements({ priceUsd, payTo, maxTimeoutSeconds: seconds });
   if (requirements === 'prepare') return { kind: 'prepare' };
@@ -74,6 +74,8 @@ export function payFirst<T>(
     ? accept(payment)
     : { kind: 'answer', answer: { toVerify: payment } };
 }
+
+const NO_RECEIVER = 'The deployment has no payToAddress: nobody can pay until its owner sets one.';
 
 const isSame = (verified: Payment | undefined, payment: Payment): boolean =>
   verified?.key === payment.key && isDeepStrictEqual(verified.requirement, payment.requirement);
