@@ -235,6 +235,21 @@ describe('a push that the chain refuses', () => {
     await untilStatuses(house, deployment, 'confirmed', 'confirmed');
   }, 60_000);
 
+  it('is sent again when it is retried alone, where its transaction is the one that was refused first', async () => {
+    let refusing = true;
+    const { house, deployment, execute, boot } = await startFaulty((method) =>
+      refusing && method === 'eth_sendRawTransaction' ? { error: refusal } : 'pass',
+    );
+    const { id: historyId } = execute();
+    await boot();
+    await untilStatuses(house, deployment, 'failed');
+    refusing = false;
+    await house.call('pushes.retry', {
+      params: { worldAddress: '1', address: deployment, historyId, chain: 'local' },
+    });
+    await untilStatuses(house, deployment, 'confirmed');
+  }, 60_000);
+
   it('goes as its digest alone when it is skipped', async () => {
     let refusing = true;
     const { evm, house, deployment, execute, boot } = await startFaulty((method) =>

@@ -89,9 +89,12 @@ export async function storeTransaction(
   { id, raw, terms }: SignedTransaction,
   at: Date,
 ): Promise<void> {
+  const values = { attempt_id: attemptId, raw, terms: jsonb(terms), created_at: at, sent_at: null };
   await trx
     .insertInto('transactions')
-    .values({ chain, id, attempt_id: attemptId, raw, terms: jsonb(terms), created_at: at })
+    .values({ chain, id, ...values })
+    // Signed again on the same terms it is the same transaction: that of an attempt that was given up.
+    .onConflict((conflict) => conflict.columns(['chain', 'id']).doUpdateSet(values))
     .execute();
   await trx.updateTable('attempts').set({ transaction: id }).where('id', '=', attemptId).execute();
   await sql`
