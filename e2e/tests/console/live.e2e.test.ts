@@ -90,7 +90,7 @@ describeWithProgram('chromium', 'a deployment in the console', () => {
     await journal(watched).getByText('#9').waitFor();
     await waitForCells(watched, 'ALBA', ['ALBA', '2', '10', '60', '3']);
     await slider(watched).fill('3');
-    await vi.waitFor(() => expect(rowOf(watched, 'CRIN').count()).resolves.toBe(0));
+    await rowOf(watched, 'CRIN').waitFor({ state: 'detached' });
     await page.waitForURL(/seq=3/);
     await page.reload();
     await waitForCells(watched, 'BOLT', ['BOLT', '0', '10', '100', '1']);

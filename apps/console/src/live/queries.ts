@@ -77,7 +77,8 @@ export const filteredQuery = (
     ...FOR_EVER,
   });
 
-export const PAGE = 100;
+/** Few enough to be read in a moment while one scrubs. */
+export const PAGE = 50;
 
 /** The instances that are looked at: neighbouring pages of the list as it was after an entry. */
 export interface InstanceWindow {
