@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
+import { writeEditor } from '../../src/console/write-editor.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
 
 describeWithProgram('chromium', 'building a world in the console', () => {
@@ -140,7 +141,7 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     expect(await locked.getByRole('link', { name: 'Edit version 1' }).count()).toBe(0);
     await locked.getByRole('link', { name: 'Copy version 1' }).click();
     await page.getByRole('heading', { name: 'New version of race' }).waitFor();
-    await editor(page, 'Template').fill('{ "horse:{{input.winner}}": { "stamena": 1 } }');
+    await writeEditor(page, 'Template', '{ "horse:{{input.winner}}": { "stamena": 1 } }');
     await button(page, 'Create the version').click();
     await page.getByRole('row', { name: /^3 draft/ }).waitFor();
     // What the service warns of is said on the page that follows.
@@ -151,19 +152,22 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     const world = await derby();
     await using watched = await house.open(`/worlds/${world}/events/race/edit?version=2`);
     const { page } = watched;
-    const template = editor(page, 'Template');
-    await template.waitFor();
+    await editor(page, 'Template').waitFor();
     await expectSound(watched);
-    await template.fill('{ "horse:{{input.winner}}": { "stamina": "{{ input.nobody + 1 }}" } }');
+    await writeEditor(
+      page,
+      'Template',
+      '{ "horse:{{input.winner}}": { "stamina": "{{ input.nobody + 1 }}" } }',
+    );
     await button(page, 'Save version 2').click();
     const pointer = '/horse:{{input.winner}}/stamina';
     await page.getByText(pointer, { exact: true }).waitFor();
     await page.locator('.cm-lintRange-error', { hasText: 'input.nobody' }).waitFor();
     await expectSound(watched);
-    await template.fill('{ "horse:{{input.winner}}": { "stamina": ');
+    await writeEditor(page, 'Template', '{ "horse:{{input.winner}}": { "stamina": ');
     await button(page, 'Save version 2').click();
     await page.getByRole('alert').getByText('/mutationSettings/template').waitFor();
-    await template.fill('{ "horse:{{input.winner}}": { "stamina": { "$increment": -10 } } }');
+    await writeEditor(page, 'Template', '{ "horse:{{input.winner}}": { "stamina": { "$increment": -10 } } }');
     await page.getByLabel('Started by').selectOption('cron');
     await page.getByLabel('Schedule').fill('30 8 * * 1');
     await page
@@ -173,7 +177,7 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await page.getByLabel('Schedule').fill('61 8 * * 1');
     await page.getByLabel('Schedule').and(page.locator('[aria-invalid=true]')).waitFor();
     await page.getByLabel('Schedule').fill('30 8 * * 1');
-    await editor(page, 'Input of each run').fill('{ "winner": "A" }');
+    await writeEditor(page, 'Input of each run', '{ "winner": "A" }');
     await expectSound(watched);
     await button(page, 'Save version 2').click();
     await page.getByRole('heading', { name: 'race', level: 1, exact: true }).waitFor();
@@ -193,10 +197,10 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await using watched = await house.open(`/worlds/${world}/new-event`);
     const { page } = watched;
     await page.getByLabel('Name').fill('story');
-    await editor(page, 'Input').fill('{ "weather": "string" }');
+    await writeEditor(page, 'Input', '{ "weather": "string" }');
     await button(page, 'Read a schema').click();
     await page.getByLabel('Decided by').selectOption('ai');
-    await editor(page, 'Behaviour prompt').fill('Let one of them win.');
+    await writeEditor(page, 'Behaviour prompt', 'Let one of them win.');
     await editor(page, 'Behaviour prompt').press('Enter');
     await editor(page, 'Behaviour prompt').pressSequentially('Tire the others.');
     await page.getByLabel('Creating instances').selectOption('no');

@@ -1,0 +1,22 @@
+import type { Page } from 'playwright-core';
+
+/**
+ * Replaces the text of an editor as a person does who selects all and pastes. `fill` lets the browser itself edit the
+ * coloured text, which it would do with style attributes.
+ */
+export async function writeEditor(page: Page, label: string, text: string): Promise<void> {
+  const box = page.getByRole('textbox', { name: label, exact: true });
+  await box.click();
+  await box.press('ControlOrMeta+a');
+  await box.evaluate(PASTE, text);
+}
+
+/** Runs in the page, whose types this program does not have. */
+const PASTE = new Function(
+  'element',
+  'text',
+  `const clipboardData = new DataTransfer();
+  clipboardData.setData('text/plain', text);
+  const options = { clipboardData, bubbles: true, cancelable: true, composed: true };
+  element.dispatchEvent(new ClipboardEvent('paste', options));`,
+) as (element: unknown, text: string) => void;
