@@ -10,13 +10,14 @@ import { columnsOf } from './columns.js';
 import { InstancesTable } from './instances-table.js';
 import type { PartProps } from './live-page.js';
 import { toggled } from './live-search.js';
+import { NewInstance } from './new-instance.js';
 import { instancesQuery } from './queries.js';
 import { useLiveSearch } from './use-live-search.js';
 
 const FIRST = { firstPage: 1, lastPage: 1 };
 
 /** The instances as they were after an entry. */
-export function Instances({ deployment, seq }: PartProps) {
+export function Instances({ deployment, seq, tail: { head } }: PartProps) {
   const orrery = useOrrery();
   const [{ schema, plot }, change] = useLiveSearch();
   const [pages, setPages] = useState(FIRST);
@@ -35,23 +36,27 @@ export function Instances({ deployment, seq }: PartProps) {
       title="Instances"
       lead={total === undefined ? undefined : `${total.toLocaleString('en')} after entry ${seq}`}
       actions={
-        <SchemaChoice
-          schemas={schemas?.data ?? []}
-          schema={schema}
-          onChange={(next) => {
-            setPages(FIRST);
-            void change({ schema: next });
-          }}
-        />
+        <>
+          <SchemaChoice
+            schemas={schemas?.data ?? []}
+            schema={schema}
+            onChange={(next) => {
+              setPages(FIRST);
+              void change({ schema: next });
+            }}
+          />
+          {seq >= head && (
+            <NewInstance deployment={deployment} schemas={schemas?.data ?? []} schema={schema} />
+          )}
+        </>
       }
       className="mb-0"
     >
       <Await query={query} what="the instances">
         {(seen) =>
           seen.total === 0 ? (
-            <Empty title={schema === undefined ? 'There was no instance.' : `There was no ${schema}.`}>
-              Instances are made by hand through the API, and by events that change one that does not exist
-              yet.
+            <Empty title={noneOf(schema, seq >= head)}>
+              Instances are created by hand, and by events that change one that does not exist yet.
             </Empty>
           ) : (
             <InstancesTable
@@ -74,6 +79,9 @@ export function Instances({ deployment, seq }: PartProps) {
 /** A world of one schema needs no choice. */
 const onlySchema = (schemas: readonly EntitySchema[] | undefined): string | undefined =>
   schemas?.length === 1 ? schemas[0]?.name : undefined;
+
+const noneOf = (schema: string | undefined, isNow: boolean): string =>
+  `There ${isNow ? 'is' : 'was'} no ${schema ?? 'instance'}${isNow ? ' yet' : ''}.`;
 
 interface SchemaChoiceProps {
   schemas: readonly EntitySchema[];

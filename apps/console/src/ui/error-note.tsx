@@ -15,11 +15,15 @@ export interface ErrorNoteProps {
 /** Says what the API said: its text, each wrong part, code and request id. Nothing without an error. */
 export function ErrorNote({ error, title, onRetry, shownElsewhere = () => false }: ErrorNoteProps) {
   if (error === null || error === undefined) return null;
-  const problems = problemsOf(error).filter(({ pointer }) => !shownElsewhere(pointer));
+  const words = wordsOf(error);
+  // The text of some errors is their first problem.
+  const problems = problemsOf(error).filter(
+    ({ pointer, message }) => !shownElsewhere(pointer) && words !== `${pointer}: ${message}`,
+  );
   return (
     <div role="alert" className="my-3 rounded-md border border-bad/40 bg-bad-soft px-3.5 py-2.5 text-text">
       {title !== undefined && <p className="font-semibold text-bad">{title}</p>}
-      <p className="break-words">{wordsOf(error)}</p>
+      <p className="break-words">{words}</p>
       {problems.length > 0 && (
         <ul className="mt-1.5 space-y-1">
           {problems.map(({ pointer, message, code }) => (
