@@ -127,13 +127,32 @@ describeWithProgram('chromium', 'a deployment in the console', () => {
     await expectSound(watched);
   });
 
+  it('creates an instance by hand, and says at the attribute what is wrong with it', async () => {
+    const { address } = await plantSeason(house.orrery);
+    await using watched = await open(address);
+    const { page } = watched;
+    await page.getByRole('button', { name: 'New instance' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New instance' });
+    await dialog.getByLabel('Instance id').fill('DUSK');
+    await dialog.getByLabel('stamina').fill('500');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByLabel('stamina').and(page.locator('[aria-invalid=true]')).waitFor();
+    await expectSound(watched);
+    await dialog.getByLabel('stamina').fill('70');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await waitForCells(watched, 'DUSK', ['DUSK', '0', '10', '70', '1']);
+    await page.getByRole('button', { name: 'Previous entry' }).click();
+    await page.getByRole('button', { name: 'New instance' }).waitFor({ state: 'detached' });
+  });
+
   it('draws chosen numbers of ticked instances', async () => {
     const { season, address } = await plantSeason(house.orrery);
     for (const horse of ['ALBA', 'BOLT', 'ALBA']) await win(season, horse);
     await using watched = await open(address, '?schema=horse');
     const { page } = watched;
     for (const horse of ['ALBA', 'BOLT']) await page.getByLabel(`Draw horse:${horse}`).click();
-    await page.getByRole('button', { name: 'stamina', exact: true }).click();
+    await page.getByRole('button', { name: 'wins', exact: true }).click();
     const drawn = page.getByRole('img', { name: /horse:ALBA stamina.*horse:BOLT stamina.*over entries/ });
     await drawn.locator('canvas').waitFor();
     await page.getByRole('listitem').filter({ hasText: 'horse:ALBA stamina: 60 now, 3 changes' }).waitFor();

@@ -34,8 +34,9 @@ export function Lines({ deployment, tail, seq, onGo }: LinesProps) {
       ({ stateChanges }) => instance in stateChanges,
     ),
   }));
-  const names = numbersIn(histories);
-  const chosen = (of ?? names.slice(0, 1)).slice(0, MAX_PLOTTED);
+  const often = numbersIn(histories);
+  const names = often.toSorted();
+  const chosen = (of ?? often.slice(0, 1)).slice(0, MAX_PLOTTED);
   if (plot.length === 0)
     return <p className="text-sm text-muted">Tick instances to draw their numbers over the journal.</p>;
   return (
@@ -68,7 +69,7 @@ export function Lines({ deployment, tail, seq, onGo }: LinesProps) {
           </Button>
         ))}
       </fieldset>
-      <Drawing histories={histories} chosen={chosen} over={over} seq={seq} onGo={onGo} />
+      <Drawing histories={histories} chosen={chosen} over={over} seq={seq} head={tail.head} onGo={onGo} />
     </Section>
   );
 }
@@ -78,10 +79,12 @@ interface DrawingProps {
   chosen: readonly string[];
   over: 'seq' | 'time';
   seq: number;
+  /** The last entry. */
+  head: number;
   onGo: PositionState['go'];
 }
 
-function Drawing({ histories, chosen, over, seq, onGo }: DrawingProps) {
+function Drawing({ histories, chosen, over, seq, head, onGo }: DrawingProps) {
   const lines = useMemo(
     () =>
       histories
@@ -93,7 +96,7 @@ function Drawing({ histories, chosen, over, seq, onGo }: DrawingProps) {
     [histories, chosen],
   );
   const points = lines.map((line) => line.points);
-  const [x = [], ...columns] = useMemo(() => plotColumns(points, over), [points, over]);
+  const [x = [], ...columns] = useMemo(() => plotColumns(points, over, head), [points, over, head]);
   if (lines.length === 0) return <p className="text-muted">No numbers yet.</p>;
   const labels = lines.map(({ label }) => label);
   const marked = over === 'seq' ? seq : points.flat().findLast((point) => point.seq <= seq)?.time;

@@ -33,6 +33,12 @@ it('lines hold their values where others change', () => {
   ]);
   expect(plotColumns([a, b], 'time')[0]).toEqual([10, 30, 50]);
   expect(plotColumns([], 'seq')).toEqual([[]]);
+  expect(plotColumns([a], 'seq', 9)).toEqual([
+    [1, 5, 9],
+    [1, 2, 2],
+  ]);
+  expect(plotColumns([a], 'time', 9)[0]).toEqual([10, 50]);
+  expect(plotColumns([], 'seq', 9)).toEqual([[]]);
 });
 
 it('finds the entry that was pointed at', () => {
@@ -51,4 +57,6 @@ it('knows which attributes are numbers', () => {
     entry(2, { 'horse:A': null }),
   ];
   expect(numbersIn([{ instance: 'horse:A', entries }])).toEqual(['age', 'wins']);
+  const later = [...entries, entry(3, { 'horse:A': { wins: 2 } })];
+  expect(numbersIn([{ instance: 'horse:A', entries: later }])).toEqual(['wins', 'age']);
 });

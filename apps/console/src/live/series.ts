@@ -25,9 +25,17 @@ export function pointsOf(entries: Iterable<JournalEntry>, instance: string, attr
   return points.sort((a, b) => a.seq - b.seq);
 }
 
-/** Columns as uPlot takes them: first the axis, then one per line; a line holds its value where others change. */
-export function plotColumns(lines: readonly (readonly Point[])[], over: 'seq' | 'time'): (number | null)[][] {
+/**
+ * Columns as uPlot takes them: first the axis, then one per line; a line holds its value where others change.
+ * @param head the last entry: to it lines are held over entries
+ */
+export function plotColumns(
+  lines: readonly (readonly Point[])[],
+  over: 'seq' | 'time',
+  head?: number,
+): (number | null)[][] {
   const axis = new Map<number, number>();
+  if (over === 'seq' && head !== undefined && lines.length > 0) axis.set(head, head);
   for (const { seq, time } of lines.flat()) axis.set(seq, over === 'seq' ? seq : time);
   const seqs = [...axis.keys()].sort((a, b) => a - b);
   return [seqs.map((seq) => axis.get(seq) ?? null), ...lines.map((line) => heldAt(line, seqs))];
@@ -58,14 +66,16 @@ export function nearestSeq(
   return nearest?.seq;
 }
 
-/** Attributes that have numbers in these histories, by name. */
+/** Attributes that have numbers in these histories: those that change most often first, else by name. */
 export function numbersIn(
   histories: readonly { readonly instance: string; readonly entries: readonly JournalEntry[] }[],
 ): string[] {
-  const names = new Set<string>();
+  const counts = new Map<string, number>();
   for (const { instance, entries } of histories)
     for (const { stateChanges } of entries)
       for (const [name, value] of Object.entries(stateChanges[instance] ?? {}))
-        if (typeof value === 'number') names.add(name);
-  return [...names].sort();
+        if (typeof value === 'number') counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts]
+    .sort(([a, timesA], [b, timesB]) => timesB - timesA || (a < b ? -1 : 1))
+    .map(([name]) => name);
 }
