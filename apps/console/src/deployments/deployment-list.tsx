@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { deploymentsQuery } from '../api/deployments.js';
+import { eventsQuery } from '../api/events.js';
 import type { Deployment } from '../api/records.js';
 import { useOrrery } from '../session/use-session.js';
 import { Await } from '../ui/await.js';
@@ -13,9 +14,12 @@ import { Time } from '../ui/time.js';
 
 /** The deployments of a world, and the way to a new one. */
 export function DeploymentList({ world }: { world: string }) {
-  const query = useQuery(deploymentsQuery(useOrrery(), world));
+  const orrery = useOrrery();
+  const query = useQuery(deploymentsQuery(orrery, world));
+  const { data: events } = useQuery(eventsQuery(orrery, world));
+  const hasNoEvents = events?.data.length === 0;
   const create = (
-    <ButtonLink look="primary" to="/worlds/$world/deploy" params={{ world }}>
+    <ButtonLink look={hasNoEvents ? 'secondary' : 'primary'} to="/worlds/$world/deploy" params={{ world }}>
       New deployment
     </ButtonLink>
   );
@@ -30,6 +34,7 @@ export function DeploymentList({ world }: { world: string }) {
           data.length === 0 ? (
             <Empty title="Nothing runs this world yet." action={create}>
               A deployment holds instances, executes events and keeps their history.
+              {hasNoEvents && ' Begin below: first an entity schema, then an event.'}
             </Empty>
           ) : (
             <Table
@@ -71,6 +76,6 @@ const States = ({ deployment: { isPaused, isPublic, mode, source } }: { deployme
     <Badge tone={isPaused ? 'warn' : 'ok'}>{isPaused ? 'paused' : 'running'}</Badge>
     {isPublic && <Badge tone="accent">published</Badge>}
     {mode === 'locked' && <Badge>locked</Badge>}
-    {source && <Badge>clone</Badge>}
+    {source && <Badge>fork</Badge>}
   </span>
 );

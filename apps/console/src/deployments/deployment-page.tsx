@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Outlet, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useParams } from '@tanstack/react-router';
 import { deploymentQuery } from '../api/deployments.js';
 import type { Deployment } from '../api/records.js';
 import { useOrrery } from '../session/use-session.js';
@@ -29,7 +29,7 @@ export function DeploymentPage() {
         <Page
           title={deployment.name}
           lead={deployment.description}
-          beside={<States deployment={deployment} />}
+          beside={<States deployment={deployment} world={ref.world} />}
         >
           <TabLinks label="Parts of the deployment">
             {TABS.map(([to, label]) => (
@@ -46,11 +46,26 @@ export function DeploymentPage() {
 }
 
 /** What it is in besides running. */
-const States = ({ deployment: { mode, isPublic, isPaused, source } }: { deployment: Deployment }) => (
+const States = ({
+  deployment: { mode, isPublic, isPaused, source },
+  world,
+}: {
+  deployment: Deployment;
+  world: string;
+}) => (
   <>
     {isPaused && <Badge tone="warn">paused</Badge>}
     {mode === 'locked' && <Badge>locked</Badge>}
     {isPublic && <Badge tone="accent">published</Badge>}
-    {source !== null && <Badge>fork of entry {source.seq}</Badge>}
+    {source !== null && (
+      <Link
+        to="/worlds/$world/deployments/$deployment/live"
+        params={{ world, deployment: source.address }}
+        search={{ seq: source.seq }}
+        title="Look at the deployment that it was made from"
+      >
+        <Badge>fork of entry {source.seq}</Badge>
+      </Link>
+    )}
   </>
 );

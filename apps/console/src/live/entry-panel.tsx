@@ -12,7 +12,7 @@ import { Card, Section } from '../ui/page.js';
 import { Time } from '../ui/time.js';
 import { blockOf } from './entry-blocks.js';
 import { beforeAndAfter, type InstanceChange, keyOf } from './entry-changes.js';
-import { callerOf, type JournalEntry, titleOf } from './entry-words.js';
+import { beginOf, callerOf, type JournalEntry, titleOf } from './entry-words.js';
 import type { PartProps } from './live-page.js';
 import { entriesQuery, stateQuery } from './queries.js';
 
@@ -82,13 +82,15 @@ const Part = ({ title, value }: { title: string; value: unknown }): ReactNode =>
 /** Instances of one entry whose change is shown. */
 const MOST_SHOWN = 10;
 
-function Changes({
-  deployment,
-  entry: { changes, seq },
-}: {
-  deployment: DeploymentRef;
-  entry: JournalEntry;
-}) {
+function Changes({ deployment, entry }: { deployment: DeploymentRef; entry: JournalEntry }) {
+  const { changes, seq } = entry;
+  const begin = beginOf(entry);
+  if (begin !== undefined)
+    return (
+      <p className="text-muted">
+        It begins with the instances of another deployment, as they were after entry {begin} there.
+      </p>
+    );
   if (changes.length === 0) return <p className="text-muted">It changed no instance.</p>;
   const left = changes.length - MOST_SHOWN;
   return (

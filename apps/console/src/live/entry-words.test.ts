@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { callerOf, effectOf, type JournalEntry, titleOf, toneOf } from './entry-words.js';
+import { beginOf, callerOf, effectOf, type JournalEntry, titleOf, toneOf } from './entry-words.js';
 
 const entry = (parts: Partial<JournalEntry>): JournalEntry =>
   ({
@@ -41,6 +41,14 @@ it('says why it failed, or what it changed', () => {
   expect(effectOf(entry({ changes: [change('create', 'A'), change('delete', 'B')] }))).toBe(
     'create horse:A and 1 more',
   );
+});
+
+it('says of a fork with what it begins', () => {
+  const made = (input: unknown) => entry({ kind: 'deployment_created', input } as Partial<JournalEntry>);
+  expect(beginOf(made({ name: 'A', source: { seq: 7, address: '0x1' } }))).toBe(7);
+  expect(effectOf(made({ source: { seq: 7 } }))).toBe('instances of another, after its entry 7');
+  expect(effectOf(made({ name: 'A' }))).toBe('no changes');
+  expect(beginOf(entry({ input: { source: { seq: 7 } } }))).toBeUndefined();
 });
 
 it('shortens the names of callers', () => {

@@ -31,10 +31,20 @@ export const toneOf = ({ status, kind }: JournalEntry): Tone => {
   return status === 'succeeded' ? 'ok' : 'plain';
 };
 
+/** The entry of another deployment with whose state this one begins; undefined: it begins empty, or before this entry. */
+export function beginOf({ kind, input }: JournalEntry): number | undefined {
+  if (kind !== 'deployment_created') return undefined;
+  const { source } = (input ?? {}) as { source?: { seq?: unknown } | null };
+  return typeof source?.seq === 'number' ? source.seq : undefined;
+}
+
 /** What it did: why it failed, or which instances it changed and to what. */
-export function effectOf({ error, changes }: JournalEntry): string {
+export function effectOf(entry: JournalEntry): string {
+  const { error, changes } = entry;
   if (error !== null) return `${error.code}: ${error.detail}`;
   const [first, ...others] = changes;
+  const begin = beginOf(entry);
+  if (begin !== undefined) return `instances of another, after its entry ${begin}`;
   if (first === undefined) return 'no changes';
   return others.length === 0 ? effectOn(first) : `${effectOn(first)} and ${others.length} more`;
 }

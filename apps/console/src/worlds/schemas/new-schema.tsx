@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/dialog.js';
 import { NameForm, type NameValues } from '../name-form.js';
 
 /** A button that opens the form of a new schema, and then the schema. */
-export function NewSchema({ world }: { world: string }) {
+export function NewSchema({ world, isFirst = false }: { world: string; isFirst?: boolean }) {
   const [isOpen, setOpen] = useState(false);
   const navigate = useNavigate();
   const create = useChange(
@@ -20,7 +20,9 @@ export function NewSchema({ world }: { world: string }) {
   );
   return (
     <>
-      <Button onClick={() => setOpen(true)}>New schema</Button>
+      <Button look={isFirst ? 'primary' : 'secondary'} onClick={() => setOpen(true)}>
+        New schema
+      </Button>
       <Dialog title="New entity schema" open={isOpen} onClose={() => setOpen(false)}>
         <NameForm
           verb="Create"

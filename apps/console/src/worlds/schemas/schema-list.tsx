@@ -12,7 +12,7 @@ import { NewSchema } from './new-schema.js';
 
 export function SchemaList({ world, isOwn }: { world: string; isOwn: boolean }) {
   const query = useQuery(schemasQuery(useOrrery(), world));
-  const create = isOwn && <NewSchema world={world} />;
+  const create = isOwn && <NewSchema world={world} isFirst={query.data?.data.length === 0} />;
   return (
     <Section
       title="Entity schemas"
