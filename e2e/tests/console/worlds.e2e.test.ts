@@ -62,7 +62,7 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await page.getByText('You have no worlds yet').waitFor();
     await button(page, 'New world').first().click();
     await page.getByLabel('Name').fill('Racecourse');
-    await page.getByLabel('About').fill('racing, horses');
+    await page.getByLabel('Tags').fill('racing, horses');
     await expectSound(watched);
     await button(page, 'Create').click();
     await page.getByRole('heading', { name: 'Racecourse', level: 1 }).waitFor();

@@ -90,7 +90,7 @@ function Today() {
 
 const NoUsage = () => (
   <Empty title="No model was asked in these days.">
-    Events whose mode is ai are decided by a model. What each request costs is counted here.
+    Events that an AI model decides ask it here. What each request costs is counted.
   </Empty>
 );
 

@@ -74,6 +74,7 @@ const COLUMNS: readonly Column<EventBinding>[] = [
   {
     key: 'chains',
     header: 'Chains',
+    wideOnly: true,
     cell: ({ targetChains }) =>
       targetChains.length === 0 ? (
         <span className="text-muted">none</span>
@@ -88,6 +89,7 @@ const COLUMNS: readonly Column<EventBinding>[] = [
   {
     key: 'pushed',
     header: 'What is pushed',
+    wideOnly: true,
     className: 'min-w-40 break-words',
     cell: ({ targetChains, onchain }) => (targetChains.length === 0 ? '–' : filterWords(onchain)),
   },

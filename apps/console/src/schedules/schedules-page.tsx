@@ -25,8 +25,8 @@ export function SchedulesPage() {
               </ButtonLink>
             }
           >
-            An event version with the visibility cron has a schedule wherever it is bound. Give an event such
-            a version, and bind it in the settings.
+            An event version that a schedule starts runs by itself wherever it is bound. Choose that in an
+            event, under Started by, and bind the version in the settings.
           </Empty>
         ) : (
           <Schedules schedules={data} />

@@ -53,10 +53,10 @@ export function WorldForm({ world, verb, pending, error, onSubmit, onCancel }: W
         error={problemAt(error, '/description')}
       />
       <TextField
-        label="About"
+        label="Tags"
         value={tags}
         onChange={setTags}
-        hint="Tags, separated by commas. AI models see them."
+        hint="Separated by commas, such as racing, horses. AI models see them."
         error={problemAt(error, '/domainTags')}
       />
       <TextArea

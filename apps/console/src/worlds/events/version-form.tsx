@@ -77,7 +77,7 @@ const Contracts = ({ draft, change, problems }: PartProps) => (
   </Part>
 );
 
-function Decision({ draft, change, problems }: PartProps) {
+function Decision({ draft, change, problems, schemas }: PartProps) {
   const inPrompt = [
     ...problems.within('/mutationSettings/behaviorPrompt'),
     ...problems.within('/behaviorPrompt'),
@@ -97,7 +97,7 @@ function Decision({ draft, change, problems }: PartProps) {
       {draft.decides === 'direct' ? (
         <JsonEditor
           label="Template"
-          hint="Expressions stand in {{ }}: input, entities, timestamp and others. Operators: $increment, $set, $merge, $append, $unset, $delete."
+          hint={templateHint(schemas)}
           value={draft.template}
           onChange={(template) => change({ template })}
           problems={problems.within('/mutationSettings/template')}
@@ -149,3 +149,9 @@ function Execution({ draft, change, problems }: PartProps) {
     </div>
   );
 }
+
+/** The key of a change names an instance: the one thing of a template that nobody can guess. */
+const templateHint = ([schema = 'horse']: readonly string[]): string =>
+  `A change is named by schema and instance: "stateChanges": { "${schema}:{{input.winner}}": { "wins": { "$increment": 1 } } }. ` +
+  'Expressions stand in {{ }}: input, entities, timestamp and others. ' +
+  'Operators: $increment, $set, $merge, $append, $unset, $delete.';

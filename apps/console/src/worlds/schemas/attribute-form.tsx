@@ -99,7 +99,7 @@ function Constraints({ draft, change, error }: PartProps) {
       {isNumber && (
         <div className="grid grid-cols-2 gap-3">
           <TextField
-            label="Least"
+            label="Least (min)"
             type="number"
             step="any"
             value={draft.min}
@@ -107,7 +107,7 @@ function Constraints({ draft, change, error }: PartProps) {
             error={problemAt(error, '/constraints/min')}
           />
           <TextField
-            label="Greatest"
+            label="Greatest (max)"
             type="number"
             step="any"
             value={draft.max}
