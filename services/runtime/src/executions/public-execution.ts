@@ -58,8 +58,8 @@ async function known(
 }
 
 /**
- * Checks in this order: the text of the message, whether it was seen before, its time; then the lane goes on with the
- * deployment, the event, the input and the price (docs/public-execution.md).
+ * Answers as if it checked in this order: the text of the message, whether it was seen before, its time; then the lane goes
+ * on with the deployment, the event, the input and the price (docs/public-execution.md).
  */
 async function executeHere(
   dependencies: PublicExecutionDependencies,
