@@ -31,7 +31,7 @@ describe('public execution', () =>
         (error: { stderr: string }) => error,
       );
       expect(refused.stderr).toBe(
-        'The execution was refused (403): The visibility of "close" is not "public".\n',
+        'The execution was refused (403 event_not_public): The visibility of "close" is not "public".\n',
       );
       await expect(node(cli, 'wallets', 'create', file)).rejects.toMatchObject({
         stderr: expect.stringContaining('It exists already.'),
