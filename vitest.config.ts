@@ -44,7 +44,11 @@ export default defineConfig({
         },
       ),
       // What it measures would measure its neighbours: run alone, by one worker.
-      project('timed', ['e2e/tests/**/*.timed.test.ts'], { ...backed, isolate: true, testTimeout: 300_000 }),
+      project(
+        'timed',
+        ['{packages,services,apps}/*/tests/**/*.timed.test.ts', 'e2e/tests/**/*.timed.test.ts'],
+        { ...backed, isolate: true, testTimeout: 300_000 },
+      ),
       project('boundaries', ['e2e/boundaries/**/*.test.ts']),
     ],
   },

@@ -1,7 +1,7 @@
 import type { Exchange } from '@orrery/testing/system';
 import { operationOf, pathOf } from './operation-of.js';
 
-const PAGES = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/console'];
+const PAGES = ['/', '/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/console'];
 /** A server of its own in the process of the embedded default. */
 const SAMPLER = '/v1/chat/completions';
 /** That of `npm run local-payments`. */
