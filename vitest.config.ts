@@ -49,6 +49,8 @@ export default defineConfig({
         ['{packages,services,apps}/*/tests/**/*.timed.test.ts', 'e2e/tests/**/*.timed.test.ts'],
         { ...backed, isolate: true, testTimeout: 300_000 },
       ),
+      // Ends every process of an installation of ten, on request: `npm run test:rolling-restart`.
+      project('fleet', ['e2e/tests/**/*.fleet.test.ts'], { ...backed, isolate: true, testTimeout: 300_000 }),
       project('boundaries', ['e2e/boundaries/**/*.test.ts']),
     ],
   },
