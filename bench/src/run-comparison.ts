@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { Resources } from '@orrery/service-kit';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type System, startAllInOne, startFiveProcesses } from '@orrery/testing/system';
@@ -12,6 +9,7 @@ import { preparePgbench, runPgbench } from './pgbench.js';
 import { type Measurement, reportOf } from './report.js';
 import { addressIn, instancePath, setUpDeployments } from './set-up-deployments.js';
 import { SignedRequests } from './signed-requests.js';
+import { startPostgres } from './start-postgres.js';
 
 export interface ComparisonOptions {
   readonly rounds: number;
@@ -43,12 +41,7 @@ type Run = { name: string; measure: () => Promise<number> };
  */
 export async function runComparison(options: ComparisonOptions): Promise<void> {
   await using resources = new Resources();
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-bench-'));
-  resources.add('folder', () => rm(folder, { recursive: true, force: true }));
-  const postgres = resources.use(
-    'postgres',
-    await startEmbeddedPostgres({ dataDirectory: join(folder, 'postgres') }),
-  );
+  const { folder, postgres } = await startPostgres(resources);
   const systems = await startSystems(postgres.url, folder, resources);
   const runs = [await pgbenchRun(systems, options)];
   for (const system of systems) {

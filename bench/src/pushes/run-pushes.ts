@@ -1,8 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { Resources } from '@orrery/service-kit';
 import { ANVIL_KEYS, startAnvil } from '@orrery/testing/servers';
 import { type System, startAllInOne, startNode } from '@orrery/testing/system';
@@ -12,6 +10,7 @@ import { createDatabase } from '../create-database.js';
 import { runHttpLoad } from '../http-load.js';
 import { type Measurement, reportOf } from '../report.js';
 import { setUpDeployments } from '../set-up-deployments.js';
+import { startPostgres } from '../start-postgres.js';
 
 export interface PushesOptions {
   readonly rounds: number;
@@ -34,10 +33,7 @@ const chain = { name: 'local', caip2: 'eip155:31337', family: 'evm', signerKeyEn
  */
 export async function runPushes(options: PushesOptions): Promise<void> {
   await using resources = new Resources();
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-bench-'));
-  resources.add('folder', () => rm(folder, { recursive: true, force: true }));
-  const dataDirectory = join(folder, 'postgres');
-  const postgres = resources.use('postgres', await startEmbeddedPostgres({ dataDirectory }));
+  const { folder, postgres } = await startPostgres(resources);
   const start = async (name: string, settings: object): Promise<System> => {
     const file = join(folder, `${name}.json`);
     await writeFile(file, JSON.stringify([{ ...chain, ...settings }]));

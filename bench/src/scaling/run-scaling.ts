@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { Resources } from '@orrery/service-kit';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type Fleet, type Member, startFleet } from '@orrery/testing/system';
@@ -10,6 +6,7 @@ import { createDatabase } from '../create-database.js';
 import { runHttpLoad } from '../http-load.js';
 import { reportOf } from '../report.js';
 import { setUpDeployments } from '../set-up-deployments.js';
+import { startPostgres } from '../start-postgres.js';
 import { type Calls, startOpenLoop } from './open-loop.js';
 import { processorTime } from './processor-time.js';
 
@@ -38,13 +35,7 @@ const WATCHED = 16;
  */
 export async function runScaling(options: ScalingOptions): Promise<void> {
   await using resources = new Resources({ releaseTimeoutMs: 20_000 });
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-bench-'));
-  resources.add('folder', () => rm(folder, { recursive: true, force: true }));
-  const dataDirectory = join(folder, 'postgres');
-  const postgres = resources.use(
-    'postgres',
-    await startEmbeddedPostgres({ dataDirectory, settings: { max_connections: '300' } }),
-  );
+  const { postgres } = await startPostgres(resources, { max_connections: '300' });
   const nats = resources.use('nats', await startNatsServer());
   const databaseUrl = await createDatabase(postgres.url, 'scaling');
   const backends = { databaseUrl, natsUrl: nats.url, each: 1 };

@@ -1,24 +1,8 @@
-import { parseArgs } from 'node:util';
+import { runMeasurement } from '../run-measurement.js';
 import { runSchedules } from './run-schedules.js';
 
-const { values } = parseArgs({
-  options: {
-    schedules: { type: 'string', default: '10000' },
-    idle: { type: 'string', default: '100000' },
-    'api-per-second': { type: 'string', default: '50' },
-    lead: { type: 'string', default: '90' },
-  },
-});
-
-try {
-  await runSchedules({
-    schedules: Number(values.schedules),
-    idle: Number(values.idle),
-    apiPerSecond: Number(values['api-per-second']),
-    leadSeconds: Number(values.lead),
-    write: (line) => void process.stdout.write(`${line}\n`),
-  });
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  process.exitCode = 1;
-}
+await runMeasurement(
+  { schedules: 10_000, idle: 100_000, 'api-per-second': 50, lead: 90 },
+  ({ 'api-per-second': apiPerSecond, lead: leadSeconds, ...given }) =>
+    runSchedules({ ...given, apiPerSecond, leadSeconds }),
+);

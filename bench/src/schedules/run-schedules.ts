@@ -1,13 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { Resources } from '@orrery/service-kit';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type NodeProcess, startFiveProcesses, startNode } from '@orrery/testing/system';
 import { Client } from 'pg';
 import PgBoss from 'pg-boss';
+import { startPostgres } from '../start-postgres.js';
 import { measureIdle } from './measure-idle.js';
 import { type ScheduledDeployments, setUpSchedules } from './set-up-schedules.js';
 import { quantile, steadyLoad } from './steady-load.js';
@@ -32,10 +29,8 @@ export interface SchedulesOptions {
 export async function runSchedules(options: SchedulesOptions): Promise<void> {
   const { schedules, apiPerSecond, leadSeconds, write } = options;
   await using resources = new Resources();
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-bench-'));
-  resources.add('folder', () => rm(folder, { recursive: true, force: true }));
-  const dataDirectory = join(folder, 'postgres');
-  const { url: databaseUrl } = resources.use('postgres', await startEmbeddedPostgres({ dataDirectory }));
+  const { folder, postgres } = await startPostgres(resources);
+  const { url: databaseUrl } = postgres;
   const { url: natsUrl } = resources.use('nats', await startNatsServer());
   const backends = { databaseUrl, natsUrl, logFolder: folder };
   const system = resources.use('system', await startFiveProcesses(backends, { RATE_LIMITS: 'false' }));

@@ -1,24 +1,4 @@
-import { inspect, parseArgs } from 'node:util';
+import { runMeasurement } from '../run-measurement.js';
 import { runTraces } from './run-traces.js';
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '3' },
-    connections: { type: 'string', default: '64' },
-    deployments: { type: 'string', default: '200' },
-  },
-});
-
-try {
-  await runTraces({
-    rounds: Number(values.rounds),
-    seconds: Number(values.seconds),
-    connections: Number(values.connections),
-    deployments: Number(values.deployments),
-    write: (line) => void process.stdout.write(`${line}\n`),
-  });
-} catch (error) {
-  process.stderr.write(`${inspect(error)}\n`);
-  process.exitCode = 1;
-}
+await runMeasurement({ rounds: 5, seconds: 3, connections: 64, deployments: 200 }, runTraces);

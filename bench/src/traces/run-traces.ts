@@ -1,10 +1,6 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { Resources } from '@orrery/service-kit';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type System, startFiveProcesses } from '@orrery/testing/system';
@@ -13,6 +9,7 @@ import { createDatabase } from '../create-database.js';
 import { runHttpLoad } from '../http-load.js';
 import { type Measurement, reportOf } from '../report.js';
 import { setUpDeployments } from '../set-up-deployments.js';
+import { startPostgres } from '../start-postgres.js';
 
 export interface TracesOptions {
   readonly rounds: number;
@@ -35,13 +32,7 @@ const SHARES = [
  */
 export async function runTraces(options: TracesOptions): Promise<void> {
   await using resources = new Resources({ releaseTimeoutMs: 20_000 });
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-bench-'));
-  resources.add('folder', () => rm(folder, { recursive: true, force: true }));
-  const dataDirectory = join(folder, 'postgres');
-  const postgres = resources.use(
-    'postgres',
-    await startEmbeddedPostgres({ dataDirectory, settings: { max_connections: '300' } }),
-  );
+  const { postgres } = await startPostgres(resources, { max_connections: '300' });
   const collector = await startCollector(resources);
   const runs = [];
   for (const [name, share] of SHARES) {

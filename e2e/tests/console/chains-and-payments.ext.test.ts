@@ -11,6 +11,7 @@ import nacl from 'tweetnacl';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apiClient } from '../../src/api-client.js';
+import { confirmInDialog } from '../../src/console/confirm-in-dialog.js';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
 import { type RefusingChain, startRefusingChain } from '../../src/console/refusing-chain.js';
@@ -54,7 +55,7 @@ describeWithProgram('chromium', "chains and payments in a deployment's console",
     await page.getByLabel('Changes to push').selectOption('some');
     await page.getByLabel('Names (changes to push)').fill('visits, guest.by');
     await expectSound(watched);
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await confirmInDialog(page, 'Save');
     await page.getByRole('cell', { name: 'changes: visits, guest.by; result: none' }).waitFor();
 
     const [, worldAddress = '', address = ''] = /(0x\w+)\/deployments\/(0x\w+)/.exec(world.path) ?? [];

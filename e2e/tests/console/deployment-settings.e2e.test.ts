@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apiClient } from '../../src/api-client.js';
+import { confirmInDialog } from '../../src/console/confirm-in-dialog.js';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
@@ -21,8 +22,7 @@ describeWithProgram('chromium', "a deployment's settings in the console", () => 
 
   const confirm = async (page: Page, verb: string) => {
     await page.getByRole('button', { name: verb, exact: true }).click();
-    await page.getByRole('dialog').getByRole('button', { name: verb, exact: true }).click();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await confirmInDialog(page, verb);
   };
 
   it('are changed by a form, with the words of the API at the field that it refuses', async () => {
@@ -51,7 +51,7 @@ describeWithProgram('chromium', "a deployment's settings in the console", () => 
     const { page } = watched;
     const unbind = page.getByRole('row', { name: /^training/ }).getByRole('button', { name: 'Unbind' });
     await unbind.click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Unbind' }).click();
+    await confirmInDialog(page, 'Unbind');
     await page.getByRole('row', { name: /^training/ }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Bind an event' }).click();
     await page.getByRole('dialog', { name: 'Bind an event' }).waitFor();
@@ -60,11 +60,8 @@ describeWithProgram('chromium', "a deployment's settings in the console", () => 
     await page.getByRole('button', { name: 'Bind', exact: true }).click();
     await page.getByRole('row', { name: /^training 1/ }).waitFor();
     await page.getByRole('button', { name: 'Change the binding of training' }).click();
-    await page
-      .getByRole('dialog', { name: 'Binding of training' })
-      .getByRole('button', { name: 'Save' })
-      .click();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('dialog', { name: 'Binding of training' }).waitFor();
+    await confirmInDialog(page, 'Save');
     expect(watched.faults).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 import { createOrrery } from '@orrery/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { confirmInDialog } from '../../src/console/confirm-in-dialog.js';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
@@ -31,12 +32,12 @@ describeWithProgram('chromium', 'the keys in the console', () => {
     await page.getByRole('button', { name: 'I have it' }).click();
     const row = page.getByRole('row', { name: /^dashboard/ });
     await row.getByRole('button', { name: 'Replace' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click();
+    await confirmInDialog(page, 'Replace');
     const second = await shown.getByText(/^orrery_\w{61}$/).textContent();
     await expect(scopesOf(first ?? '')).rejects.toMatchObject({ code: 'unauthorized' });
     await page.getByRole('button', { name: 'I have it' }).click();
     await row.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await confirmInDialog(page, 'Revoke');
     await row.waitFor({ state: 'detached' });
     await expect(scopesOf(second ?? '')).rejects.toMatchObject({ code: 'unauthorized' });
     expect(watched.faults).toEqual([]);

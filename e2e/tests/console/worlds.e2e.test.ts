@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { confirmInDialog } from '../../src/console/confirm-in-dialog.js';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
 import { writeEditor } from '../../src/console/write-editor.js';
@@ -71,10 +72,10 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await page.getByText('Nothing runs this world yet.').waitFor();
     await expectSound(watched);
     await button(page, 'Publish').click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
+    await confirmInDialog(page, 'Publish');
     await page.getByText('published', { exact: true }).waitFor();
     await button(page, 'Delete').click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await confirmInDialog(page, 'Delete');
     await page.getByText('You have no worlds yet').waitFor();
   });
 
@@ -135,7 +136,7 @@ describeWithProgram('chromium', 'building a world in the console', () => {
       .click();
     await page.getByRole('dialog').getByText('This cannot be undone').waitFor();
     await expectSound(watched);
-    await page.getByRole('dialog').getByRole('button', { name: 'Lock' }).click();
+    await confirmInDialog(page, 'Lock');
     const locked = page.getByRole('row', { name: /^1 locked/ });
     await locked.waitFor();
     expect(await locked.getByRole('link', { name: 'Edit version 1' }).count()).toBe(0);

@@ -1,12 +1,11 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { Event } from '../../api/records.js';
 import { useChange, useRemoval } from '../../api/use-change.js';
 import { worldKey } from '../../api/worlds.js';
-import { Button, ButtonLink } from '../../ui/button.js';
+import { ButtonLink } from '../../ui/button.js';
 import { Confirm } from '../../ui/confirm.js';
-import { Dialog } from '../../ui/dialog.js';
-import { NameForm, type NameValues } from '../name-form.js';
+import { EditNames } from '../edit-names.js';
+import type { NameValues } from '../name-form.js';
 
 export interface EventRef {
   readonly world: string;
@@ -45,7 +44,6 @@ export function EventActions({ record, ...ref }: EventRef & { record: Event }) {
 }
 
 function EditEvent({ values, ...ref }: EventRef & { values: NameValues }) {
-  const [isOpen, setOpen] = useState(false);
   const navigate = useNavigate();
   const save = useChange(
     (orrery, body: NameValues) =>
@@ -55,27 +53,15 @@ function EditEvent({ values, ...ref }: EventRef & { values: NameValues }) {
       }),
     [[...worldKey(ref.world), 'events']],
   );
-  const submit = (next: NameValues) =>
-    save.mutate(next, {
-      onSuccess: async ({ name }) => {
-        setOpen(false);
-        await navigate({ to: '/worlds/$world/events/$event', params: { world: ref.world, event: name } });
-      },
-    });
   return (
-    <>
-      <Button onClick={() => setOpen(true)}>Edit</Button>
-      <Dialog title="Edit the event" open={isOpen} onClose={() => setOpen(false)}>
-        <NameForm
-          values={values}
-          verb="Save"
-          hint="An event that a deployment binds keeps its name."
-          pending={save.isPending}
-          error={save.error}
-          onSubmit={submit}
-          onCancel={() => setOpen(false)}
-        />
-      </Dialog>
-    </>
+    <EditNames
+      title="Edit the event"
+      values={values}
+      hint="An event that a deployment binds keeps its name."
+      save={save}
+      show={(name) =>
+        navigate({ to: '/worlds/$world/events/$event', params: { world: ref.world, event: name } })
+      }
+    />
   );
 }

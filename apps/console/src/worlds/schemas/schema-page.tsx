@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { Attribute, EntitySchema } from '../../api/records.js';
 import { schemaQuery } from '../../api/schemas.js';
 import { useChange, useRemoval } from '../../api/use-change.js';
@@ -8,14 +7,13 @@ import { worldKey, worldQuery } from '../../api/worlds.js';
 import { useOrrery } from '../../session/use-session.js';
 import { Await } from '../../ui/await.js';
 import { Badge } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
 import { Confirm } from '../../ui/confirm.js';
-import { Dialog } from '../../ui/dialog.js';
 import { Empty } from '../../ui/empty.js';
 import { Page } from '../../ui/page.js';
 import { type Column, Table } from '../../ui/table.js';
+import { EditNames } from '../edit-names.js';
 import { isOwn } from '../is-own.js';
-import { NameForm, type NameValues } from '../name-form.js';
+import type { NameValues } from '../name-form.js';
 import { AttributeActions, NewAttribute, type SchemaRef } from './attribute-dialogs.js';
 
 export function SchemaPage() {
@@ -82,7 +80,6 @@ function SchemaActions({ record: { name, description }, ...ref }: SchemaRef & { 
 }
 
 function EditSchema({ values, ...ref }: SchemaRef & { values: NameValues }) {
-  const [isOpen, setOpen] = useState(false);
   const navigate = useNavigate();
   const save = useChange(
     (orrery, body: NameValues) =>
@@ -92,28 +89,16 @@ function EditSchema({ values, ...ref }: SchemaRef & { values: NameValues }) {
       }),
     [[...worldKey(ref.world), 'schemas']],
   );
-  const submit = (next: NameValues) =>
-    save.mutate(next, {
-      onSuccess: async ({ name }) => {
-        setOpen(false);
-        await navigate({ to: '/worlds/$world/schemas/$schema', params: { world: ref.world, schema: name } });
-      },
-    });
   return (
-    <>
-      <Button onClick={() => setOpen(true)}>Edit</Button>
-      <Dialog title="Edit the schema" open={isOpen} onClose={() => setOpen(false)}>
-        <NameForm
-          values={values}
-          verb="Save"
-          hint="A schema that a version names, or that has instances, keeps its name."
-          pending={save.isPending}
-          error={save.error}
-          onSubmit={submit}
-          onCancel={() => setOpen(false)}
-        />
-      </Dialog>
-    </>
+    <EditNames
+      title="Edit the schema"
+      values={values}
+      hint="A schema that a version names, or that has instances, keeps its name."
+      save={save}
+      show={(name) =>
+        navigate({ to: '/worlds/$world/schemas/$schema', params: { world: ref.world, schema: name } })
+      }
+    />
   );
 }
 
