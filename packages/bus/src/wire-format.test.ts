@@ -32,7 +32,6 @@ it('carries caller and request, and the time that remains, whatever the other cl
     requestId: 'r1',
     leavesRun: false,
     deadline: 777_400,
-    remainingMs: 400,
   });
   const left = writeCallHeaders({ caller, requestId: 'r1', callId: 'c1', leavesRun: true, deadline: 1 }, 400);
   expect(readCallHeaders(left, 0)).toMatchObject({ callId: 'c1', leavesRun: true });

@@ -91,7 +91,7 @@ export function probeFrame(): Frame {
   };
 }
 
-export type CallFacts = Omit<CallContext, 'signal'> & { remainingMs: number };
+export type CallFacts = Omit<CallContext, 'signal'>;
 
 /** @throws Error when the headers were not written by `writeCallHeaders`. */
 export type ReadCallHeaders = (headers: Frame['headers'], now: number) => CallFacts;
@@ -107,7 +107,6 @@ export function createReadCallHeaders(): ReadCallHeaders {
       callId: headers['orrery-call'],
       leavesRun: headers['orrery-run'] === 'left',
       deadline: now + remainingMs,
-      remainingMs,
     };
   };
 }

@@ -150,11 +150,12 @@ async function handle(
   call: Canceller,
   { clock, readCallHeaders }: AnswerDependencies,
 ): Promise<Frame> {
-  const { remainingMs, ...facts } = readCallHeaders(request.headers, clock.now());
-  const timer = startDeadline(remainingMs, () => call.abort(lateError()));
+  const now = clock.now();
+  const facts = readCallHeaders(request.headers, now);
+  const timer = startDeadline(facts.deadline - now, () => call.abort(lateError()));
   try {
     const valid = parseRequest(rpc, decodeUntrusted(request.body));
-    const reply = await handler(valid as never, { ...facts, signal: call });
+    const reply = await handler(valid as never, { signal: call, ...facts });
     return { headers: NO_HEADERS, body: encodeReply(rpc, reply) };
   } catch (error) {
     // A handler that stopped because its call was aborted has not failed.

@@ -86,10 +86,10 @@ function callOverBus(
   if (rpc.name !== 'deployments.execute') return bus.call(rpc, request, call) as Promise<OperationReply>;
   const execution = request as Execution;
   const later = deadline + longerMs;
-  const executing = { ...call, callId: crypto.randomUUID() };
+  const executing = { callId: crypto.randomUUID(), ...call };
   // A dry run has no run that could be asked for later.
   const isDry = execution.query['dryRun'] !== undefined;
-  const first = isDry ? { ...executing, deadline: later } : { ...executing, leavesRun: true };
+  const first = isDry ? { ...executing, deadline: later } : { leavesRun: true, ...executing };
   const ofRun = (otherwise: (error: unknown) => unknown) =>
     answerOfRun(bus, execution, { ...executing, deadline: later }, otherwise);
   return (bus.call(rpc, request, first) as Promise<OperationReply>).then(

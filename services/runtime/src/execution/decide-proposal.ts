@@ -67,13 +67,17 @@ function templateScope(
   { input, walletAddress, now, deployment, event }: Execution,
   { entities }: ReadSet,
 ): Record<string, JsonValue> {
-  const timestamp = new Date(now).toISOString();
   return {
     input,
     entities,
     walletAddress,
-    timestamp,
-    date: timestamp.slice(0, 10),
+    // Few templates read them, and a date's text costs more than all else here.
+    get timestamp() {
+      return new Date(now).toISOString();
+    },
+    get date() {
+      return new Date(now).toISOString().slice(0, 10);
+    },
     unix: Math.floor(now / 1000),
     deployment: deployment.address,
     event,

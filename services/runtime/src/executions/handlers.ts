@@ -97,25 +97,20 @@ export interface ExecuteOptions extends Omit<ExecutionOptions, 'runId'> {
 export async function execute(
   dependencies: ExecuteDependencies,
   request: ExecutionRequest,
-  { onAccepted, ...options }: ExecuteOptions,
+  options: ExecuteOptions,
   call: CallContext,
 ): Promise<ExecutionAnswer | AcceptedExecution> {
   const { lanes, runs, clock } = dependencies;
   const runId = uuidV7(clock.now());
-  const item = executionItem(dependencies, request, { ...options, runId }, call);
+  const item = executionItem(dependencies, request, { runId, ...options }, call);
   const answer = await lanes.submit(item);
   if ('toVerify' in answer) {
     const paid = await verifyPayment(dependencies, { request, once: options.once }, answer.toVerify);
-    return execute(
-      dependencies,
-      paid.request,
-      { ...options, once: paid.once, ...(onAccepted && { onAccepted }) },
-      call,
-    );
+    return execute(dependencies, paid.request, { ...options, once: paid.once }, call);
   }
   // With another id it is the stored answer to the same key, or the run that has claimed it.
   if (!('executionId' in answer) || answer.executionId !== runId) return answer;
-  onAccepted?.(runId);
+  options.onAccepted?.(runId);
   const ended = runs.drive(runId, request.deploymentId).catch(() => undefined);
   return options.asynchronous || call.leavesRun === true
     ? answer
