@@ -64,20 +64,15 @@ const templateFailed = (detail: string, facts: { placeholder: string; pointer: s
 
 /** The values of the names in a direct template (docs/templates.md); `unix` is in whole seconds. */
 function templateScope(
-  { input, walletAddress, now, deployment, event }: Execution,
+  { input, walletAddress, now, timestamp, deployment, event }: Execution,
   { entities }: ReadSet,
 ): Record<string, JsonValue> {
   return {
     input,
     entities,
     walletAddress,
-    // Few templates read them, and a date's text costs more than all else here.
-    get timestamp() {
-      return new Date(now).toISOString();
-    },
-    get date() {
-      return new Date(now).toISOString().slice(0, 10);
-    },
+    timestamp,
+    date: timestamp.slice(0, 10),
     unix: Math.floor(now / 1000),
     deployment: deployment.address,
     event,

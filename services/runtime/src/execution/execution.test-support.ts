@@ -68,6 +68,7 @@ export const executionOf = (parts: DefinitionParts, input: JsonObject = {}): Exe
   trigger: 'admin',
   walletAddress: null,
   now: Date.UTC(2026, 10, 21, 9, 30),
+  timestamp: '2026-11-21T09:30:00.000Z',
 });
 
 /** A view that has everything in memory; states start at revision 1. */

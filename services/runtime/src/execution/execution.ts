@@ -22,6 +22,8 @@ export interface Execution {
   readonly walletAddress: string | null;
   /** Milliseconds since the epoch: the only time that templates see. */
   readonly now: number;
+  /** `now` by RFC 3339: the text of a date costs microseconds, so it is made once. */
+  readonly timestamp: string;
 }
 
 /** What an execution may commit: checked, and not yet committed. */

@@ -63,7 +63,7 @@ function draftOf(
     llmHash: evidence?.llmHash ?? null,
     attestation: evidence?.attestation ?? null,
     paymentKey: paymentKey ?? null,
-    executedAt: new Date(execution.now).toISOString(),
+    executedAt: execution.timestamp,
   };
 }
 

@@ -229,4 +229,5 @@ export const executionOf = (
   trigger,
   walletAddress,
   now,
+  timestamp: new Date(now).toISOString(),
 });
