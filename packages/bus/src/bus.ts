@@ -17,6 +17,7 @@ export function createBus(transport: Transport, { service, clock, logger }: BusD
   const { exchange, facts } = transport;
   const signals = createSignals(service);
   const publishAll = createPublishAll(facts);
+  let closed: Promise<void> | undefined;
   return {
     serve: createServe({ exchange, clock, logger, signals }),
     call: createCall({ exchange, clock, signals }),
@@ -26,6 +27,9 @@ export function createBus(transport: Transport, { service, clock, logger }: BusD
     broadcast: createBroadcast(exchange),
     listen: createListen(exchange, logger),
     health: async () => transport.health(),
-    close: () => transport.close(),
+    close: () => {
+      closed ??= transport.close();
+      return closed;
+    },
   };
 }

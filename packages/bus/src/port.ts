@@ -141,6 +141,9 @@ export interface Bus {
     signal: AbortSignal,
   ): Promise<void>;
   health(): Promise<BusHealth>;
-  /** Accepts no more work, waits for running work (4 s at most, then aborts its signal), and disconnects. */
+  /**
+   * Accepts no more work, waits for running work (4 s at most, then aborts its signal), and disconnects. Repeated calls
+   * share one closing.
+   */
   close(): Promise<void>;
 }

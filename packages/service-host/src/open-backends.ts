@@ -17,13 +17,16 @@ const FULL: CheckResult = { status: 'unavailable', detail: 'the disk of the data
 const AWAY: CheckResult = { status: 'unavailable' };
 
 /**
- * Opens a service's schema of the database, brings it up to date, and has readiness look at it and at the bus.
+ * Opens a service's schema of the database, brings it up to date, and has readiness look at it and at the bus. The release
+ * closes the bus and then the database.
  * @throws StartupError when the database cannot be used.
  */
 export async function openBackends<Schema>(options: OpenBackendsOptions): Promise<Database<Schema>> {
   const { databaseUrl: url, bus, clock, logger, health, service, schema, migrations, resources } = options;
   const connection = { url, schema, applicationName: `orrery-${service}`, clock, logger };
   const database = resources.use('database', await connect<Schema>(connection));
+  // Released before the database: calls that were taken are answered, and none is taken without it.
+  resources.add('answers', () => bus.close());
   await migrate({ database, migrations, logger });
   await watchBacklogs(database);
   const checks = {

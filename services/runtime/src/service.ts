@@ -55,7 +55,7 @@ export function startRuntime(
     const backends = { ...dependencies, service: 'runtime', schema: 'runtime', migrations, resources };
     const database = await openBackends<RuntimeSchema>(backends);
     const pools = openPools(database, config, resources);
-    // Released after the leases, so that calls meanwhile are forwarded to the new owners, and before the database.
+    // Released after the leases, so that calls meanwhile are forwarded to the new owners, and before the pools.
     resources.add('answers', () => bus.close());
     if (dependencies.soleProcess === true) await endAllLeases(database.db);
     const calls = { clock, logger, callsPerDeployment: config.modelCallsPerDeployment };
