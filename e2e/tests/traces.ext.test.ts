@@ -1,20 +1,29 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Resources } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
+import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type FiveProcesses, startFiveProcesses } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { apiClient } from '../src/api-client.js';
 import { startLocalChain } from '../src/chains/start-local-chain.js';
 import { counterWorld, countRequest } from '../src/load/counter-world.js';
+import { evmOffers, writePaymentsFile } from '../src/public/evm-offers.js';
+import { RECEIVER, sellToasts } from '../src/public/paid-house.js';
+import { publicWorld } from '../src/public/public-world.js';
 import { racingWorld } from '../src/racing-world.js';
 import { scheduledWorld } from '../src/schedules/scheduled-world.js';
 import { startCollector } from '../src/traces/collect-spans.js';
+import { publicRequests } from './public-suite.js';
 
 describeWithNats('traces of five processes', suite, { own: true });
 
 function suite(): void {
   const resources = new Resources();
   let collector: Awaited<ReturnType<typeof startCollector>>;
+  let evm: EvmPayments;
   let system: FiveProcesses;
 
   beforeAll(async () => {
@@ -22,8 +31,14 @@ function suite(): void {
     const nats = resources.use('nats', await startNatsServer());
     const database = resources.use('database', await createTestDatabase());
     const chain = await startLocalChain(resources);
+    evm = resources.use('payments', await startEvmPayments());
+    const folder = await mkdtemp(join(tmpdir(), 'orrery-paid-'));
+    resources.add('folder', () => rm(folder, { recursive: true, force: true }));
+    const payments = join(folder, 'payments.json');
+    await writePaymentsFile(payments, evm);
     const variables = {
       ...chain.env,
+      PAYMENTS_FILE: payments,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_TRACES_SAMPLER: 'always_on',
@@ -61,14 +76,17 @@ function suite(): void {
     );
   });
 
-  /** Waits for a span of a service, and gives all of its trace. */
-  const traceWith = (service: string, name: string) =>
+  /** Waits until the trace of a first span has these spans too. Processes send theirs at different times. */
+  const expectTrace = (first: string, others: readonly string[]) =>
     vi.waitFor(
       () => {
-        const found = collector.spans.find((span) => span.service === service && span.name === name);
-        expect(found, `${service}: ${name}`).toBeDefined();
-        const trace = collector.spans.filter(({ traceId }) => traceId === found?.traceId);
-        return trace.map(({ service, name }) => `${service}: ${name}`);
+        const named = collector.spans.map(({ service, name, traceId }) => ({
+          traceId,
+          name: `${service}: ${name}`,
+        }));
+        const found = named.find(({ name }) => name === first);
+        const trace = named.filter(({ traceId }) => traceId === found?.traceId);
+        expect(trace.map(({ name }) => name)).toEqual(expect.arrayContaining([first, ...others]));
       },
       { timeout: 20_000 },
     );
@@ -79,15 +97,12 @@ function suite(): void {
     await api.put(`${deployment}/event-bindings`, [{ event: 'race_result', targetChains: ['local'] }]);
     const race = { event: 'race_result', input: { raceId: 'R1', winner: 'HORSE_1' } };
     expect((await api.post(`${deployment}/execute`, race)).status).toBe(200);
-    const trace = await traceWith('chain-pusher', 'eth_sendRawTransaction');
-    expect(trace).toEqual(
-      expect.arrayContaining([
-        'gateway: runtime deployments.execute',
-        'runtime: runtime deployments.execute',
-        'chain-pusher: sign pushes to local',
-        'chain-pusher: send pushes to local',
-      ]),
-    );
+    await expectTrace('chain-pusher: eth_sendRawTransaction', [
+      'gateway: runtime deployments.execute',
+      'runtime: runtime deployments.execute',
+      'chain-pusher: sign pushes to local',
+      'chain-pusher: send pushes to local',
+    ]);
   });
 
   it('lead from an occurrence of a schedule to its execution', async () => {
@@ -95,13 +110,25 @@ function suite(): void {
     const { deploy } = await scheduledWorld(api, '0 0 29 2 *');
     const deployment = await deploy();
     expect((await api.post(`${deployment}/schedules/lap/run`)).status).toBe(200);
-    const trace = await traceWith('scheduler', 'occurrence');
-    expect(trace).toEqual(
-      expect.arrayContaining([
-        'scheduler: runtime executions.forService',
-        'runtime: runtime executions.forService',
-        'runtime: with',
-      ]),
-    );
+    await expectTrace('scheduler: occurrence', [
+      'scheduler: runtime executions.forService',
+      'runtime: runtime executions.forService',
+      'runtime: with',
+    ]);
+  });
+
+  it('have the payment of an execution: what the facilitator and the chain were asked', async () => {
+    const api = apiClient(system.url, system.key);
+    const world = await publicWorld(api);
+    await sellToasts(api, world, RECEIVER);
+    const send = publicRequests(system.url, world);
+    expect((await send(await evmOffers(evm, send)('Ada'))).status).toBe(200);
+    await expectTrace('runtime: x402 settle', [
+      'gateway: POST /app/deployments/:address/execute',
+      'gateway: runtime executions.public',
+      'runtime: runtime executions.public',
+      'runtime: x402 verify',
+      'runtime: eth_getTransactionReceipt',
+    ]);
   });
 }

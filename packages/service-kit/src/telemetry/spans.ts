@@ -9,6 +9,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { activeTrace } from './instruments.js';
 
 export interface SpanOptions {
   /** Default: the work of this process itself. */
@@ -33,6 +34,21 @@ export const inSpan = <T>(
       span.end();
     }
   });
+
+/**
+ * Calls another server as a span of the active trace. Without a trace that is recorded no span is made: loops, for
+ * instance, leave none. Of the server's address only the host is shown, since the rest may hold a key.
+ */
+export function inCallSpan<T>(
+  tracer: Tracer,
+  name: string,
+  { url, attributes = {} }: { readonly url: string; readonly attributes?: Attributes },
+  call: () => Promise<T>,
+): Promise<T> {
+  if (activeTrace() === undefined) return call();
+  const server = { 'server.address': new URL(url).hostname };
+  return inSpan(tracer, name, { kind: 'CLIENT', attributes: { ...attributes, ...server } }, call);
+}
 
 /**
  * Does work for several traces (`activeTrace`): as a span of the first of them, which is linked with the others. Without

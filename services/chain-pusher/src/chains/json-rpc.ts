@@ -1,6 +1,6 @@
 import type { Cancellation } from '@orrery/contracts';
 import { abortSignalOf } from '@orrery/contracts';
-import { activeTrace, createTracer, inSpan } from '@orrery/service-kit';
+import { createTracer, inCallSpan } from '@orrery/service-kit';
 
 /** A JSON-RPC error that a server answered. */
 export class RpcFailure extends Error {
@@ -72,13 +72,10 @@ async function firstAnswer(
   throw new ServersAway('no RPC server of the chain answers', { cause: failure });
 }
 
-/** A span in a trace that is recorded; others, such as looks at the chain, leave none. The path may hold an API key. */
 function traced<T>(url: string, calls: readonly RpcCall[], work: () => Promise<T>): Promise<T> {
-  if (activeTrace() === undefined) return work();
-  const { hostname } = new URL(url);
   const method = [...new Set(calls.map((call) => call.method))].join(' ');
-  const attributes = { 'rpc.system.name': 'jsonrpc', 'rpc.method': method, 'server.address': hostname };
-  return inSpan(createTracer('chain-pusher'), method, { kind: 'CLIENT', attributes }, work);
+  const attributes = { 'rpc.system.name': 'jsonrpc', 'rpc.method': method };
+  return inCallSpan(createTracer('chain-pusher'), method, { url, attributes }, work);
 }
 
 async function post(

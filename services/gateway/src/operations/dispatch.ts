@@ -31,35 +31,36 @@ export function createDispatch(
       throw error;
     });
   };
-  return isTraced() ? traced(dispatch) : dispatch;
+  if (!isTraced()) return dispatch;
+  return (rpc, request, call) => inRequestSpan(rpc, call, () => dispatch(rpc, request, call));
 }
 
-/** The span under which everything that a request causes is found. A client's own trace is not taken up. */
-const traced = (dispatch: CallOperation): CallOperation => {
-  const tracer = createTracer('gateway');
-  return (rpc, request, call) => {
-    const { method, path } = rpc.http;
-    const attributes = {
-      'http.request.method': method,
-      'http.route': path,
-      'orrery.operation': rpc.name,
-      'orrery.request_id': call.requestId,
-    };
-    const options = { kind: SpanKind.SERVER, attributes, root: true };
-    return tracer.startActiveSpan(`${method} ${path}`, options, async (span) => {
-      try {
-        return await dispatch(rpc, request, call);
-      } catch (error) {
-        const { code } = toCallError(error);
-        span.setAttribute('error.type', code);
-        if (ERRORS[code].status >= 500) span.setStatus({ code: SpanStatusCode.ERROR, message: code });
-        throw error;
-      } finally {
-        span.end();
-      }
-    });
+/** Answers as the span under which everything that a request causes is found. A client's own trace is not taken up. */
+export function inRequestSpan<Reply>(
+  { name, http: { method, path } }: Pick<RoutedRpc, 'name' | 'http'>,
+  { requestId }: Pick<GatewayCall, 'requestId'>,
+  answer: () => Promise<Reply>,
+): Promise<Reply> {
+  const attributes = {
+    'http.request.method': method,
+    'http.route': path,
+    'orrery.operation': name,
+    'orrery.request_id': requestId,
   };
-};
+  const options = { kind: SpanKind.SERVER, attributes, root: true };
+  return createTracer('gateway').startActiveSpan(`${method} ${path}`, options, async (span) => {
+    try {
+      return await answer();
+    } catch (error) {
+      const { code } = toCallError(error);
+      span.setAttribute('error.type', code);
+      if (ERRORS[code].status >= 500) span.setStatus({ code: SpanStatusCode.ERROR, message: code });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
 
 async function answerHere(
   own: LocalHandler,

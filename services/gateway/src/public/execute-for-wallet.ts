@@ -1,7 +1,9 @@
 import type { Bus } from '@orrery/bus';
-import { runtimeContract } from '@orrery/contracts';
+import { publicContract, runtimeContract } from '@orrery/contracts';
+import { isTraced } from '@orrery/service-kit';
 import {
   type DispatchOptions,
+  inRequestSpan,
   isStillRunning,
   isUnknown,
   repeatedWhereLost,
@@ -12,7 +14,14 @@ import type { ExecuteForWallet } from './signed-route.js';
  * Executes over the bus; errors are noted. A call whose process is lost, or that became a run, is repeated: a message
  * takes effect once, so the repetition gets the outcome of the first call, or takes its place.
  */
-export const createExecuteForWallet =
+export function createExecuteForWallet(bus: Pick<Bus, 'call'>, options: DispatchOptions): ExecuteForWallet {
+  const execute = executeOverBus(bus, options);
+  if (!isTraced()) return execute;
+  const rpc = publicContract.rpcs['public.execute'];
+  return (request, call) => inRequestSpan(rpc, call, () => execute(request, call));
+}
+
+const executeOverBus =
   (bus: Pick<Bus, 'call'>, { onError, longerMs }: DispatchOptions): ExecuteForWallet =>
   (request, { caller, requestId, deadline, signal, onRun }) => {
     const rpc = runtimeContract.rpcs['executions.public'];

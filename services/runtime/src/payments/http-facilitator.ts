@@ -2,6 +2,7 @@ import type { Logger } from '@orrery/service-kit';
 import type { SettleError, SettleResponse, VerifyError } from '@x402/core/types';
 import type { Facilitator, Payment, SettlementReply } from './payment.js';
 import { inItsVersion } from './requirements.js';
+import { callFacilitator } from './signals.js';
 
 /** Milliseconds that the facilitator may take for what charges nobody. */
 const READ_TIMEOUT_MS = 10_000;
@@ -15,13 +16,16 @@ export function createHttpFacilitator(url: string, logger: Logger): Facilitator 
   return {
     verify: async (payment) => {
       const client = await clientFor(READ_TIMEOUT_MS);
-      const { isValid, invalidReason } = await client.verify(...bodyOf(payment)).catch(judgedInvalid);
+      const { network } = payment.requirement;
+      const verify = () => client.verify(...bodyOf(payment)).catch(judgedInvalid);
+      const { isValid, invalidReason } = await callFacilitator(url, 'verify', network, verify);
       return isValid ? undefined : (invalidReason ?? 'invalid');
     },
     settle: async (payment, timeoutMs) => {
       try {
         const client = await clientFor(Math.max(1, Math.floor(timeoutMs)));
-        return replyOf(await client.settle(...bodyOf(payment)));
+        const settle = () => client.settle(...bodyOf(payment));
+        return replyOf(await callFacilitator(url, 'settle', payment.requirement.network, settle));
       } catch (error) {
         const refused = error as Partial<SettleError>;
         if (isRefusal(refused.statusCode) && refused.errorReason)
@@ -34,7 +38,8 @@ export function createHttpFacilitator(url: string, logger: Logger): Facilitator 
       }
     },
     feePayer: async ({ network, caip2 }) => {
-      const { kinds } = await (await clientFor(READ_TIMEOUT_MS)).getSupported();
+      const client = await clientFor(READ_TIMEOUT_MS);
+      const { kinds } = await callFacilitator(url, 'supported', network, () => client.getSupported());
       const found = kinds.find(
         (kind) =>
           kind.scheme === 'exact' &&

@@ -5,12 +5,14 @@ import {
   createPublicClient,
   fallback,
   type Hex,
+  type HttpTransport,
   http,
   type PublicClient,
   parseAbi,
   parseEventLogs,
 } from 'viem';
 import type { Chain, Charge, ChargeSearch, Payment, PaymentAsset } from '../payment.js';
+import { callNode } from '../signals.js';
 import { readAuthorization, type SignedAuthorization } from './read-authorization.js';
 
 /** The part of EIP-3009 and ERC-20 by which a charge is found. */
@@ -37,12 +39,22 @@ export function createEvmChain({ rpcUrls }: Pick<PaymentAsset, 'rpcUrls'>): Chai
   const options = { timeout: RPC_TIMEOUT_MS, retryCount: 0 };
   const client = createPublicClient({
     transport: fallback(
-      rpcUrls.map((url) => http(url, options)),
+      rpcUrls.map((url) => traced(url, http(url, options))),
       { retryCount: 0 },
     ),
   });
   return { look: (payment, search) => look(client, payment, search).catch(withoutAddress) };
 }
+
+/** Leaves a span of each call in the trace of the execution. */
+const traced =
+  (url: string, transport: HttpTransport): HttpTransport =>
+  (parameters) => {
+    const made = transport(parameters);
+    const request: typeof made.request = (call, options) =>
+      callNode(url, call.method, () => made.request(call, options));
+    return { ...made, request };
+  };
 
 /** Errors of viem quote the node's URL, which may hold a key, and the request: only what they say in short is kept. */
 function withoutAddress(error: unknown): never {

@@ -8,6 +8,7 @@ import {
 } from '@solana/kit';
 import { LRUCache } from 'lru-cache';
 import type { Chain, Charge, ChargeSearch, Payment, PaymentAsset } from '../payment.js';
+import { callNode } from '../signals.js';
 import { readTransaction, type TokenTransfer } from './read-transaction.js';
 
 /** Milliseconds that one node may take to answer. */
@@ -21,7 +22,7 @@ const SEARCH_MARGIN_S = 300;
 const MAX_KNOWN = 20_000;
 
 export function createSolanaChain({ rpcUrls }: Pick<PaymentAsset, 'rpcUrls'>): Chain {
-  const rpc = createSolanaRpcFromTransport(inTurn(rpcUrls.map((url) => createDefaultRpcTransport({ url }))));
+  const rpc = createSolanaRpcFromTransport(inTurn(rpcUrls.map(tracedTransport)));
   const messages: KnownMessages = new LRUCache({ max: MAX_KNOWN });
   return { look: (payment, search) => look({ rpc, messages, signal: search.signal }, payment, search) };
 }
@@ -33,6 +34,16 @@ interface Asking {
   readonly rpc: Rpc;
   readonly messages: KnownMessages;
   readonly signal: AbortSignal;
+}
+
+/** Leaves a span of each call in the trace of the execution. */
+function tracedTransport(url: string): RpcTransport {
+  const transport = createDefaultRpcTransport({ url });
+  return <T>(request: Parameters<RpcTransport>[0]) => {
+    // The library makes JSON-RPC requests of its own.
+    const { method } = request.payload as { readonly method: string };
+    return callNode(url, method, () => transport<T>(request));
+  };
 }
 
 /** Asks the next node when one does not answer. */
