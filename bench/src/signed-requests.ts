@@ -19,11 +19,15 @@ const createWallet = (): Wallet => {
 /** Signs requests of public execution before the load begins. */
 export class SignedRequests {
   readonly #wallets = Array.from({ length: WALLETS }, createWallet);
-  #time = Date.now();
+  #time = 0;
 
-  /** Writes `count` requests to a file, each with a message of its own: a line with the path and one with the body. */
+  /**
+   * Writes `count` requests to a file, each with a message of its own: a line with the path and one with the body. The
+   * messages are as old as wallets send them, a few seconds: one signed before its deployment was read is looked up.
+   */
   async write(file: string, count: number, deployments: readonly string[]): Promise<void> {
     const lines: string[] = [];
+    this.#time = Math.max(this.#time, Date.now());
     for (let index = 0; index < count; index += 1) {
       const address = deployments[index % deployments.length] ?? '';
       lines.push(`/app/deployments/${address}/execute`, JSON.stringify(this.#bodyOf(address, index)));
@@ -31,10 +35,10 @@ export class SignedRequests {
     await writeFile(file, lines.join('\n'));
   }
 
-  /** No two messages have the same time. */
+  /** No wallet signs two messages of the same time. */
   #bodyOf(deployment: string, index: number): object {
     const { address, privateKey } = this.#wallets[index % WALLETS] as Wallet;
-    this.#time -= 1;
+    if (index % WALLETS === 0) this.#time += 1;
     const message = `orrery:${deployment}:tick:${this.#time}`;
     const signature = bs58.encode(sign(null, Buffer.from(message), privateKey));
     return { event: 'tick', input: { id: 'one', by: 1 }, wallet: address, signature, message };
