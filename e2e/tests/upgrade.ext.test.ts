@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Resources } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
@@ -7,6 +8,8 @@ import { findViolations } from '../src/invariants/find-violations.js';
 import { counterWorld } from '../src/load/counter-world.js';
 import { pooledClient } from '../src/load/pooled-client.js';
 import { startCounting } from '../src/load/start-counting.js';
+import { OPEN_EVENTS, type PublicWorld, publicWorld } from '../src/public/public-world.js';
+import { createWallet } from '../src/public/signing-wallet.js';
 import { scheduledWorld } from '../src/schedules/scheduled-world.js';
 import { buildRelease } from '../src/upgrade/build-release.js';
 import { PREVIOUS_RELEASE } from '../src/upgrade/previous-release.js';
@@ -48,8 +51,15 @@ function suite(): void {
       const { body } = await api.post(`${scheduled}/schedules/lap/run`);
       expect(body.data).toMatchObject({ status: 'fired', outcome: 'succeeded' });
     };
+    const messages = messagesTo(fleet.url, await publicWorld(api));
     const counting = startCounting({ api, deployments, clients: CLIENTS, patienceMs: 200_000 });
-    const goOn = () => counting.acknowledged(counting.count() + BETWEEN);
+    const goOn = async () => {
+      await counting.acknowledged(counting.count() + BETWEEN);
+      await messages.execute();
+      expect(['the first answer', 'request_in_flight']).toEqual(
+        expect.arrayContaining(await messages.repeat()),
+      );
+    };
     await goOn();
     await runs();
     const olds = ORDER.flatMap((service) => fleet.of(service));
@@ -65,8 +75,41 @@ function suite(): void {
     }
     await runs();
     await counting.finish();
+    expect(new Set(await messages.repeat())).toEqual(new Set(['the first answer']));
     expect(counting.details()).toEqual([]);
     expect(await counting.problems()).toEqual([]);
     expect(await findViolations(fleet.databaseUrl)).toEqual([]);
   });
+}
+
+/** Executes messages of a wallet, and repeats them all. */
+function messagesTo(url: string, { address }: PublicWorld) {
+  const wallet = createWallet();
+  const answered: { request: object; answer: unknown }[] = [];
+  const send = async (request: object) => {
+    const response = await fetch(`${url}/app/deployments/${address}/execute`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+    });
+    return (await response.json()) as { data?: unknown; code?: string };
+  };
+  const [event] = OPEN_EVENTS;
+  return {
+    execute: async () => {
+      const input = { name: `guest ${answered.length}` };
+      const request = { event, input, ...wallet.sign({ deployment: address, event }) };
+      const { data: answer, ...rest } = await send(request);
+      expect(rest).toEqual({ success: true });
+      answered.push({ request, answer });
+    },
+    /** What each repetition was answered. */
+    repeat: () =>
+      Promise.all(
+        answered.map(async ({ request, answer }) => {
+          const { data, code } = await send(request);
+          return isDeepStrictEqual(data, answer) ? 'the first answer' : code;
+        }),
+      ),
+  };
 }

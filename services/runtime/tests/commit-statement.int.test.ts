@@ -238,7 +238,15 @@ describe('a commit that finds the database otherwise', () => {
     scope: 'message',
     key,
     kind: 'claim' as const,
-    columns: { request_hash: '', deployment_id: 6005, created_at: new Date(), reply: { reply: 1 } },
+    columns: {
+      request_hash: 'hash',
+      deployment_id: 6005,
+      run_id: null,
+      reply: { reply: HARD },
+      seq: null,
+      created_at: new Date(),
+      expires_at: null,
+    },
   });
   const columns = {
     deployment_id: 6005,
@@ -391,7 +399,7 @@ describe('a commit that finds the database otherwise', () => {
     await write({
       onceKeys: new Map([
         ['1', { scope: 'message', key: 'new', kind: 'end', columns: end }],
-        ['2', { scope: 'message', key: 'taken', kind: 'release', columns: {} }],
+        ['2', { scope: 'message', key: 'taken', kind: 'release' }],
       ]),
       settings: new Map([[6005, { description: 'd', owner_paused: true, locked_definition: { w: [1] } }]]),
       bindings: new Map<string, BindingWrite>([
@@ -415,7 +423,7 @@ describe('a commit that finds the database otherwise', () => {
         locked_definition: { w: [1] },
         owner_account_id: 1,
         bindings: [['b', 9003, 9003]],
-        keys: [['new', { reply: 2 }, 1, '']],
+        keys: [['new', { reply: 2 }, 1, 'hash']],
       },
     ]);
   });

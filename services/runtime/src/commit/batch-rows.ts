@@ -16,13 +16,9 @@ export function batchRows(batch: Batch, instance: string): string[] {
     changeRows(batch),
     rowArray(created),
     ...[removed, checkpointRows(batch), batch.claims, keyRows(batch)].map(jsonRows),
-    ...[
-      ...runRows(batch),
-      settingRows(batch),
-      ...bindingRows(batch),
-      ...onceKeyRows(batch),
-      ...paymentRows(batch),
-    ].map(jsonRows),
+    ...[...runRows(batch), settingRows(batch), ...bindingRows(batch)].map(jsonRows),
+    claimedKeyRows(batch),
+    ...[...onceKeyRows(batch), ...paymentRows(batch)].map(jsonRows),
   ];
 }
 
@@ -98,15 +94,34 @@ function bindingRows({ bindings }: Batch): object[][] {
   return [rows.removed, rows.put];
 }
 
-/** Once-keys that are claimed; those whose columns change; those that are released. */
+/** Once-keys that are claimed, as an array of the type `new_once_key`. */
+function claimedKeyRows({ onceKeys }: Batch): string {
+  const rows: string[] = [];
+  for (const write of onceKeys.values()) if (write.kind === 'claim') rows.push(claimedKeyRow(write));
+  return rowArray(rows);
+}
+
+const claimedKeyRow = ({ scope, key, columns }: Extract<OnceKeyWrite, { kind: 'claim' }>): string =>
+  rowText([
+    scope,
+    textField(key),
+    columns.request_hash,
+    columns.deployment_id,
+    columns.run_id ?? '',
+    jsonField(columns.reply),
+    columns.seq ?? '',
+    columns.created_at.toISOString(),
+    columns.expires_at?.toISOString() ?? '',
+  ]);
+
+/** Once-keys whose columns change; those that are released. */
 function onceKeyRows({ onceKeys }: Batch): object[][] {
-  const all = [...onceKeys.values()];
-  const of = (kind: OnceKeyWrite['kind']) => all.filter((write) => write.kind === kind);
-  return [
-    of('claim').map(({ scope, key, columns }) => ({ ...columns, scope, key })),
-    of('end').map(({ scope, key, columns }) => ({ scope, key, columns })),
-    of('release').map(({ scope, key }) => ({ scope, key })),
-  ];
+  const rows = { ended: [] as object[], released: [] as object[] };
+  for (const { scope, key, ...write } of onceKeys.values()) {
+    if (write.kind === 'end') rows.ended.push({ scope, key, columns: write.columns });
+    else if (write.kind === 'release') rows.released.push({ scope, key });
+  }
+  return [rows.ended, rows.released];
 }
 
 /** Payments that are reserved; those whose columns change; reservations that are released. */

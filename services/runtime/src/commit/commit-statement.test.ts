@@ -13,9 +13,19 @@ const parametersOf = (text: string) => new Set(text.match(/\$\d+/g)).size;
 
 const batchWith = (parts: Partial<Batch>) => commitStatement(batchRows({ ...newBatch(), ...parts }, 'me'));
 const claims = [{ deploymentId: 1, entitySchema: 'horse', schemaId: 2, revision: 1 }];
-const write = { scope: 'message', key: 'k', columns: {} } as const;
-const onceKeys = new Map([['message k', { ...write, kind: 'claim' as const }]]);
-const endedKeys = new Map([['message k', { ...write, kind: 'end' as const }]]);
+const named = { scope: 'message', key: 'k' };
+const at = new Date(0);
+const columns = {
+  request_hash: '',
+  deployment_id: 1,
+  run_id: null,
+  reply: null,
+  seq: 1,
+  created_at: at,
+  expires_at: at,
+};
+const onceKeys = new Map([['message k', { ...named, kind: 'claim' as const, columns }]]);
+const endedKeys = new Map([['message k', { ...named, kind: 'end' as const, columns: {} }]]);
 const runs = new Map([['run', { deploymentId: 1, from: 3, step: 4, columns: {} }]]);
 
 describe('the commit statement', () => {

@@ -24,7 +24,7 @@ import { batchRows, hasRows } from './batch-rows.js';
 //   $16  json             columns of deployments
 //   $17  json             bindings that are removed
 //   $18  json             bindings that are put
-//   $19  json             once-keys that are claimed
+//   $19  new_once_key[]   once-keys that are claimed
 //   $20  json             once-keys whose columns change
 //   $21  json             once-keys that are released
 //   $22  json             payments that are reserved
@@ -76,7 +76,7 @@ const RUNS = `run_now as materialized (
 )`;
 const RUNS_FIT = '(select bool_and(fits) from run_now) is not false';
 const KEYS = `taken as materialized (
-  select n.scope, n.key from jsonb_to_recordset($19::jsonb) as n (scope text, key text)
+  select n.scope, n.key from unnest($19::new_once_key[]) n
   cross join lateral (select from once_keys where scope = n.scope and key = n.key limit 1) k
 )`;
 const KEYS_FREE = 'not exists (select from taken)';
@@ -148,7 +148,7 @@ const ACCEPTED = `id, deployment_id, request, request_hash, account_id, operatio
 const SETTINGS = `name, description, mode, is_public, owner_paused, operator_paused, account_paused, is_llm_public,
     ai_model_id, ai_daily_budget_usd, pay_to_address, locked_at, definition_hash, locked_definition, deleted_at, updated_at`;
 const BOUND = 'version_id, claim_revision, event_version, target_chains, onchain, created_at, updated_at';
-const CLAIMED = 'request_hash, deployment_id, run_id, reply, created_at, expires_at';
+const CLAIMED = 'request_hash, deployment_id, run_id, reply, seq, created_at, expires_at';
 const PAID = 'status, settling_at, transaction, reason, seq, check_at, updated_at';
 const RESERVED = `key, deployment_id, run_id, wallet, event, input_hash, network, asset, amount, decimals, pay_to, payer, offered,
     valid_until, created_at, ${PAID}`;
@@ -160,7 +160,7 @@ const columnsOf = (columns: string, row: string) =>
 /** What only batches of public and scheduled executions have: once-keys that are claimed. */
 const ONCE = `once as (
   insert into once_keys (scope, key, ${CLAIMED})
-  select scope, key, ${CLAIMED} from jsonb_populate_recordset(null::once_keys, $19::jsonb)
+  select scope, key, ${CLAIMED} from unnest($19::new_once_key[])
   where (select ok from held)
 )`;
 

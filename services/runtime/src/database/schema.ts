@@ -213,6 +213,8 @@ interface OnceKeysTable {
   deployment_id: number;
   run_id: string | null;
   reply: NullableJson<JsonValue>;
+  /** Of the journal entry that holds the answer; null where `reply` holds it. */
+  seq: Generated<number | null>;
   created_at: Time;
   expires_at: NullableTime;
 }

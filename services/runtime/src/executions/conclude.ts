@@ -1,9 +1,8 @@
-import { callerName, type ExecutionAnswer, type JsonObject, ServiceError } from '@orrery/contracts';
+import { callerName, type ExecutionAnswer, ServiceError } from '@orrery/contracts';
 import { noChanges } from '../execution/check-changes.js';
 import type { Decision, Execution, Success } from '../execution/execution.js';
 import { uuidV7 } from '../ids/uuid-v7.js';
-import { stateChangesOf } from '../journal/change.js';
-import type { JournalEntryDraft, SealedEntry } from '../journal/entry.js';
+import { answerOf, type JournalEntryDraft, type SealedEntry } from '../journal/entry.js';
 import { executionErrorOf } from '../journal/entry-error.js';
 import type { Evidence } from '../models/evidence.js';
 import type { ItemOutcome } from '../state/work-item.js';
@@ -116,16 +115,3 @@ function succeededOutcome(
     answer: (sealed) => ({ reply: answerOf(sealed, resolved.binding.targetChains) }),
   };
 }
-
-/** The answer of an execution that succeeded. */
-export const answerOf = (entry: SealedEntry, targetChains: readonly string[]): ExecutionAnswer => ({
-  historyId: entry.id,
-  seq: entry.seq,
-  // An entry of an execution names both.
-  event: entry.event ?? '',
-  eventVersion: entry.eventVersion ?? 0,
-  stateChanges: stateChangesOf(entry.changes),
-  result: entry.result,
-  attestation: entry.attestation as JsonObject | null,
-  pushes: targetChains.map((chain) => ({ chain, status: 'queued' })),
-});

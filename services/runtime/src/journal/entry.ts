@@ -3,13 +3,14 @@ import {
   canonicalHash,
   canonicalJson,
   type DeploymentSource,
+  type ExecutionAnswer,
   type HashedEntry,
   type InstanceChange,
   JOURNAL_VERSION,
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
-import { type CheckedChanges, journalled } from './change.js';
+import { type CheckedChanges, journalled, stateChangesOf } from './change.js';
 
 declare const sealed: unique symbol;
 
@@ -76,6 +77,25 @@ export function sealEntry(
 }
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
+
+/** What an entry says of the answer of its execution. */
+export type AnsweringEntry = Pick<
+  HashedEntry,
+  'id' | 'seq' | 'event' | 'eventVersion' | 'changes' | 'result' | 'attestation'
+>;
+
+/** The answer of an execution that succeeded, from its entry and the chains that it is pushed to. */
+export const answerOf = (entry: AnsweringEntry, targetChains: readonly string[]): ExecutionAnswer => ({
+  historyId: entry.id,
+  seq: entry.seq,
+  // An entry of an execution names both.
+  event: entry.event ?? '',
+  eventVersion: entry.eventVersion ?? 0,
+  stateChanges: stateChangesOf(entry.changes),
+  result: entry.result,
+  attestation: entry.attestation as JsonObject | null,
+  pushes: targetChains.map((chain) => ({ chain, status: 'queued' })),
+});
 
 /**
  * SHA-256 of the RFC 8785 JSON of a stored entry (docs/history.md "The hash chain"). Unlike `sealEntry` it does not

@@ -238,7 +238,11 @@ function settle(
     case 'record':
       stageRun(batch, state, outcome.run);
       if (outcome.onceKeys !== undefined)
-        stageOnceKeys(batch, state, outcome.onceKeys, outcome.settlement, at, SMALL_ANSWER_BYTES);
+        stageOnceKeys(batch, state, outcome.onceKeys, {
+          settlement: outcome.settlement,
+          at,
+          bytes: SMALL_ANSWER_BYTES,
+        });
       for (const schema of outcome.claims ?? []) stageClaim(batch, state, schema);
       if (outcome.payment !== undefined) stagePayment(batch, outcome.payment);
       return outcome.settlement;

@@ -3,6 +3,7 @@ import { type Clock, createBatcher, type Logger, type PollLoop, startPollLoop } 
 import { type Selectable, sql } from 'kysely';
 import type { Db } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
+import { type AnsweringEntry, answerOf } from '../journal/entry.js';
 
 type Row = Selectable<RuntimeTables['once_keys']>;
 
@@ -17,14 +18,32 @@ type KeyName = Pick<OnceKey, 'key'> & { readonly scope: string };
 const names = (keys: readonly KeyName[]) =>
   sql`(scope, key) in (select * from unnest(${keys.map(({ scope }) => scope)}::text[], ${keys.map(({ key }) => key)}::text[]))`;
 
+/** A row, and what the entry at its `seq` says of the answer. */
+type FoundRow = Row & {
+  readonly is_expired: boolean;
+  readonly entry: (AnsweringEntry & { readonly targetChains: string[] }) | null;
+};
+
 /** The keys that are in use, whichever deployment uses them. Expired ones are removed: they are free. */
 export async function readUsedKeys(db: Db, keys: readonly KeyName[]): Promise<UsedKey[]> {
-  const { rows } = await sql<UsedKey & { is_expired: boolean }>`
-    select scope, key, request_hash, deployment_id, run_id, reply, coalesce(expires_at < now(), false) as is_expired
-    from once_keys where ${names(keys)}`.execute(db);
+  const { rows } = await sql<FoundRow>`
+    select k.*, coalesce(k.expires_at < now(), false) as is_expired,
+      case when j.seq is not null then jsonb_build_object('id', j.id, 'seq', j.seq, 'event', j.event,
+        'eventVersion', j.event_version, 'changes', j.changes, 'result', j.result, 'attestation', j.attestation,
+        'targetChains', coalesce(j.pushes->'targetChains', '[]')) end as entry
+    from once_keys k left join journal j on j.deployment_id = k.deployment_id and j.seq = k.seq
+    where ${names(keys)}`.execute(db);
   if (rows.some((row) => row.is_expired))
     await sql`delete from once_keys where ${names(keys)} and expires_at < now()`.execute(db);
-  return rows.filter((row) => !row.is_expired);
+  return rows.filter((row) => !row.is_expired).map(usedKey);
+}
+
+/** A message that has succeeded is answered from its entry, which never changes. */
+function usedKey({ entry, ...row }: FoundRow): UsedKey {
+  if (row.seq === null) return row;
+  if (entry === null) throw new Error('a once-key names a journal entry that is not there');
+  const reply: StoredOutcome = { reply: { ...answerOf(entry, entry.targetChains) } };
+  return { ...row, reply };
 }
 
 /** Keys that are read with one query. */

@@ -41,13 +41,23 @@ export interface BindingWrite {
   readonly binding: Binding | null;
 }
 
-/** What happens to the row of a once-key: it is inserted, its columns change, or it is deleted. */
-export interface OnceKeyWrite {
-  readonly scope: string;
-  readonly key: string;
-  readonly kind: 'claim' | 'end' | 'release';
-  readonly columns: Updateable<RuntimeTables['once_keys']>;
+/** The columns of a once-key that is claimed. Its answer is in `reply`, or in the entry at `seq`, or not there yet. */
+export interface ClaimedKey {
+  readonly request_hash: string;
+  readonly deployment_id: number;
+  readonly run_id: string | null;
+  readonly reply: JsonValue;
+  readonly seq: number | null;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
 }
+
+/** What happens to the row of a once-key: it is inserted, its columns change, or it is deleted. */
+export type OnceKeyWrite = { readonly scope: string; readonly key: string } & (
+  | { readonly kind: 'claim'; readonly columns: ClaimedKey }
+  | { readonly kind: 'end'; readonly columns: Updateable<RuntimeTables['once_keys']> }
+  | { readonly kind: 'release' }
+);
 
 /** Everything that one commit writes. Each row is in it once, however many items change it. */
 export interface Batch {

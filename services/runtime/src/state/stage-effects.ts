@@ -52,7 +52,12 @@ export function stageEffects(
   const settlement = answer(entry);
   if (effects.key !== undefined) stageKey(batch, state, effects.key, settlement, entry, at);
   if (effects.onceKeys !== undefined)
-    stageOnceKeys(batch, state, effects.onceKeys, settlement, at, entry.text.length);
+    stageOnceKeys(batch, state, effects.onceKeys, {
+      settlement,
+      at,
+      bytes: entry.text.length,
+      seq: entry.seq,
+    });
   if (effects.run !== undefined) stageRun(batch, state, withOutcome(effects.run, settlement));
   if (effects.payment !== undefined) stagePayment(batch, effects.payment, entry.seq);
   return settlement;
@@ -189,39 +194,56 @@ const storedAnswer = (settlement: Settlement): JsonValue =>
     ? { error: toErrorReply(asServiceError(settlement.error)) }
     : settlement) as unknown as JsonValue;
 
-/**
- * Claims, ends or releases once-keys: none that the batch has already written, and a claimed one must be free.
- * `answerBytes`: what the stored answer takes, roughly.
- */
+/** The outcome of an item as its once-keys store it. */
+interface KeyOutcome {
+  readonly settlement: Settlement;
+  readonly at: Date;
+  /** What the answer takes where it is stored, roughly. */
+  readonly bytes: number;
+  /** Of the item's entry, if it has one. */
+  readonly seq?: number;
+}
+
+/** Claims, ends or releases once-keys: none that the batch has already written, and a claimed one must be free. */
 export function stageOnceKeys(
   batch: Batch,
   state: DeploymentState,
   effects: readonly OnceKeyEffect[],
-  settlement: Settlement,
-  at: Date,
-  answerBytes: number,
+  outcome: KeyOutcome,
 ): void {
   for (const effect of effects) {
     const { scope, key } = effect;
-    if (scope === 'message') state.messages.add(key, at.getTime());
-    const columns = onceKeyColumns(effect, state.id, settlement, at);
-    count(batch, 1, ROW_BYTES + answerBytes);
-    batch.onceKeys.set(onceKeyId(effect), { scope, key, kind: effect.kind, columns });
+    if (scope === 'message') state.messages.add(key, outcome.at.getTime());
+    const write = onceKeyWrite(effect, state.id, outcome);
+    count(batch, 1, ROW_BYTES + (isInEntry(write) ? 0 : outcome.bytes));
+    batch.onceKeys.set(onceKeyId(effect), write);
   }
 }
 
-function onceKeyColumns(
+const isInEntry = (write: OnceKeyWrite): boolean => write.kind === 'claim' && write.columns.seq !== null;
+
+function onceKeyWrite(
   effect: OnceKeyEffect,
   deploymentId: number,
-  settlement: Settlement,
-  at: Date,
-): OnceKeyWrite['columns'] {
-  if (effect.kind === 'release') return {};
-  const expires = { expires_at: effect.expiresAt };
-  if (effect.kind === 'end') return { ...expires, reply: storedAnswer(settlement) };
+  { settlement, at, seq }: KeyOutcome,
+): OnceKeyWrite {
+  const { kind, scope, key } = effect;
+  if (kind === 'release') return { kind, scope, key };
+  const { expiresAt: expires_at } = effect;
+  if (kind === 'end') return { kind, scope, key, columns: { expires_at, reply: storedAnswer(settlement) } };
   const { requestHash: request_hash, runId: run_id } = effect;
-  const reply = run_id === null ? storedAnswer(settlement) : null;
-  return { ...expires, request_hash, run_id, reply, deployment_id: deploymentId, created_at: at };
+  // The entry of a message says the answer, unless it failed: `once-store.ts` makes it of the entry.
+  const answeredAt = run_id === null && scope === 'message' && 'reply' in settlement ? (seq ?? null) : null;
+  const columns = {
+    request_hash,
+    deployment_id: deploymentId,
+    run_id,
+    reply: run_id === null && answeredAt === null ? storedAnswer(settlement) : null,
+    seq: answeredAt,
+    created_at: at,
+    expires_at,
+  };
+  return { kind, scope, key, columns };
 }
 
 /** A payment's row changes together with the row of its run. `seq` is that of the run's entry, once it has one. */

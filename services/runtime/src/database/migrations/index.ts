@@ -16,6 +16,7 @@ import { payments } from './0017-payments.js';
 import { lifecycleIndex } from './0018-lifecycle-index.js';
 import { aiUsage } from './0019-ai-usage.js';
 import { lifetimes } from './0020-lifetimes.js';
+import { onceKeyEntries } from './0021-once-key-entries.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -39,4 +40,5 @@ export const migrations: Record<string, Migration> = {
   '0018_lifecycle_index': lifecycleIndex,
   '0019_ai_usage': aiUsage,
   '0020_lifetimes': lifetimes,
+  '0021_once_key_entries': onceKeyEntries,
 };
