@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './packages/testing/src/longest-first.js';
 
 /** Workspace packages resolve to their TypeScript source, so tests never see a stale build. */
 const conditions = ['@orrery/source', 'node'];
@@ -10,12 +11,22 @@ const isolate = false;
 const project = (name: string, include: string[], extra: Record<string, unknown> = {}) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
-  test: { name, include, environment: 'node' as const, isolate, ...extra },
+  test: {
+    name,
+    include,
+    environment: 'node' as const,
+    isolate,
+    // What a test waits for may take long on a busy machine. Only a test that fails waits so long.
+    setupFiles: ['packages/testing/src/patient-waits.ts'],
+    expect: { poll: { timeout: 30_000 } },
+    ...extra,
+  },
 });
 const backed = {
   globalSetup: ['packages/testing/src/global-setup.ts'],
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  // The longest take 6 s; a busy machine is twenty times slower.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
 };
 
 /** `unit` is pure; `int` needs real servers; `e2e` needs a build; `extended` is what is too long for every day, and so is `timed`. */
@@ -23,6 +34,7 @@ export default defineConfig({
   test: {
     // Most suites wait for processes and servers: more workers than the two cores of a small machine.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', './packages/testing/src/closing-line.ts'],
     projects: [
       // None waits for anything; the longest compute for a second, a busy machine is ten times slower.

@@ -16,7 +16,6 @@ import { findViolations } from '../src/invariants/find-violations.js';
 /** Short leases, so that a takeover takes a second; a call's deadline that the model below exceeds. */
 const env = { RATE_LIMITS: 'false', LEASE_TTL_MS: '1000', CALL_DEADLINE_MS: '2000' };
 const SLOW_MS = 3000;
-const WAIT = { timeout: 15_000 };
 
 const judge = {
   name: 'judge',
@@ -82,7 +81,7 @@ describeWithNats(
     const deployAtFirstOfTwo = async () => {
       const [first] = (await owners()).values();
       const second = system.add('runtime');
-      await vi.waitFor(async () => expect(new Set((await owners()).values()).size).toBe(2), WAIT);
+      await vi.waitFor(async () => expect(new Set((await owners()).values()).size).toBe(2));
       const world = await makeWorld();
       for (;;) {
         const { id, path } = await deploy(world);
@@ -135,7 +134,7 @@ describeWithNats(
       await vi.waitFor(async () => {
         const { rows } = await client.query(`select 1 from runtime.runs where state = 'decided'`);
         expect(rows).toHaveLength(1);
-      }, WAIT);
+      });
       await next.end('SIGKILL');
       await client.query('rollback');
       expect((await answer).body).toMatchObject({ data: { stateChanges: { 'counter:c': { value: 1 } } } });

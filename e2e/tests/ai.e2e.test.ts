@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { says, startModelServer } from '@orrery/testing/model-server';
-import { type System, startAllInOne, startNode } from '@orrery/testing/system';
+import { BUILT_COMMAND, type System, startAllInOne, startNode } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { keyOfAnother } from '../src/access/callers.js';
 import { aiRacingWorld, listedModel, thirdHorseWins } from '../src/ai-racing-world.js';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function runOrrery({ url, key }: System, ...args: string[]) {
-  const command = startNode('apps/cli/dist/main.js', {}, { args: [...args, '--url', url, '--key', key] });
+  const command = startNode(BUILT_COMMAND, {}, { args: [...args, '--url', url, '--key', key] });
   onTestFinished(() => command[Symbol.asyncDispose]());
   return { code: await command.exited, output: command.output() };
 }
@@ -155,8 +155,7 @@ describe('executions that wait for a model', () => {
     // No more at once than may wait for a place.
     for (let count = 1; count <= WAITING; count += 1) {
       waiting.push(execute('remark'));
-      if (count % 20 === 0)
-        await vi.waitFor(() => expect(server.calls).toHaveLength(count), { timeout: 20_000 });
+      if (count % 20 === 0) await vi.waitFor(() => expect(server.calls).toHaveLength(count));
     }
     const took: number[] = [];
     for (let count = 0; count < 20; count += 1) {
@@ -199,7 +198,7 @@ describe("the operator's list", () => {
     const locked = await aiRacingWorld(api);
     expect((await api.post(`${locked.deployment}/lock`)).body.data.aiModelId).toBe('first');
     await write([listedModel('third')]);
-    await vi.waitFor(async () => expect(await offered()).toEqual(['third']), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await offered()).toEqual(['third']));
     for (const { run, deployment } of [chosen, unchosen, locked]) {
       expect(await run()).toMatchObject({ status: 503, body: { code: 'ai_model_unavailable' } });
       expect((await api.get(`${deployment}/history`)).body.data).toEqual([]);
@@ -213,9 +212,7 @@ describe("the operator's list", () => {
     expect((await api.put(chosen.deployment, { aiModelId: null })).body.data.aiModelId).toBeNull();
 
     await write([listedModel('fourth'), listedModel('fourth', { baseUrl: 'x' })]);
-    await vi.waitFor(() => expect(system.output()).toContain('the list of AI models is not usable'), {
-      timeout: 20_000,
-    });
+    await vi.waitFor(() => expect(system.output()).toContain('the list of AI models is not usable'));
     for (const place of ['/1/modelId', '/1/baseUrl']) expect(system.output()).toContain(place);
     expect(await offered()).toEqual(['third']);
     expect(system.output()).not.toContain('sk-very');

@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findRunningPostgres } from '@orrery/embedded-postgres';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
-import { type NodeProcess, repositoryRoot, startNode } from '@orrery/testing/system';
+import {
+  builtProgram,
+  type NodeProcess,
+  repositoryRoot,
+  type ServiceName,
+  startNode,
+} from '@orrery/testing/system';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startOldPostgres } from '../src/starting/old-postgres.js';
@@ -13,7 +19,7 @@ import { processesOf } from '../src/starting/processes-of.js';
 import { runAllInOne, startHere } from '../src/starting/start-here.js';
 
 const onLinux = process.platform === 'linux';
-const services = ['gateway', 'catalog', 'runtime', 'scheduler', 'chain-pusher'];
+const services = ['gateway', 'catalog', 'runtime', 'scheduler', 'chain-pusher'] as const;
 /** Nothing listens there: the port is reserved. */
 const nowhere = '127.0.0.1:1';
 let folder: string;
@@ -34,8 +40,8 @@ async function refusalOf(process: NodeProcess): Promise<string> {
   return told[0] ?? '';
 }
 
-const runService = (name: string, env: Record<string, string>) =>
-  startNode(`services/${name}/dist/main.js`, { HEALTH_PORT: '0', ...env });
+const runService = (name: ServiceName, env: Record<string, string>) =>
+  startNode(builtProgram(name), { HEALTH_PORT: '0', ...env });
 
 async function holdPort(): Promise<number> {
   const holder = createServer().listen(0, '127.0.0.1');

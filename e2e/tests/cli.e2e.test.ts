@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type System, startAllInOne, startNode } from '@orrery/testing/system';
+import { freePort } from '@orrery/testing/servers';
+import { BUILT_COMMAND, type System, startAllInOne, startNode } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CommandLine, commandLine } from '../src/command-line.js';
-import { freePort } from '../src/starting/free-port.js';
 
 let system: System;
 let folder: string;
@@ -85,13 +85,11 @@ describe('the command `orrery`', () => {
     const once = [...training, '--input', '{"horse":"HORSE_1","hours":2}', '--idempotency-key', 'k1'];
     expect((await json(...once)).historyId).toBe((await json(...once)).historyId);
     const { executionId } = await json(...training, 'horse=HORSE_1', 'hours=2', '--async');
-    await vi.waitFor(
-      async () =>
-        expect(await json('executions', 'get', 'Season 1', executionId)).toMatchObject({
-          state: 'succeeded',
-          answer: { stateChanges: { 'horse:HORSE_1': { speed: 15 } } },
-        }),
-      { timeout: 20_000 },
+    await vi.waitFor(async () =>
+      expect(await json('executions', 'get', 'Season 1', executionId)).toMatchObject({
+        state: 'succeeded',
+        answer: { stateChanges: { 'horse:HORSE_1': { speed: 15 } } },
+      }),
     );
     const page = await orrery.end('history', 'list', 'Season 1', '--limit', '2', '--event', 'training');
     expect(page.stdout.split('\n')).toHaveLength(4);
@@ -136,12 +134,10 @@ describe('the command `orrery`', () => {
     expect((await json('schedules', 'pause', 'Season 1', 'training')).status).toBe('paused');
     expect((await json('schedules', 'resume', 'Season 1', 'training')).status).toBe('active');
     expect(await json('schedules', 'run', 'Season 1', 'training')).toMatchObject({ kind: 'manual' });
-    await vi.waitFor(
-      async () =>
-        expect(await run('schedules', 'occurrences', 'Season 1', 'training')).toMatch(
-          /manual .* fired .* succeeded/,
-        ),
-      { timeout: 20_000 },
+    await vi.waitFor(async () =>
+      expect(await run('schedules', 'occurrences', 'Season 1', 'training')).toMatch(
+        /manual .* fired .* succeeded/,
+      ),
     );
     expect((await json('cron', 'preview', '0 3 * * *', '--count', '2')).occurrences ?? []).toBeDefined();
     const fork = await json('deployments', 'fork', 'Season 1', 'What if', '--at-seq', '2');
@@ -205,7 +201,7 @@ describe('the command `orrery`', () => {
   it('says what to do where no server answers', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const args = ['worlds', 'list', '--url', url];
-    await using process = startNode('apps/cli/dist/main.js', system.commandEnv, { args });
+    await using process = startNode(BUILT_COMMAND, system.commandEnv, { args });
     expect([await process.exited, process.output()]).toEqual([
       1,
       `No Orrery answers at ${url}: run \`npm start\` in another terminal first, pass --url or set ORRERY_URL.\n`,

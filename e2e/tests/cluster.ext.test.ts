@@ -86,9 +86,7 @@ function suite(): void {
       await cluster.replace(1);
       await counting.acknowledged(counting.count() + 120);
       // They end in the middle of it, and go on where they were.
-      await vi.waitFor(() => expect(scores.handled.size + totals.handled.size).toBeGreaterThan(0), {
-        timeout: 20_000,
-      });
+      await vi.waitFor(() => expect(scores.handled.size + totals.handled.size).toBeGreaterThan(0));
     }
     await counting.acknowledged(counting.count() + 60);
     await using scores = subscribe('scores');

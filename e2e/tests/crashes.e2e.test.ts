@@ -1,13 +1,12 @@
-import { systemClock } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type FiveProcesses, startFiveProcesses } from '@orrery/testing/system';
-import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiClient, apiClient } from '../src/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { counterWorld } from '../src/load/counter-world.js';
 import { type CountingLoad, startCounting } from '../src/load/start-counting.js';
+import { sharedBy, untilOwned } from '../src/load/until-owned.js';
 
 const DEPLOYMENTS = 8;
 const CLIENTS = 16;
@@ -55,18 +54,15 @@ describeWithNats(
     it('a runtime that is stopped loses its deployments to another, and cannot commit when it wakes', async () => {
       system.add('runtime');
       const first = system.process('runtime');
-      await owners(
-        system.databaseUrl,
-        (counts) => counts.length === 2 && counts.every((count) => count === 32),
-      );
+      await untilOwned(system.databaseUrl, sharedBy(2));
       const counting = await load();
       await counting.acknowledged(100);
 
       process.kill(first.pid, 'SIGSTOP');
-      await owners(system.databaseUrl, (counts) => counts.length === 1 && counts[0] === 64);
+      await untilOwned(system.databaseUrl, sharedBy(1));
       await counting.acknowledged(counting.count() + 40);
       process.kill(first.pid, 'SIGCONT');
-      await owners(system.databaseUrl, (counts) => counts.length === 2);
+      await untilOwned(system.databaseUrl, (counts) => counts.length === 2);
       await counting.acknowledged(counting.count() + 100);
       await counting.finish();
       expect(await counting.problems()).toEqual([]);
@@ -75,7 +71,10 @@ describeWithNats(
 
     it('a runtime that is asked to end hands over and fails nobody', async () => {
       const third = system.add('runtime');
-      await owners(system.databaseUrl, (counts) => counts.length > 1 && counts.every((count) => count <= 32));
+      await untilOwned(
+        system.databaseUrl,
+        (counts) => counts.length > 1 && counts.every((count) => count <= 32),
+      );
       const counting = await load();
       await counting.acknowledged(100);
       await third.end('SIGTERM');
@@ -97,21 +96,3 @@ const complaints = (system: FiveProcesses): string =>
     .filter((line) => /"level":"?(error|warn)/.test(line))
     .slice(-20)
     .join('\n');
-
-/** Waits until the numbers of partitions that the living owners hold are as asked for. */
-async function owners(databaseUrl: string, asked: (counts: number[]) => boolean): Promise<void> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  const signal = AbortSignal.timeout(20_000);
-  for (let counts: number[] = []; !asked(counts); await systemClock.sleep(20)) {
-    if (signal.aborted) {
-      await client.end();
-      throw new Error(`the partitions are held as ${JSON.stringify(counts)}`);
-    }
-    const { rows } = await client.query(
-      'select count(*)::int from runtime.partitions where expires_at > now() and owner is not null group by owner',
-    );
-    counts = rows.map(({ count }) => count);
-  }
-  await client.end();
-}

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@orrery/testing/servers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { apiClient } from '../src/api-client.js';
-import { freePort } from '../src/starting/free-port.js';
 import { healthOf } from '../src/starting/health-of.js';
 import { type Started, startHere } from '../src/starting/start-here.js';
 

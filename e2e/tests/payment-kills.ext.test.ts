@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Resources } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
 import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
-import { startNatsServer } from '@orrery/testing/servers';
-import { type FiveProcesses, startFiveProcesses, startNode } from '@orrery/testing/system';
+import { freePort, startNatsServer } from '@orrery/testing/servers';
+import { builtProgram, type FiveProcesses, startFiveProcesses, startNode } from '@orrery/testing/system';
 import { type Address, parseAbiItem } from 'viem';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { type ApiClient, apiClient } from '../src/api-client.js';
@@ -13,7 +13,6 @@ import { findViolations } from '../src/invariants/find-violations.js';
 import { evmOffers, writePaymentsFile } from '../src/public/evm-offers.js';
 import { RECEIVER, sellToasts } from '../src/public/paid-house.js';
 import { type PublicWorld, publicWorld } from '../src/public/public-world.js';
-import { freePort } from '../src/starting/free-port.js';
 import { type PublicRequests, publicRequests } from './public-suite.js';
 
 const TRIALS = 2;
@@ -44,7 +43,7 @@ function payWhileRuntimesAreKilled(): void {
     await sellToasts(api, world, RECEIVER);
     send = publicRequests(system.url, world);
     const port = String(await freePort());
-    const gateway = startNode('services/gateway/dist/main.js', {
+    const gateway = startNode(builtProgram('gateway'), {
       ...system.commandEnv,
       ...env,
       HEALTH_PORT: '0',

@@ -4,10 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestDatabase, describeWithNats, describeWithRedis } from '@orrery/testing';
-import { startNatsServer, startRedisServer, type TestServer } from '@orrery/testing/servers';
-import { type FiveProcesses, repositoryRoot, startFiveProcesses, startNode } from '@orrery/testing/system';
+import { freePort, startNatsServer, startRedisServer, type TestServer } from '@orrery/testing/servers';
+import {
+  BUILT_COMMAND,
+  builtProgram,
+  type FiveProcesses,
+  repositoryRoot,
+  startFiveProcesses,
+  startNode,
+} from '@orrery/testing/system';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { freePort } from '../src/starting/free-port.js';
 import { anySystem } from './counting-suite.js';
 import { executePublicly } from './public-suite.js';
 
@@ -21,7 +27,7 @@ describe('public execution', () =>
       const folder = await mkdtemp(join(tmpdir(), 'orrery-wallet-'));
       onTestFinished(() => rm(folder, { recursive: true, force: true }));
       const file = join(folder, 'key.json');
-      const cli = 'apps/cli/dist/main.js';
+      const cli = BUILT_COMMAND;
       const created = await node(cli, 'wallets', 'create', file);
       const target = ['--url', system.url, '--deployment', world.address, '--wallet', file];
       const what = ['--event', 'enter', '--input', '{"name":"cli"}'];
@@ -76,7 +82,7 @@ function fiveProcesses(): void {
     it('executes once when two gateways get the same message at the same time', async () => {
       const { send } = place();
       const port = String(await freePort());
-      const second = startNode('services/gateway/dist/main.js', {
+      const second = startNode(builtProgram('gateway'), {
         ...system.commandEnv,
         HEALTH_PORT: '0',
         PORT: port,

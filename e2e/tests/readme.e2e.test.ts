@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { repositoryRoot, type System, startAllInOne } from '@orrery/testing/system';
+import { BUILT_COMMAND, repositoryRoot, type System, startAllInOne } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const readme = readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
@@ -11,7 +11,7 @@ const commands = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)]
   .filter((block) => block.startsWith('npx orrery '));
 const walkThrough = [...readme.matchAll(/```bash\n([\s\S]*?)```/g)].map(([, block = '']) => block);
 
-const COMMAND = `${process.execPath} ${join(repositoryRoot, 'apps/cli/dist/main.js')}`;
+const COMMAND = `${process.execPath} ${join(repositoryRoot, BUILT_COMMAND)}`;
 const MARK = 'commands follow';
 
 describe('the README', () => {
@@ -59,7 +59,7 @@ describe('the README', () => {
   });
 
   it('has a demo that plays against the running server', () => {
-    const demo = [join(repositoryRoot, 'apps/cli/dist/main.js'), 'demo'];
+    const demo = [join(repositoryRoot, BUILT_COMMAND), 'demo'];
     const shown = execFileSync(process.execPath, demo, { cwd: folder, encoding: 'utf8' });
     expect(shown).toMatch(/HORSE_1\s+.*1\s+.*12/);
   });

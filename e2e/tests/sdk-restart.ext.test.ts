@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createOrrery, type Deployment } from '@orrery/sdk';
+import { freePort } from '@orrery/testing/servers';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { apiClient } from '../src/api-client.js';
 import { racingWorld } from '../src/racing-world.js';
@@ -27,12 +28,13 @@ function follow(deployment: Deployment): number[] {
 it('the SDK carries executions and a stream over a killed server: each takes effect and is told once', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'orrery-restart-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const start = async (port: string) => {
+  const port = String(await freePort());
+  const start = async () => {
     const started = await startHere(join(folder, 'data'), { PORT: port });
     onTestFinished(() => started.process[Symbol.asyncDispose]());
     return started;
   };
-  const { process, url, key } = await start('0');
+  const { process, url, key } = await start();
   const { deployment: path } = await racingWorld(apiClient(url, key));
   const [, , world = '', , address = ''] = path.split('/');
   const deployment = createOrrery({ url, token: key, retryForMs: PATIENCE_MS }).deployment(world, address);
@@ -43,7 +45,7 @@ it('the SDK carries executions and a stream over a killed server: each takes eff
   await Promise.race(executions);
   await process.end('SIGKILL');
   executions.push(...Array.from({ length: EXECUTIONS }, () => deployment.execute(TRAINING)));
-  await start(new URL(url).port);
+  await start();
 
   const answers = await Promise.all(executions);
   const seqs = Array.from({ length: 2 * EXECUTIONS }, (_, at) => at + 3);

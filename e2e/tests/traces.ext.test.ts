@@ -54,42 +54,36 @@ function suite(): void {
     const { deploy } = await counterWorld(api);
     const path = await deploy();
     await api.post(`${path}/execute`, countRequest(1));
-    await vi.waitFor(
-      () => {
-        const [root] = collector.spans.filter(({ name }) => name.endsWith('/execute'));
-        expect(root).toMatchObject({ service: 'gateway', parentSpanId: '' });
-        const trace = collector.spans.filter(({ traceId }) => traceId === root?.traceId);
-        const has = trace.map(({ service, name }) => `${service}: ${name}`);
-        expect(has).toEqual(
-          expect.arrayContaining([
-            'gateway: runtime deployments.execute',
-            'runtime: runtime deployments.execute',
-            'catalog: catalog definitions.confirm',
-          ]),
-        );
-        // The statement that commits begins with what it reads.
-        expect(has).toContain('runtime: with');
-        const known = new Set(trace.map(({ spanId }) => spanId));
-        expect(trace.filter((span) => span !== root && !known.has(span.parentSpanId))).toEqual([]);
-      },
-      { timeout: 20_000 },
-    );
+    await vi.waitFor(() => {
+      const [root] = collector.spans.filter(({ name }) => name.endsWith('/execute'));
+      expect(root).toMatchObject({ service: 'gateway', parentSpanId: '' });
+      const trace = collector.spans.filter(({ traceId }) => traceId === root?.traceId);
+      const has = trace.map(({ service, name }) => `${service}: ${name}`);
+      expect(has).toEqual(
+        expect.arrayContaining([
+          'gateway: runtime deployments.execute',
+          'runtime: runtime deployments.execute',
+          'catalog: catalog definitions.confirm',
+        ]),
+      );
+      // The statement that commits begins with what it reads.
+      expect(has).toContain('runtime: with');
+      const known = new Set(trace.map(({ spanId }) => spanId));
+      expect(trace.filter((span) => span !== root && !known.has(span.parentSpanId))).toEqual([]);
+    });
   });
 
   /** Waits until the trace of a first span has these spans too. Processes send theirs at different times. */
   const expectTrace = (first: string, others: readonly string[]) =>
-    vi.waitFor(
-      () => {
-        const named = collector.spans.map(({ service, name, traceId }) => ({
-          traceId,
-          name: `${service}: ${name}`,
-        }));
-        const found = named.find(({ name }) => name === first);
-        const trace = named.filter(({ traceId }) => traceId === found?.traceId);
-        expect(trace.map(({ name }) => name)).toEqual(expect.arrayContaining([first, ...others]));
-      },
-      { timeout: 20_000 },
-    );
+    vi.waitFor(() => {
+      const named = collector.spans.map(({ service, name, traceId }) => ({
+        traceId,
+        name: `${service}: ${name}`,
+      }));
+      const found = named.find(({ name }) => name === first);
+      const trace = named.filter(({ traceId }) => traceId === found?.traceId);
+      expect(trace.map(({ name }) => name)).toEqual(expect.arrayContaining([first, ...others]));
+    });
 
   it('continue an execution to the chain that it is pushed to', async () => {
     const api = apiClient(system.url, system.key);

@@ -1,5 +1,5 @@
 import type { Scope } from '@orrery/contracts';
-import { type System, startNode } from '@orrery/testing/system';
+import { BUILT_COMMAND, type System, startNode } from '@orrery/testing/system';
 import { apiClient } from '../api-client.js';
 import { type CheckedRequests, checkedRequests } from '../contract/checked-requests.js';
 import { created } from '../created.js';
@@ -34,7 +34,7 @@ export async function makeCallers({ url, key, databaseUrl }: System): Promise<Ca
 /** A key of a new account with every scope. */
 export async function keyOfAnother(env: Record<string, string>): Promise<string> {
   const args = ['keys', 'create', '--name', 'other'];
-  await using command = startNode('apps/cli/dist/main.js', env, { args });
+  await using command = startNode(BUILT_COMMAND, env, { args });
   const [key] = await command.waitFor(/orrery_\w+/);
   return key;
 }

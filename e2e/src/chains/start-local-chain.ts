@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Resources } from '@orrery/service-kit';
 import { ANVIL_KEYS, startAnvil, type TestServer } from '@orrery/testing/servers';
-import { repositoryRoot, startNode } from '@orrery/testing/system';
+import { BUILT_COMMAND, repositoryRoot, startNode } from '@orrery/testing/system';
 
 export interface LocalChain {
   readonly anvil: TestServer;
@@ -24,7 +24,7 @@ export async function startLocalChain(resources: Resources): Promise<LocalChain>
   await writeFile(file, JSON.stringify([{ ...chain, rpcUrls: [anvil.url] }]));
   const env = { CHAINS_FILE: file, LOCAL_KEY: ANVIL_KEYS[0] };
   const args = ['chains', 'deploy', '--chain', 'local', '--json'];
-  await using deploying = startNode('apps/cli/dist/main.js', env, { args });
+  await using deploying = startNode(BUILT_COMMAND, env, { args });
   const [, contract = ''] = await deploying.waitFor(/"contract":"(0x[0-9a-f]{40})"/);
   if (contract !== chain.contract.toLowerCase())
     throw new Error(`the registry is at ${contract}, not where the example says`);

@@ -51,7 +51,8 @@ export function post(agent: Agent, url: string, key: string, body: unknown): Pro
     });
     asked.on('error', (error: NodeJS.ErrnoException) => {
       // Refused at the door, or sent into a connection that had been idle and closed.
-      const isRefused = error.code === 'ECONNREFUSED' || (error.code === 'ECONNRESET' && asked.reusedSocket);
+      const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
+      const isRefused = error.code === 'ECONNREFUSED' || (isClosed && asked.reusedSocket);
       resolve(isRefused ? { kind: 'refused' } : { kind: 'lost', why: String(error) });
     });
     asked.end(text);

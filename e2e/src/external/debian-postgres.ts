@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { watchProcess } from '@orrery/embedded-postgres';
-import { freePort } from '../starting/free-port.js';
+import { freePort } from '@orrery/testing/servers';
 
 const run = promisify(execFile);
 const HOME = '/usr/lib/postgresql';

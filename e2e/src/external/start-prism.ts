@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@orrery/testing/servers';
 import { repositoryRoot } from '@orrery/testing/system';
 import { vi } from 'vitest';
-import { freePort } from '../starting/free-port.js';
 import { type Program, startProgram } from './start-program.js';
 
 /** The newest that runs on Node 20. Too large (90 MB) for everybody's installation. */

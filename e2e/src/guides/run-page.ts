@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { repositoryRoot } from '@orrery/testing/system';
+import { BUILT_COMMAND, repositoryRoot } from '@orrery/testing/system';
 import type { Block } from './read-page.js';
 import type { GuideHouse } from './start-guide-house.js';
 
@@ -33,7 +33,7 @@ export async function runPage(
   );
   const shell = spawn('bash', ['-s'], {
     cwd: folder,
-    env: { ...process.env, ...variables, CLI: join(repositoryRoot, 'apps/cli/dist/main.js') },
+    env: { ...process.env, ...variables, CLI: join(repositoryRoot, BUILT_COMMAND) },
   });
   shell.stdin.end(script);
   const [output, errors] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')]);

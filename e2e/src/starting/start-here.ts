@@ -22,6 +22,6 @@ export async function startHere(dataDirectory: string, env: Record<string, strin
   const process = runAllInOne(dataDirectory, env);
   await process.waitFor(/Ctrl-C ends it/);
   const [, url = ''] = await process.waitFor(/runs at (http:\S+)/);
-  const [key] = await process.waitFor(/orrery_\w+/);
+  const [key] = await process.waitFor(/orrery_\w{61}/);
   return { process, url, key };
 }

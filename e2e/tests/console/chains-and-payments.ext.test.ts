@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createOrrery } from '@orrery/sdk';
 import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
 import { ANVIL_KEYS, startAnvil } from '@orrery/testing/servers';
-import { repositoryRoot, startNode } from '@orrery/testing/system';
+import { BUILT_COMMAND, repositoryRoot, startNode } from '@orrery/testing/system';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { x402Client } from '@x402/fetch';
 import nacl from 'tweetnacl';
@@ -138,7 +138,7 @@ async function configure(
   await writeFile(payment, JSON.stringify({ facilitatorUrl: facilitator.url, accepts: [usdc] }));
   const env = { CHAINS_FILE: chains, LOCAL_KEY: ANVIL_KEYS[0] };
   const args = ['chains', 'deploy', '--chain', 'local', '--json'];
-  await using deploying = startNode('apps/cli/dist/main.js', env, { args });
+  await using deploying = startNode(BUILT_COMMAND, env, { args });
   await deploying.waitFor(/"contract":"(0x[0-9a-f]{40})"/);
   return { ...env, PAYMENTS_FILE: payment };
 }

@@ -1,6 +1,6 @@
 import type { Deployment, HistoryEntry } from '@orrery/sdk';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
@@ -39,7 +39,7 @@ describeWithProgram('chromium', 'an example world in the console', () => {
   const click = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
   const seen = (page: Page, title: string) => page.getByRole('heading', { name: title }).waitFor();
   /** The cells of a row, the first one its heading. */
-  const rowOf = async (page: Page, table: string, row: RegExp) =>
+  const cellsOf = async (page: Page, table: string, row: RegExp) =>
     (
       await page
         .getByRole('table', { name: table })
@@ -49,6 +49,8 @@ describeWithProgram('chromium', 'an example world in the console', () => {
     )
       .map((text) => text.trim())
       .join(' | ');
+  const waitForRow = (page: Page, table: string, row: RegExp, cells: string) =>
+    vi.waitFor(async () => expect(await cellsOf(page, table, row)).toBe(cells));
 
   describe('whose events are templates', () => {
     it('is made with a click, and an event is tried, then executed', async () => {
@@ -68,14 +70,14 @@ describeWithProgram('chromium', 'an example world in the console', () => {
       await fill(page, { awayGoals: '1' });
       await click(page, 'Dry run');
       await seen(page, 'What would change');
-      expect(await rowOf(page, 'Changes of team:Oak', /^points/)).toBe('points | 0 | 3 +3');
-      expect(await rowOf(page, 'Changes of team:Oak', /^form/)).toBe('form | [] | ["W"]');
+      await waitForRow(page, 'Changes of team:Oak', /^points/, 'points | 0 | 3 +3');
+      await waitForRow(page, 'Changes of team:Oak', /^form/, 'form | [] | ["W"]');
       await expectSound(watched);
 
       await click(page, 'Execute');
       await seen(page, 'What has changed');
       // What was before the entry, not what is now.
-      expect(await rowOf(page, 'Changes of team:Oak', /^points/)).toBe('points | 0 | 3 +3');
+      await waitForRow(page, 'Changes of team:Oak', /^points/, 'points | 0 | 3 +3');
       await page.getByText('"Oak 2:1 Elm"').waitFor();
       await page.getByRole('link', { name: 'Entry 5 in the live page' }).waitFor();
       const [entry, ...others] = await historyOf(deployment);
@@ -151,8 +153,11 @@ describeWithProgram('chromium', 'an example world in the console', () => {
       await expectSound(watched);
       await click(page, 'Run now: day_passes');
       await page.getByRole('cell', { name: 'run on request' }).waitFor();
-      await page.getByRole('cell', { name: 'succeeded' }).waitFor();
-      await page.getByRole('link', { name: /^Entry \d+ in the live page$/ }).waitFor();
+      await page.getByRole('cell', { name: 'succeeded' }).first().waitFor();
+      await page
+        .getByRole('link', { name: /^Entry \d+ in the live page$/ })
+        .first()
+        .waitFor();
       await click(page, 'Resume: day_passes');
       await page.getByText('Every minute').waitFor();
       await page.getByRole('button', { name: 'Pause: day_passes' }).waitFor();

@@ -29,7 +29,7 @@ it('deletes what every consumer has handled, and in the end everything', async (
     signal: new AbortController().signal,
   });
   const floor = async () => (await db.selectFrom('consumer').select('floor').executeTakeFirstOrThrow()).floor;
-  await vi.waitFor(async () => expect(await floor()).toBe(2), { timeout: 5000 });
+  await vi.waitFor(async () => expect(await floor()).toBe(2));
 
   // It prunes by itself.
   await bus.close();

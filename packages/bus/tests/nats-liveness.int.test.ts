@@ -13,8 +13,8 @@ const say = contract.rpcs['pulse.say'];
 const answering = (said: string) => ({ 'pulse.say': async () => ({ said }) });
 
 const TTL_MS = 900;
-/** The promise, with a margin for a busy machine. */
-const IN_TIME_MS = TTL_MS + 1000;
+/** The promise, with a margin for a busy machine. A call that nobody gives up lasts for 20 s. */
+const IN_TIME_MS = TTL_MS + 9000;
 const ALIVE = 'orrery.alive.pulse';
 
 describeWithNats('a process that falls silent', (url) => {
@@ -166,7 +166,7 @@ describeWithNats('a process that was never heard', (url) => {
     await wire.flush();
     const outcome = (await caller())('earlier');
     const spanned = Math.ceil((2 * TTL_MS) / (TTL_MS / 6));
-    await vi.waitFor(() => expect(probes).toBeGreaterThan(spanned), 10_000);
+    await vi.waitFor(() => expect(probes).toBeGreaterThan(spanned));
     expect(taken).toEqual(['once']);
     finish({ said: 'at last' });
     expect(await outcome).toBe('at last');

@@ -34,11 +34,10 @@ function suite(): void {
       },
       signal,
     });
+  /** An acknowledgement may be lost with the server: what it was for is delivered once more. */
+  const untilSeen = (number: number) => vi.waitFor(() => expect(seen.items).toContain(number));
   const untilWell = (bus: Bus) =>
-    vi.waitFor(async () => expect(await bus.health()).toEqual({ ok: true }), {
-      timeout: 10_000,
-      interval: 20,
-    });
+    vi.waitFor(async () => expect(await bus.health()).toEqual({ ok: true }), { interval: 20 });
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'orrery-bus-'));
@@ -58,7 +57,7 @@ function suite(): void {
     await server.serve(echoContract, echoHandlers());
     await consume(server, stop.signal);
     await publish(client, 1);
-    await seen.atLeast(1);
+    await untilSeen(1);
 
     await nats.kill();
     await vi.waitFor(async () => expect((await client.health()).ok).toBe(false));
@@ -67,7 +66,7 @@ function suite(): void {
     nats = await startNatsServer({ storeDir: folder, port: nats.port });
     await Promise.all([untilWell(client), untilWell(server)]);
     await duringOutage;
-    await seen.atLeast(2);
+    await untilSeen(2);
     expect(await client.call(say, { text: 'b' }, inTime())).toMatchObject({ said: 'b' });
 
     await nats.kill();
@@ -75,9 +74,9 @@ function suite(): void {
     nats = await startNatsServer({ storeDir: folder, port: nats.port });
     await Promise.all([untilWell(client), untilWell(server)]);
     await publish(client, 3);
-    await seen.atLeast(3);
+    await untilSeen(3);
     expect(await client.call(say, { text: 'c' }, inTime())).toMatchObject({ said: 'c' });
-    expect(seen.items).toEqual([1, 2, 3]);
+    expect([...new Set(seen.items)]).toEqual([1, 2, 3]);
     expect(lines.filter((line) => line.includes('NATS is away'))).toHaveLength(4);
     stop.abort();
   });

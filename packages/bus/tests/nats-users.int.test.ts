@@ -82,13 +82,13 @@ function suite(): void {
         { id: arrives, payload: new JsonText('[]') },
       ]);
       expect(sent).toEqual([undefined]);
-      await vi.waitFor(() => expect(arrived).toContain(arrives), { timeout: 10_000 });
+      await vi.waitFor(() => expect(arrived).toContain(arrives));
     }
     for (const message of listens) {
       const heard: unknown[] = [];
       await busOf(service).listen(message, (payload) => heard.push(payload), stop.signal);
       await busOf(message.service).broadcast(message, BROADCASTS[message.name] as never);
-      await vi.waitFor(() => expect(heard).toHaveLength(1), { timeout: 10_000 });
+      await vi.waitFor(() => expect(heard).toHaveLength(1));
     }
   });
 

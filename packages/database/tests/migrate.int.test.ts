@@ -32,7 +32,7 @@ describe('migrate', () => {
     const racing = await first.db.startTransaction().execute();
     await sql`create schema rooms`.execute(racing);
     const starts = [first, ...others].map((database) => migrate({ database, migrations, logger: quiet }));
-    await vi.waitUntil(async () => (await waitingForLocks(first.db)) === 8, { timeout: 10_000 });
+    await vi.waitUntil(async () => (await waitingForLocks(first.db)) === 8);
     await racing.rollback().execute();
     await Promise.all(starts);
     expect(await tablesOf(first.db)).toEqual(['doors', 'migration', 'migration_lock', 'walls']);

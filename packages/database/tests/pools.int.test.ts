@@ -61,12 +61,17 @@ describe('connections beside others', () => {
 
   it('read once more on another connection when the first one turns out to be lost', async () => {
     const { database, ...beside } = await openBeside({ readOnly: true });
-    const reading = sql<{ one: number }>`select 1 as one, pg_sleep(0.2)`.execute(beside.db);
+    // It waits for a lock that the test holds until its first connection is lost.
+    const lock = await database.pool.connect();
+    await lock.query('select pg_advisory_lock(1)');
+    const reading = sql<{ one: number }>`select 1 as one, pg_advisory_lock_shared(1)`.execute(beside.db);
     const backend = sql<{ pid: number }>`
-      select pid from pg_stat_activity where query like 'select 1 as one%' and state = 'active'`;
+      select pid from pg_stat_activity where query like 'select 1 as one%' and wait_event_type = 'Lock'`;
     await expect.poll(async () => (await backend.execute(database.db)).rows[0]?.pid).toBeGreaterThan(0);
     const pid = (await backend.execute(database.db)).rows[0]?.pid ?? 0;
     await terminate(database, pid);
+    await lock.query('select pg_advisory_unlock(1)');
+    lock.release();
     expect((await reading).rows).toMatchObject([{ one: 1 }]);
     expect(await backendOf(beside)).not.toBe(pid);
   });

@@ -38,9 +38,7 @@ describe('an address with several hosts', () => {
     process.kill(postgres.primary.pid, 'SIGKILL');
     await postgres.standby.promote();
     // A connection to the old server may answer for a moment after the kill.
-    await vi.waitFor(async () => expect(await socketOf(db)).toBe(folderOf(postgres.standby.url)), {
-      timeout: 10_000,
-    });
+    await vi.waitFor(async () => expect(await socketOf(db)).toBe(folderOf(postgres.standby.url)));
     await db.insertInto('notes').values({ text: 'after' }).execute();
     const rows = await db.selectFrom('notes').selectAll().execute();
     expect(rows.map(({ text }) => text)).toEqual(['before', 'after']);
@@ -49,5 +47,5 @@ describe('an address with several hosts', () => {
   it('is refused at the start when no server takes writes', async () => {
     const nowhere = 'postgres://orrery@/orrery?host=/nowhere,/elsewhere';
     await expect(open(nowhere)).rejects.toThrow(/at \/nowhere,\/elsewhere\/orrery cannot be reached/);
-  }, 20_000);
+  });
 });

@@ -21,9 +21,9 @@ it('is full from the first statement that finds no space, in any pool, until a w
   expect(database.storage.isFull).toBe(true);
   // A change that finds room in a page that exists does not say that there is space.
   await sql`update items set at = now()`.execute(database.db);
-  await expect.poll(disk.refusedTables, { timeout: 5000 }).toBeGreaterThan(0);
+  await expect.poll(disk.refusedTables).toBeGreaterThan(0);
   expect(database.storage.isFull).toBe(true);
   await disk.release();
-  await expect.poll(() => database.storage.isFull, { timeout: 5000 }).toBe(false);
+  await expect.poll(() => database.storage.isFull).toBe(false);
   await insert(beside.db, 2);
 });

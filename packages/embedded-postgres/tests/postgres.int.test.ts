@@ -47,7 +47,7 @@ async function query(url: string, sql: string) {
 }
 
 const gone = (pid: number) =>
-  vi.waitFor(async () => expect(await commandLine(pid)).toBe(''), { timeout: 2000, interval: 20 });
+  vi.waitFor(async () => expect(await commandLine(pid)).toBe(''), { interval: 20 });
 
 const end = async (child: ChildProcess) => {
   const exit = once(child, 'exit');
@@ -79,7 +79,7 @@ test('a later start reopens the data, and what another database name asks for is
   expect(await query(first.url, 'SELECT n FROM kept_by_stop')).toEqual([{ n: 7 }]);
 });
 
-test('the server ends within 2 s of a killed process, and the next start recovers', async () => {
+test('the server ends with a killed process, and the next start recovers', async () => {
   reuseEarlierData();
   const { child, url, pid } = await holdPostgres(dataDirectory);
   await query(url, 'CREATE TABLE kept AS SELECT 7 AS n');

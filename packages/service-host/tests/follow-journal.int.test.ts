@@ -182,7 +182,7 @@ const suite = (openBus: () => Promise<Join>) => {
       return rows.map(({ seq }) => seq);
     };
     const untilEffects = (deployment: string, seqs: readonly number[]) =>
-      vi.waitFor(async () => expect(await effects(deployment)).toEqual(seqs), { timeout: 10_000 });
+      vi.waitFor(async () => expect(await effects(deployment)).toEqual(seqs));
     const attemptsOf = (entry: JournalFact | undefined) =>
       attempts.mock.calls.filter(
         ([deployment, seq]) => deployment === entry?.deployment && seq === entry?.seq,
@@ -234,9 +234,7 @@ const suite = (openBus: () => Promise<Join>) => {
       if (entry.deployment === deployment && entry.seq === 6) throw new Error('It cannot be handled.');
     });
     if (entries[7]) await publish(entries[7]);
-    await vi.waitFor(async () => expect((await follower.deadLetter(deployment))?.seq).toBe(6), {
-      timeout: 10_000,
-    });
+    await vi.waitFor(async () => expect((await follower.deadLetter(deployment))?.seq).toBe(6));
     expect(await effects(deployment)).toEqual([1, 2, 3, 4, 5]);
     await follower.skip(deployment);
     await untilEffects(deployment, [1, 2, 3, 4, 5, 7, 8]);
@@ -285,14 +283,12 @@ const suite = (openBus: () => Promise<Join>) => {
     });
     for (const index of [0, 1, 2])
       for (const { entries } of [poisoned, well]) if (entries[index]) await publish(entries[index]);
-    await vi.waitFor(
-      async () =>
-        expect(await follower.deadLetter(poisoned.deployment)).toMatchObject({
-          seq: 2,
-          reason: 'unknown chain',
-          payload: { id: poisoned.entries[1]?.id },
-        }),
-      { timeout: 10_000 },
+    await vi.waitFor(async () =>
+      expect(await follower.deadLetter(poisoned.deployment)).toMatchObject({
+        seq: 2,
+        reason: 'unknown chain',
+        payload: { id: poisoned.entries[1]?.id },
+      }),
     );
     for (const { entries } of [poisoned, well]) if (entries[3]) await publish(entries[3]);
     if (poisoned.entries[1]) await publish(poisoned.entries[1], 'delivered again');
@@ -310,9 +306,7 @@ const suite = (openBus: () => Promise<Join>) => {
       if (isPoison && seq === 2) throw new Error('unknown chain');
     });
     const untilStopped = (deployment: string) =>
-      vi.waitFor(async () => expect(await follower.deadLetter(deployment)).toBeDefined(), {
-        timeout: 10_000,
-      });
+      vi.waitFor(async () => expect(await follower.deadLetter(deployment)).toBeDefined());
     for (const { deployment, entries } of [retried, skipped]) {
       for (const entry of entries) await publish(entry);
       await untilStopped(deployment);
@@ -413,13 +407,11 @@ const suite = (openBus: () => Promise<Join>) => {
     const addTailLost = () =>
       add({ kind: 'tail_lost', input: { seq: end?.seq ?? null, hash: end?.hash ?? null } });
     const untilStopped = (seq: number) =>
-      vi.waitFor(
-        async () =>
-          expect(await setting.follower.deadLetter(deployment)).toMatchObject({
-            seq,
-            reason: expect.stringMatching(/^tail_lost: .*lost entries/),
-          }),
-        { timeout: 10_000 },
+      vi.waitFor(async () =>
+        expect(await setting.follower.deadLetter(deployment)).toMatchObject({
+          seq,
+          reason: expect.stringMatching(/^tail_lost: .*lost entries/),
+        }),
       );
     return { ...setting, deployment, entries, lost, add, addTailLost, untilStopped };
   };
@@ -492,11 +484,8 @@ const suite = (openBus: () => Promise<Join>) => {
       { retryBaseMs: 60_000, mostAtOnce: 2 },
     );
     for (const { deployment } of failing) polled.add(deployment);
-    await vi.waitFor(
-      () => expect(failing.map(({ entries }) => attemptsOf(entries[0]))).toEqual([1, 1, 1, 1, 1]),
-      {
-        timeout: 10_000,
-      },
+    await vi.waitFor(() =>
+      expect(failing.map(({ entries }) => attemptsOf(entries[0]))).toEqual([1, 1, 1, 1, 1]),
     );
     const late = journal(1);
     polled.add(late.deployment);

@@ -10,7 +10,7 @@ import { chainOf } from './running-pusher.js';
 import { startSolana } from './solana-house.js';
 
 const { signal } = new AbortController();
-const patiently = { timeout: 10_000, interval: 20 };
+const patiently = { interval: 20 };
 const deployment = `0x${'5a'.repeat(20)}`;
 
 const pushOf = (number: number, truncated = false) => {

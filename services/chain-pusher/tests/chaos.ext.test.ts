@@ -6,7 +6,7 @@ import type { SigningChain } from '@orrery/chain-pusher/config';
 import { createLogger, Resources, systemClock } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
-import { type NodeProcess, startNode } from '@orrery/testing/system';
+import { builtProgram, type NodeProcess, startNode } from '@orrery/testing/system';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { startEvm } from './evm-house.js';
 import { startFakeRuntime } from './fake-runtime.js';
@@ -113,7 +113,7 @@ async function startHouse(chain: SigningChain) {
     KEY: chain.signerKey,
   };
   const start = (): NodeProcess =>
-    resources.use('chain-pusher', startNode('services/chain-pusher/dist/main.js', env));
+    resources.use('chain-pusher', startNode(builtProgram('chain-pusher'), env));
   return { runtime: await startFakeRuntime(bus), start };
 }
 

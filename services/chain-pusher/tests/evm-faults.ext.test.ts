@@ -10,7 +10,7 @@ import { type Fault, startFaultProxy } from './fault-proxy.js';
 import { prepareHouse } from './running-pusher.js';
 
 const plan = { targetChains: ['local'], onchain: null };
-const patiently = { timeout: 20_000, interval: 50 };
+const patiently = { interval: 50 };
 const signer = privateKeyToAccount(ANVIL_KEYS[0]).address;
 type House = Awaited<ReturnType<typeof prepareHouse>>;
 

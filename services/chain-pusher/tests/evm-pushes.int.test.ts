@@ -5,7 +5,7 @@ import { startEvm } from './evm-house.js';
 import { prepareHouse } from './running-pusher.js';
 
 const plan = { targetChains: ['local'], onchain: null };
-const patiently = { timeout: 25_000, interval: 50 };
+const patiently = { interval: 50 };
 
 describe('pushes to an EVM chain', () => {
   it('bring each execution onto the chain once, in order, with the content that the list shows', async () => {

@@ -5,7 +5,7 @@ import { deadChain, OTHER, prepareHouse } from './running-pusher.js';
 const plan = { targetChains: ['local', 'gone'], onchain: null };
 const toLocal = { targetChains: ['local'], onchain: { result: ['winner'] } };
 
-const patiently = { timeout: 20_000, interval: 20 };
+const patiently = { interval: 20 };
 
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(

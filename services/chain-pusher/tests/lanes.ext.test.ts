@@ -4,7 +4,7 @@ import { OWNER } from './fake-runtime.js';
 import { prepareHouse } from './running-pusher.js';
 
 const plan = { targetChains: ['local'], onchain: null };
-const patiently = { timeout: 25_000, interval: 50 };
+const patiently = { interval: 50 };
 const quota = (pushesPerDay: number, revision: number) => ({
   accountId: OWNER,
   disabled: false,

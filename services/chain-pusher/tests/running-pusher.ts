@@ -99,7 +99,7 @@ export async function prepareHouse(before?: FakeRuntime) {
       {
         caller: { kind: 'account', accountId, scopes: ['read', 'write', 'execute'] },
         requestId: randomUUID(),
-        deadline: Date.now() + 10_000,
+        deadline: Date.now() + 30_000,
       },
     ) as Promise<ReplyOf<Rpcs[Name]>>;
   const pushes = async (deployment: string, query: object = {}, accountId = OWNER) =>
@@ -114,7 +114,7 @@ export async function prepareHouse(before?: FakeRuntime) {
       const outcome = await adoptionOutcome(database.db, deployment, chain);
       if (outcome === undefined) throw new Error('the adoption is under way');
       return outcome;
-    }, 10_000);
+    });
   };
   return { runtime, accounts, announce, adopt, boot, call, pushes };
 }

@@ -4,7 +4,7 @@ import { prepareHouse } from './running-pusher.js';
 import { startSolana } from './solana-house.js';
 
 const plan = { targetChains: ['local'], onchain: null };
-const patiently = { timeout: 25_000, interval: 50 };
+const patiently = { interval: 50 };
 
 /** The numbers that memos hold, in the order of the chain. */
 const numbersIn = (memos: readonly Record<string, unknown>[]): number[] =>
@@ -84,7 +84,7 @@ describe('pushes to a Solana chain', () => {
     const deployment = runtime.createDeployment();
     runtime.execute(deployment, { plan });
     await boot(solana.chain);
-    await vi.waitFor(() => expect(solana.memos()).toHaveLength(1), { timeout: 10_000, interval: 2 });
+    await vi.waitFor(() => expect(solana.memos()).toHaveLength(1), { interval: 2 });
     solana.node.fork();
     await vi.waitFor(
       async () => expect((await pushes(deployment)).data[0]?.status).toBe('finalized'),

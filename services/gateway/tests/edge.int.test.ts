@@ -393,7 +393,7 @@ describe('draining', () => {
     expect(answer).toContain('HTTP/1.1 200');
     expect(answer).toContain('connection: close');
     await Promise.all([once(silent, 'close'), closed]);
-  }, 5000);
+  });
 
   it('answers the requests under way and takes no new connections', async () => {
     const { app, answers } = fakeApp();

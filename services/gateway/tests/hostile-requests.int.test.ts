@@ -117,11 +117,13 @@ describe('bodies', () => {
   it('names at most twenty problems, soon', async () => {
     const { app } = fakeApp();
     const body = `[${'1,'.repeat(90_000)}1]`;
-    const started = performance.now();
+    const before = process.cpuUsage();
     const answer = await app.inject({ method: 'POST', url: '/api/things/x/bindings', headers: json, body });
     expect(answer.json()).toMatchObject(problem(400, 'validation_failed'));
     expect(answer.json().errors.length).toBeLessThanOrEqual(20);
-    expect(performance.now() - started).toBeLessThan(2000);
+    const { user, system } = process.cpuUsage(before);
+    // Microseconds: what else runs on a busy machine does not count.
+    expect(user + system).toBeLessThan(2_000_000);
   });
 });
 

@@ -126,7 +126,7 @@ describe('changes of accounts', () => {
     await setAccountDisabled(system.db, system.account.id, false);
     const accountId = system.account.id;
     await expect
-      .poll(() => heard, { timeout: 5000 })
+      .poll(() => heard)
       .toEqual([
         { accountId, disabled: false, quotas: {}, revision: 1 },
         { accountId, disabled: false, quotas: { worlds: 3 }, revision: 2 },

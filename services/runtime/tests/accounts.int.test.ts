@@ -20,11 +20,11 @@ it('a disabled account pauses its deployments, and only its being enabled resume
   const { params, execute, history, verify } = await plantDeployment(house);
   const paused = async () => (await house.call('deployments.get', { params })).data.isPaused;
   await tell({ disabled: true });
-  await vi.waitFor(async () => expect(await paused()).toBe(true), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await paused()).toBe(true));
   await house.call('deployments.resume', { params });
   expect(await codeOf(execute({ id: 'a' }))).toBe('deployment_paused');
   await tell({ disabled: false });
-  await vi.waitFor(async () => expect(await paused()).toBe(false), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await paused()).toBe(false));
   await execute({ id: 'a' });
   const kinds = (await history({ include: 'all' })).map(({ kind }) => kind);
   expect(kinds).toEqual(['execution', 'resumed', 'paused', 'deployment_created']);
@@ -40,12 +40,12 @@ it('the operator pauses a deployment, and neither its owner nor its account resu
   expect(await findOperatorPause(context.db, String(deployment.id))).toEqual(found);
   expect(await findOperatorPause(context.db, '0xnone')).toBeUndefined();
   await requestOperatorPause(context.db, deployment.id, true);
-  await vi.waitFor(async () => expect(await paused()).toBe(true), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await paused()).toBe(true));
   await house.call('deployments.resume', { params });
   await tell({ disabled: false });
   expect(await codeOf(execute({ id: 'a' }))).toBe('deployment_paused');
   await requestOperatorPause(context.db, deployment.id, false);
-  await vi.waitFor(async () => expect(await paused()).toBe(false), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await paused()).toBe(false));
   await execute({ id: 'a' });
   const entries = await history({ include: 'all' });
   expect(entries.map(({ kind, caller }) => [kind, caller]).slice(1, 3)).toEqual([
@@ -90,11 +90,11 @@ const create = (body: object = {}) =>
 it('an account has no more deployments than its quota allows, and one too many locks nothing', async () => {
   await plantDeployment(house);
   await tell({ quotas: { deployments: 0 } });
-  await vi.waitFor(async () => expect(await create()).toBe('quota_exceeded'), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await create()).toBe('quota_exceeded'));
   expect(await codeOf(plantDeployment(house, { mode: 'locked' }))).toBe('quota_exceeded');
   expect(house.catalog.calls.lock).toBe(0);
   await tell({});
-  await vi.waitFor(async () => expect(await create()).toBe('created'), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await create()).toBe('created'));
 });
 
 /** Leaves room for so many deployments more. */
@@ -105,9 +105,7 @@ async function leave(count: number): Promise<void> {
   const deployments = (rows[0]?.count ?? 0) + count;
   await tell({ quotas: { deployments } });
   const known = sql`select from accounts where account_id = ${OWNER} and deployments = ${deployments}`;
-  await vi.waitFor(async () => expect((await known.execute(context.db)).rows).toHaveLength(1), {
-    timeout: 10_000,
-  });
+  await vi.waitFor(async () => expect((await known.execute(context.db)).rows).toHaveLength(1));
 }
 
 const waiting = sql<{ pid: number }>`
@@ -118,9 +116,7 @@ const begin = <T>(count: number, body: object, meanwhile: (begun: Promise<string
   context.db.transaction().execute(async (trx) => {
     await sql`select from accounts where account_id = ${OWNER} for update`.execute(trx);
     const begun = Array.from({ length: count }, () => create(body));
-    await vi.waitFor(async () => expect((await waiting.execute(context.db)).rows).toHaveLength(count), {
-      timeout: 10_000,
-    });
+    await vi.waitFor(async () => expect((await waiting.execute(context.db)).rows).toHaveLength(count));
     return meanwhile(begun);
   });
 

@@ -57,7 +57,6 @@ const plant = async (body: object = {}) => {
   };
 };
 
-const today = new Date().toISOString().slice(0, 10);
 const cost = (usd: number | null) => ({ inputTokens: 100, outputTokens: 10, usd });
 
 /** Reserves, settles and answers as a model would. */
@@ -195,6 +194,7 @@ describe('what models cost a deployment', () => {
   it('is listed by UTC day and event, for its owner', async () => {
     await boot();
     const { judge, weigh, usage, params, deployment } = await plant();
+    const today = new Date().toISOString().slice(0, 10);
     expect(await usage()).toMatchObject({ to: today, totals: { calls: 0 }, days: [] });
     for (const execute of [judge, weigh, judge]) {
       const answer = execute('a');

@@ -220,7 +220,7 @@ describe('a payment on an EVM chain', () => {
       await vi.waitFor(async () => {
         await rows.reconcile(runtime.context.payments);
         expect((await list()).map(({ status }) => status)).toEqual(['unknown', 'settled']);
-      }, 10_000);
+      });
       expect([await later.uses(), await never.uses()]).toEqual([1, 0]);
     },
   );
@@ -238,7 +238,7 @@ describe('a payment on an EVM chain', () => {
       expect(await list()).toMatchObject([
         { status: 'uncollected', reason: expect.stringMatching(/expired/) },
       ]);
-    }, 10_000);
+    });
     expect(await offer.uses()).toBe(0);
   });
 });

@@ -16,14 +16,11 @@ beforeAll(async () => {
   const address = { url: house.databaseUrl, schema: 'runtime', applicationName: 'test', logger };
   runtimes = [await house.boot(), await house.boot()];
   database = house.resources.use('looking on', await connect<RuntimeSchema>(address));
-  await vi.waitFor(
-    async () => {
-      for (const { leases } of runtimes) await leases.runOnce();
-      const owners = await database.pool.query('select count(distinct owner)::int as n from partitions');
-      expect(owners.rows[0]).toEqual({ n: 2 });
-    },
-    { timeout: 10_000 },
-  );
+  await vi.waitFor(async () => {
+    for (const { leases } of runtimes) await leases.runOnce();
+    const owners = await database.pool.query('select count(distinct owner)::int as n from partitions');
+    expect(owners.rows[0]).toEqual({ n: 2 });
+  });
 });
 
 /** All pages of one pass, and when it began. */
@@ -87,11 +84,12 @@ it('two runtimes share the publication: each publishes the entries of the deploy
   }
   const addresses = planted.map(({ deployment }) => deployment.address);
   // A deployment that another process created is published at its owner's next look, up to a second later.
-  const patience = { timeout: 5000 };
-  await vi.waitFor(() => expect(house.published.flat()).toEqual(expect.arrayContaining(addresses)), patience);
+  await vi.waitFor(() => expect(house.published.flat()).toEqual(expect.arrayContaining(addresses)));
   for (const list of house.published) list.splice(0);
   for (const { execute } of planted) await execute({ id: 'a' });
-  await vi.waitFor(() => expect(house.published.flat()).toHaveLength(planted.length), patience);
+  // Of the tests before, some may be published late.
+  const published = (index: number) => house.published[index]?.filter((one) => addresses.includes(one)) ?? [];
+  await vi.waitFor(() => expect([...published(0), ...published(1)]).toHaveLength(planted.length));
   const { rows } = await database.pool.query<{ id: number; owner: string }>(
     'select id, owner from partitions',
   );
@@ -99,8 +97,6 @@ it('two runtimes share the publication: each publishes the entries of the deploy
     const owned = rows.filter(({ owner }) => owner === instance).map(({ id }) => id);
     const own = planted.filter(({ deployment }) => owned.includes(partitionOf(Number(deployment.id))));
     expect(own.length).toBeGreaterThan(0);
-    expect(house.published[index]?.toSorted()).toEqual(
-      own.map(({ deployment }) => deployment.address).sort(),
-    );
+    expect(published(index).toSorted()).toEqual(own.map(({ deployment }) => deployment.address).sort());
   }
 });

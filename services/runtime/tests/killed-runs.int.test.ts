@@ -105,7 +105,7 @@ it.each<[Moment, number]>([
   await query('delete from runtime.members where instance = $1', [mortal.runtime.instance]);
   await query('update runtime.partitions set owner = null, expires_at = null');
   running.push(await house.boot({ models }));
-  await vi.waitFor(async () => expect(await history()).toHaveLength(1), 10_000);
+  await vi.waitFor(async () => expect(await history()).toHaveLength(1));
   expect(server.calls).toHaveLength(calls);
   mortal.bury();
   expect((await answer).data).toMatchObject({ stateChanges: { 'counter:a': { count: 4 } } });

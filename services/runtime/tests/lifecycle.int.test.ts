@@ -65,15 +65,21 @@ describe('the lifecycle of a deployment', () => {
   });
 
   it('is announced when it changes, and not when an event is executed', async () => {
-    const announced: string[][] = [];
+    const announced: string[] = [];
     const stop = new AbortController();
     onTestFinished(() => stop.abort());
-    await house.bus.listen(lifecycleChanged, ({ deployments }) => announced.push(deployments), stop.signal);
+    await house.bus.listen(
+      lifecycleChanged,
+      ({ deployments }) => announced.push(...deployments),
+      stop.signal,
+    );
     const { deployment, params, createCounter, execute } = await plantDeployment(house);
     await createCounter('a');
     await execute({ id: 'a' });
     await house.call('deployments.publish', { params });
-    await vi.waitFor(() => expect(announced).toEqual([[deployment.address], [deployment.address]]));
+    // Of the tests before, some may be announced late.
+    const own = () => announced.filter((address) => address === deployment.address);
+    await vi.waitFor(() => expect(own()).toHaveLength(2));
   });
 
   it('is found by an index, however many executions there are', async () => {

@@ -130,7 +130,7 @@ it('a forwarded execution whose decider reaches nobody is decided once', async (
     {
       caller: { kind: 'account', accountId: OWNER, scopes: ['execute'] },
       requestId: 'once',
-      deadline: Date.now() + 3000,
+      deadline: Date.now() + 20_000,
       instance: owner === first.instance ? second.instance : first.instance,
     },
   );

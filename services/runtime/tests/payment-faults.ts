@@ -89,14 +89,11 @@ export async function preparePaymentFaults(house: House) {
     await given;
     await first[Symbol.asyncDispose]();
     world.isOver = true;
-    await vi.waitFor(
-      async () => {
-        await makeDue();
-        await reconcile(heir.context.payments);
-        expect(await query('select from payments where check_at is not null')).toEqual([]);
-      },
-      { timeout: 10_000 },
-    );
+    await vi.waitFor(async () => {
+      await makeDue();
+      await reconcile(heir.context.payments);
+      expect(await query('select from payments where check_at is not null')).toEqual([]);
+    });
     await heir[Symbol.asyncDispose]();
     return verdictOf(query, deployment.id, [...charges.values()].flat().length);
   };
@@ -139,7 +136,7 @@ async function ended(send: () => Promise<unknown>): Promise<void> {
       const code = error instanceof ServiceError ? error.code : undefined;
       expect(['request_in_flight', 'deadline_exceeded', 'unavailable']).not.toContain(code);
     },
-    { timeout: 15_000, interval: 50 },
+    { interval: 50 },
   );
 }
 

@@ -58,7 +58,7 @@ it('a deployment has at most 1,000 open runs', async () => {
   expect(await codeOf(execute({ id: 'b' }, { headers }))).toBe('overloaded');
   expect((await execute({ id: 'b' })).data).toMatchObject({ seq: 2 });
   answer({});
-  await vi.waitFor(async () => expect((await execute({ id: 'b' }, { headers })).data).toBeDefined(), 20_000);
+  await vi.waitFor(async () => expect((await execute({ id: 'b' }, { headers })).data).toBeDefined());
   for (let others = 999; others > 0; others -= 1) await decider.called();
   await query('delete from runtime.runs where deployment_id = $1', [deployment.id]);
 });
@@ -85,7 +85,7 @@ it('an ended run can be looked up for a day, and is deleted an hour later', asyn
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * 60 * 60 * 1000 - 1000);
   for (const hours of [24, 25]) await query(INSERT, [deployment.id, 'failed', hoursAgo(hours), 1]);
   const left = () => query('select ended_at from runtime.runs where deployment_id = $1', [deployment.id]);
-  await vi.waitFor(async () => expect(await left()).toHaveLength(1), 20_000);
+  await vi.waitFor(async () => expect(await left()).toHaveLength(1));
   expect(Number((await left())[0].ended_at)).toBeGreaterThan(Number(hoursAgo(24.5)));
 });
 

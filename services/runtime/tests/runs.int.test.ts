@@ -247,7 +247,7 @@ describe('a run', () => {
     await increment('a');
     first.answer({});
     const second = await decider.called();
-    expect(await codeOf(increment('a', 1000))).toBe('write_conflict');
+    expect(await codeOf(increment('a', 2500))).toBe('write_conflict');
     const rival = judge('a');
     (await decider.called()).answer(setTo('a', 9));
     expect(await codeOf(rival)).toBe('write_conflict');
@@ -258,7 +258,7 @@ describe('a run', () => {
   it('goes on where its caller waits no longer, and tells which run it is', async () => {
     await boot();
     const { judge, look } = await plantJudged();
-    const late = refusalOf(judge('a', 600));
+    const late = refusalOf(judge('a', 2000));
     const { request, answer } = await decider.called();
     const { executionId } = request;
     expect(await late).toMatchObject({ code: 'deadline_exceeded', facts: { executionId } });
@@ -269,7 +269,7 @@ describe('a run', () => {
   });
 
   it('that is overdue fails, also when its owner is long gone', async () => {
-    const first = await boot({ aiDeadlineMs: 1000 });
+    const first = await boot({ aiDeadlineMs: 2000 });
     const { judge, history, look, deployment } = await plantJudged();
     const late = judge('a');
     const { request, signal } = await decider.called();
@@ -369,7 +369,7 @@ describe('an owner that dies', () => {
     running.length = 0;
     await answer;
     await boot();
-    expect(await codeOf(increment('a', 1000))).toBe('write_conflict');
+    expect(await codeOf(increment('a', 2500))).toBe('write_conflict');
     const again = await decider.called();
     expect(again.request.executionId).toBe(question.request.executionId);
     const waiting = increment('a');

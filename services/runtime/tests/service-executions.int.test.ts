@@ -29,14 +29,11 @@ beforeAll(async () => {
   });
   for (let n = 0; n < 2; n += 1) runtimes.push(await house.boot({ decider: decider.decider }));
   database = house.resources.use('looking on', await connect<RuntimeSchema>(address));
-  await vi.waitFor(
-    async () => {
-      for (const { leases } of runtimes) await leases.runOnce();
-      const owners = await database.pool.query('select count(distinct owner)::int as n from partitions');
-      expect(owners.rows[0]).toEqual({ n: 2 });
-    },
-    { timeout: 10_000 },
-  );
+  await vi.waitFor(async () => {
+    for (const { leases } of runtimes) await leases.runOnce();
+    const owners = await database.pool.query('select count(distinct owner)::int as n from partitions');
+    expect(owners.rows[0]).toEqual({ n: 2 });
+  });
 });
 
 let count = 0;

@@ -203,7 +203,7 @@ describe('a payment on Solana', () => {
     await vi.waitFor(async () => {
       await rows.reconcile(runtime.context.payments);
       expect(await list()).toMatchObject([{ status: 'settled' }]);
-    }, 10_000);
+    });
     solana.facilitator.conduct = 'unreachable';
     expect((await send(never)).payment).toBeNull();
     solana.ledger.expire();
@@ -211,6 +211,6 @@ describe('a payment on Solana', () => {
     await vi.waitFor(async () => {
       await rows.reconcile(runtime.context.payments);
       expect(await list()).toMatchObject([{ status: 'uncollected' }, { status: 'settled' }]);
-    }, 10_000);
+    });
   });
 });

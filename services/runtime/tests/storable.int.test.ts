@@ -128,7 +128,7 @@ describe('an answer of the decider', () => {
     commits.refuse = () => Promise.reject(failure());
     call.answer({ 'counter:a': { count: 1 } });
     // More often than what cannot be stored is tried.
-    await vi.waitFor(() => expect(commits.refused).toBeGreaterThan(3), 5000);
+    await vi.waitFor(() => expect(commits.refused).toBeGreaterThan(3));
     commits.refuse = undefined;
     expect((await answer).data).toMatchObject({ stateChanges: { 'counter:a': { count: 1 } } });
     expect(decider.calls()).toBe(1);
@@ -151,10 +151,7 @@ describe('a run whose outcome cannot be stored', () => {
     commits.refuse = refuseEntries;
     if (calls > 0) (await decider.called()).answer({ 'counter:a': { count: 1 } });
     const error = { code: 'internal', detail: 'The outcome could not be stored.' };
-    await vi.waitFor(
-      async () => expect(await look(executionId)).toMatchObject({ state: 'failed', error }),
-      5000,
-    );
+    await vi.waitFor(async () => expect(await look(executionId)).toMatchObject({ state: 'failed', error }));
     expect(commits.refused).toBeLessThanOrEqual(6);
     expect(decider.calls()).toBe(calls);
     expect(await history()).toMatchObject([{ status: 'failed', error }]);
@@ -168,10 +165,7 @@ describe('a run whose outcome cannot be stored', () => {
     const { data } = await execute('increment', { id: 'a' }, { prefer: 'respond-async' });
     const { executionId } = data as { executionId: string };
     const error = { code: 'internal', detail: 'The outcome could not be stored.' };
-    await vi.waitFor(
-      async () => expect(await look(executionId)).toMatchObject({ state: 'failed', error }),
-      10_000,
-    );
+    await vi.waitFor(async () => expect(await look(executionId)).toMatchObject({ state: 'failed', error }));
     expect(await history()).toEqual([]);
   });
 });

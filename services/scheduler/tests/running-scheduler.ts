@@ -156,7 +156,7 @@ export async function prepareHouse() {
       vi.waitFor(async () => {
         await settle();
         await check();
-      }, 10_000),
+      }),
   };
 }
 

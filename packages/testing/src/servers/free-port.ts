@@ -1,13 +1,35 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A port that is free now, for a server that cannot choose one itself. Another process may take it first. */
+/**
+ * Below the ports that systems give to outgoing connections and to servers that ask for any port: none of those takes the
+ * port before its server listens, or while its server is replaced.
+ */
+const LOWEST = 20_000;
+const HIGHEST = 32_000;
+
+/** What this process was given: a server may take a while to listen. */
+const given = new Set<number>();
+
+/** A port that is free now, for a server that cannot choose one itself, or that returns to its port. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  for (;;) {
+    const port = randomInt(LOWEST, HIGHEST);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no TCP port');
-  return address.port;
+  return true;
 }

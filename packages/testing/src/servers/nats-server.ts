@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireProgram } from '../backends/find-program.js';
+import { freePort } from './free-port.js';
 import { dataFolder, runServerProgram, type TestServer } from './server-program.js';
 
 export interface NatsServerOptions {
@@ -25,11 +26,8 @@ export interface NatsServerOptions {
 export async function startNatsServer(options: NatsServerOptions = {}): Promise<TestServer> {
   const program = await requireProgram('nats-server');
   const { path, temporary } = await dataFolder(options.storeDir);
-  let port = options.port ?? -1;
-  const readyOn = (line: string) => {
-    port = Number(/Listening for client connections on .*:(\d+)/.exec(line)?.[1] ?? port);
-    return line.includes('Server is ready');
-  };
+  const port = options.port ?? (await freePort());
+  const readyOn = (line: string) => line.includes('Server is ready');
   const { config, env, args: more = [], signal } = options;
   const args = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', path, ...more];
   if (config !== undefined) {

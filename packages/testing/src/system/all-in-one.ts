@@ -18,7 +18,7 @@ export function startAllInOne(databaseUrl?: string, env: Record<string, string> 
     const process = startNode('apps/standalone/dist/bundle/main.js', variables);
     resources.use('all-in-one', process);
     const [, url = ''] = await process.waitFor(/(http:\/\/[\d.]+:\d+)/);
-    const [key] = await process.waitFor(/orrery_\w+/);
+    const [key] = await process.waitFor(/orrery_\w{61}/);
     return {
       shape: 'all-in-one',
       url,

@@ -66,7 +66,7 @@ export function startNode(
   return {
     pid: child.pid ?? -1,
     output,
-    waitFor: (pattern) => matchInOutput(child, output, pattern),
+    waitFor: (pattern) => matchInOutput(child, exited, output, pattern),
     end,
     exited,
     [Symbol.asyncDispose]: async () => {
@@ -77,15 +77,16 @@ export function startNode(
 
 async function matchInOutput(
   child: ChildProcess,
+  closed: Promise<unknown>,
   output: () => string,
   pattern: RegExp,
 ): Promise<RegExpMatchArray> {
-  const ended = once(child, 'close').then(() => 'ended' as const);
-  for (;;) {
+  // What a process wrote last may arrive after its exit, but not after its output was closed.
+  const ended = closed.then(() => 'ended' as const);
+  for (let state: unknown; ; ) {
     const match = output().match(pattern);
     if (match !== null) return match;
-    if (child.exitCode !== null || (await Promise.race([once(child, 'output'), ended])) === 'ended') {
-      throw new Error(`ended before it wrote ${pattern}:\n${output()}`);
-    }
+    if (state === 'ended') throw new Error(`ended before it wrote ${pattern}:\n${output()}`);
+    state = await Promise.race([once(child, 'output'), ended]);
   }
 }

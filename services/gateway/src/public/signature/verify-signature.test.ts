@@ -77,10 +77,12 @@ describe('isSignedBy', () => {
   });
 
   it('is not slowed down by endless text', async () => {
-    const started = performance.now();
+    const before = process.cpuUsage();
     expect(
       await isSignedBy({ wallet: '2'.repeat(1_000_000), message: '', signature: '2'.repeat(1_000_000) }),
     ).toBe(false);
-    expect(performance.now() - started).toBeLessThan(50);
+    const { user, system } = process.cpuUsage(before);
+    // Microseconds: what else runs on a busy machine does not count.
+    expect(user + system).toBeLessThan(50_000);
   });
 });

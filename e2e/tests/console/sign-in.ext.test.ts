@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { startNode } from '@orrery/testing/system';
+import { BUILT_COMMAND, startNode } from '@orrery/testing/system';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ describeWithProgram('chromium', 'signing in to the console', () => {
 
   const stored = "sessionStorage.getItem('orrery.key')";
   const newLink = async (): Promise<string> => {
-    const command = startNode('apps/cli/dist/main.js', house.system.commandEnv, { args: ['console'] });
+    const command = startNode(BUILT_COMMAND, house.system.commandEnv, { args: ['console'] });
     const [link] = await command.waitFor(/http\S+#code=[\w-]{43}/);
     await command[Symbol.asyncDispose]();
     return link;
