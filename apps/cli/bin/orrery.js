@@ -1,3 +1,3 @@
 #!/usr/bin/env node
 // Committed, so that npm finds and links it before anything is built.
-import '../dist/main.js';
+import '../dist/bundle/main.js';

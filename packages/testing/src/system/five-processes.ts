@@ -92,8 +92,11 @@ function oneByOne(
   };
 }
 
-/** Where the build puts a service. */
-export const builtProgram = (name: ServiceName): string => `services/${name}/dist/main.js`;
+/** Where the build puts a service, as one bundle. */
+export const builtProgram = (name: ServiceName): string => `services/${name}/dist/bundle/main.js`;
+
+/** Where it puts the command `orrery`. */
+export const BUILT_COMMAND = 'apps/cli/dist/bundle/main.js';
 
 /** Variables that are not the same for every service. */
 export const ownVariables = (
@@ -114,11 +117,11 @@ export const variablesOf = ({ databaseUrl, natsUrl, redisUrl }: Backends): Recor
 export async function firstKey(
   env: Record<string, string>,
   resources: Resources,
-  program = 'apps/cli/dist/main.js',
+  program = BUILT_COMMAND,
 ): Promise<string> {
   const args = ['keys', 'create', '--name', 'tests'];
   const command: NodeProcess = resources.use('keys', startNode(program, env, { args }));
-  const [key] = await command.waitFor(/orrery_\w+/);
+  const [key] = await command.waitFor(/orrery_\w{61}/);
   return key;
 }
 

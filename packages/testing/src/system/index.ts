@@ -2,6 +2,7 @@ export type { Exchange } from '../recording/exchange.js';
 export { startAllInOne } from './all-in-one.js';
 export {
   type Backends,
+  BUILT_COMMAND,
   builtProgram,
   type FiveProcesses,
   type ServiceName,

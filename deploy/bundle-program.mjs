@@ -1,19 +1,22 @@
 import { rm } from 'node:fs/promises';
 import { build } from 'esbuild';
 
+// Bundles the programs of the package in whose folder this runs: `node ../../deploy/bundle-program.mjs [entry …]`.
+
 /** CommonJS packages ask for Node's own modules by `require`, which an ES module has not. */
 const banner = `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);`;
 
 /**
- * The all-in-one in few files: of the second and a half that Node takes to find and load some 1,500 modules, a third
- * remains. What is loaded only when asked for (NATS, Redis, telemetry) stays apart.
+ * A program in few files: of the time that Node takes to find and load some 1,500 modules, a third remains. What is loaded
+ * only when asked for (NATS, Redis, telemetry) stays apart.
  */
 const outdir = 'dist/bundle';
 // Its files are named by their contents: those of earlier builds would stay.
 await rm(outdir, { recursive: true, force: true });
 
+const [, , ...entries] = process.argv;
 await build({
-  entryPoints: ['dist/main.js', 'dist/gateway-thread.js'],
+  entryPoints: entries.length === 0 ? ['dist/main.js'] : entries,
   outdir,
   bundle: true,
   splitting: true,
