@@ -16,6 +16,8 @@ export interface SchedulesOptions {
   readonly idle: number;
   /** Executions a second by API callers, beside the schedules. */
   readonly apiPerSecond: number;
+  /** Occurrences that each scheduler sends in a second at first; 0: as it is configured by default. */
+  readonly perSecond: number;
   /** Until the schedules are due, for setting them up, in seconds. */
   readonly leadSeconds: number;
   readonly write: (line: string) => void;
@@ -27,13 +29,17 @@ export interface SchedulesOptions {
  * the same load. At last what an idle scheduler costs.
  */
 export async function runSchedules(options: SchedulesOptions): Promise<void> {
-  const { schedules, apiPerSecond, leadSeconds, write } = options;
+  const { schedules, apiPerSecond, perSecond, leadSeconds, write } = options;
   await using resources = new Resources();
   const { folder, postgres } = await startPostgres(resources);
   const { url: databaseUrl } = postgres;
   const { url: natsUrl } = resources.use('nats', await startNatsServer());
   const backends = { databaseUrl, natsUrl, logFolder: folder };
-  const system = resources.use('system', await startFiveProcesses(backends, { RATE_LIMITS: 'false' }));
+  const configured = {
+    RATE_LIMITS: 'false',
+    ...(perSecond > 0 && { SCHEDULE_PER_SECOND: String(perSecond) }),
+  };
+  const system = resources.use('system', await startFiveProcesses(backends, configured));
   const other = system.add('scheduler');
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

@@ -7,7 +7,7 @@ const limit = (fallback: number, max: number, what: string) =>
 const environment = z.object({
   SCHEDULE_CONCURRENCY: limit(100, 1_000, 'occurrences that one process sends for the first time at once'),
   SCHEDULE_PER_SECOND: limit(
-    250,
+    150,
     10_000,
     'occurrences that one process sends for the first time in a second',
   ),

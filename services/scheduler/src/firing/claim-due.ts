@@ -1,44 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ExecutionError, type ExpectedBinding, type JsonObject, ServiceError } from '@orrery/contracts';
-import { jsonb, transaction } from '@orrery/database';
+import { prepared, transaction } from '@orrery/database';
 import type { CronSchedule } from '@orrery/expressions';
 import { sql } from 'kysely';
 import type { Db, Trx } from '../database/db.js';
-import type { OccurrenceKind, OccurrenceRow, ScheduleRow } from '../database/schema.js';
+import { few } from '../database/few.js';
+import type { OccurrenceRow, ScheduleRow } from '../database/schema.js';
 import { type DueDecision, decideDue, type LedgerRow, MOST_LISTED } from '../schedules/schedule-rules.js';
 import { timingOf, writeLedger } from '../schedules/schedule-store.js';
-import { makeInput } from './make-input.js';
-
-/** An occurrence that this process fires; nobody else does before its claim runs out. */
-export interface ClaimedOccurrence {
-  readonly id: number;
-  readonly scheduleId: number;
-  readonly deployment: string;
-  readonly event: string;
-  readonly kind: OccurrenceKind;
-  /** Milliseconds since the epoch. */
-  readonly dueAt: number;
-  readonly versionId: number | null;
-  readonly counter: number;
-  readonly attempt: number;
-  readonly repeats: number;
-  readonly input: JsonObject | null;
-  readonly expected: ExpectedBinding | null;
-  /** Why there is no input. */
-  readonly error: ExecutionError | null;
-  /** What the attempt before this one led to; null for the first. */
-  readonly failed: FailedAttempt | null;
-}
-
-/** An attempt that failed for a reason that may pass. */
-export interface FailedAttempt {
-  readonly error: ExecutionError;
-  /** Its entry in the history; null where the execution was refused before it read anything. */
-  readonly entry: { readonly historyId: string; readonly seq: number } | null;
-}
-
-/** A process that has not recorded an outcome this long after its claim is taken for gone, in milliseconds. */
-export const CLAIM_MS = 30_000;
+import {
+  CLAIM_MS,
+  type ClaimedOccurrence,
+  firstAttemptOf,
+  type NewOccurrence,
+  toClaimed,
+} from './claimed-occurrence.js';
 
 /** How many schedules were due, and those of their occurrences that are to be executed. */
 export interface ClaimedDue {
@@ -83,8 +58,7 @@ export const claimDue = (db: Db, now: number, limit: number): Promise<ClaimedDue
       now,
     );
     await lengthenSpans(trx, overlapping);
-    const occurrences = await insertRunning(trx, decided, now);
-    await writeDecided(trx, decided, occurrences);
+    const occurrences = await writeDecided(trx, decided, now);
     return { due: decided.length, occurrences };
   });
 
@@ -157,108 +131,66 @@ async function lengthenSpans(trx: Trx, overlapping: readonly Decided[]): Promise
   }
 }
 
-/** What an occurrence sends, or why its template failed. */
-export function contentOf(row: ScheduleRow, scheduledAt: number, now: number) {
-  const counter = row.counter + 1;
-  try {
-    return { counter, input: makeInput(row, { counter, scheduledAt, now }), error: null };
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const facts = error.facts as JsonObject;
-    return { counter, input: null, error: { code: error.code, detail: error.message, facts } };
-  }
-}
+const MOVE_ON = `
+  with given as materialized (
+    select * from jsonb_to_recordset($1::jsonb) as g (schedule_id bigint, event_version integer, next_at timestamptz,
+      decided_until timestamptz, skips integer, due_at timestamptz, version_id bigint, counter bigint, input jsonb,
+      expected jsonb, error jsonb)
+  ), inserted as (
+    insert into occurrences (schedule_id, kind, due_at, status, version_id, event_version, counter, input, expected,
+      error, started_at, claimed_until, acknowledged)
+    select schedule_id, 'due', due_at, 'running', version_id, event_version, counter, nullif(input, 'null'),
+      nullif(expected, 'null'), nullif(error, 'null'), $2, $3, false
+    from given where due_at is not null
+    on conflict (schedule_id, due_at) where kind = 'due' do nothing
+    returning id, schedule_id
+  ), moved as (
+    update schedules s set next_at = g.next_at, decided_until = g.decided_until,
+      open_occurrence = coalesce(i.id, s.open_occurrence), skips = case when i.id is null then g.skips else 0 end
+    from given g left join inserted i on i.schedule_id = g.schedule_id
+    where s.id = g.schedule_id and ${few('coalesce(i.id, g.schedule_id)')}
+  )
+  select id, schedule_id from inserted`;
+const moveOn = prepared<{ id: number; schedule_id: number }>('move-on', MOVE_ON);
 
-/** What has to be bound when the occurrence is executed. */
-export const expectedOf = (row: ScheduleRow): ExpectedBinding | null =>
-  row.event_version === null || row.version_hash === null
-    ? null
-    : {
-        ...(row.binding_id !== null && { bindingId: row.binding_id }),
-        eventVersion: row.event_version,
-        versionHash: row.version_hash,
-      };
-
-async function insertRunning(
+/** Moves the schedules on, and inserts what is to be executed, in one statement. Resolves with what it inserted. */
+async function writeDecided(
   trx: Trx,
   decided: readonly Decided[],
   now: number,
 ): Promise<ClaimedOccurrence[]> {
-  const values = decided.flatMap(({ row, decision: { dueAt } }) => {
-    if (dueAt === null || row.open_occurrence !== null) return [];
-    const { input, error, counter } = contentOf(row, dueAt, now);
-    return [
-      {
-        schedule_id: row.id,
-        due_at: new Date(dueAt),
-        version_id: row.version_id,
-        event_version: row.event_version,
-        counter,
-        input,
-        expected: expectedOf(row),
-        error,
-      },
-    ];
-  });
-  if (values.length === 0) return [];
-  const { rows } = await sql<OccurrenceRow & { deployment: string; event: string }>`
-    with inserted as (
-      insert into occurrences (schedule_id, kind, due_at, status, version_id, event_version, counter, input, expected,
-        error, started_at, claimed_until, acknowledged)
-      select schedule_id, 'due', due_at, 'running', version_id, event_version, counter, nullif(input, 'null'),
-        nullif(expected, 'null'), nullif(error, 'null'), ${new Date(now)}, ${new Date(now + CLAIM_MS)}, false
-      from jsonb_to_recordset(${jsonb(values)}) as r (schedule_id bigint, due_at timestamptz, version_id bigint,
-        event_version integer, counter bigint, input jsonb, expected jsonb, error jsonb)
-      on conflict (schedule_id, due_at) where kind = 'due' do nothing
-      returning *
-    )
-    select i.*, s.deployment, s.event from inserted i join schedules s on s.id = i.schedule_id
-    order by i.due_at, s.spread, s.id`.execute(trx);
-  return rows.map(toClaimed);
+  const opened = decided.flatMap(({ row, decision: { dueAt } }) =>
+    dueAt === null || row.open_occurrence !== null ? [] : [firstAttemptOf(row, dueAt, now)],
+  );
+  const openedOf = new Map(opened.map((occurrence) => [occurrence.scheduleId, occurrence]));
+  const rows = decided.map((one) => ({ ...movedOn(one), ...columnsOf(openedOf.get(one.row.id)) }));
+  const inserted = await moveOn(trx, [JSON.stringify(rows), new Date(now), new Date(now + CLAIM_MS)]);
+  const ids = new Map(inserted.map(({ id, schedule_id }) => [schedule_id, id]));
+  return opened
+    .flatMap((occurrence) => {
+      const id = ids.get(occurrence.scheduleId);
+      return id === undefined ? [] : [{ ...occurrence, id }];
+    })
+    .sort((one, other) => one.dueAt - other.dueAt);
 }
 
-export const toClaimed = (row: OccurrenceRow & { deployment: string; event: string }): ClaimedOccurrence => ({
-  id: row.id,
-  scheduleId: row.schedule_id,
-  deployment: row.deployment,
-  event: row.event,
-  kind: row.kind,
-  dueAt: row.due_at.getTime(),
-  versionId: row.version_id,
-  counter: row.counter ?? 0,
-  attempt: row.attempt,
-  repeats: row.repeats,
-  input: row.input,
-  expected: row.expected,
-  error: row.input === null ? row.error : null,
-  failed: failedAttemptOf(row),
+const movedOn = ({ row, decision: { dueAt, nextAt, decidedUntil } }: Decided) => ({
+  schedule_id: row.id,
+  event_version: row.event_version,
+  next_at: nextAt === null ? null : new Date(nextAt),
+  decided_until: new Date(Math.max(decidedUntil, row.decided_until.getTime())),
+  skips: row.skips + (dueAt !== null && row.open_occurrence !== null ? 1 : 0),
 });
 
-function failedAttemptOf({ attempt, error, history_id, seq }: OccurrenceRow): FailedAttempt | null {
-  if (attempt === 1 || error === null) return null;
-  return { error, entry: history_id === null || seq === null ? null : { historyId: history_id, seq } };
-}
-
-async function writeDecided(
-  trx: Trx,
-  decided: readonly Decided[],
-  occurrences: readonly ClaimedOccurrence[],
-): Promise<void> {
-  const opened = new Map(occurrences.map(({ scheduleId, id }) => [scheduleId, id]));
-  const rows = decided.map(({ row, decision: { dueAt, nextAt, decidedUntil } }) => ({
-    id: row.id,
-    next_at: nextAt === null ? null : new Date(nextAt),
-    decided_until: new Date(Math.max(decidedUntil, row.decided_until.getTime())),
-    open_occurrence: opened.get(row.id) ?? row.open_occurrence,
-    skips: opened.has(row.id) ? 0 : row.skips + (dueAt !== null && row.open_occurrence !== null ? 1 : 0),
-  }));
-  await sql`
-    update schedules s set next_at = r.next_at, decided_until = r.decided_until, open_occurrence = r.open_occurrence,
-      skips = r.skips
-    from jsonb_to_recordset(${jsonb(rows)}) as r (id bigint, next_at timestamptz, decided_until timestamptz,
-      open_occurrence bigint, skips integer)
-    where s.id = r.id`.execute(trx);
-}
+const columnsOf = (occurrence: NewOccurrence | undefined) =>
+  occurrence && {
+    due_at: new Date(occurrence.dueAt),
+    version_id: occurrence.versionId,
+    counter: occurrence.counter,
+    input: occurrence.input,
+    expected: occurrence.expected,
+    error: occurrence.error,
+  };
 
 /** Takes up occurrences whose process is gone, or whose next attempt or repetition is due; at most `limit`. */
 export async function claimRunning(db: Db, now: number, limit: number): Promise<ClaimedOccurrence[]> {

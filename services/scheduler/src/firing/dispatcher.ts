@@ -1,15 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import type { Bus } from '@orrery/bus';
 import { ServiceError } from '@orrery/contracts';
-import { type Batcher, type Clock, createBatcher, type Logger } from '@orrery/service-kit';
+import type { Batcher, Clock, Logger } from '@orrery/service-kit';
 import type { DatabaseClock } from '../database/database-clock.js';
 import type { Db } from '../database/db.js';
 import type { Syncs } from '../following/start-syncs.js';
 import type { SchedulerSignals } from '../signals.js';
-import { CLAIM_MS, type ClaimedOccurrence, type FailedAttempt } from './claim-due.js';
+import { CLAIM_MS, type ClaimedOccurrence, type FailedAttempt } from './claimed-occurrence.js';
 import { fireOccurrence, mayRetry, type Shot } from './fire-occurrence.js';
 import { type Outcome, openNextAttempt, recordOutcomes, releaseClaims, repeatAt } from './outcome-store.js';
 import { createPatience, type Patience } from './patience.js';
+import { recordTogether } from './record-together.js';
 import { renewOccurrence } from './renew-occurrence.js';
 import { nextAttemptAt, repetitionAt } from './retry-rules.js';
 import { createSendQueues, type Place, type QueueName, type Taken } from './send-queues.js';
@@ -44,8 +45,6 @@ export interface Dispatcher {
   stop(): Promise<void>;
 }
 
-/** Outcomes that one transaction records. */
-const RECORDED_AT_ONCE = 200;
 /** An internal error of the runtime says nothing of the outcome. After so many of them there is none. */
 const MOST_INTERNAL = 10;
 /** How often an occurrence is made anew because its definition changes under it. */
@@ -58,13 +57,9 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   const { db, clock, databaseNow, concurrency, logger, onRoom } = dependencies;
   const working = new Map<number, Promise<void>>();
   const stopping = new AbortController();
-  const record = createBatcher<Outcome, null>({
-    maxBatch: RECORDED_AT_ONCE,
-    load: async (outcomes) => {
-      await recordOutcomes(db, outcomes, await databaseNow());
-      return outcomes.map(() => null);
-    },
-  });
+  const record = recordTogether<Outcome>(async (outcomes) =>
+    recordOutcomes(db, outcomes, await databaseNow()),
+  );
   const { signal } = stopping;
   // Each occurrence that is sent listens to it.
   setMaxListeners(0, signal);

@@ -11,7 +11,7 @@ import {
   type ServiceExecution,
 } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import type { ClaimedOccurrence } from './claim-due.js';
+import type { ClaimedOccurrence } from './claimed-occurrence.js';
 
 /** What one sending of an attempt led to. */
 export type Shot =

@@ -1,8 +1,9 @@
 import type { ExecutionError, JsonValue } from '@orrery/contracts';
-import { jsonb } from '@orrery/database';
+import { jsonb, prepared } from '@orrery/database';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
-import type { FailedAttempt } from './claim-due.js';
+import { few } from '../database/few.js';
+import type { FailedAttempt } from './claimed-occurrence.js';
 
 /** How an occurrence ended. */
 export interface Outcome {
@@ -21,35 +22,38 @@ export interface Outcome {
   readonly scheduledAt: string;
 }
 
-const COLUMNS = sql`(id bigint, "scheduleId" bigint, attempt integer, status text, reason text, outcome text,
-  "historyId" text, seq bigint, error jsonb, result jsonb, "scheduledAt" text)`;
+// The schedules are locked before anything is written, in one order, as everyone does who locks several. What has not ended is
+// told by its time of end: a condition on its status would let the planner read all that is running.
+const RECORD = `
+  with given as materialized (
+    select * from jsonb_to_recordset($1::jsonb) as g (id bigint, "scheduleId" bigint, attempt integer, status text,
+      reason text, outcome text, "historyId" text, seq bigint, error jsonb, result jsonb, "scheduledAt" text)
+    where ${few('id')}
+  ), locked as materialized (
+    select id from schedules where id in (select "scheduleId" from given) order by id for no key update
+  ), ended as (
+    update occurrences o set status = g.status, reason = g.reason, outcome = g.outcome, history_id = g."historyId",
+      seq = g.seq, error = nullif(g.error, 'null'), ended_at = $2, claimed_until = null, input = null
+    from given g where (select count(*) from locked) > 0
+      and o.id = g.id and o.ended_at is null and o.attempt = g.attempt
+    returning o.id, o.schedule_id, o.kind, o.counter, g.status, g.outcome, g.error, g.result, g."scheduledAt"
+  )
+  update schedules s set open_occurrence = null, skips = 0,
+    counter = case when e.status = 'fired' then greatest(s.counter, e.counter) else s.counter end,
+    cron_state = case when e.status = 'fired' then jsonb_build_object(
+      'counter', e.counter, 'scheduledAt', e."scheduledAt", 'result', e.result) else s.cron_state end,
+    consecutive_failures = case e.outcome when 'failed' then s.consecutive_failures + 1
+      when 'succeeded' then 0 else s.consecutive_failures end,
+    last_error = case when e.outcome = 'failed' then e.error else s.last_error end
+  from ended e where s.id = e.schedule_id and e.kind = 'due' and s.open_occurrence = e.id`;
+const record = prepared('record-outcomes', RECORD);
 
 /**
  * Records outcomes, each once: one that another process has recorded already stays. What fired is counted by its schedule,
  * and what ran on request is not.
  */
 export async function recordOutcomes(db: Db, outcomes: readonly Outcome[], now: number): Promise<void> {
-  // The schedules are locked before anything is written, in one order, as everyone does who locks several.
-  await sql`
-      with given as materialized (select * from jsonb_to_recordset(${jsonb(outcomes)}) as g ${COLUMNS}),
-      locked as materialized (
-        select id from schedules where id in (select "scheduleId" from given) order by id for no key update
-      ),
-      ended as (
-        update occurrences o set status = g.status, reason = g.reason, outcome = g.outcome, history_id = g."historyId",
-          seq = g.seq, error = nullif(g.error, 'null'), ended_at = ${new Date(now)}, claimed_until = null, input = null
-        from given g where (select count(*) from locked) > 0
-          and o.id = g.id and o.status = 'running' and o.attempt = g.attempt
-        returning o.id, o.schedule_id, o.kind, o.counter, g.status, g.outcome, g.error, g.result, g."scheduledAt"
-      )
-      update schedules s set open_occurrence = null, skips = 0,
-        counter = case when e.status = 'fired' then greatest(s.counter, e.counter) else s.counter end,
-        cron_state = case when e.status = 'fired' then jsonb_build_object(
-          'counter', e.counter, 'scheduledAt', e."scheduledAt", 'result', e.result) else s.cron_state end,
-        consecutive_failures = case e.outcome when 'failed' then s.consecutive_failures + 1
-          when 'succeeded' then 0 else s.consecutive_failures end,
-        last_error = case when e.outcome = 'failed' then e.error else s.last_error end
-      from ended e where s.id = e.schedule_id and e.kind = 'due' and s.open_occurrence = e.id`.execute(db);
+  await record(db, [JSON.stringify(outcomes), new Date(now)]);
 }
 
 /**

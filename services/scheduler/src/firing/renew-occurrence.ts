@@ -1,7 +1,7 @@
 import { jsonb, transaction } from '@orrery/database';
 import type { Db } from '../database/db.js';
 import { timingOf } from '../schedules/schedule-store.js';
-import { type ClaimedOccurrence, contentOf, expectedOf } from './claim-due.js';
+import { type ClaimedOccurrence, contentOf, expectedOf } from './claimed-occurrence.js';
 
 /** What an occurrence sends now, or why it is not executed any more. */
 export type Renewed = ClaimedOccurrence | { readonly skipped: string };

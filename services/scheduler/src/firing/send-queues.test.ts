@@ -70,14 +70,42 @@ it('there is room for many or for none', () => {
   expect(queues.clear().map(({ id }) => id)).toEqual([8, 9, 10, 11]);
 });
 
-it('only so many are sent in a second for the first time', async () => {
-  const { clock, add, sent, place } = queuesOfFour(8);
-  add('fresh', 11, 12, 13, 14, 15, 16, 17, 18, 19);
-  for (const id of [11, 12, 13, 14]) place(id).leave();
+it('only so many are sent in a second for the first time, a few at once', async () => {
+  const { clock, add, sent, place } = queuesOfFour(50);
+  add('fresh', 11, 12, 13, 14, 15, 16, 17);
+  expect(sent).toEqual([11, 12]);
+  for (const id of [11, 12]) place(id).leave();
   add('again', 1);
-  expect(sent).toEqual([11, 12, 13, 14, 1]);
-  await clock.advance(499);
-  expect(sent).toHaveLength(5);
+  expect(sent).toEqual([11, 12, 1]);
+  await clock.advance(39);
+  expect(sent).toHaveLength(3);
   await clock.advance(1);
-  expect(sent.slice(5)).toEqual([15, 16, 17, 18]);
+  expect(sent.slice(3)).toEqual([13, 14]);
+  // Two places are free: what is slow need not go while others wait for the rate alone.
+  expect(place(13).makeRoom()).toBe(true);
+  await clock.advance(40);
+  expect(sent.slice(5)).toEqual([15, 16]);
+  await clock.advance(40);
+  expect(sent).toHaveLength(7);
+  for (const id of [13, 14]) place(id).leave();
+  expect(sent.slice(7)).toEqual([17]);
+});
+
+it('a volley that is late does not make those after it late', async () => {
+  const { clock, add, sent, place } = queuesOfFour(25);
+  add('fresh', 11, 12, 13);
+  expect(sent).toEqual([11]);
+  // A timer that was set for 40 ms fires after 55 ms.
+  await clock.leap(55);
+  expect(sent).toEqual([11, 12]);
+  place(11).leave();
+  await clock.advance(24);
+  expect(sent).toHaveLength(2);
+  await clock.advance(1);
+  expect(sent).toEqual([11, 12, 13]);
+});
+
+it('no more are claimed than the rate sends within half a second', () => {
+  const { queues } = queuesOfFour(5);
+  expect(queues.room('fresh')).toBe(3);
 });

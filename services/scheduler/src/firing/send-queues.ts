@@ -1,5 +1,5 @@
 import type { Clock } from '@orrery/service-kit';
-import type { ClaimedOccurrence } from './claim-due.js';
+import type { ClaimedOccurrence } from './claimed-occurrence.js';
 
 /**
  * Where an occurrence waits to be sent:
@@ -22,7 +22,7 @@ export interface Place {
   leave(): void;
   /** Goes from `fresh` to `again` if a place is free there, else it leaves. Tells whether it has a place then. */
   stepAside(): boolean;
-  /** As `stepAside`, if others wait in its queue; it also leaves `again` then. */
+  /** As `stepAside`, if others wait in its queue for a place; it also leaves `again` then. */
   makeRoom(): boolean;
 }
 
@@ -39,20 +39,26 @@ interface Queue {
   readonly places: number;
   /** Occurrences that may wait. */
   readonly mayWait: number;
-  /** Places are given when so many are free. */
+  /** Places are given when so many are free, and at most so many together. */
   readonly volley: number;
+  readonly most: number;
   readonly waiting: Taken[];
   sent: number;
 }
 
 /** Occurrences that wait at most, for each place, and for how long at the rate at which they are sent, in seconds. */
 const WAITING_PER_PLACE = 2;
-const WAITING_SECONDS = 5;
+const WAITING_SECONDS = 1 / 2;
 /**
  * Share of the places that are given together. What is sent in one turn of the event loop is carried, executed, committed and
  * recorded together, which costs each occurrence a fraction of what it costs alone.
  */
 const VOLLEY = 1 / 2;
+/**
+ * Where the rate leaves time, as many are sent together as it allows for in this many milliseconds. Everyone else's executions
+ * wait while the runtime executes and commits them, so they are few and come often.
+ */
+const PACE_MS = 40;
 /** Places for what is sent again, for each place for what is sent for the first time. */
 const AGAIN_SHARE = 1 / 4;
 
@@ -70,25 +76,23 @@ export function createSendQueues(
   { concurrency, perSecond, clock, signal }: Bounds,
   send: (occurrence: Taken, place: Place) => void,
 ): SendQueues {
-  const queueOf = (places: number, share: number, most = Number.POSITIVE_INFINITY): Queue => {
-    const volley = Math.max(1, Math.ceil(places * share));
-    return { places, volley, mayWait: Math.min(places * WAITING_PER_PLACE, most), waiting: [], sent: 0 };
-  };
   const queues: Record<QueueName, Queue> = {
-    fresh: queueOf(concurrency, VOLLEY, perSecond * WAITING_SECONDS),
+    fresh: queueOf(concurrency, VOLLEY, perSecond),
     again: queueOf(Math.ceil(concurrency * AGAIN_SHARE), VOLLEY),
     manual: queueOf(concurrency, 0),
   };
   const { fresh, again } = queues;
   const mustRest = createRest(clock, signal, () => fill(fresh));
   const fill = (queue: Queue) => {
-    const { places, volley, waiting } = queue;
-    if (waiting.length === 0 || places - queue.sent < volley) return;
+    const { places, most, waiting } = queue;
+    if (waiting.length === 0 || isFull(queue)) return;
     if (queue === fresh && mustRest()) return;
-    const given = waiting.splice(0, places - queue.sent);
+    const given = waiting.splice(0, Math.min(most, places - queue.sent));
     if (queue === fresh) mustRest.after((given.length * 1000) / perSecond);
     queue.sent += given.length;
     for (const occurrence of given) send(occurrence, placeIn(queue));
+    // Who waits now is sent when the rate allows for it, even if no place has become free until then.
+    fill(queue);
   };
   const placeIn = (first: Queue): Place => {
     let queue: Queue | undefined = first;
@@ -110,7 +114,7 @@ export function createSendQueues(
       return queue !== undefined;
     };
     const makeRoom = () => {
-      if (queue === undefined || queue.waiting.length === 0) return queue !== undefined;
+      if (queue === undefined || !isFull(queue)) return queue !== undefined;
       if (queue === again) leave();
       return stepAside();
     };
@@ -129,6 +133,17 @@ export function createSendQueues(
     clear: () => Object.values(queues).flatMap(({ waiting }) => waiting.splice(0)),
   };
 }
+
+function queueOf(places: number, share: number, perSecond = Number.POSITIVE_INFINITY): Queue {
+  const most = Math.max(1, Math.min(places, Math.round((perSecond * PACE_MS) / 1000)));
+  const volley = Math.max(1, Math.min(most, Math.ceil(places * share)));
+  const mayWait = Math.min(places * WAITING_PER_PLACE, Math.ceil(perSecond * WAITING_SECONDS));
+  return { places, volley, most, mayWait, waiting: [], sent: 0 };
+}
+
+/** Whether what waits has to wait for places. */
+const isFull = ({ places, sent, volley, waiting }: Queue): boolean =>
+  waiting.length > 0 && places - sent < volley;
 
 /** Whether it is too early to send more; `onOver` is called when it no longer is. */
 interface Rest {
@@ -153,7 +168,9 @@ function createRest(clock: Clock, signal: AbortSignal, onOver: () => void): Rest
     return left > 0;
   };
   const after = (ms: number) => {
-    until = clock.now() + ms;
+    const now = clock.now();
+    // That a timer fires a little late does not lower the rate.
+    until = (now - until < PACE_MS ? until : now) + ms;
   };
   return Object.assign(mustRest, { after });
 }

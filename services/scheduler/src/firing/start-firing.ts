@@ -34,6 +34,8 @@ export function startFiring(dependencies: FiringDependencies): Firing {
     onRoom: () => loop.wake(),
   });
   let alarm = new AbortController();
+  /** The last claim took all that it asked for. */
+  let isBehind = false;
   const sleepUntil = (ms: number) => {
     alarm.abort();
     alarm = new AbortController();
@@ -48,14 +50,15 @@ export function startFiring(dependencies: FiringDependencies): Firing {
       again: dispatcher.room('again'),
       fresh: Math.min(DECIDED_AT_ONCE, dispatcher.room('fresh')),
     };
-    if (limits.again + limits.fresh === 0) return 'idle' as const;
+    if (limits.again + limits.fresh === 0 || (isBehind && limits.fresh === 0)) return 'idle' as const;
     const now = await databaseNow();
     const again = limits.again === 0 ? [] : await claimRunning(db, now, limits.again);
     dispatcher.take('again', again, now);
     const claimed = limits.fresh === 0 ? NOTHING : await claimDue(db, now, limits.fresh);
     dispatcher.take('fresh', claimed.occurrences, now);
     signals.decided(claimed.due);
-    if (isAll(again.length, limits.again) || isAll(claimed.due, limits.fresh)) return 'more' as const;
+    isBehind = isAll(claimed.due, limits.fresh);
+    if (isAll(again.length, limits.again) || isBehind) return 'more' as const;
     const next = await nextDueAt(db, { again: limits.again > 0, fresh: limits.fresh > 0 });
     const wait = next === undefined ? LOOK_MS : next - (await databaseNow());
     signals.behind(Math.max(0, -wait));

@@ -3,7 +3,7 @@ import { answerOnce, findAnswer, jsonb, keyedRequest, transaction } from '@orrer
 import type { Clock } from '@orrery/service-kit';
 import type { DatabaseClock } from '../database/database-clock.js';
 import type { Db } from '../database/db.js';
-import { CLAIM_MS, contentOf, expectedOf, toClaimed } from '../firing/claim-due.js';
+import { CLAIM_MS, contentOf, expectedOf, toClaimed } from '../firing/claimed-occurrence.js';
 import type { Dispatcher } from '../firing/dispatcher.js';
 import { findOccurrence, toRecord } from '../occurrences/occurrence-store.js';
 import { type AuthorizeDependencies, authorize, type SchedulePath } from './authorize.js';
