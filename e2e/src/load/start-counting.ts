@@ -9,7 +9,7 @@ export interface CountingOptions {
   /** Paths below `/api`. */
   readonly deployments: readonly string[];
   readonly clients: number;
-  /** After this long everything is given up, in milliseconds. Default 60,000. */
+  /** After this long everything is given up, in milliseconds. Default 200,000. */
   readonly patienceMs?: number;
 }
 
@@ -34,7 +34,7 @@ interface Acknowledged {
   readonly seq: number;
 }
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 200_000;
 
 export function startCounting({
   api,
