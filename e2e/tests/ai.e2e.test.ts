@@ -167,7 +167,7 @@ describe('executions that wait for a model', () => {
     expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
     // 8 ms on a quiet machine; the bound holds on a busy one too.
     expect(took.toSorted((a, b) => a - b)[10]).toBeLessThan(1000);
-  }, 60_000);
+  });
 });
 
 describe("the operator's list", () => {
@@ -198,7 +198,9 @@ describe("the operator's list", () => {
     const locked = await aiRacingWorld(api);
     expect((await api.post(`${locked.deployment}/lock`)).body.data.aiModelId).toBe('first');
     await write([listedModel('third')]);
-    await vi.waitFor(async () => expect(await offered()).toEqual(['third']));
+    // Of several runtimes, which answer in turns, each reads the file by itself.
+    const offeredInTurns = async () => [await offered(), await offered(), await offered(), await offered()];
+    await vi.waitFor(async () => expect(await offeredInTurns()).toEqual(Array(4).fill(['third'])));
     for (const { run, deployment } of [chosen, unchosen, locked]) {
       expect(await run()).toMatchObject({ status: 503, body: { code: 'ai_model_unavailable' } });
       expect((await api.get(`${deployment}/history`)).body.data).toEqual([]);

@@ -16,21 +16,22 @@ import { apiClient } from '../src/api-client.js';
 import { startLosingProxy } from '../src/external/losing-proxy.js';
 import { PRICE, RECEIVER, startPaidHouse } from '../src/public/paid-house.js';
 import { racingWorld } from '../src/racing-world.js';
-import { startSystem } from '../src/starting/start-system.js';
 
 const run = promisify(execFile);
 const readme = readFileSync(join(repositoryRoot, 'packages/sdk/README.md'), 'utf8');
 
 let database: TestDatabase;
+let house: Awaited<ReturnType<typeof startPaidHouse>>;
 let system: System;
 let orrery: Orrery;
 beforeAll(async () => {
   database = await createTestDatabase();
-  system = await startSystem(database.url);
+  house = await startPaidHouse(database.url);
+  system = house.system;
   orrery = createOrrery({ url: system.url, token: system.key });
 });
 afterAll(async () => {
-  await system?.[Symbol.asyncDispose]();
+  await house?.[Symbol.asyncDispose]();
   await database?.drop();
 });
 
@@ -318,18 +319,12 @@ describe('verification by the SDK', () => {
 });
 
 describe('public execution by the SDK', () => {
-  let house: Awaited<ReturnType<typeof startPaidHouse>>;
-  beforeAll(async () => {
-    house = await startPaidHouse();
-  });
-  afterAll(() => house?.[Symbol.asyncDispose]());
-
   const { publicKey, secretKey } = nacl.sign.keyPair();
   const wallet = {
     publicKey,
     sign: (message: Uint8Array) => nacl.sign.detached(message, secretKey),
   };
-  const visitor = () => createOrrery({ url: house.system.url });
+  const visitor = () => createOrrery({ url: system.url });
 
   it('executes with a wallet; a signed message takes effect once', async () => {
     const { address } = house.world;
@@ -346,7 +341,7 @@ describe('public execution by the SDK', () => {
   });
 
   it('executes a message once although answers are lost', async () => {
-    await using proxy = await startLosingProxy(house.system.url, 2);
+    await using proxy = await startLosingProxy(system.url, 2);
     const target = { deployment: house.world.address, event: 'enter', input: { name: 'Lost' }, by: wallet };
     const { stateChanges } = await createOrrery({ url: proxy.url }).executePublic(target);
     expect(proxy.lost).toBe(2);

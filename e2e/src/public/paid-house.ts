@@ -33,8 +33,8 @@ const toast = {
   },
 };
 
-/** An all-in-one that takes payments on an EVM chain of its own, through the x402 library's facilitator. */
-export const startPaidHouse = () =>
+/** A system that takes payments on an EVM chain of its own, through the x402 library's facilitator. */
+export const startPaidHouse = (databaseUrl?: string) =>
   holding(async (resources) => {
     const evm: EvmPayments = resources.use('chain', await startEvmPayments());
     const { facilitator, rpcUrl, token: asset } = evm;
@@ -46,7 +46,7 @@ export const startPaidHouse = () =>
       await evm.fund(privateKeyToAccount(key).address, 10n * PRICE);
       return key;
     };
-    return { ...(await startHouse(resources, payments, RECEIVER)), evm, newPayer };
+    return { ...(await startHouse(resources, payments, RECEIVER, databaseUrl)), evm, newPayer };
   });
 
 /** The same on Solana. */
@@ -61,12 +61,17 @@ export const startSolanaHouse = () =>
     return { ...(await startHouse(resources, payments, receiver)), solana, receiver };
   });
 
-async function startHouse(resources: Resources, payments: object, payToAddress: string) {
+async function startHouse(
+  resources: Resources,
+  payments: object,
+  payToAddress: string,
+  databaseUrl?: string,
+) {
   const folder = await mkdtemp(join(tmpdir(), 'orrery-paid-'));
   resources.add('folder', () => rm(folder, { recursive: true, force: true }));
   const file = join(folder, 'payments.json');
   await writeFile(file, JSON.stringify(payments));
-  const started = await startSystem(undefined, { PAYMENTS_FILE: file });
+  const started = await startSystem(databaseUrl, { PAYMENTS_FILE: file });
   const system: System = resources.use('system', started);
   const api = apiClient(system.url, system.key);
   const world = await publicWorld(api);

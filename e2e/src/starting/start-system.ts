@@ -11,9 +11,7 @@ import {
   startAllInOne,
   startFleet,
 } from '@orrery/testing/system';
-
-/** The second shape in which the suite can run: `E2E_SHAPE=two-of-each` (CONTRIBUTING.md). */
-const isOfTwo = process.env['E2E_SHAPE'] === 'two-of-each';
+import { IS_OF_TWO } from './of-one-shape.js';
 
 /** One server of three may be lost; the stream is small, since tests keep little in it. */
 const ON_THREE_SERVERS = { NATS_REPLICAS: '3', NATS_MAX_MIB: '64' };
@@ -23,7 +21,7 @@ const ON_THREE_SERVERS = { NATS_REPLICAS: '3', NATS_MAX_MIB: '64' };
  * three NATS servers. A flow that is about one shape alone starts that shape itself.
  */
 export function startSystem(databaseUrl?: string, env: Record<string, string> = {}): Promise<System> {
-  if (!isOfTwo) return startAllInOne(databaseUrl, env);
+  if (!IS_OF_TWO) return startAllInOne(databaseUrl, env);
   return holding(async (resources) => {
     const url = databaseUrl ?? resources.use('database', await createTestDatabase()).url;
     return startOnCluster(resources, { databaseUrl: url }, { ...BY_ITSELF, ...env });

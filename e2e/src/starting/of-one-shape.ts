@@ -1,0 +1,29 @@
+/** The second shape in which the suite can run: `E2E_SHAPE=two-of-each` (CONTRIBUTING.md). */
+export const IS_OF_TWO = process.env['E2E_SHAPE'] === 'two-of-each';
+
+/**
+ * Files of the e2e suite that a run of the second shape leaves out, and why: they would do the same again. A pattern may name
+ * several. All others start their system with `startSystem`.
+ */
+export const OF_ONE_SHAPE: Readonly<Record<string, string>> = {
+  'all-in-one': 'the all-in-one itself: its start, its end, its folder',
+  'bad-start': 'programs that refuse to start',
+  cli: 'the command line on the folder of an all-in-one',
+  'cli-page': 'a page whose reader has an all-in-one',
+  'console/*': 'pages in a browser; what they ask is in the other files',
+  'contract-check': 'the check of answers, without any system',
+  crashes: 'five processes that are killed one by one',
+  drain: 'the end of an all-in-one and of a gateway among five processes',
+  examples: 'programs whose reader has an all-in-one',
+  'gateway-thread': 'the thread of the all-in-one',
+  guides: 'pages whose reader has an all-in-one',
+  readme: 'a page whose reader has an all-in-one',
+  recording: 'the recorder of exchanges, without any system',
+  'service-processes': 'single processes of services',
+  'world-files': 'the command line between two installations',
+};
+
+/** The same as patterns of paths, empty where the run is of the first shape. */
+export const LEFT_OUT: string[] = IS_OF_TWO
+  ? Object.keys(OF_ONE_SHAPE).map((name) => `e2e/tests/${name}.e2e.test.ts`)
+  : [];
