@@ -6,12 +6,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Resources } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats, describeWithRedis } from '@orrery/testing';
-import { startNatsServer, startRedisServer } from '@orrery/testing/servers';
+import { freePort, startNatsServer, startRedisServer } from '@orrery/testing/servers';
 import { BUILT_COMMAND, repositoryRoot } from '@orrery/testing/system';
 import { expect, it, onTestFinished } from 'vitest';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
 import { readPage } from '../src/guides/read-page.js';
-import { freePort } from '../src/starting/free-port.js';
 
 const MARK = '# A test runs the same: e2e/tests/operations-page.ext.test.ts';
 
