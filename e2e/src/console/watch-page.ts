@@ -22,6 +22,8 @@ export async function watchPage(context: BrowserContext, origin: string): Promis
     const isAnswer = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !isAnswer) faults.push(`console: ${message.text()}`);
   });
+  // What a page shows in half a second takes a busy machine twenty times as long.
+  context.setDefaultTimeout(100_000);
   const page = await context.newPage();
   return { page, faults, [Symbol.asyncDispose]: () => context.close() };
 }
