@@ -131,6 +131,27 @@ describe("a stranger's program that knows only the documented recipe", () => {
       firstDivergence: { seq: expect.any(Number) },
     });
   });
+
+  it('learns of a past that is not known any more where the history does not hold, and is made no clone of it', async () => {
+    const places = await season();
+    const record = (await api.get(places.deployment)).body.data;
+    await tamper(`update runtime.journal set changes = '{}' where seq = 3`, record.id);
+    const body = { name: 'Season 2', bindings: [], sourceDeployment: record.address, sourceSeq: 4 };
+    const instances = `${places.deployment}/entity-instances`;
+    for (const answer of [
+      await api.get(`${instances}?atSeq=4`),
+      await api.get(`${instances}/HORSE_1?atSeq=4`),
+      await api.post(`${places.world}/deployments`, body),
+    ])
+      expect(answer).toMatchObject({
+        status: 409,
+        body: {
+          code: 'history_broken',
+          detail: expect.stringContaining('does not hold at entry 3 (wrong_hash)'),
+          facts: { atSeq: 4, divergence: { seq: 3, what: 'wrong_hash' } },
+        },
+      });
+  });
 });
 
 /** Runs the statements for one deployment only. */

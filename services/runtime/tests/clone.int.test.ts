@@ -208,7 +208,7 @@ describe('a clone', () => {
       const { db } = runtime.context;
       const { id, address } = source.deployment;
       const copies: ClaimedCopies = {
-        source: { id, address, seq: undefined },
+        source: { id, address, source: null, seq: undefined },
         sourceBindings: await listBindings(db, id),
         bindings: [],
         schemas: [{ name: 'counter', id: 1, revision: 1 }],

@@ -3,6 +3,7 @@ import { createSemaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { instanceAt, instancesAt } from '../src/instances/past-instances.js';
+import { readPast } from '../src/journal/broken-history.js';
 import { beginLifetimes, createLifetimes, instancesThen } from '../src/journal/lifetimes.js';
 import { openRuntimeDatabase, type PlantedDeployment, plantDeployment } from './journal-fixture.js';
 
@@ -113,6 +114,87 @@ test('a seq that the journal has not reached is refused', async () => {
     message: 'The journal ends at 1.',
   });
 });
+
+/** Three entries: H1 begins, changes and ends. */
+const plantThree = async (): Promise<PlantedDeployment> => {
+  const race = await plantDeployment(db);
+  for (const state of [{ wins: 1 }, { wins: 2 }, null]) await race.write('H1', state);
+  return race;
+};
+const changed = (id: number, seq: number, changes: string) =>
+  sql`update journal set changes = ${sql.raw(changes)} where deployment_id = ${id} and seq = ${seq}`;
+const reading = { db, clock: Date, verifying: createSemaphore(1) };
+const bounds = { signal, deadline: Date.now() + 600_000 };
+
+interface Tampering {
+  readonly tamper: (id: number) => ReturnType<typeof sql>;
+  readonly divergence: object;
+  /** Whether the lifetimes are those of the journal as it was before. */
+  readonly isComputed: boolean;
+}
+
+test.each<[string, Tampering]>([
+  [
+    'a creation became a change',
+    {
+      tamper: (id) => changed(id, 1, `jsonb_set(changes, '{0,op}', '"update"')`),
+      divergence: { seq: 1, what: 'wrong_hash' },
+      isComputed: true,
+    },
+  ],
+  [
+    'a change became a second creation',
+    {
+      tamper: (id) => changed(id, 2, `jsonb_set(changes, '{0,op}', '"create"')`),
+      divergence: { seq: 2, what: 'wrong_hash' },
+      isComputed: false,
+    },
+  ],
+  [
+    'changes are no list',
+    {
+      tamper: (id) => changed(id, 2, `'{}'`),
+      divergence: { seq: 2, what: 'wrong_hash' },
+      isComputed: false,
+    },
+  ],
+  [
+    'an index row was removed',
+    {
+      tamper: (id) => sql`delete from instance_changes where deployment_id = ${id} and seq = 1`,
+      divergence: { seq: 1, what: 'change_index_differs', instance: 'horse:H1' },
+      isComputed: false,
+    },
+  ],
+])('%s: the past names the entry at which the history does not hold', async (_what, tampering) => {
+  const race = await plantThree();
+  if (tampering.isComputed) await pageAt(race, 2);
+  await tampering.tamper(race.id).execute(db);
+  const broken = { code: 'history_broken', facts: { atSeq: 2, divergence: tampering.divergence } };
+  await expect(readPast(reading, race, 2, bounds, () => pageAt(race, 2))).rejects.toMatchObject(broken);
+  const one = { entitySchema: 'horse', instanceId: 'H1' };
+  await expect(
+    readPast(reading, race, 2, bounds, () => instanceAt(db, race.id, one, 2)),
+  ).rejects.toMatchObject(broken);
+});
+
+test('while another process verifies, the past says up to which entry the break is', async () => {
+  const race = await plantThree();
+  await changed(race.id, 2, `'{}'`).execute(db);
+  await verifyingElsewhere(race, () =>
+    expect(readPast(reading, race, 2, bounds, () => pageAt(race, 2))).rejects.toMatchObject({
+      code: 'history_broken',
+      message: expect.stringContaining('somewhere up to entry 2'),
+    }),
+  );
+});
+
+/** As long as `run` takes another process verifies the same deployment. */
+const verifyingElsewhere = ({ id }: PlantedDeployment, run: () => Promise<unknown>) =>
+  db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended('runtime.verify', ${id}))`.execute(trx);
+    await run();
+  });
 
 test('lifetimes are computed once, also after the reader has gone', async () => {
   const race = await plantDeployment(db);

@@ -102,6 +102,7 @@ export const ERRORS = {
   request_in_flight: meaning(409, 'The same request is in flight', true),
   push_not_failed: meaning(409, 'The push has not failed'),
   pay_to_address_missing: meaning(409, 'The deployment has no payment receiver'),
+  history_broken: meaning(409, 'The history does not hold'),
   prompt_too_large: meaning(409, 'The prompt is too large for the model'),
   // 412, 413, 415, 422, 429
   revision_mismatch: meaning(412, 'The instance has another revision'),

@@ -161,6 +161,7 @@ export const deploymentRpcs = {
       'unknown_chain',
       'unknown_deployment',
       'unknown_entity_schema',
+      'history_broken',
       'limit_reached',
       'change_too_large',
       'write_conflict',

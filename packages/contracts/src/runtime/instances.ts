@@ -87,7 +87,7 @@ export const instanceRpcs = {
       summary: 'List entity instances, current or at an earlier position of the history',
     },
     access: { scope: 'read', relation: 'visible' },
-    errors: ['deployment_not_found', 'entity_instance_not_found', 'page_too_deep'],
+    errors: ['deployment_not_found', 'entity_instance_not_found', 'page_too_deep', 'history_broken'],
     params: deploymentPath,
     query: z.strictObject({
       entitySchema: schemaName.describe('Only instances of this entity schema.'),
@@ -134,7 +134,7 @@ export const instanceRpcs = {
       summary: 'Get an entity instance, current or at an earlier position of the history',
     },
     access: { scope: 'read', relation: 'visible' },
-    errors: ['deployment_not_found', 'entity_instance_not_found', 'ambiguous_instance'],
+    errors: ['deployment_not_found', 'entity_instance_not_found', 'ambiguous_instance', 'history_broken'],
     params: instancePath,
     query: z.strictObject({
       ...whichSchema.shape,

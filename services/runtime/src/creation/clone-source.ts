@@ -1,4 +1,10 @@
-import { fieldProblem, type NewDeployment, parseReference, ServiceError } from '@orrery/contracts';
+import {
+  type DeploymentSource,
+  fieldProblem,
+  type NewDeployment,
+  parseReference,
+  ServiceError,
+} from '@orrery/contracts';
 import { sql } from 'kysely';
 import { type BindingClaims, type NewBinding, newBindings } from '../bindings/binding-rules.js';
 import { listBindings } from '../bindings/binding-store.js';
@@ -6,6 +12,7 @@ import type { CatalogClient, SchemaClaim } from '../catalog/catalog-client.js';
 import type { RuntimeLimits } from '../config.js';
 import type { Db } from '../database/db.js';
 import { tooManyInstances } from '../execution/check-changes.js';
+import { type BrokenHistoryDependencies, type CallBounds, readPast } from '../journal/broken-history.js';
 import { headOf } from '../journal/journal-store.js';
 import { snapshotAt } from '../journal/snapshot.js';
 import type { Binding } from '../state/deployment-state.js';
@@ -14,6 +21,8 @@ import type { Binding } from '../state/deployment-state.js';
 export interface CloneSource {
   readonly id: number;
   readonly address: string;
+  /** What it began as a copy of itself. */
+  readonly source: DeploymentSource | null;
   /** The entry after which the instances are taken; `undefined`: as they are now. */
   readonly seq: number | undefined;
 }
@@ -43,12 +52,12 @@ async function readSource(
   db: Db,
   { worldId, ownerAccountId }: { worldId: number; ownerAccountId: number },
   given: string,
-): Promise<{ id: number; address: string } | undefined> {
+): Promise<Omit<CloneSource, 'seq'> | undefined> {
   const reference = parseReference(given);
   if (reference === undefined) return undefined;
   return db
     .selectFrom('deployments')
-    .select(['id', 'address'])
+    .select(['id', 'address', 'source'])
     .where((where) =>
       'id' in reference ? where('id', '=', reference.id) : where('address', '=', reference.address),
     )
@@ -80,26 +89,31 @@ export interface ClaimedCopies {
   readonly schemas: readonly SchemaClaim[];
 }
 
-export interface CloneDependencies extends BindingClaims {
+export interface CloneDependencies extends BindingClaims, BrokenHistoryDependencies {
   readonly db: Db;
   readonly catalog: Pick<CatalogClient, 'claimVersions' | 'claimSchemas'>;
   readonly limits: RuntimeLimits;
 }
 
-/** `explicit` bindings win over copied ones of the same event. @throws `limit_reached`, `unknown_entity_schema` */
+/** `explicit` bindings win over copied ones of the same event. @throws `limit_reached`, `unknown_entity_schema`, `history_broken` */
 export async function claimCopies(
   dependencies: CloneDependencies,
   source: CloneSource,
   home: { address: string; worldId: number },
   explicit: readonly NewBinding[],
-  at: Date,
+  { at, ...bounds }: CallBounds & { at: Date },
 ): Promise<ClaimedCopies> {
   const sourceBindings = await listBindings(dependencies.db, source.id);
   const own = new Set(explicit.map(({ binding }) => binding.event));
   const copied = sourceBindings.filter(({ event }) => !own.has(event));
   refuseTooMany(own.size + copied.length, dependencies.limits);
   const bindings = await newBindings(dependencies, home, copied, '/sourceDeployment', at);
-  return { source, sourceBindings, bindings, schemas: await claimSchemas(dependencies, source, home) };
+  return {
+    source,
+    sourceBindings,
+    bindings,
+    schemas: await claimSchemas(dependencies, source, home, bounds),
+  };
 }
 
 function refuseTooMany(count: number, { bindingsPerDeployment: limit }: RuntimeLimits): void {
@@ -110,13 +124,16 @@ function refuseTooMany(count: number, { bindingsPerDeployment: limit }: RuntimeL
 }
 
 async function claimSchemas(
-  { db, catalog, limits }: CloneDependencies,
+  dependencies: CloneDependencies,
   source: CloneSource,
   { address, worldId }: { address: string; worldId: number },
+  bounds: CallBounds,
 ): Promise<readonly SchemaClaim[]> {
-  const { names, instances } = await (source.seq === undefined
-    ? contentNow(db, source.id)
-    : contentAt(db, source.id, source.seq));
+  const { db, catalog, limits } = dependencies;
+  const { id, seq } = source;
+  const { names, instances } = await (seq === undefined
+    ? contentNow(db, id)
+    : readPast(dependencies, source, seq, bounds, () => contentAt(db, id, seq)));
   if (instances > limits.instancesPerDeployment) throw tooManyInstances(limits.instancesPerDeployment);
   if (names.length === 0) return [];
   return catalog.claimSchemas({ address, world_id: worldId }, names).catch(asOfSource);

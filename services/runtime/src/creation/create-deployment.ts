@@ -122,10 +122,11 @@ async function untilUnchanged<T>(create: () => Promise<T>): Promise<T> {
 }
 
 async function planDeployment(
-  { db, catalog, bus, clock, models, chains, ids, limits }: CreationDependencies,
+  dependencies: CreationDependencies,
   { params, body }: RequestOf<Creation>,
   call: CallContext,
 ): Promise<DeploymentPlan> {
+  const { db, catalog, bus, clock, models, chains, ids, limits } = dependencies;
   const ownerAccountId = accountOf(call.caller);
   if (ownerAccountId === undefined) throw new ServiceError('forbidden');
   refuseLargeBody(body, limits);
@@ -138,8 +139,9 @@ async function planDeployment(
   const home = { ...world, address, ownerAccountId };
   const source = await findCloneSource(db, home, body);
   const explicit = await newBindings({ catalog, chains, ids }, home, body.bindings, '/bindings', at);
+  const { signal, deadline } = call;
   const copies =
-    source && (await claimCopies({ db, catalog, chains, ids, limits }, source, home, explicit, at));
+    source && (await claimCopies(dependencies, source, home, explicit, { at, signal, deadline }));
   const bindings = [...explicit, ...(copies?.bindings ?? [])];
   const locked =
     body.mode === 'locked' ? await lockNow({ db, catalog, models }, home, bindings, body.aiModelId) : null;

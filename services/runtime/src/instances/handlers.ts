@@ -19,6 +19,7 @@ import type {
 import { notFound } from '../deployments/deployment-rules.js';
 import type { OwnedHandlers } from '../deployments/owned-handlers.js';
 import { keyedItem } from '../idempotency/keyed-item.js';
+import { type BrokenHistoryDependencies, readPast } from '../journal/broken-history.js';
 import type { Lanes } from '../lanes/lanes.js';
 import { instanceNotFound } from './instance-rules.js';
 import { listInstances, recordOf } from './instance-store.js';
@@ -50,7 +51,7 @@ const pathOf = (
   entitySchema: entitySchema?.normalize('NFC'),
 });
 
-export interface InstanceReadDependencies extends PastListDependencies {
+export interface InstanceReadDependencies extends PastListDependencies, BrokenHistoryDependencies {
   readonly access: Pick<DeploymentAccess, 'visible' | 'see'>;
   readonly directory: Pick<DeploymentDirectory, 'find'>;
 }
@@ -59,23 +60,27 @@ export function instanceReads(dependencies: InstanceReadDependencies): Handlers<
   const { db, access, directory, reading } = dependencies;
   const readCurrent = createReadCurrent(db);
   return {
-    'instances.list': async ({ params, query }, { caller, signal }) => {
+    'instances.list': async ({ params, query }, { caller, signal, deadline }) => {
       refuseDeepPage(query);
       const entitySchema = query.entitySchema?.normalize('NFC');
-      const deployment = async () => (await access.see(params, caller)).id;
-      if (query.atSeq === undefined)
-        return reading.run(signal, async () => currentList(db, await deployment(), entitySchema, query));
-      const id = await reading.run(signal, deployment);
+      if (query.atSeq === undefined) {
+        const id = async () => (await access.see(params, caller)).id;
+        return reading.run(signal, async () => currentList(db, await id(), entitySchema, query));
+      }
+      const seen = await reading.run(signal, () => access.see(params, caller));
       const past = { entitySchema, seq: query.atSeq, page: query };
-      const { data, total } = await instancesAt(dependencies, id, past, signal);
+      const { data, total } = await readPast(dependencies, seen, past.seq, { signal, deadline }, () =>
+        instancesAt(dependencies, seen.id, past, signal),
+      );
       return { data, pagination: paginationOf(query, total) };
     },
-    'instances.get': async ({ params, query }, { caller, signal }) => {
+    'instances.get': async ({ params, query }, { caller, signal, deadline }) => {
       const path = pathOf(params, query);
       const { atSeq } = query;
       if (atSeq !== undefined) {
-        const past = async () => instanceAt(db, (await access.see(params, caller)).id, path, atSeq);
-        return withTag(await reading.run(signal, past));
+        const seen = await reading.run(signal, () => access.see(params, caller));
+        const past = () => reading.run(signal, () => instanceAt(db, seen.id, path, atSeq));
+        return withTag(await readPast(dependencies, seen, atSeq, { signal, deadline }, past));
       }
       const deployment = await directory.find(params);
       const current = deployment && (await readCurrent({ ...path, deploymentId: deployment.id }));
