@@ -9,9 +9,13 @@ const TEXTS = {
   no_schema: ({ entitySchema }, { known = [] }) =>
     `The world has no entity schema "${entitySchema}".${didYouMean(entitySchema, known)}`,
   absent: (name) => `There is no instance ${changeKey(name)} to delete.`,
-  not_loaded: (name) => `${changeKey(name)} exists and was not read.`,
-  delete: (name) => `This event may not delete ${changeKey(name)}.`,
-  create: (name) => `This event may not create ${changeKey(name)}.`,
+  not_loaded: (name) =>
+    `${changeKey(name)} exists and was not read. A model may change what the version's readEntities loads.`,
+  delete: (name) =>
+    `This event may not delete ${changeKey(name)}: that takes "delete": true in the version's guards.`,
+  create: (name) =>
+    `There is no instance ${changeKey(name)}, and this version may change existing instances only: its guards say "create": false. ` +
+    'Name an instance that exists, or create it first.',
   deny: (name, { attribute }) => `This event may not change "${attribute}" of ${changeKey(name)}.`,
   maxDelta: (name, { attribute, limit }) =>
     `This event may change "${attribute}" by at most ${limit} in ${changeKey(name)}.`,

@@ -35,6 +35,9 @@ describe('deleting', () => {
 test('creating is allowed unless it is forbidden', () => {
   expect(() => check({}, [change(null, {})], 'model')).not.toThrow();
   expect(() => check({ create: false }, [change(null, {})])).toThrow(refused('create'));
+  expect(() => check({ create: false }, [change(null, {})])).toThrow(
+    /^There is no instance horse:H1, and this version may change existing instances only: its guards say "create": false\./,
+  );
 });
 
 test('maxInstances bounds how many are changed', () => {
