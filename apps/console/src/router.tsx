@@ -11,6 +11,7 @@ import { readNewDeploymentSearch } from './deployments/new-deployment-search.js'
 import { Frame } from './layout/frame.js';
 import { NotFound } from './layout/not-found.js';
 import { PageFailed } from './layout/page-failed.js';
+import { defined, pageIn } from './layout/search-values.js';
 import { readLiveSearch } from './live/live-search.js';
 import { readPaymentsSearch } from './payments/payments-search.js';
 import { readPushesSearch } from './pushes/pushes-search.js';
@@ -70,6 +71,8 @@ const world = createRoute({
   getParentRoute: () => root,
   path: '/worlds/$world',
   component: lazyRouteComponent(() => import('./worlds/world-page.js'), 'WorldPage'),
+  // The page of its list of deployments.
+  validateSearch: ({ page }: Record<string, unknown>): { page?: number } => defined({ page: pageIn(page) }),
 });
 
 const schema = createRoute({

@@ -88,6 +88,19 @@ describeWithProgram('chromium', "chains and payments in a deployment's console",
     await row(2)
       .getByText(/^(confirmed|finalized)$/)
       .waitFor(slowly);
+
+    chain.isRefusing = true;
+    const { seq: skipped } = await execute();
+    await row(3).getByText('exceeds block gas limit').waitFor(slowly);
+    await row(3).getByRole('button', { name: 'Skip' }).click();
+    await page.getByRole('dialog').getByText(`Only the digest of entry ${skipped} goes to local`).waitFor();
+    await expectSound(watched);
+    chain.isRefusing = false;
+    await confirmInDialog(page, 'Skip');
+    await row(3)
+      .getByText(/^(confirmed|finalized)$/)
+      .waitFor(slowly);
+    await row(3).getByText('only its digest goes on-chain').waitFor();
     expect(watched.faults).toEqual([]);
   }, 120_000);
 

@@ -35,6 +35,9 @@ describeWithProgram('chromium', "a deployment's settings in the console", () => 
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The settings were not saved').waitFor();
     expect(await page.getByLabel('Address that payments go to').getAttribute('aria-invalid')).toBe('true');
+    // By its label; the pointer is a detail.
+    await page.getByRole('alert').getByText('Address that payments go to:').waitFor();
+    await page.getByRole('alert').getByText('/payToAddress', { exact: false }).waitFor();
     await expectSound(watched);
     await page.getByLabel('Address that payments go to').fill('0x2222222222222222222222222222222222222222');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -94,6 +97,10 @@ describeWithProgram('chromium', "a deployment's settings in the console", () => 
   it('make a new deployment of the events that are chosen, and delete it', async () => {
     await using watched = await house.open(`${path.split('/deployments')[0]}/deploy`);
     const { page } = watched;
+    await page.getByRole('navigation', { name: 'Where you are' }).getByText('New deployment').waitFor();
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await page.getByRole('heading', { name: 'Derby', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'New deployment' }).click();
     await page.getByLabel('training, version 1').uncheck();
     await expectSound(watched);
     await page.getByLabel('Name').fill('Season 2');

@@ -161,7 +161,13 @@ describeWithProgram('chromium', 'a deployment in the console', () => {
     await win(season, 'ALBA');
     await page.getByRole('listitem').filter({ hasText: 'horse:ALBA stamina: 40 now, 4 changes' }).waitFor();
     await page.waitForURL(/plot=.*of=|of=.*plot=/);
+    await page.getByRole('row', { name: /^Entry/ }).waitFor();
     await expectSound(watched);
+    for (const name of ['stamina', 'wins'])
+      await page.getByRole('button', { name, exact: true, pressed: true }).click();
+    await page.getByText('Choose an attribute to draw.').waitFor();
+    await page.reload();
+    await page.getByText('Choose an attribute to draw.').waitFor();
   });
 
   it('forks at the entry, and the fork begins with the state of then', async () => {

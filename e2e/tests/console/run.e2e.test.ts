@@ -86,6 +86,37 @@ describeWithProgram('chromium', 'an example world in the console', () => {
       await expectSound(watched);
     });
 
+    it('tries another version than the bound one, with what was entered, and executes only that one', async () => {
+      await using watched = await house.open('/');
+      const { page } = watched;
+      const { path } = await load(page, 'Sunday League');
+      const [, world = ''] = /worlds\/(0x\w+)/.exec(path) ?? [];
+      const of = { worldAddress: world, eventName: 'points_deducted' };
+      const versions = '/api/worlds/{worldAddress}/events/{eventName}/event-versions';
+      await house.orrery.post(versions, {
+        path: of,
+        body: {
+          inputSchema: { team: 'string', points: 'integer', note: 'string' },
+          stateChanges: { team: 'partial' },
+          mutationSettings: { mode: 'direct', template: { 'team:{{input.team}}': { points: 77 } } },
+        },
+      });
+      await page.goto(`${path}/run?event=points_deducted`);
+      await fill(page, { team: 'Oak', points: '3' });
+      await page.getByLabel('Version', { exact: true }).selectOption('2');
+      await page.getByLabel('note', { exact: true }).fill('x');
+      expect(await page.getByLabel('team', { exact: true }).inputValue()).toBe('Oak');
+      expect(await page.getByRole('button', { name: 'Execute' }).isDisabled()).toBe(true);
+      await click(page, 'Dry run');
+      await page.getByText('Version 2 would do this.').waitFor();
+      expect(await rowOf(page, 'Changes of team:Oak', /^points/)).toContain('77');
+      expect(page.url()).toContain('version=2');
+      await expectSound(watched);
+      await page.getByLabel('Version', { exact: true }).selectOption('1');
+      await page.getByLabel('reason', { exact: true }).waitFor();
+      expect(await page.getByRole('button', { name: 'Execute' }).isEnabled()).toBe(true);
+    });
+
     it('says which rule refuses an execution, leads to its entry, and keeps the input as JSON', async () => {
       await using watched = await house.open('/');
       const { page } = watched;
@@ -112,7 +143,12 @@ describeWithProgram('chromium', 'an example world in the console', () => {
 
       await page.goto(`${path}/run?event=evening`);
       await fill(page, { guest: 'Ada' });
+      const models = page.getByLabel('Model of dry runs');
+      await models.locator('option').nth(1).waitFor({ state: 'attached' });
+      await models.selectOption({ index: 1 });
+      const asked = page.waitForRequest(/execute\?/);
       await click(page, 'Dry run');
+      expect((await asked).url()).toMatch(/aiModelId=[\w.%-]+/);
       await seen(page, 'What would change');
       await page.getByText('Mill Village lies at a river').waitFor();
       await page.getByText('Proposal of the model').waitFor();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { BUILT_COMMAND, startNode } from '@orrery/testing/system';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
@@ -15,6 +15,8 @@ describeWithProgram('chromium', 'signing in to the console', () => {
   afterAll(() => house?.[Symbol.asyncDispose]());
 
   const stored = "sessionStorage.getItem('orrery.key')";
+  const isGood = async (token: string): Promise<boolean> =>
+    (await fetch(`${house.system.url}/api/me`, { headers: { authorization: `Bearer ${token}` } })).ok;
   const newLink = async (): Promise<string> => {
     const command = startNode(BUILT_COMMAND, house.system.commandEnv, { args: ['console'] });
     const [link] = await command.waitFor(/http\S+#code=[\w-]{43}/);
@@ -45,7 +47,31 @@ describeWithProgram('chromium', 'signing in to the console', () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in to Orrery' }).waitFor();
     expect(await page.evaluate(stored)).toBeNull();
+    // A key that a person gave outlives the session.
+    expect(await isGood(house.system.key)).toBe(true);
     expect(watched.faults).toEqual([]);
+  });
+
+  it('ends with the key that it made, and says where that could not be revoked', async () => {
+    await using watched = await house.open('/sign-in', { key: null });
+    const { page } = watched;
+    const signIn = async () => {
+      await page.goto(await newLink());
+      await page.getByRole('heading', { name: 'Worlds' }).waitFor();
+      return String(await page.evaluate(stored));
+    };
+    const first = await signIn();
+    expect(await isGood(first)).toBe(true);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in to Orrery' }).waitFor();
+    await vi.waitFor(async () => expect(await isGood(first)).toBe(false));
+    expect(await page.getByText('Your session has ended').count()).toBe(0);
+    const second = await signIn();
+    await page.route('**/api/keys/*', (route) => route.abort());
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('the key of the session could not be revoked').waitFor();
+    await expectSound(watched);
+    expect(await isGood(second)).toBe(true);
   });
 
   it('exchanges the code of a link once; no key and no used code stays in the address', async () => {

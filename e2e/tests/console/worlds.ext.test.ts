@@ -62,6 +62,9 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     const { page } = watched;
     await page.getByText('You have no worlds yet').waitFor();
     await button(page, 'New world').first().click();
+    await button(page, 'Create').click();
+    await page.getByLabel('Name').and(page.locator('[aria-invalid=true]')).waitFor();
+    await page.getByText('Give a value.').waitFor();
     await page.getByLabel('Name').fill('Racecourse');
     await page.getByLabel('Tags').fill('racing, horses');
     await expectSound(watched);
@@ -112,6 +115,15 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     const world = await derby();
     await using watched = await house.open(`/worlds/${world}/events/race`);
     const { page } = watched;
+    // What a version says, in words; its JSON is a click away.
+    await page.getByRole('heading', { name: 'Version 2', exact: true }).waitFor();
+    await page.getByText('whole number, may be left out').waitFor();
+    await page.getByText('horse: partial, attribute by attribute').waitFor();
+    await page.getByText('As JSON').click();
+    await page.getByRole('region', { name: 'Definition of version 2' }).waitFor();
+    await page.getByRole('link', { name: '1', exact: true }).click();
+    await page.getByRole('heading', { name: 'Version 1', exact: true }).waitFor();
+    await page.getByRole('link', { name: '2', exact: true }).click();
     const diff = page.getByRole('region', { name: 'Version 1 and version 2' });
     await diff.getByText('"laps": "integer?"').waitFor();
     expect(await diff.getByText('"stamina"').count()).toBe(0);
@@ -121,7 +133,7 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await page.getByLabel('Left').selectOption('2');
     await page.getByLabel('Right').selectOption('1');
     await page.getByRole('region', { name: 'Version 2 and version 1' }).waitFor();
-    expect(pathOf(page)).toBe('/worlds/W/events/race?left=2&right=1');
+    expect(pathOf(page)).toBe('/worlds/W/events/race?right=1&left=2');
     await page.reload();
     await page.getByRole('region', { name: 'Version 2 and version 1' }).waitFor();
   });
@@ -155,6 +167,10 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     const { page } = watched;
     await editor(page, 'Template').waitFor();
     await expectSound(watched);
+    // Typed over coloured text, which the browser by itself would do with style attributes.
+    await editor(page, 'Template').press('ControlOrMeta+a');
+    await editor(page, 'Template').pressSequentially('{"x": 2}');
+    expect(await editor(page, 'Template').innerText()).toBe('{"x": 2}');
     await writeEditor(
       page,
       'Template',
@@ -167,7 +183,7 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await expectSound(watched);
     await writeEditor(page, 'Template', '{ "horse:{{input.winner}}": { "stamina": ');
     await button(page, 'Save version 2').click();
-    await page.getByRole('alert').getByText('/mutationSettings/template').waitFor();
+    await page.getByRole('alert').getByText('Look at: Template.').waitFor();
     await writeEditor(page, 'Template', '{ "horse:{{input.winner}}": { "stamina": { "$increment": -10 } } }');
     await page.getByLabel('Started by').selectOption('cron');
     await page.getByLabel('Schedule').fill('30 8 * * 1');
@@ -197,6 +213,9 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     const world = await derby();
     await using watched = await house.open(`/worlds/${world}/new-event`);
     const { page } = watched;
+    await page.getByRole('navigation', { name: 'Where you are' }).getByText('New event').waitFor();
+    await button(page, 'Create the event').click();
+    await page.getByLabel('Name').and(page.locator('[aria-invalid=true]')).waitFor();
     await page.getByLabel('Name').fill('story');
     await writeEditor(page, 'Input', '{ "weather": "string" }');
     await button(page, 'Read a schema').click();
@@ -208,7 +227,72 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await expectSound(watched);
     await button(page, 'Create the event').click();
     await page.getByRole('heading', { name: 'story', level: 1 }).waitFor();
-    await page.getByRole('region', { name: 'Definition of version 1' }).waitFor();
+    await page.getByText('An AI model, asked with this prompt:').waitFor();
+    await page.getByText('It changes existing instances only and creates none.').waitFor();
     await expectSound(watched);
+  });
+
+  it('renames a schema and an event, and says at the name what the API refuses', async () => {
+    const world = await derby();
+    const path = { worldAddress: world };
+    await house.orrery.post('/api/worlds/{worldAddress}/entity-schemas', { path, body: { name: 'trak' } });
+    await using watched = await house.open(`/worlds/${world}/schemas/trak`);
+    const { page } = watched;
+    const rename = async (name: string, description: string) => {
+      await button(page, 'Edit').click();
+      await page.getByLabel('Name').fill(name);
+      await page.getByLabel('Description').fill(description);
+      await button(page, 'Save').click();
+    };
+    await rename('horse', '');
+    await page.getByLabel('Name').and(page.locator('[aria-invalid=true]')).waitFor();
+    await expectSound(watched);
+    await page.getByLabel('Name').fill('track');
+    await page.getByLabel('Description').fill('Where they run');
+    await confirmInDialog(page, 'Save');
+    await page.getByRole('heading', { name: 'track', level: 1 }).waitFor();
+    await page.getByText('Where they run').waitFor();
+    expect(pathOf(page)).toBe('/worlds/W/schemas/track');
+    await page.getByRole('link', { name: 'race', exact: true }).click();
+    await page.getByRole('heading', { name: 'race', level: 1, exact: true }).waitFor();
+    await rename('race_run', 'One race');
+    await page.getByRole('heading', { name: 'race_run', level: 1 }).waitFor();
+    await page.getByText('One race').waitFor();
+    expect(pathOf(page)).toBe('/worlds/W/events/race_run');
+    expect(watched.faults).toEqual([]);
+  });
+
+  it('leads to what lies beyond the first hundred of a list', async () => {
+    const world = await derby();
+    const path = { worldAddress: world };
+    const many = Array.from({ length: 101 }, (_, n) => n + 1);
+    const firstVersion = { stateChanges: { horse: 'partial' } } as const;
+    for (const n of many)
+      await house.orrery.post('/api/worlds/{worldAddress}/events', {
+        path,
+        body: { name: `event_${n}`, firstVersion },
+      });
+    for (const n of many.slice(0, 51))
+      await house.orrery.post('/api/worlds/{worldAddress}/deployments', {
+        path,
+        body: { name: `Season ${n}`, bindings: [] },
+      });
+    await using watched = await house.open(`/worlds/${world}`);
+    const { page } = watched;
+    await page.getByRole('navigation', { name: 'Main' }).getByText('and 72 more').waitFor();
+    await page.getByLabel('Find events').fill('event_101');
+    const events = page.getByRole('region', { name: 'Events', exact: true });
+    await events.getByRole('link', { name: 'event_101', exact: true }).waitFor();
+    expect(await events.getByRole('link').count()).toBe(1);
+    await page.getByText('1–50 of 51 deployments').waitFor();
+    await expectSound(watched);
+    await button(page, 'Next').click();
+    await page.getByRole('link', { name: 'Season 51', exact: true }).click();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await button(page, 'Bind an event').click();
+    await page.getByRole('dialog').getByLabel('Event', { exact: true }).selectOption('event_101');
+    await confirmInDialog(page, 'Bind');
+    await page.getByRole('row', { name: /^event_101 1/ }).waitFor();
+    expect(watched.faults).toEqual([]);
   });
 });

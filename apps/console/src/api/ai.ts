@@ -2,7 +2,7 @@ import type { components, Orrery } from '@orrery/sdk';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { deploymentPath } from './deployment-path.js';
 import { deploymentKey } from './deployments.js';
-import { readPage } from './read-page.js';
+import { readAll } from './read-page.js';
 import type { DeploymentRef } from './records.js';
 
 export type AiUsage = components['schemas']['AiUsage'];
@@ -24,6 +24,6 @@ export const usageQuery = (orrery: Orrery, ref: DeploymentRef, range: { from: st
 export const modelsQuery = (orrery: Orrery) =>
   queryOptions({
     queryKey: ['ai-models'],
-    queryFn: ({ signal }) => readPage(orrery, '/api/ai-models', { signal }),
+    queryFn: ({ signal }) => readAll(orrery, '/api/ai-models', { signal }),
     staleTime: 60_000,
   });

@@ -1,13 +1,13 @@
 import type { Orrery } from '@orrery/sdk';
 import { queryOptions } from '@tanstack/react-query';
-import { readPage } from './read-page.js';
+import { readAll } from './read-page.js';
 import { worldKey } from './worlds.js';
 
 export const eventsQuery = (orrery: Orrery, world: string) =>
   queryOptions({
     queryKey: [...worldKey(world), 'events'],
     queryFn: ({ signal }) =>
-      readPage(orrery, '/api/worlds/{worldAddress}/events', { path: { worldAddress: world }, signal }),
+      readAll(orrery, '/api/worlds/{worldAddress}/events', { path: { worldAddress: world }, signal }),
   });
 
 export const eventQuery = (orrery: Orrery, world: string, eventName: string) =>
@@ -24,7 +24,7 @@ export const versionsQuery = (orrery: Orrery, world: string, eventName: string) 
   queryOptions({
     queryKey: [...worldKey(world), 'events', eventName, 'versions'],
     queryFn: ({ signal }) =>
-      readPage(orrery, '/api/worlds/{worldAddress}/events/{eventName}/event-versions', {
+      readAll(orrery, '/api/worlds/{worldAddress}/events/{eventName}/event-versions', {
         path: { worldAddress: world, eventName },
         signal,
       }),

@@ -1,11 +1,11 @@
 import type { Orrery } from '@orrery/sdk';
 import { queryOptions } from '@tanstack/react-query';
-import { readPage } from './read-page.js';
+import { readAll } from './read-page.js';
 
 export const keysQuery = (orrery: Orrery) =>
   queryOptions({
     queryKey: ['keys'],
-    queryFn: ({ signal }) => readPage(orrery, '/api/keys', { signal }),
+    queryFn: ({ signal }) => readAll(orrery, '/api/keys', { signal }),
   });
 
 /** Who one is. */

@@ -2,7 +2,7 @@ import type { components, Orrery } from '@orrery/sdk';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { deploymentPath } from './deployment-path.js';
 import { deploymentKey } from './deployments.js';
-import { readPage } from './read-page.js';
+import { readAll, readPage } from './read-page.js';
 import type { DeploymentRef } from './records.js';
 
 export type Push = components['schemas']['Push'];
@@ -35,6 +35,6 @@ export const pushesQuery = (orrery: Orrery, ref: DeploymentRef, { page, chain, s
 export const chainsQuery = (orrery: Orrery) =>
   queryOptions({
     queryKey: ['chains'],
-    queryFn: ({ signal }) => readPage(orrery, '/api/chains', { signal }),
+    queryFn: ({ signal }) => readAll(orrery, '/api/chains', { signal }),
     staleTime: 60_000,
   });

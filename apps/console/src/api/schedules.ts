@@ -2,7 +2,7 @@ import type { components, Orrery } from '@orrery/sdk';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { deploymentPath } from './deployment-path.js';
 import { deploymentKey } from './deployments.js';
-import { readPage } from './read-page.js';
+import { readAll, readPage } from './read-page.js';
 import type { DeploymentRef } from './records.js';
 
 export type Schedule = components['schemas']['Schedule'];
@@ -18,7 +18,7 @@ export const schedulesQuery = (orrery: Orrery, ref: DeploymentRef) =>
   queryOptions({
     queryKey: schedulesKey(ref),
     queryFn: ({ signal }) =>
-      readPage(orrery, '/api/worlds/{worldAddress}/deployments/{address}/schedules', {
+      readAll(orrery, '/api/worlds/{worldAddress}/deployments/{address}/schedules', {
         path: deploymentPath(ref),
         signal,
       }),

@@ -1,13 +1,13 @@
 import type { Orrery } from '@orrery/sdk';
 import { queryOptions } from '@tanstack/react-query';
-import { readPage } from './read-page.js';
+import { readAll } from './read-page.js';
 import { worldKey } from './worlds.js';
 
 export const schemasQuery = (orrery: Orrery, world: string) =>
   queryOptions({
     queryKey: [...worldKey(world), 'schemas'],
     queryFn: ({ signal }) =>
-      readPage(orrery, '/api/worlds/{worldAddress}/entity-schemas', {
+      readAll(orrery, '/api/worlds/{worldAddress}/entity-schemas', {
         path: { worldAddress: world },
         signal,
       }),

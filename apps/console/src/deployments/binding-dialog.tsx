@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { EventBinding } from '../api/bindings.js';
 import { versionsQuery } from '../api/events.js';
 import { chainsQuery } from '../api/pushes.js';
@@ -9,6 +9,7 @@ import { Button } from '../ui/button.js';
 import { Actions, Dialog } from '../ui/dialog.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { CheckField, SelectField, TextField } from '../ui/field.js';
+import { Form } from '../ui/form.js';
 import { draftOfFilter, filterOf, type OnchainDraft, type PartDraft } from './onchain-draft.js';
 import { useBindingRequests } from './use-binding-requests.js';
 import { useDeploymentRef } from './use-deployment-ref.js';
@@ -37,13 +38,12 @@ export function BindingDialog({ binding, unbound, onClose, onDone }: BindingDial
     },
     onSuccess: onDone,
   });
-  const submit = (submitted: FormEvent) => {
-    submitted.preventDefault();
+  const submit = () => {
     save.mutate();
   };
   return (
     <Dialog title={binding === undefined ? 'Bind an event' : `Binding of ${event}`} open onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-4">
+      <Form onSubmit={submit} className="grid gap-4">
         {binding === undefined && (
           <SelectField
             label="Event"
@@ -65,7 +65,7 @@ export function BindingDialog({ binding, unbound, onClose, onDone }: BindingDial
             {binding === undefined ? 'Bind' : 'Save'}
           </Button>
         </Actions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

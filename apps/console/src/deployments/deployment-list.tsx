@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { deploymentsQuery } from '../api/deployments.js';
 import { eventsQuery } from '../api/events.js';
 import type { Deployment } from '../api/records.js';
@@ -9,13 +9,16 @@ import { Badge } from '../ui/badge.js';
 import { ButtonLink } from '../ui/button.js';
 import { Empty } from '../ui/empty.js';
 import { Section } from '../ui/page.js';
+import { Pager } from '../ui/pager.js';
 import { type Column, Table } from '../ui/table.js';
 import { Time } from '../ui/time.js';
 
 /** The deployments of a world, and the way to a new one. */
 export function DeploymentList({ world }: { world: string }) {
   const orrery = useOrrery();
-  const query = useQuery(deploymentsQuery(orrery, world));
+  const { page = 1 } = useSearch({ from: '/worlds/$world' });
+  const navigate = useNavigate({ from: '/worlds/$world' });
+  const query = useQuery(deploymentsQuery(orrery, world, page));
   const { data: events } = useQuery(eventsQuery(orrery, world));
   const hasNoEvents = events?.data.length === 0;
   const create = (
@@ -30,19 +33,26 @@ export function DeploymentList({ world }: { world: string }) {
       actions={query.data && query.data.data.length > 0 && create}
     >
       <Await query={query} what="the deployments">
-        {({ data }) =>
+        {({ data, pagination }) =>
           data.length === 0 ? (
             <Empty title="Nothing runs this world yet." action={create}>
               A deployment holds instances, executes events and keeps their history.
               {hasNoEvents && ' Begin below: first an entity schema, then an event.'}
             </Empty>
           ) : (
-            <Table
-              label="Deployments"
-              columns={columnsOf(world)}
-              rows={data}
-              rowKey={({ address }) => address}
-            />
+            <>
+              <Table
+                label="Deployments"
+                columns={columnsOf(world)}
+                rows={data}
+                rowKey={({ address }) => address}
+              />
+              <Pager
+                pagination={pagination}
+                what="deployments"
+                onPage={(next) => void navigate({ search: { page: next } })}
+              />
+            </>
           )
         }
       </Await>

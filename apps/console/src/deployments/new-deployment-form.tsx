@@ -1,25 +1,27 @@
 import type { components } from '@orrery/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useRef, useState } from 'react';
-import { deploymentsQuery } from '../api/deployments.js';
+import { useRef, useState } from 'react';
+import { deploymentPagesKey } from '../api/deployments.js';
 import type { Deployment, Event } from '../api/records.js';
 import { newKey } from '../run/execute.js';
 import { useOrrery } from '../session/use-session.js';
-import { Button } from '../ui/button.js';
+import { Button, ButtonLink } from '../ui/button.js';
 import { Actions } from '../ui/dialog.js';
 import { ErrorNote, problemAt, problemsOf } from '../ui/error-note.js';
 import { CheckField, TextField } from '../ui/field.js';
+import { fieldsOf } from '../ui/field-labels.js';
+import { Form } from '../ui/form.js';
 import { Card } from '../ui/page.js';
 import { EventChoice } from './event-choice.js';
 import { draftOfSettings, EMPTY_SETTINGS, settingsOf } from './settings-draft.js';
-import { isSettingsPointer, ModelAndPaymentFields, NameFields } from './settings-fields.js';
+import { ModelAndPaymentFields, NameFields, SETTINGS_LABELS } from './settings-fields.js';
 
 export interface NewDeploymentFormProps {
   world: string;
   /** What can be bound; a clone has the bindings of its source. */
   events: readonly Event[];
-  source?: Deployment;
+  source?: Deployment | undefined;
   /** The entry of the source that is offered to fork at. */
   seq?: number | undefined;
 }
@@ -31,8 +33,7 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
   const [at, setAt] = useState(seq === undefined ? '' : String(seq));
   const create = useCreation(world);
   const fields = { draft: settings, onChange: setSettings, error: create.error };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     create.mutate({
       ...settingsOf(settings),
       mode: isLocked ? 'locked' : 'upgradable',
@@ -43,7 +44,7 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
   };
   return (
     <Card>
-      <form onSubmit={submit} className="grid grid-cols-1 gap-5">
+      <Form onSubmit={submit} className="grid grid-cols-1 gap-5">
         {source && (
           <TextField
             label={`Fork ${source.name} after entry`}
@@ -70,21 +71,43 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
         <ErrorNote
           error={create.error}
           title="The deployment was not created"
-          shownElsewhere={(pointer) => isSettingsPointer(pointer) || pointer === '/sourceSeq'}
+          nameOf={nameOf}
+          shownElsewhere={isAtField}
         />
         <Actions>
+          <Cancel world={world} source={source} />
           <Button type="submit" look="primary" pending={create.isPending}>
             {source ? 'Clone' : 'Create the deployment'}
           </Button>
         </Actions>
-      </form>
+      </Form>
     </Card>
   );
 }
 
+/** Back to where one came from. */
+const Cancel = ({ world, source }: Pick<NewDeploymentFormProps, 'world' | 'source'>) =>
+  source === undefined ? (
+    <ButtonLink to="/worlds/$world" params={{ world }}>
+      Cancel
+    </ButtonLink>
+  ) : (
+    <ButtonLink
+      to="/worlds/$world/deployments/$deployment/settings"
+      params={{ world, deployment: source.address }}
+    >
+      Cancel
+    </ButtonLink>
+  );
+
 /** What was refused must be seen; undefined leaves it to the person whether the part is open. */
 const isRefusedInside = (error: unknown): true | undefined =>
-  problemsOf(error).some(({ pointer }) => isSettingsPointer(pointer)) || undefined;
+  problemsOf(error).some(({ pointer }) => pointer in SETTINGS_LABELS) || undefined;
+
+const LABELS = { ...SETTINGS_LABELS, '/sourceSeq': 'After entry', '/bindings': 'Events that it runs' };
+const { nameOf } = fieldsOf(LABELS);
+/** The choice of events shows no mistakes. */
+const isAtField = (pointer: string): boolean => pointer in LABELS && pointer !== '/bindings';
 
 function startOf(source: Deployment | undefined, seq: number | undefined) {
   if (source === undefined) return EMPTY_SETTINGS;
@@ -114,7 +137,7 @@ function useCreation(world: string) {
       });
     },
     onSuccess: async ({ address }) => {
-      await cache.invalidateQueries({ queryKey: deploymentsQuery(orrery, world).queryKey, exact: true });
+      await cache.invalidateQueries({ queryKey: deploymentPagesKey(world) });
       await navigate({
         to: '/worlds/$world/deployments/$deployment/live',
         params: { world, deployment: address },

@@ -3,6 +3,7 @@ import { modelsQuery } from '../api/ai.js';
 import { useOrrery } from '../session/use-session.js';
 import { problemAt } from '../ui/error-note.js';
 import { CheckField, SelectField, TextArea, TextField } from '../ui/field.js';
+import type { FieldLabels } from '../ui/field-labels.js';
 import type { SettingsDraft } from './settings-draft.js';
 
 export interface SettingsFieldsProps {
@@ -14,9 +15,15 @@ export interface SettingsFieldsProps {
   isModelFixed?: boolean;
 }
 
-/** Pointers into the body that these fields show themselves. */
-export const isSettingsPointer = (pointer: string): boolean =>
-  /^\/(name|description|aiModelId|aiDailyBudgetUsd|payToAddress|isLLMPublic)$/.test(pointer);
+/** The labels of these fields, by pointers into the body. They show themselves what is wrong with them. */
+export const SETTINGS_LABELS: FieldLabels = {
+  '/name': 'Name',
+  '/description': 'Description',
+  '/aiModelId': 'Model of AI events',
+  '/aiDailyBudgetUsd': 'Daily budget of models',
+  '/payToAddress': 'Address that payments go to',
+  '/isLLMPublic': 'Prompts and answers of models are public',
+};
 
 type Set = <K extends keyof SettingsDraft>(name: K) => (value: SettingsDraft[K]) => void;
 const setterOf =

@@ -1,17 +1,21 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { deploymentPath } from '../api/deployment-path.js';
-import { deploymentsQuery } from '../api/deployments.js';
+import { deploymentsKey } from '../api/deployments.js';
 import type { Deployment } from '../api/records.js';
 import { useOrrery } from '../session/use-session.js';
 import { Button } from '../ui/button.js';
 import { Actions } from '../ui/dialog.js';
 import { ErrorNote } from '../ui/error-note.js';
+import { fieldsOf } from '../ui/field-labels.js';
+import { Form } from '../ui/form.js';
 import { Card } from '../ui/page.js';
 import { Said } from '../ui/said.js';
 import { changedSettings, draftOfSettings, editsOf, type SettingsDraft } from './settings-draft.js';
-import { isSettingsPointer, ModelAndPaymentFields, NameFields } from './settings-fields.js';
+import { ModelAndPaymentFields, NameFields, SETTINGS_LABELS } from './settings-fields.js';
 import { useDeploymentRef } from './use-deployment-ref.js';
+
+const FIELDS = fieldsOf(SETTINGS_LABELS);
 
 export function SettingsForm({ deployment }: { deployment: Deployment }) {
   const orrery = useOrrery();
@@ -30,7 +34,7 @@ export function SettingsForm({ deployment }: { deployment: Deployment }) {
         body: changes,
       }),
     onSuccess: async () => {
-      await cache.invalidateQueries({ queryKey: deploymentsQuery(orrery, ref.world).queryKey });
+      await cache.invalidateQueries({ queryKey: deploymentsKey(ref.world) });
       setEdited({});
     },
   });
@@ -39,22 +43,17 @@ export function SettingsForm({ deployment }: { deployment: Deployment }) {
     onChange: (next: SettingsDraft) => setEdited(editsOf(stored, next)),
     error: save.error,
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (isChanged) save.mutate();
   };
   return (
     <Card>
-      <form onSubmit={submit}>
+      <Form onSubmit={submit}>
         <div className="grid grid-cols-1 gap-4">
           <NameFields {...fields} />
           <ModelAndPaymentFields {...fields} isModelFixed={deployment.mode === 'locked'} />
         </div>
-        <ErrorNote
-          error={save.error}
-          title="The settings were not saved"
-          shownElsewhere={isSettingsPointer}
-        />
+        <ErrorNote error={save.error} title="The settings were not saved" {...FIELDS} />
         <Said message={save.data?.message} />
         <Actions>
           {isChanged && <Button onClick={() => setEdited({})}>Undo</Button>}
@@ -62,7 +61,7 @@ export function SettingsForm({ deployment }: { deployment: Deployment }) {
             Save
           </Button>
         </Actions>
-      </form>
+      </Form>
     </Card>
   );
 }

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { deploymentPath } from '../api/deployment-path.js';
-import { deploymentKey, deploymentsQuery } from '../api/deployments.js';
+import { deploymentKey, deploymentsKey } from '../api/deployments.js';
 import type { Deployment } from '../api/records.js';
 import { useOrrery } from '../session/use-session.js';
 import { Button, ButtonLink } from '../ui/button.js';
@@ -69,7 +69,7 @@ function useVerbs() {
       orrery.answer('post', `/api/worlds/{worldAddress}/deployments/{address}/${verb}`, {
         path: deploymentPath(ref),
       }),
-    onSettled: () => cache.invalidateQueries({ queryKey: deploymentsQuery(orrery, ref.world).queryKey }),
+    onSettled: () => cache.invalidateQueries({ queryKey: deploymentsKey(ref.world) }),
   });
   return { act, perform: (verb: Verb) => act.mutateAsync(verb) };
 }
@@ -152,7 +152,7 @@ function Deletion({ name, isLocked }: { name: string; isLocked: boolean }) {
     await orrery.delete('/api/worlds/{worldAddress}/deployments/{address}', { path: deploymentPath(ref) });
     await navigate({ to: '/worlds/$world', params: { world: ref.world } });
     cache.removeQueries({ queryKey: deploymentKey(ref) });
-    await cache.invalidateQueries({ queryKey: deploymentsQuery(orrery, ref.world).queryKey });
+    await cache.invalidateQueries({ queryKey: deploymentsKey(ref.world) });
   };
   return (
     <Line

@@ -16,7 +16,8 @@ export function KeyActions({ record: { id, name }, isOwn, onToken }: KeyActionsP
   const keys = [['keys'], ['me']];
   const rotate = useChange(async (orrery) => {
     const created = await orrery.post('/api/keys/{id}/rotate', { path: { id } });
-    if (isOwn) session.start(created.token);
+    // Its token is shown, so that it may be used elsewhere too.
+    if (isOwn) session.start(created.token, 'given');
     return created.token;
   }, keys);
   const revoke = useChange(async (orrery) => {

@@ -1,10 +1,12 @@
 import type { components } from '@orrery/sdk';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useChange } from '../api/use-change.js';
 import { Button } from '../ui/button.js';
 import { Actions, Dialog } from '../ui/dialog.js';
 import { ErrorNote, problemAt } from '../ui/error-note.js';
 import { CheckField, SelectField, TextField } from '../ui/field.js';
+import { fieldsOf } from '../ui/field-labels.js';
+import { Form } from '../ui/form.js';
 
 type KeyBody = components['schemas']['CreateKey'];
 type Scope = KeyBody['scopes'][number];
@@ -70,15 +72,14 @@ function KeyForm({ own, pending, error, onSubmit, onCancel }: KeyFormProps) {
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<readonly Scope[]>(['read']);
   const [days, setDays] = useState<Days>('30');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const expiresAt = days === '' ? {} : { expiresAt: inDays(Number(days)) };
     onSubmit({ name: name.trim(), scopes: [...scopes], ...expiresAt });
   };
   const toggle = (scope: Scope) => (isOn: boolean) =>
     setScopes((now) => (isOn ? [...now, scope] : now.filter((one) => one !== scope)));
   return (
-    <form onSubmit={submit} className="space-y-4">
+    <Form onSubmit={submit} className="space-y-4">
       <TextField
         label="Name"
         required
@@ -103,16 +104,18 @@ function KeyForm({ own, pending, error, onSubmit, onCancel }: KeyFormProps) {
         </div>
       </fieldset>
       <SelectField label="It is good" value={days} onChange={setDays} options={LIVES} />
-      <ErrorNote title="No key was made" error={error} shownElsewhere={(pointer) => pointer === '/name'} />
+      <ErrorNote title="No key was made" error={error} {...FIELDS} />
       <Actions>
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" look="primary" pending={pending} disabled={scopes.length === 0}>
           Create
         </Button>
       </Actions>
-    </form>
+    </Form>
   );
 }
+
+const FIELDS = fieldsOf({ '/name': 'Name' });
 
 const DAY_MS = 86_400_000;
 const inDays = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();

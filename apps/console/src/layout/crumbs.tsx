@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useMatches, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { deploymentQuery } from '../api/deployments.js';
 import { worldQuery } from '../api/worlds.js';
@@ -8,6 +8,7 @@ import { useOrrery } from '../session/use-session.js';
 /** Where one is: the world, and what in it. The last one is the page itself. */
 export function Crumbs() {
   const { world, deployment, schema, event } = useParams({ strict: false });
+  const task = useTask();
   if (world === undefined) return null;
   return (
     <nav aria-label="Where you are" className="min-w-0">
@@ -23,15 +24,42 @@ export function Crumbs() {
           </Link>
         </Crumb>
         {schema !== undefined && <Crumb>{schema}</Crumb>}
-        {event !== undefined && <Crumb>{event}</Crumb>}
+        {event !== undefined && (
+          <Crumb>
+            {task === undefined ? (
+              event
+            ) : (
+              <Link to="/worlds/$world/events/$event" params={{ world, event }} className="hover:text-text">
+                {event}
+              </Link>
+            )}
+          </Crumb>
+        )}
         {deployment !== undefined && (
           <Crumb>
             <DeploymentName world={world} deployment={deployment} />
           </Crumb>
         )}
+        {task !== undefined && <Crumb>{task}</Crumb>}
       </ol>
     </nav>
   );
+}
+
+/** What the page is for, where that is no thing with a name yet. */
+function useTask(): string | undefined {
+  const { version, source } = useSearch({ strict: false });
+  const route = useMatches({ select: (matches) => matches.at(-1)?.routeId });
+  switch (route) {
+    case '/worlds/$world/new-event':
+      return 'New event';
+    case '/worlds/$world/events/$event/edit':
+      return version === undefined ? 'New version' : `Edit version ${version}`;
+    case '/worlds/$world/deploy':
+      return source === undefined ? 'New deployment' : 'Clone a deployment';
+    default:
+      return undefined;
+  }
 }
 
 const Crumb = ({ children }: { children: ReactNode }) => (

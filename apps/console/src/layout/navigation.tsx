@@ -1,6 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { createLink, Link, useRouterState } from '@tanstack/react-router';
 import { type AnchorHTMLAttributes, type ReactNode, type Ref, useEffect, useState } from 'react';
+import { signOut } from '../session/sign-out.js';
 import { useSession } from '../session/use-session.js';
 import { Button } from '../ui/button.js';
 import { Dialog } from '../ui/dialog.js';
@@ -29,11 +29,6 @@ export const NavigationLink = createLink(({ className = '', ...rest }: AnchorPro
 /** `children`: what belongs to where one is. */
 export function Navigation({ children }: { children?: ReactNode }) {
   const session = useSession();
-  const cache = useQueryClient();
-  const leave = () => {
-    cache.clear();
-    session.end();
-  };
   return (
     <nav aria-label="Main" className="flex grow flex-col px-2 pb-3">
       <ul className="space-y-0.5">
@@ -53,7 +48,7 @@ export function Navigation({ children }: { children?: ReactNode }) {
         </a>
         <div className="flex items-center justify-between gap-2">
           <ThemeSwitch />
-          <Button size="small" look="quiet" onClick={leave}>
+          <Button size="small" look="quiet" onClick={() => void signOut(session)}>
             Sign out
           </Button>
         </div>

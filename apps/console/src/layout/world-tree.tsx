@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { deploymentsQuery } from '../api/deployments.js';
 import { eventsQuery } from '../api/events.js';
@@ -31,8 +31,8 @@ function Tree({ world }: { world: string }) {
       >
         {data.name}
       </NavigationLink>
-      <Branch title="Deployments" total={deployments?.pagination.total}>
-        {deployments?.data.map(({ address, name }) => (
+      <Branch title="Deployments" world={world} total={deployments?.pagination.total}>
+        {deployments?.data.slice(0, MOST_SHOWN).map(({ address, name }) => (
           <li key={address}>
             <NavigationLink
               to="/worlds/$world/deployments/$deployment"
@@ -43,8 +43,8 @@ function Tree({ world }: { world: string }) {
           </li>
         ))}
       </Branch>
-      <Branch title="Events" total={events?.pagination.total}>
-        {events?.data.map(({ name }) => (
+      <Branch title="Events" world={world} total={events?.pagination.total}>
+        {events?.data.slice(0, MOST_SHOWN).map(({ name }) => (
           <li key={name}>
             <NavigationLink to="/worlds/$world/events/$event" params={{ world, event: name }}>
               {name}
@@ -52,8 +52,8 @@ function Tree({ world }: { world: string }) {
           </li>
         ))}
       </Branch>
-      <Branch title="Entity schemas" total={schemas?.pagination.total}>
-        {schemas?.data.map(({ name }) => (
+      <Branch title="Entity schemas" world={world} total={schemas?.pagination.total}>
+        {schemas?.data.slice(0, MOST_SHOWN).map(({ name }) => (
           <li key={name}>
             <NavigationLink to="/worlds/$world/schemas/$schema" params={{ world, schema: name }}>
               {name}
@@ -65,20 +65,35 @@ function Tree({ world }: { world: string }) {
   );
 }
 
-const Branch = ({
-  title,
-  total,
-  children,
-}: {
+/** Of a branch; the page of the world lists all. */
+const MOST_SHOWN = 30;
+
+interface BranchProps {
   title: string;
+  world: string;
   total: number | undefined;
   children: ReactNode;
-}) =>
+}
+
+const Branch = ({ title, world, total, children }: BranchProps) =>
   total ? (
     <div className="mt-2.5">
-      <h2 className="flex justify-between px-2 pb-0.5 text-xs font-semibold text-muted">
+      <h2 className="flex justify-between px-2 pb-0.5 text-sm font-semibold text-muted">
         {title} <span className="font-normal">{total}</span>
       </h2>
-      <ul>{children}</ul>
+      <ul>
+        {children}
+        {total > MOST_SHOWN && (
+          <li>
+            <Link
+              to="/worlds/$world"
+              params={{ world }}
+              className="block rounded-md px-2 py-1 text-sm text-muted hover:bg-hover hover:text-text"
+            >
+              and {total - MOST_SHOWN} more <span className="sr-only">of {title.toLowerCase()}</span>
+            </Link>
+          </li>
+        )}
+      </ul>
     </div>
   ) : null;

@@ -1,14 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-import { deploymentQuery } from '../api/deployments.js';
+import { useState } from 'react';
+import { deploymentPagesKey, deploymentQuery } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
-import { worldKey } from '../api/worlds.js';
 import { useOrrery } from '../session/use-session.js';
 import { Button } from '../ui/button.js';
 import { Actions, Dialog } from '../ui/dialog.js';
 import { ErrorNote, problemAt } from '../ui/error-note.js';
 import { TextField } from '../ui/field.js';
+import { fieldsOf } from '../ui/field-labels.js';
+import { Form } from '../ui/form.js';
 
 interface ForkProps {
   deployment: DeploymentRef;
@@ -35,6 +36,8 @@ export function Fork({ deployment, seq }: ForkProps) {
   );
 }
 
+const FIELDS = fieldsOf({ '/name': 'Name' });
+
 function ForkForm({ deployment: { world, deployment }, seq, onClose }: ForkProps & { onClose: () => void }) {
   const orrery = useOrrery();
   const client = useQueryClient();
@@ -49,7 +52,7 @@ function ForkForm({ deployment: { world, deployment }, seq, onClose }: ForkProps
         body: { name, bindings: [], sourceDeployment: source?.address ?? deployment, sourceSeq: seq },
       }),
     onSuccess: async ({ address }) => {
-      await client.invalidateQueries({ queryKey: [...worldKey(world), 'deployments'], exact: true });
+      await client.invalidateQueries({ queryKey: deploymentPagesKey(world) });
       onClose();
       await navigate({
         to: '/worlds/$world/deployments/$deployment/live',
@@ -57,28 +60,29 @@ function ForkForm({ deployment: { world, deployment }, seq, onClose }: ForkProps
       });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     fork.mutate();
   };
   return (
-    <form onSubmit={submit}>
+    <Form onSubmit={submit}>
       <p className="mb-3 text-muted">
         The new deployment begins with the instances as they were after entry {seq} and with the events that
         are bound now. What happens there changes nothing here.
       </p>
-      <TextField label="Name" value={name} onChange={setName} error={problemAt(fork.error, '/name')} />
-      <ErrorNote
-        error={fork.error}
-        title="The fork was not made"
-        shownElsewhere={(pointer) => pointer === '/name'}
+      <TextField
+        label="Name"
+        required
+        value={name}
+        onChange={setName}
+        error={problemAt(fork.error, '/name')}
       />
+      <ErrorNote error={fork.error} title="The fork was not made" {...FIELDS} />
       <Actions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" pending={fork.isPending}>
           Fork
         </Button>
       </Actions>
-    </form>
+    </Form>
   );
 }

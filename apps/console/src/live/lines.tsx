@@ -63,7 +63,7 @@ export function Lines({ deployment, tail, seq, onGo }: LinesProps) {
             size="small"
             look={chosen.includes(name) ? 'primary' : 'secondary'}
             aria-pressed={chosen.includes(name)}
-            onClick={() => void change({ of: toggled(chosen, name) })}
+            onClick={() => void change({ of: toggled(chosen, name) ?? [] })}
           >
             {name}
           </Button>
@@ -97,7 +97,10 @@ function Drawing({ histories, chosen, over, seq, head, onGo }: DrawingProps) {
   );
   const points = lines.map((line) => line.points);
   const [x = [], ...columns] = useMemo(() => plotColumns(points, over, head), [points, over, head]);
-  if (lines.length === 0) return <p className="text-muted">No numbers yet.</p>;
+  if (lines.length === 0)
+    return (
+      <p className="text-muted">{chosen.length === 0 ? 'Choose an attribute to draw.' : 'No numbers yet.'}</p>
+    );
   const labels = lines.map(({ label }) => label);
   const marked = over === 'seq' ? seq : points.flat().findLast((point) => point.seq <= seq)?.time;
   return (

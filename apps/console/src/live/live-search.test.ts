@@ -23,13 +23,17 @@ it('leaves out what it cannot mean', () => {
     event: {},
     instance: 'no colon',
     plot: ['no colon', null],
-    of: [],
+    of: {},
     over: 'seq',
     x: 1,
   };
   expect(readLiveSearch(search)).toEqual({});
   expect(readLiveSearch({ seq: '0' })).toEqual({});
   expect(readLiveSearch({ seq: 'NaN', schema: 'x'.repeat(601) })).toEqual({});
+});
+
+it('tells that no attribute is drawn from none being chosen yet', () => {
+  expect(readLiveSearch({ of: [] })).toEqual({ of: [] });
 });
 
 it('takes names of digits for names', () => {

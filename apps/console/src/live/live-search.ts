@@ -12,7 +12,7 @@ export interface LiveSearch {
   readonly instance?: string;
   /** Instances that the chart draws, as `schema:instanceId`. */
   readonly plot?: readonly string[];
-  /** Numeric attributes that the chart draws. */
+  /** Numeric attributes that the chart draws; empty: none; absent: the one that changes most often. */
   readonly of?: readonly string[];
   /** The chart's horizontal axis; absent: seq. */
   readonly over?: 'time';
@@ -41,7 +41,7 @@ export function readLiveSearch(search: Readonly<Record<string, unknown>>): LiveS
     ...(event !== undefined && { event }),
     ...(instance?.includes(':') && { instance }),
     ...(plot.length > 0 && { plot }),
-    ...(of.length > 0 && { of }),
+    ...((of.length > 0 || isNone(search['of'])) && { of }),
     ...(search['over'] === 'time' && { over: 'time' }),
   };
 }
@@ -57,6 +57,8 @@ const namesIn = (value: unknown): string[] =>
     0,
     MAX_PLOTTED,
   );
+
+const isNone = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 /** Adds what is not there and takes away what is; undefined for none, so that the address does not hold it. */
 export function toggled(names: readonly string[] | undefined, name: string): readonly string[] | undefined {

@@ -1,16 +1,18 @@
 import type { components } from '@orrery/sdk';
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { deploymentKey, deploymentQuery } from '../api/deployments.js';
 import type { DeploymentRef, EntitySchema } from '../api/records.js';
 import { useChange } from '../api/use-change.js';
 import { emptyObject, type Problems, readDraft } from '../run/drafts.js';
 import { MemberControls } from '../run/input-form.js';
+import { placeWords } from '../run/place-words.js';
 import { useOrrery } from '../session/use-session.js';
 import { Button } from '../ui/button.js';
 import { Actions, Dialog } from '../ui/dialog.js';
 import { ErrorNote, problemAt, problemsOf } from '../ui/error-note.js';
 import { SelectField, TextField } from '../ui/field.js';
+import { Form } from '../ui/form.js';
 import { formOfState } from './attribute-form.js';
 
 type InstanceBody = components['schemas']['NewEntityInstance'];
@@ -65,14 +67,13 @@ function InstanceForm({ deployment, schemas, begin, onClose }: InstanceFormProps
       }),
     [[...deploymentKey(deployment), 'instances']],
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const read = state.read();
     if (read) create.mutate({ entitySchema, instanceId, state: read }, { onSuccess: onClose });
   };
   const problems = state.problems.size > 0 ? state.problems : stateProblems(create.error);
   return (
-    <form onSubmit={submit} className="space-y-4">
+    <Form onSubmit={submit} className="space-y-4">
       <SelectField
         label="Schema"
         value={entitySchema}
@@ -104,6 +105,7 @@ function InstanceForm({ deployment, schemas, begin, onClose }: InstanceFormProps
         error={create.error}
         title="The instance was not created"
         shownElsewhere={(pointer) => pointer === '/instanceId' || STATE.test(pointer)}
+        nameOf={nameOf}
       />
       <Actions>
         <Button onClick={onClose}>Cancel</Button>
@@ -111,12 +113,20 @@ function InstanceForm({ deployment, schemas, begin, onClose }: InstanceFormProps
           Create
         </Button>
       </Actions>
-    </form>
+    </Form>
   );
 }
 
 const STATE = /^\/state(?=\/|$)/;
 const NONE: Problems = new Map();
+
+/** The label of a field: of an attribute its name. */
+const nameOf = (pointer: string): string | undefined =>
+  pointer === '/instanceId'
+    ? 'Instance id'
+    : STATE.test(pointer)
+      ? placeWords(pointer.replace(STATE, ''))
+      : undefined;
 
 /** What the service found wrong in the state, by pointers into it. */
 const stateProblems = (error: unknown): Problems =>

@@ -66,12 +66,21 @@ describe('reading', () => {
     expect(readDraft(race, filled)).toEqual({ value: input, problems: new Map() });
   });
 
-  it('leaves out what is optional and empty, and keeps a required text that is empty', () => {
+  it('leaves out what is optional and empty, and says where a required text is empty', () => {
     const draft = { ...emptyObject(race), odds: '', weather: '', extra: '', car: { speed: '1' } };
     expect(readDraft(race, draft)).toEqual({
-      value: { raceId: '', laps: 3, night: false, car: { speed: 1 } },
-      problems: new Map(),
+      value: { laps: 3, night: false, car: { speed: 1 } },
+      problems: new Map([['/raceId', 'Give a value.']]),
     });
+  });
+
+  it('takes an empty text where one is the default', () => {
+    const root = rootOf({
+      type: 'object',
+      required: ['note'],
+      properties: { note: { type: 'string', default: '' } },
+    });
+    expect(readDraft(root, emptyObject(root))).toEqual({ value: { note: '' }, problems: new Map() });
   });
 
   it('says at its place what is missing or no value', () => {

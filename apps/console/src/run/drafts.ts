@@ -96,13 +96,20 @@ function readObject(field: ObjectField, draft: ObjectDraft, at: string, problems
 }
 
 function readMember({ field, isRequired }: Member, draft: Draft, at: string, problems: Collected): unknown {
-  const isText = field.kind === 'text' && isRequired;
-  if (draft === undefined || (draft === '' && !isText)) {
+  // A text that begins empty may be empty; another one was forgotten.
+  const isGiven = field.kind === 'text' && isRequired && field.initial === '';
+  if (draft === undefined || (draft === '' && !isGiven)) {
     if (isRequired) problems.set(at, field.kind === 'choice' ? 'Choose one.' : 'Give a value.');
     return undefined;
   }
   return readValue(field, draft, at, problems);
 }
+
+/** An item was added by hand: an empty text is meant. */
+const readItem = (field: Field, draft: Draft, at: string, problems: Collected): unknown =>
+  field.kind === 'text' && draft === ''
+    ? ''
+    : readMember({ name: '', isRequired: true, field }, draft, at, problems);
 
 function readValue(field: Field, draft: Draft, at: string, problems: Collected): unknown {
   switch (field.kind) {
@@ -110,7 +117,7 @@ function readValue(field: Field, draft: Draft, at: string, problems: Collected):
       return readObject(field, (draft ?? {}) as ObjectDraft, at, problems);
     case 'list':
       return ((draft ?? []) as readonly Draft[]).map((item, index) =>
-        readMember({ name: '', isRequired: true, field: field.item }, item, below(at, index), problems),
+        readItem(field.item, item, below(at, index), problems),
       );
     case 'number':
       return readNumber(String(draft), field.isWhole, at, problems);

@@ -8,36 +8,52 @@ import { useOrrery } from '../session/use-session.js';
 import { Button } from '../ui/button.js';
 import { problemsOf } from '../ui/error-note.js';
 import { Card } from '../ui/page.js';
+import { isByModel } from '../worlds/events/version-words.js';
 import type { Problems } from './drafts.js';
-import { executeEvent, isUndecided, newKey, type Outcome, tryEvent } from './execute.js';
+import { ModelChoice } from './dry-run-choice.js';
+import { executeEvent, isUndecided, newKey, type Otherwise, type Outcome, tryEvent } from './execute.js';
 import { formOf } from './form-model.js';
 import { InputEditor } from './input-editor.js';
-import { enteredOf, readEntered, startOf } from './input-state.js';
+import { type Entered, enteredOf, partOf, readEntered, startOf } from './input-state.js';
 import { FailureView, OutcomeView } from './outcome-view.js';
 import { Waiting } from './waiting.js';
 
 export interface EventRunnerProps {
   version: EventVersion;
+  /** The version that is bound: only that is executed. */
+  bound: number;
   /** What the form starts with. */
   given: JsonObject | undefined;
+  /** Called with what is entered, as far as it can be read. */
+  onInput: (input: JsonObject) => void;
 }
 
 const NONE: Problems = new Map();
 
 /** The input of one event, and what became of it. A new event or version gets a new one of these. */
-export function EventRunner({ version, given }: EventRunnerProps) {
+export function EventRunner({ version, bound, given, onInput }: EventRunnerProps) {
   const form = useMemo(() => formOf(version.inputSchema), [version.inputSchema]);
   const [entered, setEntered] = useState(() => (given ? enteredOf(form, given) : startOf(form)));
   const [problems, setProblems] = useState(NONE);
+  const [aiModelId, setModel] = useState('');
   const isAi = isByModel(version);
-  const { run, isStale } = useRun(version, isAi, entered);
+  const isBound = version.version === bound;
+  const otherwise: Otherwise = {
+    ...(!isBound && { eventVersion: version.version }),
+    ...(aiModelId !== '' && { aiModelId }),
+  };
+  const { run, isStale } = useRun(version, isAi, entered, otherwise);
+  const enter = (next: Entered) => {
+    setEntered(next);
+    onInput(partOf(form, next));
+  };
   const start = (kind: Outcome['kind']) => {
     const read = readEntered(form, entered);
     setProblems(read.ok ? NONE : read.problems);
     if (read.ok) run.mutate({ kind, input: read.value, entered });
   };
   const shown = problems.size > 0 || isStale ? problems : inputProblems(run.error);
-  const isTried = run.data?.kind === 'dry run' && !isStale;
+  const isTried = isBound && aiModelId === '' && run.data?.kind === 'dry run' && !isStale;
   return (
     <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(18rem,5fr)_minmax(0,8fr)]">
       <Card>
@@ -48,7 +64,8 @@ export function EventRunner({ version, given }: EventRunnerProps) {
             start(isTried ? 'execution' : 'dry run');
           }}
         >
-          <InputEditor form={form} entered={entered} onChange={setEntered} problems={shown} />
+          <InputEditor form={form} entered={entered} onChange={enter} problems={shown} />
+          {isAi && <ModelChoice value={aiModelId} onChange={setModel} />}
           <div className="mt-4 flex flex-wrap gap-2">
             <Button
               look={isTried ? 'secondary' : 'primary'}
@@ -61,7 +78,7 @@ export function EventRunner({ version, given }: EventRunnerProps) {
             <Button
               look={isTried ? 'primary' : 'secondary'}
               pending={run.isPending && run.variables.kind === 'execution'}
-              disabled={run.isPending}
+              disabled={run.isPending || !isBound}
               onClick={() => start('execution')}
             >
               Execute
@@ -71,6 +88,7 @@ export function EventRunner({ version, given }: EventRunnerProps) {
             {isAi
               ? 'A model decides. A dry run asks it too, and costs the same.'
               : 'A dry run shows the change and commits nothing.'}
+            {!isBound && ` Executed is version ${bound}, which is bound.`}
           </p>
         </form>
       </Card>
@@ -93,9 +111,6 @@ export function EventRunner({ version, given }: EventRunnerProps) {
   );
 }
 
-const isByModel = ({ mutationSettings, behaviorPrompt }: EventVersion): boolean =>
-  (mutationSettings?.mode ?? (behaviorPrompt ? 'ai' : 'direct')) === 'ai';
-
 /** What the service found wrong in the input, by pointers into it. */
 const inputProblems = (error: unknown): Problems =>
   new Map(
@@ -112,7 +127,7 @@ interface Attempt {
 }
 
 /** Tries and executions of one event; `isStale`: the form has changed since the last one. */
-function useRun({ event }: EventVersion, isSlow: boolean, entered: unknown) {
+function useRun({ event }: EventVersion, isSlow: boolean, entered: unknown, otherwise: Otherwise) {
   const orrery = useOrrery();
   const ref = useDeploymentRef();
   const cache = useQueryClient();
@@ -120,7 +135,7 @@ function useRun({ event }: EventVersion, isSlow: boolean, entered: unknown) {
   const undecided = useRef<{ input: string; key: string }>(undefined);
   const run = useMutation({
     mutationFn: ({ kind, input }: Attempt) => {
-      if (kind === 'dry run') return tryEvent(orrery, ref, { event, input });
+      if (kind === 'dry run') return tryEvent(orrery, ref, { event, input }, otherwise);
       const text = JSON.stringify(input);
       if (undecided.current?.input !== text) undecided.current = { input: text, key: newKey() };
       const { key } = undecided.current;

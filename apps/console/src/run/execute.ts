@@ -1,6 +1,7 @@
 import type { components } from '@orrery/sdk';
 import {
   type DryRunAnswer,
+  type DryRunOptions,
   type ExecutionAnswer,
   type JsonObject,
   type Orrery,
@@ -27,15 +28,17 @@ export type Outcome =
       readonly entry: HistoryEntry;
     };
 
-/** Tries an event without committing anything. @param eventVersion another than the bound one */
+/** What a dry run may do otherwise than an execution would: another version, another model. */
+export type Otherwise = Pick<DryRunOptions, 'eventVersion' | 'aiModelId'>;
+
+/** Tries an event without committing anything. */
 export async function tryEvent(
   orrery: Orrery,
   ref: DeploymentRef,
   request: Request,
-  eventVersion?: number,
+  otherwise: Otherwise = {},
 ): Promise<Outcome> {
-  const options = eventVersion === undefined ? {} : { eventVersion };
-  const answer = await orrery.deployment(ref.world, ref.deployment).dryRun(request, options);
+  const answer = await orrery.deployment(ref.world, ref.deployment).dryRun(request, otherwise);
   return { kind: 'dry run', answer, before: await statesBefore(orrery, ref, answer.stateChanges) };
 }
 

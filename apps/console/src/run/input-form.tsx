@@ -77,12 +77,18 @@ function TextControl(props: AnyControl) {
     onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
     className: isJson ? 'control font-mono text-sm' : 'control',
     spellCheck: field.kind === 'text' && field.isLong,
+    'aria-required': props.isRequired,
     autoComplete: 'off',
   };
   const hint = [isJson && 'JSON', hintOf(props)].filter(Boolean).join(': ');
   const isLong = isJson || (field.kind === 'text' && field.isLong);
   return (
-    <LabelledControl label={label} hint={hint || undefined} error={problems.get(pointer)}>
+    <LabelledControl
+      label={label}
+      hint={hint || undefined}
+      required={props.isRequired}
+      error={problems.get(pointer)}
+    >
       {(control) =>
         isLong ? (
           <textarea rows={isJson ? 2 : 4} {...shared} {...control} />
@@ -104,10 +110,16 @@ function inputModeOf(field: Field): 'numeric' | 'decimal' | undefined {
 function Choice(props: AnyControl & { options: readonly string[] }) {
   const { draft, onChange, pointer, problems, label, options } = props;
   return (
-    <LabelledControl label={label} hint={hintOf(props)} error={problems.get(pointer)}>
+    <LabelledControl
+      label={label}
+      hint={hintOf(props)}
+      required={props.isRequired}
+      error={problems.get(pointer)}
+    >
       {(control) => (
         <select
           {...control}
+          aria-required={props.isRequired}
           className="control"
           value={typeof draft === 'string' ? draft : ''}
           onChange={({ target }) => onChange(target.value)}

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { formOf } from './form-model.js';
-import { asForm, asJson, enteredOf, readEntered, startOf } from './input-state.js';
+import { asForm, asJson, enteredOf, partOf, readEntered, startOf } from './input-state.js';
 
 const form = formOf({ raceId: 'string', laps: 'integer?' });
 const any = formOf(null);
@@ -35,4 +35,10 @@ it('says what is wrong with a text', () => {
   expect(problemOf('{"a":1}')).toBeUndefined();
   expect(problemOf('[1]')).toBe('An input is a JSON object: { … }.');
   expect(problemOf('{')).toMatch(/^This is not JSON/);
+});
+
+it('gives as much as can be read already', () => {
+  expect(partOf(form, { as: 'form', draft: { raceId: '', laps: '3' } })).toEqual({ laps: 3 });
+  expect(partOf(any, { as: 'json', text: '{"a":1}' })).toEqual({ a: 1 });
+  expect(partOf(any, { as: 'json', text: '{' })).toEqual({});
 });

@@ -30,6 +30,13 @@ export function readEntered(form: InputForm, entered: Entered): ReadInput {
   return problems.size === 0 ? { ok: true, value } : { ok: false, problems };
 }
 
+/** As much of the input as can be read already. */
+export function partOf(form: InputForm, entered: Entered): JsonObject {
+  if (entered.as === 'form') return form.kind === 'form' ? readDraft(form.root, entered.draft).value : {};
+  const read = readText(entered.text);
+  return read.ok ? read.value : {};
+}
+
 function readText(text: string): ReadInput {
   const wrong = (words: string): ReadInput => ({ ok: false, problems: new Map([['', words]]) });
   try {

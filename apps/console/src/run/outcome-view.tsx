@@ -4,12 +4,15 @@ import { Badge } from '../ui/badge.js';
 import { CopyableCode } from '../ui/copy.js';
 import { Details } from '../ui/details.js';
 import { ErrorNote } from '../ui/error-note.js';
+import { labelAt } from '../ui/field-labels.js';
 import { JsonView } from '../ui/json-view.js';
 import { Card } from '../ui/page.js';
 import { Time } from '../ui/time.js';
+import { VERSION_LABELS } from '../worlds/events/version-labels.js';
 import { ChangeTable } from './change-table.js';
 import { ExchangeView } from './exchange-view.js';
 import { failedEntryOf, isUndecided, llmOfError, type Outcome } from './execute.js';
+import { placeWords } from './place-words.js';
 
 /** What a try would do, or what an execution has done. */
 export function OutcomeView({ outcome }: { outcome: Outcome }) {
@@ -91,6 +94,7 @@ export function FailureView({ error, kind, inForm }: FailureProps) {
         error={error}
         title={kind === 'dry run' ? 'The dry run failed' : 'The execution failed'}
         shownElsewhere={inForm}
+        nameOf={nameOf}
       />
       {seq !== undefined && (
         <p>
@@ -111,6 +115,12 @@ export function FailureView({ error, kind, inForm }: FailureProps) {
       )}
     </Card>
   );
+}
+
+/** A part of the input, of the version that was run, or of an instance as it would have become. */
+function nameOf(pointer: string): string | undefined {
+  if (/^\/input(\/|$)/.test(pointer)) return placeWords(pointer.slice('/input'.length)) ?? 'Input';
+  return labelAt(VERSION_LABELS, pointer) ?? placeWords(pointer);
 }
 
 interface FailureProps {

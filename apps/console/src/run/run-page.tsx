@@ -1,6 +1,7 @@
 import type { JsonObject } from '@orrery/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useRef } from 'react';
 import { bindingsQuery, type EventBinding } from '../api/bindings.js';
 import { versionQuery } from '../api/versions.js';
 import { useDeploymentRef } from '../deployments/use-deployment-ref.js';
@@ -9,7 +10,9 @@ import { Await } from '../ui/await.js';
 import { ButtonLink } from '../ui/button.js';
 import { Empty } from '../ui/empty.js';
 import { SelectField } from '../ui/field.js';
+import { VersionChoice } from './dry-run-choice.js';
 import { EventRunner } from './event-runner.js';
+import type { RunSearch } from './run-search.js';
 
 /** Runs an event: its input, a dry run, the execution. */
 export function RunPage() {
@@ -39,10 +42,14 @@ export function RunPage() {
 
 function ChosenEvent({ bindings }: { bindings: readonly EventBinding[] }) {
   const from = '/worlds/$world/deployments/$deployment/run';
-  const { event, input } = useSearch({ from });
+  const { event, version, input } = useSearch({ from });
   const navigate = useNavigate({ from });
   const chosen = bindings.find((binding) => binding.event === event) ?? bindings[0];
+  // What was entered goes on in the form of another version.
+  const entered = useRef<JsonObject>(undefined);
   if (chosen === undefined) return null;
+  const shown = version ?? chosen.eventVersion;
+  const show = (next: RunSearch) => void navigate({ search: next, replace: true, resetScroll: false });
   return (
     <>
       {event !== undefined && chosen.event !== event && (
@@ -50,31 +57,53 @@ function ChosenEvent({ bindings }: { bindings: readonly EventBinding[] }) {
           The event {event} is not bound here.
         </p>
       )}
-      <SelectField
-        label="Event"
-        className="mb-4 max-w-md"
-        value={chosen.event}
-        onChange={(next) => void navigate({ search: { event: next }, replace: true })}
-        options={bindings.map((binding) => [
-          binding.event,
-          `${binding.event} (version ${binding.eventVersion})`,
-        ])}
-      />
-      <BoundEvent
-        key={`${chosen.event} ${chosen.eventVersion} ${JSON.stringify(input)}`}
+      <div className="mb-4 grid max-w-2xl gap-4 sm:grid-cols-2">
+        <SelectField
+          label="Event"
+          value={chosen.event}
+          onChange={(next) => {
+            entered.current = undefined;
+            show({ event: next });
+          }}
+          options={bindings.map((binding) => [
+            binding.event,
+            `${binding.event} (version ${binding.eventVersion})`,
+          ])}
+        />
+        <VersionChoice
+          binding={chosen}
+          value={shown}
+          onChange={(next) =>
+            show({ event: chosen.event, ...(next !== chosen.eventVersion && { version: next }) })
+          }
+        />
+      </div>
+      <ShownVersion
+        key={`${chosen.event} ${shown} ${JSON.stringify(input)}`}
         binding={chosen}
-        input={input}
+        shown={shown}
+        given={entered.current ?? input}
+        onInput={(value) => {
+          entered.current = value;
+        }}
       />
     </>
   );
 }
 
-function BoundEvent({ binding, input }: { binding: EventBinding; input: JsonObject | undefined }) {
+interface ShownVersionProps {
+  binding: EventBinding;
+  shown: number;
+  given: JsonObject | undefined;
+  onInput: (input: JsonObject) => void;
+}
+
+function ShownVersion({ binding: { event, eventVersion }, shown, ...input }: ShownVersionProps) {
   const { world } = useDeploymentRef();
-  const query = useQuery(versionQuery(useOrrery(), world, binding.event, binding.eventVersion));
+  const query = useQuery(versionQuery(useOrrery(), world, event, shown));
   return (
     <Await query={query} what="the event">
-      {(version) => <EventRunner version={version} given={input} />}
+      {(version) => <EventRunner version={version} bound={eventVersion} {...input} />}
     </Await>
   );
 }

@@ -6,9 +6,14 @@ import { isObject } from './json.js';
 export interface RunSearch {
   /** The event that is chosen. */
   event?: string | undefined;
+  /** Another version than the bound one, for dry runs. */
+  version?: number | undefined;
   /** What its form starts with, such as the input of an earlier execution. */
   input?: JsonObject | undefined;
 }
 
-export const readRunSearch = ({ event, input }: Record<string, unknown>): RunSearch =>
-  defined({ event: nameIn(event), input: isObject(input) ? input : undefined });
+const versionIn = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : undefined;
+
+export const readRunSearch = ({ event, version, input }: Record<string, unknown>): RunSearch =>
+  defined({ event: nameIn(event), version: versionIn(version), input: isObject(input) ? input : undefined });

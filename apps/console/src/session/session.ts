@@ -6,36 +6,58 @@ export interface Session {
   readonly orrery: Orrery;
   /** The key, undefined before the sign-in and after the session's end. */
   current(): string | undefined;
-  /** What the API said when it refused the key; undefined when the person left by themselves. */
+  /** Whether a sign-in made the key, for this session alone: a key that the person gave outlives it. */
+  isMade(): boolean;
+  /** Why the session ended, such as what the API said when it refused the key; undefined when the person left. */
   endedBy(): string | undefined;
-  start(key: string): void;
+  start(key: string, origin: KeyOrigin): void;
   /** `reason`: the API's words. */
   end(reason?: string): void;
+  /** Tells a person who has left what they should know; nothing where they have signed in again. */
+  say(reason: string): void;
   /** Calls back after each change; the returned function ends that. */
   subscribe(listener: () => void): () => void;
 }
 
+/** `given`: the person had the key, or was shown it. `made`: a sign-in made it, and nobody else knows it. */
+export type KeyOrigin = 'given' | 'made';
+
 const PLACE = 'orrery.key';
+const MADE_PLACE = 'orrery.key-made';
 
 /** `storage` is the tab's: other tabs, and the next visit, sign in again. */
 export function createSession(storage: Storage = sessionStorage): Session {
   const listeners = new Set<() => void>();
   let key = storage.getItem(PLACE) ?? undefined;
   let reason: string | undefined;
-  const change = (next: string | undefined, why?: string) => {
-    key = next;
-    reason = why;
-    if (next === undefined) storage.removeItem(PLACE);
-    else storage.setItem(PLACE, next);
+  const tell = () => {
     for (const listener of listeners) listener();
   };
   return {
     orrery: createOrrery({ url: location.origin, token: () => key ?? '' }),
     current: () => key,
+    isMade: () => key !== undefined && storage.getItem(MADE_PLACE) === key,
     endedBy: () => reason,
-    start: (next) => change(next),
+    start: (next, origin) => {
+      key = next;
+      reason = undefined;
+      storage.setItem(PLACE, next);
+      if (origin === 'made') storage.setItem(MADE_PLACE, next);
+      else storage.removeItem(MADE_PLACE);
+      tell();
+    },
     end: (why) => {
-      if (key !== undefined) change(undefined, why);
+      if (key === undefined) return;
+      key = undefined;
+      reason = why;
+      storage.removeItem(PLACE);
+      storage.removeItem(MADE_PLACE);
+      tell();
+    },
+    say: (words) => {
+      if (key !== undefined) return;
+      reason = words;
+      tell();
     },
     subscribe: (listener) => {
       listeners.add(listener);

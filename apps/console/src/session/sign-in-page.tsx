@@ -1,18 +1,19 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import mark from '../layout/mark.svg';
 import { ThemeSwitch } from '../layout/theme-switch.js';
 import { Button } from '../ui/button.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { TextField } from '../ui/field.js';
+import { Form } from '../ui/form.js';
 import { Progress } from '../ui/progress.js';
 import { checkKey, exchangeCode, readMethods, signInWithWallet } from './sign-in.js';
-import { useSession } from './use-session.js';
+import { useEnding, useSession } from './use-session.js';
 import { type BrowserWallet, useWallets } from './wallets.js';
 
 export function SignInPage() {
-  const reason = useSession().endedBy();
+  const reason = useEnding();
   useEffect(() => {
     document.title = 'Sign in · Orrery';
   }, []);
@@ -52,7 +53,7 @@ function CodeExchange() {
   const hash = useRouterState({ select: ({ location }) => location.hash });
   const { mutate, isPending, error } = useMutation({
     mutationFn: exchangeCode,
-    onSuccess: (token) => session.start(token),
+    onSuccess: (token) => session.start(token, 'made'),
   });
   const taken = useRef<string>(undefined);
   const code = codeIn(hash);
@@ -74,13 +75,15 @@ export const codeIn = (hash: string): string | undefined => /^code=([\w-]+)$/.ex
 function KeyForm() {
   const session = useSession();
   const [key, setKey] = useState('');
-  const signIn = useMutation({ mutationFn: checkKey, onSuccess: (token) => session.start(token) });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const signIn = useMutation({
+    mutationFn: checkKey,
+    onSuccess: (token) => session.start(token, 'given'),
+  });
+  const submit = () => {
     signIn.mutate(key.trim());
   };
   return (
-    <form onSubmit={submit}>
+    <Form onSubmit={submit}>
       <TextField
         label="API key"
         name="key"
@@ -96,7 +99,7 @@ function KeyForm() {
       <Button type="submit" look="primary" className="mt-4 w-full" pending={signIn.isPending}>
         Sign in
       </Button>
-    </form>
+    </Form>
   );
 }
 
@@ -127,7 +130,10 @@ function Wallets() {
 
 function WalletButton({ wallet }: { wallet: BrowserWallet }) {
   const session = useSession();
-  const signIn = useMutation({ mutationFn: signInWithWallet, onSuccess: (token) => session.start(token) });
+  const signIn = useMutation({
+    mutationFn: signInWithWallet,
+    onSuccess: (token) => session.start(token, 'made'),
+  });
   return (
     <>
       <Button className="mb-2 w-full" pending={signIn.isPending} onClick={() => signIn.mutate(wallet)}>

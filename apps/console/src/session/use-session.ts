@@ -12,3 +12,9 @@ export function useIsSignedIn(): boolean {
   const session = useSession();
   return useSyncExternalStore(session.subscribe, () => session.current() !== undefined);
 }
+
+/** Why the last session ended, where that is to be said. */
+export function useEnding(): string | undefined {
+  const session = useSession();
+  return useSyncExternalStore(session.subscribe, session.endedBy);
+}

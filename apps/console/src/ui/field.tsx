@@ -1,6 +1,7 @@
 import type { InputHTMLAttributes, ReactNode, SelectHTMLAttributes, TextareaHTMLAttributes } from 'react';
 import { useId } from 'react';
 import { classes } from './classes.js';
+import { useEmptiness } from './form.js';
 
 interface ControlProps {
   id: string;
@@ -13,19 +14,24 @@ export interface FieldProps {
   hint?: ReactNode;
   /** What is wrong with the value. */
   error?: string | undefined;
+  /** Says beside the label that it must not be empty; the control needs `required` too. */
+  required?: boolean | undefined;
   className?: string | undefined;
   children: (control: ControlProps) => ReactNode;
 }
 
 /** A label, the control, a hint and what is wrong, tied together for screen readers. */
-export function Field({ label, hint, error, className, children }: FieldProps) {
+export function Field({ label, hint, error, required, className, children }: FieldProps) {
   const id = useId();
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
   return (
     <div className={className}>
-      <label htmlFor={id} className="mb-1 block text-sm font-medium">
-        {label}
-      </label>
+      <div className="mb-1 flex items-baseline gap-2">
+        <label htmlFor={id} className="font-medium">
+          {label}
+        </label>
+        {required && <RequiredMark />}
+      </div>
       {children({
         id,
         'aria-describedby': described,
@@ -45,6 +51,13 @@ export function Field({ label, hint, error, className, children }: FieldProps) {
   );
 }
 
+/** Screen readers hear it of the control itself. */
+export const RequiredMark = () => (
+  <span aria-hidden="true" className="text-sm text-muted">
+    required
+  </span>
+);
+
 type About = Omit<FieldProps, 'children' | 'className'> & { className?: string | undefined };
 
 export interface TextFieldProps
@@ -55,8 +68,10 @@ export interface TextFieldProps
 }
 
 export function TextField({ label, hint, error, className, onChange, ...rest }: TextFieldProps) {
+  const { required, value } = rest;
+  const empty = useEmptiness(required, value);
   return (
-    <Field {...{ label, hint, error, className }}>
+    <Field {...{ label, hint, className, required }} error={empty ?? error}>
       {(control) => (
         <input
           type="text"

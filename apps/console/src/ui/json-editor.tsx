@@ -1,4 +1,5 @@
 import { lazy, Suspense } from 'react';
+import { RequiredMark } from './field.js';
 import type { EditorProblem } from './json-editor/problems.js';
 import { Progress } from './progress.js';
 
@@ -15,15 +16,18 @@ export interface JsonEditorProps {
   /** Lines that are seen at least. */
   rows?: number | undefined;
   readOnly?: boolean | undefined;
+  required?: boolean | undefined;
 }
 
 const Editor = lazy(() => import('./json-editor/editor.js'));
 
 /** An editor that marks mistakes at their place: those of JSON itself, and those that the API found. */
-export function JsonEditor({ label, hint, problems = [], ...rest }: JsonEditorProps) {
+export function JsonEditor({ label, hint, problems = [], required, ...rest }: JsonEditorProps) {
   return (
     <div>
-      <p className="mb-1 text-sm font-medium">{label}</p>
+      <p className="mb-1 flex items-baseline gap-2 font-medium">
+        {label} {required && <RequiredMark />}
+      </p>
       <Suspense fallback={<Progress label="Loading the editor" />}>
         <Editor {...rest} label={label} problems={problems} />
       </Suspense>

@@ -1,8 +1,10 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Button } from '../ui/button.js';
 import { Actions } from '../ui/dialog.js';
 import { ErrorNote, problemAt } from '../ui/error-note.js';
 import { TextField } from '../ui/field.js';
+import { fieldsOf } from '../ui/field-labels.js';
+import { Form } from '../ui/form.js';
 
 export interface NameValues {
   name: string;
@@ -23,12 +25,11 @@ export interface NameFormProps {
 export function NameForm({ values, verb, hint, pending, error, onSubmit, onCancel }: NameFormProps) {
   const [name, setName] = useState(values?.name ?? '');
   const [description, setDescription] = useState(values?.description ?? '');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     onSubmit({ name: name.trim(), description: description.trim() || null });
   };
   return (
-    <form onSubmit={submit} className="space-y-4">
+    <Form onSubmit={submit} className="space-y-4">
       <TextField
         label="Name"
         required
@@ -44,13 +45,15 @@ export function NameForm({ values, verb, hint, pending, error, onSubmit, onCance
         onChange={setDescription}
         error={problemAt(error, '/description')}
       />
-      <ErrorNote error={error} shownElsewhere={(pointer) => ['/name', '/description'].includes(pointer)} />
+      <ErrorNote error={error} {...FIELDS} />
       <Actions>
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" look="primary" pending={pending}>
           {verb}
         </Button>
       </Actions>
-    </form>
+    </Form>
   );
 }
+
+const FIELDS = fieldsOf({ '/name': 'Name', '/description': 'Description' });

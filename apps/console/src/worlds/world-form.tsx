@@ -1,9 +1,11 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { World } from '../api/records.js';
 import { Button } from '../ui/button.js';
 import { Actions } from '../ui/dialog.js';
 import { ErrorNote, problemAt } from '../ui/error-note.js';
 import { TextArea, TextField } from '../ui/field.js';
+import { fieldsOf } from '../ui/field-labels.js';
+import { Form } from '../ui/form.js';
 
 export interface WorldValues {
   name: string;
@@ -27,8 +29,7 @@ export function WorldForm({ world, verb, pending, error, onSubmit, onCancel }: W
   const [description, setDescription] = useState(world?.description ?? '');
   const [tags, setTags] = useState(world?.domainTags.join(', ') ?? '');
   const [seed, setSeed] = useState(world?.promptSeed ?? '');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     onSubmit({
       name: name.trim(),
       description: description.trim() || null,
@@ -37,7 +38,7 @@ export function WorldForm({ world, verb, pending, error, onSubmit, onCancel }: W
     });
   };
   return (
-    <form onSubmit={submit} className="space-y-4">
+    <Form onSubmit={submit} className="space-y-4">
       <TextField
         label="Name"
         required
@@ -67,19 +68,23 @@ export function WorldForm({ world, verb, pending, error, onSubmit, onCancel }: W
         hint="Every prompt of an AI event in this world begins with this text. Only you see it."
         error={problemAt(error, '/promptSeed')}
       />
-      <ErrorNote title="The world was not saved" error={error} shownElsewhere={isShown} />
+      <ErrorNote title="The world was not saved" error={error} {...FIELDS} />
       <Actions>
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" look="primary" pending={pending}>
           {verb}
         </Button>
       </Actions>
-    </form>
+    </Form>
   );
 }
 
-const isShown = (pointer: string): boolean =>
-  ['/name', '/description', '/domainTags', '/promptSeed'].includes(pointer);
+const FIELDS = fieldsOf({
+  '/name': 'Name',
+  '/description': 'Description',
+  '/domainTags': 'Tags',
+  '/promptSeed': 'Prompt seed',
+});
 
 /** `a, b` as a list; what is empty is left out. */
 export const listOf = (text: string): string[] =>

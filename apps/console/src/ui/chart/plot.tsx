@@ -108,7 +108,7 @@ function optionsOf({
     cursor: { y: false },
     series: [
       {
-        label: xKind,
+        label: X_LABELS[xKind],
         ...(xKind === 'day' && {
           value: (_plot: uPlot, day: number | null) => (day === null ? '–' : dayOf(day)),
         }),
@@ -132,6 +132,9 @@ function optionsOf({
     ],
   };
 }
+
+/** What stands before the value of x in the legend. */
+const X_LABELS = { seq: 'Entry', time: 'Time', day: 'Day' } as const;
 
 const dayOf = (at: number): string => new Date(at * 1000).toISOString().slice(0, 10);
 const monthAndDay = (at: number): string => dayOf(at).slice(5);

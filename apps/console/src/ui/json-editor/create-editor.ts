@@ -36,7 +36,7 @@ export function createEditor(options: EditorOptions): RunningEditor {
     EditorView.contentAttributes.of({ 'aria-label': options.label }),
     EditorState.readOnly.of(readOnly),
     themeFor(options.rows),
-    EditorView.domEventHandlers({ beforeinput: replaceRange }),
+    EditorView.domEventHandlers({ beforeinput: replaceSelection }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) onChange(update.state.doc.toString());
     }),
@@ -70,20 +70,22 @@ export function createEditor(options: EditorOptions): RunningEditor {
 
 /**
  * Typing over a selection. Left to the browser, it would keep the look of the replaced text by a style attribute, which
- * the content security policy refuses.
+ * the content security policy refuses. In a shadow root the event does not say what it would replace: the editor's own
+ * selection does.
  */
-function replaceRange(event: InputEvent, view: EditorView): boolean {
-  const [range] = event.getTargetRanges();
-  if (event.inputType !== 'insertText' || event.data === null || range === undefined) return false;
-  if (range.collapsed || view.composing || view.state.readOnly) return false;
-  const from = view.posAtDOM(range.startContainer, range.startOffset);
-  const to = view.posAtDOM(range.endContainer, range.endOffset);
+function replaceSelection(event: InputEvent, view: EditorView): boolean {
+  const { data, inputType } = event;
+  const { state } = view;
+  const { from, to, empty } = state.selection.main;
+  if (inputType !== 'insertText' || data === null || empty || view.composing || state.readOnly) return false;
   event.preventDefault();
-  view.dispatch({
-    changes: { from, to, insert: event.data },
-    selection: { anchor: from + event.data.length },
-    userEvent: 'input.type',
-  });
+  const insert = () =>
+    state.update(state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true });
+  // Brackets and quotes are put around what is selected.
+  const isHandled = state
+    .facet(EditorView.inputHandler)
+    .some((handle) => handle(view, from, to, data, insert));
+  if (!isHandled) view.dispatch(insert());
   return true;
 }
 

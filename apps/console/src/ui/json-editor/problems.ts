@@ -1,4 +1,5 @@
 import { jsonLanguage } from '@codemirror/lang-json';
+import { stepsOf } from '../pointer.js';
 
 /** Something wrong with a part of a JSON text. */
 export interface EditorProblem {
@@ -28,12 +29,6 @@ export function placeOf(text: string, pointer: string): Place {
   }
   return { from: at.from, to: at.to };
 }
-
-const stepsOf = (pointer: string): string[] =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 
 function childOf(node: Node, step: string, text: string): Node | undefined {
   if (node.name === 'Array') return valuesIn(node)[Number(step)];

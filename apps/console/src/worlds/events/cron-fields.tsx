@@ -23,6 +23,7 @@ export function CronFields({ draft, change, problems }: Omit<PartProps, 'schemas
       <div className="space-y-4">
         <TextField
           label="Schedule"
+          required
           value={draft.schedule}
           onChange={(value) => change({ schedule: value })}
           hint="Five fields: minute, hour, day of month, month, day of week."

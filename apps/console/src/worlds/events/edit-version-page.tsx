@@ -7,6 +7,7 @@ import { worldKey } from '../../api/worlds.js';
 import { useOrrery } from '../../session/use-session.js';
 import { Await } from '../../ui/await.js';
 import { ButtonLink } from '../../ui/button.js';
+import { Required, useRequired } from '../../ui/form.js';
 import { Page } from '../../ui/page.js';
 import { SaveBar } from './save-bar.js';
 import { NEW_VERSION, type VersionDraft, versionBodyOf, versionDraftOf } from './version-draft.js';
@@ -58,7 +59,9 @@ function VersionEditor({ world, event, version, initial }: EditorProps) {
   );
   const problems = versionProblems(save.error);
   const page = { to: '/worlds/$world/events/$event', params: { world, event } } as const;
+  const required = useRequired();
   const submit = () =>
+    required.isComplete() &&
     save.mutate(draft, {
       onSuccess: ({ data, message }) =>
         void navigate({ ...page, search: { right: data.version }, state: message ? { said: message } : {} }),
@@ -68,12 +71,14 @@ function VersionEditor({ world, event, version, initial }: EditorProps) {
       title={version === undefined ? `New version of ${event}` : `${event}, version ${version}`}
       lead="A version can be bound before it is locked; from then on it never changes."
     >
-      <VersionForm
-        world={world}
-        draft={draft}
-        change={(part) => setDraft((now) => ({ ...now, ...part }))}
-        problems={problems}
-      />
+      <Required required={required}>
+        <VersionForm
+          world={world}
+          draft={draft}
+          change={(part) => setDraft((now) => ({ ...now, ...part }))}
+          problems={problems}
+        />
+      </Required>
       <SaveBar
         verb={version === undefined ? 'Create the version' : `Save version ${version}`}
         pending={save.isPending}

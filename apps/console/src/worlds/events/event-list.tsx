@@ -6,6 +6,7 @@ import { useOrrery } from '../../session/use-session.js';
 import { Await } from '../../ui/await.js';
 import { ButtonLink } from '../../ui/button.js';
 import { Empty } from '../../ui/empty.js';
+import { Find } from '../../ui/find.js';
 import { Section } from '../../ui/page.js';
 import { type Column, Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
@@ -30,7 +31,11 @@ export function EventList({ world, isOwn }: { world: string; isOwn: boolean }) {
               An event changes entities: by a template, or as an AI model proposes.
             </Empty>
           ) : (
-            <Table label="Events" columns={columnsOf(world)} rows={data} rowKey={({ name }) => name} />
+            <Find what="events" items={data} nameOf={({ name }) => name}>
+              {(found) => (
+                <Table label="Events" columns={columnsOf(world)} rows={found} rowKey={({ name }) => name} />
+              )}
+            </Find>
           )
         }
       </Await>

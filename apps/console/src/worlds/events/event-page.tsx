@@ -10,9 +10,9 @@ import { Empty } from '../../ui/empty.js';
 import { Page } from '../../ui/page.js';
 import { Said } from '../../ui/said.js';
 import { isOwn } from '../is-own.js';
-import { Comparison } from './comparison.js';
 import { EventActions } from './event-actions.js';
 import { VersionTable } from './version-table.js';
+import { Versions } from './versions.js';
 
 export function EventPage() {
   const ref = useParams({ from: '/worlds/$world/events/$event' });
@@ -39,7 +39,7 @@ export function EventPage() {
               ) : (
                 <>
                   <VersionTable versions={data} canEdit={canEdit} {...ref} />
-                  <Comparison versions={data} />
+                  <Versions versions={data} />
                 </>
               )
             }

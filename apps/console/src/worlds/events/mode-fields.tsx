@@ -1,14 +1,13 @@
 import { CheckField, SelectField } from '../../ui/field.js';
 import type { ChangeMode } from './version-draft.js';
 import type { PartProps } from './version-form.js';
+import { MODE_WORDS } from './version-words.js';
 
 type Choice = ChangeMode | 'no';
 
 const CHOICES: readonly (readonly [Choice, string])[] = [
   ['no', 'stays as it is'],
-  ['partial', 'partial: attribute by attribute'],
-  ['full', 'full: the change is the new state'],
-  ['append', 'append: lists grow, objects merge'],
+  ...(['partial', 'full', 'append'] as const).map((mode) => [mode, `${mode}: ${MODE_WORDS[mode]}`] as const),
 ];
 
 export function ModeFields({ draft: { modes }, change, problems, schemas }: PartProps) {

@@ -6,6 +6,7 @@ import { worldKey } from '../../api/worlds.js';
 import { ButtonLink } from '../../ui/button.js';
 import { problemAt } from '../../ui/error-note.js';
 import { TextField } from '../../ui/field.js';
+import { Required, useRequired } from '../../ui/form.js';
 import { Card, Page } from '../../ui/page.js';
 import { SaveBar } from './save-bar.js';
 import { NEW_VERSION, type VersionDraft, versionBodyOf } from './version-draft.js';
@@ -35,7 +36,9 @@ export function NewEventPage() {
   );
   // Texts that are no JSON are told without the way to the version.
   const problems = versionProblems(create.error, isSent(create.error) ? FIRST : '');
+  const required = useRequired();
   const save = () =>
+    required.isComplete() &&
     create.mutate(draft, {
       onSuccess: ({ data, message }) =>
         void navigate({
@@ -46,28 +49,30 @@ export function NewEventPage() {
     });
   return (
     <Page title="New event" lead="What can happen in this world. Further versions of it can follow.">
-      <Card className="mb-5 grid gap-4 sm:grid-cols-2">
-        <TextField
-          label="Name"
-          required
-          value={name}
-          onChange={setName}
-          hint="Such as race_result."
-          error={problemAt(create.error, '/name')}
+      <Required required={required}>
+        <Card className="mb-5 grid gap-4 sm:grid-cols-2">
+          <TextField
+            label="Name"
+            required
+            value={name}
+            onChange={setName}
+            hint="Such as race_result."
+            error={problemAt(create.error, '/name')}
+          />
+          <TextField
+            label="Description"
+            value={description}
+            onChange={setDescription}
+            error={problemAt(create.error, '/description')}
+          />
+        </Card>
+        <VersionForm
+          world={world}
+          draft={draft}
+          change={(part) => setDraft((now) => ({ ...now, ...part }))}
+          problems={problems}
         />
-        <TextField
-          label="Description"
-          value={description}
-          onChange={setDescription}
-          error={problemAt(create.error, '/description')}
-        />
-      </Card>
-      <VersionForm
-        world={world}
-        draft={draft}
-        change={(part) => setDraft((now) => ({ ...now, ...part }))}
-        problems={problems}
-      />
+      </Required>
       <SaveBar
         verb="Create the event"
         pending={create.isPending}

@@ -19,10 +19,16 @@ export const SaveBar = ({ verb, pending, error, problems, onSave, cancel }: Save
   <div className="sticky bottom-0 z-10 -mx-4 mt-6 border-t border-line bg-bg px-4 py-3 sm:-mx-6 sm:px-6">
     {error instanceof DraftError ? (
       <p role="alert" className="mb-2 font-medium text-bad">
-        {error.message} {error.pointers.map(({ pointer }) => pointer).join(', ')}
+        {error.message} Look at:{' '}
+        {error.pointers.map(({ pointer }) => problems.nameOf(pointer) ?? pointer).join(', ')}.
       </p>
     ) : (
-      <ErrorNote title="It was not saved" error={error} shownElsewhere={problems.isShown} />
+      <ErrorNote
+        title="It was not saved"
+        error={error}
+        shownElsewhere={problems.isShown}
+        nameOf={problems.nameOf}
+      />
     )}
     <div className="flex justify-end gap-2">
       {cancel}

@@ -102,6 +102,7 @@ function Decision({ draft, change, problems, schemas }: PartProps) {
           onChange={(template) => change({ template })}
           problems={problems.within('/mutationSettings/template')}
           rows={10}
+          required
         />
       ) : (
         <JsonEditor
@@ -112,6 +113,7 @@ function Decision({ draft, change, problems, schemas }: PartProps) {
           onChange={(prompt) => change({ prompt })}
           problems={inPrompt}
           rows={8}
+          required
         />
       )}
     </div>

@@ -1,6 +1,8 @@
 import { problemsOf } from '../../ui/error-note.js';
+import { labelAt } from '../../ui/field-labels.js';
 import type { EditorProblem } from '../../ui/json-editor/problems.js';
 import { DraftError, type Problem } from './version-draft.js';
+import { VERSION_LABELS } from './version-labels.js';
 
 /** What is wrong with the parts of a version, by pointers into its body. */
 export interface VersionProblems {
@@ -10,6 +12,8 @@ export interface VersionProblems {
   within(pointer: string): readonly EditorProblem[];
   /** Whether some part of the form shows it. */
   isShown(pointer: string): boolean;
+  /** The label of the part. */
+  nameOf(pointer: string): string | undefined;
 }
 
 /** The parts that show what is wrong with them and with what is in them. */
@@ -26,6 +30,9 @@ const PARTS = [
   '/executionSettings/cron',
 ];
 
+/** Beside the version in the request that creates an event. */
+const EVENT_LABELS = { '/name': 'Name', '/description': 'Description' };
+
 /** `prefix`: where the version is in the request that failed, such as `/firstVersion`. */
 export function versionProblems(error: unknown, prefix = ''): VersionProblems {
   const given: readonly Problem[] = error instanceof DraftError ? error.pointers : problemsOf(error);
@@ -33,7 +40,10 @@ export function versionProblems(error: unknown, prefix = ''): VersionProblems {
     .filter(({ pointer }) => pointer.startsWith(prefix))
     .map(({ pointer, message }) => ({ pointer: pointer.slice(prefix.length), message }));
   const isIn = (part: string, pointer: string) => pointer === part || pointer.startsWith(`${part}/`);
+  const inBody = (pointer: string) => pointer.slice(prefix.length);
   return {
+    nameOf: (pointer) =>
+      pointer.startsWith(prefix) ? labelAt(VERSION_LABELS, inBody(pointer)) : labelAt(EVENT_LABELS, pointer),
     at: (part) =>
       problems
         .filter(({ pointer }) => isIn(part, pointer))
@@ -44,6 +54,7 @@ export function versionProblems(error: unknown, prefix = ''): VersionProblems {
         .filter(({ pointer }) => isIn(part, pointer))
         .map(({ pointer, message }) => ({ pointer: pointer.slice(part.length), message })),
     isShown: (pointer) =>
-      pointer.startsWith(prefix) && PARTS.some((part) => isIn(part, pointer.slice(prefix.length))),
+      pointer in EVENT_LABELS ||
+      (pointer.startsWith(prefix) && PARTS.some((part) => isIn(part, inBody(pointer)))),
   };
 }

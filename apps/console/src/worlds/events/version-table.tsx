@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { EventVersion } from '../../api/records.js';
 import { useChange } from '../../api/use-change.js';
 import { worldKey } from '../../api/worlds.js';
@@ -8,6 +9,7 @@ import { Section } from '../../ui/page.js';
 import { type Column, Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import type { EventRef } from './event-actions.js';
+import { StartedBy } from './version-view.js';
 
 export function VersionTable({
   versions,
@@ -20,7 +22,10 @@ export function VersionTable({
     cell: (version) => <VersionActions version={version} {...ref} />,
   };
   return (
-    <Section title="Versions">
+    <Section
+      title="Versions"
+      lead="A draft can still be edited, and deployments that bind it follow. Lock makes a version final: it never changes again, and is copied to go on."
+    >
       <Table
         label="Versions"
         columns={canEdit ? [...COLUMNS, actions] : COLUMNS}
@@ -89,18 +94,31 @@ const COLUMNS: readonly Column<EventVersion>[] = [
   {
     key: 'version',
     header: 'Version',
-    cell: ({ version }) => <span className="font-medium">{version}</span>,
+    cell: ({ version }) => (
+      <Link
+        from="/worlds/$world/events/$event"
+        to="/worlds/$world/events/$event"
+        search={{ right: version }}
+        className="link font-medium"
+        title={`Show version ${version}`}
+        resetScroll={false}
+      >
+        {version}
+      </Link>
+    ),
   },
   {
     key: 'state',
     header: 'State',
     cell: ({ isLocked, lockedAt }) =>
       isLocked ? (
-        <span title={lockedAt ?? ''}>
+        <span title={`It never changes again. Locked ${lockedAt}`}>
           <Badge tone="ok">locked</Badge>
         </span>
       ) : (
-        <Badge>draft</Badge>
+        <span title="It can still be edited; deployments that bind it follow.">
+          <Badge>draft</Badge>
+        </span>
       ),
   },
   { key: 'decides', header: 'Decided by', cell: (version) => <Decides version={version} /> },
@@ -116,16 +134,4 @@ const COLUMNS: readonly Column<EventVersion>[] = [
 function Decides({ version: { mutationSettings, behaviorPrompt } }: { version: EventVersion }) {
   if (mutationSettings === null) return behaviorPrompt ? 'an AI model' : 'nothing yet';
   return mutationSettings.mode === 'direct' ? 'a template' : 'an AI model';
-}
-
-function StartedBy({ version: { executionSettings } }: { version: EventVersion }) {
-  const { visibility = 'admin', priceUsd, cron } = executionSettings ?? {};
-  if (visibility === 'cron')
-    return (
-      <>
-        its owner, <code className="font-mono text-sm">{cron?.schedule}</code> {cron?.timezone ?? 'UTC'}
-      </>
-    );
-  if (visibility === 'admin') return 'its owner';
-  return priceUsd ? `any wallet, for $${priceUsd}` : 'any wallet';
 }

@@ -1,9 +1,11 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { Attribute } from '../../api/records.js';
 import { Button } from '../../ui/button.js';
 import { Actions } from '../../ui/dialog.js';
 import { ErrorNote, problemAt } from '../../ui/error-note.js';
 import { CheckField, SelectField, TextField } from '../../ui/field.js';
+import { fieldsOf } from '../../ui/field-labels.js';
+import { Form } from '../../ui/form.js';
 import { type AttributeDraft, bodyOf, constraintsOf } from './attribute-draft.js';
 import { readTyped, samplesOf, whyWrong } from './check-value.js';
 
@@ -23,27 +25,26 @@ const TYPES: readonly (readonly [Attribute['type'], string])[] = [
   ['boolean', 'boolean: true or false'],
   ['json', 'json: any JSON'],
 ];
-const PLACES = [
-  '/name',
-  '/type',
-  '/constraints/min',
-  '/constraints/max',
-  '/constraints/enum',
-  '/constraints/pattern',
-  '/defaultValue',
-];
+const FIELDS = fieldsOf({
+  '/name': 'Name',
+  '/type': 'Type',
+  '/constraints/min': 'Least (min)',
+  '/constraints/max': 'Greatest (max)',
+  '/constraints/enum': 'Only these',
+  '/constraints/pattern': 'Pattern',
+  '/defaultValue': 'Default',
+});
 
 /** An attribute and, beside it, its rules at work. */
 export function AttributeForm({ initial, verb, pending, error, onSubmit, onCancel }: AttributeFormProps) {
   const [draft, setDraft] = useState(initial);
   const change = (part: Partial<AttributeDraft>) => setDraft((now) => ({ ...now, ...part }));
   const wrongDefault = wrongText(draft.defaultValue, draft);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (wrongDefault !== NO_JSON) onSubmit(bodyOf(draft));
   };
   return (
-    <form onSubmit={submit} className="grid gap-x-6 gap-y-4 md:grid-cols-[3fr_2fr]">
+    <Form onSubmit={submit} className="grid gap-x-6 gap-y-4 md:grid-cols-[3fr_2fr]">
       <div className="space-y-4">
         <TextField
           label="Name"
@@ -70,11 +71,7 @@ export function AttributeForm({ initial, verb, pending, error, onSubmit, onCance
       </div>
       <AtWork draft={draft} />
       <div className="md:col-span-2">
-        <ErrorNote
-          title="The attribute was not saved"
-          error={error}
-          shownElsewhere={(pointer) => PLACES.includes(pointer)}
-        />
+        <ErrorNote title="The attribute was not saved" error={error} {...FIELDS} />
         <Actions>
           <Button onClick={onCancel}>Cancel</Button>
           <Button type="submit" look="primary" pending={pending}>
@@ -82,7 +79,7 @@ export function AttributeForm({ initial, verb, pending, error, onSubmit, onCance
           </Button>
         </Actions>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -5,6 +5,7 @@ import { schemasQuery } from '../../api/schemas.js';
 import { useOrrery } from '../../session/use-session.js';
 import { Await } from '../../ui/await.js';
 import { Empty } from '../../ui/empty.js';
+import { Find } from '../../ui/find.js';
 import { Section } from '../../ui/page.js';
 import { type Column, Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
@@ -27,12 +28,16 @@ export function SchemaList({ world, isOwn }: { world: string; isOwn: boolean }) 
               constraints.
             </Empty>
           ) : (
-            <Table
-              label="Entity schemas"
-              columns={columnsOf(world)}
-              rows={data}
-              rowKey={({ name }) => name}
-            />
+            <Find what="entity schemas" items={data} nameOf={({ name }) => name}>
+              {(found) => (
+                <Table
+                  label="Entity schemas"
+                  columns={columnsOf(world)}
+                  rows={found}
+                  rowKey={({ name }) => name}
+                />
+              )}
+            </Find>
           )
         }
       </Await>

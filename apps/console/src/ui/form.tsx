@@ -1,0 +1,77 @@
+import {
+  createContext,
+  type FormEvent,
+  type ReactNode,
+  type RefObject,
+  useContext,
+  useRef,
+  useState,
+} from 'react';
+
+/** Whether what is required and empty is marked: from the first try to send it on. */
+const Tried = createContext(false);
+
+export interface FormProps {
+  /** Called once nothing that is required is empty. */
+  onSubmit: () => void;
+  className?: string | undefined;
+  children: ReactNode;
+}
+
+/** A form that marks required fields which are empty, in place of the browser's own bubble. */
+export function Form({ onSubmit, className, children }: FormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const { isTried, isComplete } = useCompleteness(form);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isComplete()) onSubmit();
+  };
+  return (
+    <form ref={form} noValidate onSubmit={submit} className={className}>
+      <Tried value={isTried}>{children}</Tried>
+    </form>
+  );
+}
+
+export interface RequiredProps {
+  required: ReturnType<typeof useRequired>;
+  children: ReactNode;
+}
+
+/** A part of a page whose required fields a button elsewhere sends: `isComplete` marks those that are empty. */
+export const Required = ({ required: { part, isTried }, children }: RequiredProps) => (
+  <div ref={part}>
+    <Tried value={isTried}>{children}</Tried>
+  </div>
+);
+
+export function useRequired() {
+  const part = useRef<HTMLDivElement>(null);
+  return { part, ...useCompleteness(part) };
+}
+
+function useCompleteness(place: RefObject<HTMLElement | null>) {
+  const [isTried, setTried] = useState(false);
+  const isComplete = (): boolean => {
+    setTried(true);
+    const [first] = emptyIn(place.current);
+    first?.focus();
+    return first === undefined;
+  };
+  return { isTried, isComplete };
+}
+
+type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+const emptyIn = (place: HTMLElement | null): Control[] =>
+  [...(place?.querySelectorAll<Control>(':is(input, textarea, select):required') ?? [])].filter(({ value }) =>
+    isEmpty(value),
+  );
+
+const isEmpty = (value: string): boolean => value.trim() === '';
+
+/** What is said at a required field that is empty; undefined before one tries to send it. */
+export function useEmptiness(isRequired: boolean | undefined, value: unknown): string | undefined {
+  const isTried = useContext(Tried);
+  return isTried && isRequired && typeof value === 'string' && isEmpty(value) ? 'Give a value.' : undefined;
+}
