@@ -170,7 +170,7 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     // Typed over coloured text, which the browser by itself would do with style attributes.
     await editor(page, 'Template').press('ControlOrMeta+a');
     await editor(page, 'Template').pressSequentially('{"x": 2}');
-    expect(await editor(page, 'Template').innerText()).toBe('{"x": 2}');
+    expect(await editor(page, 'Template').textContent()).toBe('{"x": 2}');
     await writeEditor(
       page,
       'Template',

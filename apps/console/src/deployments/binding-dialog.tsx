@@ -104,7 +104,7 @@ function Chains({
   const names = [...new Set([...(data?.data ?? []).map(({ name }) => name), ...value])];
   return (
     <fieldset>
-      <legend className="mb-1 text-sm font-medium">Push each succeeded execution to</legend>
+      <legend className="mb-1 font-medium">Push each succeeded execution to</legend>
       <ErrorNote error={error} title="The chains could not be read" />
       {names.length === 0 && <p className="text-sm text-muted">This server has no chain to push to.</p>}
       {names.map((name) => (

@@ -20,7 +20,7 @@ export function EventChoice({ world, events, chosen, onChange }: EventChoiceProp
   };
   return (
     <fieldset>
-      <legend className="mb-1.5 text-sm font-medium">Events that it runs</legend>
+      <legend className="mb-1.5 font-medium">Events that it runs</legend>
       {events.length === 0 && (
         <p className="mb-2 text-muted">The world has no event yet. Events can be bound later, too.</p>
       )}

@@ -59,7 +59,7 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
         <NameFields {...fields} />
         {!source && <EventChoice events={events} chosen={versions} onChange={setVersions} world={world} />}
         <details open={isRefusedInside(create.error)}>
-          <summary className="mb-3 text-sm font-medium">Model, payments and privacy</summary>
+          <summary className="mb-3 font-medium">Model, payments and privacy</summary>
           <ModelAndPaymentFields {...fields} />
         </details>
         <CheckField

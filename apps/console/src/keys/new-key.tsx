@@ -89,7 +89,7 @@ function KeyForm({ own, pending, error, onSubmit, onCancel }: KeyFormProps) {
         error={problemAt(error, '/name')}
       />
       <fieldset>
-        <legend className="mb-1.5 text-sm font-medium">What it may do</legend>
+        <legend className="mb-1.5 font-medium">What it may do</legend>
         <div className="space-y-1.5">
           {SCOPES.map(([scope, words]) => (
             <CheckField

@@ -12,7 +12,7 @@ import { Card, Section } from '../ui/page.js';
 import { Time } from '../ui/time.js';
 import { blockOf } from './entry-blocks.js';
 import { beforeAndAfter, type InstanceChange, keyOf } from './entry-changes.js';
-import { beginOf, callerOf, type JournalEntry, titleOf } from './entry-words.js';
+import { beginOf, callerOf, type JournalEntry, reasonOf, titleOf } from './entry-words.js';
 import type { PartProps } from './live-page.js';
 import { entriesQuery, stateQuery } from './queries.js';
 
@@ -53,7 +53,7 @@ function Entry({ deployment, entry }: { deployment: DeploymentRef; entry: Journa
       </p>
       {error !== null && (
         <div className="rounded-md border border-bad/40 bg-bad-soft px-3 py-2">
-          <p className="break-words">{error.detail}</p>
+          <p className="break-words">{reasonOf(error)}</p>
           <p className="mt-1 font-mono text-xs text-muted">{error.code}</p>
         </div>
       )}

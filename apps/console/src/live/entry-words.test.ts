@@ -35,6 +35,9 @@ it('failed entries and lost ones stand out', () => {
 it('says why it failed, or what it changed', () => {
   const error = { code: 'template_failed', detail: 'No such key.' };
   expect(effectOf(entry({ error }))).toBe('template_failed: No such key.');
+  const problems = [{ pointer: '/horse:A/wins', code: 'too_large', message: 'Too much.' }];
+  const broken = { code: 'invalid_state', detail: '/horse:A/wins: Too much.', facts: { problems } };
+  expect(effectOf(entry({ error: broken }))).toBe('invalid_state: wins of horse:A: Too much.');
   expect(effectOf(entry({}))).toBe('no changes');
   const updated = { ...change('update', 'A'), set: { wins: 3, name: 'Bolt' }, unset: ['rider'] };
   expect(effectOf(entry({ changes: [updated] }))).toBe('horse:A · wins 3 · name Bolt · without rider');

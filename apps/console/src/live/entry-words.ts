@@ -1,4 +1,6 @@
 import type { HistoryEntry, LiveEntry } from '@orrery/sdk';
+import { placeWords } from '../run/place-words.js';
+import { withoutPointer } from '../ui/field-labels.js';
 import { shownValue } from './columns.js';
 
 export type JournalEntry = HistoryEntry | LiveEntry;
@@ -38,10 +40,19 @@ export function beginOf({ kind, input }: JournalEntry): number | undefined {
   return typeof source?.seq === 'number' ? source.seq : undefined;
 }
 
+/** Why an execution failed; where that is about one attribute, it is named. */
+export function reasonOf({ detail, facts }: NonNullable<JournalEntry['error']>): string {
+  const problems: unknown = facts?.['problems'];
+  const pointers = (Array.isArray(problems) ? problems : []).map(({ pointer }) => String(pointer));
+  const { pointer, text } = withoutPointer(detail, pointers);
+  const place = pointer === undefined ? undefined : placeWords(pointer);
+  return place === undefined ? detail : `${place}: ${text}`;
+}
+
 /** What it did: why it failed, or which instances it changed and to what. */
 export function effectOf(entry: JournalEntry): string {
   const { error, changes } = entry;
-  if (error !== null) return `${error.code}: ${error.detail}`;
+  if (error !== null) return `${error.code}: ${reasonOf(error)}`;
   const [first, ...others] = changes;
   const begin = beginOf(entry);
   if (begin !== undefined) return `instances of another, after its entry ${begin}`;

@@ -34,17 +34,15 @@ const InstanceChanges = ({
     <caption className="sr-only">Changes of {key}</caption>
     <thead>
       <tr>
-        <th scope="col" className="w-[30%] px-3 py-1.5 font-medium break-words">
+        <th scope="col" className="w-[34%] px-3 py-1.5 font-medium break-words">
           <span className="text-muted">{entitySchema}:</span>
-          {instanceId}
+          {instanceId} <Badge tone={TONES[op]}>{WORDS[op]}</Badge>
         </th>
         <th scope="col" className="px-3 py-1.5 text-xs font-semibold text-muted">
           before
         </th>
         <th scope="col" className="px-3 py-1.5 text-xs font-semibold text-muted">
-          <span className="flex items-center justify-between gap-2">
-            after <Badge tone={TONES[op]}>{WORDS[op]}</Badge>
-          </span>
+          after
         </th>
       </tr>
     </thead>

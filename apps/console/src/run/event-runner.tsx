@@ -12,9 +12,9 @@ import { isByModel } from '../worlds/events/version-words.js';
 import type { Problems } from './drafts.js';
 import { ModelChoice } from './dry-run-choice.js';
 import { executeEvent, isUndecided, newKey, type Otherwise, type Outcome, tryEvent } from './execute.js';
-import { formOf } from './form-model.js';
+import { formOf, type InputForm } from './form-model.js';
 import { InputEditor } from './input-editor.js';
-import { type Entered, enteredOf, partOf, readEntered, startOf } from './input-state.js';
+import { type Entered, enteredOf, keptOf, partOf, readEntered, startOf } from './input-state.js';
 import { FailureView, OutcomeView } from './outcome-view.js';
 import { Waiting } from './waiting.js';
 
@@ -24,6 +24,8 @@ export interface EventRunnerProps {
   bound: number;
   /** What the form starts with. */
   given: JsonObject | undefined;
+  /** What was entered for another version of the event. */
+  kept: JsonObject | undefined;
   /** Called with what is entered, as far as it can be read. */
   onInput: (input: JsonObject) => void;
 }
@@ -31,9 +33,9 @@ export interface EventRunnerProps {
 const NONE: Problems = new Map();
 
 /** The input of one event, and what became of it. A new event or version gets a new one of these. */
-export function EventRunner({ version, bound, given, onInput }: EventRunnerProps) {
+export function EventRunner({ version, bound, given, kept, onInput }: EventRunnerProps) {
   const form = useMemo(() => formOf(version.inputSchema), [version.inputSchema]);
-  const [entered, setEntered] = useState(() => (given ? enteredOf(form, given) : startOf(form)));
+  const [entered, setEntered] = useState(() => beginOf(form, { given, kept }));
   const [problems, setProblems] = useState(NONE);
   const [aiModelId, setModel] = useState('');
   const isAi = isByModel(version);
@@ -109,6 +111,11 @@ export function EventRunner({ version, bound, given, onInput }: EventRunnerProps
       </div>
     </div>
   );
+}
+
+function beginOf(form: InputForm, { given, kept }: Pick<EventRunnerProps, 'given' | 'kept'>): Entered {
+  if (kept !== undefined) return keptOf(form, kept);
+  return given === undefined ? startOf(form) : enteredOf(form, given);
 }
 
 /** What the service found wrong in the input, by pointers into it. */

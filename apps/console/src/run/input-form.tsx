@@ -179,7 +179,7 @@ function Group(props: AnyControl & { children: ReactNode }) {
   const hint = hintOf(props);
   return (
     <fieldset className="min-w-0 rounded-md border border-line px-3 pt-1.5 pb-3">
-      <legend className="px-1 text-sm font-medium">{label}</legend>
+      <legend className="px-1 font-medium">{label}</legend>
       {hint && <p className="mb-2 text-sm text-muted">{hint}</p>}
       {problems.has(pointer) && <p className="mb-2 text-sm font-medium text-bad">{problems.get(pointer)}</p>}
       {draft !== undefined && children}

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { formOf } from './form-model.js';
-import { asForm, asJson, enteredOf, partOf, readEntered, startOf } from './input-state.js';
+import { asForm, asJson, enteredOf, keptOf, partOf, readEntered, startOf } from './input-state.js';
 
 const form = formOf({ raceId: 'string', laps: 'integer?' });
 const any = formOf(null);
@@ -20,6 +20,14 @@ it('keeps the input from one way to enter it to the other', () => {
   const text = asJson(form, filled);
   expect(readEntered(form, text)).toEqual({ ok: true, value: { raceId: 'R1', laps: 3 } });
   expect(asForm(form, text)).toEqual(filled);
+});
+
+it('takes from another version what it has a place for', () => {
+  expect(keptOf(form, { raceId: 'R1', laps: 'many', note: 'x' })).toEqual({
+    as: 'form',
+    draft: { raceId: 'R1', laps: undefined },
+  });
+  expect(keptOf(any, { note: 'x' }).as).toBe('json');
 });
 
 it('has no form for a text that it cannot show', () => {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@orrery/sdk';
-import { emptyObject, type ObjectDraft, objectDraft, type Problems, readDraft } from './drafts.js';
+import { draftOf, emptyObject, type ObjectDraft, objectDraft, type Problems, readDraft } from './drafts.js';
 import type { InputForm } from './form-model.js';
 import { isObject } from './json.js';
 
@@ -20,6 +20,16 @@ export const startOf = (form: InputForm): Entered =>
 export function enteredOf(form: InputForm, input: JsonObject): Entered {
   const draft = form.kind === 'form' ? objectDraft(form.root, input) : undefined;
   return draft === undefined ? { as: 'json', text: JSON.stringify(input, null, 2) } : { as: 'form', draft };
+}
+
+/** An input that was entered for another version: the form takes of it what it has a place for. */
+export function keptOf(form: InputForm, input: JsonObject): Entered {
+  if (form.kind === 'json') return enteredOf(form, input);
+  const kept = form.root.members.flatMap(({ name, field }) => {
+    const draft = Object.hasOwn(input, name) ? draftOf(field, input[name]) : undefined;
+    return draft === undefined ? [] : [[name, draft] as const];
+  });
+  return { as: 'form', draft: { ...emptyObject(form.root), ...Object.fromEntries(kept) } };
 }
 
 /** The input as it is sent, or what is wrong with it. */

@@ -82,7 +82,8 @@ function ChosenEvent({ bindings }: { bindings: readonly EventBinding[] }) {
         key={`${chosen.event} ${shown} ${JSON.stringify(input)}`}
         binding={chosen}
         shown={shown}
-        given={entered.current ?? input}
+        given={input}
+        kept={entered.current}
         onInput={(value) => {
           entered.current = value;
         }}
@@ -95,6 +96,7 @@ interface ShownVersionProps {
   binding: EventBinding;
   shown: number;
   given: JsonObject | undefined;
+  kept: JsonObject | undefined;
   onInput: (input: JsonObject) => void;
 }
 
