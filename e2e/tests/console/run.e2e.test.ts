@@ -109,7 +109,7 @@ describeWithProgram('chromium', 'an example world in the console', () => {
       expect(await page.getByRole('button', { name: 'Execute' }).isDisabled()).toBe(true);
       await click(page, 'Dry run');
       await page.getByText('Version 2 would do this.').waitFor();
-      expect(await rowOf(page, 'Changes of team:Oak', /^points/)).toContain('77');
+      await waitForRow(page, 'Changes of team:Oak', /^points/, 'points | 0 | 77 +77');
       expect(page.url()).toContain('version=2');
       await expectSound(watched);
       await page.getByLabel('Version', { exact: true }).selectOption('1');
@@ -160,7 +160,9 @@ describeWithProgram('chromium', 'an example world in the console', () => {
       expect(entry).toMatchObject({ event: 'evening', status: 'succeeded', input: { guest: 'Ada' } });
 
       await page.goto(`${path}/ai`);
-      const used = page.getByRole('row', { name: /^evening/ });
+      // The legend of the chart has a row of this name too.
+      const table = page.getByRole('region', { name: 'Usage by event' });
+      const used = table.getByRole('row', { name: /^evening/ });
       await used.waitFor();
       expect(await used.getByRole('cell').allTextContents()).toEqual([
         'evening',
