@@ -102,7 +102,7 @@ describeWithProgram('chromium', "chains and payments in a deployment's console",
       .waitFor(slowly);
     await row(3).getByText('only its digest goes on-chain').waitFor();
     expect(watched.faults).toEqual([]);
-  }, 120_000);
+  });
 
   it('shows what was paid, by whom and in which transaction', async () => {
     const key = generatePrivateKey();
