@@ -296,6 +296,16 @@ describe('mistakes in a version', () => {
       'Warning: /inputSchema/laps: This is a nested map with one field that is called "type". For a field of this type write "laps": "integer".',
     ],
     [
+      'a schedule of an event that no schedule runs',
+      { executionSettings: { visibility: 'public', cron: { schedule: '0 * * * *' } } },
+      'Warning: /executionSettings/cron: The schedule has no effect with the visibility "public". Set the visibility "cron".',
+    ],
+    [
+      'a price that nobody is asked to pay',
+      { executionSettings: { visibility: 'admin', priceUsd: 1 } },
+      'Warning: /executionSettings/priceUsd: The price has no effect with the visibility "admin". Set the visibility "public".',
+    ],
+    [
       'a guard on a misspelt attribute',
       { readEntities: [{ schema: 'horse' }], guards: { deny: ['sped'] } },
       'Warning: /guards/deny/0: No entity schema of the version has an attribute "sped". Did you mean "speed"?',

@@ -47,6 +47,18 @@ describe('instances', () => {
     expect(await verify()).toMatchObject({ valid: true, entries: 2 });
   });
 
+  it('say which attribute is likely misspelt, and keep it', async () => {
+    const { createCounter, params } = await plantDeployment(house);
+    const message =
+      'Warning: /state/cuont: The entity schema "counter" has no attribute "cuont". Did you mean "count"?';
+    const created = await createCounter('c', { cuont: 5, other: 1 });
+    expect(created).toMatchObject({ message, data: { state: { cuont: 5, other: 1 } } });
+    const update = (state: object) =>
+      call('instances.update', { params: { ...params, instanceId: 'c' }, body: { state } });
+    expect(await update({ cuont: 6 })).toMatchObject({ message, data: { state: { cuont: 6 } } });
+    expect(await update({ count: 6, other: 1 })).not.toHaveProperty('message');
+  });
+
   it('are replaced as sent, if they still have the revision', async () => {
     const { createCounter, params } = await plantDeployment(house);
     await createCounter('c', { count: 5, label: 'a' });

@@ -73,7 +73,7 @@ export const ERRORS = {
   entity_instance_not_found: meaning(404, 'Entity instance not found'),
   history_entry_not_found: meaning(404, 'History entry not found'),
   execution_not_found: meaning(404, 'Execution not found'),
-  schedule_not_found: meaning(404, 'Schedule not found'),
+  schedule_not_found: meaning(404, 'The deployment has no schedule of this event'),
   push_not_found: meaning(404, 'Push not found'),
   key_not_found: meaning(404, 'Key not found'),
   account_not_found: meaning(404, 'Account not found'),

@@ -168,7 +168,9 @@ export const instanceRpcs = {
       .strictObject({
         state: jsonObject
           .transform(inNfc)
-          .describe(`The whole new state. Defaults of the schema are filled in. ${SIZE}`),
+          .describe(
+            `The whole new state, stored as it is sent: what is left out is gone, and no default is filled in. ${SIZE}`,
+          ),
       })
       .meta({ id: 'ReplacedState', description: 'The state that replaces the present one.' }),
     data: instanceRecord,

@@ -28,10 +28,15 @@ export function checkCronSchedule(
   if (!FIVE_FIELDS.test(schedule))
     return {
       field: 'schedule',
-      reason: 'The schedule must have five fields: minute, hour, day of month, month, day of week.',
+      reason:
+        'The schedule must have five fields: minute, hour, day of month, month, day of week. "*/5 * * * *" is every five ' +
+        'minutes.',
     };
   if (timezone !== undefined && !isTimeZone(timezone))
-    return { field: 'timezone', reason: `"${quoted(timezone, 64)}" is not an IANA time zone.` };
+    return {
+      field: 'timezone',
+      reason: `"${quoted(timezone, 64)}" is not an IANA time zone, such as "Europe/Vienna".`,
+    };
   try {
     const cron = new Cron(schedule.trim(), { mode: '5-part', paused: true, timezone: timezone ?? 'UTC' });
     if (cron.nextRun(new Date(now)) === null)

@@ -29,6 +29,7 @@ export function versionWarnings(version: StoredVersion, schemas: NamedSchemas): 
   return [
     ...below('/inputSchema', findNestedTypes(version.inputSchema ?? {})),
     ...below('/outputSchema', findNestedTypes(version.outputSchema ?? {})),
+    ...settingWarnings(version),
     ...templateWarnings(version, attributes),
     ...below(
       '/executionSettings/cron/input',
@@ -36,6 +37,21 @@ export function versionWarnings(version: StoredVersion, schemas: NamedSchemas): 
     ),
     ...guardWarnings(version, attributes),
     ...modelWarnings(version, attributes),
+  ];
+}
+
+/** A schedule or a price that the visibility leaves without effect. */
+function settingWarnings({ executionSettings }: StoredVersion): FieldProblem[] {
+  const { visibility, cron, priceUsd = 0 } = executionSettings ?? {};
+  const without = (name: string, what: string, wanted: string) =>
+    fieldProblem(
+      `/executionSettings/${name}`,
+      'without_effect',
+      `The ${what} has no effect with the visibility "${visibility}". Set the visibility "${wanted}".`,
+    );
+  return [
+    ...(cron !== undefined && visibility !== 'cron' ? [without('cron', 'schedule', 'cron')] : []),
+    ...(priceUsd > 0 && visibility !== 'public' ? [without('priceUsd', 'price', 'public')] : []),
   ];
 }
 

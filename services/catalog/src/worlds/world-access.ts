@@ -10,7 +10,11 @@ import { isOwner, isVisible } from './world-rules.js';
  */
 export type WorldHold = 'shared' | 'counting' | 'alone';
 
-const notFound = () => new ServiceError('world_not_found');
+const notFound = () =>
+  new ServiceError(
+    'world_not_found',
+    'No world that you may see has this address or id. A path takes no name: GET /api/worlds lists your addresses.',
+  );
 
 const selectWorld = (db: Db, segment: string) => {
   const reference = parseReference(segment);

@@ -1,7 +1,11 @@
 import { type DeploymentRecord, ServiceError } from '@orrery/contracts';
 import { type DeploymentRow, isPaused } from '../state/deployment-state.js';
 
-export const notFound = (): ServiceError => new ServiceError('deployment_not_found');
+export const notFound = (): ServiceError =>
+  new ServiceError(
+    'deployment_not_found',
+    'No deployment that you may see has this address or id, in this world. A path takes no name.',
+  );
 
 /** What is fixed in a locked deployment (docs/execution.md, "Locked deployments"). @throws `deployment_locked` */
 export function refuseLocked({ mode }: Pick<DeploymentRow, 'mode'>): void {

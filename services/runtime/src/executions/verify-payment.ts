@@ -36,7 +36,9 @@ export async function verifyPayment(
   if (reason !== undefined) {
     // Another copy of it was settled meanwhile.
     if (await isUsed()) return { request, once: claimed };
-    const detail = `The facilitator finds the payment not valid: ${reason}`;
+    const detail =
+      `The facilitator finds the payment not valid: ${reason}. A frequent cause is that the payer holds less of the asset ` +
+      `on ${payment.requirement.network} than the payment takes.`;
     throw demanded('payment_refused', detail, [payment.requirement], payment.resource);
   }
   return { request: { ...request, offer: { ...offered, verified: payment } }, once: claimed };

@@ -1,12 +1,17 @@
 import {
   accountOf,
   type CallContext,
+  childPointer,
+  closest,
+  fieldProblem,
   type Handlers,
   type InstanceRecord,
   type instanceRpcs,
+  type JsonObject,
   type PageQuery,
   paginationOf,
   refuseDeepPage,
+  withWarnings,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
@@ -103,6 +108,28 @@ async function currentList(db: Db, deploymentId: number, entitySchema: string | 
 
 const withTag = (data: InstanceRecord) => ({ data, etag: String(data.revision) });
 
+/**
+ * What a write says of attributes that are likely misspelt: a state may hold some that its schema does not name. The write
+ * stands, so without the catalog nothing is said.
+ */
+async function messageOn(
+  { catalog }: Pick<WriteDependencies, 'catalog'>,
+  { worldId }: KnownDeployment,
+  { entitySchema }: InstanceRecord,
+  sent: JsonObject,
+): Promise<string | undefined> {
+  const schema = await catalog.schema(worldId, entitySchema).catch(() => undefined);
+  const known = schema?.definition.attributes.map(({ name }) => name) ?? [];
+  const misspelt = Object.keys(sent).flatMap((name) => {
+    const meant = closest(name, known);
+    const message = `The entity schema "${entitySchema}" has no attribute "${name}". Did you mean "${meant}"?`;
+    return meant === undefined
+      ? []
+      : [fieldProblem(childPointer('/state', name), 'unknown_attribute', message)];
+  });
+  return withWarnings(misspelt);
+}
+
 export function instanceWrites(dependencies: InstanceDependencies): OwnedHandlers<InstanceWrites> {
   const { lanes, releaseEmptySchema } = dependencies;
   return {
@@ -116,13 +143,14 @@ export function instanceWrites(dependencies: InstanceDependencies): OwnedHandler
         dependencies.clock.now(),
       );
       const item = createItem(dependencies, deployment, call, body);
-      return withTag(await lanes.submit(keyedItem(dependencies.db, item, keyed)));
+      const created = await lanes.submit(keyedItem(dependencies.db, item, keyed));
+      return { ...withTag(created), message: await messageOn(dependencies, deployment, created, body.state) };
     },
     'instances.update': async (deployment, { params, query, headers, body }, call) => {
       const change = { state: body.state, ifMatch: headers['if-match'] };
-      return withTag(
-        await lanes.submit(changeItem(dependencies, deployment, call, pathOf(params, query), change)),
-      );
+      const item = changeItem(dependencies, deployment, call, pathOf(params, query), change);
+      const changed = await lanes.submit(item);
+      return { ...withTag(changed), message: await messageOn(dependencies, deployment, changed, body.state) };
     },
     'instances.delete': async (deployment, { params, query, headers }, call) => {
       const change = { state: null, ifMatch: headers['if-match'] };

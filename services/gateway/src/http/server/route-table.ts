@@ -38,7 +38,11 @@ function patternOf(url: string): RegExp {
 export function answerUnknownRoutes(app: FastifyInstance, routes: RouteTable): void {
   const refusal = (request: FastifyRequest, reply: FastifyReply): ServiceError => {
     const allowed = routes.methodsOf(pathOf(request.url));
-    if (allowed.length === 0) return new ServiceError('route_not_found');
+    if (allowed.length === 0)
+      return new ServiceError(
+        'route_not_found',
+        'There is no such route. /docs lists them: most begin with /api.',
+      );
     reply.header('allow', allowed.join(', '));
     return new ServiceError('method_not_allowed', `This path takes ${allowed.join(', ')}.`);
   };
