@@ -89,7 +89,8 @@ function messagesTo(url: string, { address }: PublicWorld) {
   const send = async (request: object) => {
     const response = await fetch(`${url}/app/deployments/${address}/execute`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      // A gateway that ends closes its idle connections, perhaps just when a request is sent on one.
+      headers: { 'content-type': 'application/json', connection: 'close' },
       body: JSON.stringify(request),
     });
     return (await response.json()) as { data?: unknown; code?: string };
