@@ -81,7 +81,7 @@ export const executedEvent = {
 const one = '/api/worlds/:worldAddress/deployments/:address';
 const tag = 'Execution';
 const flag = z
-  .union([z.boolean(), z.enum(['true', 'false'])], '"true" or "false" is required.')
+  .union([z.boolean(), z.enum(['true', 'false'])], 'The flag must be "true" or "false".')
   .transform((value) => value === true || value === 'true');
 
 /** A version's number in a query; the column is a 32-bit integer. */
