@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Resources } from '@orrery/service-kit';
 import { startNatsServer } from '@orrery/testing/servers';
-import { type NodeProcess, startFiveProcesses, startNode } from '@orrery/testing/system';
+import { builtProgram, type NodeProcess, startFiveProcesses, startNode } from '@orrery/testing/system';
 import { Client } from 'pg';
 import PgBoss from 'pg-boss';
 import { startPostgres } from '../start-postgres.js';
@@ -85,7 +85,7 @@ export async function runSchedules(options: SchedulesOptions): Promise<void> {
   await Promise.all([system.process('scheduler').end(), other.end()]);
   const variables = { DATABASE_URL: databaseUrl, NATS_URL: natsUrl, HEALTH_PORT: '0' };
   const unbounded = { ...variables, SCHEDULE_PER_SECOND: '10000' };
-  const start = () => resources.use('scheduler', startNode('services/scheduler/dist/main.js', unbounded));
+  const start = () => resources.use('scheduler', startNode(builtProgram('scheduler'), unbounded));
   const [one] = await Promise.all([start(), start()].map(started));
   for (let round = 0; round < 2; round += 1) {
     write(`dispatched as fast as possible: ${await dispatch(await dueSoon(client))}`);

@@ -30,16 +30,29 @@ function calculatorOf({ schedule, timezone = 'UTC' }: CronSchedule): Cron {
   return cron;
 }
 
-/** The first due time after a time; undefined where there is none. Milliseconds since the epoch. */
-export const nextDue = (schedule: CronSchedule, after: number): number | undefined =>
+const calculateNext = (schedule: CronSchedule, after: number): number | undefined =>
   calculatorOf(schedule).nextRun(new Date(after))?.getTime();
+
+/** Next due times that are remembered: many schedules that are due at one time are due again at another one. */
+const MAX_KNOWN = 1000;
+const knownNext = new Map<string, number | undefined>();
+
+/** The first due time after a time; undefined where there is none. Milliseconds since the epoch. */
+export function nextDue(schedule: CronSchedule, after: number): number | undefined {
+  const key = `${after} ${schedule.timezone ?? 'UTC'} ${schedule.schedule}`;
+  if (knownNext.has(key)) return knownNext.get(key);
+  const next = calculateNext(schedule, after);
+  if (knownNext.size >= MAX_KNOWN) knownNext.clear();
+  knownNext.set(key, next);
+  return next;
+}
 
 /** Every due time of a span, in order. */
 function listDue(schedule: CronSchedule, { after, until }: DueSpan): number[] {
   const times: number[] = [];
-  for (let time = nextDue(schedule, after); time !== undefined && time <= until; ) {
+  for (let time = calculateNext(schedule, after); time !== undefined && time <= until; ) {
     times.push(time);
-    time = nextDue(schedule, time);
+    time = calculateNext(schedule, time);
   }
   return times;
 }
