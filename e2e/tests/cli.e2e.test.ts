@@ -162,6 +162,41 @@ describe('the command `orrery`', () => {
     await run('deployments', 'delete', 'What if');
   });
 
+  it('changes attributes of an instance, and replaces its state only when told to', async () => {
+    const { end, json } = orrery;
+    const instance = ['Derby/Season 1', 'horse:HORSE_1'];
+    const before = await json('instances', 'get', ...instance);
+    const set = await json('instances', 'update', ...instance, 'wins=7', 'nick="Red"');
+    expect(set.state).toEqual({ ...before.state, wins: 7, nick: 'Red' });
+    const unset = await json('instances', 'update', ...instance, 'wins=8', '--unset', 'nick');
+    expect(unset.state).toEqual({ ...before.state, wins: 8 });
+    const late = await end('instances', 'update', ...instance, 'wins=9', '--if-match', '"1"');
+    expect(late.stderr).toMatch(
+      /\(412 revision_mismatch\)\nRefused: .*\nIt was changed by something else since it was read, so nothing was written/,
+    );
+    const both = await end('instances', 'update', ...instance, 'wins=9', '--state', '{wins: 1}');
+    expect(both.stderr).toMatch(/^The whole state replaces what is there: give it alone/);
+    const state = JSON.stringify(before.state);
+    const replaced = await json('instances', 'update', 'Season 1', 'HORSE_1', '--state', state);
+    expect(replaced.state).toEqual(before.state);
+    expect((await end('instances', 'get', 'Derby/Season 1', 'HORSE_l')).stderr).toMatch(
+      /\(404 entity_instance_not_found\)\nRefused: .*\nDid you mean "HORSE_1"\?\n$/,
+    );
+  });
+
+  it('finds an entry by its seq, and says what is no version', async () => {
+    const { end, json } = orrery;
+    const [entry] = await json('history', 'list', 'Season 1', '--limit', '1');
+    expect((await json('history', 'get', 'Season 1', String(entry.seq))).id).toBe(entry.id);
+    expect((await end('history', 'get', 'Season 1', '99999')).stderr).toMatch(
+      /^The journal has no entry 99999: /,
+    );
+    expect((await end('bindings', 'update', 'Season 1', 'training@one')).stderr).toContain(
+      '\n"one" is no version number: training@1 is version 1 of "training".\n',
+    );
+    expect((await end('history', 'list', 'Season 1', '--trigger', 'x')).stderr).toMatch(/^--trigger: /);
+  });
+
   it('makes and ends keys of its account', async () => {
     const { json, run } = orrery;
     const key = await json('keys', 'create', '--own', '--name', 'ci', '--scopes', 'read');
@@ -171,7 +206,9 @@ describe('the command `orrery`', () => {
     expect(await run('me', '--key', key.token)).toContain('name: first account');
     await run('keys', 'revoke', key.id);
     const revoked = await orrery.end('worlds', 'list', '--key', key.token);
-    expect(revoked.stderr).toMatch(/\(401 unauthorized\): .*\nThe key came from --key, the server is http/);
+    expect(revoked.stderr).toMatch(
+      /\(401 unauthorized\)\nRefused: .*\nThe key came from --key, the server is http/,
+    );
     const astray = await orrery.end('worlds', 'list', '--url', `${system.url}/api`);
     expect(astray.stderr).toContain(`the command adds itself: ${system.url}\n`);
   });
@@ -182,7 +219,7 @@ describe('the command `orrery`', () => {
     const { failed, stdout, stderr } = await orrery.end(...refused);
     expect([failed, stdout]).toEqual([true, '']);
     expect(stderr).toMatch(
-      /^POST \/api\/worlds\/0x\w+\/events\/training\/event-versions was refused \(400 validation_failed\): /,
+      /^\/\S+: .* \(400 validation_failed\)\n[\s\S]*\nRefused: POST \/api\/worlds\/0x\w+\/events\/training\/event-versions\n$/,
     );
     expect(stderr).toMatch(/\n {2}\/guards\/maxInstances: /);
     const problem = JSON.parse((await orrery.end(...refused, '--json')).stderr);

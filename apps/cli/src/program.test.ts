@@ -26,10 +26,25 @@ describe('a line that is wrong', () => {
     [['execute'], 'orrery execute [options] <deployment> [event] [key=value...]'],
     [['worlds', 'list', '--bogus'], 'orrery worlds list [options]'],
     [['public', 'execute', '--event', 'x'], 'orrery public execute [options]'],
+    [['help', 'schedules', 'rum'], 'orrery schedules [options] [command]'],
     [['world', 'aply', 'x'], 'orrery world [options] [command]'],
   ])('is answered with its form: %j', async (args, usage) => {
     const written = await complaint(...args);
     expect(written).toMatch(/^error: /);
     expect(written).toContain(`usage: ${usage}   (--help shows more)`);
   });
+});
+
+it('`help` takes all words of a command', async () => {
+  let written = '';
+  const silent = { write: () => undefined, note: () => undefined, confirm: async () => false };
+  const program = createProgram({ env: {}, ...silent });
+  const run = program.commands.flatMap((one) => one.commands).find((one) => one.name() === 'run');
+  run?.configureOutput({
+    writeOut: (text) => {
+      written += text;
+    },
+  });
+  await program.parseAsync(['help', 'schedules', 'run'], { from: 'user' });
+  expect(written).toMatch(/^Usage: orrery schedules run /);
 });

@@ -9,6 +9,7 @@ import { addDemoCommand } from './demo/demo-command.js';
 import { addDeploymentsCommands } from './deployments/deployments-commands.js';
 import { addStreamCommand } from './deployments/stream-command.js';
 import { addEventsCommands } from './events/events-commands.js';
+import { addHelpCommand } from './help/help-command.js';
 import { addKeysCommands } from './keys/keys-commands.js';
 import { addOperationsCommands } from './operations/operations-commands.js';
 import { addPublicCommands } from './public/public-commands.js';
@@ -36,6 +37,7 @@ export function createProgram(context: CommandContext): Command {
   addWalletsCommands(program, context);
   addDemoCommand(program, context);
   addCompletionCommand(program, context);
+  addHelpCommand(program);
   showUsageAfterErrors(program);
   return program;
 }

@@ -2,6 +2,8 @@ import { StartupError } from '@orrery/service-kit';
 import { Option } from 'commander';
 import { askOrFail } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
+import { BY_ENTRY } from './entry-reference.js';
+import { INSTANCE_EXTRAS } from './instance-extras.js';
 import type { Extra, ExtraTyped } from './operation-command.js';
 import { optionValue } from './option-value.js';
 import { listAll } from './references.js';
@@ -28,6 +30,10 @@ export const EXTRAS: Readonly<Record<string, Extra>> = {
         ? { ...request, headers: { ...request.headers, prefer: 'respond-async' } }
         : request,
   },
+  ...INSTANCE_EXTRAS,
+  'history.get': BY_ENTRY,
+  'pushes.retry': BY_ENTRY,
+  'pushes.skip': BY_ENTRY,
   'history.list': {
     hint: (options) =>
       HISTORY_FILTERS.some((name) => options[name] !== undefined)
@@ -36,6 +42,7 @@ export const EXTRAS: Readonly<Record<string, Extra>> = {
   },
   'deployments.create': {
     rest: BINDINGS,
+    advise: notAVersion,
     options: [new Option('--bind-all', 'bind all events of the world, each in its latest version')],
     refine: async (request, typed, server) => {
       const body = request.body as { readonly bindings?: readonly unknown[] };
@@ -75,6 +82,7 @@ interface DecidedByModel {
 function listOfBindings(description: string, read: ReadBindings): Extra {
   return {
     rest: { ...BINDINGS, description },
+    advise: notAVersion,
     options: [
       new Option('--target-chains <list>', 'chains that results are pushed to, separated by commas'),
       new Option('--onchain <file|json>', 'what of the results is pushed'),
@@ -128,6 +136,15 @@ function versionNamed(text: string): Binding | undefined {
   const [, event, version] = /^(.+)@(\d+)$/.exec(text) ?? [];
   return event === undefined ? undefined : { event, eventVersion: Number(version) };
 }
+
+/** After a refusal of `race@one`: a name may hold an `@`, so it was asked for. */
+function notAVersion(_refusal: unknown, { typed }: { readonly typed: ExtraTyped }): string | undefined {
+  const [, event, version] = typed.rest.map((text) => /^(.+)@([^@]+)$/.exec(text)).find(isNoVersion) ?? [];
+  return version && `"${version}" is no version number: ${event}@1 is version 1 of "${event}".`;
+}
+
+const isNoVersion = (parts: RegExpExecArray | null): boolean =>
+  parts !== null && !/^\d+$/.test(parts[2] ?? '');
 
 async function bindingOf(text: string, events: string, server: Server): Promise<Binding> {
   const named = versionNamed(text);

@@ -1,4 +1,5 @@
 import type { RoutedRpc } from '@orrery/contracts';
+import { StartupError } from '@orrery/service-kit';
 import { Argument, type Command, Option } from 'commander';
 import type { CommandContext } from '../command-context.js';
 import {
@@ -8,6 +9,7 @@ import {
   urlOf,
   withServerOptions,
 } from '../server/find-server.js';
+import { Refusal } from '../server/refusal.js';
 import { fillRequest, type OperationRequest, type Typed } from './fill-request.js';
 import type { Member } from './member.js';
 import { formOf, type OperationForm, type Target } from './operation-form.js';
@@ -17,6 +19,12 @@ import type { Brief } from './show-answer.js';
 
 /** What a command of ours has beyond what follows from its operation. */
 export interface Extra {
+  /** What it does, where the contract's summary says too little. */
+  readonly summary?: string;
+  /** What arguments that name the thing are, by the names of their parameters. */
+  readonly targets?: Readonly<Record<string, string>>;
+  /** What members of the request are, where the contract's words do not fit the command. */
+  readonly descriptions?: Readonly<Record<string, string>>;
   /** Its last arguments, in place of `key=value` pairs. */
   readonly rest?: Rest;
   readonly options?: readonly Option[];
@@ -31,6 +39,16 @@ export interface Extra {
     typed: ExtraTyped,
     server: Server,
   ) => Promise<OperationRequest>;
+  /** Said after a refusal. */
+  readonly advise?: (refusal: Refusal, refused: Refused) => Advice | Promise<Advice>;
+}
+
+type Advice = string | undefined;
+
+export interface Refused {
+  readonly request: OperationRequest;
+  readonly typed: ExtraTyped;
+  readonly server: Server;
 }
 
 interface Rest {
@@ -64,8 +82,8 @@ export function addOperationCommand(
 ): Command {
   const form = formOf(rpc);
   const rest = extra.rest ?? pairsOf(form);
-  const command = parent.command(verb).description(inHelp(rpc.http.summary));
-  addArguments(command, form, rest);
+  const command = parent.command(verb).description(extra.summary ?? inHelp(rpc.http.summary));
+  addArguments(command, form, rest, extra.targets);
   const options = addOptions(command, form, extra);
   return command.action(async (...given: unknown[]) => {
     const typed = given.at(-2) as TypedOptions;
@@ -76,13 +94,24 @@ export function addOperationCommand(
     const { body, clear } = typed;
     const everything: Typed = { ...texts, pairs, options: Object.fromEntries(values), body, clear };
     const request = await fillRequest(form, everything, server);
-    const refined = (await extra.refine?.(request, { rest: last, options: typed }, server)) ?? request;
     const { json, all, full } = typed;
     const brief = full === true ? undefined : extra.brief;
-    await performOperation(rpc, refined, { ...context, json, all, brief, server });
+    const asTyped = { rest: last, options: typed };
+    const perform = async () => {
+      const refined = (await extra.refine?.(request, asTyped, server)) ?? request;
+      await performOperation(rpc, refined, { ...context, json, all, brief, server });
+    };
+    await perform().catch((error: Error) => explain(error, extra, { request, typed: asTyped, server }));
     const hint = extra.hint?.(typed);
     if (hint !== undefined && json !== true) context.note(hint);
   });
+}
+
+/** @throws the error, with what the command knows to say about it to people */
+async function explain(error: Error, { advise }: Extra, refused: Refused): Promise<never> {
+  if (!(error instanceof Refusal)) throw error;
+  const advice = await Promise.resolve(advise?.(error, refused)).catch(() => undefined);
+  throw advice === undefined ? error : new StartupError(`${error.message}\n${advice}`, { cause: error });
 }
 
 /** As the help of the commands of ours: a phrase. */
@@ -97,8 +126,14 @@ const TARGETS: Readonly<Record<Target['kind'], string | undefined>> = {
   other: undefined,
 };
 
-function addArguments(command: Command, form: OperationForm, rest: Rest | undefined): void {
-  for (const { name, kind } of form.targets) command.addArgument(new Argument(`<${name}>`, TARGETS[kind]));
+function addArguments(
+  command: Command,
+  form: OperationForm,
+  rest: Rest | undefined,
+  targets: Extra['targets'] = {},
+): void {
+  for (const { name, kind } of form.targets)
+    command.addArgument(new Argument(`<${name}>`, TARGETS[kind] ?? targets[name]));
   // The body's file may have them, so none is required.
   for (const { name, description, choices } of form.named)
     command.addArgument(new Argument(`[${name}]`, described(description, choices)));
@@ -121,12 +156,16 @@ function splitArguments(texts: readonly unknown[], { targets, named }: Operation
 function addOptions(
   command: Command,
   form: OperationForm,
-  { options = [], hidden = [], brief }: Extra,
+  { options = [], hidden = [], brief, descriptions = {} }: Extra,
 ): ReadonlyMap<string, Option> {
   for (const option of options) command.addOption(option);
   const isShown = ({ name }: Member) => !hidden.includes(name);
+  const inOurWords = (member: Member) => ({
+    ...member,
+    description: descriptions[member.name] ?? member.description,
+  });
   const ofText = [...form.query, ...form.headers].filter(isShown);
-  const ofBody = (form.bodyIsList ? [] : form.optional).filter(isShown);
+  const ofBody = (form.bodyIsList ? [] : form.optional).filter(isShown).map(inOurWords);
   const made = new Map([
     ...ofText.map((member) => [member.name, textOption(member)] as const),
     ...ofBody.map((member) => [member.name, bodyOption(member)] as const),

@@ -10,7 +10,7 @@ describe('a refusal', () => {
     'of a key names where it came from: %s',
     (keyFrom) => {
       expect(new Refusal({ ...server, keyFrom }, request, problem).message).toBe(
-        'GET /api/worlds was refused (401 unauthorized): The token is not known.\n' +
+        'The token is not known. (401 unauthorized)\nRefused: GET /api/worlds\n' +
           `The key came from ${keyFrom}, the server is ${server.url}. --key or ORRERY_KEY gives another key.`,
       );
     },
@@ -19,10 +19,10 @@ describe('a refusal', () => {
   it('of a path below /api/api says how to give the address', () => {
     const lost = { status: 404, code: 'route_not_found', error: 'No such route.' };
     expect(new Refusal({ ...server, url: `${server.url}/api` }, request, lost).message).toBe(
-      'GET /api/worlds was refused (404 route_not_found): No such route.\n' +
+      'No such route. (404 route_not_found)\nRefused: GET /api/worlds\n' +
         `Give the address without /api, which the command adds itself: ${server.url}`,
     );
-    expect(new Refusal(server, request, lost).message).toMatch(/No such route\.$/);
+    expect(new Refusal(server, request, lost).message).toMatch(/Refused: GET \/api\/worlds$/);
   });
 
   it('has all places, and each text once', () => {
@@ -31,8 +31,22 @@ describe('a refusal', () => {
       { pointer: '', code: 'invalid', message: 'No object.' },
     ];
     const wrong = { status: 400, code: 'validation_failed', error: '/name: Too short.', errors };
-    expect(new Refusal(server, request, wrong).message).toMatch(
-      /: \/name: Too short\.\n {2}the body: No object\.$/,
+    expect(new Refusal(server, request, wrong).message).toBe(
+      '/name: Too short. (400 validation_failed)\n  the body: No object.\nRefused: GET /api/worlds',
     );
+  });
+
+  it('names options in place of the parts of a request', () => {
+    const message = 'Expected one of "admin"; found the text "x".';
+    const errors = [{ pointer: '#query/trigger', code: 'invalid_value', message }];
+    const wrong = { status: 400, code: 'validation_failed', error: `#query/trigger: ${message}`, errors };
+    expect(new Refusal(server, request, wrong).message).toMatch(/^--trigger: Expected one of "admin"/);
+    const header = { ...wrong, error: '#header/if-match: Too long.' };
+    expect(new Refusal(server, request, header).message).toMatch(/^--if-match: Too long\./);
+  });
+
+  it('names the command for what the server says of its API', () => {
+    const unknown = { status: 400, code: 'unknown_ai_model', error: 'There is no AI model "x".' };
+    expect(new Refusal(server, request, unknown).message).toMatch(/`orrery models list` shows the models\.$/);
   });
 });
