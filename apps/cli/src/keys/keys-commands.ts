@@ -32,8 +32,13 @@ export function addKeysCommands(program: Command, context: CommandContext): void
   const keys = program.command('keys');
   const create = keys
     .command('create')
-    .description('create a key, which is shown only now')
-    .option('--own', 'a key of the account of --key; otherwise the operator creates one in the database')
+    .description(
+      'create a key, which is shown only now: with --own of your account, else as the operator of a new account',
+    )
+    .option(
+      '--own',
+      'a key of your own account, that of --key; otherwise the operator creates one in the database',
+    )
     .option('--name <name>', 'what the key is for', 'operator')
     .option('--account <id>', 'as the operator: its owner; without it a new account is created', accountId)
     .option('--scopes <list>', 'separated by commas', scopeList, [...ALL_SCOPES])

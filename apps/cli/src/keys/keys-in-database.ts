@@ -14,7 +14,7 @@ export interface NewKey {
 
 export function createKeyRow(
   { name, account, scopes }: NewKey,
-  { env, write }: CommandContext,
+  { env, write, note }: CommandContext,
 ): Promise<void> {
   return withAccounts(env, async (db) => {
     if (account !== undefined) await requireAccount(db, account);
@@ -23,6 +23,10 @@ export function createKeyRow(
     const key = owner?.key ?? (await createKey(db, account as number, { name, scopes }));
     write(`account ${owner?.account.id ?? account}, key ${key.id}, scopes ${key.scopes.join(',')}`);
     write(key.token);
+    if (owner !== undefined)
+      note(
+        `Account ${owner.account.id} is new and owns nothing yet. For a key of your own account: orrery keys create --own --name ${JSON.stringify(name)}`,
+      );
   });
 }
 

@@ -5,6 +5,7 @@ import { applyChanges } from './apply-changes.js';
 import { boundDrafts } from './bound-drafts.js';
 import { withoutFirstVersion } from './change-requests.js';
 import { type CheckedWarning, checkWithServer } from './check-with-server.js';
+import { orphanedNames } from './orphaned-names.js';
 import { type Change, type Plan, planChanges } from './plan-changes.js';
 import { type DefinitionKind, readFolder, type WorldFolder } from './read-folder.js';
 import { readStoredWorld } from './read-stored-world.js';
@@ -56,9 +57,17 @@ async function checked(
   if (warnings === undefined)
     note('The server is older than this command: it checks the definitions only when they are applied.');
   for (const { shown } of warnings ?? []) note(`Warning: ${shown}`);
+  for (const sentence of orphanedNames(plan, eventsAfter(checking))) note(`Warning: ${sentence}`);
   if (stored !== undefined)
     for (const sentence of await boundDrafts(plan, stored.address, server)) note(sentence);
   return warnings ?? [];
+}
+
+/** The events that the world will have: those on the server alone stay there, unless they are pruned. */
+function eventsAfter({ folder, stored, prune }: Parameters<typeof checkWithServer>[1]) {
+  const names = new Set(folder.events.map(({ name }) => name));
+  const left = prune ? [] : (stored?.events ?? []).filter(({ name }) => !names.has(name));
+  return [...folder.events, ...left];
 }
 
 /** The world that is meant; undefined: it is created. */

@@ -22,10 +22,13 @@ export async function boundDrafts({ changes }: Plan, world: string, server: Serv
     if (names.length === 0) return [];
     const who = names.map((name) => `"${name}"`).join(', ');
     return [
-      `event ${event}: version ${eventVersion} is bound by ${who}, which run it as changed from then on; --new-versions leaves them as they are.`,
+      `event ${event}: version ${eventVersion} is bound by ${who}, which ${names.length === 1 ? RUNS : RUN}.`,
     ];
   });
 }
+
+const RUNS = 'runs it as changed from then on; --new-versions leaves it as it is';
+const RUN = 'run it as changed from then on; --new-versions leaves them as they are';
 
 const keyOf = ({ event, eventVersion }: Binding): string => `${eventVersion} ${event}`;
 

@@ -134,7 +134,10 @@ function versionChange(latest: LatestVersion | undefined, newVersions: boolean):
 }
 
 /** Without a map of changes a version runs with all schemas (docs/catalog.md). */
-const runsWith = ({ readEntities, stateChanges }: EventDefinition, schemas: ReadonlySet<string>): boolean =>
+export const runsWith = (
+  { readEntities, stateChanges }: EventDefinition,
+  schemas: ReadonlySet<string>,
+): boolean =>
   schemas.size > 0 &&
   (!stateChanges ||
     Object.keys(stateChanges).some((name) => schemas.has(name)) ||

@@ -89,7 +89,7 @@ function checked<T extends z.ZodType>(
   schema: T,
   problems: string[],
 ): z.output<T> | undefined {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
   const found = problemsOf(parsed.error, schema).map(
     ({ pointer, message }) => `${path}:${lineOf(stepsOf(pointer))}: ${pointer}${pointer && ': '}${message}`,
