@@ -80,7 +80,7 @@ describe('readTogether', () => {
         },
       });
     expect(read).toThrow(
-      /^Set these environment variables and start again: DATABASE_URL \(missing; [^;]*\); PORT \(not valid; [^;]*\)$/,
+      /^Correct these environment variables and start again: DATABASE_URL \(missing; [^;]*\); PORT \(not valid; [^;]*\)$/,
     );
   });
 

@@ -9,7 +9,7 @@ export class EnvironmentError extends StartupError {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(`Set these environment variables and start again: ${problems.join('; ')}`);
+    super(`Correct these environment variables and start again: ${problems.join('; ')}`);
     this.problems = problems;
   }
 }

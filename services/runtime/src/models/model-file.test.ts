@@ -103,7 +103,7 @@ describe('the list of models', () => {
       '/0 and /1 are the default (expected one at most)',
     ])
       expect(message).toContain(problem);
-    expect(message).toMatch(/^Set these environment variables and start again: AI_MODELS_FILE \(/);
+    expect(message).toMatch(/^Correct these environment variables and start again: AI_MODELS_FILE \(/);
     expect(message).not.toMatch(/sk-|\n/);
   });
 
