@@ -4,6 +4,13 @@
 import { createHash } from 'node:crypto';
 
 const [base, world, address, token] = process.argv.slice(2);
+const isReference = (text) => /^(\d+|0x[0-9a-f]{40})$/i.test(text ?? '');
+if (!isReference(world) || !isReference(address) || !token) {
+  process.stderr.write(
+    'usage: node docs/verify-history.mjs <base URL> <world> <deployment> <token>\nWorld and deployment are given by their addresses (0x…) or ids, not by their names.\n',
+  );
+  process.exit(2);
+}
 const sha256 = (text) => createHash('sha256').update(text, 'utf8').digest('hex');
 const canonical = (json) => {
   if (json === null || typeof json !== 'object') return JSON.stringify(json);

@@ -39,6 +39,13 @@ if (answer.ok) {
   const payment = answer.headers.get('payment-response');
   if (payment) process.stdout.write(`paid: ${Buffer.from(payment, 'base64')}\n`);
 } else {
+  // A 402 lists the ways to pay: an amount in the smallest units of an asset, on a network.
+  for (const { maxAmountRequired, asset, network, extra, payTo } of body.accepts ?? [])
+    process.stderr.write(
+      `It costs ${maxAmountRequired} units of ${extra?.name ?? asset} on ${network}, to ${payTo}.\n`,
+    );
+  if (answer.status === 402 && !process.env.EVM_KEY)
+    process.stderr.write('Set EVM_KEY to the private key of an account that pays (0x and 64 hex digits).\n');
   process.stderr.write(`${answer.status} ${body.code}: ${body.error}\n`);
   process.exitCode = 1;
 }

@@ -131,6 +131,10 @@ describe('clients that pay', () => {
   it('may be the example for Node', async () => {
     const { system, world } = house;
     const args = [system.url, world.address, 'toast', '{"name":"node"}'];
+    const unpaid = await run60('examples/execute.mjs', args, {}).catch((error: { stderr: string }) => error);
+    expect(unpaid.stderr).toMatch(
+      /^It costs 10000 units of \S+ on base-sepolia, to 0x\w+\.\nSet EVM_KEY to the private key/,
+    );
     const { stdout } = await run60('examples/execute.mjs', args, { EVM_KEY: await house.newPayer() });
     expect(stdout).toMatch(/"guest:node"[\s\S]*paid: .*"success":true/);
     await expectEarned(1n);

@@ -78,6 +78,14 @@ describe("a stranger's program that knows only the documented recipe", () => {
     });
   });
 
+  it('says how it is used where what it is given is no address', async () => {
+    const { code, output } = await verify('/worlds/Derby/deployments/Season');
+    expect([code, output.split('\n')[0]]).toEqual([
+      2,
+      'usage: node docs/verify-history.mjs <base URL> <world> <deployment> <token>',
+    ]);
+  });
+
   it('follows a clone to its source', async () => {
     const places = await season();
     const clone = await cloneOf(places, 9);
