@@ -22,9 +22,7 @@ export const INSTANCE_EXTRAS: Readonly<Record<string, Extra>> = {
     ...NAMED,
     summary: 'change attributes of an entity instance (key=value, --unset) or replace its state (--state)',
     rest: { name: 'key=value', description: 'attributes to set, as JSON or text; the others stay' },
-    options: [
-      new Option('--unset <names>', 'attributes to remove, by commas; one with a default gets that again'),
-    ],
+    options: [new Option('--unset <names>', 'attributes to remove, separated by commas')],
     descriptions: { state: 'the whole new state: attributes that it lacks are removed' },
     refine: async (request, typed, server) => merged(await placed(request, server), typed, server),
   },
