@@ -63,7 +63,7 @@ export default defineConfig({
         ['{packages,services,apps}/*/tests/**/*.timed.test.ts', 'e2e/tests/**/*.timed.test.ts'],
         { ...backed, isolate: true, testTimeout: 300_000 },
       ),
-      // Ends every process of an installation of ten, on request: `npm run test:rolling-restart`.
+      // On request: `npm run test:rolling-restart`, `npm run test:patroni`.
       project('fleet', ['e2e/tests/**/*.fleet.test.ts'], { ...backed, isolate: true, testTimeout: 300_000 }),
       // None waits for anything but programs that check files; a busy machine is ten times slower.
       project('boundaries', ['e2e/boundaries/**/*.test.ts'], { testTimeout: 60_000 }),
