@@ -202,6 +202,9 @@ describe('the command `orrery`', () => {
     const key = await json('keys', 'create', '--own', '--name', 'ci', '--scopes', 'read');
     expect(key).toMatchObject({ name: 'ci', scopes: ['read'] });
     expect(await run('keys', 'list')).toMatch(/ci +read /);
+    expect(await run('keys', 'create', '--name', 'outside')).toMatch(
+      /\nAccount \d+ is new and owns nothing yet\. For a key of your own account: orrery keys create --own --name "outside"\n$/,
+    );
     expect(await run('worlds', 'list', '--key', key.token)).toContain('Derby');
     expect(await run('me', '--key', key.token)).toContain('name: first account');
     await run('keys', 'revoke', key.id);

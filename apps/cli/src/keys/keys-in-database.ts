@@ -14,7 +14,7 @@ export interface NewKey {
 
 export function createKeyRow(
   { name, account, scopes }: NewKey,
-  { env, write, note }: CommandContext,
+  { env, write }: CommandContext,
 ): Promise<void> {
   return withAccounts(env, async (db) => {
     if (account !== undefined) await requireAccount(db, account);
@@ -24,7 +24,7 @@ export function createKeyRow(
     write(`account ${owner?.account.id ?? account}, key ${key.id}, scopes ${key.scopes.join(',')}`);
     write(key.token);
     if (owner !== undefined)
-      note(
+      write(
         `Account ${owner.account.id} is new and owns nothing yet. For a key of your own account: orrery keys create --own --name ${JSON.stringify(name)}`,
       );
   });
