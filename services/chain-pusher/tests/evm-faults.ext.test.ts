@@ -108,6 +108,29 @@ describe('an EVM chain that changes its mind', () => {
     expect((await evm.pushed()).map(({ digest }) => digest)).toEqual(before.map(({ digest }) => digest));
   });
 
+  it('gets again what a reorganization dropped between the look at the chain and the look for transactions', async () => {
+    const evm = await startEvm();
+    const house = await prepareHouse();
+    const deployment = house.runtime.createDeployment();
+    let isDue = false;
+    const proxy = await startFaultProxy(evm.url, async ({ method }): Promise<Fault> => {
+      if (isDue && method === 'eth_getTransactionReceipt') {
+        isDue = false;
+        await evm.rpc('anvil_rollback', 2);
+      }
+      return 'pass';
+    });
+    house.runtime.execute(deployment, { plan });
+    await house.boot(evm.through(proxy));
+    await untilStatuses(house, deployment, 'confirmed');
+    house.runtime.execute(deployment, { plan });
+    await untilStatuses(house, deployment, 'confirmed', 'confirmed');
+    isDue = true;
+    await vi.waitFor(() => expect(isDue).toBe(false), patiently);
+    await vi.waitFor(async () => expect(await numbersOn(evm)).toEqual([1, 2]), patiently);
+    await untilStatuses(house, deployment, 'confirmed', 'confirmed');
+  });
+
   it('gets a stuck transaction again with higher fees, up to the highest', async () => {
     const evm = await startEvm({ config: { maxFeeGwei: 200 } });
     const house = await prepareHouse();

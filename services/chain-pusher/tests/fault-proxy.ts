@@ -16,7 +16,10 @@ interface RpcRequest {
 export type Fault = 'pass' | 'lose answer' | 'refuse' | 'swallow' | { readonly error: string };
 
 /** An RPC server in front of another one. */
-export async function startFaultProxy(target: string, faultOf: (request: RpcRequest) => Fault) {
+export async function startFaultProxy(
+  target: string,
+  faultOf: (request: RpcRequest) => Fault | Promise<Fault>,
+) {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -27,7 +30,8 @@ export async function startFaultProxy(target: string, faultOf: (request: RpcRequ
   });
   const answer = async (body: string, response: ServerResponse) => {
     const requests = JSON.parse(body) as RpcRequest[];
-    const [fault = 'pass'] = requests.map(faultOf).filter((one) => one !== 'pass');
+    const faults = await Promise.all(requests.map(faultOf));
+    const fault = faults.find((one) => one !== 'pass') ?? 'pass';
     if (fault === 'refuse') return response.destroy();
     if (typeof fault === 'object') {
       const error = { code: -32000, message: fault.error };

@@ -102,12 +102,14 @@ export function createChainSender(options: ChainSenderOptions) {
     await noteChainState(db, lease, owner, found.reason);
   };
 
+  /** Answers the newest look at the chain. */
   const follow = async (
     lease: ChainLease,
     attempts: readonly Attempt[],
-    view: ChainView,
+    seen: ChainView,
     signal: AbortSignal,
-  ) => {
+  ): Promise<ChainView> => {
+    let view = seen;
     const transactions = attempts.flatMap((attempt) => attempt.transactions);
     const found = new Map<string, Inclusion>();
     if (transactions.length > 0) {
@@ -116,10 +118,18 @@ export function createChainSender(options: ChainSenderOptions) {
     let isFirst = true;
     for (const attempt of inNonceOrder(attempts)) {
       const inclusion = bestOf(attempt.transactions.flatMap(({ id }) => found.get(id) ?? []));
-      const step = nextStep(attempt, inclusion, { view, now: clock.now(), isFirst }, port);
+      const stepAt = (at: ChainView) =>
+        nextStep(attempt, inclusion, { view: at, now: clock.now(), isFirst }, port);
+      let step = stepAt(view);
+      // The chain may have taken blocks back between the look at it and the look for transactions.
+      if (step.kind === 'lost' && view === seen) {
+        view = await port.view(signal);
+        step = stepAt(view);
+      }
       if (inclusion === undefined) isFirst = false;
       await carryOut(lease, attempt, step, view, signal);
     }
+    return view;
   };
 
   /** Lanes that may send: those that hold nothing else than the chain. */
@@ -183,8 +193,7 @@ export function createChainSender(options: ChainSenderOptions) {
     await adopt(lease, signal);
     const hasWork = attempts.length > 0 || (await lanesWithWork(db, name, 1)).length > 0;
     if (!hasWork) return 'idle';
-    const view = await port.view(signal);
-    await follow(lease, attempts, view, signal);
+    const view = await follow(lease, attempts, await port.view(signal), signal);
     if (isWatchDue) watchedAt = clock.now();
     const open = await attemptsUnderWay(db, name, { limit: MAX_OPEN, watched: 0 });
     await begin(lease, open.length, view, signal);
