@@ -64,7 +64,9 @@ describe('a dry run that a model decides', () => {
     const answer = tryOut();
     const { request, fail } = await decider.called();
     expect(await request.check({ 'counter:a': { count: 'many' } })).toMatch(/^\/counter:a\/count: /);
-    expect(await request.check({ 'counter:b': { count: 1 } })).toContain('counter:b exists and was not read.');
+    expect(await request.check({ 'counter:b': { count: 1 } })).toContain(
+      'counter:b exists and was not read.',
+    );
     expect(await request.check({ 'counter:a': { count: 1 } })).toBeUndefined();
     fail(
       new DeciderFailed(new ServiceError('ai_output_invalid', 'Three times.'), { llm: { response: 'no' } }),

@@ -10,6 +10,10 @@ it('has nothing to say without a message and without warnings', () => {
   expect(withWarnings([], 'Done.')).toBe('Done.');
 });
 
+it('says the same of one place once', () => {
+  expect(withWarnings([...warnings(1), ...warnings(1)])).toBe('Warning: /0: Is 0 meant?');
+});
+
 it('adds warnings with their places to a message, and counts those beyond five', () => {
   expect(withWarnings([fieldProblem('', 'likely', 'All of it?')])).toBe('Warning: All of it?');
   expect(withWarnings(warnings(2), 'Done.')).toBe('Done. Warning: /0: Is 0 meant? Warning: /1: Is 1 meant?');

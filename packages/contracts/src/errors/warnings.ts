@@ -11,10 +11,12 @@ export function withWarnings(
   warnings: readonly FieldProblem[],
   message?: string | undefined,
 ): string | undefined {
-  const told = warnings
-    .slice(0, MAX_WARNINGS)
-    .map(({ pointer, message }) => `Warning: ${pointer === '' ? '' : `${pointer}: `}${message}`);
-  const more = warnings.length - told.length;
+  // A key and the value at it may have the same mistake at the same place.
+  const texts = new Set(
+    warnings.map(({ pointer, message }) => `${pointer === '' ? '' : `${pointer}: `}${message}`),
+  );
+  const told = [...texts].slice(0, MAX_WARNINGS).map((text) => `Warning: ${text}`);
+  const more = texts.size - told.length;
   const parts = [message, ...told, more > 0 ? `There are ${more} more warnings.` : undefined];
   const text = parts.filter((part) => part !== undefined).join(' ');
   return text === '' ? undefined : text;

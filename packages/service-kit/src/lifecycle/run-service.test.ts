@@ -110,7 +110,9 @@ describe('runService', () => {
     await runService({ name: 'catalog', env: { PORT: 'x', LOG_LEVEL: 'loud' }, settings, start, host });
     expect(start).not.toHaveBeenCalled();
     expect(host.errors).toHaveLength(1);
-    expect(host.errors[0]).toMatch(/^catalog: Correct these .*: LOG_LEVEL \(.*; PORT \(.*; NATS_URL \(.*\)\n$/);
+    expect(host.errors[0]).toMatch(
+      /^catalog: Correct these .*: LOG_LEVEL \(.*; PORT \(.*; NATS_URL \(.*\)\n$/,
+    );
     expect(host.exits).toEqual([1]);
   });
 
