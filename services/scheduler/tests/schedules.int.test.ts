@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { ServiceError } from '@orrery/contracts';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listSchedules } from '../src/schedules/schedule-store.js';
@@ -179,6 +180,27 @@ describe('access', () => {
     });
     await others;
     fake.hooks.read = () => undefined;
+  });
+
+  it('waits for a look at the deployment that has begun before, and then looks itself', async () => {
+    const address = await deploy();
+    const steps = new EventEmitter();
+    const begun = once(steps, 'begun');
+    const free = once(steps, 'free');
+    fake.hooks.read = async () => {
+      fake.hooks.read = () => undefined;
+      steps.emit('begun');
+      await free;
+    };
+    fake.bind(address, 'train', fake.version('train', 2, { schedule: '0 * * * *' }));
+    const [scheduler] = house.schedulers;
+    await scheduler?.syncs.want([address]);
+    await begun;
+    const listed = schedulesOf(address);
+    const pending = () => scheduler?.db.selectFrom('pending_syncs').select('wanted').execute();
+    await vi.waitFor(async () => expect((await pending())?.[0]?.wanted).toBe(2));
+    steps.emit('free');
+    expect(await listed).toMatchObject([{ eventVersion: 2 }]);
   });
 
   it('answers that it cannot tell while the runtime does not answer', async () => {

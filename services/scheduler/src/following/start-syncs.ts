@@ -33,7 +33,7 @@ export interface Syncs {
 const AT_ONCE = 16;
 /** How often the queue is looked at when nothing wakes it, in milliseconds: another process may have gone. */
 const LOOK_MS = 15_000;
-/** How often it is looked whether another process has ended a sync, in milliseconds. */
+/** How often it is looked whether another process has ended a sync, in milliseconds. Those of this one are awaited. */
 const WAIT_MS = 50;
 
 export function startSyncs(dependencies: SyncsDependencies): Syncs {
@@ -42,12 +42,15 @@ export function startSyncs(dependencies: SyncsDependencies): Syncs {
   const stopping = new AbortController();
   // Each call of each sync listens to it.
   setMaxListeners(0, stopping.signal);
-  const running = new Set<Promise<void>>();
+  /** The syncs of this process, each with its deployment. */
+  const running = new Map<Promise<void>, string>();
   const syncOne = (claim: SyncClaim): Promise<void> => {
     const sync = syncAndEnd(claim).finally(() => running.delete(sync));
-    running.add(sync);
+    running.set(sync, claim.deployment);
     return sync;
   };
+  const runningOf = (deployment: string): Promise<void> | undefined =>
+    [...running].find(([, other]) => other === deployment)?.[0];
   const syncAndEnd = async (claim: SyncClaim): Promise<void> => {
     try {
       if (await syncDeployment(dependencies, claim, stopping.signal)) onSynced();
@@ -84,12 +87,14 @@ export function startSyncs(dependencies: SyncsDependencies): Syncs {
       const [want] = await wantSync(db, [deployment], await databaseNow());
       while (want !== undefined) {
         signal.throwIfAborted();
+        const before = runningOf(deployment);
         const [claim] = await claimSyncs(db, await databaseNow(), 1, deployment);
         if (claim !== undefined) await unlessAborted(syncOne(claim), signal);
         const outcome = await outcomeOfWant(db, deployment, want);
         if (outcome === 'synced') return;
         if (outcome === 'failed') throw new ServiceError('unavailable', 'The schedules cannot be read now.');
-        await clock.sleep(WAIT_MS, signal);
+        const own = before ?? runningOf(deployment);
+        await (own === undefined ? clock.sleep(WAIT_MS, signal) : unlessAborted(own, signal));
       }
     },
     loop: {
@@ -97,7 +102,7 @@ export function startSyncs(dependencies: SyncsDependencies): Syncs {
       stop: async () => {
         stopping.abort();
         await loop.stop();
-        await Promise.all(running);
+        await Promise.all(running.keys());
       },
     },
   };
