@@ -72,14 +72,17 @@ function suite(): void {
     }
     // Two of each: an old one and a new one.
     await runs();
+    expect(counting.details()).toEqual([]);
     for (const old of olds) {
       expect(await fleet.end(old), old.service).toBe(0);
       await goOn();
     }
+    const whileOldsEnded = counting.details().length;
     await runs();
     await counting.finish();
     expect(new Set(await messages.repeat())).toEqual(new Set(['the first answer']));
     expect(counting.details().filter(({ detail }) => !detail.includes(OLD_ENDS))).toEqual([]);
+    expect(counting.details().slice(whileOldsEnded)).toEqual([]);
     expect(await counting.problems()).toEqual([]);
     expect(await findViolations(fleet.databaseUrl)).toEqual([]);
   });

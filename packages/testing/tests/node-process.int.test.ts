@@ -1,7 +1,10 @@
 import { startNode } from '@orrery/testing/system';
 import { expect, test } from 'vitest';
 
-/** Ends at once; a child of it goes on to write where it wrote. */
+/**
+ * Ends at once; a child of it goes on to write where it wrote, late enough for the end to be noticed before. The test waits for
+ * the output, not for these times.
+ */
 const program = `
   const late = "setTimeout(() => console.log('middle'), 500); setTimeout(() => console.log('late'), 1000)";
   const options = { stdio: 'inherit', detached: true };
