@@ -5,6 +5,9 @@ import { prepareHouse } from './running-pusher.js';
 
 const plan = { targetChains: ['local'], onchain: null };
 const patiently = { interval: 50 };
+interface TransactionPool {
+  readonly pending: Record<string, Record<string, { readonly hash: string }>>;
+}
 const quota = (pushesPerDay: number, revision: number) => ({
   accountId: OWNER,
   disabled: false,
@@ -106,7 +109,7 @@ describe('lanes', () => {
 
   it('stop where the journal lost entries that were pushed, and go on when the operator adopts the chain', async () => {
     const evm = await startEvm();
-    const { runtime, boot, pushes, adopt } = await prepareHouse();
+    const { runtime, boot, pushes, adopt, lossNoticed } = await prepareHouse();
     const deployment = runtime.createDeployment();
     for (let count = 0; count < 4; count += 1) runtime.execute(deployment, { plan });
     await boot(evm.chain);
@@ -114,10 +117,8 @@ describe('lanes', () => {
     runtime.loseAfter(deployment, 3);
     const later = [1, 2].map(() => runtime.execute(deployment, { plan }));
     await runtime.publish(later[0] as (typeof later)[0]);
-    await vi.waitFor(
-      async () => expect(await adopt(deployment, 'local')).toContain('after number 4'),
-      patiently,
-    );
+    await lossNoticed(deployment);
+    expect(await adopt(deployment, 'local')).toContain('after number 4');
     await vi.waitFor(async () => expect(await evm.pushed()).toHaveLength(6), patiently);
     const logs = await evm.pushed();
     expect(logs.map(({ number }) => Number(number))).toEqual([1, 2, 3, 4, 5, 6]);
@@ -125,5 +126,34 @@ describe('lanes', () => {
     expect((await pushes(deployment)).data.map(({ number }) => number).toSorted()).toEqual([
       1, 2, 3, 4, 5, 6,
     ]);
+  });
+
+  it('are adopted only when no transaction is under way, and send nothing of what follows before', async () => {
+    const evm = await startEvm();
+    const { runtime, boot, adopt, lossNoticed } = await prepareHouse();
+    const deployment = runtime.createDeployment();
+    await evm.rpc('evm_setAutomine', false);
+    runtime.execute(deployment, { plan });
+    await boot(evm.chain);
+    const sent = async () =>
+      Object.values(((await evm.rpc('txpool_content')) as TransactionPool).pending).flatMap((byNonce) =>
+        Object.values(byNonce).map(({ hash }) => hash),
+      );
+    await vi.waitFor(async () => expect(await sent()).toHaveLength(1), patiently);
+    runtime.loseAfter(deployment, 1);
+    const later = runtime.execute(deployment, { plan });
+    await runtime.publish(later);
+    await lossNoticed(deployment);
+    const adopted = adopt(deployment, 'local');
+    // A transaction is replaced in a round that looked at the adoption before; two of them began after the request.
+    for (const _ of [1, 2]) {
+      const before = await sent();
+      await vi.waitFor(async () => expect(await sent()).not.toEqual(before), patiently);
+    }
+    await evm.rpc('evm_setAutomine', true);
+    await evm.rpc('evm_mine');
+    expect(await adopted).toContain('after number 1; 0 pushes wait');
+    await vi.waitFor(async () => expect(await evm.pushed()).toHaveLength(2), patiently);
+    expect((await evm.pushed())[1]?.entryHash.slice(2)).toBe(later.hash);
   });
 });

@@ -17,7 +17,8 @@ import {
 import { createHealth, createLogger, Resources, systemClock } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
 import { ANVIL_KEYS } from '@orrery/testing/servers';
-import { onTestFinished, vi } from 'vitest';
+import { sql } from 'kysely';
+import { expect, onTestFinished, vi } from 'vitest';
 import type { ChainPort } from '../src/chains/chain-port.js';
 import { createEvmChain } from '../src/chains/evm/evm-chain.js';
 import { createSolanaChain } from '../src/chains/solana/solana-chain.js';
@@ -116,7 +117,16 @@ export async function prepareHouse(before?: FakeRuntime) {
       return outcome;
     });
   };
-  return { runtime, accounts, announce, adopt, boot, call, pushes };
+  /** Waits until the intake has seen that the deployment's journal lost entries. */
+  const lossNoticed = async (deployment: string) => {
+    await using database = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 1 });
+    await vi.waitFor(async () => {
+      const { rows } = await sql<{ reason: string }>`
+        select reason from inbox_parked where ordering_key = ${deployment}`.execute(database.db);
+      expect(rows).toEqual([{ reason: expect.stringContaining('tail_lost') }]);
+    });
+  };
+  return { runtime, accounts, announce, adopt, boot, call, lossNoticed, pushes };
 }
 
 /** A hub in memory has one reader of a consumer: of several chain-pushers on it the first reads, the others only send. */

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Trx } from '../database/schema.js';
 import { renumbered } from '../intake/push-content.js';
-import { lockLane } from './attempt-store.js';
 
 export interface Adoption {
   readonly deployment: string;
@@ -18,19 +17,33 @@ export const openAdoptions = (db: Db, chain: string): Promise<Adoption[]> =>
     .limit(100)
     .execute();
 
+export interface AdoptOptions {
+  /** Of the inbox: whose dead letters say that a journal lost entries. */
+  readonly consumer: string;
+  readonly chainLast: number;
+}
+
+/** `waits`: an attempt is under way, so the chain's last number may still grow. `lost`: the journal lost entries. */
+export type AdoptOutcome = 'waits' | 'done' | 'lost';
+
 /**
  * Lets a lane go on after the chain's last number. What waits is numbered anew from there, in its order. Where the chain
- * lacks pushes that the lane knows to have been on it, their digests are pushed again.
+ * lacks pushes that the lane knows to have been on it, their digests are pushed again. Changes nothing while it `waits`.
  */
-export async function adoptLane(trx: Trx, adoption: Adoption, chainLast: number): Promise<void> {
+export async function adoptLane(
+  trx: Trx,
+  adoption: Adoption,
+  { consumer, chainLast }: AdoptOptions,
+): Promise<AdoptOutcome> {
   const { deployment, chain } = adoption;
-  await lockLane(trx, deployment, chain);
+  // All lanes, since forgetting what was lost touches them all; in one order, so that two chains never wait for each other.
+  await sql`select from lanes where deployment = ${deployment} order by chain for update`.execute(trx);
   const { rows: open } = await sql`
     select from attempts where deployment = ${deployment} and chain = ${chain} and state = 'open'`.execute(
     trx,
   );
-  // The next look finds it ended.
-  if (open.length > 0) return;
+  if (open.length > 0) return 'waits';
+  const hasLost = await forgetLost(trx, consumer, deployment);
   await sql`
     update pushes set status = 'queued', truncated = true, attempt_id = null, error = null, changed_at = now()
     where deployment = ${deployment} and chain = ${chain} and number > ${chainLast}
@@ -46,6 +59,7 @@ export async function adoptLane(trx: Trx, adoption: Adoption, chainLast: number)
     .where('deployment', '=', deployment)
     .where('chain', '=', chain)
     .execute();
+  return hasLost ? 'lost' : 'done';
 }
 
 /** Numbers only grow here, so the last one moves first. A digest that was on the chain once keeps its number. */
@@ -81,17 +95,13 @@ export const stopLost = (db: Db, consumer: string) =>
     db,
   );
 
-/**
- * Forgets the waiting pushes of entries that the deployment's journal has lost. Resolves with whether it has lost any: its
- * consumer then goes on with what took their place.
- */
-export async function forgetLost(trx: Trx, consumer: string, deployment: string): Promise<boolean> {
+/** Forgets the waiting pushes of entries that the deployment's journal has lost. Resolves with whether it has lost any. */
+async function forgetLost(trx: Trx, consumer: string, deployment: string): Promise<boolean> {
   const { rows } = await sql<{ seq: number }>`
     select seq from inbox_parked
     where consumer = ${consumer} and ordering_key = ${deployment} and reason like ${LOST}`.execute(trx);
   const [letter] = rows;
   if (letter === undefined) return false;
-  await sql`select from lanes where deployment = ${deployment} order by chain for update`.execute(trx);
   await sql`
     delete from pushes
     where deployment = ${deployment} and seq >= ${letter.seq} and status in ('queued', 'failed')`.execute(

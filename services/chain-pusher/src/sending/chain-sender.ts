@@ -4,7 +4,7 @@ import type { ChainCheck, ChainPort, ChainView, Inclusion } from '../chains/chai
 import { ServersAway } from '../chains/json-rpc.js';
 import type { Db } from '../database/schema.js';
 import type { ChainSignals } from '../signals.js';
-import { adoptLane, forgetLost, openAdoptions } from './adopt-lane.js';
+import { adoptLane, openAdoptions } from './adopt-lane.js';
 import { createAttemptSteps } from './attempt-steps.js';
 import { type Attempt, attemptsUnderWay } from './attempt-store.js';
 import { type ChainLease, fenced, holdLease, LeaseLost } from './chain-lease.js';
@@ -156,14 +156,14 @@ export function createChainSender(options: ChainSenderOptions) {
 
   const adopt = async (lease: ChainLease, signal: AbortSignal) => {
     for (const adoption of await openAdoptions(db, name)) {
-      const last = await port.lastNumber(adoption.deployment, signal);
-      const lost = await fenced(db, lease, owner, async (trx) => {
-        const hasLost = await forgetLost(trx, options.consumer, adoption.deployment);
-        await adoptLane(trx, adoption, last);
-        return hasLost;
-      });
+      const chainLast = await port.lastNumber(adoption.deployment, signal);
+      const { consumer } = options;
+      const outcome = await fenced(db, lease, owner, (trx) =>
+        adoptLane(trx, adoption, { consumer, chainLast }),
+      );
+      if (outcome === 'waits') continue;
       level.delete(adoption.deployment);
-      if (lost) await options.skipLost(adoption.deployment);
+      if (outcome === 'lost') await options.skipLost(adoption.deployment);
     }
   };
 
