@@ -31,6 +31,9 @@ export function startSystem(databaseUrl?: string, env: Record<string, string> = 
 /** What the all-in-one has by itself on loopback. */
 const BY_ITSELF = { RATE_LIMITS: 'false' };
 
+/** How long ten processes may take to end one after the other, in milliseconds: less than a second on a quiet machine. */
+const FLEET_END_MS = 120_000;
+
 /** Starts a fleet on three NATS servers and Redis of its own. */
 export async function startOnCluster(
   resources: Resources,
@@ -42,5 +45,5 @@ export async function startOnCluster(
   const nats = resources.use('nats', await startNatsCluster({ folder, servers: 3 }));
   const redis = resources.use('redis', await startRedisServer());
   const backends = { ...options, natsUrl: nats.url(), redisUrl: redis.url };
-  return resources.use('fleet', await startFleet(backends, { ...ON_THREE_SERVERS, ...env }));
+  return resources.use('fleet', await startFleet(backends, { ...ON_THREE_SERVERS, ...env }), FLEET_END_MS);
 }

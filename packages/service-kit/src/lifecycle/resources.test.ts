@@ -72,6 +72,17 @@ describe('holding', () => {
     expect(order).toEqual(['postgres']);
   });
 
+  it('releases what it holds also where that is the result itself', async () => {
+    const order: string[] = [];
+    const fleet = { [Symbol.asyncDispose]: async () => void order.push('fleet') };
+    const started = await holding(async (resources) => {
+      resources.add('nats', () => order.push('nats'));
+      return resources.use('fleet', fleet);
+    });
+    await started[Symbol.asyncDispose]();
+    expect(order).toEqual(['fleet', 'nats']);
+  });
+
   it('releases what a failed start had taken', async () => {
     const order: string[] = [];
     const started = holding(async (resources) => {

@@ -41,7 +41,9 @@ export class Resources implements AsyncDisposable {
 
   /** Registers something disposable, as `add` does, and returns it. */
   use<T extends AsyncDisposable>(name: string, disposable: T, timeoutMs?: number): T {
-    this.add(name, () => disposable[Symbol.asyncDispose](), timeoutMs);
+    // Taken now: `holding` may return this very object and then dispose of it by releasing all, which would wait for itself.
+    const release = disposable[Symbol.asyncDispose];
+    this.add(name, () => release.call(disposable), timeoutMs);
     return disposable;
   }
 

@@ -56,7 +56,7 @@ export function startFleet(options: FleetOptions, env: Record<string, string> = 
     const add: Fleet['add'] = async (service, { program } = {}) => {
       const own = { ...variables, ...ownVariables(options, service) };
       const member = await startMember(service, program ?? (options.programOf ?? builtProgram)(service), own);
-      resources.use(service, member.process);
+      resources.use(service, member.process, END_MS);
       outputs.push(member.process.output);
       const isReady = watchReadiness(member.healthUrl, ending.signal);
       members.add({ ...member, isReady });
@@ -89,6 +89,9 @@ export function startFleet(options: FleetOptions, env: Record<string, string> = 
     };
   });
 }
+
+/** How long a process may take to end, in milliseconds: a tenth of a second on a quiet machine. */
+const END_MS = 30_000;
 
 const countOf = ({ each = 2 }: FleetOptions, service: ServiceName): number =>
   typeof each === 'number' ? each : (each[service] ?? 1);
