@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { hexToString } from 'viem';
 import { describe, expect, it, vi } from 'vitest';
 import { startEvm } from './evm-house.js';
+import { startFaultProxy } from './fault-proxy.js';
 import { prepareHouse } from './running-pusher.js';
 
 const plan = { targetChains: ['local'], onchain: null };
@@ -62,10 +63,18 @@ describe('pushes to an EVM chain', () => {
 
   it('of a backlog share transactions', async () => {
     const evm = await startEvm();
-    const { runtime, boot } = await prepareHouse();
+    const { runtime, boot, pushes } = await prepareHouse();
+    let isAway = true;
+    const proxy = await startFaultProxy(evm.url, () => (isAway ? 'refuse' : 'pass'));
     const deployment = runtime.createDeployment();
     for (let count = 0; count < 60; count += 1) runtime.execute(deployment, { plan });
-    await boot(evm.chain);
+    await boot(evm.through(proxy));
+    // The whole backlog waits before the first is sent.
+    await vi.waitFor(async () => {
+      const { pagination } = await pushes(deployment, { limit: 1 });
+      expect(pagination.total).toBe(60);
+    }, patiently);
+    isAway = false;
     await vi.waitFor(async () => expect(await evm.pushed()).toHaveLength(60), patiently);
     const logs = await evm.pushed();
     expect(logs.map(({ number }) => Number(number))).toEqual(Array.from({ length: 60 }, (_, at) => at + 1));

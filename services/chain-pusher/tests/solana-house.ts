@@ -15,11 +15,14 @@ export const SOLANA_KEY = JSON.stringify([
 export async function startSolana({
   config = {},
   funded = true,
+  ...options
 }: {
   config?: Partial<SolanaChainConfig>;
   funded?: boolean;
+  /** A transaction can be included for 20 to 40 slots after it was signed. Default 25. */
+  slotMs?: number;
 } = {}) {
-  const node = await startSolanaNode();
+  const node = await startSolanaNode(options);
   onTestFinished(() => node[Symbol.asyncDispose]());
   const { address } = await signerOf(SOLANA_KEY);
   if (funded) node.fund(address);

@@ -36,17 +36,20 @@ export interface PushDependencies {
 
 export function pushHandlers(dependencies: PushDependencies): Handlers<Rpcs> {
   const { db, chains } = dependencies;
-  const recordsOf = async (rows: readonly PushRow[]): Promise<PushRecord[]> => {
-    const unavailable = rows.length === 0 ? new Set<string>() : await unavailableChains(db);
+  const toRecords = async (): Promise<(row: PushRow) => PushRecord> => {
+    const unavailable = await unavailableChains(db);
     const obstacleOf = (chain: string) => {
       if (!chains.has(chain)) return 'chain_unconfigured';
       return unavailable.has(chain) ? 'chain_unavailable' : undefined;
     };
     const urlOf = (chain: string, id: string) => transactionUrl(chains.get(chain)?.explorerUrl, id);
-    return rows.map((row) => toPushRecord(row, urlOf, obstacleOf));
+    return (row) => toPushRecord(row, urlOf, obstacleOf);
   };
+  const recordsOf = async (rows: readonly PushRow[]): Promise<PushRecord[]> =>
+    rows.length === 0 ? [] : rows.map(await toRecords());
+  const recordOf = async (row: PushRow): Promise<PushRecord> => (await toRecords())(row);
   const remedy = (what: Remedy) => async (request: RemedyRequest, call: CallContext) => ({
-    data: await apply(dependencies, what, request, call, recordsOf),
+    data: await apply(dependencies, what, request, call, recordOf),
   });
   return {
     'chains.list': async ({ query }) => {
@@ -116,23 +119,25 @@ async function apply(
   what: Remedy,
   { params }: RemedyRequest,
   call: CallContext,
-  recordsOf: (rows: readonly PushRow[]) => Promise<PushRecord[]>,
+  recordOf: (row: PushRow) => Promise<PushRecord>,
 ): Promise<PushRecord> {
   const { db, wake } = dependencies;
   const { address, relation } = await relationOf(dependencies, params, call);
   if (relation !== 'owner') {
     throw new ServiceError('forbidden', 'Only the owner of a deployment may do this.');
   }
-  const find = async () =>
-    (await recordsOf(await pushesOf(db, address, [params.historyId]))).find(
-      ({ chain }) => chain === params.chain,
-    );
-  const push = await find();
-  if (push?.number == null) throw new ServiceError('push_not_found');
-  const { number } = push;
-  await transaction(db, (trx) =>
-    remedyFailed(trx, { deployment: address, chain: params.chain, number }, what),
-  );
+  const find = async (reader: Db): Promise<PushRow> => {
+    const rows = await pushesOf(reader, address, [params.historyId]);
+    const push = rows.find(({ chain }) => chain === params.chain);
+    if (push === undefined) throw new ServiceError('push_not_found');
+    return push;
+  };
+  const { number } = await find(db);
+  const remedied = await transaction(db, async (trx) => {
+    await remedyFailed(trx, { deployment: address, chain: params.chain, number }, what);
+    // What this request made of it. The sender may take it as soon as it is committed.
+    return find(trx);
+  });
   wake(params.chain);
-  return (await find()) ?? push;
+  return recordOf(remedied);
 }
