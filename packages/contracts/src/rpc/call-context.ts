@@ -60,7 +60,8 @@ export type Cancellation = Pick<AbortSignal, 'aborted' | 'reason' | 'throwIfAbor
  */
 export class Canceller implements Cancellation {
   #controller: AbortController | undefined;
-  #listeners: (() => void)[] = [];
+  /** Made by the first one that listens: hardly any call has one, and some cancellers have hundreds. */
+  #listeners: Set<() => void> | undefined;
   aborted = false;
   reason: unknown = undefined;
 
@@ -70,7 +71,9 @@ export class Canceller implements Cancellation {
     this.aborted = true;
     this.reason = reason;
     this.#controller?.abort(reason);
-    for (const listener of this.#listeners.splice(0)) listener();
+    const listeners = this.#listeners;
+    this.#listeners = undefined;
+    for (const listener of listeners ?? []) listener();
   }
 
   /** For what takes nothing less than an AbortSignal. */
@@ -86,11 +89,12 @@ export class Canceller implements Cancellation {
 
   /** A listener is called at most once, as abort happens once. */
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.push(listener);
+    this.#listeners ??= new Set();
+    this.#listeners.add(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners = this.#listeners.filter((other) => other !== listener);
+    this.#listeners?.delete(listener);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ExecutionError, type ExpectedBinding, type JsonObject, ServiceError } from '@orrery/contracts';
 import type { OccurrenceKind, OccurrenceRow, ScheduleRow } from '../database/schema.js';
-import { makeInput } from './make-input.js';
+import { makeInput, type TemplateRow } from './make-input.js';
 
 /** An occurrence that this process fires; nobody else does before its claim runs out. */
 export interface ClaimedOccurrence {
@@ -33,11 +33,13 @@ export interface FailedAttempt {
 /** A process that has not recorded an outcome this long after its claim is taken for gone, in milliseconds. */
 export const CLAIM_MS = 30_000;
 
-/** An occurrence before it has its row. */
-export type NewOccurrence = Omit<ClaimedOccurrence, 'id'>;
+/** A schedule as far as its occurrences' inputs go. */
+type ContentRow = TemplateRow & Pick<ScheduleRow, 'counter'>;
 
 /** What an occurrence sends, or why its template failed. */
-export function contentOf(row: ScheduleRow, scheduledAt: number, now: number) {
+export type Content = Pick<ClaimedOccurrence, 'counter' | 'input' | 'error'>;
+
+export function contentOf(row: ContentRow, scheduledAt: number, now: number): Content {
   const counter = row.counter + 1;
   try {
     return { counter, input: makeInput(row, { counter, scheduledAt, now }), error: null };
@@ -49,27 +51,38 @@ export function contentOf(row: ScheduleRow, scheduledAt: number, now: number) {
 }
 
 /** What has to be bound when the occurrence is executed. */
-export const expectedOf = (row: ScheduleRow): ExpectedBinding | null =>
-  row.event_version === null || row.version_hash === null
-    ? null
-    : {
-        ...(row.binding_id !== null && { bindingId: row.binding_id }),
-        eventVersion: row.event_version,
-        versionHash: row.version_hash,
-      };
+export function expectedOf({
+  binding_id,
+  event_version,
+  version_hash,
+}: Pick<ScheduleRow, 'binding_id' | 'event_version' | 'version_hash'>): ExpectedBinding | null {
+  if (event_version === null || version_hash === null) return null;
+  return binding_id === null
+    ? { eventVersion: event_version, versionHash: version_hash }
+    : { bindingId: binding_id, eventVersion: event_version, versionHash: version_hash };
+}
 
 /** The first attempt of a due time. */
-export const firstAttemptOf = (row: ScheduleRow, dueAt: number, now: number): NewOccurrence => ({
-  ...contentOf(row, dueAt, now),
+export const firstAttemptOf = (
+  id: number,
+  row: Pick<ScheduleRow, 'id' | 'deployment' | 'event' | 'version_id'>,
+  dueAt: number,
+  { counter, input, error }: Content,
+  expected: ExpectedBinding | null,
+): ClaimedOccurrence => ({
+  id,
   scheduleId: row.id,
   deployment: row.deployment,
   event: row.event,
   kind: 'due',
   dueAt,
   versionId: row.version_id,
+  counter,
   attempt: 1,
   repeats: 0,
-  expected: expectedOf(row),
+  input,
+  expected,
+  error,
   failed: null,
 });
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Bus } from '@orrery/bus';
-import { ServiceError } from '@orrery/contracts';
+import { Canceller, ServiceError } from '@orrery/contracts';
 import type { Batcher, Clock, Logger } from '@orrery/service-kit';
 import type { DatabaseClock } from '../database/database-clock.js';
 import type { Db } from '../database/db.js';
@@ -8,6 +8,7 @@ import type { Syncs } from '../following/start-syncs.js';
 import type { SchedulerSignals } from '../signals.js';
 import { CLAIM_MS, type ClaimedOccurrence, type FailedAttempt } from './claimed-occurrence.js';
 import { fireOccurrence, mayRetry, type Shot } from './fire-occurrence.js';
+import { outcomeOf } from './outcome-of.js';
 import { type Outcome, openNextAttempt, recordOutcomes, releaseClaims, repeatAt } from './outcome-store.js';
 import { createPatience, type Patience } from './patience.js';
 import { recordTogether } from './record-together.js';
@@ -56,22 +57,18 @@ const UNKNOWN: Shot = { kind: 'unknown', error: undefined };
 export function createDispatcher(dependencies: DispatcherDependencies): Dispatcher {
   const { db, clock, databaseNow, concurrency, logger, onRoom } = dependencies;
   const working = new Map<number, Promise<void>>();
-  const stopping = new AbortController();
+  // Each occurrence that is sent listens to it: an AbortSignal would look through all its listeners each time.
+  const stopping = new Canceller();
+  // For those that wait for a sync.
+  setMaxListeners(0, stopping.signal);
   const record = recordTogether<Outcome>(async (outcomes) =>
     recordOutcomes(db, outcomes, await databaseNow()),
   );
-  const { signal } = stopping;
-  // Each occurrence that is sent listens to it.
-  setMaxListeners(0, signal);
-  const patience = createPatience(clock, signal);
-  const context: ExecuteContext = { ...dependencies, record, patience, signal, aheadMs: 0 };
+  const patience = createPatience(clock, stopping);
+  const context: ExecuteContext = { ...dependencies, record, patience, stopping, aheadMs: 0 };
 
-  const queues = createSendQueues({ ...dependencies, signal }, (occurrence, place) => {
-    const work = attempt(occurrence, place).finally(() => {
-      working.delete(occurrence.id);
-      tellOfRoom();
-    });
-    working.set(occurrence.id, work);
+  const queues = createSendQueues({ ...dependencies, signal: stopping }, (taken, place) => {
+    working.set(taken.occurrence.id, attempt(taken, place));
   });
   /** Queues that had no room when they were last asked. */
   const full = new Set<QueueName>();
@@ -80,18 +77,21 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     for (const queue of open) full.delete(queue);
     if (open.length > 0) onRoom();
   };
-  const attempt = (occurrence: Taken, place: Place) =>
-    execute(context, occurrence, place).catch((error: unknown) => {
+  const attempt = async (taken: Taken, place: Place) => {
+    const { id } = taken.occurrence;
+    try {
+      await execute(context, taken, place);
+    } catch (error) {
       // Its claim runs out, and it is taken up again.
-      if (!stopping.signal.aborted)
-        logger.warn(
-          { err: error, occurrence: occurrence.id },
-          'the outcome of an occurrence was not recorded',
-        );
-    });
+      if (!stopping.aborted)
+        logger.warn({ err: error, occurrence: id }, 'the outcome of an occurrence was not recorded');
+    }
+    working.delete(id);
+    tellOfRoom();
+  };
   // What waits to be recorded is bounded too.
   const roomIn = (queue: QueueName) =>
-    stopping.signal.aborted || working.size > MOST_WORKING * concurrency ? 0 : queues.room(queue);
+    stopping.aborted || working.size > MOST_WORKING * concurrency ? 0 : queues.room(queue);
   return {
     room: (queue) => {
       const room = roomIn(queue);
@@ -104,7 +104,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       const others = occurrences.filter(({ id }) => !working.has(id));
       queues.add(
         queue,
-        others.map((occurrence) => ({ ...occurrence, takenAt })),
+        others.map((occurrence) => ({ occurrence, takenAt })),
       );
     },
     idle: async () => {
@@ -115,8 +115,8 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       await working.get(id);
     },
     stop: async () => {
-      const unsent = queues.clear().map(({ id }) => id);
-      stopping.abort();
+      const unsent = queues.clear().map(({ occurrence }) => occurrence.id);
+      stopping.abort(new Error('the dispatcher stops'));
       await releaseClaims(db, unsent, await databaseNow());
       await Promise.all(working.values());
     },
@@ -126,18 +126,18 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
 interface ExecuteContext extends DispatcherDependencies {
   readonly record: Batcher<Outcome, null>;
   readonly patience: Patience;
-  readonly signal: AbortSignal;
+  readonly stopping: Canceller;
   /** How far the database's clock was ahead of this process's when something was last claimed; measured with. */
   aheadMs: number;
 }
 
 /** Sends an occurrence, and stores what is known then. */
-async function execute(context: ExecuteContext, occurrence: Taken, place: Place): Promise<void> {
+async function execute(context: ExecuteContext, taken: Taken, place: Place): Promise<void> {
   const { db, clock, databaseNow, record, signals, aheadMs } = context;
+  const { occurrence } = taken;
   if (occurrence.attempt === 1 && occurrence.repeats === 0)
     signals.dispatched(clock.now() + aheadMs - occurrence.dueAt);
-  // The next one is sent while the outcome is recorded.
-  const [sent, shot] = await fireUnlessChanged(context, occurrence, place).finally(place.leave);
+  const [sent, shot] = await fireAndLeave(context, taken, place);
   if (shot === undefined) return;
   if (shot.kind === 'unknown' && !isHopeless(sent, shot.error)) {
     signals.repeated();
@@ -152,23 +152,32 @@ async function execute(context: ExecuteContext, occurrence: Taken, place: Place)
 const isHopeless = ({ repeats }: ClaimedOccurrence, error: unknown): boolean =>
   repeats >= MOST_INTERNAL && error instanceof ServiceError && error.code === 'internal';
 
+/** The next one is sent while the outcome is recorded. */
+async function fireAndLeave(context: ExecuteContext, taken: Taken, place: Place) {
+  try {
+    return await fireUnlessChanged(context, taken, place);
+  } finally {
+    place.leave();
+  }
+}
+
 /**
  * Sends the occurrence again after its schedule was synced, as long as something else is bound than it was made for.
  * Nothing is sent when half of the claim's time has passed: another process may have it soon.
  */
 async function fireUnlessChanged(
   context: ExecuteContext,
-  { takenAt, ...first }: Taken,
+  { occurrence: first, takenAt }: Taken,
   place: Place,
 ): Promise<[ClaimedOccurrence, Shot | undefined]> {
-  const { db, clock, syncs, databaseNow, signal } = context;
-  let occurrence: ClaimedOccurrence = first;
+  const { db, clock, syncs, databaseNow, stopping } = context;
+  let occurrence = first;
   for (let renewals = 0; ; renewals += 1) {
     if (clock.now() - takenAt > CLAIM_MS / 2) return [occurrence, undefined];
     const shot = await fireWhileRoom(context, occurrence, place);
     if (shot.kind !== 'changed') return [occurrence, shot];
     if (renewals === MOST_RENEWALS || !place.stepAside()) return [occurrence, UNKNOWN];
-    await syncs.now(occurrence.deployment, signal);
+    await syncs.now(occurrence.deployment, stopping.signal);
     const renewed = await renewOccurrence(db, occurrence, await databaseNow());
     if ('skipped' in renewed) return [occurrence, { kind: 'skipped', reason: renewed.skipped }];
     occurrence = renewed;
@@ -182,7 +191,7 @@ async function fireWhileRoom(
   place: Place,
 ): Promise<Shot> {
   const firing = context.signals.sending(occurrence, () =>
-    fireOccurrence(context, occurrence, context.signal),
+    fireOccurrence(context, occurrence, context.stopping),
   );
   // Its caller waits.
   if (occurrence.kind === 'manual' && occurrence.repeats === 0) return firing;
@@ -207,22 +216,4 @@ async function retryLater(
   await openNextAttempt(db, occurrence, failed, at);
   signals.retried();
   return true;
-}
-
-/** An occurrence that failed before has fired, whatever keeps its next attempt from being executed. */
-function outcomeOf(
-  { id, scheduleId, attempt, dueAt, failed: before }: ClaimedOccurrence,
-  shot: Shot,
-): Outcome {
-  const none = { reason: null, outcome: null, historyId: null, seq: null, error: null, result: null };
-  const names = { id, scheduleId, attempt, scheduledAt: new Date(dueAt).toISOString() };
-  if (shot.kind === 'succeeded') {
-    const { historyId, seq, result } = shot;
-    return { ...none, ...names, status: 'fired', outcome: 'succeeded', historyId, seq, result };
-  }
-  const failed = { ...none, ...names, status: 'fired' as const, outcome: 'failed' as const };
-  if (shot.kind === 'skipped' && before !== null) return { ...failed, ...before.entry, error: before.error };
-  if (shot.kind === 'skipped') return { ...none, ...names, status: 'skipped', reason: shot.reason };
-  if (shot.kind === 'failed') return { ...failed, ...shot.entry, error: shot.error };
-  return { ...failed, error: { code: 'internal', detail: 'The runtime could not execute it.' } };
 }

@@ -1,4 +1,4 @@
-import type { Bus } from '@orrery/bus';
+import type { Bus, CallOptions } from '@orrery/bus';
 import {
   type Cancellation,
   ERRORS,
@@ -12,6 +12,7 @@ import {
 } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { ClaimedOccurrence } from './claimed-occurrence.js';
+import { isoTime } from './iso-time.js';
 
 /** What one sending of an attempt led to. */
 export type Shot =
@@ -52,15 +53,20 @@ export const keyOf = (
     dueAt,
   }: Pick<ClaimedOccurrence, 'deployment' | 'event' | 'kind' | 'id' | 'dueAt'>,
   attempt: number,
-): string =>
-  `${deployment}/${kind === 'manual' ? `run ${id}` : new Date(dueAt).toISOString()}/${attempt}/${event}`;
+): string => `${deployment}/${kind === 'manual' ? `run ${id}` : isoTime(dueAt)}/${attempt}/${event}`;
 
 /** Who calls: the schedule itself, as the journal shows it. */
-export const asSchedule = (event: string, clock: Pick<Clock, 'now'>, signal?: Cancellation) => ({
-  caller: { kind: 'schedule' as const, event },
+export const asSchedule = (
+  event: string,
+  clock: Pick<Clock, 'now'>,
+  signal: Cancellation,
+  leavesRun = false,
+): CallOptions => ({
+  caller: { kind: 'schedule', event },
   requestId: crypto.randomUUID(),
   deadline: clock.now() + TIMEOUT_MS,
-  ...(signal && { signal }),
+  signal,
+  leavesRun,
 });
 
 /** Sends an attempt. Never rejects. */
@@ -82,8 +88,7 @@ export async function fireOccurrence(
   try {
     const rpc = runtimeContract.rpcs['executions.forService'];
     // A run is asked for again until it has ended; only who requested one waits for it.
-    const options = { ...asSchedule(event, clock, signal), leavesRun: kind === 'due' };
-    return shotOf(await bus.call(rpc, request, options));
+    return shotOf(await bus.call(rpc, request, asSchedule(event, clock, signal, kind === 'due')));
   } catch (thrown) {
     if (!isReused(thrown)) return shotOfError(thrown);
   }

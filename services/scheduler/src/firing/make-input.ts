@@ -12,6 +12,7 @@ import {
   evaluateTemplate,
 } from '@orrery/expressions';
 import type { ScheduleRow } from '../database/schema.js';
+import { isoTime } from './iso-time.js';
 
 /** What an occurrence tells its template. Times in milliseconds since the epoch. */
 export interface Moment {
@@ -20,7 +21,7 @@ export interface Moment {
   readonly now: number;
 }
 
-type TemplateRow = Pick<
+export type TemplateRow = Pick<
   ScheduleRow,
   'input' | 'definition_hash' | 'cron_state' | 'deployment' | 'event' | 'world_address'
 >;
@@ -58,11 +59,11 @@ function compiledOf(input: JsonObject, hash: string | null): CompiledTemplate {
 
 /** The values of the names in a schedule's input (docs/templates.md); `unix` is in whole seconds. */
 function scopeOf(row: TemplateRow, { counter, scheduledAt, now }: Moment): Record<string, JsonValue> {
-  const timestamp = new Date(now).toISOString();
+  const timestamp = isoTime(now);
   return {
     counter,
     cronState: { ...row.cron_state },
-    scheduledAt: new Date(scheduledAt).toISOString(),
+    scheduledAt: isoTime(scheduledAt),
     walletAddress: null,
     timestamp,
     date: timestamp.slice(0, 10),

@@ -1,3 +1,4 @@
+import type { Cancellation } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { Place } from './send-queues.js';
 
@@ -14,7 +15,7 @@ interface Wait {
 export type Patience = <T>(work: Promise<T>, place: Place) => Promise<T | undefined>;
 
 /** One timer looks after all that is waited for: one for each would cost more than the rest of a call. */
-export function createPatience(clock: Clock, signal: AbortSignal): Patience {
+export function createPatience(clock: Clock, signal: Cancellation): Patience {
   const waits = new Set<Wait>();
   let isLooking = false;
   const look = async () => {
@@ -38,6 +39,15 @@ export function createPatience(clock: Clock, signal: AbortSignal): Patience {
       const wait = { since: clock.now(), place, giveUp: () => end() && resolve(undefined) };
       waits.add(wait);
       startLooking();
-      work.finally(end).then(resolve, reject);
+      work.then(
+        (result) => {
+          end();
+          resolve(result);
+        },
+        (error) => {
+          end();
+          reject(error);
+        },
+      );
     });
 }

@@ -3,19 +3,21 @@ import { expect, it } from 'vitest';
 import { createSendQueues, type Place, type Taken } from './send-queues.js';
 
 const NEVER = new AbortController().signal;
-const occurrence = (id: number) => ({ id }) as Taken;
+const taken = (id: number) => ({ occurrence: { id } }) as Taken;
 
 /** Queues with four places, and one for what is sent again; `sent` in the order in which places were given. */
 function queuesOfFour(perSecond = Number.POSITIVE_INFINITY) {
   const clock = new FakeClock();
   const sent: number[] = [];
   const places = new Map<number, Place>();
-  const queues = createSendQueues({ concurrency: 4, perSecond, clock, signal: NEVER }, ({ id }, place) => {
-    sent.push(id);
-    places.set(id, place);
-  });
-  const add = (name: Parameters<typeof queues.add>[0], ...ids: number[]) =>
-    queues.add(name, ids.map(occurrence));
+  const queues = createSendQueues(
+    { concurrency: 4, perSecond, clock, signal: NEVER },
+    ({ occurrence: { id } }, place) => {
+      sent.push(id);
+      places.set(id, place);
+    },
+  );
+  const add = (name: Parameters<typeof queues.add>[0], ...ids: number[]) => queues.add(name, ids.map(taken));
   return { clock, queues, add, sent, place: (id: number) => places.get(id) as Place };
 }
 
@@ -67,7 +69,7 @@ it('there is room for many or for none', () => {
   expect(queues.room('fresh')).toBe(0);
   for (const id of [1, 2, 3]) place(id).leave();
   expect(queues.room('fresh')).toBe(4);
-  expect(queues.clear().map(({ id }) => id)).toEqual([8, 9, 10, 11]);
+  expect(queues.clear().map(({ occurrence: { id } }) => id)).toEqual([8, 9, 10, 11]);
 });
 
 it('only so many are sent in a second for the first time, a few at once', async () => {

@@ -1,3 +1,4 @@
+import type { Cancellation } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { ClaimedOccurrence } from './claimed-occurrence.js';
 
@@ -13,7 +14,8 @@ import type { ClaimedOccurrence } from './claimed-occurrence.js';
 export type QueueName = 'fresh' | 'again' | 'manual';
 
 /** `takenAt`: by the clock of this process, in milliseconds. */
-export interface Taken extends ClaimedOccurrence {
+export interface Taken {
+  readonly occurrence: ClaimedOccurrence;
   readonly takenAt: number;
 }
 
@@ -29,7 +31,7 @@ export interface Place {
 export interface SendQueues {
   /** How many more occurrences to claim: many or none, because a claim of a few costs as much as one of many. */
   room(name: QueueName): number;
-  add(name: QueueName, occurrences: readonly Taken[]): void;
+  add(name: QueueName, taken: readonly Taken[]): void;
   isWaiting(id: number): boolean;
   /** Removes what waits. */
   clear(): Taken[];
@@ -68,13 +70,13 @@ export interface Bounds {
   /** Occurrences that are sent for the first time in a second. */
   readonly perSecond: number;
   readonly clock: Clock;
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
 }
 
 /** `send` must not throw. */
 export function createSendQueues(
   { concurrency, perSecond, clock, signal }: Bounds,
-  send: (occurrence: Taken, place: Place) => void,
+  send: (taken: Taken, place: Place) => void,
 ): SendQueues {
   const queues: Record<QueueName, Queue> = {
     fresh: queueOf(concurrency, VOLLEY, perSecond),
@@ -90,7 +92,7 @@ export function createSendQueues(
     const given = waiting.splice(0, Math.min(most, places - queue.sent));
     if (queue === fresh) mustRest.after((given.length * 1000) / perSecond);
     queue.sent += given.length;
-    for (const occurrence of given) send(occurrence, placeIn(queue));
+    for (const taken of given) send(taken, placeIn(queue));
     // Who waits now is sent when the rate allows for it, even if no place has become free until then.
     fill(queue);
   };
@@ -125,11 +127,12 @@ export function createSendQueues(
       const { waiting, mayWait } = queues[name];
       return waiting.length > mayWait / 2 ? 0 : mayWait - waiting.length;
     },
-    add: (name, occurrences) => {
-      queues[name].waiting.push(...occurrences);
+    add: (name, taken) => {
+      queues[name].waiting.push(...taken);
       fill(queues[name]);
     },
-    isWaiting: (id) => Object.values(queues).some(({ waiting }) => waiting.some((one) => one.id === id)),
+    isWaiting: (id) =>
+      Object.values(queues).some(({ waiting }) => waiting.some(({ occurrence }) => occurrence.id === id)),
     clear: () => Object.values(queues).flatMap(({ waiting }) => waiting.splice(0)),
   };
 }
@@ -152,7 +155,7 @@ interface Rest {
   after(ms: number): void;
 }
 
-function createRest(clock: Clock, signal: AbortSignal, onOver: () => void): Rest {
+function createRest(clock: Clock, signal: Cancellation, onOver: () => void): Rest {
   let until = Number.NEGATIVE_INFINITY;
   let isResting = false;
   const rest = async (ms: number) => {

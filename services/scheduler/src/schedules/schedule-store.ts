@@ -16,8 +16,13 @@ export const timingOf = (row: ScheduleRow): Timing => ({
 });
 
 /** Undefined members are left out, so that two definitions can be compared. */
-const cronOf = ({ schedule, timezone }: ScheduleRow): CronSchedule | null =>
-  schedule === null ? null : { schedule, ...(timezone !== null && { timezone }) };
+export function cronOf({
+  schedule,
+  timezone,
+}: Pick<ScheduleRow, 'schedule' | 'timezone'>): CronSchedule | null {
+  if (schedule === null) return null;
+  return timezone === null ? { schedule } : { schedule, timezone };
+}
 
 /** The columns of a row that say what its due times are. */
 export const timingColumns = ({ cron, isPaused, deploymentPaused, nextAt, decidedUntil }: Timing) => ({
