@@ -60,13 +60,24 @@ const extractTrace = (headers: Frame['headers']): Context => propagation.extract
 /** Set in a reply that is an error: its code. */
 export const ERROR_HEADER = 'orrery-error';
 
+const callerTexts = new WeakMap<Caller, string>();
+
+/** Nobody changes a caller, and the calls of one key share theirs. */
+function textOfCaller(who: Caller): string {
+  const known = callerTexts.get(who);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(who);
+  callerTexts.set(who, text);
+  return text;
+}
+
 /**
  * The caller, the request that the call belongs to, and how long the caller waits: `<ms since epoch> <ms left>`. The
  * first number is for people who watch the wire. Only the second one counts, because clocks may differ.
  */
 export function writeCallHeaders(options: CallOptions, remainingMs: number): Frame['headers'] {
   const headers: Record<string, string> = {
-    'orrery-caller': JSON.stringify(options.caller),
+    'orrery-caller': textOfCaller(options.caller),
     'orrery-request': options.requestId,
     'orrery-deadline': `${options.deadline} ${remainingMs}`,
   };

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { systemClock } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, it } from 'vitest';
-import type { KeyVerifier } from '../src/accounts/key-verifier.js';
+import { type KeyVerifier, principalOfKey } from '../src/accounts/key-verifier.js';
 import { trustedProxies } from '../src/http/server/trusted-proxies.js';
 import { perMinute } from '../src/limits/rate-policy.js';
 import { authorized, fakeApp, httpLimits, scopes } from './support/fake-app.js';
@@ -136,7 +136,9 @@ describe('admission', () => {
     const guarded: (() => void)[] = [];
     const keys: KeyVerifier = {
       verify: (token) =>
-        new Promise((resolve) => guarded.push(() => resolve({ accountId: 7, keyId: token, scopes }))),
+        new Promise((resolve) =>
+          guarded.push(() => resolve(principalOfKey({ accountId: 7, keyId: token, scopes }))),
+        ),
       forget: () => undefined,
       refresh: async () => undefined,
     };

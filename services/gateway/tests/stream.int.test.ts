@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { type JournalFact, liveContract, ServiceError } from '@orrery/contracts';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { KeyVerifier } from '../src/accounts/key-verifier.js';
+import { type KeyVerifier, principalOfKey } from '../src/accounts/key-verifier.js';
 import type { RoutedRpc } from '../src/operations/operation.js';
 import { createHeadWatch } from '../src/stream/head-watch.js';
 import type { JournalClient } from '../src/stream/journal-client.js';
@@ -42,7 +42,7 @@ async function setUp() {
   const keys: KeyVerifier = {
     verify: async () => {
       if (access === 'revoked') throw new ServiceError('unauthorized');
-      return { accountId: 7, keyId: 'k', scopes: ['read'] };
+      return principalOfKey({ accountId: 7, keyId: 'k', scopes: ['read'] });
     },
     forget: () => undefined,
     refresh: async () => undefined,

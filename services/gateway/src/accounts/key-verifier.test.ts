@@ -28,7 +28,12 @@ describe('key verifier', () => {
     const { verifier, queries, add } = setUp();
     const { token, keyId } = add();
     for (let i = 0; i < 5; i += 1)
-      expect(await verifier.verify(token)).toEqual({ accountId: 7, keyId, scopes: ['read'] });
+      expect(await verifier.verify(token)).toEqual({
+        accountId: 7,
+        keyId,
+        scopes: ['read'],
+        caller: { kind: 'account', accountId: 7, scopes: ['read'] },
+      });
     expect(queries).toEqual([[keyId]]);
   });
 

@@ -30,6 +30,7 @@ export interface KeyVerifierOptions {
 }
 
 interface CheckedKey extends UsableKey {
+  principal: Principal;
   /** When the query was sent, not when it was answered. */
   checkedAt: number;
   usedAt: number;
@@ -48,13 +49,17 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   const check = async (keyIds: readonly string[]) => {
     const checkedAt = clock.now();
     const found = await options.loadUsable([...keyIds]);
-    for (const keyId of keyIds) {
-      const key = found.get(keyId);
+    return keyIds.map((keyId) => {
+      const usable = found.get(keyId);
+      if (usable === undefined) {
+        checked.delete(keyId);
+        return undefined;
+      }
       const usedAt = checked.peek(keyId)?.usedAt ?? checkedAt;
-      if (key === undefined) checked.delete(keyId);
-      else checked.set(keyId, { ...key, checkedAt, usedAt });
-    }
-    return keyIds.map((keyId) => found.get(keyId));
+      const key = { ...usable, principal: principalOfKey(usable), checkedAt, usedAt };
+      checked.set(keyId, key);
+      return key;
+    });
   };
   const load = createBatcher({ maxBatch: 500, maxWaiting: 5000, load: check });
 
@@ -72,7 +77,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       const entry = checked.peek(key.keyId);
       if (entry !== undefined) entry.usedAt = now;
       options.onUse?.(key.keyId, now);
-      return { accountId: key.accountId, keyId: key.keyId, scopes: key.scopes };
+      return key.principal;
     },
     forget: (keyIds) => {
       for (const keyId of keyIds) checked.delete(keyId);
@@ -84,6 +89,13 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     },
   };
 }
+
+export const principalOfKey = ({ accountId, keyId, scopes }: Omit<Principal, 'caller'>): Principal => ({
+  accountId,
+  keyId,
+  scopes,
+  caller: { kind: 'account', accountId, scopes: [...scopes] },
+});
 
 /** Well within the second for which a check holds, so that keys in use are always fresh. */
 const REFRESH_MS = 400;

@@ -1,4 +1,4 @@
-import type { CallContext, identityContract, RequestOf, RoutedRpc, Scope } from '@orrery/contracts';
+import type { CallContext, Caller, identityContract, RequestOf, RoutedRpc, Scope } from '@orrery/contracts';
 import type { z } from 'zod';
 
 export type { RoutedRpc };
@@ -8,6 +8,8 @@ export interface Principal {
   readonly accountId: number;
   readonly keyId: string;
   readonly scopes: readonly Scope[];
+  /** As calls name it; one object for all calls of the key, so that its text is made once. */
+  readonly caller: Caller;
 }
 
 /** What the gateway knows of a call beyond what travels over the bus. */

@@ -7,7 +7,7 @@ import {
 } from '@orrery/contracts';
 import { createHealth, createLogger, systemClock } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
-import type { KeyVerifier } from '../../src/accounts/key-verifier.js';
+import { type KeyVerifier, principalOfKey } from '../../src/accounts/key-verifier.js';
 import { type AppContext, createApp } from '../../src/app.js';
 import type { HttpLimits } from '../../src/http/server/http-server.js';
 import { createLocalLimiter } from '../../src/limits/local-limiter.js';
@@ -48,11 +48,11 @@ export function fakeApp(overrides: Partial<AppContext> = {}): FakeApp {
   const keys: KeyVerifier = {
     verify: async (token) => {
       if (!token.startsWith('key-')) throw new ServiceError('unauthorized');
-      return {
+      return principalOfKey({
         accountId: 7,
         keyId: 'k1',
         scopes: scopes.filter((scope) => token === 'key-all' || token === `key-${scope}`),
-      };
+      });
     },
     forget: () => undefined,
     refresh: async () => undefined,

@@ -1,3 +1,4 @@
+import { timestampOf } from '@orrery/service-kit';
 import type { Batch, OnceKeyWrite, TouchedInstance } from '../state/batch.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
 
@@ -209,9 +210,9 @@ function stateRow(
     textField(instanceId),
     jsonField(now.state),
     now.revision,
-    now.updatedAt.toISOString(),
+    timestampOf(now.updatedAt.getTime()),
     isNew ? now.id : '',
-    isNew ? now.createdAt.toISOString() : '',
+    isNew ? timestampOf(now.createdAt.getTime()) : '',
   ]);
 }
 

@@ -7,7 +7,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import type { KeyedRequest } from '@orrery/database';
-import type { Clock } from '@orrery/service-kit';
+import { type Clock, timestampOf } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Db } from '../database/db.js';
 import type { CompiledDefinition } from '../execution/compiled-definition.js';
@@ -229,5 +229,5 @@ export const executionOf = (
   trigger,
   walletAddress,
   now,
-  timestamp: new Date(now).toISOString(),
+  timestamp: timestampOf(now),
 });

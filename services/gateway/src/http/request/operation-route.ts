@@ -70,27 +70,24 @@ export function wireBytes(
   return ESCAPE_BYTES * parsed + SPARE_BYTES;
 }
 
+const ANONYMOUS: Caller = { kind: 'anonymous' };
+
 /** The call that an HTTP request makes: the caller, the deadline, and a signal for a client that leaves. */
 export function callOf(
   http: FastifyRequest,
   reply: FastifyReply,
   { clock, deadlineMs, admission }: RouteContext,
 ): GatewayCall {
+  const principal = principalOf(http);
   return {
-    caller: callerOf(http),
-    principal: principalOf(http),
+    caller: principal?.caller ?? ANONYMOUS,
+    principal,
     requestId: http.id,
     deadline: clock.now() + deadlineMs,
     signal: signalOfClient(reply),
     onRun: () => admission.wait(reply),
     isFromHere: () => isFromHere(http),
   };
-}
-
-function callerOf(http: FastifyRequest): Caller {
-  const principal = principalOf(http);
-  if (principal === undefined) return { kind: 'anonymous' };
-  return { kind: 'account', accountId: principal.accountId, scopes: [...principal.scopes] };
 }
 
 /** Aborts when the client disconnects before its answer is written. */
