@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { type System, startAllInOne } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine } from '../src/command-line.js';
+import { startSystem } from '../src/starting/start-system.js';
 
 let system: System;
 let other: System;
 let folder: string;
 let orrery: CommandLine;
 beforeAll(async () => {
-  [system, other] = await Promise.all([startAllInOne(), startAllInOne()]);
+  [system, other] = await Promise.all([startSystem(), startAllInOne()]);
   folder = await mkdtemp(join(tmpdir(), 'orrery-files-'));
   orrery = commandLine(system.commandEnv, async () => true);
 });

@@ -5,7 +5,7 @@ import { type Browser, type BrowserContextOptions, chromium } from 'playwright-c
 import { findProgram } from '../external/describe-with-program.js';
 import { type WatchedPage, watchPage } from './watch-page.js';
 
-/** The all-in-one, a browser, and a second client that does things while the browser looks. */
+/** A system, a browser, and a second client that does things while the browser looks. */
 export interface ConsoleHouse extends AsyncDisposable {
   readonly system: System;
   /** With the key of the first account. */
@@ -19,11 +19,14 @@ export interface OpenOptions extends Pick<BrowserContextOptions, 'viewport' | 'c
   readonly key?: string | null;
 }
 
-/** Variables go to the all-in-one. */
-export const startConsoleHouse = (env: Record<string, string> = {}): Promise<ConsoleHouse> =>
+/** Variables go to the system, which is the all-in-one unless `start` starts another. */
+export const startConsoleHouse = (
+  env: Record<string, string> = {},
+  start: typeof startAllInOne = startAllInOne,
+): Promise<ConsoleHouse> =>
   holding(async (resources) => {
-    const [system, browser] = await Promise.all([startAllInOne(undefined, env), startBrowser()]);
-    resources.use('all-in-one', system);
+    const [system, browser] = await Promise.all([start(undefined, env), startBrowser()]);
+    resources.use('system', system, END_MS);
     resources.add('browser', () => browser.close());
     const { url, key } = system;
     const open = async (path: string, { key: given = key, ...options }: OpenOptions = {}) => {
@@ -35,6 +38,9 @@ export const startConsoleHouse = (env: Record<string, string> = {}): Promise<Con
     };
     return { system, orrery: createOrrery({ url, token: key }), open };
   });
+
+/** How long a system may take to end, in milliseconds. */
+const END_MS = 120_000;
 
 function startBrowser(): Promise<Browser> {
   const executablePath = findProgram('chromium');

@@ -12,7 +12,7 @@ import type { System } from '@orrery/testing/system';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { type ApiClient, apiClient } from '../api-client.js';
 import { created } from '../created.js';
-import { startSystem } from '../starting/start-system.js';
+import { SYSTEM_END_MS, startSystem } from '../starting/start-system.js';
 import { type PublicWorld, publicWorld } from './public-world.js';
 import { createWallet } from './signing-wallet.js';
 
@@ -72,7 +72,7 @@ async function startHouse(
   const file = join(folder, 'payments.json');
   await writeFile(file, JSON.stringify(payments));
   const started = await startSystem(databaseUrl, { PAYMENTS_FILE: file });
-  const system: System = resources.use('system', started);
+  const system: System = resources.use('system', started, SYSTEM_END_MS);
   const api = apiClient(system.url, system.key);
   const world = await publicWorld(api);
   await sellToasts(api, world, payToAddress);

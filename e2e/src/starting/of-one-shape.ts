@@ -8,9 +8,8 @@ export const IS_OF_TWO = process.env['E2E_SHAPE'] === 'two-of-each';
 export const OF_ONE_SHAPE: Readonly<Record<string, string>> = {
   'all-in-one': 'the all-in-one itself: its start, its end, its folder',
   'bad-start': 'programs that refuse to start',
-  cli: 'the command line on the folder of an all-in-one',
   'cli-page': 'a page whose reader has an all-in-one',
-  'console/*': 'pages in a browser; what they ask is in the other files',
+  'console/run': 'worlds that the sampler of the all-in-one decides',
   'contract-check': 'the check of answers, without any system',
   crashes: 'five processes that are killed one by one',
   drain: 'the end of an all-in-one and of a gateway among five processes',
@@ -20,7 +19,7 @@ export const OF_ONE_SHAPE: Readonly<Record<string, string>> = {
   readme: 'a page whose reader has an all-in-one',
   recording: 'the recorder of exchanges, without any system',
   'service-processes': 'single processes of services',
-  'world-files': 'the command line between two installations',
+  'test-processes': 'processes of a test, without any system',
 };
 
 /** The same as patterns of paths, empty where the run is of the first shape. */

@@ -24,15 +24,18 @@ export function startSystem(databaseUrl?: string, env: Record<string, string> = 
   if (!IS_OF_TWO) return startAllInOne(databaseUrl, env);
   return holding(async (resources) => {
     const url = databaseUrl ?? resources.use('database', await createTestDatabase()).url;
-    return startOnCluster(resources, { databaseUrl: url }, { ...BY_ITSELF, ...env });
+    const fleet = await startOnCluster(resources, { databaseUrl: url }, { ...BY_ITSELF, ...env });
+    // The command finds an all-in-one by its folder.
+    const server = { ORRERY_URL: fleet.url, ORRERY_KEY: fleet.key };
+    return { ...fleet, commandEnv: { ...fleet.commandEnv, ...server } };
   });
 }
 
 /** What the all-in-one has by itself on loopback. */
 const BY_ITSELF = { RATE_LIMITS: 'false' };
 
-/** How long ten processes may take to end one after the other, in milliseconds: less than a second on a quiet machine. */
-const FLEET_END_MS = 120_000;
+/** How long a system may take to end, in milliseconds: ten processes one after the other, a second on a quiet machine. */
+export const SYSTEM_END_MS = 120_000;
 
 /** Starts a fleet on three NATS servers and Redis of its own. */
 export async function startOnCluster(
@@ -45,5 +48,5 @@ export async function startOnCluster(
   const nats = resources.use('nats', await startNatsCluster({ folder, servers: 3 }));
   const redis = resources.use('redis', await startRedisServer());
   const backends = { ...options, natsUrl: nats.url(), redisUrl: redis.url };
-  return resources.use('fleet', await startFleet(backends, { ...ON_THREE_SERVERS, ...env }), FLEET_END_MS);
+  return resources.use('fleet', await startFleet(backends, { ...ON_THREE_SERVERS, ...env }), SYSTEM_END_MS);
 }

@@ -1,14 +1,15 @@
 import { createOrrery } from '@orrery/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { confirmInDialog } from '../../src/console/confirm-in-dialog.js';
-import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
+import type { ConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
+import { startHouseInEachShape } from '../../src/console/house-in-each-shape.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
 
 describeWithProgram('chromium', 'the keys in the console', () => {
   let house: ConsoleHouse;
   beforeAll(async () => {
-    house = await startConsoleHouse();
+    house = await startHouseInEachShape();
   });
   afterAll(() => house?.[Symbol.asyncDispose]());
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { watchProcess } from '@orrery/embedded-postgres';
 
 /** The repository's root, to which paths of built programs are relative. */
 export const repositoryRoot = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -52,11 +53,10 @@ export function startNode(
     });
   }
   const output = () => (outputFile === undefined ? read : readFileSync(outputFile, 'utf8'));
-  // A test that timed out has disposed of nothing: its processes are killed with the test worker.
-  const killed = () => void child.kill('SIGKILL');
-  process.once('exit', killed);
+  // A test that timed out has disposed of nothing: its processes end with the test worker, which Vitest kills.
+  const watchdog = watchProcess(child);
   const exited = once(child, 'close').then(([code]) => {
-    process.off('exit', killed);
+    watchdog.dismiss();
     return code as number | null;
   });
   const end = (signal: NodeJS.Signals = 'SIGTERM') => {

@@ -7,7 +7,7 @@ export interface System extends AsyncDisposable {
   /** A key of a first account, with all scopes. */
   readonly key: string;
   readonly databaseUrl: string;
-  /** Variables with which the command `orrery` finds its database. */
+  /** Variables for the command `orrery`: where its database is, and its server if the system is not in a folder of its own. */
   readonly commandEnv: Record<string, string>;
   /** What the processes wrote. */
   output(): string;

@@ -66,11 +66,12 @@ const bodyTooLarge = (limit: number | undefined, cause: unknown): ServiceError =
 const MAX_DISCARDED = 4;
 
 /**
- * Whether the rest of a refused body is read and thrown away instead of closing the connection: a client that is still
- * sending when its connection closes may never see the answer.
+ * Whether the rest of a refused body is read and thrown away instead of closing the connection: a client or a proxy that is
+ * still sending when its connection closes may never see the answer (RFC 9112 §9.6). So is a body less than twice as large as
+ * any may be.
  */
 const isSoonOver = ({ headers, server }: FastifyRequest): boolean =>
-  Number(headers['content-length']) <= (server.initialConfig.bodyLimit ?? 0);
+  Number(headers['content-length']) < 2 * (server.initialConfig.bodyLimit ?? 0);
 
 /**
  * Internal errors with their stack. Unavailability and overload in one line, since there may be many of them; of a client
