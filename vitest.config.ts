@@ -55,6 +55,7 @@ export default defineConfig({
           ...backed,
           isolate: true,
           testTimeout: 700_000,
+          hookTimeout: 240_000,
         },
       ),
       // What it measures would measure its neighbours: run alone, by one worker.

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Resources } from '@orrery/service-kit';
+import { PATIENT } from '@orrery/testing';
 import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type FiveProcesses, startFiveProcesses } from '@orrery/testing/system';
@@ -52,7 +53,7 @@ describeWithProgram('pg_restore', 'a dump that was made under load', () => {
   it('is restored to a state that verifies, goes on, and repeats no push and no payment', async () => {
     const postgres = await startDebianPostgres();
     onTestFinished(postgres.stop);
-    const resources = new Resources();
+    const resources = new Resources(PATIENT);
     onTestFinished(() => resources.release());
     const folder = await mkdtemp(join(tmpdir(), 'orrery-backup-'));
     resources.add('folder', () => rm(folder, { recursive: true, force: true }));
@@ -129,5 +130,5 @@ describeWithProgram('pg_restore', 'a dump that was made under load', () => {
       expect(body.data[0]).toMatchObject({ number: 4, error: { code: 'chain_ahead' } });
     }, patiently);
     expect(await pushed()).toBe(5);
-  }, 120_000);
+  });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Resources } from '@orrery/service-kit';
-import { createTestDatabase, describeWithNats } from '@orrery/testing';
+import { createTestDatabase, describeWithNats, PATIENT } from '@orrery/testing';
 import { type NatsCluster, startNatsCluster } from '@orrery/testing/servers';
 import { type FiveProcesses, repositoryRoot, startFiveProcesses } from '@orrery/testing/system';
 import { Client } from 'pg';
@@ -31,7 +31,7 @@ const ONE_SERVER_FAILS = { NATS_REPLICAS: '3', NATS_MAX_MIB: '64', RATE_LIMITS: 
 describeWithNats('the services as their images hold them, on three NATS servers', suite, { own: true });
 
 function suite(): void {
-  const resources = new Resources();
+  const resources = new Resources(PATIENT);
   let cluster: NatsCluster;
   let system: FiveProcesses;
   let folder: string;
@@ -71,7 +71,7 @@ function suite(): void {
     system = resources.use('system', await startFiveProcesses(backends, ONE_SERVER_FAILS));
     const scores = { command: await typescriptProgram(folder), env: {} };
     programs = { scores, totals: (await pythonProgram()) ?? scores };
-  }, 120_000);
+  });
   afterAll(() => resources.release());
 
   it('lose and reorder nothing when a server is killed and its data is gone, and nor do subscribers', async () => {
@@ -97,7 +97,7 @@ function suite(): void {
     const journals = await journalsOf(system.databaseUrl);
     for (const { handled: seen, complaints } of [scores, totals])
       await vi.waitFor(() => expect(Object.fromEntries(seen), complaints()).toEqual(journals), {
-        timeout: 30_000,
+        timeout: 120_000,
       });
     expect(system.output()).not.toContain('NATS refuses');
   });

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { browse } from '../src/external/browse.js';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
 
-const PATIENCE_MS = 60_000;
+/** A browser that starts on a busy machine included. */
+const PATIENCE_MS = 300_000;
 
 /** What a browser lets a page of another origin do is known to a browser alone. */
 describeWithProgram('chromium', 'a page of another origin', () => {

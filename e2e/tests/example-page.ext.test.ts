@@ -9,7 +9,8 @@ import { browse } from '../src/external/browse.js';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
 import { PRICE, RECEIVER, startPaidHouse } from '../src/public/paid-house.js';
 
-const PATIENCE_MS = 60_000;
+/** A browser that starts on a busy machine included. */
+const PATIENCE_MS = 300_000;
 
 /** Injected wallets have their keys elsewhere: these ask the origin of the page. */
 const walletsOf = (address: string) => `<script>

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Resources } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
+import { createTestDatabase, PATIENT } from '@orrery/testing';
 import { repositoryRoot } from '@orrery/testing/system';
 import { Client } from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const patiently = { timeout: 30_000, interval: 100 };
 
 it('pushes executions to a chain, shows where they are, and a stranger reads them there', async () => {
-  const resources = new Resources();
+  const resources = new Resources(PATIENT);
   onTestFinished(() => resources.release());
   const { anvil, env, contract } = await startLocalChain(resources);
   const database = await createTestDatabase();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Resources } from '@orrery/service-kit';
-import { createTestDatabase, describeWithNats, describeWithRedis } from '@orrery/testing';
+import { createTestDatabase, describeWithNats, describeWithRedis, PATIENT } from '@orrery/testing';
 import { freePort, startNatsServer, startRedisServer } from '@orrery/testing/servers';
 import { BUILT_COMMAND, repositoryRoot } from '@orrery/testing/system';
 import { expect, it, onTestFinished } from 'vitest';
@@ -59,7 +59,7 @@ describeWithNats(
       () =>
         describeWithProgram('psql', 'as its page describes it', () => {
           it('works', async () => {
-            const resources = new Resources({ releaseTimeoutMs: 20_000 });
+            const resources = new Resources(PATIENT);
             onTestFinished(() => resources.release());
             const folder = await mkdtemp(join(tmpdir(), 'orrery-operations-'));
             resources.add('folder', () => rm(folder, { recursive: true, force: true }));

@@ -1,5 +1,5 @@
 import { Resources } from '@orrery/service-kit';
-import { describeWithNats } from '@orrery/testing';
+import { describeWithNats, PATIENT } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type FiveProcesses, startFiveProcesses } from '@orrery/testing/system';
 import { Client } from 'pg';
@@ -16,7 +16,7 @@ const CLIENTS = 64;
 describeWithNats('five processes on PostgreSQL under Patroni', suite, { own: true });
 
 function suite(): void {
-  const resources = new Resources({ releaseTimeoutMs: 60_000 });
+  const resources = new Resources(PATIENT);
   let cluster: PatroniCluster;
   let system: FiveProcesses;
   beforeAll(async () => {

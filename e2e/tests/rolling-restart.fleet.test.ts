@@ -1,5 +1,5 @@
 import { Resources } from '@orrery/service-kit';
-import { createTestDatabase, describeWithNats, describeWithRedis } from '@orrery/testing';
+import { createTestDatabase, describeWithNats, describeWithRedis, PATIENT } from '@orrery/testing';
 import type { Fleet, Member } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findViolations } from '../src/invariants/find-violations.js';
@@ -23,7 +23,7 @@ describeWithNats(
 );
 
 function suite(): void {
-  const resources = new Resources({ releaseTimeoutMs: 20_000 });
+  const resources = new Resources(PATIENT);
   let fleet: Fleet;
   beforeAll(async () => {
     const database = resources.use('database', await createTestDatabase());

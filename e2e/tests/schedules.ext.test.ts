@@ -10,10 +10,12 @@ it('a schedule fires by itself at the full minute, on the real clock', async () 
   const fired = await vi.waitFor(
     async () => {
       const { body } = await api.get(`${deployment}/schedules/lap/occurrences?status=fired`);
-      expect(body.data).toHaveLength(1);
-      return body.data[0];
+      // The oldest: a slow machine may see the next one, too.
+      const first = body.data.at(-1);
+      expect(first).toBeDefined();
+      return first;
     },
-    { timeout: 75_000, interval: 200 },
+    { timeout: 300_000, interval: 200 },
   );
   expect(fired).toMatchObject({ counter: 1, outcome: 'succeeded', attempts: 1 });
   expect(Date.parse(fired.dueAt) % 60_000).toBe(0);

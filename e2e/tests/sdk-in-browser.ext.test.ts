@@ -7,7 +7,8 @@ import { browse } from '../src/external/browse.js';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
 import { racingWorld } from '../src/racing-world.js';
 
-const PATIENCE_MS = 60_000;
+/** A browser that starts on a busy machine included. */
+const PATIENCE_MS = 300_000;
 
 describeWithProgram('chromium', 'the SDK in a browser', () => {
   let system: System;

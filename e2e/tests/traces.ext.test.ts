@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Resources } from '@orrery/service-kit';
-import { createTestDatabase, describeWithNats } from '@orrery/testing';
+import { createTestDatabase, describeWithNats, PATIENT } from '@orrery/testing';
 import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type FiveProcesses, startFiveProcesses } from '@orrery/testing/system';
@@ -21,7 +21,7 @@ import { publicRequests } from './public-suite.js';
 describeWithNats('traces of five processes', suite, { own: true });
 
 function suite(): void {
-  const resources = new Resources();
+  const resources = new Resources(PATIENT);
   let collector: Awaited<ReturnType<typeof startCollector>>;
   let evm: EvmPayments;
   let system: FiveProcesses;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Resources } from '@orrery/service-kit';
-import { createTestDatabase, describeWithNats } from '@orrery/testing';
+import { createTestDatabase, describeWithNats, PATIENT } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { builtProgram, type Fleet, startFleet } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ if (release === undefined)
 else describeWithNats(`an upgrade from ${release.commit.slice(0, 12)}`, suite, { own: true });
 
 function suite(): void {
-  const resources = new Resources({ releaseTimeoutMs: 20_000 });
+  const resources = new Resources(PATIENT);
   let fleet: Fleet;
   beforeAll(async () => {
     const database = resources.use('database', await createTestDatabase());
@@ -41,7 +41,7 @@ function suite(): void {
     const old = { programOf, command: programOf('orrery'), each: 1 };
     const backends = { databaseUrl: database.url, natsUrl: nats.url };
     fleet = resources.use('fleet', await startFleet({ ...backends, ...old }, { RATE_LIMITS: 'false' }));
-  }, 180_000);
+  });
   afterAll(() => resources.release());
 
   it('loses, fails and repeats nothing while both releases run, and after', async () => {

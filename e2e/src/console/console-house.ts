@@ -1,5 +1,6 @@
 import { createOrrery, type Orrery } from '@orrery/sdk';
 import { holding } from '@orrery/service-kit';
+import { PATIENT } from '@orrery/testing';
 import { type System, startAllInOne } from '@orrery/testing/system';
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
 import { findProgram } from '../external/describe-with-program.js';
@@ -37,7 +38,7 @@ export const startConsoleHouse = (
       return watched;
     };
     return { system, orrery: createOrrery({ url, token: key }), open };
-  });
+  }, PATIENT);
 
 /** How long a system may take to end, in milliseconds. */
 const END_MS = 120_000;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { holding } from '@orrery/service-kit';
+import { PATIENT } from '@orrery/testing';
 import type { Exchange } from '@orrery/testing/system';
 import { startPrism } from '../external/start-prism.js';
 import { askAgain, endToEnd, NUMBER } from './ask-again.js';
@@ -50,7 +51,7 @@ export function startJudge(): Promise<Judge> {
         );
       },
     };
-  });
+  }, PATIENT);
 }
 
 function serveAnswers(underWay: Map<string, Exchange>): Server {

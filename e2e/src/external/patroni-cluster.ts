@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { watchProcess } from '@orrery/embedded-postgres';
 import { holding, type Resources, systemClock } from '@orrery/service-kit';
+import { PATIENT } from '@orrery/testing';
 import { freePort } from '@orrery/testing/servers';
 import { repositoryRoot } from '@orrery/testing/system';
 
@@ -70,7 +71,7 @@ export const startPatroniCluster = (): Promise<PatroniCluster> =>
     const urlOf = (database: string) =>
       `postgres://orrery@${hosts}/${database}?target_session_attrs=read-write`;
     return { urlOf, leader, untilWhole };
-  });
+  }, PATIENT);
 
 interface Seen {
   readonly members?: readonly { readonly role: string; readonly state: string }[];

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { holding } from '@orrery/service-kit';
+import { PATIENT } from '@orrery/testing';
 import { startAnvil } from '@orrery/testing/servers';
 import { repositoryRoot, type System, startAllInOne, startNode } from '@orrery/testing/system';
 import { readPage } from './read-page.js';
@@ -40,7 +41,7 @@ export const startGuideHouse = (): Promise<GuideHouse> =>
     const started = await startAllInOne(undefined, { ...env, ORRERY_DATA_DIR: own });
     const system = resources.use('all-in-one', started);
     return { system, chainUrl: anvil.url, folder, variables: chain };
-  });
+  }, PATIENT);
 
 /** Runs the block of the guide that deploys the contract, and answers the variables with which it starts the server. */
 async function setUpChain(folder: string, rpcUrl: string): Promise<Record<string, string>> {

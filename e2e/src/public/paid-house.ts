@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { holding, type Resources } from '@orrery/service-kit';
+import { PATIENT } from '@orrery/testing';
 import {
   type EvmPayments,
   type SolanaPayments,
@@ -47,7 +48,7 @@ export const startPaidHouse = (databaseUrl?: string) =>
       return key;
     };
     return { ...(await startHouse(resources, payments, RECEIVER, databaseUrl)), evm, newPayer };
-  });
+  }, PATIENT);
 
 /** The same on Solana. */
 export const startSolanaHouse = () =>
@@ -59,7 +60,7 @@ export const startSolanaHouse = () =>
     const receiver = createWallet().address;
     await ledger.fund(receiver as never, 0n);
     return { ...(await startHouse(resources, payments, receiver)), solana, receiver };
-  });
+  }, PATIENT);
 
 async function startHouse(
   resources: Resources,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { holding, type Resources } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
+import { createTestDatabase, PATIENT } from '@orrery/testing';
 import { startNatsCluster, startRedisServer } from '@orrery/testing/servers';
 import {
   type Fleet,
@@ -28,7 +28,7 @@ export function startSystem(databaseUrl?: string, env: Record<string, string> = 
     // The command finds an all-in-one by its folder.
     const server = { ORRERY_URL: fleet.url, ORRERY_KEY: fleet.key };
     return { ...fleet, commandEnv: { ...fleet.commandEnv, ...server } };
-  });
+  }, PATIENT);
 }
 
 /** What the all-in-one has by itself on loopback. */

@@ -80,13 +80,13 @@ describeWithProgram('chromium', 'signing in to the console', () => {
     const { page } = watched;
     await page.goto(link);
     await page.getByRole('heading', { name: 'Worlds' }).waitFor();
-    expect(page.url()).toBe(`${house.system.url}/console/`);
+    await expect.poll(() => page.url()).toBe(`${house.system.url}/console/`);
     expect(await page.evaluate(stored)).toMatch(/^orrery_\w{61}$/);
     await using again = await house.open('/sign-in', { key: null });
     await again.page.goto(link);
     await again.page.goto(`${house.system.url}/console/sign-in${new URL(link).hash}`);
     await again.page.getByText('The link did not sign you in').waitFor();
-    expect(again.page.url()).not.toContain('code=');
+    await expect.poll(() => again.page.url()).not.toContain('code=');
     await expectSound(again);
     const code = new URL(link).hash.slice('#code='.length);
     expect(house.system.output()).not.toContain(code);

@@ -133,7 +133,7 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await page.getByLabel('Left').selectOption('2');
     await page.getByLabel('Right').selectOption('1');
     await page.getByRole('region', { name: 'Version 2 and version 1' }).waitFor();
-    expect(pathOf(page)).toBe('/worlds/W/events/race?right=1&left=2');
+    await expect.poll(() => pathOf(page)).toBe('/worlds/W/events/race?right=1&left=2');
     await page.reload();
     await page.getByRole('region', { name: 'Version 2 and version 1' }).waitFor();
   });
@@ -252,13 +252,13 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await confirmInDialog(page, 'Save');
     await page.getByRole('heading', { name: 'track', level: 1 }).waitFor();
     await page.getByText('Where they run').waitFor();
-    expect(pathOf(page)).toBe('/worlds/W/schemas/track');
+    await expect.poll(() => pathOf(page)).toBe('/worlds/W/schemas/track');
     await page.getByRole('link', { name: 'race', exact: true }).click();
     await page.getByRole('heading', { name: 'race', level: 1, exact: true }).waitFor();
     await rename('race_run', 'One race');
     await page.getByRole('heading', { name: 'race_run', level: 1 }).waitFor();
     await page.getByText('One race').waitFor();
-    expect(pathOf(page)).toBe('/worlds/W/events/race_run');
+    await expect.poll(() => pathOf(page)).toBe('/worlds/W/events/race_run');
     expect(watched.faults).toEqual([]);
   });
 

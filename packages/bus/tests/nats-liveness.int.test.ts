@@ -57,10 +57,11 @@ describeWithNats('a process that falls silent', (url) => {
   it('gets no more calls of its queue group, and those that it has are given up', async () => {
     const { ask } = await callers();
     await serve(await join(), 'well');
-    const { asked } = await stoppedProcess();
-    // Until the caller has heard both.
+    const { asked, beat } = await stoppedProcess();
+    // Until the caller has heard both. It falls silent then, however long that took.
     const before: Promise<unknown>[] = [];
     await vi.waitFor(() => {
+      beat();
       before.push(ask());
       expect(asked.alone).toBeGreaterThan(0);
     });
@@ -95,8 +96,8 @@ describeWithNats('a process that falls silent', (url) => {
     const { asked, beat } = await stoppedProcess();
     await ask({ instance: 'stopped' });
     const { alone } = asked;
-    beat();
     await vi.waitFor(() => {
+      beat();
       void ask({ deadline: Date.now() + 100 });
       expect(asked.alone).toBeGreaterThan(alone);
     });

@@ -346,7 +346,9 @@ const suite = (openBus: () => Promise<Join>) => {
     const well = journal(3);
     for (const entry of well.entries) await publish(entry);
     await untilEffects(well.deployment, [1, 2, 3]);
-    expect(failing.map(({ entries }) => entries.map(attemptsOf))).toEqual(failing.map(() => [1, 0]));
+    await vi.waitFor(() =>
+      expect(failing.map(({ entries }) => entries.map(attemptsOf))).toEqual(failing.map(() => [1, 0])),
+    );
     expect(verdicts.filter(({ verdict }) => verdict !== 'ack')).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { type Bus, connectBus, createInProcessHub, serviceCall } from '@orrery/bus';
 import { defineContract, rpc } from '@orrery/contracts';
 import { systemClock as clock, createHealth, createLogger, Resources } from '@orrery/service-kit';
-import { createTestDatabase, fillDisk } from '@orrery/testing';
+import { createTestDatabase, fillDisk, PATIENT } from '@orrery/testing';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { openBackends } from '../src/index.js';
@@ -10,7 +10,7 @@ import { openBackends } from '../src/index.js';
 const logger = createLogger({ service: 'test', level: 'silent' });
 
 async function openService() {
-  const resources = new Resources();
+  const resources = new Resources(PATIENT);
   onTestFinished(() => resources.release());
   const { url: databaseUrl } = resources.use('test database', await createTestDatabase());
   const hub = resources.use('hub', await createInProcessHub({ databaseUrl, logger, clock }));

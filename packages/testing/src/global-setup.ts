@@ -3,6 +3,7 @@ import type { TestProject } from 'vitest/node';
 import { obtainBackend } from './backends/obtain-backend.js';
 import { startRunPostgres } from './backends/run-postgres.js';
 import { readTestEnvironment, type TestEnvironment } from './environment.js';
+import { PATIENT } from './patient-release.js';
 import type { Backend } from './provided.js';
 import { startNatsServer } from './servers/nats-server.js';
 import { startRedisServer } from './servers/redis-server.js';
@@ -10,11 +11,14 @@ import { startRedisServer } from './servers/redis-server.js';
 /** Vitest's global setup: one PostgreSQL, NATS and Redis for the test run, which end with it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const environment = readTestEnvironment();
-  const backends = await holding(async (resources) => ({
-    postgresUrl: await startRunPostgres(resources),
-    nats: await obtainNats(environment, resources),
-    redis: await obtainRedis(environment, resources),
-  }));
+  const backends = await holding(
+    async (resources) => ({
+      postgresUrl: await startRunPostgres(resources),
+      nats: await obtainNats(environment, resources),
+      redis: await obtainRedis(environment, resources),
+    }),
+    PATIENT,
+  );
   project.provide('postgresUrl', backends.postgresUrl);
   for (const name of ['nats', 'redis'] as const) project.provide(name, backends[name]);
   const absent = describeAbsent(backends);

@@ -63,5 +63,5 @@ export function startCatalog(
     const sweeps = startSweeps(context, config, { askHeld, signals: catalogSignals() });
     for (const [name, loop] of Object.entries(sweeps)) resources.add(`${name} sweep`, () => loop.stop());
     return { database, sweeps, relay };
-  }, logger);
+  }, dependencies);
 }

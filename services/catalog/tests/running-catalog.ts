@@ -15,7 +15,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { createHealth, createLogger, Resources } from '@orrery/service-kit';
-import { createTestDatabase, FakeClock } from '@orrery/testing';
+import { createTestDatabase, FakeClock, PATIENT } from '@orrery/testing';
 import { afterAll } from 'vitest';
 import type { z } from 'zod';
 
@@ -44,7 +44,7 @@ export type RunningTestCatalog = Awaited<ReturnType<typeof bootCatalog>>;
 
 /** A catalog on a database and a bus of its own, for one test file; it ends with the file. */
 export async function bootCatalog({ askHeld, ...overrides }: StartOptions = {}) {
-  const resources = new Resources();
+  const resources = new Resources(PATIENT);
   afterAll(() => resources.release());
   const logger = createLogger({ service: 'test', level: 'error' });
   const clock = new FakeClock(Date.now());

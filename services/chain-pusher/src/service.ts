@@ -77,7 +77,7 @@ export function startChainPusher(
     });
     resources.add('sending', sending.stop);
     return {};
-  }, logger);
+  }, dependencies);
 }
 
 /** Stores push results on the bus, and broadcasts them to the live streams. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { connectBus } from '@orrery/bus';
 import type { SigningChain } from '@orrery/chain-pusher/config';
 import { createLogger, Resources, systemClock } from '@orrery/service-kit';
-import { createTestDatabase, describeWithNats } from '@orrery/testing';
+import { createTestDatabase, describeWithNats, PATIENT } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { builtProgram, type NodeProcess, startNode } from '@orrery/testing/system';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -92,7 +92,7 @@ async function startFaults(url: string) {
 }
 
 async function startHouse(chain: SigningChain) {
-  const resources = new Resources();
+  const resources = new Resources(PATIENT);
   onTestFinished(() => resources.release());
   const logger = createLogger({ service: 'test', level: 'silent' });
   const nats = resources.use('nats', await startNatsServer());

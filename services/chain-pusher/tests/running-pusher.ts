@@ -15,7 +15,7 @@ import {
   type RequestOf,
 } from '@orrery/contracts';
 import { createHealth, createLogger, Resources, systemClock } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
+import { createTestDatabase, PATIENT } from '@orrery/testing';
 import { ANVIL_KEYS } from '@orrery/testing/servers';
 import { sql } from 'kysely';
 import { expect, onTestFinished, vi } from 'vitest';
@@ -60,7 +60,7 @@ export const deadChain = chainOf({
  * whose journals are served here as well.
  */
 export async function prepareHouse(before?: FakeRuntime) {
-  const resources = new Resources();
+  const resources = new Resources(PATIENT);
   onTestFinished(() => resources.release());
   const logger = createLogger({ service: 'test', level: 'silent' });
   const clock = systemClock;

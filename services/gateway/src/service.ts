@@ -90,5 +90,5 @@ export function startGateway(
     logger.info({ url }, 'listening');
     const stopTimeoutMs = shutdownDelayMs + CLOSE_MS;
     return { url, db, hasConsole: consoleFolder !== undefined, stopTimeoutMs };
-  }, logger);
+  }, dependencies);
 }

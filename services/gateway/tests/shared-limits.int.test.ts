@@ -1,29 +1,33 @@
 import { createHealth, createLogger, Resources, systemClock } from '@orrery/service-kit';
-import { describeWithRedis } from '@orrery/testing';
+import { describeWithRedis, PATIENT } from '@orrery/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startLimiter } from '../src/limits/start-limiter.js';
 
 const policy = { name: `test-${process.pid}-${Date.now()}`, burst: 3, perSecond: 0.001 };
-let resources = new Resources();
+let resources = new Resources(PATIENT);
 afterEach(async () => {
   await resources.release();
-  resources = new Resources();
+  resources = new Resources(PATIENT);
 });
 
 async function start(redisUrl: string) {
   const lines: string[] = [];
   const logger = createLogger({ service: 'gateway', destination: { write: (line) => lines.push(line) } });
   const health = createHealth({ clock: systemClock });
-  const limiter = await startLimiter({ redisUrl, clock: systemClock, logger, health, resources });
+  // A busy machine does not answer within the default.
+  const options = { clock: systemClock, logger, health, resources, commandTimeoutMs: 20_000 };
+  const limiter = await startLimiter({ redisUrl, ...options });
   return { limiter, health, lines };
 }
 
 describeWithRedis('rate limits over Redis', (url) => {
   it('are shared by all replicas', async () => {
-    const { limiter: one, health } = await start(url);
-    const { limiter: other } = await start(url);
-    await expect.poll(async () => (await health.readiness()).status).toBe('ok');
-    await expect.poll(async () => (await other.take(policy, 'warm')).allowed).toBe(true);
+    const [{ limiter: one, health }, { limiter: other, health: otherHealth }] = [
+      await start(url),
+      await start(url),
+    ];
+    for (const { readiness } of [health, otherHealth])
+      await expect.poll(async () => (await readiness()).status).toBe('ok');
     const taken = [];
     for (const limiter of [one, other, one, other]) taken.push((await limiter.take(policy, 'key')).allowed);
     expect(taken).toEqual([true, true, true, false]);

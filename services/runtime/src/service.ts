@@ -96,5 +96,5 @@ export function startRuntime(
     // Registered a second time, so that it is stopped first: until it has stopped, no process serves these deployments.
     resources.add('partition leases', () => leases.stop());
     return { context, instance, leases };
-  }, logger);
+  }, dependencies);
 }

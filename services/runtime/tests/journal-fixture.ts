@@ -7,7 +7,7 @@ import {
 } from '@orrery/contracts';
 import { connect, jsonb, migrate } from '@orrery/database';
 import { createLogger, Resources } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
+import { createTestDatabase, PATIENT } from '@orrery/testing';
 import { afterAll } from 'vitest';
 import type { RuntimeSchema } from '../src/database/db.js';
 import { migrations } from '../src/database/migrations/index.js';
@@ -20,7 +20,7 @@ import type { InstanceState } from '../src/state/instance-view.js';
 
 /** A migrated database for one test file. */
 export async function openRuntimeDatabase() {
-  const resources = new Resources();
+  const resources = new Resources(PATIENT);
   afterAll(() => resources.release());
   const logger = createLogger({ service: 'test', level: 'error' });
   const { url } = resources.use('test database', await createTestDatabase());

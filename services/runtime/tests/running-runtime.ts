@@ -15,7 +15,7 @@ import {
   startRuntime,
 } from '@orrery/runtime';
 import { createHealth, createLogger, Resources, systemClock } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
+import { createTestDatabase, PATIENT } from '@orrery/testing';
 import { afterAll } from 'vitest';
 import { attribute, createFakeCatalog, incrementVersion, usedContract } from './fake-catalog.js';
 import { modelNamed } from './model-double.js';
@@ -41,7 +41,7 @@ type BootOptions = Omit<Partial<RuntimeConfig>, 'limits'> & { limits?: Partial<R
 
 /** A database, a bus and a catalog in memory, for one test file; runtimes are booted on them. */
 export async function prepareHouse() {
-  const resources = new Resources();
+  const resources = new Resources(PATIENT);
   afterAll(() => resources.release());
   const logger = createLogger({ service: 'test', level: 'error' });
   const clock = systemClock;

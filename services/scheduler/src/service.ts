@@ -64,5 +64,5 @@ export function startScheduler(
     const { dispatcher } = firing;
     await bus.serve(schedulerContract, schedulerHandlers({ ...shared, syncs, dispatcher, announceDue }));
     return { db, firing, syncs, pruning };
-  }, logger);
+  }, dependencies);
 }

@@ -10,7 +10,7 @@ import {
 } from '@orrery/contracts';
 import { startScheduler } from '@orrery/scheduler';
 import { createHealth, createLogger, Resources } from '@orrery/service-kit';
-import { createTestDatabase, FakeClock } from '@orrery/testing';
+import { createTestDatabase, FakeClock, PATIENT } from '@orrery/testing';
 import { afterAll, vi } from 'vitest';
 import { readSchedulerConfig } from '../src/config.js';
 import { createFakeRuntime, usedOfCatalog, usedOfRuntime } from './fake-runtime.js';
@@ -27,7 +27,7 @@ export const MINUTE = 60_000;
  * The clocks of processes stand still: what is due has to be looked for, by `due()` or `moveTo()`.
  */
 export async function prepareHouse() {
-  const resources = new Resources();
+  const resources = new Resources(PATIENT);
   afterAll(() => resources.release());
   const logger = createLogger({ service: 'test', level: 'error' });
   const clock = new FakeClock(NOON);

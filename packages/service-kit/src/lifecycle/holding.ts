@@ -1,5 +1,4 @@
-import type { Logger } from '../logging/create-logger.js';
-import { Resources } from './resources.js';
+import { Resources, type ResourcesOptions } from './resources.js';
 
 /**
  * Builds something out of resources and ties them to it: disposing the result releases them, and when
@@ -7,9 +6,9 @@ import { Resources } from './resources.js';
  */
 export async function holding<T extends object>(
   build: (resources: Resources) => Promise<T>,
-  logger?: Logger,
+  options: ResourcesOptions = {},
 ): Promise<T & AsyncDisposable> {
-  const resources = new Resources(logger === undefined ? {} : { logger });
+  const resources = new Resources(options);
   try {
     return Object.assign(await build(resources), { [Symbol.asyncDispose]: () => resources.release() });
   } catch (error) {

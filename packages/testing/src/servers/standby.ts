@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { holding } from '@orrery/service-kit';
 import { Client } from 'pg';
+import { PATIENT } from '../patient-release.js';
 
 /** A server that others may follow. */
 interface PrimaryPostgres {
@@ -40,7 +41,7 @@ export const startReplicatedPostgres = (): Promise<ReplicatedPostgres> =>
     const hosts = [standby, primary].map(({ url }) => socketOf(url)).join(',');
     const url = `postgres://orrery@/orrery?host=${hosts}&target_session_attrs=read-write`;
     return { primary, standby, url };
-  });
+  }, PATIENT);
 
 /** The folder of a server's socket. */
 const socketOf = (url: string): string => new URL(url).searchParams.get('host') ?? '';

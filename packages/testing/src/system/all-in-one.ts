@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { holding } from '@orrery/service-kit';
+import { PATIENT } from '../patient-release.js';
 import { startNode } from './node-process.js';
 import type { System } from './system.js';
 
@@ -27,5 +28,5 @@ export function startAllInOne(databaseUrl?: string, env: Record<string, string> 
       commandEnv,
       output: process.output,
     };
-  });
+  }, PATIENT);
 }

@@ -1,4 +1,5 @@
 import { holding, systemClock } from '@orrery/service-kit';
+import { PATIENT } from '../patient-release.js';
 import { freePort } from '../servers/free-port.js';
 import { type BalancedServer, isOk, startBalancer, watchReadiness } from './balancer.js';
 import {
@@ -87,7 +88,7 @@ export function startFleet(options: FleetOptions, env: Record<string, string> = 
         return code;
       },
     };
-  });
+  }, PATIENT);
 }
 
 /** How long a process may take to end, in milliseconds: a tenth of a second on a quiet machine. */

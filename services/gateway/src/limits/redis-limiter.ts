@@ -44,12 +44,16 @@ const COMMAND_TIMEOUT_MS = 100;
  * A connection that fails at once while Redis is unavailable, and reconnects by itself. The loss and the return are logged
  * once each.
  */
-export function connectRedis(url: string, logger: Logger): Redis {
+export function connectRedis(
+  url: string,
+  logger: Logger,
+  commandTimeoutMs: number = COMMAND_TIMEOUT_MS,
+): Redis {
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     enableAutoPipelining: true,
     maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeout: commandTimeoutMs,
     connectTimeout: 2000,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
   });

@@ -8,6 +8,8 @@ export interface LimiterContext {
   logger: Logger;
   health: Health;
   resources: Resources;
+  /** A request that Redis does not count within this time is counted in the process, in milliseconds. Default 100. */
+  commandTimeoutMs?: number;
 }
 
 /** Shared by all replicas with Redis. Per process without it, and while it is unavailable. */
@@ -17,12 +19,13 @@ export async function startLimiter({
   logger,
   health,
   resources,
+  commandTimeoutMs,
 }: LimiterContext): Promise<RateLimiter> {
   const local = createLocalLimiter(clock);
   if (redisUrl === undefined) return local;
   // Loaded only with Redis, so that a start without it does not wait for its client.
   const { connectRedis, createRedisLimiter } = await import('./redis-limiter.js');
-  const redis = connectRedis(redisUrl, logger);
+  const redis = connectRedis(redisUrl, logger, commandTimeoutMs);
   resources.add('redis', () => redis.disconnect());
   const isUp = () => redis.status === 'ready';
   const away = { status: 'degraded', detail: 'rate limits count per process' } as const;

@@ -1,6 +1,6 @@
 import { connectBus, createInProcessHub } from '@orrery/bus';
 import { createHealth, createLogger, holding, systemClock } from '@orrery/service-kit';
-import { createTestDatabase } from '@orrery/testing';
+import { createTestDatabase, PATIENT } from '@orrery/testing';
 import { createAccountWithKey } from '../../src/accounts/index.js';
 import { readGatewayConfig } from '../../src/config.js';
 import { startGateway } from '../../src/service.js';
@@ -39,7 +39,7 @@ export const startReplicas = (count: number, env: Record<string, string> = {}) =
       account,
       token: key.token,
     };
-  });
+  }, PATIENT);
 
 export interface Answer {
   status: number;

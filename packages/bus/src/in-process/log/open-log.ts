@@ -22,8 +22,9 @@ export interface LogOptions {
 const PRUNE_INTERVAL_MS = 5000;
 
 /** The log of one process: stored messages in the schema `bus`. At most one process at a time may use it. */
-export const openLog = ({ databaseUrl, clock, logger }: LogOptions): Promise<StoredLog> =>
+export const openLog = ({ databaseUrl, clock, ...options }: LogOptions): Promise<StoredLog> =>
   holding(async (resources) => {
+    const { logger } = options;
     const address = { url: databaseUrl, schema: 'bus', applicationName: 'orrery bus', maxConnections: 4 };
     const database = resources.use('messages', await connect<BusSchema>({ ...address, clock, logger }));
     await migrate({ database, migrations, logger });
@@ -43,7 +44,7 @@ export const openLog = ({ databaseUrl, clock, logger }: LogOptions): Promise<Sto
         startReading(subject, options, { db, clock, logger, onStored }),
       ),
     };
-  }, logger);
+  }, options);
 
 /** A message's id is known for this long at least. A later repetition is a message of its own. */
 const DUPLICATE_WINDOW = '30 seconds';
