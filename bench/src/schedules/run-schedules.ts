@@ -3,10 +3,10 @@ import { Resources } from '@orrery/service-kit';
 import { startNatsServer } from '@orrery/testing/servers';
 import { builtProgram, type NodeProcess, startFiveProcesses, startNode } from '@orrery/testing/system';
 import { Client } from 'pg';
-import PgBoss from 'pg-boss';
 import { startPostgres } from '../start-postgres.js';
+import { type BenchQueue, jobsOf, type QueueJob, startQueue } from './bench-queue.js';
 import { measureIdle } from './measure-idle.js';
-import { type ScheduledDeployments, setUpSchedules } from './set-up-schedules.js';
+import { setUpSchedules } from './set-up-schedules.js';
 import { quantile, steadyLoad } from './steady-load.js';
 
 export interface SchedulesOptions {
@@ -25,8 +25,9 @@ export interface SchedulesOptions {
 
 /**
  * How fast two schedulers dispatch schedules that are due in the same minute, how late, and what API callers notice: as
- * they are configured, then twice as fast as possible. After each, pg-boss with two workers that make the same calls under
- * the same load. At last what an idle scheduler costs.
+ * they are configured, then as fast as possible, in turns with pg-boss, whose two workers make the same calls under the same
+ * load. Schedulers and workers are new in the first turn as fast as possible, and are the same processes in the one after it;
+ * who does not have the turn stands still. At last what an idle scheduler costs.
  */
 export async function runSchedules(options: SchedulesOptions): Promise<void> {
   const { schedules, apiPerSecond, perSecond, leadSeconds, write } = options;
@@ -53,7 +54,10 @@ export async function runSchedules(options: SchedulesOptions): Promise<void> {
   );
   await untilFollowed(client, schedules);
   // Each event has run once before anything is measured: the first time it makes its instance.
-  await runQueue({ databaseUrl, natsUrl, schedules }, deployed);
+  const queue = await startQueue({ databaseUrl, natsUrl });
+  resources.add('queue', () => queue[Symbol.asyncDispose]());
+  const jobs = jobsOf(deployed, schedules);
+  await runNewWorkers(queue, jobs);
   if (Date.now() > due.getTime() - 5000) throw new Error('They were due before all were made: raise --lead.');
   write(`${schedules} schedules, due at ${due.toISOString()}`);
 
@@ -73,25 +77,37 @@ export async function runSchedules(options: SchedulesOptions): Promise<void> {
     const rate = Math.round((schedules * 1000) / last);
     return `${(last / 1000).toFixed(1)} s, ${rate}/s; lateness p50 · p99 ${show(lateness)}; API ${show(await during)}`;
   };
-  const queue = async () => {
+  const showQueue = async (run: () => Promise<number>) => {
     const ended = new AbortController();
     const beside = load(ended.signal);
-    const rate = await runQueue({ databaseUrl, natsUrl, schedules }, deployed);
+    const rate = await run();
     ended.abort();
     write(`pg-boss, two workers, batches of 100: ${Math.round(rate)}/s; API ${show(await beside)}`);
   };
   write(`dispatched as configured: ${await dispatch(due)}`);
-  await queue();
+  await showQueue(() => runNewWorkers(queue, jobs));
   await Promise.all([system.process('scheduler').end(), other.end()]);
   const variables = { DATABASE_URL: databaseUrl, NATS_URL: natsUrl, HEALTH_PORT: '0' };
   const unbounded = { ...variables, SCHEDULE_PER_SECOND: '10000' };
   const start = () => resources.use('scheduler', startNode(builtProgram('scheduler'), unbounded));
-  const [one] = await Promise.all([start(), start()].map(started));
-  for (let round = 0; round < 2; round += 1) {
+  const schedulers = await Promise.all([start(), start()].map(started));
+  await using workers = await queue.startWorkers();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    workers.pause();
     write(`dispatched as fast as possible: ${await dispatch(await dueSoon(client))}`);
-    await queue();
+    workers.resume();
+    await showQueue(() => queue.run(jobs));
   }
-  await measureIdle(one?.pid ?? 0, client, options);
+  workers.pause();
+  await measureIdle(schedulers[0]?.pid ?? 0, client, options);
+}
+
+/** Turns as fast as possible, of schedulers and workers. */
+const ROUNDS = 2;
+
+async function runNewWorkers(queue: BenchQueue, jobs: readonly QueueJob[]): Promise<number> {
+  await using _workers = await queue.startWorkers();
+  return queue.run(jobs);
 }
 
 const show = ({ p50, p99 }: { p50: number; p99: number }) => `${Math.round(p50)} · ${Math.round(p99)} ms`;
@@ -138,28 +154,4 @@ async function latenessOf(client: Client, due: Date) {
   );
   const sorted = rows.map(({ late }) => late);
   return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), last: sorted.at(-1) ?? Number.NaN };
-}
-
-/** Jobs a second: the same number of executions, on the same deployments, by two workers of pg-boss. */
-async function runQueue(
-  { databaseUrl, natsUrl, schedules }: { databaseUrl: string; natsUrl: string; schedules: number },
-  { addresses, events }: ScheduledDeployments,
-): Promise<number> {
-  const boss = new PgBoss({ connectionString: databaseUrl, supervise: false, schedule: false });
-  await boss.start();
-  await boss.createQueue('ticks');
-  const variables = { DATABASE_URL: databaseUrl, NATS_URL: natsUrl };
-  await using one = startNode('bench/dist/schedules/queue-worker.js', variables);
-  await using other = startNode('bench/dist/schedules/queue-worker.js', variables);
-  await Promise.all([one, other].map((worker) => worker.waitFor(/ready/)));
-  // As the scheduler takes them: neighbours are of different deployments.
-  const jobs = events
-    .flatMap((event) => addresses.map((deployment) => ({ name: 'ticks', data: { deployment, event } })))
-    .slice(0, schedules);
-  const startedAt = performance.now();
-  await boss.insert(jobs);
-  while ((await boss.getQueueSize('ticks', { before: 'completed' })) > 0) await wait(100);
-  const seconds = (performance.now() - startedAt) / 1000;
-  await boss.stop({ graceful: false });
-  return schedules / seconds;
 }

@@ -67,12 +67,15 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   const patience = createPatience(clock, stopping);
   const context: ExecuteContext = { ...dependencies, record, patience, stopping, aheadMs: 0 };
 
-  const queues = createSendQueues({ ...dependencies, signal: stopping }, (taken, place) => {
+  const send = (taken: Taken, place: Place) => {
     working.set(taken.occurrence.id, attempt(taken, place));
-  });
+  };
+  // The next ones are claimed while these are executed and recorded.
+  const queues = createSendQueues({ ...dependencies, signal: stopping }, send, () => tellOfRoom());
   /** Queues that had no room when they were last asked. */
   const full = new Set<QueueName>();
   const tellOfRoom = () => {
+    if (full.size === 0) return;
     const open = [...full].filter((queue) => roomIn(queue) > 0);
     for (const queue of open) full.delete(queue);
     if (open.length > 0) onRoom();

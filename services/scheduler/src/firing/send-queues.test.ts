@@ -62,14 +62,14 @@ it('what is slow goes to the places of what is sent again, or leaves', () => {
 
 it('there is room for many or for none', () => {
   const { queues, add, place } = queuesOfFour();
-  expect([queues.room('fresh'), queues.room('again')]).toEqual([8, 2]);
-  add('fresh', ...Array.from({ length: 12 }, (_, index) => index));
+  expect([queues.room('fresh'), queues.room('again')]).toEqual([16, 4]);
+  add('fresh', ...Array.from({ length: 20 }, (_, index) => index));
   expect(queues.room('fresh')).toBe(0);
   place(0).leave();
   expect(queues.room('fresh')).toBe(0);
-  for (const id of [1, 2, 3]) place(id).leave();
-  expect(queues.room('fresh')).toBe(4);
-  expect(queues.clear().map(({ occurrence: { id } }) => id)).toEqual([8, 9, 10, 11]);
+  for (const id of [1, 2, 3, 4, 5, 6, 7]) place(id).leave();
+  expect(queues.room('fresh')).toBe(8);
+  expect(queues.clear().map(({ occurrence: { id } }) => id)).toEqual([12, 13, 14, 15, 16, 17, 18, 19]);
 });
 
 it('only so many are sent in a second for the first time, a few at once', async () => {

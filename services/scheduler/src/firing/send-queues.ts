@@ -49,7 +49,7 @@ interface Queue {
 }
 
 /** Occurrences that wait at most, for each place, and for how long at the rate at which they are sent, in seconds. */
-const WAITING_PER_PLACE = 2;
+const WAITING_PER_PLACE = 4;
 const WAITING_SECONDS = 1 / 2;
 /**
  * Share of the places that are given together. What is sent in one turn of the event loop is carried, executed, committed and
@@ -73,10 +73,11 @@ export interface Bounds {
   readonly signal: Cancellation;
 }
 
-/** `send` must not throw. */
+/** `send` must not throw; `onSent` is called after some were sent together. */
 export function createSendQueues(
   { concurrency, perSecond, clock, signal }: Bounds,
   send: (taken: Taken, place: Place) => void,
+  onSent: () => void = () => undefined,
 ): SendQueues {
   const queues: Record<QueueName, Queue> = {
     fresh: queueOf(concurrency, VOLLEY, perSecond),
@@ -93,6 +94,7 @@ export function createSendQueues(
     if (queue === fresh) mustRest.after((given.length * 1000) / perSecond);
     queue.sent += given.length;
     for (const taken of given) send(taken, placeIn(queue));
+    onSent();
     // Who waits now is sent when the rate allows for it, even if no place has become free until then.
     fill(queue);
   };

@@ -1,0 +1,84 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type NodeProcess, startNode } from '@orrery/testing/system';
+import { Client } from 'pg';
+import PgBoss from 'pg-boss';
+import type { ScheduledDeployments } from './set-up-schedules.js';
+
+export interface QueueJob {
+  readonly name: string;
+  readonly data: { readonly deployment: string; readonly event: string };
+}
+
+/** Two workers (`queue-worker.ts`). */
+export interface QueueWorkers extends AsyncDisposable {
+  /** They use no processor time until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
+/** A queue of pg-boss. */
+export interface BenchQueue extends AsyncDisposable {
+  startWorkers(): Promise<QueueWorkers>;
+  /** Jobs a second, from the first that is inserted to the end of the last. */
+  run(jobs: readonly QueueJob[]): Promise<number>;
+}
+
+const QUEUE = 'ticks';
+
+/** As the scheduler takes them: neighbours are of different deployments. */
+export const jobsOf = ({ addresses, events }: ScheduledDeployments, count: number): QueueJob[] =>
+  events
+    .flatMap((event) => addresses.map((deployment) => ({ name: QUEUE, data: { deployment, event } })))
+    .slice(0, count);
+
+export async function startQueue({
+  databaseUrl,
+  natsUrl,
+}: {
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+}): Promise<BenchQueue> {
+  const boss = new PgBoss({ connectionString: databaseUrl, supervise: false, schedule: false });
+  await boss.start();
+  await boss.createQueue(QUEUE);
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  const variables = { DATABASE_URL: databaseUrl, NATS_URL: natsUrl };
+  return {
+    startWorkers: async () => {
+      const start = () => startNode('bench/dist/schedules/queue-worker.js', variables);
+      const workers = [start(), start()];
+      await Promise.all(workers.map((worker) => worker.waitFor(/ready/)));
+      return workersOf(workers);
+    },
+    run: async (jobs) => {
+      const startedAt = Date.now();
+      await boss.insert([...jobs]);
+      while ((await boss.getQueueSize(QUEUE, { before: 'completed' })) > 0) await wait(100);
+      // As of the scheduler's occurrences, the time that the row of the last one tells.
+      const { rows } = await client.query<{ ended: Date }>(
+        'select max(completed_on) as ended from pgboss.job where name = $1',
+        [QUEUE],
+      );
+      return (jobs.length * 1000) / ((rows[0]?.ended.getTime() ?? Number.NaN) - startedAt);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await client.end();
+      await boss.stop({ graceful: false });
+    },
+  };
+}
+
+function workersOf(workers: readonly NodeProcess[]): QueueWorkers {
+  const signal = (name: NodeJS.Signals) => {
+    for (const { pid } of workers) process.kill(pid, name);
+  };
+  return {
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
+    [Symbol.asyncDispose]: async () => {
+      signal('SIGCONT');
+      await Promise.all(workers.map((worker) => worker.end()));
+    },
+  };
+}
