@@ -86,7 +86,9 @@ describe.runIf(isPossible)(`the all-in-one on a disk of ${SIZE} that is full${re
     const codes = [...new Set([...refused, ...counting.interruptions()])];
     process.stdout.write(`${codes}; served again after ${Math.round(servedAgainMs)} ms\n`);
     expect(refused.length).toBeGreaterThan(0);
-    expect(codes.filter((code) => !/^(storage_full|unavailable|request_in_flight)$/.test(code))).toEqual([]);
+    // A busy machine may not answer in time while PostgreSQL starts again.
+    const honest = /^(storage_full|unavailable|deadline_exceeded|request_in_flight)$/;
+    expect(codes.filter((code) => !honest.test(code))).toEqual([]);
     expect(servedAgainMs).toBeLessThan(SERVED_AGAIN_MS);
     await expect.poll(readiness).toBe(200);
     expect(await counting.problems()).toEqual([]);
