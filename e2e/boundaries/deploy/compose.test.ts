@@ -28,7 +28,7 @@ describe.each(SERVICES)('the container of %s', (name) => {
       security_opt: ['no-new-privileges:true'],
       pids_limit: expect.any(Number),
       mem_limit: expect.any(String),
-      cpus: expect.any(Number),
+      cpus: expect.stringMatching(/^\$\{SERVICE_CPUS:-1\}$/),
     });
   });
 
@@ -77,6 +77,9 @@ describe('the compose files', () => {
     );
     const unlimited = all.filter(([, { mem_limit, cpus }]) => !mem_limit || !cpus);
     expect(unlimited.map(([name]) => name)).toEqual([]);
+    // An engine starts no container that may take more CPUs than its machine has.
+    const least = all.map(([name, { cpus }]) => [name, /^\$\{\w+:-(\d+)\}$/.exec(cpus)?.[1] ?? cpus]);
+    expect(least.filter(([, cpus]) => Number(cpus) !== 1)).toEqual([]);
   });
 
   it('hold no secret, and require each', () => {
