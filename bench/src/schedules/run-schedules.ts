@@ -107,7 +107,8 @@ const ROUNDS = 2;
 
 async function runNewWorkers(queue: BenchQueue, jobs: readonly QueueJob[]): Promise<number> {
   await using _workers = await queue.startWorkers();
-  return queue.run(jobs);
+  // Without waiting here the workers would be ended first.
+  return await queue.run(jobs);
 }
 
 const show = ({ p50, p99 }: { p50: number; p99: number }) => `${Math.round(p50)} · ${Math.round(p99)} ms`;
