@@ -1,5 +1,6 @@
 import type { ParseError } from '@marcbachmann/cel-js';
 import { asSentence } from '../error-text.js';
+import { operatorHint } from './other-languages.js';
 
 /** cel-js's names for what it reads, in the characters that authors write. */
 const WRITTEN: Readonly<Record<string, string>> = {
@@ -24,7 +25,8 @@ const WRITTEN: Readonly<Record<string, string>> = {
 export function syntaxMessage(error: ParseError, source: string): string {
   if (source.trim() === '') return 'The placeholder is empty: write an expression, as in {{ input.id }}.';
   const start = error.range?.start ?? 0;
-  return wordAsName(source, start) ?? stopAt(source, start) ?? asSentence(inWords(error.summary));
+  const known = wordAsName(source, start) ?? operatorHint(source, start) ?? stopAt(source, start);
+  return known ?? asSentence(inWords(error.summary));
 }
 
 /** `input.in`, `input.1st`: no identifiers, so these names are reached in brackets. */

@@ -16,6 +16,17 @@ import {
 
 const MAX_PROBLEMS = 20;
 
+const LESS = ' Write { "$increment": -1 }: a negative number takes away.';
+/** Operators of other systems. */
+const MEANT: ReadonlyMap<string, string> = new Map([
+  ['$inc', ' Write "$increment".'],
+  ['$add', ' Write "$increment".'],
+  ['$decrement', LESS],
+  ['$dec', LESS],
+  ['$subtract', LESS],
+  ['$push', ' Write "$append".'],
+]);
+
 /**
  * What is wrong with the `$…` keys of a direct mutation's template: unknown ones, operators beside other keys, and
  * operators where none can stand (inside an attribute's value; `$set` alone takes any JSON). The template's depth was
@@ -46,7 +57,7 @@ function complaint(key: string, object: JsonObject, position: Position): string 
   if (position !== 'attribute')
     return `The operator "${key}" is not allowed here. Operators stand in the place of an attribute.`;
   if (!isOperatorName(key))
-    return `The operator "${key}" is not known. Operators are ${OPERATOR_NAMES.join(', ')}.`;
+    return `The operator "${key}" is not known.${MEANT.get(key) ?? ''} Operators are ${OPERATOR_NAMES.join(', ')}.`;
   if (Object.keys(object).length > 1) return `The operator "${key}" must be the only key of its object.`;
   return key === '$unset' && object[key] !== true ? 'Write the operator as { "$unset": true }.' : undefined;
 }

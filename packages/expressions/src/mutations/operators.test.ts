@@ -93,6 +93,19 @@ describe('operators in a template', () => {
     expect(findUnknownOperators(template)).toEqual([]);
   });
 
+  it.each([
+    ['$inc', 'The operator "$inc" is not known. Write "$increment".'],
+    [
+      '$decrement',
+      'The operator "$decrement" is not known. Write { "$increment": -1 }: a negative number takes',
+    ],
+    ['$push', 'The operator "$push" is not known. Write "$append".'],
+    ['$foo', 'The operator "$foo" is not known. Operators are $set, $merge, $increment, $append, $unset.'],
+  ])('%s is told with the operator that is meant', (operator, message) => {
+    const [problem] = findUnknownOperators({ 'h:1': { a: { [operator]: 1 } } });
+    expect(problem?.message).toContain(message);
+  });
+
   it.each<[string, JsonValue, string]>([
     ['unknown', { 'h:1': { a: { $inc: 1 } } }, '/h:1/a/$inc'],
     ['mixed', { 'h:1': { a: { $increment: 1, foo: 2 } } }, '/h:1/a/$increment'],

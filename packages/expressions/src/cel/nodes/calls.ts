@@ -3,6 +3,7 @@ import { type CompileContext, fault, type NodeOf } from '../compile-context.js';
 import type { Expression, Frame } from '../frame.js';
 import type { Native } from '../functions/native.js';
 import { functionNamed, mathFunction, methodNamed } from '../functions/table.js';
+import { counterpartOf } from '../other-languages.js';
 import type { CelValue } from '../values/cel-value.js';
 import { loopNamed } from './loops.js';
 import { compileHas } from './reading.js';
@@ -27,7 +28,7 @@ export function compileMethod(node: NodeOf<'rcall'>, context: CompileContext): E
   if (loop !== undefined) return loop(node, context);
   const native = methodNamed(name, args.length);
   return native === undefined
-    ? unknownFunction(name, args, node)
+    ? unknownFunction(writtenName(name, receiver, context), args, node)
     : compileNative(native, [receiver, ...args], context);
 }
 
@@ -76,10 +77,17 @@ function refuseMatches(name: string, node: ASTNode): void {
     );
 }
 
-const unknownFunction = (name: string, args: readonly ASTNode[], node: ASTNode): never =>
-  fault(
-    'unknown_function',
-    `There is no function "${name}" with ${args.length} ${args.length === 1 ? 'argument' : 'arguments'}.` +
-      (mathFunction(name, args.length) === undefined ? '' : ` Did you mean "math.${name}"?`),
-    node,
-  );
+/** `Math.min`, where `Math` is nothing that the expression could read. */
+function writtenName(name: string, receiver: ASTNode, { names, locals }: CompileContext): string {
+  const isUnknown = receiver.op === 'id' && !names.has(receiver.args) && !locals.includes(receiver.args);
+  return isUnknown ? `${receiver.args}.${name}` : name;
+}
+
+function unknownFunction(name: string, args: readonly ASTNode[], node: ASTNode): never {
+  const counterpart = counterpartOf(name);
+  if (counterpart !== undefined)
+    return fault('unknown_function', `There is no function "${name}". Write "${counterpart}".`, node);
+  const count = `${args.length} ${args.length === 1 ? 'argument' : 'arguments'}`;
+  const meant = mathFunction(name, args.length) === undefined ? '' : ` Did you mean "math.${name}"?`;
+  return fault('unknown_function', `There is no function "${name}" with ${count}.${meant}`, node);
+}
