@@ -14,10 +14,19 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => wait(ms, undefined, signal === undefined ? {} : { signal: abortSignalOf(signal) }),
 };
 
-let last = { ms: Number.NaN, text: '' };
+/** Texts that are remembered. */
+const MAX_KNOWN = 100;
+const known = new Map<number, string>();
 
-/** A time by RFC 3339, in UTC with milliseconds. Making the text costs microseconds, and much happens in one millisecond. */
+/**
+ * A time in milliseconds since the epoch by RFC 3339, in UTC with milliseconds. Making the text costs microseconds, and much
+ * happens, or is due, in one millisecond.
+ */
 export function timestampOf(ms: number): string {
-  if (last.ms !== ms) last = { ms, text: new Date(ms).toISOString() };
-  return last.text;
+  const before = known.get(ms);
+  if (before !== undefined) return before;
+  const text = new Date(ms).toISOString();
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(ms, text);
+  return text;
 }

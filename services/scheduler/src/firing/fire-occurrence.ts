@@ -10,9 +10,8 @@ import {
   ServiceError,
   type ServiceExecution,
 } from '@orrery/contracts';
-import type { Clock } from '@orrery/service-kit';
+import { type Clock, timestampOf } from '@orrery/service-kit';
 import type { ClaimedOccurrence } from './claimed-occurrence.js';
-import { isoTime } from './iso-time.js';
 
 /** What one sending of an attempt led to. */
 export type Shot =
@@ -53,7 +52,7 @@ export const keyOf = (
     dueAt,
   }: Pick<ClaimedOccurrence, 'deployment' | 'event' | 'kind' | 'id' | 'dueAt'>,
   attempt: number,
-): string => `${deployment}/${kind === 'manual' ? `run ${id}` : isoTime(dueAt)}/${attempt}/${event}`;
+): string => `${deployment}/${kind === 'manual' ? `run ${id}` : timestampOf(dueAt)}/${attempt}/${event}`;
 
 /** Who calls: the schedule itself, as the journal shows it. */
 export const asSchedule = (

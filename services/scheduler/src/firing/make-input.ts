@@ -11,8 +11,8 @@ import {
   compileTemplate,
   evaluateTemplate,
 } from '@orrery/expressions';
+import { timestampOf } from '@orrery/service-kit';
 import type { ScheduleRow } from '../database/schema.js';
-import { isoTime } from './iso-time.js';
 
 /** What an occurrence tells its template. Times in milliseconds since the epoch. */
 export interface Moment {
@@ -59,11 +59,11 @@ function compiledOf(input: JsonObject, hash: string | null): CompiledTemplate {
 
 /** The values of the names in a schedule's input (docs/templates.md); `unix` is in whole seconds. */
 function scopeOf(row: TemplateRow, { counter, scheduledAt, now }: Moment): Record<string, JsonValue> {
-  const timestamp = isoTime(now);
+  const timestamp = timestampOf(now);
   return {
     counter,
     cronState: { ...row.cron_state },
-    scheduledAt: isoTime(scheduledAt),
+    scheduledAt: timestampOf(scheduledAt),
     walletAddress: null,
     timestamp,
     date: timestamp.slice(0, 10),

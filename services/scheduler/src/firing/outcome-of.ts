@@ -1,6 +1,6 @@
+import { timestampOf } from '@orrery/service-kit';
 import type { ClaimedOccurrence, FailedAttempt } from './claimed-occurrence.js';
 import type { Shot } from './fire-occurrence.js';
-import { isoTime } from './iso-time.js';
 import type { Outcome } from './outcome-store.js';
 
 /** How an occurrence ends. One that failed before has fired, whatever keeps its next attempt from being executed. */
@@ -34,7 +34,7 @@ const firedAs = (
   seq: entry?.seq ?? null,
   error,
   result,
-  scheduledAt: isoTime(dueAt),
+  scheduledAt: timestampOf(dueAt),
 });
 
 const skippedAs = ({ id, scheduleId, attempt, dueAt }: ClaimedOccurrence, reason: string): Outcome => ({
@@ -48,5 +48,5 @@ const skippedAs = ({ id, scheduleId, attempt, dueAt }: ClaimedOccurrence, reason
   seq: null,
   error: null,
   result: null,
-  scheduledAt: isoTime(dueAt),
+  scheduledAt: timestampOf(dueAt),
 });

@@ -1,5 +1,6 @@
 import type { ExpectedBinding } from '@orrery/contracts';
 import { prepared } from '@orrery/database';
+import { timestampOf } from '@orrery/service-kit';
 import type { Trx } from '../database/db.js';
 import { few } from '../database/few.js';
 import type { ScheduleRow } from '../database/schema.js';
@@ -12,7 +13,6 @@ import {
   expectedOf,
   firstAttemptOf,
 } from './claimed-occurrence.js';
-import { isoTime } from './iso-time.js';
 
 /** What deciding and sending need of a schedule: every column of every occurrence is read anew. */
 export const CLAIMED = [
@@ -108,10 +108,10 @@ const columnsOf = (
 ) => ({
   schedule_id: row.id,
   event_version: row.event_version,
-  next_at: nextAt === null ? null : isoTime(nextAt),
-  decided_until: isoTime(Math.max(decidedUntil, row.decided_until.getTime())),
+  next_at: nextAt === null ? null : timestampOf(nextAt),
+  decided_until: timestampOf(Math.max(decidedUntil, row.decided_until.getTime())),
   skips: row.skips + (dueAt !== null && row.open_occurrence !== null ? 1 : 0),
-  due_at: opened && isoTime(opened.dueAt),
+  due_at: opened && timestampOf(opened.dueAt),
   version_id: opened && row.version_id,
   counter: opened?.content.counter,
   input: opened?.content.input,
