@@ -102,6 +102,17 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await page.getByLabel('Default').and(page.locator('[aria-invalid=true]')).waitFor();
     await expectSound(watched);
     await page.getByLabel('Least').fill('0');
+    // What cannot be read is no empty field: sent, it would be null and remove what is there.
+    for (const [label, text] of [
+      ['Default', '7O'],
+      ['Greatest', '1e'],
+    ] as const) {
+      const field = page.getByLabel(label);
+      await field.fill(text);
+      await button(page, 'Create').click();
+      await field.and(page.locator('[aria-invalid=true]:focus')).waitFor();
+      await field.fill(label === 'Default' ? '3' : '');
+    }
     await button(page, 'Create').click();
     await page.getByRole('cell', { name: 'wins', exact: true }).waitFor();
     expect(
@@ -224,6 +235,13 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await editor(page, 'Behaviour prompt').press('Enter');
     await editor(page, 'Behaviour prompt').pressSequentially('Tire the others.');
     await page.getByLabel('Creating instances').selectOption('no');
+    await page.getByLabel('Instances changed at most').fill('1e');
+    await button(page, 'Create the event').click();
+    await page
+      .getByLabel('Instances changed at most')
+      .and(page.locator('[aria-invalid=true]:focus'))
+      .waitFor();
+    await page.getByLabel('Instances changed at most').fill('2');
     await expectSound(watched);
     await button(page, 'Create the event').click();
     await page.getByRole('heading', { name: 'story', level: 1 }).waitFor();

@@ -9,9 +9,10 @@ import { useOrrery } from '../session/use-session.js';
 import { Button, ButtonLink } from '../ui/button.js';
 import { Actions } from '../ui/dialog.js';
 import { ErrorNote, problemAt, problemsOf } from '../ui/error-note.js';
-import { CheckField, TextField } from '../ui/field.js';
+import { CheckField, NumberField } from '../ui/field.js';
 import { fieldsOf } from '../ui/field-labels.js';
 import { Form } from '../ui/form.js';
+import { readNumber } from '../ui/number-text.js';
 import { Card } from '../ui/page.js';
 import { EventChoice } from './event-choice.js';
 import { draftOfSettings, EMPTY_SETTINGS, settingsOf } from './settings-draft.js';
@@ -34,21 +35,22 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
   const create = useCreation(world);
   const fields = { draft: settings, onChange: setSettings, error: create.error };
   const submit = () => {
+    const sourceSeq = readNumber(at);
     create.mutate({
       ...settingsOf(settings),
       mode: isLocked ? 'locked' : 'upgradable',
       bindings: [...versions].map(([name, eventVersion]) => ({ event: name, eventVersion })),
       ...(source && { sourceDeployment: source.address }),
-      ...(source && at.trim() !== '' && { sourceSeq: Number(at) }),
+      ...(source && sourceSeq !== undefined && { sourceSeq }),
     });
   };
   return (
     <Card>
       <Form onSubmit={submit} className="grid grid-cols-1 gap-5">
         {source && (
-          <TextField
+          <NumberField
             label={`Fork ${source.name} after entry`}
-            inputMode="numeric"
+            isWhole
             hint="Its instances are copied as they were after this entry of its journal. Empty: as they are now."
             className="max-w-md"
             value={at}

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@orrery/sdk';
+import { numberIn } from '../ui/number-text.js';
 import type { Field, ListField, Member, ObjectField } from './fields.js';
 import { below, isObject } from './json.js';
 
@@ -131,11 +132,9 @@ function readValue(field: Field, draft: Draft, at: string, problems: Collected):
 }
 
 function readNumber(text: string, isWhole: boolean, at: string, problems: Collected): number | undefined {
-  const number = Number(text.trim());
-  const isFit = text.trim() !== '' && (isWhole ? Number.isSafeInteger(number) : Number.isFinite(number));
-  if (isFit) return number;
-  problems.set(at, isWhole ? 'Give a whole number.' : 'Give a number.');
-  return undefined;
+  const number = numberIn(text, isWhole);
+  if (number === undefined) problems.set(at, isWhole ? 'Give a whole number.' : 'Give a number.');
+  return number;
 }
 
 function readJson(text: string, at: string, problems: Collected): unknown {

@@ -2,6 +2,7 @@ import type { InputHTMLAttributes, ReactNode, SelectHTMLAttributes, TextareaHTML
 import { useId } from 'react';
 import { classes } from './classes.js';
 import { useEmptiness } from './form.js';
+import { whyNoNumber } from './number-text.js';
 
 interface ControlProps {
   id: string;
@@ -65,16 +66,19 @@ export interface TextFieldProps
     Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'className'> {
   value: string;
   onChange: (value: string) => void;
+  /** Why the text stands for no value, as it is typed. A form is not sent while there is such a field. */
+  unreadable?: string | undefined;
 }
 
-export function TextField({ label, hint, error, className, onChange, ...rest }: TextFieldProps) {
+export function TextField({ label, hint, error, className, onChange, unreadable, ...rest }: TextFieldProps) {
   const { required, value } = rest;
   const empty = useEmptiness(required, value);
   return (
-    <Field {...{ label, hint, className, required }} error={empty ?? error}>
+    <Field {...{ label, hint, className, required }} error={empty ?? unreadable ?? error}>
       {(control) => (
         <input
           type="text"
+          ref={(input) => input?.setCustomValidity(unreadable ?? '')}
           {...rest}
           {...control}
           className="control"
@@ -84,6 +88,19 @@ export function TextField({ label, hint, error, className, onChange, ...rest }: 
     </Field>
   );
 }
+
+export interface NumberFieldProps extends Omit<TextFieldProps, 'unreadable' | 'type' | 'inputMode'> {
+  isWhole?: boolean | undefined;
+}
+
+/** A number as it is typed. The browser's own number field gives an empty text for `1e`, as if nothing were typed. */
+export const NumberField = ({ isWhole, ...rest }: NumberFieldProps) => (
+  <TextField
+    {...rest}
+    inputMode={isWhole ? 'numeric' : 'decimal'}
+    unreadable={whyNoNumber(rest.value, isWhole)}
+  />
+);
 
 export interface TextAreaProps
   extends About,

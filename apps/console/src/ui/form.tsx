@@ -12,13 +12,13 @@ import {
 const Tried = createContext(false);
 
 export interface FormProps {
-  /** Called once nothing that is required is empty. */
+  /** Called once nothing that is required is empty, and every field can be read. */
   onSubmit: () => void;
   className?: string | undefined;
   children: ReactNode;
 }
 
-/** A form that marks required fields which are empty, in place of the browser's own bubble. */
+/** A form that marks fields which are required and empty or cannot be read, in place of the browser's own bubble. */
 export function Form({ onSubmit, className, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const { isTried, isComplete } = useCompleteness(form);
@@ -38,7 +38,7 @@ export interface RequiredProps {
   children: ReactNode;
 }
 
-/** A part of a page whose required fields a button elsewhere sends: `isComplete` marks those that are empty. */
+/** A part of a page whose fields a button elsewhere sends: `isComplete` marks those that keep it from being sent. */
 export const Required = ({ required: { part, isTried }, children }: RequiredProps) => (
   <div ref={part}>
     <Tried value={isTried}>{children}</Tried>
@@ -54,7 +54,7 @@ function useCompleteness(place: RefObject<HTMLElement | null>) {
   const [isTried, setTried] = useState(false);
   const isComplete = (): boolean => {
     setTried(true);
-    const [first] = emptyIn(place.current);
+    const [first] = unfitIn(place.current);
     first?.focus();
     return first === undefined;
   };
@@ -63,9 +63,10 @@ function useCompleteness(place: RefObject<HTMLElement | null>) {
 
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
-const emptyIn = (place: HTMLElement | null): Control[] =>
-  [...(place?.querySelectorAll<Control>(':is(input, textarea, select):required') ?? [])].filter(({ value }) =>
-    isEmpty(value),
+/** Those that are required and empty, and those whose text stands for no value. */
+const unfitIn = (place: HTMLElement | null): Control[] =>
+  [...(place?.querySelectorAll<Control>('input, textarea, select') ?? [])].filter(
+    ({ required, value, validity }) => (required && isEmpty(value)) || validity.customError,
   );
 
 const isEmpty = (value: string): boolean => value.trim() === '';

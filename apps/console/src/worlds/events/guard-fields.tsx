@@ -1,4 +1,4 @@
-import { SelectField, TextField } from '../../ui/field.js';
+import { NumberField, SelectField, TextField } from '../../ui/field.js';
 import { JsonEditor } from '../../ui/json-editor.js';
 import type { Answer } from './version-draft.js';
 import type { PartProps } from './version-form.js';
@@ -24,11 +24,9 @@ export const GuardFields = ({ draft, change, problems }: Omit<PartProps, 'schema
         onChange={(answer) => change({ delete: answer })}
         options={ANSWERS('by templates, not by models')}
       />
-      <TextField
+      <NumberField
         label="Instances changed at most"
-        type="number"
-        min={0}
-        max={500}
+        isWhole
         value={draft.maxInstances}
         onChange={(maxInstances) => change({ maxInstances })}
         error={problems.at('/guards/maxInstances')}

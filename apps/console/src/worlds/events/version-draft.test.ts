@@ -48,13 +48,22 @@ describe('a version that is typed', () => {
     });
   });
 
-  it('is not sent while a part of it is no JSON', () => {
-    const draft = { ...NEW_VERSION, inputSchema: '{ "a": ', template: '[1]', maxDelta: '{}' };
+  it('is not sent while a part of it is no JSON or no number', () => {
+    const draft = {
+      ...NEW_VERSION,
+      inputSchema: '{ "a": ',
+      template: '[1]',
+      maxDelta: '{}',
+      maxInstances: '1e',
+      priceUsd: '1,5',
+    };
     const error = catchError(() => versionBodyOf(draft));
     expect(error).toBeInstanceOf(DraftError);
     expect((error as DraftError).pointers.map(({ pointer }) => pointer)).toEqual([
       '/inputSchema',
       '/mutationSettings/template',
+      '/executionSettings/priceUsd',
+      '/guards/maxInstances',
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import type { components, FieldProblem } from '@orrery/sdk';
 import type { EventVersion } from '../../api/records.js';
+import { numberIn, whyNoNumber } from '../../ui/number-text.js';
 import { listOf } from '../world-form.js';
 
 export type VersionBody = components['schemas']['EventVersionBody'];
@@ -92,12 +93,12 @@ export function versionDraftOf(version: EventVersion): VersionDraft {
 
 export type Problem = Pick<FieldProblem, 'pointer' | 'message'>;
 
-/** Thrown before anything is sent: texts that are no JSON, by their pointers into the body. */
+/** Thrown before anything is sent: texts that are no JSON or no number, by their pointers into the body. */
 export class DraftError extends Error {
   readonly pointers: readonly Problem[];
 
   constructor(pointers: readonly Problem[]) {
-    super('Some of it is no JSON yet.');
+    super('Some of it cannot be read yet.');
     this.pointers = pointers;
   }
 }
@@ -110,6 +111,7 @@ export class DraftError extends Error {
 export function versionBodyOf(draft: VersionDraft): VersionBody {
   const problems: Problem[] = [];
   const json = (text: string, pointer: string) => parsed(text, pointer, problems);
+  const number = (text: string, pointer: string) => parsedNumber(text, pointer, problems);
   const body: VersionBody = {
     inputSchema: json(draft.inputSchema, '/inputSchema'),
     outputSchema: json(draft.outputSchema, '/outputSchema'),
@@ -122,13 +124,17 @@ export function versionBodyOf(draft: VersionDraft): VersionBody {
     },
     executionSettings: {
       visibility: draft.visibility,
-      priceUsd: draft.priceUsd.trim() === '' ? null : Number(draft.priceUsd),
+      priceUsd: number(draft.priceUsd, '/executionSettings/priceUsd') ?? null,
       cron:
         draft.visibility === 'cron'
           ? cronOf(draft, json(draft.cronInput, '/executionSettings/cron/input'))
           : null,
     },
-    guards: guardsOf(draft, json(draft.maxDelta, '/guards/maxDelta')),
+    guards: guardsOf(
+      draft,
+      json(draft.maxDelta, '/guards/maxDelta'),
+      number(draft.maxInstances, '/guards/maxInstances'),
+    ),
   };
   if (problems.length > 0) throw new DraftError(problems);
   return body;
@@ -147,6 +153,13 @@ function parsed(text: string, pointer: string, problems: Problem[]): JsonObject 
   return null;
 }
 
+/** A number that was typed; a text that is none is noted with its place, since JSON would make it null. */
+function parsedNumber(text: string, pointer: string, problems: Problem[]): number | undefined {
+  const message = whyNoNumber(text);
+  if (message !== undefined) problems.push({ pointer, message });
+  return numberIn(text);
+}
+
 function readOf({ schema, filter }: ReadDraft) {
   const paths = listOf(filter);
   return { schema, ...(paths.length > 0 && { filter: paths }) };
@@ -161,10 +174,11 @@ const cronOf = ({ schedule, timezone }: VersionDraft, input: JsonObject | null) 
 function guardsOf(
   draft: VersionDraft,
   maxDelta: JsonObject | null,
+  maxInstances: number | undefined,
 ): NonNullable<VersionBody['guards']> | null {
   const deny = listOf(draft.deny);
   const guards = {
-    ...(draft.maxInstances.trim() !== '' && { maxInstances: Number(draft.maxInstances) }),
+    ...(maxInstances !== undefined && { maxInstances }),
     ...(maxDelta !== null && { maxDelta: maxDelta as Record<string, number> }),
     ...(deny.length > 0 && { deny }),
     ...(draft.create !== 'either' && { create: draft.create === 'yes' }),

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { schemasQuery } from '../../api/schemas.js';
 import { useOrrery } from '../../session/use-session.js';
-import { SelectField, TextField } from '../../ui/field.js';
+import { NumberField, SelectField } from '../../ui/field.js';
 import { JsonEditor } from '../../ui/json-editor.js';
 import { Card } from '../../ui/page.js';
 import { CronFields } from './cron-fields.js';
@@ -135,11 +135,8 @@ function Execution({ draft, change, problems }: PartProps) {
           ]}
         />
         {draft.visibility === 'public' && (
-          <TextField
+          <NumberField
             label="Price in US dollars"
-            type="number"
-            min={0}
-            step="any"
             value={draft.priceUsd}
             onChange={(priceUsd) => change({ priceUsd })}
             hint="Empty or 0: free. Others pay to the deployment's payToAddress."

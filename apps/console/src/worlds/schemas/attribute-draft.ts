@@ -1,4 +1,5 @@
 import type { Attribute } from '../../api/records.js';
+import { numberIn } from '../../ui/number-text.js';
 import { listOf } from '../world-form.js';
 import { readTyped } from './check-value.js';
 
@@ -43,13 +44,17 @@ export function draftOf({ name, type, constraints, defaultValue }: Attribute): A
   };
 }
 
-/** The rules that were typed, as the API takes them: only those that fit the type. Null: none. */
+/**
+ * The rules that were typed, as the API takes them: only those that fit the type, and bounds that can be read. Null: none.
+ */
 export function constraintsOf(draft: AttributeDraft): Attribute['constraints'] {
   const isNumber = draft.type === 'integer' || draft.type === 'float';
   const words = listOf(draft.enum);
+  const min = isNumber ? numberIn(draft.min) : undefined;
+  const max = isNumber ? numberIn(draft.max) : undefined;
   const constraints = {
-    ...(isNumber && draft.min !== '' && { min: Number(draft.min) }),
-    ...(isNumber && draft.max !== '' && { max: Number(draft.max) }),
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
     ...(draft.type === 'string' && words.length > 0 && { enum: words }),
     ...(draft.type === 'string' && draft.pattern !== '' && { pattern: draft.pattern }),
     ...(draft.required && { required: true }),
@@ -57,7 +62,7 @@ export function constraintsOf(draft: AttributeDraft): Attribute['constraints'] {
   return Object.keys(constraints).length === 0 ? null : constraints;
 }
 
-/** The body of its creation or change. @throws SyntaxError where the default is no JSON */
+/** The body of its creation or change. No form is sent with a default or a bound that cannot be read. */
 export const bodyOf = (draft: AttributeDraft) => ({
   name: draft.name.trim(),
   type: draft.type,

@@ -3,11 +3,11 @@ import type { Attribute } from '../../api/records.js';
 import { Button } from '../../ui/button.js';
 import { Actions } from '../../ui/dialog.js';
 import { ErrorNote, problemAt } from '../../ui/error-note.js';
-import { CheckField, SelectField, TextField } from '../../ui/field.js';
+import { CheckField, NumberField, SelectField, TextField } from '../../ui/field.js';
 import { fieldsOf } from '../../ui/field-labels.js';
 import { Form } from '../../ui/form.js';
 import { type AttributeDraft, bodyOf, constraintsOf } from './attribute-draft.js';
-import { readTyped, samplesOf, whyWrong } from './check-value.js';
+import { isUnreadable, readTyped, samplesOf, whyWrong } from './check-value.js';
 
 export interface AttributeFormProps {
   initial: AttributeDraft;
@@ -40,11 +40,9 @@ export function AttributeForm({ initial, verb, pending, error, onSubmit, onCance
   const [draft, setDraft] = useState(initial);
   const change = (part: Partial<AttributeDraft>) => setDraft((now) => ({ ...now, ...part }));
   const wrongDefault = wrongText(draft.defaultValue, draft);
-  const submit = () => {
-    if (wrongDefault !== NO_JSON) onSubmit(bodyOf(draft));
-  };
+  const sayDefault = wrongDefault && `The default ${wrongDefault}.`;
   return (
-    <Form onSubmit={submit} className="grid gap-x-6 gap-y-4 md:grid-cols-[3fr_2fr]">
+    <Form onSubmit={() => onSubmit(bodyOf(draft))} className="grid gap-x-6 gap-y-4 md:grid-cols-[3fr_2fr]">
       <div className="space-y-4">
         <TextField
           label="Name"
@@ -66,7 +64,8 @@ export function AttributeForm({ initial, verb, pending, error, onSubmit, onCance
           value={draft.defaultValue}
           onChange={(defaultValue) => change({ defaultValue })}
           hint={draft.type === 'string' ? 'Empty: none.' : 'As JSON. Empty: none.'}
-          error={problemAt(error, '/defaultValue') ?? (wrongDefault && `The default ${wrongDefault}.`)}
+          error={problemAt(error, '/defaultValue') ?? sayDefault}
+          unreadable={isUnreadable(draft.defaultValue, draft.type) ? sayDefault : undefined}
         />
       </div>
       <AtWork draft={draft} />
@@ -95,18 +94,14 @@ function Constraints({ draft, change, error }: PartProps) {
     <>
       {isNumber && (
         <div className="grid grid-cols-2 gap-3">
-          <TextField
+          <NumberField
             label="Least (min)"
-            type="number"
-            step="any"
             value={draft.min}
             onChange={(min) => change({ min })}
             error={problemAt(error, '/constraints/min')}
           />
-          <TextField
+          <NumberField
             label="Greatest (max)"
-            type="number"
-            step="any"
             value={draft.max}
             onChange={(max) => change({ max })}
             error={problemAt(error, '/constraints/max')}
@@ -182,14 +177,12 @@ const Verdict = ({ wrong }: { wrong: string | undefined }) =>
     </span>
   );
 
-const NO_JSON = 'is no JSON';
-
 /** What is wrong with what was typed; undefined where nothing is. */
 function wrongText(text: string, draft: AttributeDraft): string | undefined {
   if (text === '') return undefined;
   try {
     return whyWrong(readTyped(text, draft.type), { type: draft.type, constraints: constraintsOf(draft) });
   } catch {
-    return NO_JSON;
+    return 'is no JSON';
   }
 }

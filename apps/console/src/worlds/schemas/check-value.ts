@@ -1,4 +1,5 @@
 import type { Attribute } from '../../api/records.js';
+import { numberIn } from '../../ui/number-text.js';
 
 /** An attribute as the editor holds it, saved or not. */
 export type AttributeRules = Pick<Attribute, 'type' | 'constraints'>;
@@ -78,9 +79,18 @@ function numbersAround({ min, max }: Constraints, step: number): number[] {
   return [...low, ...high];
 }
 
+/** Whether what was typed stands for no value of any kind: text that is no JSON, or no number. */
+export function isUnreadable(text: string, type: Attribute['type']): boolean {
+  try {
+    return Number.isNaN(readTyped(text, type));
+  } catch {
+    return true;
+  }
+}
+
 /** What was typed as a value of the type; undefined for nothing, `NaN` for no number. @throws SyntaxError for no JSON */
 export function readTyped(text: string, type: Attribute['type']): unknown {
   if (text === '') return undefined;
-  if (type === 'integer' || type === 'float') return Number(text);
+  if (type === 'integer' || type === 'float') return numberIn(text) ?? Number.NaN;
   return type === 'string' ? text : JSON.parse(text);
 }
