@@ -78,7 +78,7 @@ const columnsOf = (world: string): readonly Column<Deployment>[] => [
     ),
   },
   { key: 'state', header: 'State', cell: (deployment) => <States deployment={deployment} /> },
-  { key: 'created', header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} relative /> },
+  { key: 'created', header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} relative isPast /> },
 ];
 
 const States = ({ deployment: { isPaused, isPublic, mode, source } }: { deployment: Deployment }) => (

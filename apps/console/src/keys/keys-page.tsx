@@ -72,7 +72,7 @@ const columnsOf = (own: string | undefined, onToken: (token: string) => void): r
     key: 'used',
     header: 'Last used',
     wideOnly: true,
-    cell: ({ lastUsedAt }) => <Time at={lastUsedAt} relative otherwise="never" />,
+    cell: ({ lastUsedAt }) => <Time at={lastUsedAt} relative isPast otherwise="never" />,
   },
   {
     key: 'ends',

@@ -89,7 +89,7 @@ function Timing({
               'not yet'
             ) : (
               <span key="last" className="inline-flex flex-wrap items-center gap-2">
-                <Time at={lastOccurrence.dueAt} relative />
+                <Time at={lastOccurrence.dueAt} relative isPast />
                 <Badge tone={outcomeTone(lastOccurrence)}>{outcomeWords(lastOccurrence)}</Badge>
               </span>
             ),

@@ -5,17 +5,20 @@ export interface TimeProps {
   at: string | null | undefined;
   /** As "3 minutes ago", kept current. */
   relative?: boolean | undefined;
+  /** It has happened, so it is never shown as in the future: clocks differ, and the page's own is read every 10 s. */
+  isPast?: boolean | undefined;
   otherwise?: string | undefined;
 }
 
 /** A time in the reader's zone; the exact one, in UTC, is its title. */
-export function Time({ at, relative = false, otherwise = '–' }: TimeProps) {
-  const now = useNow(relative);
+export function Time({ at, relative = false, isPast = false, otherwise = '–' }: TimeProps) {
+  const read = useNow(relative);
   if (!at) return <span className="text-muted">{otherwise}</span>;
   const date = new Date(at);
+  const distance = date.getTime() - read;
   return (
     <time dateTime={at} title={at} className="whitespace-nowrap">
-      {relative ? relativeTime(date.getTime() - now) : localTime(date)}
+      {relative ? relativeTime(distance, isPast) : localTime(date)}
     </time>
   );
 }
@@ -35,9 +38,9 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 ];
 const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
-/** `ms` from now, negative for the past, as "in 2 hours" or "3 minutes ago". */
-export function relativeTime(ms: number): string {
-  const seconds = Math.round(ms / 1000);
+/** `ms` from now, negative for the past, as "in 2 hours" or "3 minutes ago"; what is past is never in the future. */
+export function relativeTime(ms: number, isPast = false): string {
+  const seconds = Math.round((isPast ? Math.min(ms, 0) : ms) / 1000);
   const [unit, size] = UNITS.find((one) => Math.abs(seconds) >= one[1]) ?? ['second', 1];
   return words.format(Math.trunc(seconds / size), unit);
 }

@@ -118,5 +118,5 @@ const COLUMNS: readonly Column<World>[] = [
       </span>
     ),
   },
-  { key: 'updated', header: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} relative /> },
+  { key: 'updated', header: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} relative isPast /> },
 ];

@@ -61,6 +61,6 @@ const columnsOf = (world: string): readonly Column<Event>[] => [
     key: 'changed',
     header: 'Changed',
     wideOnly: true,
-    cell: ({ updatedAt }) => <Time at={updatedAt} relative />,
+    cell: ({ updatedAt }) => <Time at={updatedAt} relative isPast />,
   },
 ];

@@ -127,7 +127,7 @@ const COLUMNS: readonly Column<EventVersion>[] = [
     key: 'changed',
     header: 'Changed',
     wideOnly: true,
-    cell: ({ updatedAt }) => <Time at={updatedAt} relative />,
+    cell: ({ updatedAt }) => <Time at={updatedAt} relative isPast />,
   },
 ];
 

@@ -71,6 +71,6 @@ const columnsOf = (world: string): readonly Column<EntitySchema>[] => [
     key: 'changed',
     header: 'Changed',
     wideOnly: true,
-    cell: ({ updatedAt }) => <Time at={updatedAt} relative />,
+    cell: ({ updatedAt }) => <Time at={updatedAt} relative isPast />,
   },
 ];
