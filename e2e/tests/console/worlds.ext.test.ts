@@ -195,6 +195,7 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await writeEditor(page, 'Template', '{ "horse:{{input.winner}}": { "stamina": ');
     await button(page, 'Save version 2').click();
     await page.getByRole('alert').getByText('Look at: Template.').waitFor();
+    await editor(page, 'Template').and(page.locator(':focus')).waitFor();
     await writeEditor(page, 'Template', '{ "horse:{{input.winner}}": { "stamina": { "$increment": -10 } } }');
     await page.getByLabel('Started by').selectOption('cron');
     await page.getByLabel('Schedule').fill('30 8 * * 1');
@@ -204,6 +205,9 @@ describeWithProgram('chromium', 'building a world in the console', () => {
       .waitFor();
     await page.getByLabel('Schedule').fill('61 8 * * 1');
     await page.getByLabel('Schedule').and(page.locator('[aria-invalid=true]')).waitFor();
+    await button(page, 'Save version 2').click();
+    // What is refused is led to.
+    await page.getByLabel('Schedule').and(page.locator('[aria-invalid=true]:focus')).waitFor();
     await page.getByLabel('Schedule').fill('30 8 * * 1');
     await writeEditor(page, 'Input of each run', '{ "winner": "A" }');
     await expectSound(watched);
@@ -234,6 +238,14 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await writeEditor(page, 'Behaviour prompt', 'Let one of them win.');
     await editor(page, 'Behaviour prompt').press('Enter');
     await editor(page, 'Behaviour prompt').pressSequentially('Tire the others.');
+    // Nothing typed is lost without being asked about.
+    const leaving = page.getByRole('dialog', { name: 'Leave without saving?' });
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await leaving.waitFor();
+    await confirmInDialog(page, 'Stay');
+    const mayClose = `dispatchEvent(new Event('beforeunload', { cancelable: true }))`;
+    expect(await page.evaluate(mayClose)).toBe(false);
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('story');
     await page.getByLabel('Creating instances').selectOption('no');
     await page.getByLabel('Instances changed at most').fill('1e');
     await button(page, 'Create the event').click();

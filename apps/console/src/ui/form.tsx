@@ -4,6 +4,7 @@ import {
   type ReactNode,
   type RefObject,
   useContext,
+  useEffect,
   useRef,
   useState,
 } from 'react';
@@ -62,6 +63,18 @@ function useCompleteness(place: RefObject<HTMLElement | null>) {
 }
 
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+/** Leads to the first field that is marked, once the answer to what was sent has marked it. */
+export function useFirstWrong(place: RefObject<HTMLElement | null>, error: unknown): void {
+  useEffect(() => {
+    if (error === null || error === undefined) return;
+    const field = place.current?.querySelector<HTMLElement>('[aria-invalid=true], [data-invalid]');
+    // An editor is in a shadow root.
+    const control = field?.shadowRoot?.querySelector<HTMLElement>('[contenteditable]') ?? field;
+    control?.focus({ preventScroll: true });
+    field?.scrollIntoView({ block: 'center' });
+  }, [place, error]);
+}
 
 /** Those that are required and empty, and those whose text stands for no value. */
 const unfitIn = (place: HTMLElement | null): Control[] =>

@@ -41,6 +41,7 @@ export default function Editor({ label, value, onChange, problems, language, row
   return (
     <div
       ref={host}
+      data-invalid={problems.length > 0 || undefined}
       className="overflow-hidden rounded-md border border-line-strong bg-surface focus-within:outline-2 focus-within:outline-accent"
     />
   );

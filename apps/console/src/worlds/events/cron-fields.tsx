@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { nextTimesQuery } from '../../api/schedules.js';
 import { useOrrery } from '../../session/use-session.js';
-import { problemAt, wordsOf } from '../../ui/error-note.js';
+import { problemAt, problemsOf, wordsOf } from '../../ui/error-note.js';
 import { TextField } from '../../ui/field.js';
 import { JsonEditor } from '../../ui/json-editor.js';
 import { Time } from '../../ui/time.js';
@@ -37,7 +37,7 @@ export function CronFields({ draft, change, problems }: Omit<PartProps, 'schemas
           error={wrong('timezone') ?? problemAt(next.error, '/timezone')}
         />
         <section aria-label="Next due times" aria-live="polite" className="text-sm">
-          {next.error && <p className="text-bad">{wordsOf(next.error)}</p>}
+          {next.error && !isAtField(next.error) && <p className="text-bad">{wordsOf(next.error)}</p>}
           {next.data && (
             <>
               <p className="font-medium">{next.data.description ?? 'Next due'}</p>
@@ -63,6 +63,10 @@ export function CronFields({ draft, change, problems }: Omit<PartProps, 'schemas
     </div>
   );
 }
+
+/** Whether the field of the schedule or of the zone says it. */
+const isAtField = (error: unknown): boolean =>
+  problemsOf(error).some(({ pointer }) => pointer === '/schedule' || pointer === '/timezone');
 
 /** How long a text must stay the same before it is asked about, in milliseconds. */
 const SETTLE_MS = 300;

@@ -7,10 +7,17 @@ import { worldKey } from '../../api/worlds.js';
 import { useOrrery } from '../../session/use-session.js';
 import { Await } from '../../ui/await.js';
 import { ButtonLink } from '../../ui/button.js';
-import { Required, useRequired } from '../../ui/form.js';
+import { Required, useFirstWrong, useRequired } from '../../ui/form.js';
+import { LeaveGuard } from '../../ui/leave-guard.js';
 import { Page } from '../../ui/page.js';
 import { SaveBar } from './save-bar.js';
-import { NEW_VERSION, type VersionDraft, versionBodyOf, versionDraftOf } from './version-draft.js';
+import {
+  isSameDraft,
+  NEW_VERSION,
+  type VersionDraft,
+  versionBodyOf,
+  versionDraftOf,
+} from './version-draft.js';
 import { VersionForm } from './version-form.js';
 import { versionProblems } from './version-problems.js';
 
@@ -60,17 +67,24 @@ function VersionEditor({ world, event, version, initial }: EditorProps) {
   const problems = versionProblems(save.error);
   const page = { to: '/worlds/$world/events/$event', params: { world, event } } as const;
   const required = useRequired();
+  useFirstWrong(required.part, save.error);
   const submit = () =>
     required.isComplete() &&
     save.mutate(draft, {
       onSuccess: ({ data, message }) =>
-        void navigate({ ...page, search: { right: data.version }, state: message ? { said: message } : {} }),
+        void navigate({
+          ...page,
+          search: { right: data.version },
+          state: message ? { said: message } : {},
+          ignoreBlocker: true,
+        }),
     });
   return (
     <Page
       title={version === undefined ? `New version of ${event}` : `${event}, version ${version}`}
       lead="A version can be bound before it is locked; from then on it never changes."
     >
+      <LeaveGuard isChanged={!isSameDraft(draft, initial)} />
       <Required required={required}>
         <VersionForm
           world={world}

@@ -6,10 +6,11 @@ import { worldKey } from '../../api/worlds.js';
 import { ButtonLink } from '../../ui/button.js';
 import { problemAt } from '../../ui/error-note.js';
 import { TextField } from '../../ui/field.js';
-import { Required, useRequired } from '../../ui/form.js';
+import { Required, useFirstWrong, useRequired } from '../../ui/form.js';
+import { LeaveGuard } from '../../ui/leave-guard.js';
 import { Card, Page } from '../../ui/page.js';
 import { SaveBar } from './save-bar.js';
-import { NEW_VERSION, type VersionDraft, versionBodyOf } from './version-draft.js';
+import { isSameDraft, NEW_VERSION, type VersionDraft, versionBodyOf } from './version-draft.js';
 import { VersionForm } from './version-form.js';
 import { versionProblems } from './version-problems.js';
 
@@ -36,19 +37,23 @@ export function NewEventPage() {
   );
   // Texts that are no JSON are told without the way to the version.
   const problems = versionProblems(create.error, isSent(create.error) ? FIRST : '');
+  const isChanged = name !== '' || description !== '' || !isSameDraft(draft, NEW_VERSION);
   const required = useRequired();
+  useFirstWrong(required.part, create.error);
   const save = () =>
     required.isComplete() &&
     create.mutate(draft, {
       onSuccess: ({ data, message }) =>
         void navigate({
           to: '/worlds/$world/events/$event',
+          ignoreBlocker: true,
           params: { world, event: data.name },
           state: message ? { said: message } : {},
         }),
     });
   return (
     <Page title="New event" lead="What can happen in this world. Further versions of it can follow.">
+      <LeaveGuard isChanged={isChanged} />
       <Required required={required}>
         <Card className="mb-5 grid gap-4 sm:grid-cols-2">
           <TextField

@@ -91,6 +91,10 @@ export function versionDraftOf(version: EventVersion): VersionDraft {
   };
 }
 
+/** Whether two drafts hold the same texts and choices. */
+export const isSameDraft = (one: VersionDraft, other: VersionDraft): boolean =>
+  one === other || JSON.stringify(one) === JSON.stringify(other);
+
 export type Problem = Pick<FieldProblem, 'pointer' | 'message'>;
 
 /** Thrown before anything is sent: texts that are no JSON or no number, by their pointers into the body. */
