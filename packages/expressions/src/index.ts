@@ -20,6 +20,7 @@ export {
   findLiteralValues,
 } from './mistakes/find-literal-placeholders.js';
 export { type AttributeNames, findMisspeltAttributes } from './mistakes/find-misspelt-attributes.js';
+export { findUnfitLiterals } from './mistakes/find-unfit-literals.js';
 export { findUndeclaredInputs, findUnreadEntities } from './mistakes/find-unreadable.js';
 export { findWrongOperands } from './mistakes/find-wrong-operands.js';
 export { type TemplateReference, templateReferences } from './mistakes/template-references.js';

@@ -15,6 +15,7 @@ const direct = (template: object, parts: object = {}) => ({
   ...parts,
 });
 const scheduled = (input: object | null, inputSchema: object) => ({
+  behaviorPrompt: 'Race.',
   inputSchema,
   executionSettings: { visibility: 'cron', cron: { schedule: '* * * * *', ...(input && { input }) } },
 });
@@ -74,6 +75,14 @@ describe('mistakes in a version', () => {
       'invalid_template',
       inTemplate(
         'horse:H1/wins: Line 1, column 4: Nothing is read of "horse": readEntities does not name it. Add { "schema": "horse" } to readEntities.',
+      ),
+    ],
+    [
+      'a text in an attribute of whole numbers',
+      direct({ 'horse:{{input.id}}': { wins: 'five' } }),
+      'invalid_template',
+      inTemplate(
+        'horse:{{input.id}}/wins: The attribute "wins" must be a whole number; found the text "five".',
       ),
     ],
     [
@@ -185,7 +194,7 @@ describe('mistakes in a version', () => {
   });
 
   /** The definitions of the world as `worlds.check` takes them, with the body as an event's. */
-  const definitions = ({ event = {} }: { event?: object }) => ({
+  const definitions = ({ event = { behaviorPrompt: 'Race.' } }: { event?: object }) => ({
     entitySchemas: [
       {
         name: 'horse',
@@ -197,7 +206,7 @@ describe('mistakes in a version', () => {
       { name: 'plot' },
     ],
     events: [
-      { name: 'fine', firstVersion: {} },
+      { name: 'fine', firstVersion: { behaviorPrompt: 'Race.' } },
       { name: 'checked', firstVersion: event },
     ],
   });
@@ -241,7 +250,55 @@ describe('mistakes in a version', () => {
     expect((await refusalOf(catalog.call('events.get', { params }))).code).toBe('event_not_found');
   });
 
+  /** Mistakes of every kind, none of which hides another. */
+  const manyMistakes = direct(
+    { 'foo:{{input.q}}': { gold: '{{ Math.max(input.m, 3) }}' }, 'horse:H1': { wins: 'x', note: 'input.n' } },
+    { inputSchema: { n: 'int' }, guards: { deny: ['$x'] } },
+  );
+  const allPlaces = [
+    '/inputSchema/n',
+    '/guards/deny/0',
+    inTemplate('foo:{{input.q}}/gold'),
+    inTemplate('foo:{{input.q}}'),
+    inTemplate('horse:H1/wins'),
+  ].map((pointer) => (pointer.startsWith('/') ? pointer : `/${pointer}`));
+
+  it('tells all problems at once, and beside them the warnings', async () => {
+    const { code, errors } = await refusalOf(create(manyMistakes));
+    expect(code).toBe('validation_failed');
+    expect(errors.map(({ pointer }) => pointer)).toEqual(allPlaces);
+    const found = await check(definitions({ event: manyMistakes }));
+    expect(found.problems.map(({ pointer }) => pointer)).toEqual(
+      allPlaces.map((place) => `${PLACE}${place}`),
+    );
+    expect(found.warnings.map(({ pointer }) => pointer)).toEqual([`${PLACE}${inTemplate('horse:H1/note')}`]);
+  });
+
+  it('tells what a template reads beside what it cannot say', async () => {
+    const body = direct(
+      { 'horse:H1': { wins: '{{ Math.max(input.m, 3) }}' } },
+      { inputSchema: { n: 'integer' } },
+    );
+    const { errors } = await refusalOf(create(body));
+    expect(errors.map(({ code }) => code)).toEqual(['unknown_function', 'path_not_in_input']);
+  });
+
   const warnings: [string, object, string][] = [
+    [
+      'a version that has nothing to run',
+      {},
+      'Warning: /mutationSettings: The version has neither a template nor a behaviorPrompt, so each execution is refused with mutation_missing.',
+    ],
+    [
+      'a placeholder in a prompt',
+      { behaviorPrompt: 'Greet {{input.who}}.', inputSchema: { who: 'string' } },
+      'Warning: /behaviorPrompt: A model gets the behaviorPrompt as it is written: "{{input.who}}" is no placeholder there. It is shown the input beside it; call the fields by their names.',
+    ],
+    [
+      'a template that no mode runs',
+      { behaviorPrompt: 'Race.', mutationSettings: { mode: 'ai', template: { 'horse:H1': { wins: 1 } } } },
+      'Warning: /mutationSettings/template: The template has no effect in mode "ai". Set the mode "direct", or remove the template with null.',
+    ],
     [
       'a misspelt attribute in a change',
       direct({ 'horse:{{input.id}}': { winz: 1, lastFan: 'x' } }),
@@ -292,22 +349,25 @@ describe('mistakes in a version', () => {
     ],
     [
       "a type in JSON Schema's spelling inside a short map",
-      { inputSchema: { laps: { type: 'integer' } } },
+      { behaviorPrompt: 'Race.', inputSchema: { laps: { type: 'integer' } } },
       'Warning: /inputSchema/laps: This is a nested map with one field that is called "type". For a field of this type write "laps": "integer".',
     ],
     [
       'a schedule of an event that no schedule runs',
-      { executionSettings: { visibility: 'public', cron: { schedule: '0 * * * *' } } },
+      {
+        behaviorPrompt: 'Race.',
+        executionSettings: { visibility: 'public', cron: { schedule: '0 * * * *' } },
+      },
       'Warning: /executionSettings/cron: The schedule has no effect with the visibility "public". Set the visibility "cron".',
     ],
     [
       'a price that nobody is asked to pay',
-      { executionSettings: { visibility: 'admin', priceUsd: 1 } },
+      { behaviorPrompt: 'Race.', executionSettings: { visibility: 'admin', priceUsd: 1 } },
       'Warning: /executionSettings/priceUsd: The price has no effect with the visibility "admin". Set the visibility "public".',
     ],
     [
       'a guard on a misspelt attribute',
-      { readEntities: [{ schema: 'horse' }], guards: { deny: ['sped'] } },
+      { behaviorPrompt: 'Race.', readEntities: [{ schema: 'horse' }], guards: { deny: ['sped'] } },
       'Warning: /guards/deny/0: No entity schema of the version has an attribute "sped". Did you mean "speed"?',
     ],
   ];

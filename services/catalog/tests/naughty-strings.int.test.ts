@@ -82,7 +82,7 @@ describe('naughty strings', () => {
     await withEach(async (text) => {
       const firstVersion = {
         behaviorPrompt: text,
-        mutationSettings: { mode: 'direct', template: { 'horse:1': { wins: text } } },
+        mutationSettings: { mode: 'direct', template: { 'horse:1': { note: text } } },
       };
       const body = { name: text, firstVersion };
       await refusedOr(catalog.call('events.create', { params: inWorld, body }), async ({ data }) => {

@@ -1,5 +1,5 @@
 import { childPointer, isJsonObject, type JsonValue } from '@orrery/contracts';
-import { expressionCompiler } from '../cel/compile-expression.js';
+import { type ExpressionCompiler, expressionCompiler } from '../cel/compile-expression.js';
 import { positionIn } from '../templates/compile-text.js';
 import { findPlaceholders } from '../templates/find-placeholders.js';
 import { TEMPLATE_LIMITS } from '../templates/template-limits.js';
@@ -13,7 +13,7 @@ export interface TemplateReference extends Reference {
   readonly position: string;
 }
 
-/** Everything that the placeholders of a template read. The template has been compiled, so its size is bounded. */
+/** Everything that those placeholders of a template read that parse. Its size is bounded by who asks. */
 export function templateReferences(template: JsonValue): TemplateReference[] {
   const { environment } = expressionCompiler([], TEMPLATE_LIMITS.expressionNodes);
   return textsIn(template, '').flatMap(({ text, pointer }) => {
@@ -22,13 +22,21 @@ export function templateReferences(template: JsonValue): TemplateReference[] {
     return segments.flatMap((segment) => {
       if (segment.kind === 'literal') return [];
       const at = (start: number) => positionIn(text, segment.start + start);
-      return referencesIn(environment.parse(segment.source).ast).map((reference) => ({
+      return referencesOf(segment.source, environment).map((reference) => ({
         ...reference,
         pointer,
         position: at(reference.start),
       }));
     });
   });
+}
+
+function referencesOf(source: string, environment: ExpressionCompiler['environment']): Reference[] {
+  try {
+    return referencesIn(environment.parse(source).ast);
+  } catch {
+    return [];
+  }
 }
 
 /** All texts and keys of a value that hold placeholders, with their pointers. */

@@ -15,13 +15,14 @@ import {
 import { checkAttributes, definedBy } from '../attributes/attribute-rules.js';
 import { refuseOversizedSchema } from '../entity-schemas/schema-rules.js';
 import { refuseLargeTexts } from '../limits/refuse-large-texts.js';
-import { checkVersion } from '../versions/check-version.js';
+import { refuseOversize, versionProblems } from '../versions/check-version.js';
 import { mergeVersion } from '../versions/merge-version.js';
 import { below } from '../versions/problem-places.js';
 import { readSpellings } from '../versions/read-spellings.js';
+import { problemsOfKinds } from '../versions/refuse-problems.js';
 import type { SaveDependencies } from '../versions/save-version.js';
 import { EMPTY_VERSION, schemasInTemplate, schemasNamed } from '../versions/stored-version.js';
-import { refuseUnknownSchemas } from '../versions/version-schemas.js';
+import { problemsWithSchemas } from '../versions/version-schemas.js';
 import { type NamedSchemas, versionWarnings } from '../versions/version-warnings.js';
 
 export const checkHandlers = (context: SaveDependencies): Handlers<typeof checkRpcs> => ({
@@ -53,7 +54,9 @@ async function checkDefinitions(
     await setImmediate();
     problems.push(
       ...problemsOf(`/events/${at}`, () => {
-        warnings.push(...below(`/events/${at}`, checkEvent(context, event, schemas)));
+        const found = checkEvent(context, event, schemas);
+        warnings.push(...below(`/events/${at}`, found.warnings));
+        problems.push(...below(`/events/${at}`, found.problems));
       }),
     );
   }
@@ -67,27 +70,27 @@ function checkSchema({ limits }: SaveDependencies, body: CreateEntitySchemaBody)
   refuseOversizedSchema(definitions, limits);
 }
 
-/** Answers the warnings. @throws ServiceError with pointers into the event */
+/** @throws ServiceError with pointers into the event, where nothing else can be told of it */
 function checkEvent(
   { clock, limits }: SaveDependencies,
   event: CreateEventBody,
   schemas: NamedSchemas,
-): FieldProblem[] {
+): DefinitionCheck {
   refuseLargeTexts(event, limits);
   const root = '/firstVersion';
   const { firstVersion: body } = event;
   const version = mergeVersion(EMPTY_VERSION, readSpellings(body, root));
-  checkVersion(version, { pointer: root, now: clock.now(), maxBytes: limits.versionBytes });
-  const stateChanges = body.stateChanges === undefined ? 'stateChangeSchema' : 'stateChanges';
-  refuseUnknownSchemas(version, { root, stateChanges }, schemas);
+  refuseOversize(version, limits.versionBytes, root);
+  const spelling = body.stateChanges === undefined ? 'stateChangeSchema' : 'stateChanges';
   const named = new Set([...schemasNamed(version), ...schemasInTemplate(version)]);
-  return below(
-    root,
-    versionWarnings(
-      version,
-      schemas.filter(({ name }) => named.has(name)),
+  const used = schemas.filter(({ name }) => named.has(name));
+  return {
+    problems: problemsOfKinds(
+      [...versionProblems(version, clock.now()), ...problemsWithSchemas(version, spelling, schemas)],
+      root,
     ),
-  );
+    warnings: below(root, versionWarnings(version, used)),
+  };
 }
 
 /** What a check refuses, with pointers into the body. */

@@ -3,11 +3,9 @@ import {
   childPointer,
   cutText,
   didYouMean,
-  type ErrorCode,
   type FieldProblem,
   fieldProblem,
   type JsonObject,
-  ServiceError,
 } from '@orrery/contracts';
 import {
   type CompiledContract,
@@ -21,48 +19,31 @@ import {
   undeclaredStep,
 } from '@orrery/expressions';
 import { contentBytes } from '../hashing/content-hash.js';
-import { below } from './problem-places.js';
+import { below, TEMPLATE } from './problem-places.js';
+import { type ProblemKind, refuseProblems } from './refuse-problems.js';
 import type { StoredVersion } from './stored-version.js';
 import { scheduledInputMistakes, templateMistakes } from './template-mistakes.js';
 
-interface CheckOptions {
-  /** Pointer to the definition in the request: '' or '/firstVersion'. */
-  pointer: string;
-  /** Milliseconds since the epoch: a schedule must fire after it. */
-  now: number;
-  /** Maximum size of a definition in bytes of JSON. */
-  maxBytes: number;
-}
-
 /**
- * Finds on saving what would fail on the first execution. What depends on the world's schemas is checked where they are
- * locked (`save-version.ts`).
- *
- * @throws ServiceError with all problems of the first kind found: `template_required`, `behavior_prompt_required`,
- *   `invalid_cron_schedule`, `validation_failed`, `invalid_template`.
+ * Finds on saving what would fail on the first execution, with pointers into the version; a later kind tells what can be
+ * known in spite of the earlier ones. @param now milliseconds since the epoch: a schedule must fire after it. What depends on the schemas of the world is in `schemaProblems`.
  */
-export function checkVersion(version: StoredVersion, { pointer, now, maxBytes }: CheckOptions): void {
-  const refuse = (problems: FieldProblem[], code: ErrorCode) => throwProblems(below(pointer, problems), code);
-  refuse(oversize(version, maxBytes), 'validation_failed');
-  refuse(missingTemplate(version), 'template_required');
-  refuse(missingPrompt(version), 'behavior_prompt_required');
-  refuse(wrongSchedule(version, now), 'invalid_cron_schedule');
-  refuse([...wrongContracts(version), ...wrongGuards(version)], 'validation_failed');
-  refuse(wrongTemplates(version), 'invalid_template');
-  refuse(templateMistakes(version), 'invalid_template');
-  refuse(scheduledInputMistakes(version), 'validation_failed');
-}
+export const versionProblems = (version: StoredVersion, now: number): ProblemKind[] => [
+  { code: 'template_required', problems: missingTemplate(version) },
+  { code: 'behavior_prompt_required', problems: missingPrompt(version) },
+  { code: 'invalid_cron_schedule', problems: wrongSchedule(version, now) },
+  { code: 'validation_failed', problems: [...wrongContracts(version), ...wrongGuards(version)] },
+  { code: 'invalid_template', problems: wrongTemplates(version) },
+  { code: 'validation_failed', problems: scheduledInputMistakes(version) },
+];
 
-function throwProblems(errors: FieldProblem[], code: ErrorCode): void {
-  const [first] = errors;
-  if (first !== undefined) throw new ServiceError(code, `${first.pointer}: ${first.message}`, { errors });
-}
-
-function oversize(version: StoredVersion, maxBytes: number): FieldProblem[] {
+/** @throws ServiceError `validation_failed`: nothing else is looked for in what is too large */
+export function refuseOversize(version: StoredVersion, maxBytes: number, pointer: string): void {
   const bytes = contentBytes(version);
-  if (bytes <= maxBytes) return [];
+  if (bytes <= maxBytes) return;
   const message = `A definition may take at most ${maxBytes} bytes; this one takes ${bytes}.`;
-  return [fieldProblem('', 'too_large', message)];
+  const problems = [fieldProblem('', 'too_large', message)];
+  refuseProblems([{ code: 'validation_failed', problems }], pointer);
 }
 
 function missingTemplate({ mutationSettings }: StoredVersion): FieldProblem[] {
@@ -149,17 +130,17 @@ function wrongGuards({ guards }: StoredVersion): FieldProblem[] {
 }
 
 /** Placeholders must parse and use known names only; operators must be known; every change must have a key. */
-function wrongTemplates({ mutationSettings, executionSettings }: StoredVersion): FieldProblem[] {
-  const { template } = mutationSettings ?? {};
-  const input = executionSettings?.cron?.input;
-  const direct =
-    template === undefined
-      ? undefined
-      : compileTemplate(template, { names: DIRECT_TEMPLATE_NAMES, mutation: true });
-  const cron = input === undefined ? undefined : compileTemplate(input, { names: CRON_TEMPLATE_NAMES });
+function wrongTemplates(version: StoredVersion): FieldProblem[] {
+  const { template } = version.mutationSettings ?? {};
+  const input = version.executionSettings?.cron?.input;
+  const direct = template && compileTemplate(template, { names: DIRECT_TEMPLATE_NAMES, mutation: true });
+  const cron = input && compileTemplate(input, { names: CRON_TEMPLATE_NAMES });
+  const problems = direct?.ok === false ? direct.problems : [];
+  const isBounded = problems.every(({ code }) => code !== 'template_too_large');
   return [
-    ...(direct?.ok === false ? below('/mutationSettings/template', direct.problems) : []),
-    ...(direct?.ok && template ? below('/mutationSettings/template', findBrokenChanges(template)) : []),
+    ...below(TEMPLATE, problems),
+    ...(template && isBounded ? below(TEMPLATE, findBrokenChanges(template)) : []),
+    ...(isBounded ? templateMistakes(version) : []),
     ...(cron?.ok === false ? below('/executionSettings/cron/input', cron.problems) : []),
   ];
 }

@@ -5,10 +5,11 @@ import type { CatalogLimits } from '../config.js';
 import { nowOf, type Trx } from '../database/db.js';
 import type { EventRow, VersionRow } from '../database/schema.js';
 import { takeNumber } from '../events/event-store.js';
-import { checkVersion } from './check-version.js';
+import { refuseOversize, versionProblems } from './check-version.js';
 import { mergeVersion } from './merge-version.js';
 import { below } from './problem-places.js';
 import { readSpellings } from './read-spellings.js';
+import { refuseProblems } from './refuse-problems.js';
 import { EMPTY_VERSION, type StoredVersion } from './stored-version.js';
 import { linkNamedSchemas } from './version-schemas.js';
 import { insertVersion, replaceDefinition } from './version-store.js';
@@ -30,10 +31,11 @@ async function prepare(
   pointer: string,
 ) {
   const definition = mergeVersion(current, readSpellings(body, pointer));
-  checkVersion(definition, { pointer, now: context.clock.now(), maxBytes: context.limits.versionBytes });
+  refuseOversize(definition, context.limits.versionBytes, pointer);
+  const found = versionProblems(definition, context.clock.now());
   const spelling = body.stateChanges === undefined ? 'stateChangeSchema' : 'stateChanges';
-  const pointers = { root: pointer, stateChanges: spelling };
-  const { link, schemas } = await linkNamedSchemas(trx, worldId, definition, pointers);
+  const { link, schemas, problems } = await linkNamedSchemas(trx, worldId, definition, spelling);
+  refuseProblems([...found, ...problems], pointer);
   return { definition, link, warnings: below(pointer, versionWarnings(definition, schemas)) };
 }
 

@@ -1,11 +1,13 @@
-import { childPointer, type FieldProblem, fieldProblem, ServiceError } from '@orrery/contracts';
-import { changesIn } from '@orrery/expressions';
+import { childPointer, type FieldProblem, fieldProblem } from '@orrery/contracts';
+import { changesIn, findUnfitLiterals } from '@orrery/expressions';
 import type { Db, Trx } from '../database/db.js';
 import type { EntitySchemaRow } from '../database/schema.js';
 import { noSuchSchema, schemaNames } from '../entity-schemas/schema-names.js';
-import { TEMPLATE } from './problem-places.js';
+import { below, TEMPLATE } from './problem-places.js';
+import type { ProblemKind } from './refuse-problems.js';
 import { type StoredVersion, schemasInTemplate, schemasNamed, usesAllSchemas } from './stored-version.js';
 import type { SchemaHashes } from './version-rules.js';
+import type { NamedSchemas } from './version-warnings.js';
 
 /** Locks the schemas that a version runs with against deletion and renaming, in order of id. */
 export async function holdSchemasOf(
@@ -40,35 +42,32 @@ async function holdNamed(trx: Trx, worldId: number, names: readonly string[]): P
  * Links a version to the schemas that it names, which then cannot be deleted. Those in the keys of its template must exist
  * too. They are locked as well, so a deletion that waits sees the template, and are not linked: docs/catalog.md says what
  * the hashes of a version cover.
- *
- * @throws ServiceError `unknown_entity_schema` with a pointer for each name that is no schema of the world.
+ * `problems`: what the version says and the schemas do not allow; with one it must not be saved.
  */
 export async function linkNamedSchemas(
   trx: Trx,
   worldId: number,
   version: StoredVersion,
-  pointers: VersionPointers,
+  spelling: ModeMapSpelling,
 ): Promise<LinkedSchemas> {
   const named = schemasNamed(version);
   const schemas = await holdNamed(trx, worldId, [...named, ...schemasInTemplate(version)]);
-  const errors = unknownNames(version, pointers, schemas);
-  if (errors.length > 0) throw unknownSchemas(errors, await schemaNames(trx, worldId));
+  const unknown = unknownNames(version, spelling, schemas);
+  const known = unknown.length === 0 ? [] : await schemaNames(trx, worldId);
+  const problems = schemaProblems(version, unknown, known, schemas);
   const ids = schemas.filter(({ name }) => named.includes(name)).map(({ id }) => id);
-  return { schemas, link: (versionId) => replaceLinks(trx, versionId, ids) };
+  return { schemas, problems, link: (versionId) => replaceLinks(trx, versionId, ids) };
 }
 
 export interface LinkedSchemas {
   /** All that the version names, those in its template included. */
   readonly schemas: readonly EntitySchemaRow[];
+  readonly problems: readonly ProblemKind[];
   readonly link: (versionId: number) => Promise<void>;
 }
 
-/** Pointers to a version's fields in the request. */
-export interface VersionPointers {
-  readonly root: string;
-  /** `stateChanges` or `stateChangeSchema`, as it was spelled. */
-  readonly stateChanges: string;
-}
+/** How the request spells the map of changes. */
+export type ModeMapSpelling = 'stateChanges' | 'stateChangeSchema';
 
 interface NamedPointer {
   name: string;
@@ -77,41 +76,58 @@ interface NamedPointer {
 
 const namesWithPointers = (
   { readEntities, stateChanges, mutationSettings }: StoredVersion,
-  { root, stateChanges: spelling }: VersionPointers,
+  spelling: ModeMapSpelling,
 ): NamedPointer[] => [
   ...readEntities.map(({ schema }, index) => ({
     name: schema,
-    pointer: `${root}/readEntities/${index}/schema`,
+    pointer: `/readEntities/${index}/schema`,
   })),
   ...Object.keys(stateChanges ?? {}).map((name) => ({
     name,
-    pointer: childPointer(`${root}/${spelling}`, name),
+    pointer: childPointer(`/${spelling}`, name),
   })),
   ...changesIn(mutationSettings?.template ?? {}).flatMap(({ schema, pointer }) =>
-    schema === undefined ? [] : [{ name: schema, pointer: `${root}${TEMPLATE}${pointer}` }],
+    schema === undefined ? [] : [{ name: schema, pointer: `${TEMPLATE}${pointer}` }],
   ),
 ];
 
 type Named = readonly { readonly name: string }[];
 
-function unknownNames(version: StoredVersion, pointers: VersionPointers, known: Named): NamedPointer[] {
+function unknownNames(version: StoredVersion, spelling: ModeMapSpelling, known: Named): NamedPointer[] {
   const names = new Set(known.map(({ name }) => name));
-  return namesWithPointers(version, pointers).filter(({ name }) => !names.has(name));
+  return namesWithPointers(version, spelling).filter(({ name }) => !names.has(name));
 }
 
-/** @throws ServiceError `unknown_entity_schema` for names that are none of all schemas of a world */
-export function refuseUnknownSchemas(version: StoredVersion, pointers: VersionPointers, all: Named): void {
-  const unknown = unknownNames(version, pointers, all);
-  if (unknown.length === 0) return;
+/** What a version says and the schemas do not allow, where they are all that there are. */
+export function problemsWithSchemas(
+  version: StoredVersion,
+  spelling: ModeMapSpelling,
+  all: NamedSchemas,
+): ProblemKind[] {
   const names = all.map(({ name }) => name);
-  throw unknownSchemas(unknown, names);
+  return schemaProblems(version, unknownNames(version, spelling, all), names, all);
 }
 
-function unknownSchemas(unknown: NamedPointer[], known: readonly string[]): ServiceError {
-  const errors: FieldProblem[] = unknown
-    .slice(0, 20)
-    .map(({ name, pointer }) => fieldProblem(pointer, 'unknown_entity_schema', noSuchSchema(name, known)));
-  return new ServiceError('unknown_entity_schema', errors[0]?.message, { errors });
+const schemaProblems = (
+  version: StoredVersion,
+  unknown: readonly NamedPointer[],
+  known: readonly string[],
+  schemas: NamedSchemas,
+): ProblemKind[] => [
+  {
+    code: 'unknown_entity_schema',
+    problems: unknown
+      .slice(0, 20)
+      .map(({ name, pointer }) => fieldProblem(pointer, 'unknown_entity_schema', noSuchSchema(name, known))),
+  },
+  { code: 'invalid_template', problems: unfitLiterals(version, schemas) },
+];
+
+/** Values of a template that runs which their attributes refuse in every execution. */
+function unfitLiterals({ mutationSettings }: StoredVersion, schemas: NamedSchemas): FieldProblem[] {
+  if (mutationSettings?.mode !== 'direct' || mutationSettings.template === undefined) return [];
+  const attributes = new Map(schemas.map(({ name, definition }) => [name, definition]));
+  return below(TEMPLATE, findUnfitLiterals(mutationSettings.template, attributes));
 }
 
 async function replaceLinks(trx: Trx, versionId: number, schemaIds: number[]): Promise<void> {

@@ -2,6 +2,7 @@ import {
   type AttributeDefinition,
   childPointer,
   closest,
+  cutText,
   type FieldProblem,
   fieldProblem,
 } from '@orrery/contracts';
@@ -30,6 +31,7 @@ export function versionWarnings(version: StoredVersion, schemas: NamedSchemas): 
     ...below('/inputSchema', findNestedTypes(version.inputSchema ?? {})),
     ...below('/outputSchema', findNestedTypes(version.outputSchema ?? {})),
     ...settingWarnings(version),
+    ...runWarnings(version),
     ...templateWarnings(version, attributes),
     ...below(
       '/executionSettings/cron/input',
@@ -52,6 +54,24 @@ function settingWarnings({ executionSettings }: StoredVersion): FieldProblem[] {
   return [
     ...(cron !== undefined && visibility !== 'cron' ? [without('cron', 'schedule', 'cron')] : []),
     ...(priceUsd > 0 && visibility !== 'public' ? [without('priceUsd', 'price', 'public')] : []),
+  ];
+}
+
+/** What a version runs that nobody can have meant so: nothing, or a prompt with the placeholders of a template. */
+function runWarnings({ mutationSettings, behaviorPrompt }: StoredVersion): FieldProblem[] {
+  const placeholder = /\{\{.*?\}\}/s.exec(behaviorPrompt ?? '')?.[0];
+  const literal = `A model gets the behaviorPrompt as it is written: "${cutText(placeholder ?? '', 80)}" is no placeholder there. It is shown the input beside it; call the fields by their names.`;
+  const leftover =
+    'The template has no effect in mode "ai". Set the mode "direct", or remove the template with null.';
+  const nothing =
+    'The version has neither a template nor a behaviorPrompt, so each execution is refused with mutation_missing.';
+  const isLeftover = mutationSettings?.mode === 'ai' && mutationSettings.template !== undefined;
+  return [
+    ...(placeholder === undefined ? [] : [fieldProblem('/behaviorPrompt', 'literal_reference', literal)]),
+    ...(isLeftover ? [fieldProblem(TEMPLATE, 'without_effect', leftover)] : []),
+    ...(mutationSettings === null && behaviorPrompt === null
+      ? [fieldProblem('/mutationSettings', 'nothing_to_run', nothing)]
+      : []),
   ];
 }
 

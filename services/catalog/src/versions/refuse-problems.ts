@@ -1,0 +1,26 @@
+import { type ErrorCode, type FieldProblem, ServiceError } from '@orrery/contracts';
+import { below } from './problem-places.js';
+
+/** Problems of one kind, with the code of a refusal for them. */
+export interface ProblemKind {
+  readonly code: ErrorCode;
+  readonly problems: readonly FieldProblem[];
+}
+
+const MAX_PROBLEMS = 20;
+
+/** All problems, the first twenty; the same mistake at the same place is told once. Pointers begin with `pointer`. */
+export function problemsOfKinds(kinds: readonly ProblemKind[], pointer: string): FieldProblem[] {
+  const all = kinds.flatMap(({ problems }) => problems);
+  const distinct = new Map(all.map((problem) => [`${problem.pointer} ${problem.message}`, problem]));
+  return below(pointer, [...distinct.values()].slice(0, MAX_PROBLEMS));
+}
+
+/** @throws ServiceError with the code of the first kind that has problems, and the problems of all kinds */
+export function refuseProblems(kinds: readonly ProblemKind[], pointer: string): void {
+  const code = kinds.find(({ problems }) => problems.length > 0)?.code;
+  const errors = problemsOfKinds(kinds, pointer);
+  const [first] = errors;
+  if (code !== undefined && first !== undefined)
+    throw new ServiceError(code, `${first.pointer}: ${first.message}`, { errors });
+}
