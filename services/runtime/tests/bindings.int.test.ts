@@ -31,6 +31,7 @@ describe('bindings', () => {
     const both = [other, { event: 'increment', eventVersion: 1 }];
     expect(await refusalOf(call('bindings.add', { params, body: both }))).toMatchObject({
       code: 'event_binding_exists',
+      message: 'The event "increment" is bound already. PUT the bindings to change its version.',
       errors: [{ pointer: '/1/event' }],
     });
     expect(await codeOf(call('bindings.add', { params, body: [other, other] }))).toBe('duplicate_event');

@@ -45,6 +45,15 @@ const UNPAYABLE =
   'no wallet can execute it until the deployment has one.';
 
 describe('warnings', () => {
+  it('tell of a version without anything to run when it is bound', async () => {
+    catalog.plantVersion({ event: 'empty' });
+    const { params } = await plantDeployment(house);
+    const added = await call('bindings.add', { params, body: [{ event: 'empty', eventVersion: 1 }] });
+    expect(added.message).toBe(
+      'Warning: /0/event: The version has neither a template nor a behaviorPrompt, so each execution is refused with mutation_missing.',
+    );
+  });
+
   it('tell of a price that nobody can pay: when bound, when published, when the receiver is removed', async () => {
     const world = { worldAddress: String(catalog.world.id) };
     const bindings = [{ event: 'cheer', eventVersion: 1 }];

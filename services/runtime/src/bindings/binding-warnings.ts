@@ -18,8 +18,17 @@ export const bindingWarnings = (
   at: string,
 ): FieldProblem[] => [
   ...unpayable(definition, payToAddress, `${at}/event`),
+  ...nothingToRun(definition, `${at}/event`),
   ...filterWarnings(onchain, definition, `${at}/onchain`),
 ];
+
+/** A draft may be bound before it says what it runs. */
+function nothingToRun({ mutationSettings, behaviorPrompt }: VersionDefinition, at: string): FieldProblem[] {
+  if (mutationSettings !== null || behaviorPrompt !== null) return [];
+  const message =
+    'The version has neither a template nor a behaviorPrompt, so each execution is refused with mutation_missing.';
+  return [fieldProblem(at, 'nothing_to_run', message)];
+}
 
 /** Filter names that name nothing which the version declares, so that nothing is pushed of them. */
 function filterWarnings(

@@ -107,12 +107,13 @@ export function addBindings(
 
 function refuseBound(put: readonly Binding[], bound: ReadonlyMap<string, Binding>): void {
   const errors = put.flatMap(({ event }, index) =>
-    bound.has(event)
-      ? [fieldProblem(`/${index}/event`, 'event_binding_exists', `The event "${event}" is bound already.`)]
-      : [],
+    bound.has(event) ? [fieldProblem(`/${index}/event`, 'event_binding_exists', alreadyBound(event))] : [],
   );
   if (errors.length > 0) throw new ServiceError('event_binding_exists', errors[0]?.message, { errors });
 }
+
+const alreadyBound = (event: string): string =>
+  `The event "${event}" is bound already. PUT the bindings to change its version.`;
 
 /** `claims` are those on the versions that the changes name, by event. */
 export function updateBindings(
