@@ -111,7 +111,10 @@ describe('bodies', () => {
   it.each(['{}', '"x"', '7', ''])('wants an array where an array is declared, not %s', async (body) => {
     const { app } = fakeApp();
     const answer = await app.inject({ method: 'POST', url: '/api/things/x/bindings', headers: json, body });
-    expect(answer.json()).toMatchObject(problem(400, 'body_must_be_array'));
+    expect(answer.json()).toMatchObject({
+      ...problem(400, 'body_must_be_array'),
+      detail: 'The body must be an array, also for one element: [{ … }].',
+    });
   });
 
   it('names at most twenty problems, soon', async () => {

@@ -18,9 +18,13 @@ export function parseRequest<R extends Rpc>(rpc: R, request: unknown): RequestOf
   const { error = parsed.error } = rpc.request.safeParse(request, WITH_VALUES);
   const problems = problemsOf(error, rpc.request);
   if (rpc.http === undefined) throw refusal(problems, 'The request');
-  if (bodyMustBeArray(error)) throw new ServiceError('body_must_be_array');
+  if (bodyMustBeArray(error)) throw noArray();
   throw refusedHttp(problems);
 }
+
+/** The refusal of a body that is no array where one is wanted. */
+export const noArray = (): ServiceError =>
+  new ServiceError('body_must_be_array', 'The body must be an array, also for one element: [{ … }].');
 
 /** The values found are told to those who sent them. */
 const WITH_VALUES = { reportInput: true } as const;

@@ -1,5 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { fieldProblem, findUnsafeJson, refusedHttp, ServiceError, toPointer } from '@orrery/contracts';
+import {
+  fieldProblem,
+  findUnsafeJson,
+  noArray,
+  refusedHttp,
+  ServiceError,
+  toPointer,
+} from '@orrery/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RequestSchema } from '../../operations/request-schema.js';
 import { findJsonFault } from './find-json-fault.js';
@@ -87,7 +94,7 @@ export function readRequest(http: FastifyRequest, { headers, body }: RequestSche
   refuseEmptySegments(request.params);
   refuseUnsafeText({ params: request.params, query: request.query, headers: request.headers });
   refuseRepeated(request.query);
-  if (body === 'array' && !Array.isArray(request.body)) throw new ServiceError('body_must_be_array');
+  if (body === 'array' && !Array.isArray(request.body)) throw noArray();
   return request;
 }
 
