@@ -241,6 +241,7 @@ mutationSettings:
           expect.stringContaining(`${at('half/schemas/dog.yaml')}:3: `),
           `${at('half/events/lose.yaml')}:4: The world has no entity schema "hrose". Did you mean "horse"?`,
           expect.stringContaining(`${at('half/events/win.yaml')}:7: Line 1, column `),
+          `${at('half/events/win.yaml')}:3: The world has no entity schema "hrose". Did you mean "horse"?`,
           '',
         ],
       ]);

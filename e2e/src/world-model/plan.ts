@@ -1,4 +1,5 @@
 import type { ChangeMode, JsonObject, JsonValue } from '@orrery/contracts';
+import { FITTING } from './arbitrary-values.js';
 
 /** A random world, as data that both the service and the model are given. */
 export interface WorldPlan {
@@ -78,7 +79,7 @@ export const schemaBody = ({ name, attributes }: SchemaPlan): JsonObject => ({
 
 /**
  * What fails in every execution is refused when the version is saved. It is written here so that only an execution can
- * tell: with a computed schema where `reads` or `modes` does not name it, and with operands that are placeholders.
+ * tell: with a computed schema where `reads` or `modes` does not name it, and with values that may not fit as placeholders.
  */
 function templateOf({ changes, result, reads, modes }: VersionPlan): JsonObject {
   const read = new Set(reads.map(({ schema }) => schema));
@@ -94,16 +95,18 @@ function templateOf({ changes, result, reads, modes }: VersionPlan): JsonObject 
 
 const attributesOf = (attributes: ChangePlan['attributes'], read: ReadonlySet<string>): JsonObject =>
   Object.fromEntries(
-    Object.entries(attributes).map(([name, { operator, term }]) => [
-      name,
-      operator === 'set' ? textOf(term, read) : { [operator]: operandOf(operator, term, read) },
-    ]),
+    Object.entries(attributes).map(([name, { operator, term }]) => {
+      if (operator === '$unset') return [name, { [operator]: true }];
+      const isSafe = term.kind !== 'literal' || fitsAlways(name, operator, term.value);
+      const value = isSafe ? textOf(term, read) : `{{ ${JSON.stringify(term.value)} }}`;
+      return [name, operator === 'set' ? value : { [operator]: value }];
+    }),
   );
 
-function operandOf(operator: AttributeChange['operator'], term: Term, read: ReadonlySet<string>): JsonValue {
-  if (operator === '$unset') return true;
-  const isTyped = operator === '$increment' || operator === '$merge';
-  return isTyped && term.kind === 'literal' ? `{{ ${JSON.stringify(term.value)} }}` : textOf(term, read);
+/** Whether an operator takes the value, whatever the attribute's type and constraints are. */
+function fitsAlways(name: string, operator: AttributeChange['operator'], value: JsonValue): boolean {
+  if (operator === '$increment' || operator === '$merge') return false;
+  return value === null || FITTING[name] === undefined || name === 'j' || FITTING[name] === value;
 }
 
 function textOf(term: Term, read: ReadonlySet<string>): JsonValue {

@@ -319,7 +319,8 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await button(page, 'Next').click();
     await page.getByRole('link', { name: 'Season 51', exact: true }).click();
     await page.getByRole('link', { name: 'Settings' }).click();
-    await button(page, 'Bind an event').click();
+    // A second button comes with the list, once it is known to be empty.
+    await button(page, 'Bind an event').first().click();
     await page.getByRole('dialog').getByLabel('Event', { exact: true }).selectOption('event_101');
     await confirmInDialog(page, 'Bind');
     await page.getByRole('row', { name: /^event_101 1/ }).waitFor();
