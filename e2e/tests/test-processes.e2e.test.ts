@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished, vi } from 'vitest';
 
+/** A program that stands for a test's worker. It tells the id of what it started on its output, where the test reads it. */
 const STARTS_ONE = `
   import { startNode } from '@orrery/testing/system';
   console.log(startNode('-e', {}, { args: ['setInterval(() => undefined, 60_000)'] }).pid);

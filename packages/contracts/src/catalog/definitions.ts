@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type FieldProblem, fieldProblem } from '../errors/field-problem.js';
 import { address } from '../ids/address.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { MOST_CONTENT } from '../limits/content-limits.js';
@@ -40,6 +41,21 @@ export const versionDefinition = z.object({
   hash: sha256,
 });
 export type VersionDefinition = z.infer<typeof versionDefinition>;
+
+/** Warns, at `pointer`, of a version that has nothing to run: a draft may be saved and bound before it says what. */
+export const nothingToRun = (
+  { mutationSettings, behaviorPrompt }: { mutationSettings: unknown; behaviorPrompt: string | null },
+  pointer: string,
+): FieldProblem[] =>
+  mutationSettings === null && behaviorPrompt === null
+    ? [
+        fieldProblem(
+          pointer,
+          'nothing_to_run',
+          'The version has neither a template nor a behaviorPrompt, so each execution is refused with mutation_missing.',
+        ),
+      ]
+    : [];
 
 /** The world's texts that prompts are built from; `hash` covers them. */
 export const worldTexts = z.object({

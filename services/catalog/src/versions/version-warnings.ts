@@ -5,6 +5,7 @@ import {
   cutText,
   type FieldProblem,
   fieldProblem,
+  nothingToRun,
 } from '@orrery/contracts';
 import {
   type AttributeNames,
@@ -58,20 +59,17 @@ function settingWarnings({ executionSettings }: StoredVersion): FieldProblem[] {
 }
 
 /** What a version runs that nobody can have meant so: nothing, or a prompt with the placeholders of a template. */
-function runWarnings({ mutationSettings, behaviorPrompt }: StoredVersion): FieldProblem[] {
+function runWarnings(version: StoredVersion): FieldProblem[] {
+  const { mutationSettings, behaviorPrompt } = version;
   const placeholder = /\{\{.*?\}\}/s.exec(behaviorPrompt ?? '')?.[0];
   const literal = `A model gets the behaviorPrompt as it is written: "${cutText(placeholder ?? '', 80)}" is no placeholder there. It is shown the input beside it; call the fields by their names.`;
   const leftover =
     'The template has no effect in mode "ai". Set the mode "direct", or remove the template with null.';
-  const nothing =
-    'The version has neither a template nor a behaviorPrompt, so each execution is refused with mutation_missing.';
   const isLeftover = mutationSettings?.mode === 'ai' && mutationSettings.template !== undefined;
   return [
     ...(placeholder === undefined ? [] : [fieldProblem('/behaviorPrompt', 'literal_reference', literal)]),
     ...(isLeftover ? [fieldProblem(TEMPLATE, 'without_effect', leftover)] : []),
-    ...(mutationSettings === null && behaviorPrompt === null
-      ? [fieldProblem('/mutationSettings', 'nothing_to_run', nothing)]
-      : []),
+    ...nothingToRun(version, '/mutationSettings'),
   ];
 }
 

@@ -4,6 +4,7 @@ import {
   type FieldProblem,
   fieldProblem,
   isJsonObject,
+  nothingToRun,
   type OnchainFilter,
   type VersionDefinition,
 } from '@orrery/contracts';
@@ -21,14 +22,6 @@ export const bindingWarnings = (
   ...nothingToRun(definition, `${at}/event`),
   ...filterWarnings(onchain, definition, `${at}/onchain`),
 ];
-
-/** A draft may be bound before it says what it runs. */
-function nothingToRun({ mutationSettings, behaviorPrompt }: VersionDefinition, at: string): FieldProblem[] {
-  if (mutationSettings !== null || behaviorPrompt !== null) return [];
-  const message =
-    'The version has neither a template nor a behaviorPrompt, so each execution is refused with mutation_missing.';
-  return [fieldProblem(at, 'nothing_to_run', message)];
-}
 
 /** Filter names that name nothing which the version declares, so that nothing is pushed of them. */
 function filterWarnings(
