@@ -192,13 +192,6 @@ describe.each(services)('the service %s', (name) => {
       expect(line).toContain(said);
   });
 
-  it('refuses an unreachable NATS', async () => {
-    const backends = { DATABASE_URL: `postgres://${nowhere}/orrery`, NATS_URL: `nats://${nowhere}` };
-    const line = await refusalOf(runService(name, backends));
-    expect(line).toMatch(/^[a-z-]+: NATS at \S+ cannot be used \(.*\): start it there or set NATS_URL\.$/);
-    expect(line).toContain(`${name}: NATS at ${nowhere} `);
-  });
-
   it('refuses a health port in use', async () => {
     const port = await holdPort();
     const backends = { DATABASE_URL: `postgres://${nowhere}/orrery`, NATS_URL: `nats://${nowhere}` };
@@ -206,6 +199,18 @@ describe.each(services)('the service %s', (name) => {
       `${name}: Port ${port} on 127.0.0.1 is in use: stop the program that holds it or set HEALTH_PORT to another port.`,
     );
   });
+});
+
+// All at once: each waits some seconds for a server that may be starting.
+it('each service refuses an unreachable NATS by its own line', async () => {
+  const backends = { DATABASE_URL: `postgres://${nowhere}/orrery`, NATS_URL: `nats://${nowhere}` };
+  const refused = services.map((name) => refusalOf(runService(name, backends)));
+  expect(await Promise.all(refused)).toEqual(
+    services.map(
+      (name) =>
+        `${name}: NATS at ${nowhere} cannot be used (connection refused): start it there or set NATS_URL.`,
+    ),
+  );
 });
 
 describeWithNats('each service with a bus', (NATS_URL) => {

@@ -21,6 +21,8 @@ export interface ConnectBusOptions {
   readonly stream?: StreamLimits;
   /** What the subjects and the stream on NATS begin with: two installations on one server differ in it. Default `orrery`. */
   readonly subjectPrefix?: string;
+  /** Ends the wait for a NATS that does not answer yet. */
+  readonly signal?: AbortSignal;
 }
 
 /** @throws StartupError when NATS cannot be used, or there is neither a NATS address nor a hub. */

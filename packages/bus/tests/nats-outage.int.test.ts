@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StartupError, systemClock } from '@orrery/service-kit';
+import { systemClock } from '@orrery/service-kit';
 import { describeWithNats } from '@orrery/testing';
 import { startNatsServer, type TestServer } from '@orrery/testing/servers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -91,13 +91,5 @@ function suite(): void {
     await nats.kill();
     await failed;
     nats = await startNatsServer({ storeDir: folder, port: nats.port });
-  });
-
-  it('says at the start what to do when there is no server', async () => {
-    await nats.kill();
-    const error = await open().catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(StartupError);
-    expect((error as Error).message).toContain(`127.0.0.1:${nats.port}`);
-    expect((error as Error).message).toContain('NATS_URL');
   });
 }

@@ -36,9 +36,10 @@ export function runServiceProcess<Config>({
     ...process,
     settings: (env) =>
       readTogether({ backends: () => readEnvironment(environment, env), config: () => readConfig(env) }),
-    start: async ({ logger, clock, health, resources }, { backends: read, config }) => {
+    start: async ({ logger, clock, health, resources, signal }, { backends: read, config }) => {
       const { DATABASE_URL, NATS_URL: url } = read;
-      const bus = await connectBus({ url, ...natsSettings(read), service: process.name, logger, clock });
+      const { name: service } = process;
+      const bus = await connectBus({ url, ...natsSettings(read), service, logger, clock, signal });
       resources.add('bus', () => bus.close());
       return start({ databaseUrl: DATABASE_URL, bus, logger, clock, health }, config);
     },

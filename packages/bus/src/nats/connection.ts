@@ -40,7 +40,7 @@ const CONNECT_TIMEOUT_MS = 5000;
 const RECONNECT_WAIT_MS = 250;
 const PING_INTERVAL_MS = 10_000;
 
-/** @throws StartupError when none of the servers answers. */
+/** One attempt. @throws StartupError when none of the servers answers. */
 export async function openConnection(
   urls: string,
   { service, subjectPrefix }: Naming,
@@ -129,12 +129,16 @@ async function dial(urls: string, service: string, inboxPrefix: string): Promise
       noAsyncTraces: true,
     });
   } catch (error) {
-    const where = [servers.servers].flat().join(', ');
-    const why = error instanceof Error ? error.message : 'no answer';
-    throw new StartupError(`NATS at ${where} cannot be used (${why}): start it there or set NATS_URL.`, {
-      cause: error,
-    });
+    throw unusable([servers.servers].flat().join(', '), error);
   }
+}
+
+/** Why the servers at these addresses cannot be used now. */
+export function unusable(where: string, cause: unknown): StartupError {
+  const why = cause instanceof Error ? cause.message : 'no answer';
+  return new StartupError(`NATS at ${where} cannot be used (${why}): start it there or set NATS_URL.`, {
+    cause,
+  });
 }
 
 /** `nats://user:password@host:4222`, several separated by commas; the credentials of the first are used. */

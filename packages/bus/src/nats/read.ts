@@ -1,5 +1,5 @@
 import { type Consumer, type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
-import { type Clock, type Logger, startPollLoop } from '@orrery/service-kit';
+import { type Clock, FIRST_CONTACT, type Logger, retry, startPollLoop } from '@orrery/service-kit';
 import { createWorkSlots } from '../messages/work-slots.js';
 import type { FactDelivery, ReadOptions } from '../transport.js';
 import type { Connection } from './connection.js';
@@ -56,7 +56,7 @@ export async function startReading(
     pulling?.stop();
   };
 
-  await ensure();
+  await retry(ensure, FIRST_CONTACT, { clock, signal });
   const loop = startPollLoop({
     name: `messages of ${durable}`,
     intervalMs: 100,

@@ -79,6 +79,7 @@ export interface Streams {
 export async function openStreams(connection: Connection, stream: FactsStream): Promise<Streams> {
   const { nats, named } = connection;
   const manager = await jetstreamManager(nats).catch((error: unknown) => {
+    if (!hasNoJetStream(error)) throw error;
     const advice = 'start it with JetStream (nats-server -js)';
     throw new StartupError(`NATS at ${nats.getServer()} has no JetStream: ${advice}.`, { cause: error });
   });
@@ -92,6 +93,10 @@ export async function openStreams(connection: Connection, stream: FactsStream): 
   };
   return streams;
 }
+
+/** The client does not export the error's class. */
+export const hasNoJetStream = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'JetStreamNotEnabled';
 
 async function ensureStream(manager: JetStreamManager, stream: FactsStream): Promise<void> {
   try {

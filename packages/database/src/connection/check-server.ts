@@ -1,10 +1,9 @@
-import { type Clock, type Logger, retry, StartupError } from '@orrery/service-kit';
+import { type Clock, FIRST_CONTACT, type Logger, retry, StartupError } from '@orrery/service-kit';
 import type pg from 'pg';
 import { describeAddress } from './database-address.js';
 
 /** Debian 12's server, and the oldest that the SQL here is written for. */
 const OLDEST_MAJOR = 15;
-const ATTEMPTS = { attempts: 6, baseMs: 200, maxMs: 2000 };
 
 /** Configuration errors, by SQLSTATE: a retry cannot help. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -29,7 +28,7 @@ export async function checkServer({ pool, url, clock, logger, signal }: CheckSer
       { address, attempt, reason: (error as Error).message },
       'PostgreSQL does not answer yet; retrying',
     );
-  const policy = { ...ATTEMPTS, retryable: (error: unknown) => adviceFor(error) === undefined };
+  const policy = { ...FIRST_CONTACT, retryable: (error: unknown) => adviceFor(error) === undefined };
   const version = await retry(() => serverVersion(pool), policy, {
     clock,
     onRetry,

@@ -20,6 +20,8 @@ export interface MigrateOptions {
 
 const TABLE = 'migration';
 const LOCK_TABLE = 'migration_lock';
+/** A server that has answered a moment ago may be busy for this long, in milliseconds. */
+const CONNECT_MS = 30_000;
 
 /**
  * Brings a service's schema to the state that this build knows. Any number of replicas may call it at once: one
@@ -31,6 +33,7 @@ const LOCK_TABLE = 'migration_lock';
 export async function migrate({ database, migrations, logger }: MigrateOptions): Promise<void> {
   const limits = {
     maxConnections: 1,
+    maxWaitMs: CONNECT_MS,
     statementTimeoutMs: 0,
     lockTimeoutMs: 0,
     idleInTransactionTimeoutMs: 0,

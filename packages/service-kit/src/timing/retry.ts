@@ -22,6 +22,13 @@ export interface RetryContext {
   readonly onRetry?: (error: unknown, attempt: number, delayMs: number) => void;
 }
 
+/**
+ * For the first contact of a start with a server, which may just be starting or be busy: refused connections are tried
+ * for 2.5 to 5 s, and each attempt adds its own time. A start that ended sooner would use up what a supervisor allows:
+ * systemd gives up after five starts within 10 s.
+ */
+export const FIRST_CONTACT = { attempts: 6, baseMs: 200, maxMs: 2000 } as const satisfies RetryPolicy;
+
 /** Exponential delay before repetition `attempt` (1, 2, …): between half and the whole of the doubled base. */
 export function backoffDelay(
   attempt: number,
