@@ -36,6 +36,8 @@ export interface AppContext {
   maxInFlight: number;
   /** Of these, executions that wait for a model or a payment do not count, up to this many. */
   maxWaiting: number;
+  /** How long a request waits for its turn, in milliseconds. Default 1,000. */
+  queueMs?: number;
   limiter: RateLimiter;
   /** Undefined: nothing is limited. */
   rates: RatePolicies | undefined;

@@ -3,10 +3,12 @@ import { Agent, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { systemClock } from '@orrery/service-kit';
+import { FakeClock } from '@orrery/testing';
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { type KeyVerifier, principalOfKey } from '../src/accounts/key-verifier.js';
 import { trustedProxies } from '../src/http/server/trusted-proxies.js';
+import { createLocalLimiter } from '../src/limits/local-limiter.js';
 import { perMinute } from '../src/limits/rate-policy.js';
 import { authorized, fakeApp, httpLimits, scopes } from './support/fake-app.js';
 
@@ -19,7 +21,7 @@ const rates = {
 
 describe('rate limits', () => {
   it('count per key, and say what is left', async () => {
-    const { app } = fakeApp({ rates });
+    const { app } = fakeApp({ rates, limiter: createLocalLimiter(new FakeClock()) });
     const answers = [];
     for (let i = 0; i < 3; i += 1)
       answers.push(await app.inject({ url: '/api/things/x', headers: authorized }));
@@ -63,8 +65,8 @@ describe('rate limits', () => {
 
 describe('admission', () => {
   /** An application with one place; each request that runs there goes on when the test says. */
-  const onePlace = (maxInFlight = 1) => {
-    const { app, answers } = fakeApp({ maxInFlight });
+  const onePlace = (more: { maxInFlight?: number; queueMs?: number } = {}) => {
+    const { app, answers } = fakeApp({ maxInFlight: 1, ...more });
     const running: (() => void)[] = [];
     answers['things.get'] = () =>
       new Promise((resolve) => running.push(() => resolve({ data: { name: 'x' } })));
@@ -74,7 +76,7 @@ describe('admission', () => {
   };
 
   it('lets as many wait as run, refuses the others at once, and never a health check', async () => {
-    const { app, running, get } = onePlace();
+    const { app, running, get } = onePlace({ queueMs: 60_000 });
     const first = get();
     await expect.poll(() => running.length).toBe(1);
     const second = get();
@@ -157,7 +159,7 @@ describe('admission', () => {
   });
 
   it('keeps no place in the queue for a client that leaves', async () => {
-    const { app, running, get } = onePlace();
+    const { app, running, get } = onePlace({ queueMs: 60_000 });
     await using server = await listening(app);
     const first = get();
     await expect.poll(() => running.length).toBe(1);
@@ -174,7 +176,7 @@ describe('admission', () => {
   });
 
   it('gives the places of pipelined requests back when their client leaves', async () => {
-    const { app, running, get } = onePlace(2);
+    const { app, running, get } = onePlace({ maxInFlight: 2 });
     await using server = await listening(app);
     const left = server.send('GET', '/api/things/x', 2);
     await expect.poll(() => running.length).toBe(2);
@@ -197,12 +199,15 @@ describe('admission', () => {
   });
 });
 
+/** A busy machine takes its time. */
+const unhurried = { ...httpLimits, requestTimeoutMs: 60_000, headersTimeoutMs: 60_000 };
+
 describe('arriving bodies', () => {
   it.each([
     ['small', 'content-length: 500', ' '],
     ['of unknown length', 'transfer-encoding: chunked', '1\r\n \r\n'],
   ])('that are %s and drip are refused with 408 and end their connection', async (_size, header, drop) => {
-    const { app } = fakeApp({ limits: { ...httpLimits, requestTimeoutMs: 60_000, slowBodyGraceMs: 50 } });
+    const { app } = fakeApp({ limits: { ...unhurried, slowBodyGraceMs: 50 } });
     await using server = await listening(app);
     const one = server.post('/app/things', header, drop);
     const drip = setInterval(() => one.socket.write(drop), 10);
@@ -211,7 +216,7 @@ describe('arriving bodies', () => {
   });
 
   it('have a budget, which leaves the small ones alone', async () => {
-    const { app } = fakeApp({ limits: { ...httpLimits, maxBodyBytes: 100 * 1024 } });
+    const { app } = fakeApp({ limits: { ...unhurried, maxBodyBytes: 100 * 1024 } });
     await using server = await listening(app);
     const part = `{"name":"${'x'.repeat(80 * 1024)}`;
     const first = server.post('/api/things', 'content-length: 200000', part);
@@ -231,7 +236,7 @@ describe('arriving bodies', () => {
   });
 
   it('that an operation does not read leave the budget with their request', async () => {
-    const { app } = fakeApp();
+    const { app } = fakeApp({ limits: unhurried });
     await using server = await listening(app);
     const length = 900_000;
     for (let n = 0; n < 10; n += 1) {
@@ -398,6 +403,23 @@ describe('draining', () => {
     expect(answer).toContain('HTTP/1.1 200');
     expect(answer).toContain('connection: close');
     await Promise.all([once(silent, 'close'), closed]);
+  });
+
+  it('answers what arrived while the process was too busy to look', async () => {
+    const { app } = fakeApp();
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = app.server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    await Promise.all([once(socket, 'connect'), once(app.server, 'connection')]);
+    const closed = app.close();
+    // It begins to close in this turn; connections that stay silent are ended half a second later.
+    await new Promise((resolve) => process.nextTick(resolve));
+    socket.write(
+      `GET /api/things/x HTTP/1.1\r\nhost: x\r\nauthorization: ${authorized.authorization}\r\n\r\n`,
+    );
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+    expect(String((await once(socket, 'data'))[0])).toContain('HTTP/1.1 200');
+    await closed;
   });
 
   it('answers the requests under way and takes no new connections', async () => {

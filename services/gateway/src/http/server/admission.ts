@@ -4,8 +4,7 @@ import type { OnRequestEnd } from './observe-requests.js';
 
 /** Health must be readable whatever the load is. */
 export const ALWAYS_ADMITTED = /^\/(healthz|readyz)$/;
-/** How long a request waits for its turn before it is refused, in milliseconds. */
-const PATIENCE_MS = 1000;
+const QUEUE_MS = 1000;
 
 /** Where a reply keeps its candidate. */
 const CANDIDATE = 'candidate';
@@ -22,6 +21,8 @@ export interface Admission {
 export interface AdmissionLimits {
   readonly maxInFlight: number;
   readonly maxWaiting: number;
+  /** How long a request waits for its turn before it is refused, in milliseconds. Default 1,000. */
+  readonly queueMs?: number;
 }
 
 /**
@@ -72,15 +73,17 @@ interface Candidate {
 class Places {
   readonly #max: number;
   readonly #maxWaiting: number;
+  readonly #queueMs: number;
   #taken = 0;
   #waiting = 0;
   /** With the time until which each waits. */
   readonly #queue = new Map<Candidate, number>();
   #isWatched = false;
 
-  constructor({ maxInFlight, maxWaiting }: AdmissionLimits) {
+  constructor({ maxInFlight, maxWaiting, queueMs = QUEUE_MS }: AdmissionLimits) {
     this.#max = maxInFlight;
     this.#maxWaiting = maxWaiting;
+    this.#queueMs = queueMs;
   }
 
   enter(candidate: Candidate): void {
@@ -122,8 +125,8 @@ class Places {
   }
 
   #wait(candidate: Candidate): void {
-    this.#queue.set(candidate, performance.now() + PATIENCE_MS);
-    if (!this.#isWatched) this.#watch(PATIENCE_MS);
+    this.#queue.set(candidate, performance.now() + this.#queueMs);
+    if (!this.#isWatched) this.#watch(this.#queueMs);
   }
 
   #watch(ms: number): void {

@@ -95,7 +95,8 @@ function drainOnClose(app: FastifyInstance, isEnding: () => boolean): void {
     const endSilent = () => {
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     };
-    setTimeout(endSilent, SILENCE_MS).unref();
+    // After the next look at the sockets: while the process itself was busy, a request may have arrived.
+    setTimeout(() => setImmediate(endSilent), SILENCE_MS).unref();
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (isClosing || isEnding()) reply.header('connection', 'close');
