@@ -23,7 +23,8 @@ describeWithNats('messages on the wire', (url) => {
   /** A process that serves, one that calls, and a connection that sees their messages. */
   const serving = async (handlers = echoHandlers()) => {
     const { join, log } = await openWorld(url);
-    const [server, client, wire] = [await join(), await join(), await connect({ servers: url })];
+    // A name of its own: other files use this server at the same time.
+    const [server, client, wire] = [await join(), await join('counted'), await connect({ servers: url })];
     onTestFinished(async () => void (await Promise.all([server.close(), client.close(), wire.close()])));
     await server.serve(echoContract, handlers);
     return { client, wire, log };
@@ -37,7 +38,7 @@ describeWithNats('messages on the wire', (url) => {
     };
     // Also those to a process by its own name.
     wire.subscribe('orrery.echo.>', { callback: count('asked') });
-    wire.subscribe('orrery.inbox.>', { callback: count('answered') });
+    wire.subscribe('orrery.inbox.counted.>', { callback: count('answered') });
     await wire.flush();
     await Promise.all(Array.from({ length: 32 }, () => client.call(say, { text: '' }, inTime())));
     await wire.flush();

@@ -1,6 +1,6 @@
 import { rpc, ServiceError } from '@orrery/contracts';
 import { OutcomeUnknown } from '@orrery/database';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { deferred } from '../collected.js';
 import { type BusWorld, caller, inTime } from '../harness.js';
 import { echoContract, echoHandlers, large, say } from '../specimens.js';
@@ -207,9 +207,14 @@ export function describeCalls(open: () => BusWorld): void {
       await (await open().join()).serve(echoContract, echoHandlers({ 'echo.say': count }));
     }
     const client = await open().join();
-    for (let call = 0; call < 40; call += 1) await client.call(say, { text: '' }, inTime());
-    expect(served).toHaveLength(40);
-    expect(new Set(served)).toEqual(new Set(['a', 'b']));
+    let called = 0;
+    // A caller that has heard one of them before the other calls that one until it hears both.
+    await vi.waitFor(async () => {
+      await client.call(say, { text: '' }, inTime());
+      called += 1;
+      expect(new Set(served)).toEqual(new Set(['a', 'b']));
+    });
+    expect(served).toHaveLength(called);
   });
 
   it('keeps calls of one moment apart: each has its own answer, error, deadline and end', async () => {
