@@ -175,12 +175,15 @@ it('the leases of a process that died are taken as soon as they end', async () =
   // Its next regular run would be 200 seconds later.
   const survivor = await boot({ leaseTtlMs: 600_000 });
   await query(
-    `update runtime.partitions set owner = 'dead', epoch = epoch + 1, expires_at = now() + interval '2000 ms'
+    `update runtime.partitions set owner = 'dead', epoch = epoch + 1, expires_at = now() + interval '1 hour'
      where id % 2 = 1`,
   );
-  await query(`insert into runtime.members values ('dead', now() + interval '1990 ms')`);
+  await query(`insert into runtime.members values ('dead', now() + interval '1 hour')`);
   await survivor.leases.runOnce();
   expect(await ownedBy(survivor.instance)).toHaveLength(32);
+  await query(`update runtime.members set expires_at = now() + interval '990 ms' where instance = 'dead'`);
+  await query(`update runtime.partitions set expires_at = now() + interval '1000 ms' where owner = 'dead'`);
+  await survivor.leases.runOnce();
   await vi.waitFor(async () => expect(await ownedBy(survivor.instance)).toHaveLength(64));
 });
 

@@ -1,7 +1,7 @@
 import { runtimeContract, ServiceError } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CommitOutcome } from '../src/commit/commit-statement.js';
 import { codeOf, type House, OWNER, plantDeployment, prepareHouse } from './running-runtime.js';
 
@@ -64,11 +64,12 @@ describe('owners', () => {
     const second = await boot();
     await first.leases.runOnce();
     await second.leases.runOnce();
-    expect((await owners()).map(({ count }) => count)).toEqual([32, 32]);
+    // What is handed over during a commit is taken when the commit has ended.
+    await vi.waitFor(async () => expect((await owners()).map(({ count }) => count)).toEqual([32, 32]));
     await Promise.all(loads.map((load) => load.reached(load.done() + 20)));
     await first[Symbol.asyncDispose]();
     await second.leases.runOnce();
-    expect(await owners()).toEqual([{ owner: second.instance, count: 64 }]);
+    await vi.waitFor(async () => expect(await owners()).toEqual([{ owner: second.instance, count: 64 }]));
     await Promise.all(loads.map((load) => load.reached(load.done() + 20)));
     for (const [index, load] of loads.entries()) {
       const count = await load.stop();
