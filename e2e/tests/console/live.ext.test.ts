@@ -101,6 +101,32 @@ describeWithProgram('chromium', 'a deployment in the console', () => {
     expect(watched.faults).toEqual([]);
   });
 
+  it('shows the newest entry where the address or the field names one after the end, and says where the journal ends', async () => {
+    const { season, address } = await plantSeason(house.orrery);
+    await using watched = await open(address, '?schema=horse&seq=99999');
+    const { page } = watched;
+    const ends = page.getByText('The journal ends at entry 4: there is no entry 99,999 yet.');
+    await ends.waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    await waitForCells(watched, 'BOLT', ['BOLT', '0', '10', '100', '1']);
+    await page.waitForURL((url) => !url.search.includes('seq'));
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await win(season, 'BOLT');
+    await waitForCells(watched, 'BOLT', ['BOLT', '1', '10', '80', '2']);
+    await page.getByRole('button', { name: 'Previous entry' }).click();
+    await page.getByText('the past', { exact: true }).waitFor();
+    await ends.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Next entry' }).click();
+    await page.getByText('newest', { exact: true }).waitFor();
+    await page.getByRole('textbox', { name: 'entry' }).fill('999');
+    await page.getByRole('textbox', { name: 'entry' }).press('Enter');
+    await page.getByText('The journal ends at entry 5: there is no entry 999 yet.').waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Fork here' }).click();
+    await page.getByRole('dialog', { name: 'Fork after entry 5' }).waitFor();
+    expect(watched.faults).toEqual([]);
+  });
+
   it('finds the failed execution with its reason, and shows what an entry changed', async () => {
     const { season, address } = await plantSeason(house.orrery);
     for (let race = 1; race <= 5; race++) await win(season, 'ALBA');

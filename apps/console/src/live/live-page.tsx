@@ -32,11 +32,11 @@ interface LiveProps {
 }
 
 function Live({ deployment, tail, isFollowed }: LiveProps) {
-  const { seq, rested, isFollowing, go } = usePosition(tail.head);
+  const { seq, rested, go, ...place } = usePosition(deployment, tail.head);
   const parts = { deployment, tail, seq };
   return (
     <>
-      <Position {...parts} isFollowing={isFollowing} isFollowed={isFollowed} onGo={go} />
+      <Position {...parts} {...place} isFollowed={isFollowed} onGo={go} />
       <div className="mt-4 grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_25rem]">
         <div className="min-w-0 space-y-5">
           <Instances {...parts} />

@@ -5,15 +5,16 @@ import { Fork } from './fork.js';
 import type { PartProps } from './live-page.js';
 import type { PositionState } from './use-position.js';
 
-interface PositionProps extends PartProps {
-  isFollowing: boolean;
+interface PositionProps extends PartProps, Pick<PositionState, 'isFollowing' | 'missing'> {
   /** Whether new entries come. */
   isFollowed: boolean;
   onGo: PositionState['go'];
 }
 
 /** Leads to any entry of the journal: everything below it shows the state after that entry. */
-export function Position({ deployment, tail: { head }, seq, isFollowing, isFollowed, onGo }: PositionProps) {
+export function Position(props: PositionProps) {
+  const { deployment, seq, isFollowing, isFollowed, missing, onGo } = props;
+  const { head } = props.tail;
   const last = Math.max(head, 1);
   return (
     <section
@@ -29,7 +30,7 @@ export function Position({ deployment, tail: { head }, seq, isFollowing, isFollo
         />
         <Step label="Next entry" sign="›" isOff={seq >= head} onClick={() => onGo(seq + 1)} />
         <SeqField seq={seq} head={head} onGo={onGo} />
-        <Following isFollowing={isFollowing} isFollowed={isFollowed} />
+        <Following isNewest={seq >= head} isFollowing={isFollowing} isFollowed={isFollowed} />
         <div className="ml-auto flex items-center gap-2">
           {!isFollowing && (
             <Button size="small" onClick={() => onGo(undefined)}>
@@ -49,9 +50,15 @@ export function Position({ deployment, tail: { head }, seq, isFollowing, isFollo
         value={Math.min(seq, last)}
         onChange={({ target }) => onGo(Number(target.value))}
       />
+      <p role="status" className="text-sm text-muted">
+        {missing !== undefined &&
+          `The journal ends at entry ${shown(head)}: there is no entry ${shown(missing)} yet. The newest one is shown.`}
+      </p>
     </section>
   );
 }
+
+const shown = (seq: number): string => seq.toLocaleString('en');
 
 interface StepProps {
   label: string;
@@ -68,10 +75,18 @@ const Step = ({ label, sign, isOff, onClick }: StepProps) => (
   </Button>
 );
 
-const Following = ({ isFollowing, isFollowed }: { isFollowing: boolean; isFollowed: boolean }) => (
+interface FollowingProps extends Pick<PositionProps, 'isFollowing' | 'isFollowed'> {
+  isNewest: boolean;
+}
+
+const Following = ({ isNewest, isFollowing, isFollowed }: FollowingProps) => (
   <span role="status">
     {!isFollowing ? (
-      <Badge tone="warn">the past</Badge>
+      isNewest ? (
+        <Badge>newest</Badge>
+      ) : (
+        <Badge tone="warn">the past</Badge>
+      )
     ) : isFollowed ? (
       <Badge tone="ok">
         <span aria-hidden="true" className="size-1.5 rounded-full bg-ok" /> live
@@ -87,7 +102,7 @@ function SeqField({ seq, head, onGo }: { seq: number; head: number; onGo: Positi
   const [typed, setTyped] = useState<string>();
   const go = () => {
     const wanted = Number(typed);
-    if (Number.isSafeInteger(wanted) && wanted >= 1) onGo(Math.min(wanted, head));
+    if (Number.isSafeInteger(wanted) && wanted >= 1) onGo(wanted);
     setTyped(undefined);
   };
   const onKeyDown = ({ key }: KeyboardEvent) => {
@@ -107,7 +122,7 @@ function SeqField({ seq, head, onGo }: { seq: number; head: number; onGo: Positi
           onKeyDown={onKeyDown}
         />
       </label>
-      of {head.toLocaleString('en')}
+      of {shown(head)}
     </span>
   );
 }

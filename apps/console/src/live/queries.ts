@@ -24,11 +24,23 @@ export const tailQuery = (orrery: Orrery, ref: DeploymentRef) =>
   queryOptions({
     queryKey: tailKey(ref),
     queryFn: async ({ signal }): Promise<Tail> => {
-      const query = { include: 'all', limit: 1 } as const;
-      const [last] = await orrery.get(HISTORY, { path: pathOf(ref), query, signal });
-      return { head: last?.seq ?? 0, recent: [], generation: 0 };
+      return { head: await readEnd(orrery, ref, signal), recent: [], generation: 0 };
     },
     staleTime: Number.POSITIVE_INFINITY,
+  });
+
+async function readEnd(orrery: Orrery, ref: DeploymentRef, signal: AbortSignal): Promise<number> {
+  const query = { include: 'all', limit: 1 } as const;
+  const [last] = await orrery.get(HISTORY, { path: pathOf(ref), query, signal });
+  return last?.seq ?? 0;
+}
+
+/** Where the journal ended when an entry was asked for: whether that one is there. */
+export const endQuery = (orrery: Orrery, ref: DeploymentRef, asked: number | undefined) =>
+  queryOptions({
+    queryKey: [...deploymentKey(ref), 'end', asked],
+    queryFn: ({ signal }) => readEnd(orrery, ref, signal),
+    gcTime: 0,
   });
 
 /** Some neighbouring entries, newest first. Of the last block only what is there. */

@@ -1,4 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useState } from 'react';
+import type { DeploymentRef } from '../api/records.js';
+import { useOrrery } from '../session/use-session.js';
+import { endQuery } from './queries.js';
 import { useLiveSearch } from './use-live-search.js';
 
 /** The address follows the slider when it has rested this long, in milliseconds: browsers bound how often it may change. */
@@ -11,14 +15,17 @@ export interface PositionState {
   readonly rested: number;
   /** Whether it is the last one, as entries come. */
   readonly isFollowing: boolean;
+  /** An entry after the end that was asked for: the last one is shown in its place. */
+  readonly missing: number | undefined;
   /** Shows the state after an entry, or undefined: after the last one as entries come. */
   readonly go: (seq: number | undefined) => void;
 }
 
 /** Where in the journal one is: what the address says, or the slider while it moves. */
-export function usePosition(head: number): PositionState {
+export function usePosition(deployment: DeploymentRef, head: number): PositionState {
   const [search, change] = useLiveSearch();
   const [moving, setMoving] = useState<{ to: number | undefined }>();
+  const [missing, setMissing] = useState<number>();
   useEffect(() => {
     if (moving === undefined) return;
     const timer = setTimeout(() => {
@@ -27,6 +34,29 @@ export function usePosition(head: number): PositionState {
     return () => clearTimeout(timer);
   }, [moving, change]);
   const asked = moving === undefined ? search.seq : moving.to;
-  const go = useCallback((to: number | undefined) => setMoving({ to }), []);
-  return { seq: asked ?? head, rested: search.seq ?? head, isFollowing: asked === undefined, go };
+  const { end, isSure } = useEnd(deployment, head, asked);
+  const isMissing = isSure && asked !== undefined && asked > end;
+  useEffect(() => {
+    if (!isMissing) return;
+    setMissing(asked);
+    setMoving({ to: undefined });
+  }, [isMissing, asked]);
+  const go = useCallback((to: number | undefined) => {
+    setMissing(undefined);
+    setMoving({ to });
+  }, []);
+  return {
+    seq: Math.min(asked ?? head, end),
+    rested: Math.min(search.seq ?? head, end),
+    isFollowing: asked === undefined || asked > end,
+    missing: asked === undefined && missing !== undefined && missing > head ? missing : undefined,
+    go,
+  };
+}
+
+/** Where the journal ends. The stream may lag: of an entry after the known end the server is asked. */
+function useEnd(deployment: DeploymentRef, head: number, asked: number | undefined) {
+  const isAfter = asked !== undefined && asked > head;
+  const query = useQuery({ ...endQuery(useOrrery(), deployment, asked), enabled: isAfter });
+  return { end: Math.max(head, (isAfter && query.data) || 0), isSure: !isAfter || query.data !== undefined };
 }
