@@ -4,7 +4,7 @@ import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-
 import { expectSound } from '../../src/console/expect-sound.js';
 import type { WatchedPage } from '../../src/console/watch-page.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
-import { horseSchema, raceResult } from '../../src/racing-world.js';
+import { horseSchema, raceResult, training } from '../../src/racing-world.js';
 
 /** What another client does is seen within this time, in milliseconds. */
 const SEEN_WITHIN_MS = 1000;
@@ -124,6 +124,25 @@ describeWithProgram('chromium', 'a deployment in the console', () => {
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Fork here' }).click();
     await page.getByRole('dialog', { name: 'Fork after entry 5' }).waitFor();
+    expect(watched.faults).toEqual([]);
+  });
+
+  it('names what was bound, and offers the events that are bound before the others', async () => {
+    const { season, address } = await plantSeason(house.orrery);
+    const path = { worldAddress: season.path.worldAddress };
+    await house.orrery.post('/api/worlds/{worldAddress}/events', { path, body: training as never });
+    await using watched = await open(address);
+    const { page } = watched;
+    const created = journal(watched).getByRole('button').filter({ hasText: 'Deployment created' });
+    await created.getByText('race_result v1').waitFor();
+    const groups = page.getByRole('combobox', { name: 'Event' }).locator('optgroup');
+    const offered = () =>
+      groups.evaluateAll((all) => all.map((one) => [one.getAttribute('label'), one.textContent]));
+    const wanted = [
+      ['bound', 'race_result'],
+      ['not bound now', 'training'],
+    ];
+    await vi.waitFor(async () => expect(await offered()).toEqual(wanted));
     expect(watched.faults).toEqual([]);
   });
 

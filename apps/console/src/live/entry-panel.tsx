@@ -91,7 +91,9 @@ function Changes({ deployment, entry }: { deployment: DeploymentRef; entry: Jour
         It begins with the instances of another deployment, as they were after entry {begin} there.
       </p>
     );
-  if (changes.length === 0) return <p className="text-muted">It changed no instance.</p>;
+  // Only of an execution would one expect changes.
+  if (changes.length === 0)
+    return entry.kind === 'execution' && <p className="text-muted">It changed no instance.</p>;
   const left = changes.length - MOST_SHOWN;
   return (
     <ul className="space-y-2">

@@ -50,8 +50,23 @@ it('says of a fork with what it begins', () => {
   const made = (input: unknown) => entry({ kind: 'deployment_created', input } as Partial<JournalEntry>);
   expect(beginOf(made({ name: 'A', source: { seq: 7, address: '0x1' } }))).toBe(7);
   expect(effectOf(made({ source: { seq: 7 } }))).toBe('instances of another, after its entry 7');
-  expect(effectOf(made({ name: 'A' }))).toBe('no changes');
+  expect(effectOf(made({ name: 'A' }))).toBe('');
   expect(beginOf(entry({ input: { source: { seq: 7 } } }))).toBeUndefined();
+});
+
+it('names the events that were bound and the settings that were changed, and says nothing of pauses', () => {
+  const of = (kind: JournalEntry['kind'], input: unknown) =>
+    effectOf(entry({ kind, input, status: null } as Partial<JournalEntry>));
+  const bindings = [
+    { event: 'race', eventVersion: 2 },
+    { event: 'rest', eventVersion: 1 },
+  ];
+  expect(of('bindings_added', { bindings })).toBe('race v2, rest v1');
+  expect(of('bindings_updated', { bindings: bindings.slice(0, 1) })).toBe('race v2');
+  expect(of('deployment_created', { name: 'A', bindings, source: null })).toBe('race v2, rest v1');
+  expect(of('binding_removed', { events: ['race'] })).toBe('race');
+  expect(of('paused', {})).toBe('');
+  expect(of('settings_updated', { name: 'B', aiModelId: null })).toBe('name, aiModelId');
 });
 
 it('shortens the names of callers', () => {

@@ -49,15 +49,24 @@ export function reasonOf({ detail, facts }: NonNullable<JournalEntry['error']>):
   return place === undefined ? detail : `${place}: ${text}`;
 }
 
-/** What it did: why it failed, or which instances it changed and to what. */
+/** What it did: why it failed, which instances it changed and to what, or which events it bound. */
 export function effectOf(entry: JournalEntry): string {
   const { error, changes } = entry;
   if (error !== null) return `${error.code}: ${reasonOf(error)}`;
   const [first, ...others] = changes;
   const begin = beginOf(entry);
   if (begin !== undefined) return `instances of another, after its entry ${begin}`;
-  if (first === undefined) return 'no changes';
+  if (first === undefined) return entry.kind === 'execution' ? 'no changes' : aboutOf(entry);
   return others.length === 0 ? effectOn(first) : `${effectOn(first)} and ${others.length} more`;
+}
+
+/** The settings that it changed, or the events that it bound, each with its version, or unbound; of others empty. */
+function aboutOf({ kind, input }: JournalEntry): string {
+  const { bindings, events } = (input ?? {}) as { bindings?: unknown; events?: unknown };
+  if (kind === 'settings_updated') return Object.keys(input ?? {}).join(', ');
+  if (kind === 'binding_removed') return Array.isArray(events) ? events.join(', ') : '';
+  if (!Array.isArray(bindings)) return '';
+  return bindings.map(({ event, eventVersion }) => `${event} v${eventVersion}`).join(', ');
 }
 
 function effectOn({ op, entitySchema, instanceId, set, unset }: JournalEntry['changes'][number]): string {

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { bindingsQuery } from '../api/bindings.js';
 import { eventsQuery } from '../api/events.js';
 import { useOrrery } from '../session/use-session.js';
 import { Button } from '../ui/button.js';
@@ -25,13 +26,6 @@ interface TimelineProps extends PartProps {
 /** The journal, newest entry first: all of it, or the executions that are looked for. */
 export function Timeline(props: TimelineProps) {
   const [search, change] = useLiveSearch();
-  const { data: events } = useQuery(eventsQuery(useOrrery(), props.deployment.world));
-  const names = [
-    ...new Set([
-      ...(events?.data ?? []).map(({ name }) => name),
-      ...(search.event === undefined ? [] : [search.event]),
-    ]),
-  ];
   return (
     <Section
       title="Journal"
@@ -47,16 +41,11 @@ export function Timeline(props: TimelineProps) {
             <option value="executions">executions</option>
             <option value="failed">failed</option>
           </Choice>
-          <Choice
-            label="Event"
-            value={search.event ?? ''}
-            onChange={(value) => void change({ event: value || undefined })}
-          >
-            <option value="">any event</option>
-            {names.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </Choice>
+          <EventChoice
+            deployment={props.deployment}
+            event={search.event}
+            onChange={(event) => void change({ event })}
+          />
         </>
       }
     >
@@ -74,6 +63,45 @@ export function Timeline(props: TimelineProps) {
     </Section>
   );
 }
+
+interface EventChoiceProps {
+  deployment: PartProps['deployment'];
+  event: string | undefined;
+  onChange: (event: string | undefined) => void;
+}
+
+/** The events that are bound first: others may have been bound, and then have executions too. */
+function EventChoice({ deployment, event, onChange }: EventChoiceProps) {
+  const orrery = useOrrery();
+  const { data: events } = useQuery(eventsQuery(orrery, deployment.world));
+  const { data: bindings } = useQuery(bindingsQuery(orrery, deployment));
+  const known = [...(events?.data ?? []).map(({ name }) => name), ...(event === undefined ? [] : [event])];
+  const bound = bindings?.map((binding) => binding.event);
+  const others = [...new Set(known)].filter((name) => !bound?.includes(name));
+  return (
+    <Choice label="Event" value={event ?? ''} onChange={(value) => onChange(value || undefined)}>
+      <option value="">any event</option>
+      {bound === undefined ? (
+        <Names names={others} />
+      ) : (
+        <>
+          <Group label="bound" names={bound} />
+          <Group label="not bound now" names={others} />
+        </>
+      )}
+    </Choice>
+  );
+}
+
+const Group = ({ label, names }: { label: string; names: readonly string[] }) =>
+  names.length > 0 && (
+    <optgroup label={label}>
+      <Names names={names} />
+    </optgroup>
+  );
+
+const Names = ({ names }: { names: readonly string[] }) =>
+  names.map((name) => <option key={name}>{name}</option>);
 
 interface ChoiceProps {
   label: string;
