@@ -25,6 +25,8 @@ describeWithProgram('chromium', "a deployment's settings in the console", () => 
     await confirmInDialog(page, verb);
   };
 
+  const leaving = (page: Page) => page.getByRole('dialog', { name: 'Leave without saving?' });
+
   it('are changed by a form, with the words of the API at the field that it refuses', async () => {
     await using watched = await house.open(`${path}/settings`);
     const { page } = watched;
@@ -32,6 +34,9 @@ describeWithProgram('chromium', "a deployment's settings in the console", () => 
     await expectSound(watched);
     await page.getByLabel('Address that payments go to').fill('0x123');
     await page.getByLabel('Daily budget').fill('2.5');
+    await page.getByRole('link', { name: 'Verify' }).click();
+    await leaving(page).waitFor();
+    await confirmInDialog(page, 'Stay');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The settings were not saved').waitFor();
     expect(await page.getByLabel('Address that payments go to').getAttribute('aria-invalid')).toBe('true');
@@ -104,6 +109,9 @@ describeWithProgram('chromium', "a deployment's settings in the console", () => 
     await page.getByLabel('training, version 1').uncheck();
     await expectSound(watched);
     await page.getByLabel('Name').fill('Season 2');
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await leaving(page).waitFor();
+    await confirmInDialog(page, 'Stay');
     await page.getByRole('button', { name: 'Create the deployment' }).click();
     await page.waitForURL(/\/live/);
     await page.goto(page.url().replace(/\/live.*/, '/run'));

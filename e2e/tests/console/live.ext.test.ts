@@ -1,5 +1,6 @@
 import type { Deployment, Orrery } from '@orrery/sdk';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { confirmInDialog } from '../../src/console/confirm-in-dialog.js';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
 import type { WatchedPage } from '../../src/console/watch-page.js';
@@ -181,6 +182,10 @@ describeWithProgram('chromium', 'a deployment in the console', () => {
     await page.getByRole('button', { name: 'New instance' }).click();
     const dialog = page.getByRole('dialog', { name: 'New instance' });
     await dialog.getByLabel('Instance id').fill('DUSK');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Close without saving?' }).waitFor();
+    await confirmInDialog(page, 'Stay');
+    expect(await dialog.getByLabel('Instance id').inputValue()).toBe('DUSK');
     await dialog.getByLabel('stamina').fill('500');
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByLabel('stamina').and(page.locator('[aria-invalid=true]')).waitFor();

@@ -6,10 +6,11 @@ import { chainsQuery } from '../api/pushes.js';
 import type { Event } from '../api/records.js';
 import { useOrrery } from '../session/use-session.js';
 import { Button } from '../ui/button.js';
-import { Actions, Dialog } from '../ui/dialog.js';
+import { Actions } from '../ui/dialog.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { CheckField, SelectField, TextField } from '../ui/field.js';
 import { Form } from '../ui/form.js';
+import { FormDialog } from '../ui/form-dialog.js';
 import { draftOfFilter, filterOf, type OnchainDraft, type PartDraft } from './onchain-draft.js';
 import { useBindingRequests } from './use-binding-requests.js';
 import { useDeploymentRef } from './use-deployment-ref.js';
@@ -42,7 +43,11 @@ export function BindingDialog({ binding, unbound, onClose, onDone }: BindingDial
     save.mutate();
   };
   return (
-    <Dialog title={binding === undefined ? 'Bind an event' : `Binding of ${event}`} open onClose={onClose}>
+    <FormDialog
+      title={binding === undefined ? 'Bind an event' : `Binding of ${event}`}
+      open
+      onClose={onClose}
+    >
       <Form onSubmit={submit} className="grid gap-4">
         {binding === undefined && (
           <SelectField
@@ -66,7 +71,7 @@ export function BindingDialog({ binding, unbound, onClose, onDone }: BindingDial
           </Button>
         </Actions>
       </Form>
-    </Dialog>
+    </FormDialog>
   );
 }
 

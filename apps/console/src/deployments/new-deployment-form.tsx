@@ -12,6 +12,7 @@ import { ErrorNote, problemAt, problemsOf } from '../ui/error-note.js';
 import { CheckField, NumberField } from '../ui/field.js';
 import { fieldsOf } from '../ui/field-labels.js';
 import { Form } from '../ui/form.js';
+import { LeaveGuard } from '../ui/leave-guard.js';
 import { readNumber } from '../ui/number-text.js';
 import { Card } from '../ui/page.js';
 import { EventChoice } from './event-choice.js';
@@ -33,6 +34,8 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
   const [isLocked, setLocked] = useState(false);
   const [at, setAt] = useState(seq === undefined ? '' : String(seq));
   const create = useCreation(world);
+  const entered = JSON.stringify([settings, [...versions].sort(), isLocked, at]);
+  const [begun] = useState(entered);
   const fields = { draft: settings, onChange: setSettings, error: create.error };
   const submit = () => {
     const sourceSeq = readNumber(at);
@@ -46,6 +49,7 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
   };
   return (
     <Card>
+      <LeaveGuard isChanged={entered !== begun} />
       <Form onSubmit={submit} className="grid grid-cols-1 gap-5">
         {source && (
           <NumberField
@@ -143,6 +147,7 @@ function useCreation(world: string) {
       await navigate({
         to: '/worlds/$world/deployments/$deployment/live',
         params: { world, deployment: address },
+        ignoreBlocker: true,
       });
     },
   });

@@ -9,6 +9,7 @@ import { Actions } from '../ui/dialog.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { fieldsOf } from '../ui/field-labels.js';
 import { Form } from '../ui/form.js';
+import { LeaveGuard } from '../ui/leave-guard.js';
 import { Card } from '../ui/page.js';
 import { Said } from '../ui/said.js';
 import { changedSettings, draftOfSettings, editsOf, type SettingsDraft } from './settings-draft.js';
@@ -48,6 +49,7 @@ export function SettingsForm({ deployment }: { deployment: Deployment }) {
   };
   return (
     <Card>
+      <LeaveGuard isChanged={isChanged} />
       <Form onSubmit={submit}>
         <div className="grid grid-cols-1 gap-4">
           <NameFields {...fields} />

@@ -150,7 +150,7 @@ function Deletion({ name, isLocked }: { name: string; isLocked: boolean }) {
   const navigate = useNavigate();
   const remove = async () => {
     await orrery.delete('/api/worlds/{worldAddress}/deployments/{address}', { path: deploymentPath(ref) });
-    await navigate({ to: '/worlds/$world', params: { world: ref.world } });
+    await navigate({ to: '/worlds/$world', params: { world: ref.world }, ignoreBlocker: true });
     cache.removeQueries({ queryKey: deploymentKey(ref) });
     await cache.invalidateQueries({ queryKey: deploymentsKey(ref.world) });
   };

@@ -2,11 +2,12 @@ import type { components } from '@orrery/sdk';
 import { useState } from 'react';
 import { useChange } from '../api/use-change.js';
 import { Button } from '../ui/button.js';
-import { Actions, Dialog } from '../ui/dialog.js';
+import { Actions } from '../ui/dialog.js';
 import { ErrorNote, problemAt } from '../ui/error-note.js';
 import { CheckField, SelectField, TextField } from '../ui/field.js';
 import { fieldsOf } from '../ui/field-labels.js';
 import { Form } from '../ui/form.js';
+import { FormDialog } from '../ui/form-dialog.js';
 
 type KeyBody = components['schemas']['CreateKey'];
 type Scope = KeyBody['scopes'][number];
@@ -47,7 +48,7 @@ export function NewKey({ own, onToken }: NewKeyProps) {
       <Button look="primary" disabled={!own.includes('keys')} onClick={() => setOpen(true)}>
         New key
       </Button>
-      <Dialog title="New API key" open={isOpen} onClose={close}>
+      <FormDialog title="New API key" open={isOpen} onClose={close}>
         <KeyForm
           own={own}
           pending={create.isPending}
@@ -55,7 +56,7 @@ export function NewKey({ own, onToken }: NewKeyProps) {
           onSubmit={(body) => create.mutate(body, { onSuccess: (key) => created(key.token) })}
           onCancel={close}
         />
-      </Dialog>
+      </FormDialog>
     </>
   );
 }

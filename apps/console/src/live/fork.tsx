@@ -5,11 +5,12 @@ import { deploymentPagesKey, deploymentQuery } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
 import { useOrrery } from '../session/use-session.js';
 import { Button } from '../ui/button.js';
-import { Actions, Dialog } from '../ui/dialog.js';
+import { Actions } from '../ui/dialog.js';
 import { ErrorNote, problemAt } from '../ui/error-note.js';
 import { TextField } from '../ui/field.js';
 import { fieldsOf } from '../ui/field-labels.js';
 import { Form } from '../ui/form.js';
+import { FormDialog } from '../ui/form-dialog.js';
 
 interface ForkProps {
   deployment: DeploymentRef;
@@ -25,13 +26,13 @@ export function Fork({ deployment, seq }: ForkProps) {
       <Button size="small" look="primary" disabled={seq < 1} onClick={() => setFrom(seq)}>
         Fork here
       </Button>
-      <Dialog
+      <FormDialog
         title={`Fork after entry ${from ?? seq}`}
         open={from !== undefined}
         onClose={() => setFrom(undefined)}
       >
         <ForkForm deployment={deployment} seq={from ?? seq} onClose={() => setFrom(undefined)} />
-      </Dialog>
+      </FormDialog>
     </>
   );
 }
@@ -57,6 +58,7 @@ function ForkForm({ deployment: { world, deployment }, seq, onClose }: ForkProps
       await navigate({
         to: '/worlds/$world/deployments/$deployment/live',
         params: { world, deployment: address },
+        ignoreBlocker: true,
       });
     },
   });

@@ -9,10 +9,11 @@ import { MemberControls } from '../run/input-form.js';
 import { placeWords } from '../run/place-words.js';
 import { useOrrery } from '../session/use-session.js';
 import { Button } from '../ui/button.js';
-import { Actions, Dialog } from '../ui/dialog.js';
+import { Actions } from '../ui/dialog.js';
 import { ErrorNote, problemAt, problemsOf } from '../ui/error-note.js';
 import { SelectField, TextField } from '../ui/field.js';
 import { Form } from '../ui/form.js';
+import { FormDialog } from '../ui/form-dialog.js';
 import { formOfState } from './attribute-form.js';
 
 type InstanceBody = components['schemas']['NewEntityInstance'];
@@ -36,14 +37,14 @@ export function NewInstance({ deployment, schemas, schema }: NewInstanceProps) {
       <Button size="small" onClick={() => setOpen(true)}>
         New instance
       </Button>
-      <Dialog title="New instance" open={isOpen} onClose={() => setOpen(false)}>
+      <FormDialog title="New instance" open={isOpen} onClose={() => setOpen(false)}>
         <InstanceForm
           deployment={deployment}
           schemas={schemas}
           begin={begin ?? first.name}
           onClose={() => setOpen(false)}
         />
-      </Dialog>
+      </FormDialog>
     </>
   );
 }

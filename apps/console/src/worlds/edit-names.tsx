@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { useChange } from '../api/use-change.js';
 import { Button } from '../ui/button.js';
-import { Dialog } from '../ui/dialog.js';
+import { FormDialog } from '../ui/form-dialog.js';
 import { NameForm, type NameValues } from './name-form.js';
 
 interface EditNamesProps {
@@ -26,7 +26,7 @@ export function EditNames({ title, values, hint, save, show }: EditNamesProps) {
   return (
     <>
       <Button onClick={() => setOpen(true)}>Edit</Button>
-      <Dialog title={title} open={isOpen} onClose={() => setOpen(false)}>
+      <FormDialog title={title} open={isOpen} onClose={() => setOpen(false)}>
         <NameForm
           values={values}
           verb="Save"
@@ -36,7 +36,7 @@ export function EditNames({ title, values, hint, save, show }: EditNamesProps) {
           onSubmit={submit}
           onCancel={() => setOpen(false)}
         />
-      </Dialog>
+      </FormDialog>
     </>
   );
 }

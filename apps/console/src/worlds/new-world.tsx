@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useChange } from '../api/use-change.js';
 import { Button } from '../ui/button.js';
-import { Dialog } from '../ui/dialog.js';
+import { FormDialog } from '../ui/form-dialog.js';
 import { WorldForm, type WorldValues } from './world-form.js';
 
 /** A button that opens the form of a new world, and then the world. */
@@ -18,14 +18,15 @@ export function NewWorld({ look = 'primary' }: { look?: 'primary' | 'secondary' 
   );
   const submit = (values: WorldValues) =>
     create.mutate(values, {
-      onSuccess: ({ address }) => void navigate({ to: '/worlds/$world', params: { world: address } }),
+      onSuccess: ({ address }) =>
+        void navigate({ to: '/worlds/$world', params: { world: address }, ignoreBlocker: true }),
     });
   return (
     <>
       <Button look={look} onClick={() => setOpen(true)}>
         New world
       </Button>
-      <Dialog title="New world" open={isOpen} onClose={() => setOpen(false)}>
+      <FormDialog title="New world" open={isOpen} onClose={() => setOpen(false)}>
         <WorldForm
           verb="Create"
           pending={create.isPending}
@@ -33,7 +34,7 @@ export function NewWorld({ look = 'primary' }: { look?: 'primary' | 'secondary' 
           onSubmit={submit}
           onCancel={() => setOpen(false)}
         />
-      </Dialog>
+      </FormDialog>
     </>
   );
 }

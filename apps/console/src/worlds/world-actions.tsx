@@ -5,7 +5,7 @@ import { useChange, useRemoval } from '../api/use-change.js';
 import { worldKey } from '../api/worlds.js';
 import { Button } from '../ui/button.js';
 import { Confirm } from '../ui/confirm.js';
-import { Dialog } from '../ui/dialog.js';
+import { FormDialog } from '../ui/form-dialog.js';
 import { WorldForm, type WorldValues } from './world-form.js';
 
 /** What its owner can do with a world: edit, publish, delete. */
@@ -36,7 +36,7 @@ function EditWorld({ world, page }: { world: World; page: string }) {
   return (
     <>
       <Button onClick={() => setOpen(true)}>Edit</Button>
-      <Dialog title="Edit the world" open={isOpen} onClose={close}>
+      <FormDialog title="Edit the world" open={isOpen} onClose={close}>
         <WorldForm
           world={world}
           verb="Save"
@@ -45,7 +45,7 @@ function EditWorld({ world, page }: { world: World; page: string }) {
           onSubmit={(values) => save.mutate(values, { onSuccess: close })}
           onCancel={close}
         />
-      </Dialog>
+      </FormDialog>
     </>
   );
 }

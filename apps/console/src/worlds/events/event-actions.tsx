@@ -60,7 +60,11 @@ function EditEvent({ values, ...ref }: EventRef & { values: NameValues }) {
       hint="An event that a deployment binds keeps its name."
       save={save}
       show={(name) =>
-        navigate({ to: '/worlds/$world/events/$event', params: { world: ref.world, event: name } })
+        navigate({
+          to: '/worlds/$world/events/$event',
+          params: { world: ref.world, event: name },
+          ignoreBlocker: true,
+        })
       }
     />
   );

@@ -4,7 +4,7 @@ import { useChange } from '../../api/use-change.js';
 import { worldKey } from '../../api/worlds.js';
 import { Button } from '../../ui/button.js';
 import { Confirm } from '../../ui/confirm.js';
-import { Dialog } from '../../ui/dialog.js';
+import { FormDialog } from '../../ui/form-dialog.js';
 import { type bodyOf, draftOf, EMPTY } from './attribute-draft.js';
 import { AttributeForm } from './attribute-form.js';
 
@@ -34,7 +34,7 @@ export function NewAttribute(ref: SchemaRef) {
       <Button look="primary" onClick={() => setOpen(true)}>
         New attribute
       </Button>
-      <Dialog wide title={`New attribute of ${ref.schema}`} open={isOpen} onClose={close}>
+      <FormDialog wide title={`New attribute of ${ref.schema}`} open={isOpen} onClose={close}>
         <AttributeForm
           initial={EMPTY}
           verb="Create"
@@ -43,7 +43,7 @@ export function NewAttribute(ref: SchemaRef) {
           onSubmit={(body) => create.mutate(body, { onSuccess: close })}
           onCancel={close}
         />
-      </Dialog>
+      </FormDialog>
     </>
   );
 }
@@ -73,7 +73,7 @@ export function AttributeActions({ attribute, ...ref }: SchemaRef & { attribute:
       >
         Stored states keep their values; nothing checks them any more.
       </Confirm>
-      <Dialog wide title={`Attribute ${attribute.name}`} open={isOpen} onClose={close}>
+      <FormDialog wide title={`Attribute ${attribute.name}`} open={isOpen} onClose={close}>
         <AttributeForm
           initial={draftOf(attribute)}
           verb="Save"
@@ -82,7 +82,7 @@ export function AttributeActions({ attribute, ...ref }: SchemaRef & { attribute:
           onSubmit={(body) => save.mutate(body, { onSuccess: close })}
           onCancel={close}
         />
-      </Dialog>
+      </FormDialog>
     </span>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useChange } from '../../api/use-change.js';
 import { worldKey } from '../../api/worlds.js';
 import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
+import { FormDialog } from '../../ui/form-dialog.js';
 import { NameForm, type NameValues } from '../name-form.js';
 
 /** A button that opens the form of a new schema, and then the schema. */
@@ -23,7 +23,7 @@ export function NewSchema({ world, isFirst = false }: { world: string; isFirst?:
       <Button look={isFirst ? 'primary' : 'secondary'} onClick={() => setOpen(true)}>
         New schema
       </Button>
-      <Dialog title="New entity schema" open={isOpen} onClose={() => setOpen(false)}>
+      <FormDialog title="New entity schema" open={isOpen} onClose={() => setOpen(false)}>
         <NameForm
           verb="Create"
           hint="Such as horse. Its attributes come next."
@@ -33,11 +33,15 @@ export function NewSchema({ world, isFirst = false }: { world: string; isFirst?:
           onSubmit={(values) =>
             create.mutate(values, {
               onSuccess: ({ name }) =>
-                void navigate({ to: '/worlds/$world/schemas/$schema', params: { world, schema: name } }),
+                void navigate({
+                  to: '/worlds/$world/schemas/$schema',
+                  params: { world, schema: name },
+                  ignoreBlocker: true,
+                }),
             })
           }
         />
-      </Dialog>
+      </FormDialog>
     </>
   );
 }

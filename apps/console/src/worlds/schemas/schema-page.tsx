@@ -96,7 +96,11 @@ function EditSchema({ values, ...ref }: SchemaRef & { values: NameValues }) {
       hint="A schema that a version names, or that has instances, keeps its name."
       save={save}
       show={(name) =>
-        navigate({ to: '/worlds/$world/schemas/$schema', params: { world: ref.world, schema: name } })
+        navigate({
+          to: '/worlds/$world/schemas/$schema',
+          params: { world: ref.world, schema: name },
+          ignoreBlocker: true,
+        })
       }
     />
   );
