@@ -91,6 +91,33 @@ describe('reading', () => {
     expect(problems.get('/extra')).toMatch(/^This is not JSON/);
   });
 
+  it('says of all fields at once what is missing, no value, or outside the bounds that its hint names', () => {
+    const root = rootOf({
+      type: 'object',
+      required: ['price', 'amount', 'odds', 'name', 'tags', 'good'],
+      properties: {
+        price: { type: 'integer' },
+        amount: { type: 'integer', minimum: 1, maximum: 20 },
+        odds: { type: 'number', exclusiveMinimum: 0 },
+        name: { type: 'string', minLength: 2, maxLength: 3 },
+        tags: { type: 'array', items: { type: 'string', maxLength: 1 }, minItems: 2 },
+        good: { type: 'string' },
+      },
+    });
+    const draft = { price: '1.5', amount: '99', odds: '0', name: '🐎', tags: ['ab'], good: '' };
+    expect([...readDraft(root, draft).problems]).toEqual([
+      ['/price', 'Give a whole number.'],
+      ['/amount', 'Give at most 20.'],
+      ['/odds', 'Give more than 0.'],
+      ['/name', 'Give at least 2 characters.'],
+      ['/tags', 'Give at least 2 items.'],
+      ['/tags/0', 'Give at most 1 characters.'],
+      ['/good', 'Give a value.'],
+    ]);
+    const good = { price: '1', amount: '20', odds: '0.1', name: '🐎🐎🐎', tags: ['a', ''], good: 'x' };
+    expect(readDraft(root, good).problems.size).toBe(0);
+  });
+
   it('points into lists and at names with a slash', () => {
     const root = rootOf({ 'a/b~c': 'integer[]' });
     expect([...readDraft(root, { 'a/b~c': ['1', 'x'] }).problems.keys()]).toEqual(['/a~1b~0c/1']);

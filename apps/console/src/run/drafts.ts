@@ -1,6 +1,7 @@
 import type { JsonObject } from '@orrery/sdk';
 import { numberIn } from '../ui/number-text.js';
-import type { Field, ListField, Member, ObjectField } from './fields.js';
+import { whyOutside } from './bounds.js';
+import type { Field, ListField, Member, NumberField, ObjectField, TextField } from './fields.js';
 import { below, isObject } from './json.js';
 
 /**
@@ -79,7 +80,7 @@ export function objectDraft({ members }: ObjectField, value: unknown): ObjectDra
   return draft;
 }
 
-/** The input that a draft stands for, and what cannot be read in it. The rest is checked by the service. */
+/** The input that a draft stands for, and what cannot be read in it. Further rules are the service's. */
 export function readDraft(root: ObjectField, draft: ObjectDraft): { value: JsonObject; problems: Problems } {
   const problems = new Map<string, string>();
   return { value: readObject(root, draft, '', problems), problems };
@@ -109,7 +110,7 @@ function readMember({ field, isRequired }: Member, draft: Draft, at: string, pro
 /** An item was added by hand: an empty text is meant. */
 const readItem = (field: Field, draft: Draft, at: string, problems: Collected): unknown =>
   field.kind === 'text' && draft === ''
-    ? ''
+    ? readText(field, '', at, problems)
     : readMember({ name: '', isRequired: true, field }, draft, at, problems);
 
 function readValue(field: Field, draft: Draft, at: string, problems: Collected): unknown {
@@ -117,11 +118,11 @@ function readValue(field: Field, draft: Draft, at: string, problems: Collected):
     case 'object':
       return readObject(field, (draft ?? {}) as ObjectDraft, at, problems);
     case 'list':
-      return ((draft ?? []) as readonly Draft[]).map((item, index) =>
-        readItem(field.item, item, below(at, index), problems),
-      );
+      return readList(field, (draft ?? []) as readonly Draft[], at, problems);
+    case 'text':
+      return readText(field, String(draft), at, problems);
     case 'number':
-      return readNumber(String(draft), field.isWhole, at, problems);
+      return readNumber(field, String(draft), at, problems);
     case 'choice':
       return JSON.parse(String(draft));
     case 'json':
@@ -131,10 +132,31 @@ function readValue(field: Field, draft: Draft, at: string, problems: Collected):
   }
 }
 
-function readNumber(text: string, isWhole: boolean, at: string, problems: Collected): number | undefined {
+function readNumber(
+  { isWhole, bounds }: NumberField,
+  text: string,
+  at: string,
+  problems: Collected,
+): number | undefined {
   const number = numberIn(text, isWhole);
   if (number === undefined) problems.set(at, isWhole ? 'Give a whole number.' : 'Give a number.');
+  else note(problems, at, whyOutside(number, bounds));
   return number;
+}
+
+function readText({ bounds }: TextField, text: string, at: string, problems: Collected): string {
+  // The service counts characters, not the UTF-16 units of `length`.
+  note(problems, at, whyOutside([...text].length, bounds, 'characters'));
+  return text;
+}
+
+function readList(field: ListField, items: readonly Draft[], at: string, problems: Collected): unknown[] {
+  note(problems, at, whyOutside(items.length, field.bounds, 'items'));
+  return items.map((item, index) => readItem(field.item, item, below(at, index), problems));
+}
+
+function note(problems: Collected, at: string, problem: string | undefined): void {
+  if (problem !== undefined) problems.set(at, problem);
 }
 
 function readJson(text: string, at: string, problems: Collected): unknown {

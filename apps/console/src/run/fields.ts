@@ -7,11 +7,24 @@ interface Described {
   readonly initial?: unknown;
 }
 
-export interface TextField extends Described {
+/** Bounds of a number, or of how long a text or a list is. The hint names them, the form checks them. */
+export interface Bounds {
+  readonly least?: number;
+  readonly most?: number;
+  /** Exclusive. */
+  readonly above?: number;
+  /** Exclusive. */
+  readonly below?: number;
+}
+interface Bounded extends Described {
+  readonly bounds?: Bounds;
+}
+
+export interface TextField extends Bounded {
   readonly kind: 'text';
   readonly isLong: boolean;
 }
-export interface NumberField extends Described {
+export interface NumberField extends Bounded {
   readonly kind: 'number';
   readonly isWhole: boolean;
 }
@@ -27,7 +40,7 @@ export interface ObjectField extends Described {
   readonly kind: 'object';
   readonly members: readonly Member[];
 }
-export interface ListField extends Described {
+export interface ListField extends Bounded {
   readonly kind: 'list';
   readonly item: Field;
 }

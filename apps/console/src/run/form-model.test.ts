@@ -91,6 +91,7 @@ describe('a JSON Schema', () => {
         kind: 'text',
         title: 'Name',
         hint: '1 to 20 characters, matches ^[A-Z]',
+        bounds: { least: 1, most: 20 },
         isLong: false,
         isRequired: true,
       },
@@ -98,11 +99,25 @@ describe('a JSON Schema', () => {
         kind: 'text',
         description: 'As long as you like.',
         hint: 'at most 2000 characters',
+        bounds: { most: 2000 },
         isLong: true,
         isRequired: false,
       },
-      laps: { kind: 'number', isWhole: true, hint: '1 to 9', initial: 3, isRequired: false },
-      odds: { kind: 'number', isWhole: false, hint: 'above 0, a multiple of 0.5', isRequired: false },
+      laps: {
+        kind: 'number',
+        isWhole: true,
+        hint: '1 to 9',
+        bounds: { least: 1, most: 9 },
+        initial: 3,
+        isRequired: false,
+      },
+      odds: {
+        kind: 'number',
+        isWhole: false,
+        hint: 'above 0, a multiple of 0.5',
+        bounds: { above: 0 },
+        isRequired: false,
+      },
       night: { kind: 'boolean', initial: true, isRequired: false },
     });
   });
@@ -120,6 +135,7 @@ describe('a JSON Schema', () => {
     expect(fieldOf({ type: 'array', items: point, minItems: 1, uniqueItems: true })).toEqual({
       kind: 'list',
       hint: 'at least 1 items, each once',
+      bounds: { least: 1 },
       item: {
         kind: 'object',
         members: [{ name: 'x', isRequired: true, field: { kind: 'number', isWhole: false } }],

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@orrery/sdk';
-import type { Field } from './fields.js';
+import type { Bounds, Field } from './fields.js';
 import { isObject } from './json.js';
 
 /** Keywords that no control can show: such values are entered as JSON. */
@@ -68,7 +68,8 @@ function textField({ maxLength, minLength, pattern, format }: JsonObject): Field
     typeof pattern === 'string' && `matches ${pattern}`,
     typeof format === 'string' && format,
   ]);
-  return { kind: 'text', isLong: Number(maxLength) > LONG_TEXT, ...hint };
+  const bounds = boundsOf({ least: minLength, most: maxLength });
+  return { kind: 'text', isLong: Number(maxLength) > LONG_TEXT, ...hint, ...bounds };
 }
 
 function numberField(schema: JsonObject): Field {
@@ -79,7 +80,13 @@ function numberField(schema: JsonObject): Field {
     typeof exclusiveMaximum === 'number' && `below ${exclusiveMaximum}`,
     typeof multipleOf === 'number' && `a multiple of ${multipleOf}`,
   ]);
-  return { kind: 'number', isWhole: schema['type'] === 'integer', ...hint };
+  const bounds = boundsOf({
+    least: minimum,
+    most: maximum,
+    above: exclusiveMinimum,
+    below: exclusiveMaximum,
+  });
+  return { kind: 'number', isWhole: schema['type'] === 'integer', ...hint, ...bounds };
 }
 
 function objectField(schema: JsonObject, unfolding: Unfolding, path: readonly string[]): Field {
@@ -99,7 +106,8 @@ function listField(schema: JsonObject, unfolding: Unfolding, path: readonly stri
   const { items, minItems, maxItems, uniqueItems } = schema;
   if (!isObject(items)) return { kind: 'json', hint: 'a list' };
   const hint = hintOf([range(minItems, maxItems, 'items'), uniqueItems === true && 'each once']);
-  return { kind: 'list', item: fieldOf(items, unfolding, path), ...hint };
+  const bounds = boundsOf({ least: minItems, most: maxItems });
+  return { kind: 'list', item: fieldOf(items, unfolding, path), ...hint, ...bounds };
 }
 
 function described({ title, description, default: initial }: JsonObject) {
@@ -141,4 +149,10 @@ function range(least: unknown, most: unknown, unit = ''): string | false {
 function hintOf(parts: readonly (string | false)[]): { hint?: string } {
   const said = parts.filter((part) => part !== false);
   return said.length === 0 ? {} : { hint: said.join(', ') };
+}
+
+/** Those that are numbers. */
+function boundsOf(given: { readonly [Bound in keyof Bounds]: unknown }): { bounds?: Bounds } {
+  const bounds = Object.entries(given).filter(([, bound]) => typeof bound === 'number');
+  return bounds.length === 0 ? {} : { bounds: Object.fromEntries(bounds) };
 }
