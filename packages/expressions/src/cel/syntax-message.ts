@@ -1,6 +1,6 @@
 import type { ParseError } from '@marcbachmann/cel-js';
-import { asSentence } from '../error-text.js';
-import { operatorHint } from './other-languages.js';
+import { asSentence, quoted } from '../error-text.js';
+import { syntaxHint } from './other-languages.js';
 
 /** cel-js's names for what it reads, in the characters that authors write. */
 const WRITTEN: Readonly<Record<string, string>> = {
@@ -14,6 +14,20 @@ const WRITTEN: Readonly<Record<string, string>> = {
   COLON: '":"',
   COMMA: '","',
   DOT: '"."',
+  PLUS: '"+"',
+  MINUS: '"-"',
+  MULTIPLY: '"*"',
+  DIVIDE: '"/"',
+  MODULO: '"%"',
+  LT: '"<"',
+  LE: '"<="',
+  GT: '">"',
+  GE: '">="',
+  EQ: '"=="',
+  NE: '"!="',
+  AND: '"&&"',
+  OR: '"||"',
+  NOT: '"!"',
   QUESTION: '"?"',
   IN: '"in"',
   IDENTIFIER: 'a name',
@@ -25,14 +39,14 @@ const WRITTEN: Readonly<Record<string, string>> = {
 export function syntaxMessage(error: ParseError, source: string): string {
   if (source.trim() === '') return 'The placeholder is empty: write an expression, as in {{ input.id }}.';
   const start = error.range?.start ?? 0;
-  const known = wordAsName(source, start) ?? operatorHint(source, start) ?? stopAt(source, start);
-  return known ?? asSentence(inWords(error.summary));
+  const known = wordAsName(source, start) ?? syntaxHint(source, start) ?? stopAt(source, start);
+  return known ?? leftOver(error, source, start) ?? asSentence(inWords(error.summary));
 }
 
 /** `input.in`, `input.1st`: no identifiers, so these names are reached in brackets. */
 function wordAsName(source: string, start: number): string | undefined {
   const before = /([\w.]+)\.\s*$/.exec(endOf(source, start))?.[1];
-  const word = /^\w+/.exec(source.slice(start))?.[0];
+  const word = /^[\w$]+/.exec(source.slice(start))?.[0];
   if (before === undefined || word === undefined) return undefined;
   return `"${word}" cannot follow a dot, since it is a word of the language or no identifier: write ${before}["${word}"].`;
 }
@@ -42,6 +56,13 @@ export const endOf = (source: string, start: number): string => source.slice(Mat
 
 function stopAt(source: string, start: number): string | undefined {
   return source.slice(start).trim() === '' ? 'The expression ends too early.' : undefined;
+}
+
+/** cel-js names the last character of what is left over, such as the `D` of `AND`. */
+function leftOver({ summary }: ParseError, source: string, start: number): string | undefined {
+  if (!summary.startsWith("Unexpected character: '")) return undefined;
+  const word = /^(?:\w+|.)/su.exec(source.slice(start))?.[0];
+  return `Unexpected "${quoted(word ?? '')}" after a complete expression.`;
 }
 
 const inWords = (summary: string): string =>

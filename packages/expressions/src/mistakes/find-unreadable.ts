@@ -1,4 +1,5 @@
 import { didYouMean, type FieldProblem, fieldProblem, toNfc } from '@orrery/contracts';
+import { sizeHint } from '../cel/other-languages.js';
 import { quoted } from '../error-text.js';
 import type { CompiledContract } from '../schemas/compile-contract.js';
 import { firstMissingStep, type MissingStep } from '../schemas/covers-path.js';
@@ -26,8 +27,11 @@ function writtenSteps({ steps }: TemplateReference): string[] {
 }
 
 function undeclared(steps: readonly string[], { index, declared }: MissingStep): string {
+  const [key = ''] = steps.slice(index);
   const path = steps.slice(0, index + 1).join('.');
-  return `The inputSchema has no "${quoted(path)}".${didYouMean(steps[index] ?? '', declared)}`;
+  const isPart = index > 0 && declared.length === 0;
+  const size = isPart ? sizeHint(key, ['input', ...steps.slice(0, index)].join('.')) : '';
+  return `The inputSchema has no "${quoted(path)}".${didYouMean(key, declared)}${size}`;
 }
 
 /** Reads of `entities.<schema>` where `readEntities` does not read the schema, so that it is not there. */

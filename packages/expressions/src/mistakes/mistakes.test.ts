@@ -63,6 +63,7 @@ describe('inputs that the inputSchema lacks', () => {
     winner: 'string',
     car: { speed: 'float' },
     'horse-id': 'string',
+    tags: 'string[]',
     free: 'json',
   });
   const undeclared = (text: string) => told(findUndeclaredInputs(templateReferences({ a: text }), contract));
@@ -72,6 +73,15 @@ describe('inputs that the inputSchema lacks', () => {
     [
       '{{input.car.sped}}',
       ['/a: Line 1, column 3: The inputSchema has no "car.sped". Did you mean "speed"?'],
+    ],
+    [
+      '{{ input.tags.length }} {{ input.winner.size }} {{ input.length }} {{ input.car.length }}',
+      [
+        '/a: Line 1, column 4: The inputSchema has no "tags.length". Write "size(input.tags)".',
+        '/a: Line 1, column 28: The inputSchema has no "winner.size". Write "size(input.winner)".',
+        '/a: Line 1, column 52: The inputSchema has no "length".',
+        '/a: Line 1, column 71: The inputSchema has no "car.length".',
+      ],
     ],
     [
       '{{ has(input.bonus) ? input.bonus : 0 }}',

@@ -14,7 +14,7 @@ function compilePieces(text: string, pointer: string, compiler: TemplateCompiler
   const found = findPlaceholders(text);
   if (!found.ok) {
     const position = positionIn(text, found.start);
-    const message = `${position}: the placeholder is not closed with }}. It begins with ${quoted(text.slice(found.start), 120)}`;
+    const message = `${position}: the placeholder is not closed with }}, or a text in it not with its quote. It begins with ${quoted(text.slice(found.start), 120)}`;
     addProblem(compiler, pointer, 'template_syntax', message);
     return undefined;
   }

@@ -30,6 +30,14 @@ const functions: ReadonlyMap<string, Native> = new Map<string, Native>([
 
 const methods: ReadonlyMap<string, Native> = new Map([['size/0', sizeOf], ...textMethods, ...timeMethods]);
 
+/** For what may be meant by a name that is none of them. */
+export const functionNames: readonly string[] = [
+  ...[...functions.keys(), ...methods.keys()].map((key) => key.slice(0, key.indexOf('/'))),
+  ...[...mathFunctions.keys()].map((key) => `math.${key.slice(0, key.indexOf('/'))}`),
+  ...[...variadicMath.keys()].map((key) => `math.${key}`),
+  ...['has', 'map', 'filter', 'all', 'exists', 'exists_one'],
+];
+
 /** Functions are named with their number of arguments: `size(x)` is `size/1`. */
 export const functionNamed = (name: string, args: number): Native | undefined =>
   functions.get(`${name}/${args}`);

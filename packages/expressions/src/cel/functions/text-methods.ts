@@ -69,8 +69,11 @@ function searchIn(frame: Frame, text: string, searched: string): TextSearch {
   return new TextSearch(text, searched);
 }
 
-const contains: Native = (frame, [receiver, searched]) =>
-  searchIn(frame, asText(receiver), asText(searched)).first(0) >= 0;
+const contains: Native = (frame, [receiver, searched]) => {
+  if (Array.isArray(receiver))
+    return fail('The function "contains" expects text. For a list write "x in list".');
+  return searchIn(frame, asText(receiver), asText(searched)).first(0) >= 0;
+};
 
 const indexOf: Native = (frame, [receiver, searched, from]) => {
   const text = asText(receiver);

@@ -1,6 +1,6 @@
 import { quoted } from '../../error-text.js';
 import { fail, spend } from '../frame.js';
-import { wordFor } from '../values/cel-value.js';
+import { type CelValue, wordFor } from '../values/cel-value.js';
 import { Duration, NANOS_PER_SECOND, Timestamp } from '../values/moments.js';
 import { asText, type Native } from './native.js';
 
@@ -14,19 +14,25 @@ const partOf =
   (frame, [value = null, zone]) => {
     if (value instanceof Duration && perUnit !== undefined && zone === undefined)
       return value.nanos / perUnit;
-    if (!(value instanceof Timestamp)) return fail(`The function expects a time, not ${wordFor(value)}.`);
+    if (!(value instanceof Timestamp)) return noTime(value);
     const utc = Number(floorDiv(value.nanos, MILLIS));
     if (zone === undefined) return BigInt(ofTime(new Date(utc)));
     spend(frame, ZONE_COST);
     return BigInt(ofTime(new Date(utc + offsetSeconds(asText(zone), utc) * 1000)));
   };
 
+const noTime = (value: CelValue): never =>
+  fail(
+    `The function expects a time, not ${wordFor(value)}.` +
+      (typeof value === 'string' ? ' Write "timestamp(x)" around a text.' : ''),
+  );
+
 const floorDiv = (value: bigint, by: bigint): bigint =>
   value < 0n && value % by !== 0n ? value / by - 1n : value / by;
 
 const milliseconds: Native = (_, [value = null]) => {
   if (value instanceof Duration) return (value.nanos % NANOS_PER_SECOND) / MILLIS;
-  if (!(value instanceof Timestamp)) return fail(`The function expects a time, not ${wordFor(value)}.`);
+  if (!(value instanceof Timestamp)) return noTime(value);
   return BigInt(new Date(Number(floorDiv(value.nanos, MILLIS))).getUTCMilliseconds());
 };
 

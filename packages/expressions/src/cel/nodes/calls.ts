@@ -1,9 +1,10 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
+import { didYouMean } from '@orrery/contracts';
 import { type CompileContext, fault, type NodeOf } from '../compile-context.js';
 import type { Expression, Frame } from '../frame.js';
 import type { Native } from '../functions/native.js';
-import { functionNamed, mathFunction, methodNamed } from '../functions/table.js';
-import { counterpartOf } from '../other-languages.js';
+import { functionNamed, functionNames, mathFunction, methodNamed } from '../functions/table.js';
+import { functionHint } from '../other-languages.js';
 import type { CelValue } from '../values/cel-value.js';
 import { loopNamed } from './loops.js';
 import { compileHas } from './reading.js';
@@ -84,10 +85,10 @@ function writtenName(name: string, receiver: ASTNode, { names, locals }: Compile
 }
 
 function unknownFunction(name: string, args: readonly ASTNode[], node: ASTNode): never {
-  const counterpart = counterpartOf(name);
-  if (counterpart !== undefined)
-    return fault('unknown_function', `There is no function "${name}". Write "${counterpart}".`, node);
+  const hint = functionHint(name, args.length);
+  if (hint !== undefined) return fault('unknown_function', `There is no function "${name}". ${hint}`, node);
   const count = `${args.length} ${args.length === 1 ? 'argument' : 'arguments'}`;
-  const meant = mathFunction(name, args.length) === undefined ? '' : ` Did you mean "math.${name}"?`;
+  const isMath = mathFunction(name, args.length) !== undefined;
+  const meant = isMath ? ` Did you mean "math.${name}"?` : didYouMean(name, functionNames);
   return fault('unknown_function', `There is no function "${name}" with ${count}.${meant}`, node);
 }

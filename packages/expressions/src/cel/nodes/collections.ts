@@ -1,5 +1,6 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
 import { quoted } from '../../error-text.js';
-import type { CompileContext, NodeOf } from '../compile-context.js';
+import { type CompileContext, ExpressionFault, fault, type NodeOf } from '../compile-context.js';
 import { type Expression, type Frame, fail } from '../frame.js';
 import { type CelMap, keyToText } from '../values/cel-value.js';
 
@@ -12,9 +13,19 @@ export function compileList(node: NodeOf<'list'>, context: CompileContext): Expr
 /** `{"a": 1}`: keys become text, as in JSON; the same key twice is a failure. */
 export function compileMap(node: NodeOf<'map'>, context: CompileContext): Expression {
   const entries = node.args.map(
-    ([key, value]) => [context.compile(key, context), context.compile(value, context)] as const,
+    ([key, value]) => [compileKey(key, context), context.compile(value, context)] as const,
   );
   return (frame) => buildMap(entries, frame);
+}
+
+/** `{a: 1}` of JavaScript reads its key from a name. */
+function compileKey(key: ASTNode, context: CompileContext): Expression {
+  try {
+    return context.compile(key, context);
+  } catch (error) {
+    if (key.op !== 'id' || !(error instanceof ExpressionFault)) throw error;
+    return fault(error.code, `${error.message} A key is a text: write "{"${quoted(key.args)}": …}".`, key);
+  }
 }
 
 function buildMap(entries: readonly (readonly [Expression, Expression])[], frame: Frame): CelMap {

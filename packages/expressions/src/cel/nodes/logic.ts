@@ -19,7 +19,13 @@ export function attempt(expression: Expression, frame: Frame): Outcome {
 }
 
 export const toBoolean = (value: CelValue): boolean =>
-  typeof value === 'boolean' ? value : fail(`A condition must be true or false, not ${wordFor(value)}.`);
+  typeof value === 'boolean'
+    ? value
+    : fail(
+        () =>
+          `A condition must be true or false, not ${wordFor(value)}. Compare the value, as in "input.n > 0"; ` +
+          'a default for an absent one is "has(input.n) ? input.n : 0".',
+      );
 
 /** `a && b` and `a || b` are symmetric in CEL: either operand may decide, even when the other one fails. */
 function compileLogic(node: NodeOf<'&&' | '||'>, context: CompileContext, deciding: boolean): Expression {

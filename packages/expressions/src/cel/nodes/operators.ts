@@ -81,7 +81,15 @@ function addMoments(left: CelValue, right: CelValue): CelValue {
   if (left instanceof Timestamp && right instanceof Duration) return new Timestamp(left.nanos + right.nanos);
   if (left instanceof Duration && right instanceof Timestamp) return new Timestamp(left.nanos + right.nanos);
   if (left instanceof Duration && right instanceof Duration) return new Duration(left.nanos + right.nanos);
-  return fail(`Cannot add ${wordFor(left)} and ${wordFor(right)}.`);
+  return fail(() => `Cannot add ${wordFor(left)} and ${wordFor(right)}.${sumHint(left, right)}`);
+}
+
+function sumHint(left: CelValue, right: CelValue): string {
+  if (Array.isArray(left)) return ' A list takes a list: write "[x]" around an element.';
+  const isText = typeof left === 'string' || typeof right === 'string';
+  return isText
+    ? ' Write "string(x)" around what is no text, or "double(x)" around a text with a number.'
+    : '';
 }
 
 export function subtract(left: CelValue, right: CelValue): CelValue {

@@ -3,6 +3,7 @@ import { didYouMean, spaceAround } from '@orrery/contracts';
 import { quoted } from '../../error-text.js';
 import { type CompileContext, fault, type NodeOf } from '../compile-context.js';
 import { type Expression, fail } from '../frame.js';
+import { nameHint, sizeHint } from '../other-languages.js';
 import { CelType, TYPE_NAMES } from '../values/cel-type.js';
 import {
   type CelMap,
@@ -44,14 +45,19 @@ function readName(name: string): Expression {
   };
 }
 
-const unknownName = (name: string, { names, locals }: CompileContext): string =>
-  `The name "${name}" is not known.${didYouMean(name, [...locals, ...names])} Known here: ${[...locals, ...names].join(', ')}.`;
+function unknownName(name: string, { names, locals }: CompileContext): string {
+  const known = [...locals, ...names];
+  const hint = nameHint(name);
+  const meant = hint === undefined ? didYouMean(name, known) : ` ${hint}`;
+  return `The name "${name}" is not known.${meant} Known here: ${known.join(', ')}.`;
+}
 
 /** `a.b` */
 export function compileMember(node: NodeOf<'.'>, context: CompileContext): Expression {
   const [target, key] = node.args;
   const read = context.compile(target, context);
-  const place = placeOf(target, context);
+  const hint = sizeHint(key, textOf(target)) || loopHint(target, context);
+  const place = { ...placeOf(target, context), hint };
   return (frame) => memberOf(read(frame), key, place);
 }
 
@@ -68,7 +74,17 @@ interface Place {
   readonly kind: 'input' | 'entities' | 'schema' | 'instance' | 'other';
   /** The schema's name, where it is written out. */
   readonly schema?: string | undefined;
+  /** What to write where nothing has the key: text to follow a sentence. */
+  readonly hint?: string;
 }
+
+/** Loops over the instances of a schema have their ids in the variable. */
+const loopHint = (target: ASTNode, { locals }: CompileContext): string =>
+  target.op === 'id' && locals.includes(target.args)
+    ? ' A loop over an object goes over its keys, as in "entities.horse.filter(id, entities.horse[id].wins > 1)".'
+    : '';
+
+const textOf = ({ input, start, end }: ASTNode): string => input.slice(start, end);
 
 const OTHER: Place = { kind: 'other' };
 
@@ -93,7 +109,8 @@ export function writtenKey(node: NodeOf<'.'> | NodeOf<'[]'>): string | undefined
 
 /** A missing key is a failure: `has()` guards. */
 function memberOf(target: CelValue, key: string, place: Place): CelValue {
-  if (!isMap(target)) return fail(`Cannot read "${quoted(key)}" of ${wordFor(target)}.`);
+  if (!isMap(target))
+    return fail(() => `Cannot read "${quoted(key)}" of ${wordFor(target)}.${place.hint ?? ''}`);
   const own = ownKey(target, key);
   const value = own === undefined ? undefined : target[own];
   return value === undefined ? fail(() => absence(target, key, place)) : value;
@@ -101,7 +118,8 @@ function memberOf(target: CelValue, key: string, place: Place): CelValue {
 
 function absence(target: CelMap, key: string, place: Place): string {
   const hint = key.trim() === key ? didYouMean(key, Object.keys(target)) : ` ${spaceAround(key)}`;
-  return `${ABSENCES[place.kind](`"${quoted(key)}"`, place)}${hint}`;
+  const size = place.kind === 'schema' && hint === '' ? (place.hint ?? '') : hint;
+  return `${ABSENCES[place.kind](`"${quoted(key)}"`, place)}${size}`;
 }
 
 const ABSENCES: Readonly<Record<Place['kind'], (key: string, place: Place) => string>> = {
@@ -118,12 +136,16 @@ const ABSENCES: Readonly<Record<Place['kind'], (key: string, place: Place) => st
 };
 
 function elementOf(target: CelValue, index: CelValue, place: Place): CelValue {
+  if (typeof target === 'string' && isNumber(index))
+    return fail(`Cannot read "${index}" of text. Write "charAt(${index})" for a character.`);
   if (!Array.isArray(target))
     return memberOf(target, isMap(target) ? keyToText(index) : shownIndex(index), place);
   if (!isNumber(index) || !Number.isInteger(Number(index)))
     return fail('A list is indexed by a whole number.');
   const element = target[Number(index)];
-  return element === undefined ? fail(`The list of ${target.length} has no element ${index}.`) : element;
+  if (element !== undefined) return element;
+  const last = Number(index) < 0 ? ' The last one is "list[size(list) - 1]".' : '';
+  return fail(`The list of ${target.length} has no element ${index}.${last}`);
 }
 
 const shownIndex = (index: CelValue): string =>

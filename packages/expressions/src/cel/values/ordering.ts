@@ -16,7 +16,8 @@ export function compare(
   if (typeof a === 'boolean' && typeof b === 'boolean') return test(a, b);
   if (a instanceof Timestamp && b instanceof Timestamp) return test(a.nanos, b.nanos);
   if (a instanceof Duration && b instanceof Duration) return test(a.nanos, b.nanos);
-  return fail(`Cannot compare ${wordFor(a)} with ${wordFor(b)}.`);
+  const chain = typeof a === 'boolean' ? ' For "a < b < c" write "a < b && b < c".' : '';
+  return fail(`Cannot compare ${wordFor(a)} with ${wordFor(b)}.${chain}`);
 }
 
 /** UTF-16 order differs from code-point order only where one unit is a surrogate and the other lies above them. */
