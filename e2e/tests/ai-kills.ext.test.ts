@@ -16,10 +16,10 @@ import { sharedBy, untilOwned } from '../src/load/until-owned.js';
 
 /**
  * Short leases, so that a takeover takes seconds, and not so short that a busy machine loses one by itself: the model would
- * be asked again. A call's deadline that the model below exceeds.
+ * be asked again. A call's deadline that the model below exceeds, and that no other call does on a busy machine.
  */
-const env = { RATE_LIMITS: 'false', LEASE_TTL_MS: '3000', CALL_DEADLINE_MS: '2000' };
-const SLOW_MS = 3000;
+const env = { RATE_LIMITS: 'false', LEASE_TTL_MS: '3000', CALL_DEADLINE_MS: '5000' };
+const SLOW_MS = 6000;
 
 const judge = {
   name: 'judge',
