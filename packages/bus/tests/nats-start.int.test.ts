@@ -53,7 +53,10 @@ function suite(): void {
   it('that takes its connection and does not answer in time tries again', async () => {
     const nats = await serverAt({});
     process.kill(nats.pid, 'SIGSTOP');
-    const clock = firstWaiting(async () => process.kill(nats.pid, 'SIGCONT'));
+    const goOn = () => process.kill(nats.pid, 'SIGCONT');
+    // A stopped server does not end.
+    onTestFinished(() => void goOn());
+    const clock = firstWaiting(async () => goOn());
     await expectWorking(await start(nats.url, { clock }).bus);
   });
 
