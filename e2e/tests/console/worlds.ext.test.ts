@@ -169,7 +169,9 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await button(page, 'Create the version').click();
     await page.getByRole('row', { name: /^3 draft/ }).waitFor();
     // What the service warns of is said on the page that follows.
-    await page.getByRole('status').getByText('Did you mean "stamina"?').waitFor();
+    const warning = page.getByRole('status').getByText('Did you mean "stamina"?');
+    await warning.getByText('Template, stamena of horse:{{input.winner}}:').waitFor();
+    expect(await warning.textContent()).not.toContain('/mutationSettings');
   });
 
   it('marks what the API refuses in the template at its place, and saves what it takes', async () => {

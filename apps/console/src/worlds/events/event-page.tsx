@@ -11,6 +11,7 @@ import { Page } from '../../ui/page.js';
 import { Said } from '../../ui/said.js';
 import { isOwn } from '../is-own.js';
 import { EventActions } from './event-actions.js';
+import { versionPlace } from './version-labels.js';
 import { VersionTable } from './version-table.js';
 import { Versions } from './versions.js';
 
@@ -31,7 +32,7 @@ export function EventPage() {
           beside={<Badge>event</Badge>}
           actions={canEdit && <EventActions record={record} {...ref} />}
         >
-          <Said message={said} />
+          <Said message={said} nameOf={versionPlace} />
           <Await query={versions} what="the versions">
             {({ data }) =>
               data.length === 0 ? (

@@ -1,4 +1,5 @@
-import type { FieldLabels } from '../../ui/field-labels.js';
+import { placeWords } from '../../run/place-words.js';
+import { type FieldLabels, labelAt } from '../../ui/field-labels.js';
 
 /** What the parts of a version are called in its form, by pointers into its body. */
 export const VERSION_LABELS: FieldLabels = {
@@ -16,7 +17,17 @@ export const VERSION_LABELS: FieldLabels = {
   '/guards/deny': 'Attributes that stay',
   '/executionSettings': 'Who runs it',
   '/executionSettings/priceUsd': 'Price in US dollars',
+  '/executionSettings/cron': 'Schedule',
   '/executionSettings/cron/schedule': 'Schedule',
   '/executionSettings/cron/timezone': 'Time zone',
   '/executionSettings/cron/input': 'Input of each run',
 };
+
+/** A place in a version, also in the request that makes an event with it: `Template, wins of horse:{{input.winner}}`. */
+export function versionPlace(pointer: string): string | undefined {
+  const inBody = pointer.replace(/^\/firstVersion(?=\/|$)/, '');
+  const label = labelAt(VERSION_LABELS, inBody);
+  const part = Object.keys(VERSION_LABELS).findLast((one) => `${inBody}/`.startsWith(`${one}/`)) ?? inBody;
+  const place = placeWords(inBody.slice(part.length).replace(/^\/stateChanges(?=\/)/, ''));
+  return label === undefined || place === undefined ? label : `${label}, ${place}`;
+}

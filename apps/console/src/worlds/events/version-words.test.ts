@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { versionPlace } from './version-labels.js';
 import { guardWords, readWords } from './version-words.js';
 
 it('says which instances are read', () => {
@@ -20,4 +21,15 @@ it('says what guards allow, and nothing where there are none', () => {
   expect(guardWords({ create: true, delete: true }, false)).toEqual([]);
   expect(guardWords({ delete: false }, false)).toEqual(['It deletes no instance.']);
   expect(guardWords(null, true)).toEqual([]);
+});
+
+it('calls a place in a version what the form calls it', () => {
+  const key = 'horse:{{input.winner}}';
+  expect(versionPlace(`/firstVersion/mutationSettings/template/stateChanges/${key}/lod`)).toBe(
+    `Template, lod of ${key}`,
+  );
+  expect(versionPlace('/mutationSettings/template/result')).toBe('Template, result');
+  expect(versionPlace('/guards/deny/0')).toBe('Attributes that stay, 0');
+  expect(versionPlace('/executionSettings/priceUsd')).toBe('Price in US dollars');
+  expect(versionPlace('/elsewhere')).toBeUndefined();
 });
