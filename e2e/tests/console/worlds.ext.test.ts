@@ -209,7 +209,14 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await page.getByLabel('Schedule').and(page.locator('[aria-invalid=true]')).waitFor();
     await button(page, 'Save version 2').click();
     // What is refused is led to.
-    await page.getByLabel('Schedule').and(page.locator('[aria-invalid=true]:focus')).waitFor();
+    const refused = page.getByLabel('Schedule').and(page.locator('[aria-invalid=true]:focus'));
+    await refused.waitFor();
+    // It is said there, once: elsewhere the page only leads to it.
+    const bar = page.getByRole('alert').filter({ hasText: /It was not saved\. Look at: .*Schedule/ });
+    expect(await page.getByText(/not "61"/).count()).toBe(1);
+    await page.getByLabel('Started by').focus();
+    await bar.getByRole('button', { name: 'Show' }).click();
+    await refused.waitFor();
     await page.getByLabel('Schedule').fill('30 8 * * 1');
     await writeEditor(page, 'Input of each run', '{ "winner": "A" }');
     await expectSound(watched);

@@ -67,13 +67,17 @@ type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 /** Leads to the first field that is marked, once the answer to what was sent has marked it. */
 export function useFirstWrong(place: RefObject<HTMLElement | null>, error: unknown): void {
   useEffect(() => {
-    if (error === null || error === undefined) return;
-    const field = place.current?.querySelector<HTMLElement>('[aria-invalid=true], [data-invalid]');
-    // An editor is in a shadow root.
-    const control = field?.shadowRoot?.querySelector<HTMLElement>('[contenteditable]') ?? field;
-    control?.focus({ preventScroll: true });
-    field?.scrollIntoView({ block: 'center' });
+    if (error !== null && error !== undefined) showFirstWrong(place.current);
   }, [place, error]);
+}
+
+/** Leads to the first field that is marked. */
+export function showFirstWrong(place: HTMLElement | null): void {
+  const field = place?.querySelector<HTMLElement>('[aria-invalid=true], [data-invalid]');
+  // An editor is in a shadow root.
+  const control = field?.shadowRoot?.querySelector<HTMLElement>('[contenteditable]') ?? field;
+  control?.focus({ preventScroll: true });
+  field?.scrollIntoView({ block: 'center' });
 }
 
 /** Those that are required and empty, and those whose text stands for no value. */

@@ -7,7 +7,7 @@ import { worldKey } from '../../api/worlds.js';
 import { useOrrery } from '../../session/use-session.js';
 import { Await } from '../../ui/await.js';
 import { ButtonLink } from '../../ui/button.js';
-import { Required, useFirstWrong, useRequired } from '../../ui/form.js';
+import { Required, showFirstWrong, useFirstWrong, useRequired } from '../../ui/form.js';
 import { LeaveGuard } from '../../ui/leave-guard.js';
 import { Page } from '../../ui/page.js';
 import { SaveBar } from './save-bar.js';
@@ -98,6 +98,7 @@ function VersionEditor({ world, event, version, initial }: EditorProps) {
         pending={save.isPending}
         error={save.error}
         problems={problems}
+        onShow={() => showFirstWrong(required.part.current)}
         onSave={submit}
         cancel={<ButtonLink {...page}>Cancel</ButtonLink>}
       />

@@ -6,7 +6,7 @@ import { worldKey } from '../../api/worlds.js';
 import { ButtonLink } from '../../ui/button.js';
 import { problemAt } from '../../ui/error-note.js';
 import { TextField } from '../../ui/field.js';
-import { Required, useFirstWrong, useRequired } from '../../ui/form.js';
+import { Required, showFirstWrong, useFirstWrong, useRequired } from '../../ui/form.js';
 import { LeaveGuard } from '../../ui/leave-guard.js';
 import { Card, Page } from '../../ui/page.js';
 import { SaveBar } from './save-bar.js';
@@ -83,6 +83,7 @@ export function NewEventPage() {
         pending={create.isPending}
         error={create.error}
         problems={problems}
+        onShow={() => showFirstWrong(required.part.current)}
         onSave={save}
         cancel={
           <ButtonLink to="/worlds/$world" params={{ world }}>
