@@ -241,6 +241,7 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await button(page, 'Create the event').click();
     await page.getByLabel('Name').and(page.locator('[aria-invalid=true]')).waitFor();
     await page.getByLabel('Name').fill('story');
+    expect(await editor(page, 'Input').textContent()).toBe('');
     await writeEditor(page, 'Input', '{ "weather": "string" }');
     await button(page, 'Read a schema').click();
     await page.getByLabel('Decided by').selectOption('ai');
@@ -268,7 +269,18 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await page.getByRole('heading', { name: 'story', level: 1 }).waitFor();
     await page.getByText('An AI model, asked with this prompt:').waitFor();
     await page.getByText('It changes existing instances only and creates none.').waitFor();
+    await page.getByText('Nothing runs it yet.').waitFor();
     await expectSound(watched);
+    const path = { worldAddress: world };
+    const bindings = [{ event: 'race', eventVersion: 2 }];
+    const body = { name: 'Season', bindings };
+    await house.orrery.post('/api/worlds/{worldAddress}/deployments', { path, body });
+    await page.reload();
+    const season = page.getByRole('region', { name: 'Where it runs' }).getByRole('row', { name: /^Season/ });
+    await season.getByRole('link', { name: 'Bind it' }).waitFor();
+    await expectSound(watched);
+    await page.getByRole('link', { name: 'race', exact: true }).click();
+    await season.getByText('version 2').waitFor();
   });
 
   it('renames a schema and an event, and says at the name what the API refuses', async () => {

@@ -11,6 +11,7 @@ import { Page } from '../../ui/page.js';
 import { Said } from '../../ui/said.js';
 import { isOwn } from '../is-own.js';
 import { EventActions } from './event-actions.js';
+import { EventDeployments } from './event-deployments.js';
 import { versionPlace } from './version-labels.js';
 import { VersionTable } from './version-table.js';
 import { Versions } from './versions.js';
@@ -40,6 +41,7 @@ export function EventPage() {
               ) : (
                 <>
                   <VersionTable versions={data} canEdit={canEdit} {...ref} />
+                  {canEdit && <EventDeployments {...ref} />}
                   <Versions versions={data} />
                 </>
               )

@@ -40,7 +40,7 @@ export interface VersionDraft {
 }
 
 export const NEW_VERSION: VersionDraft = {
-  inputSchema: '{\n  "winner": "string"\n}',
+  inputSchema: '',
   outputSchema: '',
   reads: [],
   modes: null,

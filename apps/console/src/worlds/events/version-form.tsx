@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import type { EntitySchema } from '../../api/records.js';
 import { schemasQuery } from '../../api/schemas.js';
 import { useOrrery } from '../../session/use-session.js';
 import { NumberField, SelectField } from '../../ui/field.js';
@@ -34,7 +35,7 @@ export function VersionForm({ world, ...props }: Omit<PartProps, 'schemas'> & { 
         <ModeFields {...parts} />
       </Part>
       <Part title="What decides" lead="A template computes the changes; an AI model proposes them.">
-        <Decision {...parts} />
+        <Decision {...parts} example={data?.data[0]} />
       </Part>
       <Part title="Guards" lead="Limits on its changes, whatever is proposed.">
         <GuardFields {...parts} />
@@ -77,7 +78,7 @@ const Contracts = ({ draft, change, problems }: PartProps) => (
   </Part>
 );
 
-function Decision({ draft, change, problems, schemas }: PartProps) {
+function Decision({ draft, change, problems, example }: PartProps & { example: Attributes | undefined }) {
   const inPrompt = [
     ...problems.within('/mutationSettings/behaviorPrompt'),
     ...problems.within('/behaviorPrompt'),
@@ -97,7 +98,7 @@ function Decision({ draft, change, problems, schemas }: PartProps) {
       {draft.decides === 'direct' ? (
         <JsonEditor
           label="Template"
-          hint={templateHint(schemas)}
+          hint={templateHint(example)}
           value={draft.template}
           onChange={(template) => change({ template })}
           problems={problems.within('/mutationSettings/template')}
@@ -149,8 +150,19 @@ function Execution({ draft, change, problems }: PartProps) {
   );
 }
 
+type Attributes = Pick<EntitySchema, 'name' | 'attributes'>;
+const HORSE: Attributes = { name: 'horse', attributes: [] };
+const INCREMENT = '{ "$increment": 1 }';
+
 /** The key of a change names an instance: the one thing of a template that nobody can guess. */
-const templateHint = ([schema = 'horse']: readonly string[]): string =>
-  `A change is named by schema and instance: "stateChanges": { "${schema}:{{input.winner}}": { "wins": { "$increment": 1 } } }. ` +
-  'Expressions stand in {{ }}: input, entities, timestamp and others. ' +
-  'Operators: $increment, $set, $merge, $append, $unset, $delete.';
+function templateHint({ name, attributes }: Attributes = HORSE): string {
+  const number = attributes.find(({ type }) => type === 'integer' || type === 'float');
+  const [first] = attributes;
+  const set = first === undefined ? `"wins": ${INCREMENT}` : `"${first.name}": …`;
+  const change = number === undefined ? set : `"${number.name}": ${INCREMENT}`;
+  return (
+    `A change is named by schema and instance: "stateChanges": { "${name}:{{input.${name}}}": { ${change} } }. ` +
+    'Expressions stand in {{ }}: input, entities, timestamp and others. ' +
+    'Operators of an attribute: $increment, $set, $merge, $append, $unset; { "$delete": true } takes the whole instance away.'
+  );
+}
