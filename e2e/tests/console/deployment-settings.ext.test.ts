@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { apiClient } from '../../src/api-client.js';
 import { confirmInDialog } from '../../src/console/confirm-in-dialog.js';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
@@ -52,6 +52,22 @@ describeWithProgram('chromium', "a deployment's settings in the console", () => 
       aiDailyBudgetUsd: 2.5,
       payToAddress: '0x2222222222222222222222222222222222222222',
     });
+  });
+
+  it('have their tab in view on a narrow page, and links that a finger meets', async () => {
+    await using watched = await house.open(`${path}/settings`, { viewport: { width: 390, height: 860 } });
+    const { page } = watched;
+    const tab = page.getByRole('link', { name: 'Settings' });
+    const place = async () => (await tab.boundingBox()) ?? { x: 0, width: 0 };
+    await vi.waitFor(async () => {
+      const { x, width } = await place();
+      expect(x).toBeGreaterThanOrEqual(0);
+      expect(x + width).toBeLessThanOrEqual(390);
+    });
+    const where = page.getByRole('navigation', { name: 'Where you are' });
+    for (const link of [page.getByRole('row').getByRole('link').first(), where.getByRole('link').first()])
+      expect((await link.boundingBox())?.height).toBeGreaterThanOrEqual(24);
+    expect(watched.faults).toEqual([]);
   });
 
   it('bind events to versions, change that, and take it back', async () => {

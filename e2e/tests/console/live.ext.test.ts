@@ -53,11 +53,16 @@ describeWithProgram('chromium', 'a deployment in the console', () => {
   const slider = ({ page }: WatchedPage) => page.getByRole('slider', { name: 'State after entry' });
   const journal = ({ page }: WatchedPage) => page.getByRole('list', { name: /^Entries/ });
 
+  const endOf = (box: { x: number; width: number } | null) => (box?.x ?? 0) + (box?.width ?? 0);
+
   it('shows what another client does within a second, in table, journal and entry', async () => {
     const { season, address } = await plantSeason(house.orrery);
     await using watched = await open(address, '?schema=horse');
     await waitForCells(watched, 'BOLT', ['BOLT', '0', '10', '100', '1']);
     await watched.page.getByText('live', { exact: true }).waitFor();
+    const instances = watched.page.getByRole('region', { name: 'Instances', exact: true });
+    const last = instances.getByRole('columnheader', { name: 'Revision' });
+    expect(endOf(await last.boundingBox())).toBeLessThanOrEqual(endOf(await instances.boundingBox()));
     const delays: number[] = [];
     // The quickest of some: on a busy machine each may be slow for other reasons.
     for (const stamina of ['80', '60', '40', '20']) {

@@ -5,6 +5,9 @@ import { deploymentQuery } from '../api/deployments.js';
 import { worldQuery } from '../api/worlds.js';
 import { useOrrery } from '../session/use-session.js';
 
+/** High enough for a finger. */
+const LINK = 'inline-block py-1.5 hover:text-text';
+
 /** Where one is: the world, and what in it. The last one is the page itself. */
 export function Crumbs() {
   const { world, deployment, schema, event } = useParams({ strict: false });
@@ -14,12 +17,12 @@ export function Crumbs() {
     <nav aria-label="Where you are" className="min-w-0">
       <ol className="flex min-w-0 items-center gap-1.5 text-sm text-muted">
         <Crumb>
-          <Link to="/" className="hover:text-text">
+          <Link to="/" className={LINK}>
             Worlds
           </Link>
         </Crumb>
         <Crumb>
-          <Link to="/worlds/$world" params={{ world }} className="hover:text-text">
+          <Link to="/worlds/$world" params={{ world }} className={LINK}>
             <WorldName world={world} />
           </Link>
         </Crumb>
@@ -29,7 +32,7 @@ export function Crumbs() {
             {task === undefined ? (
               event
             ) : (
-              <Link to="/worlds/$world/events/$event" params={{ world, event }} className="hover:text-text">
+              <Link to="/worlds/$world/events/$event" params={{ world, event }} className={LINK}>
                 {event}
               </Link>
             )}

@@ -22,8 +22,8 @@ export interface InstancesTableProps {
 
 const ROW_HEIGHT = 33;
 const HEAD =
-  'sticky top-0 z-1 border-b border-line bg-surface px-3 py-1.5 text-xs font-semibold whitespace-nowrap text-muted';
-const CELL = 'border-b border-line px-3 py-1.5 whitespace-nowrap';
+  'sticky top-0 z-1 border-b border-line bg-surface px-2.5 py-1.5 text-xs font-semibold whitespace-nowrap text-muted';
+const CELL = 'border-b border-line px-2.5 py-1.5 whitespace-nowrap';
 /** A region that scrolls takes the focus, so that the keyboard can scroll it. */
 const SCROLLABLE = { tabIndex: 0 };
 
@@ -142,7 +142,7 @@ function Row({ index, row, columns, plotted, onPlot, onPick }: RowProps) {
         {columns === undefined && <span className="font-normal text-muted">{row.entitySchema}:</span>}
         <button
           type="button"
-          className="hover:underline"
+          className="-my-1.5 py-1.5 hover:underline"
           title={`Show what changed ${instance}`}
           onClick={() => onPick(instance)}
         >

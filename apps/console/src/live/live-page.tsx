@@ -37,7 +37,7 @@ function Live({ deployment, tail, isFollowed }: LiveProps) {
   return (
     <>
       <Position {...parts} {...place} isFollowed={isFollowed} onGo={go} />
-      <div className="mt-4 grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_25rem]">
+      <div className="mt-4 grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_21rem] 2xl:grid-cols-[minmax(0,1fr)_25rem]">
         <div className="min-w-0 space-y-5">
           <Instances {...parts} />
           <Lines {...parts} seq={rested} onGo={go} />

@@ -1,6 +1,6 @@
 import { Tabs as Base } from '@base-ui/react/tabs';
-import { createLink } from '@tanstack/react-router';
-import type { AnchorHTMLAttributes, ReactNode, Ref } from 'react';
+import { createLink, useLocation } from '@tanstack/react-router';
+import { type AnchorHTMLAttributes, type ReactNode, type Ref, useEffect, useRef } from 'react';
 
 export interface TabsProps<V extends string> {
   /** For screen readers: what the tabs divide. */
@@ -36,11 +36,30 @@ export const Tabs = <V extends string>({ label, value, onChange, tabs }: TabsPro
 );
 
 /** Links that look like tabs: each leads to a page of its own. The children are `TabLink`s. */
-export const TabLinks = ({ label, children }: { label: string; children: ReactNode }) => (
-  <nav aria-label={label} className="mb-5 flex gap-1 overflow-x-auto border-b border-line">
-    {children}
-  </nav>
-);
+export function TabLinks({ label, children }: { label: string; children: ReactNode }) {
+  const strip = useRef<HTMLElement>(null);
+  const page = useLocation({ select: ({ pathname }) => pathname });
+  // On a narrow page the tab that is open may lie beyond the strip.
+  useEffect(() => {
+    const links = [...(strip.current?.querySelectorAll('a') ?? [])];
+    const open = links.find(({ pathname }) => pathname.endsWith(page));
+    if (strip.current && open) centre(strip.current, open);
+  }, [page]);
+  return (
+    <nav
+      ref={strip}
+      aria-label={label}
+      className="relative mb-5 flex gap-1 overflow-x-auto border-b border-line"
+    >
+      {children}
+    </nav>
+  );
+}
+
+/** `scrollIntoView` would scroll the page too. */
+function centre(strip: HTMLElement, part: HTMLElement): void {
+  strip.scrollLeft = part.offsetLeft - (strip.clientWidth - part.offsetWidth) / 2;
+}
 
 interface AnchorProps extends AnchorHTMLAttributes<HTMLAnchorElement> {
   ref?: Ref<HTMLAnchorElement>;
