@@ -26,7 +26,7 @@ describe('a version that is typed', () => {
     expect(versionBodyOf(versionDraftOf(stored()))).toEqual(definition);
   });
 
-  it('removes what is empty', () => {
+  it('removes what is empty, and gives no settings to a version that has none', () => {
     const empty = {
       inputSchema: null,
       outputSchema: null,
@@ -42,9 +42,15 @@ describe('a version that is typed', () => {
       outputSchema: null,
       readEntities: null,
       stateChanges: null,
-      mutationSettings: { mode: 'ai', template: null, behaviorPrompt: 'Let one win.' },
-      executionSettings: { visibility: 'admin', priceUsd: null, cron: null },
+      mutationSettings: null,
+      behaviorPrompt: 'Let one win.',
+      executionSettings: null,
       guards: null,
+    });
+    const typed = { ...versionDraftOf(stored(empty)), visibility: 'public', decides: 'direct' } as const;
+    expect(versionBodyOf({ ...typed, template: '{}' })).toMatchObject({
+      mutationSettings: { mode: 'direct', template: {}, behaviorPrompt: 'Let one win.' },
+      executionSettings: { visibility: 'public', priceUsd: null, cron: null },
     });
   });
 

@@ -37,6 +37,8 @@ export interface VersionDraft {
   readonly schedule: string;
   readonly timezone: string;
   readonly cronInput: string;
+  /** Settings that the version does not have: a copy that says nothing else has none either. */
+  readonly unset: readonly ('mutationSettings' | 'executionSettings')[];
 }
 
 export const NEW_VERSION: VersionDraft = {
@@ -57,6 +59,7 @@ export const NEW_VERSION: VersionDraft = {
   schedule: '0 9 * * *',
   timezone: '',
   cronInput: '',
+  unset: [],
 };
 
 const textOf = (value: unknown): string =>
@@ -88,6 +91,7 @@ export function versionDraftOf(version: EventVersion): VersionDraft {
     schedule: cron?.schedule ?? NEW_VERSION.schedule,
     timezone: cron?.timezone ?? '',
     cronInput: textOf(cron?.input),
+    unset: (['mutationSettings', 'executionSettings'] as const).filter((part) => version[part] === null),
   };
 }
 
@@ -121,19 +125,8 @@ export function versionBodyOf(draft: VersionDraft): VersionBody {
     outputSchema: json(draft.outputSchema, '/outputSchema'),
     readEntities: draft.reads.length === 0 ? null : draft.reads.map(readOf),
     stateChanges: draft.modes === null ? null : { ...draft.modes },
-    mutationSettings: {
-      mode: draft.decides,
-      template: draft.decides === 'direct' ? json(draft.template, '/mutationSettings/template') : null,
-      behaviorPrompt: draft.prompt.trim() === '' ? null : draft.prompt,
-    },
-    executionSettings: {
-      visibility: draft.visibility,
-      priceUsd: number(draft.priceUsd, '/executionSettings/priceUsd') ?? null,
-      cron:
-        draft.visibility === 'cron'
-          ? cronOf(draft, json(draft.cronInput, '/executionSettings/cron/input'))
-          : null,
-    },
+    ...decisionOf(draft, json),
+    executionSettings: executionOf(draft, json, number(draft.priceUsd, '/executionSettings/priceUsd')),
     guards: guardsOf(
       draft,
       json(draft.maxDelta, '/guards/maxDelta'),
@@ -142,6 +135,29 @@ export function versionBodyOf(draft: VersionDraft): VersionBody {
   };
   if (problems.length > 0) throw new DraftError(problems);
   return body;
+}
+
+type ReadJson = (text: string, pointer: string) => JsonObject | null;
+
+function decisionOf({ decides, template, prompt, unset }: VersionDraft, json: ReadJson): VersionBody {
+  const behaviorPrompt = prompt.trim() === '' ? null : prompt;
+  // A prompt alone is decided by a model.
+  if (decides === 'ai' && unset.includes('mutationSettings'))
+    return { mutationSettings: null, behaviorPrompt };
+  const read = decides === 'direct' ? json(template, '/mutationSettings/template') : null;
+  return { mutationSettings: { mode: decides, template: read, behaviorPrompt } };
+}
+
+function executionOf(
+  draft: VersionDraft,
+  json: ReadJson,
+  priceUsd: number | undefined,
+): NonNullable<VersionBody['executionSettings']> | null {
+  const { visibility, cronInput, unset } = draft;
+  const isDefault = visibility === 'admin' && priceUsd === undefined;
+  if (isDefault && unset.includes('executionSettings')) return null;
+  const cron = visibility === 'cron' ? cronOf(draft, json(cronInput, '/executionSettings/cron/input')) : null;
+  return { visibility, priceUsd: priceUsd ?? null, cron };
 }
 
 /** An object that was typed, null for nothing; a text that is none is noted with its place. */
