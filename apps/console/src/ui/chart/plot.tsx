@@ -102,7 +102,7 @@ function optionsOf({
     // A day in UTC must not become the evening before in the reader's zone.
     ...(xKind === 'day' && { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') }),
     axes: [
-      xKind === 'day' ? { ...axis, values: (_plot, days) => days.map(monthAndDay) } : axis,
+      { ...axis, ...X_AXES[xKind] },
       { ...axis, size: 60, values: (_plot, ticks) => ticks.map(write) },
     ],
     cursor: { y: false },
@@ -135,6 +135,14 @@ function optionsOf({
 
 /** What stands before the value of x in the legend. */
 const X_LABELS = { seq: 'Entry', time: 'Time', day: 'Day' } as const;
+
+/** Half entries are none. */
+const WHOLE_STEPS = Array.from({ length: 30 }, (_, at) => [1, 2, 5].map((step) => step * 10 ** at)).flat();
+const X_AXES: Record<ChartProps['xKind'], uPlot.Axis> = {
+  seq: { incrs: WHOLE_STEPS },
+  time: {},
+  day: { values: (_plot, days) => days.map(monthAndDay) },
+};
 
 const dayOf = (at: number): string => new Date(at * 1000).toISOString().slice(0, 10);
 const monthAndDay = (at: number): string => dayOf(at).slice(5);
