@@ -203,6 +203,21 @@ describeWithProgram('chromium', 'a deployment in the console', () => {
     await page.getByRole('button', { name: 'New instance' }).waitFor({ state: 'detached' });
   });
 
+  it('asks for no instance that is not there when an event creates it', async () => {
+    const { address } = await plantSeason(house.orrery);
+    const input = encodeURIComponent('{"raceId":"R","winner":"DUSK"}');
+    await using watched = await house.open(`${address}/run?event=race_result&input=${input}`);
+    const { page } = watched;
+    const missing: string[] = [];
+    page.on('response', (answer) => void (answer.status() === 404 && missing.push(answer.url())));
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.getByRole('heading', { name: 'What would change' }).waitFor();
+    await page.getByRole('button', { name: 'Execute' }).click();
+    await page.getByRole('heading', { name: 'What has changed' }).waitFor();
+    expect(missing).toEqual([]);
+    expect(watched.faults).toEqual([]);
+  });
+
   it('draws chosen numbers of ticked instances', async () => {
     const { season, address } = await plantSeason(house.orrery);
     for (const horse of ['ALBA', 'BOLT', 'ALBA']) await win(season, horse);

@@ -8,6 +8,7 @@ import {
   OrreryError,
 } from '@orrery/sdk';
 import { deploymentPath } from '../api/deployment-path.js';
+import { readPage } from '../api/read-page.js';
 import type { DeploymentRef } from '../api/records.js';
 import { type StatesBefore, splitKey } from './change-rows.js';
 import { isObject } from './json.js';
@@ -39,7 +40,9 @@ export async function tryEvent(
   otherwise: Otherwise = {},
 ): Promise<Outcome> {
   const answer = await orrery.deployment(ref.world, ref.deployment).dryRun(request, otherwise);
-  return { kind: 'dry run', answer, before: await statesBefore(orrery, ref, answer.stateChanges) };
+  const keys = Object.keys(answer.stateChanges).slice(0, MOST_STATES);
+  const known = await statesOfSmallSchemas(orrery, ref, keys);
+  return { kind: 'dry run', answer, before: await statesBefore(orrery, ref, keys, { known }) };
 }
 
 export interface ExecutionOptions {
@@ -63,10 +66,12 @@ export async function executeEvent(
     ? await deployment.waitFor(await deployment.start(request, { idempotencyKey, signal }), { signal })
     : await deployment.execute(request, { idempotencyKey, signal });
   const { historyId, seq, stateChanges } = answer;
-  const [entry, before] = await Promise.all([
-    readEntry(orrery, ref, historyId),
-    statesBefore(orrery, ref, stateChanges, seq - 1),
-  ]);
+  const entry = await readEntry(orrery, ref, historyId);
+  const created = entry.changes
+    .filter(({ op }) => op === 'create')
+    .map((change) => [keyOf(change), null] as const);
+  const keys = Object.keys(stateChanges).slice(0, MOST_STATES);
+  const before = await statesBefore(orrery, ref, keys, { known: new Map(created), atSeq: seq - 1 });
   return { kind: 'execution', answer, before, entry };
 }
 
@@ -80,28 +85,60 @@ const readEntry = (orrery: Orrery, ref: DeploymentRef, historyId: string): Promi
 const MOST_STATES = 100;
 const AT_ONCE = 8;
 
-/** The states of the instances that are changed, as they were after an entry, or as they are now. */
+interface Before {
+  /** What need not be asked for: of an instance that is not there yet a browser would log an error. */
+  readonly known: StatesBefore;
+  /** Absent: as they are now. */
+  readonly atSeq?: number;
+}
+
+/** The states of the instances that are changed, as they were after an entry, or as they are now; null: absent. */
 async function statesBefore(
   orrery: Orrery,
   ref: DeploymentRef,
-  changes: object,
-  atSeq?: number,
+  keys: readonly string[],
+  { known, atSeq }: Before,
 ): Promise<StatesBefore> {
-  const keys = Object.keys(changes).slice(0, MOST_STATES);
-  const states = new Map<string, JsonObject | null>();
+  const states = new Map(known);
+  const unknown = keys.filter((key) => !known.has(key));
   const readNext = async (): Promise<void> => {
-    for (let key = keys.pop(); key !== undefined; key = keys.pop())
+    for (let key = unknown.pop(); key !== undefined; key = unknown.pop())
       states.set(key, await stateOf(orrery, ref, key, atSeq));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, readNext));
   return states;
 }
 
+/** Instances of a schema that are listed in place of asking for each. */
+const SMALL = 50;
+
+/** The states, or null, of those keys whose schema has few instances. */
+async function statesOfSmallSchemas(
+  orrery: Orrery,
+  ref: DeploymentRef,
+  keys: readonly string[],
+): Promise<StatesBefore> {
+  const schemas = [...new Set(keys.map((key) => splitKey(key).entitySchema))];
+  const pages = await Promise.all(
+    schemas.map((entitySchema) =>
+      readPage(orrery, INSTANCES, { path: deploymentPath(ref), query: { entitySchema, limit: SMALL } }),
+    ),
+  );
+  const isSmall = new Map(schemas.map((schema, at) => [schema, pages[at]?.pagination.totalPages === 1]));
+  const listed = pages.flatMap(({ data }) => data.map((one) => [keyOf(one), one.state] as const));
+  const states = new Map<string, JsonObject>(listed);
+  const known = keys.filter((key) => isSmall.get(splitKey(key).entitySchema));
+  return new Map(known.map((key) => [key, states.get(key) ?? null]));
+}
+
+const INSTANCES = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances';
+const keyOf = ({ entitySchema, instanceId }: { entitySchema: string; instanceId: string }): string =>
+  `${entitySchema}:${instanceId}`;
+
 async function stateOf(orrery: Orrery, ref: DeploymentRef, key: string, atSeq?: number) {
   const { entitySchema, instanceId } = splitKey(key);
   try {
-    const path = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances/{instanceId}';
-    const { state } = await orrery.get(path, {
+    const { state } = await orrery.get(`${INSTANCES}/{instanceId}`, {
       path: { ...deploymentPath(ref), instanceId },
       query: { entitySchema, ...(atSeq !== undefined && { atSeq }) },
     });
