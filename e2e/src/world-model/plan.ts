@@ -81,7 +81,7 @@ export const schemaBody = ({ name, attributes }: SchemaPlan): JsonObject => ({
  * What fails in every execution is refused when the version is saved. It is written here so that only an execution can
  * tell: with a computed schema where `reads` or `modes` does not name it, and with values that may not fit as placeholders.
  */
-function templateOf({ changes, result, reads, modes }: VersionPlan): JsonObject {
+function templateOf({ changes, result, resultType, reads, modes }: VersionPlan): JsonObject {
   const read = new Set(reads.map(({ schema }) => schema));
   const stateChanges = Object.fromEntries(
     changes.map(({ schema, id, remove, attributes }) => {
@@ -90,15 +90,23 @@ function templateOf({ changes, result, reads, modes }: VersionPlan): JsonObject 
       return [key, remove ? { $delete: true } : attributesOf(attributes, read)];
     }),
   );
+  if (resultType !== null) return { stateChanges, result: computedResult(result, read) };
   return { stateChanges, ...(result !== null && { result: { value: textOf(result, read) } }) };
 }
+
+function computedResult(result: Term | null, read: ReadonlySet<string>): JsonValue {
+  if (result === null) return '{{ null }}';
+  return { value: result.kind === 'literal' ? literalText(result.value) : textOf(result, read) };
+}
+
+const literalText = (value: JsonValue): string => `{{ ${JSON.stringify(value)} }}`;
 
 const attributesOf = (attributes: ChangePlan['attributes'], read: ReadonlySet<string>): JsonObject =>
   Object.fromEntries(
     Object.entries(attributes).map(([name, { operator, term }]) => {
       if (operator === '$unset') return [name, { [operator]: true }];
       const isSafe = term.kind !== 'literal' || fitsAlways(name, operator, term.value);
-      const value = isSafe ? textOf(term, read) : `{{ ${JSON.stringify(term.value)} }}`;
+      const value = isSafe ? textOf(term, read) : literalText(term.value);
       return [name, operator === 'set' ? value : { [operator]: value }];
     }),
   );

@@ -11,7 +11,11 @@ export {
 export { type CronProblem, type CronSchedule, checkCronSchedule } from './cron/check-cron-schedule.js';
 export { describeSchedule } from './cron/describe-schedule.js';
 export { countDue, type DueSpan, latestDue, nextDue } from './cron/due-times.js';
-export { findCertainRefusals } from './mistakes/find-certain-refusals.js';
+export {
+  CRON_NAME_KINDS,
+  DIRECT_NAME_KINDS,
+  findCertainRefusals,
+} from './mistakes/find-certain-refusals.js';
 export { findContractMistakes, findNestedTypes } from './mistakes/find-contract-mistakes.js';
 export {
   findBracesInKeys,
@@ -35,6 +39,7 @@ export {
   type Operator,
   parseMutation,
   readOperator,
+  resultOf,
   splitChangeKey,
 } from './mutations/mutation.js';
 export { type OperatorOutcome, resolveOperator } from './mutations/resolve-operator.js';

@@ -86,6 +86,27 @@ describe('mistakes in a version', () => {
       ),
     ],
     [
+      'values of a result that the outputSchema refuses',
+      direct(
+        { stateChanges: {}, result: { winner: 7, at: '{{ unix }}', laps: '{{ input.laps }}', note: 'x' } },
+        { outputSchema: { winner: 'string', at: 'string', laps: 'integer' } },
+      ),
+      'invalid_template',
+      ...[
+        'result/winner: The outputSchema refuses every result of the template: The value must be of type string; found the number 7.',
+        'result/at: The outputSchema refuses every result of the template: The value must be of type string; "{{ unix }}" gives the type integer.',
+        'result/note: The outputSchema refuses every result of the template: The field "note" is not declared.',
+      ].map(inTemplate),
+    ],
+    [
+      'a template without the result that the outputSchema requires',
+      direct({ 'horse:{{input.id}}': { wins: 1 } }, { outputSchema: { winner: 'string', note: 'string?' } }),
+      'invalid_template',
+      inTemplate(
+        'result/winner: The outputSchema refuses every result of the template: The field "winner" is required.',
+      ),
+    ],
+    [
       'a filter path with an empty part',
       { readEntities: [{ schema: 'horse', filter: ['a..b'] }] },
       'validation_failed',

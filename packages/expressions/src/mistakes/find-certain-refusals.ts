@@ -20,10 +20,15 @@ import { isPlaceholder } from './find-wrong-operands.js';
  * in full. Of the others only `type`, `required`, `properties`, `additionalProperties`, `items`, `$ref` and `allOf` are
  * looked at; what other keywords say depends on the values.
  */
-export const findCertainRefusals = (template: JsonObject, contract: CompiledContract): FieldProblem[] =>
+export const findCertainRefusals = (
+  template: JsonObject,
+  contract: CompiledContract,
+  kinds: NameKinds,
+): FieldProblem[] =>
   problemsIn(template, contract.schema, {
     pointer: '',
     search: {
+      kinds,
       survey: contract.survey,
       seen: new Map(),
       checks: new Map(),
@@ -34,6 +39,7 @@ export const findCertainRefusals = (template: JsonObject, contract: CompiledCont
 
 /** What is shared by all parts of one template: schemas may refer to the same ones over and over. */
 interface Search {
+  readonly kinds: NameKinds;
   readonly survey: Survey;
   /** Pointers of the values that a schema has been applied to. */
   readonly seen: Map<JsonValue, Set<string>>;
@@ -84,28 +90,38 @@ function checked(value: JsonValue, schema: JsonValue, { pointer, search }: Place
     .map((problem) => ({ ...problem, pointer: `${pointer}${problem.pointer}` }));
 }
 
-/** What a name of a cron template always is, where a placeholder holds nothing else. */
-const KINDS: Readonly<Record<string, string>> = {
-  counter: 'integer',
+/** JSON types by the names that always have them, where a placeholder holds nothing else. */
+type NameKinds = Readonly<Record<string, string>>;
+
+/** Of the names of an event's template. */
+export const DIRECT_NAME_KINDS: NameKinds = {
+  input: 'object',
+  entities: 'object',
   unix: 'integer',
-  cronState: 'object',
-  scheduledAt: 'string',
   timestamp: 'string',
   date: 'string',
   deployment: 'string',
   event: 'string',
   world: 'string',
+};
+
+/** Of the names of a cron template, which no wallet signs. */
+export const CRON_NAME_KINDS: NameKinds = {
+  ...DIRECT_NAME_KINDS,
+  counter: 'integer',
+  cronState: 'object',
+  scheduledAt: 'string',
   walletAddress: 'null',
 };
 
 /** The JSON type that the value will have; undefined where it depends. */
-function kindOf(value: JsonValue): string | undefined {
+function kindOf(value: JsonValue, kinds: NameKinds): string | undefined {
   if (typeof value !== 'string') return Array.isArray(value) ? 'array' : 'object';
-  return isPlaceholder(value) ? KINDS[value.slice(2, -2).trim()] : 'string';
+  return isPlaceholder(value) ? kinds[value.slice(2, -2).trim()] : 'string';
 }
 
-function wrongType(value: JsonValue, { type }: JsonObject, { pointer }: Place): FieldProblem[] {
-  const kind = kindOf(value);
+function wrongType(value: JsonValue, { type }: JsonObject, { pointer, search }: Place): FieldProblem[] {
+  const kind = kindOf(value, search.kinds);
   const allowed = [type ?? []].flat();
   if (kind === undefined || allowed.length === 0 || allowed.includes(kind)) return [];
   if (kind === 'integer' && allowed.includes('number')) return [];

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../cpu-time.test-support.js';
 import { compileContract } from '../schemas/compile-contract.js';
 import { compileTemplate } from '../templates/compile-template.js';
-import { findCertainRefusals } from './find-certain-refusals.js';
+import { CRON_NAME_KINDS, DIRECT_NAME_KINDS, findCertainRefusals } from './find-certain-refusals.js';
 import { findContractMistakes, findNestedTypes } from './find-contract-mistakes.js';
 import {
   findBracesInKeys,
@@ -371,6 +371,21 @@ describe('cron inputs that are refused for certain', () => {
       ['/kind: The value must be one of ["a","b"]; found the text "c".'],
     ],
   ])('%j takes %j', (source, template, problems) => {
-    expect(told(findCertainRefusals(template, contractOf(source)))).toEqual(problems);
+    expect(told(findCertainRefusals(template, contractOf(source), CRON_NAME_KINDS))).toEqual(problems);
   });
+});
+
+it('knows of a result what the names of an event give, and not what a wallet or an input gives', () => {
+  const contract = contractOf({ by: 'integer', at: 'integer', all: 'integer', n: 'integer', on: 'string' });
+  const result = {
+    by: '{{ walletAddress }}',
+    at: '{{ timestamp }}',
+    all: '{{ input }}',
+    n: '{{ input.n }}',
+    on: '{{ date }}',
+  };
+  expect(told(findCertainRefusals(result, contract, DIRECT_NAME_KINDS))).toEqual([
+    '/at: The value must be of type integer; "{{ timestamp }}" gives the type string.',
+    '/all: The value must be of type integer; "{{ input }}" gives the type object.',
+  ]);
 });

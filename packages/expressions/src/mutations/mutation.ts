@@ -27,6 +27,10 @@ const FORM_KEYS: ReadonlySet<string> = new Set(['stateChanges', 'result']);
 export const isMutationForm = (value: JsonValue): boolean =>
   isJsonObject(value) && Object.keys(value).every((key) => FORM_KEYS.has(key));
 
+/** The result that a template writes; undefined where it writes none. */
+export const resultOf = (template: JsonObject): JsonValue | undefined =>
+  isMutationForm(template) ? template['result'] : undefined;
+
 export const rootPosition = (mutation: JsonValue): Position =>
   isMutationForm(mutation) ? 'form' : 'changes';
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../cpu-time.test-support.js';
-import { findCertainRefusals } from '../mistakes/find-certain-refusals.js';
+import { CRON_NAME_KINDS, findCertainRefusals } from '../mistakes/find-certain-refusals.js';
 import { compileContract } from './compile-contract.js';
 import { firstMissingStep, undeclaredStep } from './covers-path.js';
 import { checkAgainst } from './validation.js';
@@ -95,7 +95,7 @@ describe('compiling and checking end in time, without throwing', () => {
       checkAgainst(compiled.contract, value);
       undeclaredStep(compiled.contract, 'a.b.c.d.e.f.g.h');
       firstMissingStep(compiled.contract, 'a.b.c.d.e.f.g.h'.split('.'));
-      findCertainRefusals({ a: value, b: '{{ counter }}' }, compiled.contract);
+      findCertainRefusals({ a: value, b: '{{ counter }}' }, compiled.contract, CRON_NAME_KINDS);
     };
     expect(cpuMs(compileAndCheck)).toBeLessThan(LIMIT_MS);
   });

@@ -22,7 +22,7 @@ import { contentBytes } from '../hashing/content-hash.js';
 import { below, TEMPLATE } from './problem-places.js';
 import { type ProblemKind, refuseProblems } from './refuse-problems.js';
 import type { StoredVersion } from './stored-version.js';
-import { scheduledInputMistakes, templateMistakes } from './template-mistakes.js';
+import { resultMistakes, scheduledInputMistakes, templateMistakes } from './template-mistakes.js';
 
 /**
  * Finds on saving what would fail on the first execution, with pointers into the version; a later kind tells what can be
@@ -34,6 +34,7 @@ export const versionProblems = (version: StoredVersion, now: number): ProblemKin
   { code: 'invalid_cron_schedule', problems: wrongSchedule(version, now) },
   { code: 'validation_failed', problems: [...wrongContracts(version), ...wrongGuards(version)] },
   { code: 'invalid_template', problems: wrongTemplates(version) },
+  { code: 'invalid_template', problems: resultMistakes(version) },
   { code: 'validation_failed', problems: scheduledInputMistakes(version) },
 ];
 

@@ -1,13 +1,23 @@
-import { didYouMean, type FieldProblem, fieldProblem, type JsonObject, toNfc } from '@orrery/contracts';
+import {
+  didYouMean,
+  type FieldProblem,
+  fieldProblem,
+  isJsonObject,
+  type JsonObject,
+  toNfc,
+} from '@orrery/contracts';
 import {
   type CompiledContract,
+  CRON_NAME_KINDS,
   changesIn,
   compileContract,
+  DIRECT_NAME_KINDS,
   findBracesInKeys,
   findCertainRefusals,
   findUndeclaredInputs,
   findUnreadEntities,
   findWrongOperands,
+  resultOf,
   templateReferences,
 } from '@orrery/expressions';
 import { below, TEMPLATE } from './problem-places.js';
@@ -70,8 +80,22 @@ export function scheduledInputMistakes({ executionSettings, inputSchema }: Store
   const { visibility, cron } = executionSettings;
   const template = cron.input ?? (visibility === 'cron' ? {} : undefined);
   if (template === undefined) return [];
-  return below('/executionSettings/cron/input', findCertainRefusals(template, contract)).map((problem) => ({
+  const found = findCertainRefusals(template, contract, CRON_NAME_KINDS);
+  return below('/executionSettings/cron/input', found).map((problem) => ({
     ...problem,
     message: `The inputSchema refuses every input of the schedule: ${problem.message}`,
+  }));
+}
+
+/** What the `outputSchema` refuses of every result that the template makes; none is checked as `{}` is. */
+export function resultMistakes({ mutationSettings, outputSchema }: StoredVersion): FieldProblem[] {
+  const contract = contractOf(outputSchema);
+  if (contract === undefined || mutationSettings?.mode !== 'direct') return [];
+  const result = resultOf(mutationSettings.template ?? {}) ?? {};
+  if (!isJsonObject(result)) return [];
+  const found = findCertainRefusals(result, contract, DIRECT_NAME_KINDS);
+  return below(`${TEMPLATE}/result`, found).map((problem) => ({
+    ...problem,
+    message: `The outputSchema refuses every result of the template: ${problem.message}`,
   }));
 }
