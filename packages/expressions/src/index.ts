@@ -64,6 +64,7 @@ export {
   type CompiledTemplate,
   type EvaluationResult,
   evaluateTemplate,
+  failureDetail,
   type TemplateFailure,
 } from './templates/evaluate-template.js';
 export { EVALUATION_LIMITS, type EvaluationLimits } from './templates/template-limits.js';

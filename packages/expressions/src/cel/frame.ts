@@ -31,6 +31,13 @@ export class EvaluationFailure {
   }
 }
 
+/** What an author's `fail()` says. No operand that comes after it makes it irrelevant. */
+export class AuthoredFailure extends EvaluationFailure {
+  constructor(reason: string) {
+    super(reason, true);
+  }
+}
+
 type Reason = string | (() => string);
 
 export function fail(reason: Reason): never {

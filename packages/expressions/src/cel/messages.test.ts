@@ -146,6 +146,7 @@ describe('what another language has is told with what to write here', () => {
     [`\`lap ${DOLLAR}{input.id}\``, expect.stringContaining('"lap " + string(input.n)')],
     [`${DOLLAR}{input.id}`, `Write "input.n" for "${DOLLAR}{input.n}": the braces {{ … }} are enough.`],
     ['typeof input.id', 'Write "type(x)" for "typeof x".'],
+    ['throw new Error("x")', expect.stringContaining('fail("n must be above 0")')],
     ['new Date()', 'The time of the execution is in "timestamp", "date" and "unix".'],
     ['[...input.list, 4]', 'For "..." add lists, as in "input.list + [4]".'],
     ['+input.id', expect.stringContaining('double(input.text)')],

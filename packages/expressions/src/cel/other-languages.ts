@@ -15,6 +15,8 @@ const DECIMALS = 'For two decimals write "math.round(x * 100.0) / 100.0".';
 const SUM = 'Nothing here adds up a list. Keep the sum in an attribute, which { "$increment": n } changes.';
 const JOINED = 'Write "list + [x]", or { "$append": x } as the value of the attribute.';
 const CUT = 'Write "substring(start, end)" for a part of a text; lists have no such function.';
+const REFUSED =
+  'To refuse with a text for the caller write "input.n > 0 ? input.n : fail("n must be above 0")".';
 const STEP =
   'An expression assigns nothing: write the new value, as in "input.n + 1", or { "$increment": 1 }.';
 
@@ -85,6 +87,7 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ),
   ...['coalesce', 'ifnull', 'nvl'].map((name) => [name, ABSENT] as const),
   ...['now', 'Date.now', 'Date'].map((name) => [name, TIMES] as const),
+  ...['assert', 'error', 'Error', 'raise', 'require'].map((name) => [name, REFUSED] as const),
   ['Date.parse', write('timestamp(x)')],
   ...['random', 'rand', 'Math.random', 'uuid', 'crypto.randomUUID'].map((name) => [name, CHANCE] as const),
 ]);
@@ -148,6 +151,7 @@ const SYNTAX: readonly ForeignSyntax[] = [
   { at: /i?like\b/iy, hint: PATTERN },
   { at: /if\b|when\b/iy, hint: 'Write a condition as "input.a ? 1 : 2".' },
   { at: /(?<=\btypeof\s{1,9})\S/y, hint: 'Write "type(x)" for "typeof x".' },
+  { at: /(?<=\b(?:throw|raise|assert)\s{1,9})\w/y, hint: REFUSED },
   { at: /(?<=\bnew\s{1,9})Date\b/y, hint: TIMES },
   { at: /return\b/y, hint: 'Leave out "return": an expression is its value.' },
   {

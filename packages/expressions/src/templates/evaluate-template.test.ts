@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { compileTemplate } from './compile-template.js';
-import { evaluateTemplate } from './evaluate-template.js';
+import { evaluateTemplate, failureDetail } from './evaluate-template.js';
 
 function evaluate(template: JsonValue, input: JsonValue = {}, mutation = false) {
   const compiled = compileTemplate(template, { names: ['input'], mutation });
@@ -111,5 +111,40 @@ describe('data cannot bring operators', () => {
     expect(evaluate(template, input, true)).toEqual(
       failed({ reason: expect.stringContaining('Data may not bring') }),
     );
+  });
+});
+
+describe('fail()', () => {
+  const detailOf = (expression: string, input: JsonValue = {}) => {
+    const result = evaluate({ a: `{{ ${expression} }}` }, input);
+    return result.ok ? result.value : failureDetail(result.problem);
+  };
+
+  it('ends the evaluation with its text alone', () => {
+    const expression = 'input.n > 1 ? input.n : fail("Only " + string(input.n) + " left.")';
+    expect(detailOf(expression, { n: 2 })).toEqual({ a: 2 });
+    expect(detailOf(expression, { n: 1 })).toBe('Only 1 left.');
+    expect(evaluate({ a: `{{ ${expression} }}` }, { n: 1 })).toEqual(
+      failed({ placeholder: `{{ ${expression} }}`, pointer: '/a', reason: 'Only 1 left.', isAuthored: true }),
+    );
+  });
+
+  it.each([
+    'false || fail("no")',
+    'fail("no") || true',
+    'fail("no") && false',
+    '[1, 2].exists(x, x == 1 ? fail("no") : true)',
+    '[1].map(x, fail("no"))',
+  ])('is passed over by nothing: %s', (expression) => {
+    expect(detailOf(expression)).toBe('no');
+  });
+
+  it('is not evaluated where another operand decides', () => {
+    expect(detailOf('true || fail("no")')).toEqual({ a: true });
+  });
+
+  it('takes a text alone, and cuts a long one', () => {
+    expect(detailOf('fail(7)')).toBe('{{ fail(7) }}: The function expects text, not a number.');
+    expect(detailOf('fail(input.text)', { text: 'x'.repeat(1000) })).toHaveLength(501);
   });
 });

@@ -1,5 +1,5 @@
 import { isCleanText, isPollutingKey, type JsonValue } from '@orrery/contracts';
-import { EvaluationFailure, type Frame, fail } from '../cel/frame.js';
+import { AuthoredFailure, EvaluationFailure, type Frame, fail } from '../cel/frame.js';
 import { BeyondJson, type CelMap, type CelValue, valueToText } from '../cel/values/cel-value.js';
 import type { Placeholder } from './compile-text.js';
 import { EVALUATION_LIMITS, type EvaluationLimits, TEMPLATE_LIMITS } from './template-limits.js';
@@ -25,7 +25,13 @@ export interface TemplateFailure {
   placeholder: string;
   reason: string;
   pointer: string;
+  /** Present where an author's `fail()` gave the reason. */
+  isAuthored?: true;
 }
+
+/** The failure as a caller is told it: what an author says stands for itself. */
+export const failureDetail = ({ placeholder, pointer, reason, isAuthored }: TemplateFailure): string =>
+  isAuthored ? reason : `${placeholder || pointer}: ${reason}`;
 
 export type EvaluationResult = { ok: true; value: JsonValue } | { ok: false; problem: TemplateFailure };
 
@@ -47,7 +53,11 @@ export function evaluateTemplate(
     return { ok: true, value: root(run, 0) };
   } catch (error) {
     const reason = error instanceof EvaluationFailure ? error.reason : 'The expression is nested too deeply.';
-    return { ok: false, problem: failureOf(run, reason) };
+    const problem = failureOf(run, reason);
+    return {
+      ok: false,
+      problem: error instanceof AuthoredFailure ? { ...problem, isAuthored: true } : problem,
+    };
   }
 }
 

@@ -8,6 +8,7 @@ import {
 } from '@orrery/contracts';
 import {
   evaluateTemplate,
+  failureDetail,
   isDeletion,
   parseMutation,
   readOperator,
@@ -52,7 +53,7 @@ function evaluate(execution: Execution, read: ReadSet): JsonValue {
   const evaluated = evaluateTemplate(template, templateScope(execution, read));
   if (!evaluated.ok) {
     const { placeholder, pointer, reason } = evaluated.problem;
-    throw templateFailed(`${placeholder || pointer}: ${reason}`, { placeholder, pointer, reason });
+    throw templateFailed(failureDetail(evaluated.problem), { placeholder, pointer, reason });
   }
   const unsafe = findUnsafeJson(evaluated.value);
   if (unsafe === undefined) return evaluated.value;

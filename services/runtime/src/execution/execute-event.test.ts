@@ -342,6 +342,18 @@ describe('failed from read on', () => {
     expect(outcome(parts, input, states)).toBe(`failed ${code}`);
   });
 
+  test('an author says why an execution is refused', () => {
+    const placeholder = '{{ input.n > 1 ? input.n : fail("At least two are needed.") }}';
+    const decision = decide({ template: { 'horse:H1': { x: placeholder } } }, { n: 1 });
+    expect(decision).toMatchObject({
+      error: {
+        code: 'template_failed',
+        message: 'At least two are needed.',
+        facts: { placeholder, pointer: '/horse:H1/x', reason: 'At least two are needed.' },
+      },
+    });
+  });
+
   test('template_failed tells the placeholder and the reason', () => {
     const decision = decide({ template: { 'horse:H1': { x: '{{input.none}}' } } });
     expect(decision).toMatchObject({

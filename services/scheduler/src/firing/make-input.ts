@@ -10,6 +10,7 @@ import {
   CRON_TEMPLATE_NAMES,
   compileTemplate,
   evaluateTemplate,
+  failureDetail,
 } from '@orrery/expressions';
 import { timestampOf } from '@orrery/service-kit';
 import type { ScheduleRow } from '../database/schema.js';
@@ -36,7 +37,7 @@ export function makeInput(row: TemplateRow, moment: Moment): JsonObject {
   const evaluated = evaluateTemplate(compiledOf(row.input, row.definition_hash), scopeOf(row, moment));
   if (!evaluated.ok) {
     const { placeholder, pointer, reason } = evaluated.problem;
-    throw failed(`${placeholder || pointer}: ${reason}`, { placeholder, pointer, reason });
+    throw failed(failureDetail(evaluated.problem), { placeholder, pointer, reason });
   }
   const unsafe = findUnsafeJson(evaluated.value);
   if (unsafe !== undefined) throw failed(unsafe.message, { pointer: unsafe.pointer, reason: unsafe.message });

@@ -1,9 +1,10 @@
-import { fail } from '../frame.js';
+import { quoted } from '../../error-text.js';
+import { AuthoredFailure, fail } from '../frame.js';
 import { isMap, keysOf, wordFor } from '../values/cel-value.js';
 import { codePointLength, spendOnText } from '../values/texts.js';
 import { toBool, toDouble, toDuration, toInt, toText, toTimestamp, toType } from './conversions.js';
 import { mathFunctions, variadicMath } from './maths.js';
-import type { Native } from './native.js';
+import { asText, type Native } from './native.js';
 import { textMethods } from './text-methods.js';
 import { timeMethods } from './time-methods.js';
 
@@ -16,11 +17,19 @@ const sizeOf: Native = (frame, [value = null]) => {
   return BigInt(codePointLength(value));
 };
 
+/** Ends the evaluation with a text for the caller; longer ones are cut. */
+const failWith: Native = (_, [message]) => {
+  throw new AuthoredFailure(quoted(asText(message), MAX_AUTHORED));
+};
+
+const MAX_AUTHORED = 500;
+
 const functions: ReadonlyMap<string, Native> = new Map<string, Native>([
   ['bool/1', toBool],
   ['double/1', toDouble],
   ['duration/1', toDuration],
   ['dyn/1', (_, [value = null]) => value],
+  ['fail/1', failWith],
   ['int/1', toInt],
   ['size/1', sizeOf],
   ['string/1', toText],
