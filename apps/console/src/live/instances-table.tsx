@@ -154,7 +154,8 @@ function Row({ index, row, columns, plotted, onPlot, onPick }: RowProps) {
           <Value text={shownValue(row.state[name])} />
         </td>
       )) ?? (
-        <td className={`${CELL} max-w-100 truncate font-mono text-sm`}>
+        // What the others leave, so that the revision is always in view.
+        <td className={`${CELL} w-full max-w-0 min-w-40 truncate font-mono text-sm`}>
           <Value text={summaryOf(row)} />
         </td>
       )}
