@@ -10,3 +10,6 @@ export const fieldProblem = (pointer: string, code: string, message: string): Fi
   code,
   message,
 });
+
+/** How many problems one answer tells at most; the others are found when these are mended. */
+export const MAX_PROBLEMS = 20;

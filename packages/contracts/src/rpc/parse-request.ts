@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { didYouMean } from '../errors/did-you-mean.js';
-import { type FieldProblem, fieldProblem } from '../errors/field-problem.js';
+import { type FieldProblem, fieldProblem, MAX_PROBLEMS } from '../errors/field-problem.js';
 import { ServiceError } from '../errors/service-error.js';
 import { shownValue } from '../errors/shown-value.js';
 import { toPointer } from '../json/json-value.js';
@@ -42,9 +42,6 @@ function placed(pointer: string): string {
   const place = PLACES[part as keyof typeof PLACES];
   return place === undefined ? pointer : [place, ...rest].join('/');
 }
-
-/** At most this many problems are named in one answer. */
-const MAX_PROBLEMS = 20;
 
 /** `schema`: what the value was parsed with, for suggestions. */
 export const problemsOf = (error: z.ZodError, schema?: z.ZodType): FieldProblem[] =>

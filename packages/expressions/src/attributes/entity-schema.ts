@@ -4,6 +4,7 @@ import {
   fieldProblem,
   type JsonObject,
   type JsonValue,
+  MAX_PROBLEMS,
 } from '@orrery/contracts';
 import { compilePattern, PATTERN_WORK, type PatternWork, testWithin } from '../patterns/pattern.js';
 import { foundText } from '../schemas/validation.js';
@@ -31,8 +32,6 @@ export function applyDefaults({ withDefault }: CompiledEntitySchema, state: Json
   for (const { name, defaultValue } of missing) complete[name] = defaultValue;
   return complete;
 }
-
-const MAX_PROBLEMS = 20;
 
 /**
  * What a state breaks, after defaults: pointers are into the state. Null is allowed for any attribute that is not

@@ -5,6 +5,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  MAX_PROBLEMS,
   toNfc,
 } from '@orrery/contracts';
 import type { AttributeShape } from '../attributes/check-attribute.js';
@@ -17,8 +18,6 @@ import { isPlaceholder } from './find-wrong-operands.js';
 
 /** Attributes by the name of their schema. */
 export type SchemaAttributes = ReadonlyMap<string, readonly AttributeShape[]>;
-
-const MAX_PROBLEMS = 20;
 
 /**
  * Values of a mutation's template that their attribute refuses in every execution, whatever the placeholders give and

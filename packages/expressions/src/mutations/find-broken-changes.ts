@@ -5,10 +5,9 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  MAX_PROBLEMS,
 } from '@orrery/contracts';
 import { isMutationForm, keyComplaint } from './mutation.js';
-
-const MAX_PROBLEMS = 20;
 
 /**
  * Finds what is wrong whatever the placeholders give: a change key without a placeholder that does not name a schema and an

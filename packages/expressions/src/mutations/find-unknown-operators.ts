@@ -4,6 +4,7 @@ import {
   fieldProblem,
   type JsonObject,
   type JsonValue,
+  MAX_PROBLEMS,
 } from '@orrery/contracts';
 import {
   childPosition,
@@ -13,8 +14,6 @@ import {
   type Position,
   rootPosition,
 } from './mutation.js';
-
-const MAX_PROBLEMS = 20;
 
 const LESS = ' Write { "$increment": -1 }: a negative number takes away.';
 /** Operators of other systems. */

@@ -6,6 +6,7 @@ import {
   isPollutingKey,
   type JsonObject,
   type JsonValue,
+  MAX_PROBLEMS,
   withNfcKeys,
 } from '@orrery/contracts';
 
@@ -50,8 +51,6 @@ export interface Mutation {
 }
 
 export type MutationResult = { ok: true; mutation: Mutation } | { ok: false; problems: FieldProblem[] };
-
-const MAX_PROBLEMS = 20;
 
 /**
  * Reads `{ stateChanges, result }` (either may be absent or null) or the bare map of changes (docs/templates.md).

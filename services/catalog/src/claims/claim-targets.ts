@@ -1,4 +1,4 @@
-import { type FieldProblem, fieldProblem, ServiceError } from '@orrery/contracts';
+import { type FieldProblem, fieldProblem, MAX_PROBLEMS, ServiceError } from '@orrery/contracts';
 import type { Trx } from '../database/db.js';
 import type { EntitySchemaRow, WorldRow } from '../database/schema.js';
 import { noSuchSchema, schemaNames } from '../entity-schemas/schema-names.js';
@@ -111,9 +111,6 @@ export async function holdSchemasNamed(
   });
   return found.filter((row) => row !== undefined);
 }
-
-/** Problems that one error names at most. */
-const MAX_PROBLEMS = 20;
 
 async function refuse(
   code: 'unknown_event' | 'unknown_event_version' | 'unknown_entity_schema',

@@ -1,4 +1,4 @@
-import { type ErrorCode, type FieldProblem, ServiceError } from '@orrery/contracts';
+import { type ErrorCode, type FieldProblem, MAX_PROBLEMS, ServiceError } from '@orrery/contracts';
 import { below } from './problem-places.js';
 
 /** Problems of one kind, with the code of a refusal for them. */
@@ -6,8 +6,6 @@ export interface ProblemKind {
   readonly code: ErrorCode;
   readonly problems: readonly FieldProblem[];
 }
-
-const MAX_PROBLEMS = 20;
 
 /** All problems, the first twenty; the same mistake at the same place is told once. Pointers begin with `pointer`. */
 export function problemsOfKinds(kinds: readonly ProblemKind[], pointer: string): FieldProblem[] {

@@ -4,6 +4,7 @@ import {
   fieldProblem,
   isJsonObject,
   type JsonObject,
+  MAX_PROBLEMS,
   toNfc,
 } from '@orrery/contracts';
 import {
@@ -47,8 +48,6 @@ export function templateMistakes({
   ];
   return below(TEMPLATE, problems.slice(0, MAX_PROBLEMS));
 }
-
-const MAX_PROBLEMS = 20;
 
 /** Contracts and templates that do not compile have been refused before. */
 function contractOf(schema: JsonObject | null): CompiledContract | undefined {

@@ -1,4 +1,4 @@
-import { childPointer, type FieldProblem, fieldProblem } from '@orrery/contracts';
+import { childPointer, type FieldProblem, fieldProblem, MAX_PROBLEMS } from '@orrery/contracts';
 import { changesIn, findUnfitLiterals } from '@orrery/expressions';
 import type { Db, Trx } from '../database/db.js';
 import type { EntitySchemaRow } from '../database/schema.js';
@@ -117,7 +117,7 @@ const schemaProblems = (
   {
     code: 'unknown_entity_schema',
     problems: unknown
-      .slice(0, 20)
+      .slice(0, MAX_PROBLEMS)
       .map(({ name, pointer }) => fieldProblem(pointer, 'unknown_entity_schema', noSuchSchema(name, known))),
   },
   { code: 'invalid_template', problems: unfitLiterals(version, schemas) },

@@ -6,6 +6,7 @@ import {
   type InstanceChange,
   type JsonObject,
   type JsonValue,
+  MAX_PROBLEMS,
   ServiceError,
   toPointer,
 } from '@orrery/contracts';
@@ -24,9 +25,6 @@ import type { CompiledDefinition, Told } from './compiled-definition.js';
 import type { Proposal } from './decide-proposal.js';
 import type { ExecutionLimits } from './execution.js';
 import type { ReadSet } from './read-entities.js';
-
-/** Problems that one error names at most. */
-const MAX_PROBLEMS = 20;
 
 /** What the patterns of all states of an execution may do: about 60 ms at worst. */
 const MAX_PATTERN_WORK = 4_000_000;
