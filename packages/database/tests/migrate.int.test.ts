@@ -1,7 +1,8 @@
 import { type Migrations, migrate } from '@orrery/database';
 import { StartupError } from '@orrery/service-kit';
 import { type Kysely, sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startHoldingProxy } from './holding-proxy.js';
 import { newDatabaseUrl, open, quiet } from './test-connection.js';
 
 const creates = (table: string) => ({
@@ -24,6 +25,20 @@ async function waitingForLocks(db: Kysely<unknown>): Promise<number> {
 }
 
 describe('migrate', () => {
+  it('waits for a server that is busy at the start for longer than a statement does', async () => {
+    const server = await startHoldingProxy(await newDatabaseUrl());
+    const database = await open<unknown>(server.url);
+    server.hold();
+    const migrated = migrate({ database, migrations, logger: quiet });
+    migrated.catch(() => undefined);
+    const { pool, close } = database.beside({});
+    onTestFinished(close);
+    await expect(pool.query('select 1')).rejects.toThrow('timeout');
+    server.letGo();
+    await migrated;
+    expect(await tablesOf(database.db)).toContain('walls');
+  });
+
   it('lets eight replicas start at once on an empty database', async () => {
     const url = await newDatabaseUrl();
     const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => open<unknown>(url)));
