@@ -51,7 +51,7 @@ describeWithProgram('chromium', 'building a world in the console', () => {
       body: {
         ...version,
         inputSchema: { winner: 'string', laps: 'integer?' },
-        outputSchema: { laps: 'integer' },
+        outputSchema: { finish: 'float?' },
       },
     });
     return address;
