@@ -20,8 +20,8 @@ export interface SchedulerSignals {
   decided(count: number): void;
   /** An occurrence is sent for the first time, this long after it was due, in milliseconds. */
   dispatched(lateMs: number): void;
-  /** An occurrence has an outcome. */
-  ended(outcome: Pick<Outcome, 'status' | 'outcome' | 'reason'>): void;
+  /** Occurrences have outcomes. */
+  ended(outcomes: readonly Pick<Outcome, 'status' | 'outcome' | 'reason'>[]): void;
   /** An attempt is sent again because nobody knows its outcome. */
   repeated(): void;
   /** A next attempt is made. */
@@ -74,11 +74,25 @@ export function schedulerSignals(): SchedulerSignals {
       if (count > 0) decided.add(count);
     },
     dispatched: (lateMs) => lateness.record(Math.max(0, lateMs) / 1000),
-    ended: ({ status, outcome, reason }) => ended.add(1, { status, detail: outcome ?? reason ?? '' }),
+    ended: (outcomes) => {
+      for (const [status, details] of countOutcomes(outcomes))
+        for (const [detail, count] of details) ended.add(count, { status, detail });
+    },
     repeated: () => repeated.add(1),
     retried: () => retried.add(1),
     behind: (ms) => {
       lagMs = ms;
     },
   };
+}
+
+/** How many there are of each status and detail: a counter's attributes cost more than the rest of an outcome. */
+function countOutcomes(outcomes: Parameters<SchedulerSignals['ended']>[0]): Map<string, Map<string, number>> {
+  const counts = new Map<string, Map<string, number>>();
+  for (const { status, outcome, reason } of outcomes) {
+    const details = counts.get(status) ?? new Map<string, number>();
+    const detail = outcome ?? reason ?? '';
+    counts.set(status, details.set(detail, (details.get(detail) ?? 0) + 1));
+  }
+  return counts;
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { prepared } from '@orrery/database';
 import type { Db } from './db.js';
 
 /**
@@ -7,11 +7,12 @@ import type { Db } from './db.js';
  */
 export type DatabaseClock = () => Promise<number>;
 
+const now = prepared<{ now: Date }>('database-now', 'select clock_timestamp() as now');
+
 export const databaseClock =
   (db: Db): DatabaseClock =>
   async () => {
-    const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
-    const [row] = rows;
+    const [row] = await now(db, []);
     if (row === undefined) throw new Error('the database does not say what time it is');
     return row.now.getTime();
   };

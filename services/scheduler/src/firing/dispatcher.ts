@@ -55,16 +55,17 @@ const MOST_WORKING = 4;
 const UNKNOWN: Shot = { kind: 'unknown', error: undefined };
 
 export function createDispatcher(dependencies: DispatcherDependencies): Dispatcher {
-  const { db, clock, databaseNow, concurrency, logger, onRoom } = dependencies;
+  const { db, clock, databaseNow, concurrency, logger, signals, onRoom } = dependencies;
   const working = new Map<number, Promise<void>>();
   // Each occurrence that is sent listens to it: an AbortSignal would look through all its listeners each time.
   const stopping = new Canceller();
   // For those that wait for a sync.
   setMaxListeners(0, stopping.signal);
-  const record = recordTogether<Outcome>(async (outcomes) =>
-    recordOutcomes(db, outcomes, await databaseNow()),
-  );
-  const patience = createPatience(clock, stopping);
+  const record = recordTogether<Outcome>(async (outcomes) => {
+    await recordOutcomes(db, outcomes, await databaseNow());
+    signals.ended(outcomes);
+  });
+  const patience = createPatience(clock, stopping, UNKNOWN);
   const context: ExecuteContext = { ...dependencies, record, patience, stopping, aheadMs: 0 };
 
   const send = (taken: Taken, place: Place) => {
@@ -128,7 +129,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
 
 interface ExecuteContext extends DispatcherDependencies {
   readonly record: Batcher<Outcome, null>;
-  readonly patience: Patience;
+  readonly patience: Patience<Shot>;
   readonly stopping: Canceller;
   /** How far the database's clock was ahead of this process's when something was last claimed; measured with. */
   aheadMs: number;
@@ -140,33 +141,23 @@ async function execute(context: ExecuteContext, taken: Taken, place: Place): Pro
   const { occurrence } = taken;
   if (occurrence.attempt === 1 && occurrence.repeats === 0)
     signals.dispatched(clock.now() + aheadMs - occurrence.dueAt);
-  const [sent, shot] = await fireAndLeave(context, taken, place);
+  const [sent, shot] = await fireUnlessChanged(context, taken, place);
   if (shot === undefined) return;
   if (shot.kind === 'unknown' && !isHopeless(sent, shot.error)) {
     signals.repeated();
     return repeatAt(db, sent, repetitionAt(sent.repeats, await databaseNow()));
   }
   if (shot.kind === 'failed' && (await retryLater(context, sent, shot))) return;
-  const outcome = outcomeOf(sent, shot);
-  await record(outcome);
-  signals.ended(outcome);
+  await record(outcomeOf(sent, shot));
 }
 
 const isHopeless = ({ repeats }: ClaimedOccurrence, error: unknown): boolean =>
   repeats >= MOST_INTERNAL && error instanceof ServiceError && error.code === 'internal';
 
-/** The next one is sent while the outcome is recorded. */
-async function fireAndLeave(context: ExecuteContext, taken: Taken, place: Place) {
-  try {
-    return await fireUnlessChanged(context, taken, place);
-  } finally {
-    place.leave();
-  }
-}
-
 /**
  * Sends the occurrence again after its schedule was synced, as long as something else is bound than it was made for.
- * Nothing is sent when half of the claim's time has passed: another process may have it soon.
+ * Nothing is sent when half of the claim's time has passed: another process may have it soon. It leaves its place then: the
+ * next one is sent while the outcome is recorded.
  */
 async function fireUnlessChanged(
   context: ExecuteContext,
@@ -175,30 +166,30 @@ async function fireUnlessChanged(
 ): Promise<[ClaimedOccurrence, Shot | undefined]> {
   const { db, clock, syncs, databaseNow, stopping } = context;
   let occurrence = first;
-  for (let renewals = 0; ; renewals += 1) {
-    if (clock.now() - takenAt > CLAIM_MS / 2) return [occurrence, undefined];
-    const shot = await fireWhileRoom(context, occurrence, place);
-    if (shot.kind !== 'changed') return [occurrence, shot];
-    if (renewals === MOST_RENEWALS || !place.stepAside()) return [occurrence, UNKNOWN];
-    await syncs.now(occurrence.deployment, stopping.signal);
-    const renewed = await renewOccurrence(db, occurrence, await databaseNow());
-    if ('skipped' in renewed) return [occurrence, { kind: 'skipped', reason: renewed.skipped }];
-    occurrence = renewed;
+  try {
+    for (let renewals = 0; ; renewals += 1) {
+      if (clock.now() - takenAt > CLAIM_MS / 2) return [occurrence, undefined];
+      const shot = await fireWhileRoom(context, occurrence, place);
+      if (shot.kind !== 'changed') return [occurrence, shot];
+      if (renewals === MOST_RENEWALS || !place.stepAside()) return [occurrence, UNKNOWN];
+      await syncs.now(occurrence.deployment, stopping.signal);
+      const renewed = await renewOccurrence(db, occurrence, await databaseNow());
+      if ('skipped' in renewed) return [occurrence, { kind: 'skipped', reason: renewed.skipped }];
+      occurrence = renewed;
+    }
+  } finally {
+    place.leave();
   }
 }
 
 /** Sends the occurrence. One that takes long makes room for others, and is asked for again later if need be. */
-async function fireWhileRoom(
-  context: ExecuteContext,
-  occurrence: ClaimedOccurrence,
-  place: Place,
-): Promise<Shot> {
+function fireWhileRoom(context: ExecuteContext, occurrence: ClaimedOccurrence, place: Place): Promise<Shot> {
   const firing = context.signals.sending(occurrence, () =>
     fireOccurrence(context, occurrence, context.stopping),
   );
   // Its caller waits.
   if (occurrence.kind === 'manual' && occurrence.repeats === 0) return firing;
-  return (await context.patience(firing, place)) ?? UNKNOWN;
+  return context.patience(firing, place);
 }
 
 /** Opens the next attempt if there is to be one. What runs on request is not retried: its caller sees the failure. */

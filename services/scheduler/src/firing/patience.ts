@@ -11,11 +11,11 @@ interface Wait {
   readonly giveUp: () => void;
 }
 
-/** Resolves with what the work leads to, or with `undefined` when its place was needed first. */
-export type Patience = <T>(work: Promise<T>, place: Place) => Promise<T | undefined>;
+/** Resolves with what the work leads to, or with `givenUp` when its place was needed first. */
+export type Patience<T> = (work: Promise<T>, place: Place) => Promise<T>;
 
 /** One timer looks after all that is waited for: one for each would cost more than the rest of a call. */
-export function createPatience(clock: Clock, signal: Cancellation): Patience {
+export function createPatience<T>(clock: Clock, signal: Cancellation, givenUp: T): Patience<T> {
   const waits = new Set<Wait>();
   let isLooking = false;
   const look = async () => {
@@ -33,10 +33,10 @@ export function createPatience(clock: Clock, signal: Cancellation): Patience {
     };
     look().then(end, end);
   };
-  return <T>(work: Promise<T>, place: Place) =>
-    new Promise<T | undefined>((resolve, reject) => {
+  return (work, place) =>
+    new Promise<T>((resolve, reject) => {
       const end = () => waits.delete(wait);
-      const wait = { since: clock.now(), place, giveUp: () => end() && resolve(undefined) };
+      const wait = { since: clock.now(), place, giveUp: () => end() && resolve(givenUp) };
       waits.add(wait);
       startLooking();
       work.then(

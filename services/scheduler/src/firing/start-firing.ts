@@ -14,8 +14,9 @@ export interface Firing {
 
 /** Without anything due it is looked this often whether another process changed something, in milliseconds. */
 const LOOK_MS = 15_000;
-/** Schedules that one transaction decides. */
+/** Schedules that one transaction decides, and the first one after a rest, so that the first ones are soon on their way. */
 const DECIDED_AT_ONCE = 500;
+const DECIDED_FIRST = 100;
 /** Outcomes are acknowledged together, this often, in milliseconds. */
 const ACKNOWLEDGE_MS = 30_000;
 
@@ -48,7 +49,7 @@ export function startFiring(dependencies: FiringDependencies): Firing {
     // The dispatcher wakes this loop when it has room again.
     const limits = {
       again: dispatcher.room('again'),
-      fresh: Math.min(DECIDED_AT_ONCE, dispatcher.room('fresh')),
+      fresh: Math.min(isBehind ? DECIDED_AT_ONCE : DECIDED_FIRST, dispatcher.room('fresh')),
     };
     if (limits.again + limits.fresh === 0 || (isBehind && limits.fresh === 0)) return 'idle' as const;
     const now = await databaseNow();
