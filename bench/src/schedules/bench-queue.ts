@@ -9,6 +9,8 @@ export interface QueueJob {
   readonly data: { readonly deployment: string; readonly event: string };
 }
 
+export type Pace = 'polling' | 'loop';
+
 /** Two workers (`queue-worker.ts`). */
 export interface QueueWorkers extends AsyncDisposable {
   /** They use no processor time until `resume`. */
@@ -18,7 +20,8 @@ export interface QueueWorkers extends AsyncDisposable {
 
 /** A queue of pg-boss. */
 export interface BenchQueue extends AsyncDisposable {
-  startWorkers(): Promise<QueueWorkers>;
+  /** `pace`: see `queue-worker.ts`. */
+  startWorkers(pace: Pace): Promise<QueueWorkers>;
   /** Jobs a second, from the first that is inserted to the end of the last. */
   run(jobs: readonly QueueJob[]): Promise<number>;
 }
@@ -45,8 +48,8 @@ export async function startQueue({
   await client.connect();
   const variables = { DATABASE_URL: databaseUrl, NATS_URL: natsUrl };
   return {
-    startWorkers: async () => {
-      const start = () => startNode('bench/dist/schedules/queue-worker.js', variables);
+    startWorkers: async (pace) => {
+      const start = () => startNode('bench/dist/schedules/queue-worker.js', { ...variables, PACE: pace });
       const workers = [start(), start()];
       await Promise.all(workers.map((worker) => worker.waitFor(/ready/)));
       return workersOf(workers);

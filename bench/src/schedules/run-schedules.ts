@@ -4,7 +4,7 @@ import { startNatsServer } from '@orrery/testing/servers';
 import { builtProgram, type NodeProcess, startFiveProcesses, startNode } from '@orrery/testing/system';
 import { Client } from 'pg';
 import { startPostgres } from '../start-postgres.js';
-import { type BenchQueue, jobsOf, type QueueJob, startQueue } from './bench-queue.js';
+import { type BenchQueue, jobsOf, type Pace, type QueueJob, startQueue } from './bench-queue.js';
 import { measureIdle } from './measure-idle.js';
 import { setUpSchedules } from './set-up-schedules.js';
 import { quantile, steadyLoad } from './steady-load.js';
@@ -26,8 +26,9 @@ export interface SchedulesOptions {
 /**
  * How fast two schedulers dispatch schedules that are due in the same minute, how late, and what API callers notice: as
  * they are configured, then as fast as possible, in turns with pg-boss, whose two workers make the same calls under the same
- * load. Schedulers and workers are new in the first turn as fast as possible, and are the same processes in the one after it;
- * who does not have the turn stands still. At last what an idle scheduler costs.
+ * load: first in a handler that pg-boss calls, then in a loop without a pause between two batches. Schedulers and workers are
+ * new in the first turn as fast as possible, and are the same processes in the one after it; who does not have the turn
+ * stands still. At last what an idle scheduler costs.
  */
 export async function runSchedules(options: SchedulesOptions): Promise<void> {
   const { schedules, apiPerSecond, perSecond, leadSeconds, write } = options;
@@ -57,7 +58,7 @@ export async function runSchedules(options: SchedulesOptions): Promise<void> {
   const queue = await startQueue({ databaseUrl, natsUrl });
   resources.add('queue', () => queue[Symbol.asyncDispose]());
   const jobs = jobsOf(deployed, schedules);
-  await runNewWorkers(queue, jobs);
+  await runNewWorkers(queue, jobs, 'loop');
   if (Date.now() > due.getTime() - 5000) throw new Error('They were due before all were made: raise --lead.');
   write(`${schedules} schedules, due at ${due.toISOString()}`);
 
@@ -77,26 +78,26 @@ export async function runSchedules(options: SchedulesOptions): Promise<void> {
     const rate = Math.round((schedules * 1000) / last);
     return `${(last / 1000).toFixed(1)} s, ${rate}/s; lateness p50 · p99 ${show(lateness)}; API ${show(await during)}`;
   };
-  const showQueue = async (run: () => Promise<number>) => {
+  const showQueue = async (pace: Pace, run: () => Promise<number>) => {
     const ended = new AbortController();
     const beside = load(ended.signal);
     const rate = await run();
     ended.abort();
-    write(`pg-boss, two workers, batches of 100: ${Math.round(rate)}/s; API ${show(await beside)}`);
+    write(`pg-boss, ${PACES[pace]}: ${Math.round(rate)}/s; API ${show(await beside)}`);
   };
   write(`dispatched as configured: ${await dispatch(due)}`);
-  await showQueue(() => runNewWorkers(queue, jobs));
+  await showQueue('polling', () => runNewWorkers(queue, jobs, 'polling'));
   await Promise.all([system.process('scheduler').end(), other.end()]);
   const variables = { DATABASE_URL: databaseUrl, NATS_URL: natsUrl, HEALTH_PORT: '0' };
-  const unbounded = { ...variables, SCHEDULE_PER_SECOND: '10000' };
+  const unbounded = { ...variables, SCHEDULE_PER_SECOND: '10000', SCHEDULE_CONCURRENCY: '400' };
   const start = () => resources.use('scheduler', startNode(builtProgram('scheduler'), unbounded));
   const schedulers = await Promise.all([start(), start()].map(started));
-  await using workers = await queue.startWorkers();
+  await using workers = await queue.startWorkers('loop');
   for (let round = 0; round < ROUNDS; round += 1) {
     workers.pause();
     write(`dispatched as fast as possible: ${await dispatch(await dueSoon(client))}`);
     workers.resume();
-    await showQueue(() => queue.run(jobs));
+    await showQueue('loop', () => queue.run(jobs));
   }
   workers.pause();
   await measureIdle(schedulers[0]?.pid ?? 0, client, options);
@@ -105,8 +106,13 @@ export async function runSchedules(options: SchedulesOptions): Promise<void> {
 /** Turns as fast as possible, of schedulers and workers. */
 const ROUNDS = 2;
 
-async function runNewWorkers(queue: BenchQueue, jobs: readonly QueueJob[]): Promise<number> {
-  await using _workers = await queue.startWorkers();
+const PACES: Record<Pace, string> = {
+  polling: 'its own two workers with a handler, batches of 100 at their shortest interval',
+  loop: 'two workers, batches of 100 without a pause',
+};
+
+async function runNewWorkers(queue: BenchQueue, jobs: readonly QueueJob[], pace: Pace): Promise<number> {
+  await using _workers = await queue.startWorkers(pace);
   // Without waiting here the workers would be ended first.
   return await queue.run(jobs);
 }
