@@ -156,8 +156,8 @@ const isHopeless = ({ repeats }: ClaimedOccurrence, error: unknown): boolean =>
 
 /**
  * Sends the occurrence again after its schedule was synced, as long as something else is bound than it was made for.
- * Nothing is sent when half of the claim's time has passed: another process may have it soon. It leaves its place then: the
- * next one is sent while the outcome is recorded.
+ * Nothing is sent when half of the claim's time has passed: another process may have it soon. The place is free afterwards,
+ * so that the next one is sent while the outcome is recorded.
  */
 async function fireUnlessChanged(
   context: ExecuteContext,
