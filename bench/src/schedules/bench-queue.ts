@@ -1,15 +1,26 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ExpectedBinding, JsonObject } from '@orrery/contracts';
 import { type NodeProcess, startNode } from '@orrery/testing/system';
 import { Client } from 'pg';
 import PgBoss from 'pg-boss';
-import type { ScheduledDeployments } from './set-up-schedules.js';
 
+/** A job tells its worker the whole call, as an occurrence tells the scheduler. */
 export interface QueueJob {
   readonly name: string;
-  readonly data: { readonly deployment: string; readonly event: string };
+  readonly data: {
+    readonly deployment: string;
+    readonly event: string;
+    readonly input: JsonObject;
+    readonly expected: ExpectedBinding;
+  };
 }
 
-export type Pace = 'polling' | 'loop';
+/** Two workers, batches of 100: see `queue-worker.ts`. */
+export const PACES = {
+  polling: 'in a handler, at its shortest interval',
+  loop: 'in a loop without a pause',
+};
+export type Pace = keyof typeof PACES;
 
 /** Two workers (`queue-worker.ts`). */
 export interface QueueWorkers extends AsyncDisposable {
@@ -28,11 +39,15 @@ export interface BenchQueue extends AsyncDisposable {
 
 const QUEUE = 'ticks';
 
-/** As the scheduler takes them: neighbours are of different deployments. */
-export const jobsOf = ({ addresses, events }: ScheduledDeployments, count: number): QueueJob[] =>
-  events
-    .flatMap((event) => addresses.map((deployment) => ({ name: QUEUE, data: { deployment, event } })))
-    .slice(0, count);
+/** A job for each schedule, in the order in which the scheduler takes them. */
+export async function jobsOf(client: Client): Promise<QueueJob[]> {
+  const { rows } = await client.query<QueueJob['data']>(
+    `select deployment, event, jsonb_build_object('n', counter + 1) as input,
+       jsonb_build_object('bindingId', binding_id, 'eventVersion', event_version, 'versionHash', version_hash) as expected
+     from scheduler.schedules order by spread, id`,
+  );
+  return rows.map((data) => ({ name: QUEUE, data }));
+}
 
 export async function startQueue({
   databaseUrl,

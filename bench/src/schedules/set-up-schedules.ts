@@ -16,8 +16,6 @@ const tick = (event: string, schedule: string) => ({
 });
 
 export interface ScheduledDeployments {
-  readonly addresses: readonly string[];
-  readonly events: readonly string[];
   /** Where an owner may execute the first event of a deployment, for load beside the schedules. */
   readonly executePaths: readonly string[];
 }
@@ -54,5 +52,5 @@ export async function setUpSchedules(
   };
   await Promise.all(Array.from({ length: AT_ONCE }, makeSome));
   const executePaths = addresses.map((address) => `/api/worlds/${world}/deployments/${address}/execute`);
-  return { addresses, events, executePaths };
+  return { executePaths };
 }
