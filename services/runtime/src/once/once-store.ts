@@ -1,4 +1,5 @@
 import type { ErrorReply, JsonValue, OnceKey } from '@orrery/contracts';
+import { prepared } from '@orrery/database';
 import { type Clock, createBatcher, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { type Selectable, sql } from 'kysely';
 import type { Db } from '../database/db.js';
@@ -24,15 +25,21 @@ type FoundRow = Row & {
   readonly entry: (AnsweringEntry & { readonly targetChains: string[] }) | null;
 };
 
+// Each key is looked up by itself, so that the plan is right however large the table is. Planning would cost several times
+// what looking up costs.
+const USED_KEYS = `
+  select k.*, coalesce(k.expires_at < now(), false) as is_expired,
+    case when j.seq is not null then jsonb_build_object('id', j.id, 'seq', j.seq, 'event', j.event,
+      'eventVersion', j.event_version, 'changes', j.changes, 'result', j.result, 'attestation', j.attestation,
+      'targetChains', coalesce(j.pushes->'targetChains', '[]')) end as entry
+  from unnest($1::text[], $2::text[]) as named (scope, key)
+  cross join lateral (select * from once_keys o where o.scope = named.scope and o.key = named.key limit 1) k
+  left join journal j on j.deployment_id = k.deployment_id and j.seq = k.seq`;
+const usedKeys = prepared<FoundRow>('used-keys', USED_KEYS);
+
 /** The keys that are in use, whichever deployment uses them. Expired ones are removed: they are free. */
 export async function readUsedKeys(db: Db, keys: readonly KeyName[]): Promise<UsedKey[]> {
-  const { rows } = await sql<FoundRow>`
-    select k.*, coalesce(k.expires_at < now(), false) as is_expired,
-      case when j.seq is not null then jsonb_build_object('id', j.id, 'seq', j.seq, 'event', j.event,
-        'eventVersion', j.event_version, 'changes', j.changes, 'result', j.result, 'attestation', j.attestation,
-        'targetChains', coalesce(j.pushes->'targetChains', '[]')) end as entry
-    from once_keys k left join journal j on j.deployment_id = k.deployment_id and j.seq = k.seq
-    where ${names(keys)}`.execute(db);
+  const rows = await usedKeys(db, [keys.map(({ scope }) => scope), keys.map(({ key }) => key)]);
   if (rows.some((row) => row.is_expired))
     await sql`delete from once_keys where ${names(keys)} and expires_at < now()`.execute(db);
   return rows.filter((row) => !row.is_expired).map(usedKey);
