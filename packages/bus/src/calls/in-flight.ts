@@ -1,4 +1,5 @@
 import { type Cancellation, Canceller, ServiceError } from '@orrery/contracts';
+import { NamedSlots } from '@orrery/service-kit';
 import type { RequestOptions } from '../transport.js';
 
 // A call in flight, at both ends: the caller's wait for the answer, and the calls that this process is answering.
@@ -93,7 +94,7 @@ export interface RunningCalls {
 }
 
 export function createRunningCalls(): RunningCalls {
-  const running = new Map<string, Canceller>();
+  const running = new NamedSlots<string, Canceller>();
   let onIdle: (() => void) | undefined;
   return {
     get size() {
@@ -105,7 +106,7 @@ export function createRunningCalls(): RunningCalls {
       return call;
     },
     end: (id) => {
-      running.delete(id);
+      running.take(id);
       if (running.size === 0) onIdle?.();
     },
     cancel: (id) => running.get(id)?.abort(goneError()),

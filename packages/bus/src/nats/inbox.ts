@@ -1,4 +1,5 @@
 import { createInbox, type Msg, type MsgHdrs } from '@nats-io/transport-node';
+import { Slots } from '@orrery/service-kit';
 import { awaitAnswer, isLate, noResponders } from '../calls/in-flight.js';
 import type { RequestOptions } from '../transport.js';
 import { type Connection, unavailable } from './connection.js';
@@ -49,43 +50,35 @@ export const packsOf = (address: string): string => addressIn(address, PACKS);
 export function openInbox(connection: Connection): Inbox {
   const { nats } = connection;
   const prefix = `${createInbox(connection.inboxPrefix)}.`;
-  const receivers = new Map<string, (arrival: Arrival) => void>();
-  const waiting = new Map<string, (error: unknown) => void>();
-  let count = 0;
+  const receivers = new Slots<Receiver>();
 
   receive(connection, prefix, receivers);
-  connection.watch({ onDown: () => failAll(waiting) });
+  connection.watch({ onDown: () => failAll(receivers) });
 
-  const nextSubject = () => {
-    count += 1;
-    return `${prefix}${count.toString(36)}`;
-  };
+  const subjectOf = (number: number) => `${prefix}${number.toString(36)}`;
   const open: Inbox['open'] = (receive) => {
-    const subject = nextSubject();
-    receivers.set(subject, receive);
-    return { subject, [Symbol.dispose]: () => receivers.delete(subject) };
+    const number = receivers.add({ receive, fail: undefined });
+    return { subject: subjectOf(number), [Symbol.dispose]: () => receivers.take(number) };
   };
   // Runs once for each call, so it avoids `using`, which is compiled to several times this work.
   const converse: Inbox['converse'] = async ({ send, giveUp }, patience) => {
     connection.requireUp();
-    const subject = nextSubject();
+    let number: number | undefined;
     try {
       return await awaitAnswer<Arrival>(
         patience,
         ({ resolve, reject }) => {
-          receivers.set(subject, (arrival) =>
-            isNoResponders(arrival) ? reject(noResponders()) : resolve(arrival),
-          );
-          waiting.set(subject, reject);
-          send(subject, reject);
+          const receive = (arrival: Arrival) =>
+            isNoResponders(arrival) ? reject(noResponders()) : resolve(arrival);
+          number = receivers.add({ receive, fail: reject });
+          send(subjectOf(number), reject);
         },
         (reason) => {
-          if (!isLate(reason)) giveUp(subject);
+          if (!isLate(reason) && number !== undefined) giveUp(subjectOf(number));
         },
       );
     } finally {
-      receivers.delete(subject);
-      waiting.delete(subject);
+      if (number !== undefined) receivers.take(number);
     }
   };
   /** These stay separate messages. Published together they cost one write to the socket. */
@@ -109,20 +102,25 @@ export function openInbox(connection: Connection): Inbox {
   return { open, request, converse };
 }
 
-function receive(
-  { subscribe: subscribeTo }: Connection,
-  prefix: string,
-  receivers: Map<string, (arrival: Arrival) => void>,
-): void {
+/** Who waits at an address; `fail` ends the waiting, where it ends with the connection. */
+interface Receiver {
+  readonly receive: (arrival: Arrival) => void;
+  readonly fail: ((error: unknown) => void) | undefined;
+}
+
+function receive({ subscribe: subscribeTo }: Connection, prefix: string, receivers: Slots<Receiver>): void {
+  const pass = (token: string, arrival: Arrival) =>
+    receivers.get(Number.parseInt(token, 36))?.receive(arrival);
   subscribeTo(`${prefix}*`, (message) => {
-    if (message.subject !== `${prefix}${PACKS}`) return receivers.get(message.subject)?.(message);
-    for (const packed of readPack(message.string())) receivers.get(`${prefix}${packed.id}`)?.(packed);
+    const token = message.subject.slice(prefix.length);
+    if (token !== PACKS) return pass(token, message);
+    for (const packed of readPack(message.string())) pass(packed.id, packed);
   });
 }
 
 /** An answer sent while the connection was down is lost, so the outcome of these calls is unknown. */
-function failAll(waiting: Map<string, (error: unknown) => void>): void {
-  for (const reject of waiting.values()) reject(unavailable());
+function failAll(receivers: Slots<Receiver>): void {
+  for (const [, { fail }] of receivers.entries()) fail?.(unavailable());
 }
 
 /** The server itself answers when a subject has no subscribers. */

@@ -1,4 +1,5 @@
 import { ServiceError } from '@orrery/contracts';
+import { Slots } from '@orrery/service-kit';
 import { z } from 'zod';
 import type { Serving } from '../transport.js';
 import { aliveSubject, instanceSubject, probeFrame, tokenSubject } from '../wire-format.js';
@@ -35,8 +36,9 @@ export interface LiveInstances {
   isSilent(instance: LiveInstance): boolean;
   /** The server says that nobody serves under its name: it is not chosen until its next heartbeat. */
   unreachable(instance: LiveInstance): void;
-  watch(instance: LiveInstance, request: Awaiting): void;
-  unwatch(instance: LiveInstance, request: Awaiting): void;
+  /** Returns the number by which `unwatch` knows the request. */
+  watch(instance: LiveInstance, request: Awaiting): number;
+  unwatch(instance: LiveInstance, number: number): void;
   /** Broadcasts heartbeats of this process from now on. */
   announce(group: string, serving: Serving): void;
   /** The heartbeats go on and say that this process takes no more calls. */
@@ -75,8 +77,13 @@ interface Known extends LiveInstance {
   isServing: boolean;
   /** It serves on `tokenSubject` too. */
   hasToken: boolean;
-  /** With the time at which each request was sent. */
-  readonly requests: Map<Awaiting, number>;
+  readonly requests: Slots<Awaited>;
+}
+
+/** A request, and when it was sent, in the time of `createListeningTime`. */
+interface Awaited {
+  readonly request: Awaiting;
+  readonly sentAt: number;
 }
 
 interface Group {
@@ -116,7 +123,7 @@ export function createLiveInstances(connection: Connection, inbox: Pick<Inbox, '
       const { ttlMs = unheardTtlMs } = one;
       if (one.ttlMs === undefined) probe(one, ttlMs, time.now);
       if (silence(one) >= ttlMs) giveUp(one, ttlMs, time.now());
-      if (one.requests.size === 0 && silence(one) >= MEMORY_MS) instances.delete(one.name);
+      if (silence(one) >= MEMORY_MS && one.requests.entries().length === 0) instances.delete(one.name);
     });
   }, TICK_MS).unref();
 
@@ -149,8 +156,8 @@ export function createLiveInstances(connection: Connection, inbox: Pick<Inbox, '
       known(instance).isServing = false;
       for (const group of groups.values()) if (group.chosen === instance) group.chosen = undefined;
     },
-    watch: (instance, request) => known(instance).requests.set(request, time.now()),
-    unwatch: (instance, request) => known(instance).requests.delete(request),
+    watch: (instance, request) => known(instance).requests.add({ request, sentAt: time.now() }),
+    unwatch: (instance, number) => known(instance).requests.take(number),
     ...heartbeats,
     stop: () => {
       clearInterval(ticking);
@@ -182,7 +189,7 @@ const instanceOf = ({ instances }: Group, name: string, heardAt: number): Known 
     probedAt: heardAt,
     isServing: false,
     hasToken: false,
-    requests: new Map(),
+    requests: new Slots(),
   };
   instances.set(name, one);
   return one;
@@ -203,9 +210,9 @@ function endWithTurn(group: Group): void {
 
 /** Requests sent to a process that was silent already are given its whole TTL as well. */
 function giveUp({ requests }: Known, ttlMs: number, now: number): void {
-  for (const [request, sentAt] of requests) {
+  for (const [number, { request, sentAt }] of requests.entries()) {
     if (now - sentAt < ttlMs) continue;
-    requests.delete(request);
+    requests.take(number);
     request.onGone(processGone());
   }
 }
@@ -213,10 +220,11 @@ function giveUp({ requests }: Known, ttlMs: number, now: number): void {
 /** Probes a process, if a request to it waits and it was not probed just now. */
 const createProbe =
   (connection: Connection, inbox: Pick<Inbox, 'open'>) => (one: Known, ttlMs: number, now: () => number) => {
-    const [waiting] = one.requests;
-    if (waiting === undefined || !connection.up) return;
-    const [{ subject }, sentAt] = waiting;
-    if (now() - Math.max(sentAt, one.probedAt) < beatMs(ttlMs)) return;
+    if (!connection.up) return;
+    const before = now() - beatMs(ttlMs);
+    const [, waiting] = one.requests.entries().find(([, { sentAt }]) => sentAt <= before) ?? [];
+    if (waiting === undefined || one.probedAt > before) return;
+    const { subject } = waiting.request;
     one.probedAt = now();
     const address = inbox.open((arrival) => {
       if (!isNoResponders(arrival)) one.heardAt = now();

@@ -4,7 +4,7 @@ import { cancelSubject } from '../wire-format.js';
 import { type Connection, unavailable } from './connection.js';
 import { toMessageHeaders } from './headers.js';
 import { type Inbox, isNoResponders } from './inbox.js';
-import type { Awaiting, LiveInstance, LiveInstances } from './live-instances.js';
+import type { LiveInstance, LiveInstances } from './live-instances.js';
 import { createPacker, PACK_HEADER, PACKED_AT_MOST, type Packed, type Packer, writePack } from './packs.js';
 import type { Parts } from './parts.js';
 
@@ -78,26 +78,23 @@ function createSend(
     to: LiveInstance,
     { id, subject, group }: { id: string; subject: string; group: string },
     fail: (error: unknown) => void,
-  ): Awaiting => {
-    const awaiting: Awaiting = {
+  ): number =>
+    live.watch(to, {
       subject,
       onGone: (reason) => {
         // If it was only stopped, it need not carry out later what the caller has given up.
         cancel(group, id);
         fail(reason);
       },
-    };
-    live.watch(to, awaiting);
-    return awaiting;
-  };
+    });
   const inPack: Send = async (subject, frame, { group, timeoutMs, signal }, to) => {
     const { headers, body } = frame;
     const sentAt = performance.now();
     let sent: SentRequest | undefined;
-    let awaiting: Awaiting | undefined;
+    let watched: number | undefined;
     const send = (id: string, fail: SentRequest['fail']) => {
       sent = { id, headers, body, fail, isSent: false, isSettled: false, onSettled: undefined };
-      if (to !== undefined) awaiting = watch(to, { id, subject, group }, fail);
+      if (to !== undefined) watched = watch(to, { id, subject, group }, fail);
       packer.add(subject, sent, body.length);
     };
     const giveUp = (address: string) => {
@@ -109,16 +106,16 @@ function createSend(
       return await parts.unpack(arrival, timeoutMs - (performance.now() - sentAt), signal);
     } finally {
       if (sent !== undefined) settle(sent);
-      if (to !== undefined && awaiting !== undefined) live.unwatch(to, awaiting);
+      if (to !== undefined && watched !== undefined) live.unwatch(to, watched);
     }
   };
   const inParts: Send = async (subject, frame, { group, timeoutMs, signal }, to) => {
     const sentAt = performance.now();
     using parcel = parts.pack(frame);
     const headers = parcel.headers && { headers: parcel.headers };
-    let awaiting: Awaiting | undefined;
+    let watched: number | undefined;
     const send = (id: string, fail: (error: unknown) => void) => {
-      if (to !== undefined) awaiting = watch(to, { id, subject, group }, fail);
+      if (to !== undefined) watched = watch(to, { id, subject, group }, fail);
       connection.nats.publish(connection.named(subject), parcel.data, { reply: id, ...headers });
     };
     const giveUp = (address: string) => cancel(group, address);
@@ -126,7 +123,7 @@ function createSend(
       const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
       return await parts.unpack(arrival, timeoutMs - (performance.now() - sentAt), signal);
     } finally {
-      if (to !== undefined && awaiting !== undefined) live.unwatch(to, awaiting);
+      if (to !== undefined && watched !== undefined) live.unwatch(to, watched);
     }
   };
   const cancel = (group: string, address: string) => {

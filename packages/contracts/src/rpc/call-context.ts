@@ -60,8 +60,11 @@ export type Cancellation = Pick<AbortSignal, 'aborted' | 'reason' | 'throwIfAbor
  */
 export class Canceller implements Cancellation {
   #controller: AbortController | undefined;
-  /** Made by the first one that listens: hardly any call has one, and some cancellers have hundreds. */
-  #listeners: Set<() => void> | undefined;
+  /**
+   * Made by the first one that listens: hardly any call has one, and some cancellers have hundreds. No `Set`: it would keep
+   * alive what has left it (docs/performance.md#what-a-map-keeps-alive).
+   */
+  #listeners: (() => void)[] | undefined;
   aborted = false;
   reason: unknown = undefined;
 
@@ -89,12 +92,16 @@ export class Canceller implements Cancellation {
 
   /** A listener is called at most once, as abort happens once. */
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners ??= new Set();
-    this.#listeners.add(listener);
+    this.#listeners ??= [];
+    if (!this.#listeners.includes(listener)) this.#listeners.push(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners?.delete(listener);
+    const index = this.#listeners?.indexOf(listener) ?? -1;
+    const last = this.#listeners?.at(-1);
+    if (this.#listeners === undefined || last === undefined || index < 0) return;
+    this.#listeners[index] = last;
+    this.#listeners.pop();
   }
 }
 

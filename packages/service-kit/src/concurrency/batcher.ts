@@ -34,15 +34,21 @@ export function createBatcher<Request, Result>({
   maxWaiting = Number.POSITIVE_INFINITY,
   ready = () => undefined,
 }: BatcherOptions<Request, Result>): Batcher<Request, Result> {
-  const waiting = new Map<unknown, Waiting<Request, Result>>();
+  let waiting = new Map<unknown, Waiting<Request, Result>>();
   let loading = false;
 
   const loadAll = async () => {
     while (waiting.size > 0) {
       await ready();
-      await settle(takeSome(waiting, maxBatch), load);
+      await settle(takeSome(), load);
     }
     loading = false;
+  };
+  // The rest goes into a new map: one that requests enter and leave all the time would keep them alive (`Slots`).
+  const takeSome = () => {
+    const all = [...waiting];
+    waiting = new Map(all.slice(maxBatch));
+    return all.slice(0, maxBatch).map(([, one]) => one);
   };
   return (request) => {
     const key = keyOf(request);
@@ -58,16 +64,6 @@ export function createBatcher<Request, Result>({
     }
     return one.promise;
   };
-}
-
-function takeSome<T>(waiting: Map<unknown, T>, count: number): T[] {
-  const batch: T[] = [];
-  for (const [key, one] of waiting) {
-    if (batch.length === count) break;
-    waiting.delete(key);
-    batch.push(one);
-  }
-  return batch;
 }
 
 async function settle<Request, Result>(

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { createInFlightCounter, Slots } from './in-flight.js';
+import { createInFlightCounter, NamedSlots, Slots } from './in-flight.js';
 
 it('resolves once nothing of the keys is in flight, whatever other keys do', async () => {
   const inFlight = createInFlightCounter();
@@ -69,4 +69,17 @@ describe('slots', () => {
     // All together they are 25 MB. With a `Map` in place of the slots it is 10 MB and more.
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(3 * 1024 * 1024);
   });
+});
+
+it('named slots find a value by its name, and tell the names in the order in which they came', () => {
+  const slots = new NamedSlots<string, number>();
+  for (const [value, name] of ['a', 'b', 'c'].entries()) slots.set(name, value);
+  slots.set('a', 3);
+  expect([slots.get('a'), slots.take('b'), slots.take('b'), slots.get('b')]).toEqual([
+    3,
+    1,
+    undefined,
+    undefined,
+  ]);
+  expect([slots.size, [...slots.names()], slots.values().sort()]).toEqual([2, ['c', 'a'], [2, 3]]);
 });

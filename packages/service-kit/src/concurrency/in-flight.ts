@@ -75,3 +75,42 @@ export class Slots<T> {
     });
   }
 }
+
+/** Slots whose values have names: the tables of the map that finds them refer to nothing but names and numbers. */
+export class NamedSlots<Name extends string | number, T> {
+  readonly #numbers = new Map<Name, number>();
+  readonly #slots = new Slots<T>();
+
+  get size(): number {
+    return this.#numbers.size;
+  }
+
+  /** Holds a value under a name; what had the name before has left. @throws RangeError as `Slots` */
+  set(name: Name, value: T): void {
+    this.take(name);
+    this.#numbers.set(name, this.#slots.add(value));
+  }
+
+  get(name: Name): T | undefined {
+    const number = this.#numbers.get(name);
+    return number === undefined ? undefined : this.#slots.get(number);
+  }
+
+  /** Returns a value and holds it no longer; `undefined` if it has left before. */
+  take(name: Name): T | undefined {
+    const number = this.#numbers.get(name);
+    if (number === undefined) return undefined;
+    this.#numbers.delete(name);
+    return this.#slots.take(number);
+  }
+
+  /** In the order in which they came. */
+  names(): IterableIterator<Name> {
+    return this.#numbers.keys();
+  }
+
+  /** In no order. */
+  values(): T[] {
+    return this.#slots.entries().map(([, value]) => value);
+  }
+}

@@ -8,7 +8,7 @@ import {
   ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
-import { Slots } from '../concurrency/in-flight.js';
+import { NamedSlots, Slots } from '../concurrency/in-flight.js';
 import type { Logger } from '../logging/create-logger.js';
 
 /** Arguments and result of a procedure that one thread calls in another; both are cloned. */
@@ -69,7 +69,7 @@ export function createLink<Mine extends Procedures, Theirs extends Procedures>({
 }: LinkOptions<Mine>): Link<Theirs> {
   const send = sendByTurns<Kind>(port);
   const waiting = new Slots<Settle<never>>();
-  const running = new Map<number, Canceller>();
+  const running = new NamedSlots<number, Canceller>();
   let isOpen = true;
 
   const serve = async (id: number, name: string, args: unknown) => {
@@ -84,7 +84,7 @@ export function createLink<Mine extends Procedures, Theirs extends Procedures>({
         logger.error({ err: thrown, procedure: name }, 'a call of another thread failed');
       send('failed', id, toErrorReply(error), undefined);
     } finally {
-      running.delete(id);
+      running.take(id);
     }
   };
   const settle = (id: number, how: (settle: Settle<never>) => void) => {

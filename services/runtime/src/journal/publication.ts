@@ -12,7 +12,7 @@ import {
   type PushPlan,
 } from '@orrery/contracts';
 import { type Database, type OutboxMessage, type OutboxRow, startRelay } from '@orrery/database';
-import { type Clock, createMeter, type Logger } from '@orrery/service-kit';
+import { type Clock, createMeter, type Logger, NamedSlots } from '@orrery/service-kit';
 import { type Selectable, sql } from 'kysely';
 import type { Db, RuntimeSchema } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
@@ -249,17 +249,16 @@ const BYTES_PER_CHARACTER = 4;
  * answer came, are never taken from here, so the oldest are dropped.
  */
 export function createRecentEntries({ maxEntries, maxBytes }: RecentLimits = LIMITS): RecentEntries {
-  const known = new Map<string, RecentEntry>();
+  const known = new NamedSlots<string, RecentEntry>();
   let bytes = 0;
   const take = (id: string) => {
-    const found = known.get(id);
+    const found = known.take(id);
     if (found === undefined) return undefined;
-    known.delete(id);
     bytes -= roughBytes(found);
     return found;
   };
   const dropOldest = () => {
-    for (const id of known.keys()) {
+    for (const id of known.names()) {
       if (known.size <= maxEntries && bytes <= maxBytes) return;
       take(id);
     }

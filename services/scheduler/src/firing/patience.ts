@@ -1,5 +1,5 @@
 import type { Cancellation } from '@orrery/contracts';
-import type { Clock } from '@orrery/service-kit';
+import { type Clock, Slots } from '@orrery/service-kit';
 import type { Place } from './send-queues.js';
 
 /** What takes longer than this makes room for what waits, in milliseconds. */
@@ -16,13 +16,15 @@ export type Patience<T> = (work: Promise<T>, place: Place) => Promise<T>;
 
 /** One timer looks after all that is waited for: one for each would cost more than the rest of a call. */
 export function createPatience<T>(clock: Clock, signal: Cancellation, givenUp: T): Patience<T> {
-  const waits = new Set<Wait>();
+  const waits = new Slots<Wait>();
   let isLooking = false;
   const look = async () => {
-    while (waits.size > 0) {
+    let waiting = waits.entries();
+    while (waiting.length > 0) {
       await clock.sleep(PATIENCE_MS / 2, signal);
       const before = clock.now() - PATIENCE_MS;
-      for (const { since, place, giveUp } of [...waits]) if (since <= before && !place.makeRoom()) giveUp();
+      waiting = waits.entries();
+      for (const [, { since, place, giveUp }] of waiting) if (since <= before && !place.makeRoom()) giveUp();
     }
   };
   const startLooking = () => {
@@ -35,9 +37,8 @@ export function createPatience<T>(clock: Clock, signal: Cancellation, givenUp: T
   };
   return (work, place) =>
     new Promise<T>((resolve, reject) => {
-      const end = () => waits.delete(wait);
-      const wait = { since: clock.now(), place, giveUp: () => end() && resolve(givenUp) };
-      waits.add(wait);
+      const end = () => waits.take(number) !== undefined;
+      const number = waits.add({ since: clock.now(), place, giveUp: () => end() && resolve(givenUp) });
       startLooking();
       work.then(
         (result) => {
