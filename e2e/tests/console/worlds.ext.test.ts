@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { keyOfAnother } from '../../src/access/callers.js';
 import { confirmInDialog } from '../../src/console/confirm-in-dialog.js';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
@@ -346,5 +347,23 @@ describeWithProgram('chromium', 'building a world in the console', () => {
     await confirmInDialog(page, 'Bind');
     await page.getByRole('row', { name: /^event_101 1/ }).waitFor();
     expect(watched.faults).toEqual([]);
+  });
+
+  it('offers readers of a published world nothing that its owner alone may do', async () => {
+    const world = await derby();
+    await house.orrery.post('/api/worlds/{idOrAddress}/publish', { path: { idOrAddress: world } });
+    const key = await keyOfAnother(house.system.commandEnv);
+    const offered = async (path: string, open?: { key: string }) => {
+      await using watched = await house.open(path, open);
+      const { page } = watched;
+      const main = page.getByRole('main');
+      await main.getByRole('heading', { name: /^(Derby|race)$/ }).waitFor();
+      await page.waitForLoadState('networkidle');
+      return await main.getByText(/^(New|Edit|Delete|Bind)/).allInnerTexts();
+    };
+    for (const path of [`/worlds/${world}`, `/worlds/${world}/events/race`]) {
+      expect(await offered(path)).not.toEqual([]);
+      expect(await offered(path, { key })).toEqual([]);
+    }
   });
 });

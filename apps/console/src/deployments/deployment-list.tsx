@@ -13,15 +13,15 @@ import { Pager } from '../ui/pager.js';
 import { type Column, Table } from '../ui/table.js';
 import { Time } from '../ui/time.js';
 
-/** The deployments of a world, and the way to a new one. */
-export function DeploymentList({ world }: { world: string }) {
+/** The deployments of a world, and for its owner the way to a new one. */
+export function DeploymentList({ world, isOwn }: { world: string; isOwn: boolean }) {
   const orrery = useOrrery();
   const { page = 1 } = useSearch({ from: '/worlds/$world' });
   const navigate = useNavigate({ from: '/worlds/$world' });
   const query = useQuery(deploymentsQuery(orrery, world, page));
   const { data: events } = useQuery(eventsQuery(orrery, world));
   const hasNoEvents = events?.data.length === 0;
-  const create = (
+  const create = isOwn && (
     <ButtonLink look={hasNoEvents ? 'secondary' : 'primary'} to="/worlds/$world/deploy" params={{ world }}>
       New deployment
     </ButtonLink>
@@ -37,7 +37,7 @@ export function DeploymentList({ world }: { world: string }) {
           data.length === 0 ? (
             <Empty title="Nothing runs this world yet." action={create}>
               A deployment holds instances, executes events and keeps their history.
-              {hasNoEvents && ' Begin below: first an entity schema, then an event.'}
+              {isOwn && hasNoEvents && ' Begin below: first an entity schema, then an event.'}
             </Empty>
           ) : (
             <>

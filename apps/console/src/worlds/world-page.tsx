@@ -27,7 +27,7 @@ export function WorldPage() {
           beside={record.isPublic && <Badge tone="accent">published</Badge>}
           actions={isOwn(record) && <WorldActions world={record} page={world} />}
         >
-          <DeploymentList world={world} />
+          <DeploymentList world={world} isOwn={isOwn(record)} />
           <EventList world={world} isOwn={isOwn(record)} />
           <SchemaList world={world} isOwn={isOwn(record)} />
           <About world={record} />

@@ -37,7 +37,7 @@ export function EventPage() {
           <Await query={versions} what="the versions">
             {({ data }) =>
               data.length === 0 ? (
-                <NoVersions {...ref} />
+                <NoVersions canEdit={canEdit} {...ref} />
               ) : (
                 <>
                   <VersionTable versions={data} canEdit={canEdit} {...ref} />
@@ -53,13 +53,15 @@ export function EventPage() {
   );
 }
 
-const NoVersions = (ref: { world: string; event: string }) => (
+const NoVersions = ({ canEdit, ...ref }: { canEdit: boolean; world: string; event: string }) => (
   <Empty
     title="It has no version any more."
     action={
-      <ButtonLink look="primary" to="/worlds/$world/events/$event/edit" params={ref}>
-        New version
-      </ButtonLink>
+      canEdit && (
+        <ButtonLink look="primary" to="/worlds/$world/events/$event/edit" params={ref}>
+          New version
+        </ButtonLink>
+      )
     }
   >
     A version says what the event reads, what it may change and what decides.
