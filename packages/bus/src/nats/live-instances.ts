@@ -77,11 +77,11 @@ interface Known extends LiveInstance {
   isServing: boolean;
   /** It serves on `tokenSubject` too. */
   hasToken: boolean;
-  readonly requests: Slots<Awaited>;
+  readonly requests: Slots<Watched>;
 }
 
 /** A request, and when it was sent, in the time of `createListeningTime`. */
-interface Awaited {
+interface Watched {
   readonly request: Awaiting;
   readonly sentAt: number;
 }

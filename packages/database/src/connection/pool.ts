@@ -229,7 +229,8 @@ export type PreparedStatement<Row> = (
 
 /**
  * A statement that each connection parses once and, after a few executions, plans once. Its plan has to be right for
- * all values: use it for look-ups by key. `name` is unique in the program.
+ * all values: use it for look-ups by key. It names the columns that it reads: where `*` has come to mean others, because a
+ * newer release has added one, PostgreSQL refuses a statement that was parsed before. `name` is unique in the program.
  */
 export function prepared<Row>(name: string, text: string): PreparedStatement<Row> {
   names.set(text, name);

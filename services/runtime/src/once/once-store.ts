@@ -20,20 +20,25 @@ const names = (keys: readonly KeyName[]) =>
   sql`(scope, key) in (select * from unnest(${keys.map(({ scope }) => scope)}::text[], ${keys.map(({ key }) => key)}::text[]))`;
 
 /** A row, and what the entry at its `seq` says of the answer. */
-type FoundRow = Row & {
-  readonly is_expired: boolean;
-  readonly entry: (AnsweringEntry & { readonly targetChains: string[] }) | null;
-};
+type FoundRow = UsedKey &
+  Pick<Row, 'seq'> & {
+    readonly is_expired: boolean;
+    readonly entry: (AnsweringEntry & { readonly targetChains: string[] }) | null;
+  };
 
 // Each key is looked up by itself, so that the plan is right however large the table is. Planning would cost several times
 // what looking up costs.
 const USED_KEYS = `
-  select k.*, coalesce(k.expires_at < now(), false) as is_expired,
+  select k.scope, k.key, k.request_hash, k.deployment_id, k.run_id, k.seq, k.reply,
+    coalesce(k.expires_at < now(), false) as is_expired,
     case when j.seq is not null then jsonb_build_object('id', j.id, 'seq', j.seq, 'event', j.event,
       'eventVersion', j.event_version, 'changes', j.changes, 'result', j.result, 'attestation', j.attestation,
       'targetChains', coalesce(j.pushes->'targetChains', '[]')) end as entry
   from unnest($1::text[], $2::text[]) as named (scope, key)
-  cross join lateral (select * from once_keys o where o.scope = named.scope and o.key = named.key limit 1) k
+  cross join lateral (
+    select scope, key, request_hash, deployment_id, run_id, seq, reply, expires_at from once_keys o
+    where o.scope = named.scope and o.key = named.key limit 1
+  ) k
   left join journal j on j.deployment_id = k.deployment_id and j.seq = k.seq`;
 const usedKeys = prepared<FoundRow>('used-keys', USED_KEYS);
 
