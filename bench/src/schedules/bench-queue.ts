@@ -3,6 +3,7 @@ import type { ExpectedBinding, JsonObject } from '@orrery/contracts';
 import { type NodeProcess, startNode } from '@orrery/testing/system';
 import { Client } from 'pg';
 import PgBoss from 'pg-boss';
+import { LOOK_MS } from './dispatch.js';
 
 /** A job tells its worker the whole call, as an occurrence tells the scheduler. */
 export interface QueueJob {
@@ -72,7 +73,7 @@ export async function startQueue({
     run: async (jobs) => {
       const startedAt = Date.now();
       await boss.insert([...jobs]);
-      while ((await boss.getQueueSize(QUEUE, { before: 'completed' })) > 0) await wait(100);
+      while ((await boss.getQueueSize(QUEUE, { before: 'completed' })) > 0) await wait(LOOK_MS);
       // As of the scheduler's occurrences, the time that the row of the last one tells.
       const { rows } = await client.query<{ ended: Date }>(
         'select max(completed_on) as ended from pgboss.job where name = $1',

@@ -45,8 +45,8 @@ export async function dueSoon(client: Client): Promise<Date> {
   return due;
 }
 
-/** Looks once a second: counting takes the database milliseconds, which API callers would notice. */
-const LOOK_MS = 1000;
+/** How often it is looked whether all has ended: counting takes the database milliseconds, which everyone would notice. */
+export const LOOK_MS = 1000;
 
 export async function until(client: Client, query: string, enough: number): Promise<void> {
   for (;;) {
