@@ -14,7 +14,8 @@ import {
 } from '@orrery/testing/model-server';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { modelAt, raceDefinition } from '../src/ai/ai.test-support.js';
-import { FAILURES_TO_OPEN } from '../src/ai/circuit-breaker.js';
+import { FAILURE_INTERVAL_MS, FAILURES_TO_OPEN } from '../src/ai/circuit-breaker.js';
+import type { ModelUsage } from '../src/models/decider.js';
 import { askingAt, hastyClock } from './ai-question.js';
 
 const won = { stateChanges: { 'horse:HORSE_1': { wins: 4 } }, result: { winner: 'HORSE_1' } };
@@ -26,16 +27,21 @@ beforeEach(() => {
 });
 const PRICES = { inputUsdPerMillionTokens: 2, outputUsdPerMillionTokens: 10 };
 
-/** A clock on which the deadline of a question (in 30 s) comes when a test says so. */
+/** A time that stands still, in milliseconds since the epoch. */
+const NOW = Date.UTC(2030, 0, 1);
+
+/** A clock on which the deadlines of questions under way (in 30 s) come when a test says so. */
 function deadlineClock() {
   const clock = hastyClock();
-  let reach = () => {};
-  const reached = new Promise<void>((resolve) => {
-    reach = resolve;
-  });
+  let waiting: (() => void)[] = [];
   const isDeadline = (ms: number) => ms > 29_000 && ms < 30_000;
-  const sleep: typeof clock.sleep = (ms, signal) => (isDeadline(ms) ? reached : clock.sleep(ms, signal));
-  return { clock: { ...clock, sleep }, reach: () => reach() };
+  const sleep: typeof clock.sleep = (ms, signal) =>
+    isDeadline(ms) ? new Promise((resolve) => waiting.push(resolve)) : clock.sleep(ms, signal);
+  const reach = () => {
+    for (const wake of waiting) wake();
+    waiting = [];
+  };
+  return { clock: { ...clock, sleep }, reach };
 }
 
 describe('what a decision leaves', () => {
@@ -76,6 +82,17 @@ describe('what a decision leaves', () => {
     expect(await attestationFrom('body', 'proof')).toEqual({ quote: 'q2' });
     expect(await attestationFrom('body', 'nothing')).toBeNull();
     expect((await ask()).evidence.attestation).toBeNull();
+  });
+
+  it('an attestation of at most 64 KiB', async () => {
+    const { ask } = askingAt(server.baseUrl);
+    const largest = { quote: 'q'.repeat(64 * 1024 - JSON.stringify({ quote: '' }).length) };
+    const kept = async (proof: object) => {
+      server.behave(completes({ message: { content: JSON.stringify(won) }, more: { proof } }));
+      return (await ask({ model: { attestation: { from: 'body', name: 'proof' } } })).evidence.attestation;
+    };
+    expect(await kept(largest)).toEqual(largest);
+    expect(await kept({ quote: `${largest.quote}q` })).toBeNull();
   });
 
   it('no attestation of an answer that was refused, where no other one came', async () => {
@@ -145,20 +162,51 @@ describe('cost', () => {
     expect(llm?.attempts).toMatchObject([{ inputTokens: null, outputTokens: null }]);
   });
 
-  it.each([
-    ['server error', 0],
-    ['wrong key', 0],
-    ['disconnect mid-answer', 1],
-  ] as const)('of a request without an answer: %s', async (profile, isCharged) => {
-    server.behave(MISBEHAVIOUR[profile]);
-    const { settled, reserved } = await askingAt(server.baseUrl).ask();
-    expect(settled).toEqual(
-      reserved.map(({ inputTokens }) => ({
-        inputTokens: isCharged * inputTokens,
-        outputTokens: 0,
-        usd: null,
-      })),
-    );
+  it('is said to be estimated where one of several answers was not counted', async () => {
+    server.plan(completes({ message: { content: 'no' }, usage: null }));
+    const { llm, reserved } = await askingAt(server.baseUrl).ask();
+    expect(llm?.attempts).toMatchObject([{ inputTokens: null }, { inputTokens: 100 }]);
+    const estimated = reserved[0]?.inputTokens ?? 0;
+    expect(llm?.usage).toMatchObject({ inputTokens: estimated + 100, isEstimated: true });
+  });
+
+  it.each(['server error', 'wrong key', 'rate limit'] as const)(
+    'is nothing where the server did not begin to answer: %s',
+    async (profile) => {
+      server.behave(MISBEHAVIOUR[profile]);
+      const { settled, reserved, llm } = await askingAt(server.baseUrl).ask({ model: PRICES });
+      expect(settled).toEqual(reserved.map(() => ({ inputTokens: 0, outputTokens: 0, usd: 0 })));
+      expect(llm?.usage.isEstimated).toBe(false);
+    },
+  );
+
+  it.each(['hang', 'slow drip', 'disconnect mid-answer', '50 MB'] as const)(
+    'is all that was reserved where the answer was not read to its end: %s',
+    async (profile) => {
+      const clock = hastyClock();
+      server.behave((call) => {
+        if (profile === 'hang' || profile === 'slow drip') clock.timeOut();
+        return MISBEHAVIOUR[profile](call);
+      });
+      const { settled, reserved, llm } = await askingAt(server.baseUrl, { clock }).ask({ model: PRICES });
+      expect(settled).toHaveLength(3);
+      expect(settled).toEqual(reserved);
+      expect(llm?.usage.isEstimated).toBe(true);
+    },
+  );
+
+  it('is nothing where the caller goes away before the request is sent', async () => {
+    const leaving = new AbortController();
+    const settled: ModelUsage[] = [];
+    const budget = {
+      reserve: async () => {
+        leaving.abort(new Error('gone'));
+        return { settle: async (usage: ModelUsage) => void settled.push(usage) };
+      },
+    };
+    const { code, llm } = await askingAt(server.baseUrl).ask({ budget, model: PRICES }, leaving.signal);
+    expect({ code, llm, calls: server.calls.length }).toEqual({ code: 'gone', llm: undefined, calls: 0 });
+    expect(settled).toEqual([{ inputTokens: 0, outputTokens: 0, usd: 0 }]);
   });
 
   it('that the budget does not cover is not caused', async () => {
@@ -220,9 +268,9 @@ describe('time', () => {
       reach();
       return MISBEHAVIOUR.hang(call);
     });
-    const { code, faults, settled } = await askingAt(server.baseUrl, { clock }).ask();
-    expect({ code, faults }).toEqual({ code: 'deadline_exceeded', faults: ['timeout'] });
-    expect(settled).toHaveLength(1);
+    const { code, faults, settled, reserved } = await askingAt(server.baseUrl, { clock }).ask();
+    expect({ code, faults }).toEqual({ code: 'deadline_exceeded', faults: ['overdue'] });
+    expect(settled).toEqual(reserved);
   });
 
   it('ends before the deadline while the check of a proposal waits, with the evidence', async () => {
@@ -241,9 +289,9 @@ describe('time', () => {
       leaving.abort(new Error('gone'));
       return MISBEHAVIOUR.hang(call);
     });
-    const { code, settled } = await askingAt(server.baseUrl).ask({}, leaving.signal);
+    const { code, settled, reserved } = await askingAt(server.baseUrl).ask({}, leaving.signal);
     expect(code).toBe('gone');
-    expect(settled).toHaveLength(1);
+    expect(settled).toEqual(reserved);
     const { gone } = server.calls[0] ?? {};
     if (gone?.aborted === false) await once(gone, 'abort');
   });
@@ -327,9 +375,25 @@ describe('the form of requests', () => {
   it('is lowered where the server ignores it', async () => {
     const { ask } = askingAt(server.baseUrl);
     server.plan(says('HORSE_1 wins.'), says('HORSE_1 wins, I said.'));
-    const { llm } = await ask();
-    expect(llm?.attempts.map(({ form }) => form)).toEqual(['strict', 'json', 'text']);
-    expect((await ask()).llm?.attempts.map(({ form }) => form)).toEqual(['text']);
+    const formsOf = async () => (await ask()).llm?.attempts.map(({ form }) => form);
+    expect(await formsOf()).toEqual(['strict', 'json', 'text']);
+    expect(await formsOf()).toEqual(['text']);
+  });
+
+  it('is lowered for the model only after two events', async () => {
+    const { ask } = askingAt(server.baseUrl);
+    const event = (digit: string) => raceDefinition({ hash: digit.repeat(64) });
+    const formsOf = async (definition: ReturnType<typeof event>) =>
+      (await ask({ definition })).llm?.attempts.map(({ form }) => form);
+    server.behave(says('Once upon a time.'));
+    expect(await formsOf(event('a'))).toEqual(['strict', 'json', 'text']);
+    expect(await formsOf(event('b'))).toEqual(['strict', 'json', 'text']);
+    expect(await formsOf(event('c'))).toEqual(['text', 'text', 'text']);
+    const other = askingAt(server.baseUrl);
+    expect((await other.ask({ definition: event('a') })).code).toBe('ai_output_invalid');
+    server.behave(says(won));
+    const { llm } = await other.ask({ definition: event('d') });
+    expect(llm?.attempts.map(({ form }) => form)).toEqual(['strict']);
   });
 
   it('is not lowered by an answer that has the strict form, with a fault in it', async () => {
@@ -387,23 +451,54 @@ describe('the form of requests', () => {
 describe('a server that fails', () => {
   it('is left alone for a while, for all of its models', async () => {
     server.behave(fails(500));
-    const { ask } = askingAt(server.baseUrl);
-    const first = await ask();
-    const second = await ask({ model: { upstreamModel: 'other' } });
-    const third = await ask();
-    expect([first.faults.length, second.faults.length, third.faults.length]).toEqual([3, 2, 0]);
-    expect(second).toMatchObject({ code: 'unavailable', cause: { facts: { reason: 'circuit_open' } } });
-    expect(third).toMatchObject({
-      code: 'unavailable',
-      cause: { facts: { reason: 'circuit_open', retryAfterSeconds: 15 } },
+    const clock = hastyClock();
+    const { ask } = askingAt(server.baseUrl, { clock });
+    const upstreamModels = ['large-1', 'other'];
+    for (let time = 0; time < FAILURES_TO_OPEN; time += 1) {
+      clock.pass(FAILURE_INTERVAL_MS);
+      expect((await ask({ model: { upstreamModel: upstreamModels[time % 2] ?? '' } })).faults[0]).toBe(
+        'server_error',
+      );
+    }
+    const calls = server.calls.length;
+    for (const upstreamModel of upstreamModels)
+      expect(await ask({ model: { upstreamModel } })).toMatchObject({
+        code: 'unavailable',
+        faults: [],
+        cause: { facts: { reason: 'circuit_open', retryAfterSeconds: 15 } },
+      });
+    expect(server.calls).toHaveLength(calls);
+  });
+
+  it('is not taken for failing by what happens within a second', async () => {
+    const { ask } = askingAt(server.baseUrl, { clock: { ...hastyClock(), now: () => NOW } });
+    server.behave(fails(500));
+    await Promise.all(Array.from({ length: 2 * FAILURES_TO_OPEN }, () => ask()));
+    server.behave(says(won));
+    expect((await ask()).code).toBe('proposed');
+  });
+
+  it('is not taken for failing by the deadlines of executions', async () => {
+    const { clock, reach } = deadlineClock();
+    const { ask } = askingAt(server.baseUrl, { clock });
+    server.behave((call) => {
+      reach();
+      return MISBEHAVIOUR.hang(call);
     });
-    expect(server.calls).toHaveLength(FAILURES_TO_OPEN);
+    for (let time = 0; time < FAILURES_TO_OPEN; time += 1) {
+      clock.pass(FAILURE_INTERVAL_MS);
+      expect((await ask()).code).toBe('deadline_exceeded');
+    }
+    server.behave(says(won));
+    expect((await ask({ deadlineMs: 60_000 })).code).toBe('proposed');
   });
 
   it('is not taken for failing where callers go away', async () => {
-    const { ask } = askingAt(server.baseUrl);
+    const clock = hastyClock();
+    const { ask } = askingAt(server.baseUrl, { clock });
     server.behave(MISBEHAVIOUR.hang);
     for (let time = 0; time < FAILURES_TO_OPEN; time += 1) {
+      clock.pass(FAILURE_INTERVAL_MS);
       const leaving = new AbortController();
       server.plan((call) => {
         leaving.abort(new Error('gone'));
@@ -417,9 +512,12 @@ describe('a server that fails', () => {
 
   it('is not taken for failing while it refuses or limits', async () => {
     server.behave(fails(429));
-    const { ask } = askingAt(server.baseUrl);
-    for (let time = 0; time < 3; time += 1)
+    const clock = hastyClock();
+    const { ask } = askingAt(server.baseUrl, { clock });
+    for (let time = 0; time <= FAILURES_TO_OPEN; time += 1) {
+      clock.pass(FAILURE_INTERVAL_MS);
       expect((await ask()).faults).toEqual(['rate_limited', 'rate_limited', 'rate_limited']);
+    }
   });
 
   it('cannot be reached', async () => {

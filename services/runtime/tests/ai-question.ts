@@ -12,12 +12,13 @@ import type { Model } from '../src/models/model.js';
 /** The time that a model's server has, in milliseconds: on a `hastyClock` it is over when a test says so. */
 const TIMEOUT_MS = 60_000;
 
-/** Waits between retries are skipped and noted; deadlines are real. */
+/** Waits between retries are skipped and noted; deadlines are real. `pass` moves the time. */
 export function hastyClock() {
   const skipped: number[] = [];
+  let passed = 0;
   let waiting: (() => void)[] = [];
   const clock: Clock = {
-    now: systemClock.now,
+    now: () => systemClock.now() + passed,
     sleep: (ms, signal) => {
       if (ms === TIMEOUT_MS) return new Promise((resolve) => waiting.push(resolve));
       if (ms > 10_000) return systemClock.sleep(ms, signal);
@@ -30,7 +31,10 @@ export function hastyClock() {
     for (const wake of waiting) wake();
     waiting = [];
   };
-  return { ...clock, skipped, timeOut };
+  const pass = (ms: number) => {
+    passed += ms;
+  };
+  return { ...clock, skipped, timeOut, pass };
 }
 
 /** A budget that notes what is reserved and settled. */

@@ -42,7 +42,9 @@ const PAUSE: Backoff = { baseMs: 500, maxMs: 8000 };
 export async function askModel(dependencies: AskDependencies, question: Question): Promise<Asked> {
   let { form } = question;
   for (let tries = 1; ; ) {
-    const failure = await attemptRequest(dependencies, question, question.prepare(form)).catch(asFailure);
+    const failure = await attemptRequest(dependencies, question, () => question.prepare(form)).catch(
+      asFailure,
+    );
     const isAnswer = !(failure instanceof ChatFailed);
     if (isAnswer || failure.fault === 'too_large') {
       // One that was refused in all forms says nothing of them.
@@ -74,7 +76,7 @@ function otherForm(form: RequestForm, { fault, facts }: ChatFailed): RequestForm
   return isRefusal ? formAfterRefusal(form, facts.refusedPart) : undefined;
 }
 
-const isPassing = ({ fault }: ChatFailed): boolean => fault !== 'refused';
+const isPassing = ({ fault }: ChatFailed): boolean => fault !== 'refused' && fault !== 'overdue';
 
 /** @throws when the pause would last beyond the deadline */
 async function pause(
@@ -96,7 +98,7 @@ function endingOf({ fault, facts }: ChatFailed, { request }: Question): ServiceE
       'prompt_too_large',
       `The server of the AI model "${modelId}" takes no prompt of this length. Make it smaller, or choose a model with a longer context.`,
     );
-  if (fault === 'timeout')
+  if (fault === 'timeout' || fault === 'overdue')
     return new ServiceError('deadline_exceeded', `The AI model "${modelId}" gave no answer in time.`, {
       facts: { modelId },
     });
@@ -107,7 +109,7 @@ function endingOf({ fault, facts }: ChatFailed, { request }: Question): ServiceE
 }
 
 const failing = (modelId: string) => `The server of the AI model "${modelId}" failed to answer.`;
-const REASONS: Readonly<Record<Exclude<ChatFault, 'timeout'>, (modelId: string) => string>> = {
+const REASONS: Readonly<Record<Exclude<ChatFault, 'timeout' | 'overdue'>, (modelId: string) => string>> = {
   refused: (modelId) =>
     `The server of the AI model "${modelId}" refused the request, so its operator has to act.`,
   rate_limited: (modelId) => `The server of the AI model "${modelId}" has too many requests.`,

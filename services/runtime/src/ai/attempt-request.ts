@@ -38,23 +38,23 @@ export interface Attempt {
 }
 
 /**
- * Sends one request when its turn has come, unless the server's circuit is open. What it costs at most is reserved
- * before, what it has cost is settled after it. @throws ChatFailed, `unavailable`, what the budget throws, or the
- * signal's reason
+ * Sends one request when its turn has come, unless the server's circuit is open. The request is prepared then, so that
+ * those that wait hold no prompt. What it costs at most is reserved before, what it has cost is settled after it.
+ * @throws ChatFailed, `unavailable`, what `prepare` and the budget throw, or the signal's reason
  */
 export async function attemptRequest(
   dependencies: AttemptDependencies,
   attempt: Attempt,
-  prepared: PreparedRequest,
+  prepare: () => PreparedRequest,
 ): Promise<ChatAnswer> {
   const { request, signal, overdue } = attempt;
   const either = AbortSignal.any([signal, overdue]);
-  const send = () => throughCircuit(dependencies, attempt, prepared);
+  const send = () => throughCircuit(dependencies, attempt, prepare());
   try {
     return await dependencies.slots.run(request.model, request.deployment.address, either, send);
   } catch (error) {
     signal.throwIfAborted();
-    throw overdue.aborted && error === overdue.reason ? new ChatFailed('timeout') : error;
+    throw overdue.aborted && error === overdue.reason ? new ChatFailed('overdue') : error;
   }
 }
 
@@ -76,7 +76,7 @@ async function throughCircuit(
     passage.answered();
     return answer;
   } catch (error) {
-    if (!(error instanceof ChatFailed)) passage.cancelled();
+    if (!(error instanceof ChatFailed) || error.fault === 'overdue') passage.cancelled();
     else if (SERVER_FAILED.has(error.fault)) passage.failed();
     else passage.answered();
     throw error;
@@ -92,17 +92,19 @@ const circuitOpen = (modelId: string, openForMs: number): ServiceError =>
 
 async function paidRequest(
   dependencies: AttemptDependencies,
-  { request: { model, budget }, exchange, signal, overdue }: Attempt,
+  attempt: Attempt,
   prepared: PreparedRequest,
 ): Promise<ChatAnswer> {
+  const { request, exchange } = attempt;
+  const { model } = request;
   const { clock, logger } = dependencies;
-  const reservation = await budget.reserve(priced(model, prepared));
+  const reservation = await request.budget.reserve(priced(model, prepared));
   const startedAt = clock.now();
-  exchange.sent(prepared.body);
-  const outcome = await timedRequest(dependencies, model, prepared.body, signal, overdue);
+  const outcome = await timedRequest(dependencies, attempt, prepared.body);
   const { isEstimated, ...tokens } = tokensSpent(prepared, outcome);
   const spent = priced(model, tokens);
-  exchange.attempted(attemptOf(prepared, outcome, clock.now() - startedAt), spent, isEstimated);
+  if (outcome.wasSent)
+    exchange.attempted(attemptOf(prepared, outcome, clock.now() - startedAt), spent, isEstimated);
   await reservation.settle(spent);
   if ('answer' in outcome) {
     exchange.answered(outcome.answer.message.content, outcome.answer.attestation);
@@ -113,27 +115,32 @@ async function paidRequest(
   throw outcome.error;
 }
 
-type Outcome = { readonly answer: ChatAnswer } | { readonly error: unknown };
+type Outcome = ({ readonly answer: ChatAnswer } | { readonly error: unknown }) & {
+  readonly wasSent: boolean;
+};
 
 /** Never rejects: what a request has cost is recorded whatever becomes of it. */
 async function timedRequest(
   { chat, signals, clock }: AttemptDependencies,
-  model: DeciderRequest['model'],
+  { request: { model }, exchange, signal, overdue }: Attempt,
   body: JsonObject,
-  signal: AbortSignal,
-  overdue: AbortSignal,
 ): Promise<Outcome> {
   const late = new AbortController();
   const ended = new AbortController();
+  let wasSent = false;
+  const onSent = () => {
+    wasSent = true;
+    exchange.sent(body);
+  };
   clock.sleep(model.timeoutMs, ended.signal).then(
     () => late.abort(),
     () => undefined,
   );
   try {
-    const timeout = AbortSignal.any([late.signal, overdue]);
-    return { answer: await signals.attempted(model, () => chat.complete(model, body, { signal, timeout })) };
+    const limits = { signal, timeout: late.signal, overdue, onSent };
+    return { answer: await signals.attempted(model, () => chat.complete(model, body, limits)), wasSent };
   } catch (error) {
-    return { error };
+    return { error, wasSent };
   } finally {
     ended.abort();
   }
@@ -148,8 +155,8 @@ const NOT_CHARGED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The tokens to charge: as the server counted them, otherwise estimated. A request whose answer was lost is charged its
- * input, one whose answer was too large the whole output too.
+ * The tokens to charge: as the server counted them, otherwise estimated. A request that was not sent costs nothing. One
+ * whose answer was not read to its end may have cost the whole output: a budget bounds what models may cost.
  */
 function tokensSpent(
   { inputTokens, outputTokens }: PreparedRequest,
@@ -160,9 +167,10 @@ function tokensSpent(
     if (usage !== null) return { ...usage, isEstimated: false };
     return { inputTokens, outputTokens: estimateTokens(message.content ?? ''), isEstimated: true };
   }
-  const { fault } = faultOf(outcome.error);
-  if (NOT_CHARGED.has(fault)) return { inputTokens: 0, outputTokens: 0, isEstimated: false };
-  return { inputTokens, outputTokens: fault === 'too_large' ? outputTokens : 0, isEstimated: true };
+  const isFree = !outcome.wasSent || NOT_CHARGED.has(faultOf(outcome.error).fault);
+  return isFree
+    ? { inputTokens: 0, outputTokens: 0, isEstimated: false }
+    : { inputTokens, outputTokens, isEstimated: true };
 }
 
 function attemptOf({ output: form }: PreparedRequest, outcome: Outcome, latencyMs: number): ModelAttempt {

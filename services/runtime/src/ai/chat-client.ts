@@ -23,7 +23,10 @@ export type ChatFault =
   /** The connection broke, or what came is no chat completion. */
   | 'broken_answer'
   | 'too_large'
-  | 'timeout';
+  /** The server took longer than a call of the model may take. */
+  | 'timeout'
+  /** The deadline of the execution came first, which says nothing of the server. */
+  | 'overdue';
 
 export interface ChatFailureFacts {
   readonly status?: number;
@@ -54,8 +57,12 @@ export interface ChatClient {
 
 export interface ChatLimits {
   readonly signal: AbortSignal;
-  /** Aborts when the request has taken too long. */
+  /** Aborts when the server has taken too long. */
   readonly timeout: AbortSignal;
+  /** Aborts when the execution's deadline has come. */
+  readonly overdue: AbortSignal;
+  /** Called as soon as the request goes out: from then on it may cost something. */
+  readonly onSent: () => void;
 }
 
 /** Bytes of an answer's body that are read. An answer's text has at most 1 MiB, and its JSON escapes it. */
@@ -92,7 +99,7 @@ async function complete(
   body: JsonObject,
   limits: ChatLimits,
 ): Promise<ChatAnswer> {
-  const signal = AbortSignal.any([limits.signal, limits.timeout]);
+  const signal = AbortSignal.any([limits.signal, limits.timeout, limits.overdue]);
   const client = new OpenAI({
     apiKey: model.apiKey ?? 'none',
     adminAPIKey: null,
@@ -104,7 +111,11 @@ async function complete(
     // The signal ends it earlier.
     timeout: LIBRARY_TIMEOUT_MS,
     logLevel: 'off',
-    fetch,
+    fetch: (url, init) => {
+      signal.throwIfAborted();
+      limits.onSent();
+      return fetch(url, init);
+    },
     ...(model.apiKey === undefined ? { defaultHeaders: { authorization: null } } : {}),
   });
   try {
@@ -113,7 +124,7 @@ async function complete(
     return answerOf(data as unknown as JsonValue, response.headers, model);
   } catch (error) {
     limits.signal.throwIfAborted();
-    throw failureOf(error, limits.timeout.aborted);
+    throw failureOf(error, limits);
   }
 }
 
@@ -153,8 +164,9 @@ function refusedPartOf(error: unknown): RefusedPart | undefined {
 /** Characters of a server's error text that are looked at. */
 const MAX_ERROR_TEXT = 2000;
 
-function failureOf(error: unknown, isLate: boolean): ChatFailed {
-  if (isLate) return new ChatFailed('timeout');
+function failureOf(error: unknown, { timeout, overdue }: ChatLimits): ChatFailed {
+  if (timeout.aborted) return new ChatFailed('timeout');
+  if (overdue.aborted) return new ChatFailed('overdue');
   if (error instanceof ChatFailed) return error;
   if (causesOf(error).some((cause) => cause instanceof TooManyBytes)) return new ChatFailed('too_large');
   const { status, headers, code } = error as { status?: unknown; headers?: Headers; code?: unknown };

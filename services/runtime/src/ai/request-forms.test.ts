@@ -32,24 +32,49 @@ it('leaves out the parameter that a server names, once', () => {
   expect(formAfterRefusal(best, 'system')).toEqual({ ...best, withSystemRole: false });
 });
 
-it('remembers a lower form by server and model, for an hour', async () => {
+const lower = { ...best, output: 'json' } as const;
+const other = { ...key, definition: 'd2' };
+
+it('remembers a lower output for the definition, for an hour', async () => {
   const clock = new FakeClock();
   const memory = createFormMemory(clock);
   expect(memory.formFor(key)).toEqual(best);
-  memory.lowered(key, { ...best, output: 'json' });
-  expect(memory.formFor({ ...key, definition: 'd2' }).output).toBe('json');
-  expect(memory.formFor({ ...key, model: 'n' }).output).toBe('strict');
-  expect(memory.formFor({ ...key, baseUrl: 'http://b/v1' }).output).toBe('strict');
+  memory.lowered(key, lower);
+  memory.lowered(key, { ...best, output: 'text' });
+  expect(memory.formFor(key).output).toBe('text');
+  expect(memory.formFor(other)).toEqual(best);
   await clock.advance(60 * 60 * 1000);
   expect(memory.formFor(key)).toEqual(best);
 });
 
-it('remembers a lower form for one definition alone where the better one works for others', () => {
+it('remembers a lower output for the model once a second definition has it too', async () => {
+  const clock = new FakeClock();
+  const memory = createFormMemory(clock);
+  const third = { ...key, definition: 'd3' };
+  memory.lowered(key, { ...best, output: 'text' });
+  memory.lowered(other, lower);
+  expect(memory.formFor(third).output).toBe('json');
+  expect(memory.formFor({ ...third, model: 'n' })).toEqual(best);
+  expect(memory.formFor({ ...third, baseUrl: 'http://b/v1' })).toEqual(best);
+  memory.lowered(other, { ...best, output: 'text' });
+  expect(memory.formFor(third).output).toBe('text');
+  await clock.advance(60 * 60 * 1000);
+  memory.lowered(third, lower);
+  expect(memory.formFor(other)).toEqual(best);
+});
+
+it('remembers a lower output for no other definition where the better one works', () => {
   const memory = createFormMemory(new FakeClock());
-  memory.worked({ ...key, definition: 'd2' }, best);
-  memory.lowered(key, { ...best, output: 'json' });
-  expect(memory.formFor(key).output).toBe('json');
-  expect(memory.formFor({ ...key, definition: 'd2' }).output).toBe('strict');
+  memory.worked({ ...key, definition: 'd3' }, best);
+  for (const one of [key, other]) memory.lowered(one, lower);
+  expect([key, other].map((one) => memory.formFor(one).output)).toEqual(['json', 'json']);
+  expect(memory.formFor({ ...key, definition: 'd3' })).toEqual(best);
+});
+
+it('remembers the parameters that a server refuses for the whole model', () => {
+  const memory = createFormMemory(new FakeClock());
   memory.lowered(key, { ...best, withSeed: false });
-  expect(memory.formFor({ ...key, definition: 'd2' })).toEqual({ ...best, withSeed: false });
+  memory.lowered(other, { ...lower, withTemperature: false });
+  expect(memory.formFor(key)).toEqual({ ...best, withSeed: false, withTemperature: false });
+  expect(memory.formFor(other).output).toBe('json');
 });

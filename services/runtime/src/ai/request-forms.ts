@@ -74,31 +74,64 @@ export interface FormMemory {
 const KEPT_MS = 60 * 60 * 1000;
 const MAX_KEPT = 10_000;
 
+type Parameters = Partial<Omit<RequestForm, 'output'>>;
+
 /**
- * Remembers the forms by server and model, for an hour. Where a better form has worked for the same model, it is the
- * event's own schema that the server does not take: then it is remembered for that definition alone.
+ * Remembers for an hour what did not work. Parameters are the server's affair: they are left out for the whole model. A
+ * form of output may be the event's own fault, be it its schema or its prompt, so it is given up for that definition
+ * alone; for the whole model only when a second definition gives it up too and it has worked for none.
  */
 export function createFormMemory(clock: Pick<Clock, 'now'>): FormMemory {
-  const kept = new LRUCache<string, { form: RequestForm; until: number }>({ max: MAX_KEPT });
-  const proven = new LRUCache<string, number>({ max: MAX_KEPT });
-  const find = (name: string) => {
-    const found = kept.get(name);
-    return found !== undefined && found.until > clock.now() ? found.form : undefined;
+  const parameters = memoryOf<Parameters>(clock);
+  const outputs = memoryOf<OutputForm>(clock);
+  const proven = memoryOf<true>(clock);
+  const givenUp = memoryOf<string>(clock);
+  const outputOf = (key: FormKey) => outputs.get(ofDefinition(key)) ?? outputs.get(ofModel(key));
+  const isGivenUp = (key: FormKey, output: OutputForm): boolean => {
+    const name = `${ofModel(key)} ${output}`;
+    if (proven.get(name)) return false;
+    const first = givenUp.get(name) ?? key.definition;
+    givenUp.set(name, first);
+    return first !== key.definition;
   };
-  const isProven = (name: string) => (proven.get(name) ?? 0) > clock.now();
   return {
-    formFor: (key) => find(ofDefinition(key)) ?? find(ofModel(key)) ?? BEST,
-    worked: (key, { output }) => void proven.set(`${ofModel(key)} ${output}`, clock.now() + KEPT_MS),
-    lowered: (key, form) => {
-      const better = (['strict', 'json'] as const).filter((output) => isAbove(output, form.output));
-      const isOwnFault = better.some((output) => isProven(`${ofModel(key)} ${output}`));
-      kept.set(isOwnFault ? ofDefinition(key) : ofModel(key), { form, until: clock.now() + KEPT_MS });
+    formFor: (key) => ({
+      ...BEST,
+      ...parameters.get(ofModel(key)),
+      output: outputOf(key) ?? BEST.output,
+    }),
+    worked: (key, { output }) => proven.set(`${ofModel(key)} ${output}`, true),
+    lowered: (key, { output, ...rest }) => {
+      parameters.set(ofModel(key), { ...parameters.get(ofModel(key)), ...unusual(rest) });
+      if (output === BEST.output) return;
+      outputs.set(ofDefinition(key), output);
+      const better = LADDER.slice(0, LADDER.indexOf(output));
+      const kept = better.map((one) => isGivenUp(key, one)).indexOf(false);
+      const ofAll = kept < 0 ? output : better[kept];
+      if (ofAll !== undefined && ofAll !== BEST.output) outputs.set(ofModel(key), ofAll);
     },
   };
 }
 
-const ORDER: readonly OutputForm[] = ['text', 'json', 'strict'];
-const isAbove = (one: OutputForm, other: OutputForm): boolean => ORDER.indexOf(one) > ORDER.indexOf(other);
+const LADDER: readonly OutputForm[] = ['strict', 'json', 'text'];
+
+/** The parameters that are not as in the best form. */
+const unusual = (parameters: Parameters): Parameters =>
+  Object.fromEntries(
+    Object.entries(parameters).filter(([name, value]) => value !== BEST[name as keyof RequestForm]),
+  );
+
+/** Keeps values for an hour. */
+function memoryOf<Value>(clock: Pick<Clock, 'now'>) {
+  const kept = new LRUCache<string, { value: Value; until: number }>({ max: MAX_KEPT });
+  return {
+    get: (name: string): Value | undefined => {
+      const found = kept.get(name);
+      return found !== undefined && found.until > clock.now() ? found.value : undefined;
+    },
+    set: (name: string, value: Value) => void kept.set(name, { value, until: clock.now() + KEPT_MS }),
+  };
+}
 
 const ofModel = ({ baseUrl, model }: FormKey): string => JSON.stringify([baseUrl, model]);
 const ofDefinition = ({ baseUrl, model, definition }: FormKey): string =>
