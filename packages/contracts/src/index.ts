@@ -43,6 +43,7 @@ export * from './rpc/call-context.js';
 export * from './rpc/message.js';
 export * from './rpc/operation.js';
 export * from './rpc/parse-request.js';
+export * from './rpc/prefers-async.js';
 export * from './rpc/request-path.js';
 export * from './rpc/rpc.js';
 export * from './rpc/traffic.js';

@@ -130,6 +130,13 @@ describe('a locked deployment', () => {
       () => call('deployments.delete', { params }),
     ];
     for (const write of refused) expect(await codeOf(write())).toBe('deployment_locked');
+    const { aiModelId } = locked;
+    expect((await call('deployments.update', { params, body: { aiModelId } })).data).toEqual(locked);
+    const otherModel = { params, body: { aiModelId: aiModelId === null ? 'gpt-4.1' : null } };
+    expect(await refusalOf(call('deployments.update', otherModel))).toMatchObject({
+      code: 'deployment_locked',
+      message: expect.stringContaining('sourceDeployment'),
+    });
     await call('deployments.update', { params, body: { name: 'Still mine' } });
     await execute({ id: 'c' });
     expect((await call('deployments.get', { params })).data.definitionHash).toBe(locked.definitionHash);

@@ -386,11 +386,44 @@ describe('an Idempotency-Key', () => {
     const key = { 'idempotency-key': 'k1' };
     const answer = judge('a', undefined, key);
     const asked = await decider.called();
-    expect(await codeOf(judge('a', undefined, key))).toBe('request_in_flight');
+    const inFlight = await refusalOf(judge('a', undefined, key));
+    expect(inFlight.code).toBe('request_in_flight');
     expect(await codeOf(judge('b', undefined, key))).toBe('idempotency_key_reused');
+    const { data: accepted } = await judge('a', undefined, { ...key, prefer: 'respond-async' });
+    expect(accepted).toEqual({ ...inFlight.facts, state: 'running' });
     asked.answer(setTo('a', 1));
     const { data } = await answer;
     expect((await judge('a', undefined, key)).data).toEqual(data);
+    expect(await history()).toHaveLength(1);
+  });
+
+  it.each([
+    ['internal', new Error('a mistake of the service')],
+    ['ai_model_unavailable', new ServiceError('ai_model_unavailable')],
+  ])('is free again after %s: nothing was decided', async (code, failure) => {
+    await boot();
+    const { judge, history } = await plantJudged();
+    const key = { 'idempotency-key': 'k3' };
+    const failing = codeOf(judge('a', undefined, key));
+    (await decider.called()).fail(failure);
+    expect(await failing).toBe(code);
+    const again = judge('a', undefined, key);
+    (await decider.called()).answer(setTo('a', 1));
+    expect((await again).data).toMatchObject({ seq: 3 });
+    expect((await judge('a', undefined, key)).data).toMatchObject({ seq: 3 });
+    expect(await history()).toHaveLength(2);
+  });
+
+  it('keeps what was decided, also that a model gives no valid proposal', async () => {
+    await boot();
+    const { judge, history } = await plantJudged();
+    const key = { 'idempotency-key': 'k4' };
+    const failing = codeOf(judge('a', undefined, key));
+    (await decider.called()).fail(new ServiceError('ai_output_invalid'));
+    expect([await failing, await codeOf(judge('a', undefined, key))]).toEqual([
+      'ai_output_invalid',
+      'ai_output_invalid',
+    ]);
     expect(await history()).toHaveLength(1);
   });
 });
@@ -404,6 +437,7 @@ describe('Prefer: respond-async', () => {
     const key = { ...prefer, 'idempotency-key': 'k2' };
     const { data: accepted } = await execute({ id: 'a' }, { headers: key });
     expect(accepted).toEqual({ executionId: expect.any(String), state: 'running' });
+    expect((await execute({ id: 'a' }, { headers: key })).data).toEqual(accepted);
     const { executionId } = accepted as { executionId: string };
     await vi.waitFor(async () =>
       expect((await look(executionId)).data).toMatchObject({
@@ -433,8 +467,12 @@ describe('Prefer: respond-async', () => {
     );
     expect(await history()).toEqual([]);
     expect(await codeOf(execute({}, { headers: prefer }, 'nothing'))).toBe('event_not_bound');
-    const dry = await execute({ id: 'a' }, { headers: prefer, query: { dryRun: 'true' } });
-    expect(dry.data).toMatchObject({ dryRun: true });
+    expect(
+      await refusalOf(execute({ id: 'a' }, { headers: prefer, query: { dryRun: 'true' } })),
+    ).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ pointer: '#header/prefer' }],
+    });
     await house.call('deployments.pause', { params });
     expect(await codeOf(execute({ id: 'a' }, { headers: prefer }))).toBe('deployment_paused');
   });

@@ -1,6 +1,6 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { type Bus, type CallOptions, isUnreached } from '@orrery/bus';
-import { ERRORS, parseRequest, runtimeContract, ServiceError } from '@orrery/contracts';
+import { ERRORS, parseRequest, prefersAsync, runtimeContract, ServiceError } from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
 import { createTracer, isTraced } from '@orrery/service-kit';
 import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from './operation.js';
@@ -112,8 +112,7 @@ function callOverBus(
 /** The run that an execution became, where its client waits for it. */
 function runAwaited({ data }: OperationReply, { headers }: Execution): string | undefined {
   const { executionId } = data as { executionId?: unknown };
-  const isAsynchronous = /respond-async/i.test(headers['prefer'] ?? '');
-  return typeof executionId === 'string' && !isAsynchronous ? executionId : undefined;
+  return typeof executionId === 'string' && !prefersAsync(headers.prefer) ? executionId : undefined;
 }
 
 /** What is answered for a run whose outcome nobody tells: it is stored, so it goes on. */

@@ -7,9 +7,13 @@ export const notFound = (): ServiceError =>
     'No deployment that you may see has this address or id, in this world. A path takes no name.',
   );
 
+const LOCKED =
+  'The deployment is locked for ever: its bindings and its AI model stay as they are, its instances change by executions ' +
+  'alone, and it cannot be deleted. To go on with other ones, create a deployment that names this one as sourceDeployment.';
+
 /** What is fixed in a locked deployment (docs/execution.md, "Locked deployments"). @throws `deployment_locked` */
 export function refuseLocked({ mode }: Pick<DeploymentRow, 'mode'>): void {
-  if (mode === 'locked') throw new ServiceError('deployment_locked');
+  if (mode === 'locked') throw new ServiceError('deployment_locked', LOCKED);
 }
 
 export const toRecord = (row: DeploymentRow): DeploymentRecord => ({

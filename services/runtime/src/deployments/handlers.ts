@@ -94,9 +94,10 @@ export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHan
     'deployments.update': async (deployment, { body }, call) => {
       refuseLargeBody(body, limits);
       const decide = (state: DeploymentState) => {
-        refuseUnknownModel(models, body.aiModelId);
-        refuseUnpricedBudget(models, state, body);
-        return settingsOf(state, body);
+        const settings = withoutLockedModel(state, body);
+        refuseUnknownModel(models, settings.aiModelId);
+        refuseUnpricedBudget(models, state, settings);
+        return settingsOf(settings);
       };
       let warnings: readonly FieldProblem[] = [];
       const prepare = async (state: DeploymentState) => {
@@ -168,9 +169,16 @@ function refuseUnpricedBudget(
     refuseUnpriced(models, aiModelId, row.ai_daily_budget_usd, '/aiModelId');
 }
 
-/** An absent field stays as it is, null removes it. @throws `deployment_locked` for a change of a locked model */
-function settingsOf(state: DeploymentState, given: DeploymentSettings): DeploymentChange | undefined {
-  if (given.aiModelId !== undefined && given.aiModelId !== state.row.ai_model_id) refuseLocked(state.row);
+/** A locked model may be named again, also when it is not offered any more. @throws `deployment_locked` for another one */
+function withoutLockedModel({ row }: DeploymentState, given: DeploymentSettings): DeploymentSettings {
+  const { aiModelId, ...others } = given;
+  if (aiModelId === undefined || row.mode !== 'locked') return given;
+  if (aiModelId !== row.ai_model_id) refuseLocked(row);
+  return others;
+}
+
+/** An absent field stays as it is, null removes it. */
+function settingsOf(given: DeploymentSettings): DeploymentChange | undefined {
   const columns = {
     ...(given.name !== undefined && { name: given.name }),
     ...(given.description !== undefined && { description: given.description }),

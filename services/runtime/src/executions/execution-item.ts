@@ -117,7 +117,7 @@ export function executionItem(
       return conclude(resolved, execution, decision, { elapsed: () => performance.now() - startedAt });
     },
   };
-  const withKey = keyed === undefined ? item : keyedItem(dependencies.db, item, keyed);
+  const withKey = keyedItem(dependencies.db, item, keyed, asynchronous ? acceptedAnswer : undefined);
   const withKeys = once === undefined ? withKey : onceItem(dependencies.findUse, withKey, once);
   return {
     ...withKeys,
@@ -179,7 +179,7 @@ function notBound(event: string, bound: Iterable<string>): string {
   const meant = didYouMean(event, events);
   const isShort = events.length > 0 && events.length <= MAX_LISTED;
   const all = meant === '' && isShort ? ` Bound are: ${events.join(', ')}.` : '';
-  return `The event "${event}" is not bound in this deployment.${meant}${all}`;
+  return `The event "${event}" is not bound in this deployment.${meant}${all} Its owner binds events with POST …/event-bindings.`;
 }
 
 const isExpected = (

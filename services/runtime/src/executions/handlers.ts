@@ -3,7 +3,10 @@ import {
   type CallContext,
   type ExecutionAnswer,
   type executionRpcs,
+  fieldProblem,
   type Handlers,
+  prefersAsync,
+  refusedHttp,
   ServiceError,
 } from '@orrery/contracts';
 import { keyedRequest } from '@orrery/database';
@@ -50,8 +53,11 @@ export function executionWrites(
         trigger: 'admin',
         walletAddress: null,
       };
-      if (query.dryRun === true) return { data: await dryRun(dependencies, request, query, call) };
       const asynchronous = prefersAsync(headers.prefer);
+      if (query.dryRun === true) {
+        if (asynchronous) throw neverAsync();
+        return { data: await dryRun(dependencies, request, query, call) };
+      }
       const key = headers['idempotency-key'];
       const now = dependencies.clock.now();
       const keyed =
@@ -69,6 +75,15 @@ export function executionWrites(
   };
 }
 
+const neverAsync = (): ServiceError =>
+  refusedHttp([
+    fieldProblem(
+      '/headers/prefer',
+      'invalid',
+      'A dry run leaves nothing that could be asked for later: send it without "respond-async".',
+    ),
+  ]);
+
 export const executionReads = ({
   db,
   access,
@@ -83,10 +98,6 @@ export const executionReads = ({
     return { data: recordOfRun(row) };
   },
 });
-
-/** Whether a `Prefer` header asks for an answer before the work is done (RFC 7240 §4.1). */
-export const prefersAsync = (prefer: string | undefined): boolean =>
-  prefer?.split(/[,;]/).some((preference) => preference.trim().toLowerCase() === 'respond-async') ?? false;
 
 export interface ExecuteOptions extends Omit<ExecutionOptions, 'runId'> {
   /** Called with the id of the run that the execution becomes. */

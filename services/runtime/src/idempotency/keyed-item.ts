@@ -17,9 +17,15 @@ type StoredAnswer = { readonly reply: JsonValue } | { readonly error: ErrorReply
 /**
  * Makes an item answer a repetition of its request with the first answer. The item's own commit claims the key and
  * stores the answer; a request that is refused before anything is committed leaves the key free.
+ * @param acceptedAs answers a repetition while a run has claimed the key, for who does not wait for the run
  * @throws `idempotency_key_reused`, or `request_in_flight` while a run has claimed the key
  */
-export function keyedItem<T>(db: Db, item: WorkItem<T>, keyed: KeyedRequest | undefined): WorkItem<T> {
+export function keyedItem<T>(
+  db: Db,
+  item: WorkItem<T>,
+  keyed: KeyedRequest | undefined,
+  acceptedAs?: (executionId: string) => T,
+): WorkItem<T> {
   if (keyed === undefined) return item;
   const { accountId, operation, key, request } = keyed;
   const effect: KeyedEffect = { accountId, operation, key, requestHash: canonicalHash(request) };
@@ -33,7 +39,8 @@ export function keyedItem<T>(db: Db, item: WorkItem<T>, keyed: KeyedRequest | un
     decide: (state, ids, now) => {
       const known = answerInMemory(state, effect) ?? stored;
       if (known !== undefined) return repeated(known);
-      refuseInFlight(state, effect);
+      const claimant = claimantOf(state, effect);
+      if (claimant !== undefined) return whileInFlight(claimant, acceptedAs);
       const outcome = item.decide(state, ids, now);
       return outcome.kind === 'commit'
         ? { ...outcome, effects: { ...outcome.effects, key: effect } }
@@ -56,10 +63,18 @@ function repeated<T>(stored: JsonValue): ItemOutcome<T> {
   return { kind: 'answer', answer: answer.reply as T };
 }
 
-function refuseInFlight({ runs }: DeploymentState, effect: KeyedEffect): void {
-  const claim = runs.size === 0 ? undefined : runs.claimantOf(keyIdOf(effect))?.claim;
-  if (claim == null) return;
+/** The run that has claimed the key for this very request. @throws `idempotency_key_reused` */
+function claimantOf({ runs }: DeploymentState, effect: KeyedEffect): string | undefined {
+  const run = runs.size === 0 ? undefined : runs.claimantOf(keyIdOf(effect));
+  if (run?.claim == null || run.claim.requestHash === effect.requestHash) return run?.id;
+  throw new ServiceError('idempotency_key_reused');
+}
+
+function whileInFlight<T>(executionId: string, acceptedAs?: (executionId: string) => T): ItemOutcome<T> {
+  if (acceptedAs !== undefined) return { kind: 'answer', answer: acceptedAs(executionId) };
   throw new ServiceError(
-    claim.requestHash === effect.requestHash ? 'request_in_flight' : 'idempotency_key_reused',
+    'request_in_flight',
+    'The first request with this Idempotency-Key is being executed. Repeat the request to get its answer.',
+    { facts: { executionId } },
   );
 }

@@ -1,4 +1,10 @@
-import { asServiceError, type JsonObject, type JsonValue, toErrorReply } from '@orrery/contracts';
+import {
+  asServiceError,
+  type JsonObject,
+  type JsonValue,
+  type ServiceError,
+  toErrorReply,
+} from '@orrery/contracts';
 import type { IdBlocks } from '../ids/id-blocks.js';
 import { type CheckedChange, hasCheckpoint } from '../journal/change.js';
 import { type SealedEntry, sealEntry } from '../journal/entry.js';
@@ -170,6 +176,13 @@ function stageBindings(batch: Batch, state: DeploymentState, { bindings }: Effec
 /** Keys whose answers are in memory per deployment; older ones are found in the database. */
 const KEYS_IN_MEMORY = 10_000;
 
+/**
+ * Nothing was decided: a failure of the service, or one that may pass. Repeated with its key, the request is executed. A
+ * model that gave no valid proposal has decided, as often as it is asked.
+ */
+const isUndecided = ({ code, retryable }: ServiceError): boolean =>
+  code === 'internal' || (retryable && code !== 'ai_output_invalid');
+
 /** Stores the answer of a key. Repetitions get it from now on, also those later in the same batch. */
 function stageKey(
   batch: Batch,
@@ -179,6 +192,7 @@ function stageKey(
   { text }: SealedEntry,
   at: Date,
 ): void {
+  if ('error' in settlement && isUndecided(asServiceError(settlement.error))) return;
   const reply = key.answer === undefined ? storedAnswer(settlement) : { reply: key.answer };
   // The answer repeats what the entry says.
   count(batch, 1, ROW_BYTES + text.length);

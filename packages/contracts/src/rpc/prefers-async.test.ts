@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { prefersAsync } from './handlers.js';
+import { prefersAsync } from './prefers-async.js';
 
 it.each([
   ['respond-async', true],
