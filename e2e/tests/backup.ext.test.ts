@@ -16,8 +16,8 @@ import { describeWithProgram } from '../src/external/describe-with-program.js';
 import { counterWorld, countRequest } from '../src/load/counter-world.js';
 import { startCounting } from '../src/load/start-counting.js';
 import { evmOffers, writePaymentsFile } from '../src/public/evm-offers.js';
-import { RECEIVER, sellToasts } from '../src/public/paid-house.js';
 import { publicWorld } from '../src/public/public-world.js';
+import { RECEIVER, sellToasts } from '../src/public/toasts.js';
 import { publicRequests } from './public-suite.js';
 
 const run = promisify(execFile);

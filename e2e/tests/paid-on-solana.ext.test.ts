@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BUILT_COMMAND, repositoryRoot } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { PRICE, startSolanaHouse } from '../src/public/paid-house.js';
+import { startSolanaHouse } from '../src/public/paid-house.js';
+import { PRICE } from '../src/public/toasts.js';
 
 const run = promisify(execFile);
 const cli = (...args: string[]) => run(process.execPath, [BUILT_COMMAND, ...args], { cwd: repositoryRoot });

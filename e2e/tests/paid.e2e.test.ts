@@ -11,8 +11,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiAnswer } from '../src/api-client.js';
 import { commandLine } from '../src/command-line.js';
 import { createAnswerCheck } from '../src/contract/check-answer.js';
-import { PRICE, RECEIVER, startPaidHouse } from '../src/public/paid-house.js';
+import { startPaidHouse } from '../src/public/paid-house.js';
 import { createWallet } from '../src/public/signing-wallet.js';
+import { PRICE, RECEIVER } from '../src/public/toasts.js';
 import { type PublicRequests, publicRequests } from './public-suite.js';
 
 const run = promisify(execFile);

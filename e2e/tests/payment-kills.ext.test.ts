@@ -12,8 +12,8 @@ import { type ApiClient, apiClient } from '../src/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { sharedBy, untilOwned } from '../src/load/until-owned.js';
 import { evmOffers, writePaymentsFile } from '../src/public/evm-offers.js';
-import { RECEIVER, sellToasts } from '../src/public/paid-house.js';
 import { type PublicWorld, publicWorld } from '../src/public/public-world.js';
+import { RECEIVER, sellToasts } from '../src/public/toasts.js';
 import { type PublicRequests, publicRequests } from './public-suite.js';
 
 const TRIALS = 2;

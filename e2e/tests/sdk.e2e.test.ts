@@ -14,7 +14,8 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient } from '../src/api-client.js';
 import { startLosingProxy } from '../src/external/losing-proxy.js';
-import { PRICE, RECEIVER, startPaidHouse } from '../src/public/paid-house.js';
+import { startPaidHouse } from '../src/public/paid-house.js';
+import { PRICE, RECEIVER } from '../src/public/toasts.js';
 import { racingWorld } from '../src/racing-world.js';
 
 const run = promisify(execFile);

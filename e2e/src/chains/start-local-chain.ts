@@ -13,15 +13,21 @@ export interface LocalChain {
   readonly contract: string;
 }
 
-/** The example of a local chain of the page on chains, on an anvil of its own, with the registry deployed. */
-export async function startLocalChain(resources: Resources): Promise<LocalChain> {
+/**
+ * The example of a local chain of the page on chains, on an anvil of its own, with the registry deployed.
+ * @param through answers the address at which services reach the node, if it is not the node's own
+ */
+export async function startLocalChain(
+  resources: Resources,
+  through: (url: string) => Promise<string> = async (url) => url,
+): Promise<LocalChain> {
   const anvil = resources.use('anvil', await startAnvil());
   const folder = await mkdtemp(join(tmpdir(), 'orrery-chain-'));
   resources.add('chain folder', () => rm(folder, { recursive: true }));
   const example = join(repositoryRoot, 'docs/examples/local-chain.json');
   const [chain] = JSON.parse(await readFile(example, 'utf8'));
   const file = join(folder, 'chains.json');
-  await writeFile(file, JSON.stringify([{ ...chain, rpcUrls: [anvil.url] }]));
+  await writeFile(file, JSON.stringify([{ ...chain, rpcUrls: [await through(anvil.url)] }]));
   const env = { CHAINS_FILE: file, LOCAL_KEY: ANVIL_KEYS[0] };
   const args = ['chains', 'deploy', '--chain', 'local', '--json'];
   await using deploying = startNode(BUILT_COMMAND, env, { args });

@@ -4,7 +4,7 @@ import { ExactEvmSchemeV1 } from '@x402/evm/v1';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { ApiAnswer } from '../api-client.js';
-import { PRICE } from './paid-house.js';
+import { PRICE } from './toasts.js';
 
 interface Asked {
   readonly event: string;

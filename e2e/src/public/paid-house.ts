@@ -11,28 +11,11 @@ import {
 } from '@orrery/testing/payments';
 import type { System } from '@orrery/testing/system';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { type ApiClient, apiClient } from '../api-client.js';
-import { created } from '../created.js';
+import { apiClient } from '../api-client.js';
 import { SYSTEM_END_MS, startSystem } from '../starting/start-system.js';
-import { type PublicWorld, publicWorld } from './public-world.js';
+import { publicWorld } from './public-world.js';
 import { createWallet } from './signing-wallet.js';
-
-export const RECEIVER = '0x2222222222222222222222222222222222222222';
-/** Of the event `toast`, in units of the token: 0.01 dollars. */
-export const PRICE = 10_000n;
-
-const toast = {
-  name: 'toast',
-  firstVersion: {
-    inputSchema: { name: 'string' },
-    stateChanges: { guest: 'partial' },
-    executionSettings: { visibility: 'public', priceUsd: 0.01 },
-    mutationSettings: {
-      mode: 'direct',
-      template: { 'guest:{{input.name}}': { visits: { $increment: 1 }, by: '{{walletAddress}}' } },
-    },
-  },
-};
+import { PRICE, RECEIVER, sellToasts } from './toasts.js';
 
 /** A system that takes payments on an EVM chain of its own, through the x402 library's facilitator. */
 export const startPaidHouse = (databaseUrl?: string) =>
@@ -78,11 +61,4 @@ async function startHouse(
   const world = await publicWorld(api);
   await sellToasts(api, world, payToAddress);
   return { system, api, world, folder };
-}
-
-export async function sellToasts(api: ApiClient, { path }: PublicWorld, payToAddress: string): Promise<void> {
-  const world = path.split('/deployments')[0];
-  created(await api.post(`${world}/events`, toast));
-  await api.post(`${path}/event-bindings`, [{ event: toast.name, eventVersion: 1 }]);
-  await api.put(path, { payToAddress });
 }

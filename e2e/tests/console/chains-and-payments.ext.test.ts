@@ -16,8 +16,8 @@ import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-
 import { expectSound } from '../../src/console/expect-sound.js';
 import { type RefusingChain, startRefusingChain } from '../../src/console/refusing-chain.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
-import { PRICE, RECEIVER, sellToasts } from '../../src/public/paid-house.js';
 import { type PublicWorld, publicWorld } from '../../src/public/public-world.js';
+import { PRICE, RECEIVER, sellToasts } from '../../src/public/toasts.js';
 
 const slowly = { timeout: 60_000 };
 

@@ -1,5 +1,5 @@
 import { toServiceError } from '@orrery/database';
-import { fillDisk } from '@orrery/testing';
+import { fillDisk } from '@orrery/testing/servers';
 import { type Kysely, sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { type Items, newDatabaseUrl, open } from './test-connection.js';

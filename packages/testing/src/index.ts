@@ -1,4 +1,3 @@
-export { type FullDisk, fillDisk } from './backends/full-disk.js';
 export { createTestDatabase, type DatabaseTemplate, type TestDatabase } from './database.js';
 export { describeWithNats, describeWithRedis } from './describe-with.js';
 export { FakeClock } from './fake-clock.js';

@@ -1,4 +1,4 @@
-import { fillDisk } from '@orrery/testing';
+import { fillDisk } from '@orrery/testing/servers';
 import { expect, it } from 'vitest';
 import { plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 

@@ -1,3 +1,4 @@
+export { type FullDisk, fillDisk } from '../backends/full-disk.js';
 export { ANVIL_KEYS, type AnvilOptions, startAnvil } from './anvil.js';
 export { freePort } from './free-port.js';
 export { type NatsCluster, startNatsCluster } from './nats-cluster.js';

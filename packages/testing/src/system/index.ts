@@ -5,6 +5,8 @@ export {
   BUILT_COMMAND,
   builtProgram,
   type FiveProcesses,
+  firstKey,
+  SERVICES,
   type ServiceName,
   startFiveProcesses,
 } from './five-processes.js';

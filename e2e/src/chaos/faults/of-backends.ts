@@ -1,0 +1,51 @@
+import { fillDisk } from '@orrery/testing/servers';
+import { Client } from 'pg';
+import type { BackendName } from '../house/backends.js';
+import type { Fault } from './fault.js';
+
+const killed = (backend: BackendName, wiped: boolean): Fault => ({
+  places: [backend],
+  longestMs: 4000,
+  inflict: async ({ backends }) => {
+    await backends.kill(backend);
+    return () => backends.restart(backend, { wiped });
+  },
+});
+
+export const ofBackends = {
+  'killed and started again': { ...killed('database', false) },
+  'NATS started again': killed('nats', false),
+  'NATS lost its data': killed('nats', true),
+  'Redis lost its data': killed('redis', true),
+  'read-only': {
+    places: ['database'],
+    longestMs: 5000,
+    inflict: async ({ backends: { databaseUrl } }) => {
+      await setReadOnly(databaseUrl, 'on');
+      return () => setReadOnly(databaseUrl, 'off');
+    },
+  },
+  'disk full': {
+    places: ['runtime.journal', 'runtime.runs', 'scheduler.occurrences', 'chain_pusher.pushes'].map(
+      (table) => `database ${table}`,
+    ),
+    longestMs: 5000,
+    inflict: async ({ backends: { databaseUrl } }, place) => {
+      const disk = await fillDisk(databaseUrl, place.split(' ')[1] ?? '');
+      return () => disk.release();
+    },
+  },
+} satisfies Record<string, Fault>;
+
+/** As after a failover to a standby, or as an operator sets it: 25006 for every change, also in open sessions. */
+async function setReadOnly(url: string, value: 'on' | 'off'): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('set default_transaction_read_only = off');
+    await client.query(`alter system set default_transaction_read_only = ${value}`);
+    await client.query('select pg_reload_conf()');
+  } finally {
+    await client.end();
+  }
+}

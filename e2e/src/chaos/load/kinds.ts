@@ -1,0 +1,125 @@
+import { systemClock } from '@orrery/service-kit';
+import { ExactEvmSchemeV1 } from '@x402/evm/v1';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { countRequest } from '../../load/counter-world.js';
+import { OPEN_EVENTS } from '../../public/public-world.js';
+import { createWallet } from '../../public/signing-wallet.js';
+import type { Random } from '../plan/random.js';
+import type { ChaosClient } from './chaos-client.js';
+import { isUndecided, mayChange } from './judge.js';
+import type { Operation, OperationKind, OperationLog } from './operation.js';
+import { performOnce, performSurely } from './perform.js';
+import type { Worlds } from './worlds.js';
+
+/** What an operation needs. */
+export interface Place {
+  readonly client: ChaosClient;
+  readonly random: Random;
+  readonly log: OperationLog;
+  readonly worlds: Worlds;
+  /** Gives an account what an execution costs. */
+  readonly fund: (owner: `0x${string}`) => Promise<void>;
+}
+
+/** Does one operation of a kind, and notes its outcome. */
+export type Perform = (place: Place) => Promise<void>;
+
+const addressOf = (path: string): string => path.split('/').at(-1) ?? '';
+const keyOf = ({ number }: Operation) => ({ 'idempotency-key': `operation ${number}` });
+
+/** Every third request has no key: its client knows less, and may not repeat it. */
+const execute =
+  (kind: OperationKind, paths: (worlds: Worlds) => readonly string[], event?: string): Perform =>
+  async ({ client, random, log, worlds }) => {
+    const path = random.anyOf(paths(worlds));
+    const operation = log.begin(kind, addressOf(path));
+    const body = { ...countRequest(operation.number), ...(event && eventOf(event, operation)) };
+    const asked = { method: 'POST', path: `/api${path}/execute`, body };
+    if (random.next() < 1 / 3) await performOnce(client, operation, asked);
+    else {
+      const keyed = { ...asked, headers: keyOf(operation) };
+      await performSurely(client, operation, keyed, kind === 'ai' ? isUndecided : mayChange);
+    }
+  };
+
+const eventOf = (event: string, { number }: Operation) => ({ event, input: { operation: number } });
+
+/** Asks for an execution, and then for what became of it. */
+const asynchronous: Perform = async ({ client, random, log, worlds }) => {
+  const path = `/api${random.anyOf(worlds.counting)}`;
+  const operation = log.begin('asynchronous', addressOf(path));
+  const asked = { method: 'POST', path: `${path}/execute`, body: countRequest(operation.number) };
+  const headers = { ...keyOf(operation), prefer: 'respond-async' };
+  for (let tries = 0; tries < 60; tries += 1) {
+    const reply = await performOnce(client, operation, { ...asked, headers });
+    if (!('answer' in reply) || reply.answer.status !== 202) {
+      if (operation.outcome !== 'unknown') return;
+      continue;
+    }
+    const { executionId } = reply.answer.body.data;
+    const found = await client.ask({ method: 'GET', path: `${path}/executions/${executionId}` });
+    const data = 'answer' in found ? found.answer.body?.data : undefined;
+    if (data?.state === 'succeeded') {
+      const { historyId, seq } = data.answer;
+      Object.assign(operation, { outcome: 'ok', historyId, seq });
+    }
+    if (data?.state === 'failed') operation.outcome = 'fail';
+    if (operation.outcome !== 'unknown') return;
+    await systemClock.sleep(200);
+  }
+};
+
+/** A wallet's; one in three sends two copies of its message at once. */
+const publicly: Perform = async ({ client, random, log, worlds }) => {
+  const deployment = addressOf(random.anyOf(worlds.open));
+  const operation = log.begin('public', deployment);
+  const signed = createWallet().sign({ deployment, event: OPEN_EVENTS[0] });
+  const body = { event: OPEN_EVENTS[0], input: { name: `operation ${operation.number}` }, ...signed };
+  const asked = { method: 'POST', path: `/app/deployments/${deployment}/execute`, body };
+  const copies = random.next() < 1 / 3 ? [client.ask(asked)] : [];
+  await Promise.all([performSurely(client, operation, asked), ...copies]);
+};
+
+const paid: Perform = async ({ client, random, log, worlds, fund }) => {
+  const deployment = addressOf(random.anyOf(worlds.open));
+  const operation = log.begin('paid', deployment);
+  const signed = createWallet().sign({ deployment, event: 'toast' });
+  const body = { event: 'toast', input: { name: `operation ${operation.number}` }, ...signed };
+  const asked = { method: 'POST', path: `/app/deployments/${deployment}/execute`, body };
+  const demand = await performOnce(client, operation, asked);
+  if (!('answer' in demand) || demand.answer.status !== 402) return;
+  const payer = privateKeyToAccount(generatePrivateKey());
+  await fund(payer.address);
+  const accepted = demand.answer.body.accepts[0];
+  const { payload } = await new ExactEvmSchemeV1(payer).createPaymentPayload(1, accepted);
+  const payment = { x402Version: 1, scheme: 'exact', network: 'base-sepolia', payload };
+  operation.payer = payer.address;
+  const headers = { 'x-payment': Buffer.from(JSON.stringify(payment)).toString('base64') };
+  await performSurely(client, operation, { ...asked, headers });
+};
+
+/** Creates an instance, replaces its state, or deletes it, by hand. */
+const write: Perform = async ({ client, random, log, worlds }) => {
+  const path = `/api${random.anyOf(worlds.counting)}/entity-instances`;
+  const created = log.begin('write', addressOf(path.replace('/entity-instances', '')));
+  const instanceId = `operation ${created.number}`;
+  const body = { entitySchema: 'counter', instanceId, state: { value: created.number } };
+  await performSurely(client, created, { method: 'POST', path, body, headers: keyOf(created) });
+  if (created.outcome !== 'ok' || random.next() < 0.5) return;
+  const one = `${path}/${encodeURIComponent(instanceId)}?entitySchema=counter`;
+  const replaced = log.begin('write', created.deployment);
+  const headers = { 'if-match': '"1"' };
+  const state = { value: replaced.number };
+  await performOnce(client, replaced, { method: 'PUT', path: one, body: { state }, headers });
+};
+
+/** How often each kind is drawn, and how it is done. */
+export const KINDS: readonly { readonly weight: number; readonly perform: Perform }[] = [
+  { weight: 8, perform: execute('direct', ({ counting }) => counting) },
+  { weight: 3, perform: execute('pushed', ({ pushed }) => pushed) },
+  { weight: 3, perform: execute('ai', ({ judged }) => judged, 'judge') },
+  { weight: 2, perform: asynchronous },
+  { weight: 3, perform: publicly },
+  { weight: 2, perform: paid },
+  { weight: 3, perform: write },
+];

@@ -1,0 +1,48 @@
+import type { Random } from './random.js';
+
+/** What a kind of fault may hit, and for how long. */
+export interface FaultRange {
+  /** The first word of a place names what is hit: two faults of one such name never overlap. */
+  readonly places: readonly string[];
+  /** How long it lasts at most, in milliseconds; it lasts a tenth of that at least. */
+  readonly longestMs: number;
+}
+
+export interface PlannedFault {
+  /** Milliseconds after the load has begun. */
+  readonly at: number;
+  readonly kind: string;
+  readonly place: string;
+  readonly forMs: number;
+}
+
+export interface PlanOptions {
+  readonly random: Random;
+  readonly kinds: Readonly<Record<string, FaultRange>>;
+  /** How long faults begin, in milliseconds. */
+  readonly lengthMs: number;
+  /** Between the beginnings of two faults, on average, in milliseconds. */
+  readonly everyMs: number;
+}
+
+/** Draws which faults happen when: the same for the same seed. Each kind comes once before any comes again. */
+export function drawPlan({ random, kinds, lengthMs, everyMs }: PlanOptions): PlannedFault[] {
+  const planned: PlannedFault[] = [];
+  const freeAt = new Map<string, number>();
+  let left: string[] = [];
+  for (let at = everyMs / 2; at < lengthMs; at += everyMs * (0.5 + random.next())) {
+    if (left.length === 0) left = random.shuffled(Object.keys(kinds));
+    const kind = left.pop() ?? '';
+    const { places, longestMs } = kinds[kind] as FaultRange;
+    const place = random.anyOf(places);
+    const forMs = random.whole(Math.ceil(longestMs / 10), longestMs);
+    const begins = Math.max(Math.round(at), freeAt.get(hitBy(place)) ?? 0);
+    if (begins >= lengthMs) continue;
+    freeAt.set(hitBy(place), begins + forMs);
+    planned.push({ at: begins, kind, place, forMs });
+  }
+  return planned.sort((a, b) => a.at - b.at);
+}
+
+/** What a fault at this place hits. */
+export const hitBy = (place: string): string => place.split(' ', 1)[0] ?? '';

@@ -1,0 +1,152 @@
+import { cp } from 'node:fs/promises';
+import { systemClock } from '@orrery/service-kit';
+import { createPublicClient, type Hex, http } from 'viem';
+import { PRICE, RECEIVER } from '../public/toasts.js';
+import { type Evidence, readChainPushes, readCharges, readEntries, readPayments } from './check/evidence.js';
+import { findAll, named, type Violation } from './check/find-all.js';
+import { linesAbout, readLogs, secretsIn } from './check/logs.js';
+import { checkOnTheWay } from './check/on-the-way.js';
+import { untilEnded } from './check/until-ended.js';
+import { FAULTS } from './faults/index.js';
+import { playPlan } from './faults/play-plan.js';
+import { type House, startHouse } from './house/start-house.js';
+import { chaosClient } from './load/chaos-client.js';
+import { operationOf } from './load/model-of-operations.js';
+import { type Operation, OperationLog } from './load/operation.js';
+import { startLoad } from './load/start-load.js';
+import { makeWorlds } from './load/worlds.js';
+import { drawPlan } from './plan/draw-plan.js';
+import { createRandom } from './plan/random.js';
+import { type ChaosReport, countAnswers, countNames, countOperations } from './report.js';
+
+export interface ChaosOptions {
+  /** The faults and the operations that are drawn follow from it; when they meet does not. */
+  readonly seed: number;
+  /** How long faults begin, in milliseconds. */
+  readonly lengthMs: number;
+  readonly clients: number;
+  /** Between two faults, on average, in milliseconds. */
+  readonly everyMs: number;
+  /** A folder to which the logs of the processes are copied; empty for none. */
+  readonly keep: string;
+  readonly write: (line: string) => void;
+}
+
+/** Deployments of each kind. */
+const EACH = 2;
+const LOOK_EVERY_MS = 15_000;
+/** Longer than every deadline: that of the gateway for models is 35 s. */
+const CLIENT_PATIENCE_MS = 45_000;
+/** Longer than a payment may be valid, and than a run may take; in milliseconds. */
+const ENDING_MS = 300_000;
+
+/**
+ * Runs a whole Orrery under load while faults happen to it, lets everything end, and compares what PostgreSQL, the clients'
+ * own log and the ledgers of model, facilitator and chains say.
+ */
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const { seed, lengthMs, clients, everyMs, keep, write } = options;
+  const random = createRandom(seed);
+  await using house = await startHouse();
+  const urls = house.members.filter(({ service }) => service === 'gateway').map(({ url }) => url);
+  const worlds = await makeWorlds(urls[0] ?? '', house.key, EACH);
+  using client = chaosClient({
+    urls,
+    key: house.key,
+    random: random.branch('gateways'),
+    patienceMs: CLIENT_PATIENCE_MS,
+  });
+  const log = new OperationLog();
+  const load = startLoad({ client, random, log, worlds, fund: oneByOne(house) }, clients);
+  const plan = drawPlan({ random: random.branch('plan'), kinds: FAULTS, lengthMs, everyMs });
+  write(`${plan.length} faults in ${lengthMs / 1000} s, seed ${seed}`);
+  const looking = new AbortController();
+  const seen = lookOnTheWay(house, looking.signal);
+  const played = await playPlan(house, plan, ({ at, kind, place, forMs }) =>
+    write(`${(at / 1000).toFixed(1)} s  ${kind}: ${place}, for ${forMs} ms`),
+  );
+  write('No fault is left. What was accepted ends.');
+  await load.finish();
+  looking.abort();
+  const violations: Violation[] = named('always', await seen);
+  await house.ready(AbortSignal.timeout(ENDING_MS)).catch(() => {
+    violations.push(
+      ...named('an end within the deadline', ['a process is not ready although no fault is left']),
+    );
+  });
+  const pushed = new Set(worlds.pushed.map(addressOf));
+  const { databaseUrl } = house.backends;
+  const left = await untilEnded(databaseUrl, () => executedIn(databaseUrl, pushed), ENDING_MS);
+  violations.push(...named('an end within the deadline', left));
+  const evidence = await gather(house, log.operations, pushed);
+  const logs = await readLogs(house.folder);
+  violations.push(
+    ...(await findAll(databaseUrl, evidence)),
+    ...named('answers keep the contract', client.wrong),
+    ...named('no process ends by itself', house.lost),
+    ...named('secrets stay secret', secretsIn(logs, house.secrets)),
+  );
+  if (keep !== '') await cp(house.folder, keep, { recursive: true, filter: isLogOrFolder(house.folder) });
+  return {
+    seed,
+    operations: countOperations(log.operations),
+    answers: countAnswers(log.operations),
+    entries: countNames(
+      evidence.entries.map(({ kind, trigger, status }) => [kind, trigger, status].filter(Boolean).join(' ')),
+    ),
+    faults: countNames(played.map(({ kind }) => kind)),
+    internal: client.internal.map((one) => ({ ...one, lines: linesAbout(logs, one.requestId) })),
+    violations,
+    played,
+  };
+}
+
+const isLogOrFolder = (folder: string) => (path: string) => path === folder || path.endsWith('.log');
+
+const addressOf = (path: string): string => path.split('/').at(-1) ?? '';
+
+/** The chain's account that mints sends one transaction after the other. */
+function oneByOne({ payments }: House): (owner: Hex) => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (owner) => {
+    const next = last.then(() => payments.fund(owner, PRICE));
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
+async function lookOnTheWay({ backends }: House, signal: AbortSignal): Promise<string[]> {
+  const found = new Set<string>();
+  while (!signal.aborted) {
+    for (const one of await checkOnTheWay(backends.databaseUrl)) found.add(one);
+    await systemClock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
+  }
+  return [...found];
+}
+
+async function executedIn(databaseUrl: string, pushed: ReadonlySet<string>): Promise<number> {
+  const entries = await readEntries(databaseUrl);
+  return entries.filter(
+    ({ deployment, kind, status }) =>
+      pushed.has(deployment) && kind === 'execution' && status === 'succeeded',
+  ).length;
+}
+
+async function gather(
+  house: House,
+  operations: readonly Operation[],
+  pushed: ReadonlySet<string>,
+): Promise<Evidence> {
+  const { backends, payments, chain, model } = house;
+  const node = createPublicClient({ transport: http(chain.anvil.url) });
+  return {
+    operations,
+    pushed,
+    entries: await readEntries(backends.databaseUrl),
+    payments: await readPayments(backends.databaseUrl),
+    charges: await readCharges(payments.chain, payments.token),
+    received: await payments.balanceOf(RECEIVER),
+    pushes: await readChainPushes(node, chain.contract as Hex),
+    asked: model.calls.map(operationOf),
+  };
+}
