@@ -11,6 +11,7 @@ import type { RuntimeSchema } from './database/db.js';
 import { migrations } from './database/migrations/index.js';
 import { openPools } from './database/pools.js';
 import { applyPauses } from './deployments/pause-for-cause.js';
+import { startRunSweep } from './executions/run-sweep.js';
 import { runtimeHandlers } from './handlers.js';
 import type { Decider } from './models/decider.js';
 import { startFollowingModelFile } from './models/follow-model-file.js';
@@ -43,6 +44,8 @@ export interface RunningRuntime extends RunningService {
 
 /** How often expired keys are removed, in milliseconds. */
 const KEY_SWEEP_MS = 60_000;
+/** How often ended runs are. */
+const RUN_SWEEP_MS = 5000;
 
 /** Starts the runtime: its tables, its share of the deployments, then its answers. @throws StartupError. */
 export function startRuntime(
@@ -90,6 +93,8 @@ export function startRuntime(
     resources.add('idempotency key sweep', () => keys.stop());
     const onceKeys = startOnceKeySweep(database.db, { clock, logger, intervalMs: KEY_SWEEP_MS });
     resources.add('once-key sweep', () => onceKeys.stop());
+    const endedRuns = startRunSweep(database.db, { clock, logger, intervalMs: RUN_SWEEP_MS });
+    resources.add('ended runs sweep', () => endedRuns.stop());
     const { payments } = context;
     const reconciliation = startReconciliation({ db: database.db, payments, clock, logger });
     resources.add('payment reconciliation', () => reconciliation.stop());

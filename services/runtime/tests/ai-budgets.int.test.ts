@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { ServiceError } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createDeciderDouble, type DeciderCall } from './decider-double.js';
 import { modelNamed } from './model-double.js';
 import { codeOf, OWNER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
@@ -57,7 +58,23 @@ const plant = async (body: object = {}) => {
   };
 };
 
+const never = new AbortController().signal;
 const cost = (usd: number | null) => ({ inputTokens: 100, outputTokens: 10, usd });
+
+/** Keeps the account's budgets from being reserved. */
+async function holdBudgets() {
+  const client = await database.pool.connect();
+  await client.query('begin');
+  await client.query(`select pg_advisory_xact_lock(hashtextextended('runtime.ai-budgets', ${OWNER}))`);
+  let isHeld = true;
+  const release = async () => {
+    if (isHeld) await client.query('rollback');
+    if (isHeld) client.release();
+    isHeld = false;
+  };
+  const waiting = () => query(`select pid from pg_locks where locktype = 'advisory' and not granted`);
+  return { waiting, release, [Symbol.asyncDispose]: release };
+}
 
 /** Reserves, settles and answers as a model would. */
 async function decide(
@@ -66,7 +83,7 @@ async function decide(
   actual = most,
 ): Promise<void> {
   try {
-    const reservation = await request.budget.reserve(cost(most));
+    const reservation = await request.budget.reserve(cost(most), never);
     await reservation.settle(cost(actual));
     answer({ [`counter:${request.input['id']}`]: { count: 1 } });
   } catch (error) {
@@ -80,7 +97,7 @@ describe('the budget of a deployment', () => {
     const { judge, usage, history } = await plant({ aiDailyBudgetUsd: 1 });
     const first = judge('a');
     const call = await decider.called();
-    const reservation = await call.request.budget.reserve(cost(0.75));
+    const reservation = await call.request.budget.reserve(cost(0.75), never);
     expect(await reservations()).toEqual([{ usd: 0.75 }]);
     await reservation.settle(cost(0.25));
     expect(await reservations()).toEqual([]);
@@ -107,10 +124,47 @@ describe('the budget of a deployment', () => {
     const { judge } = await plant({ aiDailyBudgetUsd: 1 });
     const all = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => judge(id));
     const calls = await Promise.all(all.map(() => decider.called()));
-    const granted = await Promise.allSettled(calls.map(({ request }) => request.budget.reserve(cost(0.3))));
+    const granted = await Promise.allSettled(
+      calls.map(({ request }) => request.budget.reserve(cost(0.3), never)),
+    );
     expect(granted.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
     for (const { answer } of calls) answer({});
     await Promise.all(all);
+  });
+
+  it('is reserved by one transaction for all executions of an account that ask meanwhile', async () => {
+    const { context } = await boot();
+    const { deployment } = await plant();
+    await using holder = await holdBudgets();
+    const payers = Array.from({ length: 900 }, () => ({
+      executionId: randomUUID(),
+      deploymentId: deployment.id,
+      accountId: OWNER,
+      event: 'judge',
+      dailyBudgetUsd: 899,
+      deadline: Date.now() + 600_000,
+    }));
+    const all = payers.map((payer) => context.budgets.of(payer).reserve(cost(1), never));
+    const settled = Promise.allSettled(all);
+    await vi.waitFor(async () => expect(await holder.waiting()).toHaveLength(1));
+    await holder.release();
+    const granted = (await settled).filter(({ status }) => status === 'fulfilled');
+    expect(granted).toHaveLength(899);
+    expect(await reservations()).toHaveLength(899);
+  });
+
+  it('is reserved again where the connection broke meanwhile', async () => {
+    await boot();
+    const { judge, history } = await plant({ aiDailyBudgetUsd: 1 });
+    await using holder = await holdBudgets();
+    const answer = judge('a');
+    const decided = decide(await decider.called(), 0.5);
+    await vi.waitFor(async () => expect(await holder.waiting()).toHaveLength(1));
+    for (const { pid } of await holder.waiting()) await query('select pg_terminate_backend($1)', [pid]);
+    await holder.release();
+    await decided;
+    await answer;
+    expect(await history()).toMatchObject([{ status: 'succeeded' }]);
   });
 
   it('and a model without prices refuse each other, when they are saved and when they are used', async () => {
@@ -142,14 +196,14 @@ describe('the budget of a deployment', () => {
     await createCounter('a');
     const answer = judge('a').catch(() => undefined);
     const { request } = await decider.called();
-    await request.budget.reserve(cost(0.9));
+    await request.budget.reserve(cost(0.9), never);
     await first[Symbol.asyncDispose]();
     running.length = 0;
     await answer;
     await boot();
     const again = await decider.called();
     expect(again.request.executionId).toBe(request.executionId);
-    const reservation = await again.request.budget.reserve(cost(0.9));
+    const reservation = await again.request.budget.reserve(cost(0.9), never);
     expect(await reservations()).toEqual([{ usd: 0.9 }]);
     const other = codeOf(judge('b'));
     await decide(await decider.called(), 0.2);

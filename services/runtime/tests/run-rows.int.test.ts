@@ -1,7 +1,10 @@
 import { ServiceError } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
+import { FakeClock } from '@orrery/testing';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
+import type { RuntimeSchema } from '../src/database/db.js';
+import { startRunSweep } from '../src/executions/run-sweep.js';
 import { createDeciderDouble } from './decider-double.js';
 import { codeOf, plantDeployment, prepareHouse } from './running-runtime.js';
 
@@ -83,9 +86,16 @@ it('an ended run can be looked up for a day, and is deleted an hour later', asyn
   await boot();
   const { deployment } = await plantDeployment(house, { bindings });
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * 60 * 60 * 1000 - 1000);
-  for (const hours of [24, 25]) await query(INSERT, [deployment.id, 'failed', hoursAgo(hours), 1]);
+  await query(INSERT, [deployment.id, 'failed', hoursAgo(24), 1]);
+  await query(INSERT, [deployment.id, 'failed', hoursAgo(25), 3500]);
   const left = () => query('select ended_at from runtime.runs where deployment_id = $1', [deployment.id]);
+  const logger = createLogger({ service: 'test', level: 'error' });
+  const options = { url: house.databaseUrl, schema: 'runtime', applicationName: 'sweep', logger };
+  await using own = await connect<RuntimeSchema>(options);
+  // Its time stands still, so all of it is one sweep.
+  const sweep = startRunSweep(own.db, { clock: new FakeClock(Date.now()), logger, intervalMs: 60_000 });
   await vi.waitFor(async () => expect(await left()).toHaveLength(1));
+  await sweep.stop();
   expect(Number((await left())[0].ended_at)).toBeGreaterThan(Number(hoursAgo(24.5)));
 });
 

@@ -95,10 +95,11 @@ async function paidRequest(
   attempt: Attempt,
   prepared: PreparedRequest,
 ): Promise<ChatAnswer> {
-  const { request, exchange } = attempt;
+  const { request, exchange, signal, overdue } = attempt;
   const { model } = request;
   const { clock, logger } = dependencies;
-  const reservation = await request.budget.reserve(priced(model, prepared));
+  const either = AbortSignal.any([signal, overdue]);
+  const reservation = await request.budget.reserve(priced(model, prepared), either);
   const startedAt = clock.now();
   const outcome = await timedRequest(dependencies, attempt, prepared.body);
   const { isEstimated, ...tokens } = tokensSpent(prepared, outcome);

@@ -1,5 +1,6 @@
 import { ServiceError } from '@orrery/contracts';
 import { createLogger, type Logger, systemClock } from '@orrery/service-kit';
+import { FakeClock } from '@orrery/testing';
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import type { RuntimeSchema } from '../database/db.js';
@@ -39,6 +40,7 @@ const payer = {
   dailyBudgetUsd: null,
   deadline: Number.MAX_SAFE_INTEGER,
 };
+const never = new AbortController().signal;
 const cost = { inputTokens: 1, outputTokens: 1, usd: 0.5 };
 
 it('a cost is counted once the database is there again, and nobody waits for it', async () => {
@@ -51,7 +53,7 @@ it('a cost is counted once the database is there again, and nobody waits for it'
   });
   const logger = createLogger({ service: 'test', level: 'fatal' });
   const budgets = createBudgets({ db, clock: systemClock, logger });
-  const reservation = await budgets.of(payer).reserve(cost);
+  const reservation = await budgets.of(payer).reserve(cost, never);
   await reservation.settle(cost);
   expect(stored).toEqual([]);
   isAway = false;
@@ -65,7 +67,27 @@ it('a cost that cannot be counted is logged', async () => {
   });
   const warn = vi.fn();
   const budgets = createBudgets({ db, clock: systemClock, logger: { warn } as unknown as Logger });
-  await (await budgets.of(payer).reserve(cost)).settle(cost);
+  await (await budgets.of(payer).reserve(cost, never)).settle(cost);
   await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(1));
+  await budgets.stop();
+});
+
+it('a reservation waits for a database that is away, as long as its request may take', async () => {
+  let isAway = true;
+  const db = databaseThat(() => {
+    if (isAway) throw Object.assign(new Error('no server'), { code: 'ECONNREFUSED', syscall: 'connect' });
+  });
+  const clock = new FakeClock();
+  const logger = createLogger({ service: 'test', level: 'fatal' });
+  const budgets = createBudgets({ db, clock, logger });
+  const leaving = new AbortController();
+  const given = budgets.of(payer).reserve(cost, leaving.signal);
+  const waiting = budgets.of(payer).reserve(cost, never);
+  await vi.waitFor(() => expect(clock.sleeping).toBe(2));
+  leaving.abort(new Error('gone'));
+  await expect(given).rejects.toThrow('gone');
+  isAway = false;
+  await clock.advance(5000);
+  await (await waiting).settle(cost);
   await budgets.stop();
 });

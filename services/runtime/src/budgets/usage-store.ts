@@ -2,6 +2,7 @@ import type { AiUsage } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Db, Trx } from '../database/db.js';
 import type { ModelUsage } from '../models/decider.js';
+import type { Ledger } from './grant.js';
 
 /** The execution that a request to a model belongs to, and who pays for it. */
 export interface Payer {
@@ -25,48 +26,64 @@ export async function quotaOf(db: Db, accountId: number): Promise<number | null>
   return rows[0]?.quota ?? null;
 }
 
-/** US dollars of a day that are spent or reserved, without what this execution has reserved. */
-export interface Spent {
-  readonly deployment: number;
-  readonly account: number;
-}
-
 /** Serializes the reservations of an account until the transaction ends. */
 export const lockBudgets = (trx: Trx, accountId: number) =>
   sql`select pg_advisory_xact_lock(hashtextextended('runtime.ai-budgets', ${accountId}))`.execute(trx);
 
-/** Reliable after `lockBudgets` in the same transaction. */
-export async function spentOf(
+/** What an account has spent and reserved on a day. Reliable after `lockBudgets` in the same transaction. */
+export async function readLedger(
   trx: Trx,
-  { executionId, deploymentId, accountId }: Payer,
-  day: string,
-  now: Date,
-): Promise<Spent> {
-  const { rows } = await sql<Spent>`
+  { accountId, day, now }: { readonly accountId: number; readonly day: string; readonly now: Date },
+  executionIds: readonly string[],
+): Promise<Ledger> {
+  const { rows } = await sql<{ deployment_id: number; own: string | null; usd: number }>`
     with costs as (
-      select deployment_id, usd from ai_usage where account_id = ${accountId} and day = ${day}
+      select deployment_id, null::uuid as own, usd from ai_usage where account_id = ${accountId} and day = ${day}
       union all
-      select deployment_id, usd from ai_reservations
-      where account_id = ${accountId} and day = ${day} and expires_at > ${now} and execution_id <> ${executionId}
+      select deployment_id, case when execution_id = any(${[...executionIds]}::uuid[]) then execution_id end, usd
+      from ai_reservations where account_id = ${accountId} and day = ${day} and expires_at > ${now}
     )
-    select coalesce(sum(usd), 0)::float8 as account,
-      coalesce(sum(usd) filter (where deployment_id = ${deploymentId}), 0)::float8 as deployment
-    from costs`.execute(trx);
-  return rows[0] ?? { account: 0, deployment: 0 };
+    select deployment_id, own, sum(usd)::float8 as usd from costs group by deployment_id, own`.execute(trx);
+  const ofDeployments = new Map<number, number>();
+  const own = new Map<string, number>();
+  for (const { deployment_id, own: executionId, usd } of rows) {
+    ofDeployments.set(deployment_id, (ofDeployments.get(deployment_id) ?? 0) + usd);
+    if (executionId !== null) own.set(executionId, usd);
+  }
+  return { ofDeployments, own };
 }
 
-/** Takes the place of an earlier reservation of the execution: its process died, or it has been settled. */
-export async function putReservation(
+/** What one request to a model may cost at most. */
+export interface NewReservation {
+  readonly id: string;
+  readonly payer: Payer;
+  readonly usd: number;
+}
+
+/** Each takes the place of an earlier reservation of its execution: its process died, or it has been settled. */
+export async function putReservations(
   trx: Trx,
-  { executionId, deploymentId, accountId, deadline }: Payer,
-  { id, day, usd, now }: { id: string; day: string; usd: number; now: Date },
+  { accountId, day, now }: { readonly accountId: number; readonly day: string; readonly now: Date },
+  reservations: readonly NewReservation[],
 ): Promise<void> {
+  // One statement cannot write a row twice.
+  const latest = new Map(reservations.map((one) => [one.payer.executionId, one]));
+  const rows = [...latest.values()].map(({ id, payer: { executionId, deploymentId, deadline }, usd }) => ({
+    execution_id: executionId,
+    id,
+    deployment_id: deploymentId,
+    usd,
+    expires_at: new Date(deadline).toISOString(),
+  }));
   await sql`delete from ai_reservations where account_id = ${accountId} and expires_at <= ${now}`.execute(
     trx,
   );
   await sql`
     insert into ai_reservations (execution_id, id, deployment_id, account_id, day, usd, expires_at)
-    values (${executionId}, ${id}, ${deploymentId}, ${accountId}, ${day}, ${usd}, ${new Date(deadline)})
+    select execution_id, id, deployment_id, ${accountId}, ${day}, usd, expires_at
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row (
+      execution_id uuid, id uuid, deployment_id bigint, usd numeric, expires_at timestamptz
+    )
     on conflict (execution_id) do update
       set id = excluded.id, day = excluded.day, usd = excluded.usd, expires_at = excluded.expires_at`.execute(
     trx,

@@ -1,4 +1,5 @@
-import { asServiceError, ServiceError } from '@orrery/contracts';
+import { ServiceError } from '@orrery/contracts';
+import { toCallError } from '@orrery/database';
 import { type Backoff, backoffDelay, type Logger, retry } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import { DeciderFailed } from '../models/decider.js';
@@ -71,7 +72,7 @@ async function take(
 
 /** Decides whether the run ends with this error; otherwise the step is tried again. */
 function afterFailure({ clock, logger }: DriveDependencies, drive: Drive, row: RunRow, error: unknown): void {
-  const reason = asServiceError(error instanceof DeciderFailed ? error.cause : error);
+  const reason = toCallError(error instanceof DeciderFailed ? error.cause : error);
   const isNew = reason.code === 'internal' && reason.message !== NOT_STORED.message;
   if (isNew) logger.error({ err: reason, run: row.id }, 'a step of a run failed');
   if (row.state === 'staged') return;

@@ -1,4 +1,4 @@
-import { type Clock, startPollLoop } from '@orrery/service-kit';
+import { startPollLoop } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
 import { type HeldPartitions, NotOwner, PARTITIONS, partitionOf } from '../ownership/partitions.js';
@@ -21,10 +21,8 @@ export interface RunKeeper {
 
 /** How often the database is searched for runs that no process drives, for instance since their owner died. */
 const INTERVAL_MS = 1000;
-/** Runs that one search takes up, and ended rows that it deletes. */
+/** Runs that one search takes up. */
 const RUNS_AT_ONCE = 200;
-/** How long the status of an ended run can be read, in milliseconds. */
-const RETENTION_MS = 25 * 60 * 60 * 1000;
 
 interface Driven {
   readonly partition: number;
@@ -49,7 +47,6 @@ export function startRunKeeper(options: RunKeeperOptions): RunKeeper {
     const mine = partitions.filter((partition) => held.epochOf(partition) !== undefined);
     const found = await undriven(db, mine, [...driven.keys()]);
     for (const { id, deployment_id } of found) void drive(id, deployment_id).catch(report);
-    await deleteOld(db, clock);
     return found.length === RUNS_AT_ONCE ? ('more' as const) : ('idle' as const);
   };
   const report = (error: unknown) => {
@@ -85,9 +82,3 @@ const undriven = (db: Db, partitions: readonly number[], driven: readonly string
     .orderBy('deadline')
     .limit(RUNS_AT_ONCE)
     .execute();
-
-const deleteOld = (db: Db, clock: Clock) =>
-  sql`delete from runs where ctid in (
-    select ctid from runs where ended_at < ${new Date(clock.now() - RETENTION_MS)} limit ${RUNS_AT_ONCE})`.execute(
-    db,
-  );

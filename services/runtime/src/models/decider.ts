@@ -46,10 +46,11 @@ export interface ModelUsage {
 /** The budgets that the calls of one execution are paid from. */
 export interface Budget {
   /**
-   * Sets aside what one request may cost at most. Each reservation is settled, whatever becomes of the request.
-   * @throws `budget_exhausted` when a budget of today (UTC) does not cover it, `ai_model_unpriced`
+   * Sets aside what one request may cost at most. Each reservation is settled, whatever becomes of the request. A database
+   * that is slow or away is waited for until the signal aborts.
+   * @throws `budget_exhausted` when a budget of today (UTC) does not cover it, `ai_model_unpriced`, or the signal's reason
    */
-  reserve(most: ModelUsage): Promise<Reservation>;
+  reserve(most: ModelUsage, signal: AbortSignal): Promise<Reservation>;
 }
 
 export interface Reservation {
