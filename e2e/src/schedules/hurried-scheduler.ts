@@ -25,6 +25,7 @@ await runService({
     const skewed: Clock = { ...systemClock, now: () => Date.now() + own.CLOCK_SKEW_MS };
     const hurried: Clock = {
       now: skewed.now,
+      monotonic: skewed.monotonic,
       sleep: (ms, signal) => systemClock.sleep(ms / own.SPEED, signal),
     };
     const bus = await connectBus({ url: own.NATS_URL, service: 'scheduler', logger, clock: skewed });

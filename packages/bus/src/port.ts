@@ -21,7 +21,10 @@ export interface CallOptions {
   callId?: string | undefined;
   /** The caller does not wait for a run that an execution becomes. Processes of earlier releases take no notice. */
   leavesRun?: boolean | undefined;
-  /** Ms since epoch after which the caller no longer waits. The remaining time is what travels, so clocks may differ. */
+  /**
+   * After it the caller waits no longer; in ms, by the monotonic clock of this process. The remaining time is what travels, so
+   * clocks may differ.
+   */
   deadline: number;
   /** Gives the call up; the handler's own signal is then aborted, best effort. */
   signal?: Cancellation;

@@ -76,7 +76,7 @@ function suite(): void {
   it('that is not there ends after some attempts and says what to do', async () => {
     const port = await vacantPort();
     const waits: number[] = [];
-    const clock = { now: systemClock.now, sleep: async (ms: number) => void waits.push(ms) };
+    const clock = { ...systemClock, sleep: async (ms: number) => void waits.push(ms) };
     const error = await start(`nats://127.0.0.1:${port}`, { clock }).bus.catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StartupError);
     expect((error as Error).message).toBe(
@@ -98,7 +98,7 @@ function suite(): void {
 function firstWaiting(meanwhile: () => Promise<unknown>): Clock {
   let isFirst = true;
   return {
-    now: systemClock.now,
+    ...systemClock,
     sleep: async (ms, signal) => {
       if (!isFirst) return systemClock.sleep(ms, signal);
       isFirst = false;

@@ -11,7 +11,7 @@ function countingClock() {
   const sleep = async (ms: number) => {
     slept.push(ms);
   };
-  return { clock: { now: () => 0, sleep } satisfies Clock, slept };
+  return { clock: { now: () => 0, monotonic: () => 0, sleep } satisfies Clock, slept };
 }
 
 const connectTo = (url: string, clock: Clock) =>

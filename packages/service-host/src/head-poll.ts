@@ -35,7 +35,7 @@ export function createHeadPoll<Schema>(
   streams: Streams,
 ) {
   let changedSince: string | null = null;
-  let wholePassAt = clock.now();
+  let wholePassAt = clock.monotonic();
 
   const crowdGone = async (signal: AbortSignal) => {
     for (let waited = 0; streams.count > mostAtOnce; waited += CROWD.pauseMs) {
@@ -64,8 +64,8 @@ export function createHeadPoll<Schema>(
     return until;
   };
   return async (signal: AbortSignal) => {
-    const isWhole = changedSince === null || clock.now() - wholePassAt >= WHOLE_PASS_MS;
-    const startedAt = clock.now();
+    const isWhole = changedSince === null || clock.monotonic() - wholePassAt >= WHOLE_PASS_MS;
+    const startedAt = clock.monotonic();
     try {
       changedSince = await pass(isWhole ? null : changedSince, signal);
       if (isWhole) wholePassAt = startedAt;

@@ -54,3 +54,16 @@ function ticking() {
   void loop();
   return { clock, ticks };
 }
+
+test('setting the clock changes what time it is, and wakes nobody', async () => {
+  const clock = new FakeClock(1000);
+  const woken: number[] = [];
+  void clock.sleep(50).then(() => woken.push(clock.monotonic()));
+  clock.set(-600);
+  expect([clock.now(), clock.monotonic()]).toEqual([400, 1000]);
+  clock.set(100_000);
+  await clock.advance(49);
+  expect(woken).toEqual([]);
+  await clock.advance(1);
+  expect(woken).toEqual([1050]);
+});

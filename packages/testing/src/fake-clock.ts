@@ -11,6 +11,7 @@ interface Sleeper {
 /** A clock that stands still until a test moves it. */
 export class FakeClock implements Clock {
   #now: number;
+  #setBy = 0;
   #sleepers: Sleeper[] = [];
 
   /** `start` in milliseconds since the epoch; 2030-01-01T00:00:00Z by default. */
@@ -19,7 +20,16 @@ export class FakeClock implements Clock {
   }
 
   now(): number {
+    return this.#now + this.#setBy;
+  }
+
+  monotonic(): number {
     return this.#now;
+  }
+
+  /** Sets the clock on the wall forward or back; nothing that sleeps takes notice. */
+  set(byMs: number): void {
+    this.#setBy += byMs;
   }
 
   /** Number of pending sleeps. */

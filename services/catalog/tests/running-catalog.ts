@@ -100,7 +100,7 @@ function callers(bus: Bus, clock: FakeClock) {
     bus.call(catalogContract.rpcs[name], request as never, {
       caller: { kind: 'account', accountId, scopes: ['read', 'write'] },
       requestId: randomUUID(),
-      deadline: clock.now() + 30_000,
+      deadline: clock.monotonic() + 30_000,
     }) as Promise<Reply<Name>>;
   return {
     /** A public operation, as the gateway would send it. */

@@ -1,5 +1,6 @@
 import { deployRegistry } from '@orrery/chain-pusher/operator';
 import type { EvmChainConfig } from '@orrery/contracts';
+import { systemClock } from '@orrery/service-kit';
 import { ANVIL_KEYS } from '@orrery/testing/servers';
 import { encodeFunctionData, parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -308,7 +309,7 @@ it('deploys its registry with the key of the configuration alone', async () => {
   const deploying = deployRegistry(
     chain,
     ANVIL_KEYS[0],
-    { now: Date.now, sleep: async () => undefined },
+    { ...systemClock, sleep: async () => undefined },
     new AbortController().signal,
   );
   await expect(deploying).rejects.toThrow('of the chain eip155:31337, not of eip155:1');

@@ -19,6 +19,7 @@ export function hastyClock() {
   let waiting: (() => void)[] = [];
   const clock: Clock = {
     now: () => systemClock.now() + passed,
+    monotonic: () => systemClock.monotonic() + passed,
     sleep: (ms, signal) => {
       if (ms === TIMEOUT_MS) return new Promise((resolve) => waiting.push(resolve));
       if (ms > 10_000) return systemClock.sleep(ms, signal);
@@ -94,7 +95,7 @@ export function askingAt(
       model: modelAt(baseUrl, { timeoutMs: TIMEOUT_MS, ...parts.model }),
       input,
       entities: found.read.entities,
-      deadline: clock.now() + deadlineMs,
+      deadline: clock.monotonic() + deadlineMs,
       check:
         parts.check ??
         (async (mutation) => {

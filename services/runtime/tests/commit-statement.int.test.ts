@@ -34,6 +34,8 @@ afterAll(async () => {
   await place.drop();
 });
 
+const AT = '2026-01-01T00:00:00.000Z';
+
 const plan = async (text: string) => {
   const { rows } = await database.pool.query<[string]>({
     text: `explain (generic_plan) ${text}`,
@@ -178,7 +180,7 @@ describe('what a commit leaves', () => {
     const state = {
       id: 5005,
       instances,
-      head: { seq, hash: 'h', totals: { [HARD]: seq } },
+      head: { seq, hash: 'h', executedAt: AT, totals: { [HARD]: seq } },
     } as unknown as DeploymentState;
     const touched = { state, entitySchema: HARD, instanceId: HARD, existedBefore: true, recreated: false };
     const entry = entryOf(seq, {
@@ -193,7 +195,7 @@ describe('what a commit leaves', () => {
     return {
       ...newBatch(),
       deployments: new Map([[5005, state]]),
-      headsBefore: new Map([[5005, { seq: seq - 1, hash: 'h', totals: {} }]]),
+      headsBefore: new Map([[5005, { seq: seq - 1, hash: 'h', executedAt: AT, totals: {} }]]),
       entries: [{ deploymentId: 5005, entry: { ...entry, changes }, effects: { entry: draft } }],
       touched: new Map([['one', { ...touched, ...change }]]),
     } as unknown as Batch;
@@ -225,7 +227,7 @@ describe('what a commit leaves', () => {
 });
 
 describe('a commit that finds the database otherwise', () => {
-  const head = { seq: 4, hash: 'h4', totals: {} };
+  const head = { seq: 4, hash: 'h4', executedAt: AT, totals: {} };
   const stateOf = (id: number) =>
     ({
       id,

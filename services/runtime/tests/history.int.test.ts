@@ -6,7 +6,7 @@ import {
   historyRpcs,
   type JsonObject,
 } from '@orrery/contracts';
-import { createSemaphore } from '@orrery/service-kit';
+import { createSemaphore, systemClock } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { historyHandlers, type SeenDeployment } from '../src/journal/handlers.js';
@@ -133,7 +133,7 @@ const handlers = (seen: Partial<SeenDeployment>) =>
     db,
     see: async () => ({ ...modelled, isLLMPublic: false, isOwner: false, ...seen }),
     verifying: createSemaphore(1),
-    clock: { now: () => 0 },
+    clock: { monotonic: () => 0 },
   });
 const params = { worldAddress: '1', address: modelled.address };
 const call: CallContext = {
@@ -176,7 +176,7 @@ test.each(['x', randomUUID(), '../1'])('there is no entry %s', async (historyId)
 
 test('next of a verification is a from that the contract takes, to the last instance', async () => {
   const see = async (): Promise<SeenDeployment> => ({ ...race, isLLMPublic: false, isOwner: true });
-  const handlers = historyHandlers({ db, clock: { now: Date.now }, see, verifying: createSemaphore(1) });
+  const handlers = historyHandlers({ db, clock: systemClock, see, verifying: createSemaphore(1) });
   const { signal } = new AbortController();
   const call = { deadline: Date.now() + 30_000, signal } as unknown as CallContext;
   const params = { worldAddress: '1', address: race.address };

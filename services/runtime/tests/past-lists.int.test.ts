@@ -1,5 +1,5 @@
 import { type InstanceRecord, type JsonObject, MAX_LIMIT } from '@orrery/contracts';
-import { createSemaphore } from '@orrery/service-kit';
+import { createSemaphore, systemClock } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { instanceAt, instancesAt } from '../src/instances/past-instances.js';
@@ -123,7 +123,7 @@ const plantThree = async (): Promise<PlantedDeployment> => {
 };
 const changed = (id: number, seq: number, changes: string) =>
   sql`update journal set changes = ${sql.raw(changes)} where deployment_id = ${id} and seq = ${seq}`;
-const reading = { db, clock: Date, verifying: createSemaphore(1) };
+const reading = { db, clock: systemClock, verifying: createSemaphore(1) };
 const bounds = { signal, deadline: Date.now() + 600_000 };
 
 interface Tampering {

@@ -9,7 +9,7 @@ import {
   schedulerContract,
 } from '@orrery/contracts';
 import { startScheduler } from '@orrery/scheduler';
-import { createHealth, createLogger, Resources } from '@orrery/service-kit';
+import { type Clock, createHealth, createLogger, Resources } from '@orrery/service-kit';
 import { createTestDatabase, FakeClock, PATIENT } from '@orrery/testing';
 import { afterAll, vi } from 'vitest';
 import { readSchedulerConfig } from '../src/config.js';
@@ -34,7 +34,7 @@ export async function prepareHouse() {
   let time = NOON;
   const { url: databaseUrl } = resources.use('test database', await createTestDatabase());
   const hub = resources.use('hub', await createInProcessHub({ databaseUrl, logger, clock }));
-  const busOf = async (service: string, processClock = clock) => {
+  const busOf = async (service: string, processClock: Clock = clock) => {
     const bus = await connectBus({ url: 'inprocess', hub, service, logger, clock: processClock });
     resources.add(`bus of ${service}`, () => bus.close());
     return bus;
@@ -47,13 +47,14 @@ export async function prepareHouse() {
   const schedulers: Scheduler[] = [];
   const standBy = oneReader();
 
-  const boot = async (config: object = {}) => {
+  /** By default the process has the clock of all others. */
+  const boot = async (config: object = {}, processClock: Clock = clock) => {
     const dependencies = {
       databaseUrl,
-      bus: standBy(await busOf('scheduler')),
-      clock,
+      bus: standBy(await busOf('scheduler', processClock)),
+      clock: processClock,
       logger,
-      health: createHealth({ clock }),
+      health: createHealth({ clock: processClock }),
       databaseNow: async () => time,
     };
     const scheduler = resources.use(
@@ -90,7 +91,7 @@ export async function prepareHouse() {
       {
         caller: { kind: 'account', accountId, scopes: ['read', 'write', 'execute'] },
         requestId: randomUUID(),
-        deadline: clock.now() + 30_000,
+        deadline: clock.monotonic() + 30_000,
       },
     ) as Promise<ReplyOf<Rpcs[Name]>>;
   const paramsOf = (address: string, event?: string) => ({

@@ -57,9 +57,9 @@ export async function adopt({ env, write }: CommandContext, options: { chain: st
       throw new StartupError(`Nothing of ${deployment} was ever to be pushed to ${chain}.`);
     }
     await requestAdoption(db, deployment, chain);
-    const until = Date.now() + PATIENCE_MS;
+    const until = performance.now() + PATIENCE_MS;
     let outcome = await adoptionOutcome(db, deployment, chain);
-    while (outcome === undefined && Date.now() < until) {
+    while (outcome === undefined && performance.now() < until) {
       await systemClock.sleep(INTERVAL_MS);
       outcome = await adoptionOutcome(db, deployment, chain);
     }

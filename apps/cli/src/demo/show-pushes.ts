@@ -19,7 +19,7 @@ export async function showPushes(server: Server, path: string, write: (line: str
   let pushes: Push[] = [];
   const areThere = () =>
     pushes.length > 0 && pushes.every(({ status }) => status === 'confirmed' || status === 'finalized');
-  for (const until = Date.now() + PATIENCE_MS; Date.now() < until && !areThere(); ) {
+  for (const until = performance.now() + PATIENCE_MS; performance.now() < until && !areThere(); ) {
     await setTimeout(INTERVAL_MS);
     pushes = (await askOrFail(server, 'GET', path)).data as Push[];
   }

@@ -23,8 +23,8 @@ export const setOperatorPause = (
     const { id, address } = found;
     const isDone = async () => (await findOperatorPause(db, address))?.isPaused === paused;
     await requestOperatorPause(db, id, paused);
-    const until = Date.now() + PATIENCE_MS;
-    while (!(await isDone()) && Date.now() < until) await setTimeout(INTERVAL_MS);
+    const until = performance.now() + PATIENCE_MS;
+    while (!(await isDone()) && performance.now() < until) await setTimeout(INTERVAL_MS);
     const state = paused ? 'paused' : 'no longer paused';
     write(
       (await isDone())

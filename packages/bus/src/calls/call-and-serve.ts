@@ -50,7 +50,7 @@ export const createCall =
   ({ exchange, clock, signals }: CallDependencies) =>
   <R extends NamedRpc>(rpc: R, request: z.input<R['request']>, options: CallOptions): Promise<ReplyOf<R>> =>
     signals.called(rpc, async () => {
-      const timeoutMs = options.deadline - clock.now();
+      const timeoutMs = options.deadline - clock.monotonic();
       if (timeoutMs <= 0) throw lateError();
       const frame = {
         headers: writeCallHeaders(options, timeoutMs),
@@ -86,13 +86,13 @@ function withoutReached({ facts: { reached: _, ...facts }, ...error }: ErrorRepl
 /** Options of a call that a service makes on its own behalf; it waits `timeoutMs` milliseconds for the answer. */
 export const serviceCall = (
   service: string,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'monotonic'>,
   timeoutMs: number,
   signal?: Cancellation,
 ): CallOptions => ({
   caller: { kind: 'service', service },
   requestId: crypto.randomUUID(),
-  deadline: clock.now() + timeoutMs,
+  deadline: clock.monotonic() + timeoutMs,
   ...(signal && { signal }),
 });
 
@@ -150,7 +150,7 @@ async function handle(
   call: Canceller,
   { clock, readCallHeaders }: AnswerDependencies,
 ): Promise<Frame> {
-  const now = clock.now();
+  const now = clock.monotonic();
   const facts = readCallHeaders(request.headers, now);
   const timer = startDeadline(facts.deadline - now, () => call.abort(lateError()));
   try {

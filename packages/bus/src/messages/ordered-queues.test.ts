@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { FactDelivery } from '../transport.js';
 import { createOrderedQueues, type DeliveryOutcome } from './ordered-queues.js';
 
-const clock = { now: () => 1000, sleep: async () => undefined };
+const clock = { now: () => 1000, monotonic: () => 1000, sleep: async () => undefined };
 const sentBack: { seq: number; delayMs: number; counts: boolean }[] = [];
 
 const delivery = (seq: number, key: string | undefined): FactDelivery => ({

@@ -45,7 +45,7 @@ export function createOrderedQueues(
   const take = async (queue: OrderedQueue, delivery: FactDelivery) => {
     if (overtakes(queue, delivery)) {
       queue.sentBack.add(delivery.seq);
-      return delivery.sendBack(Math.max(0, queue.dueAt - clock.now()) + FOLLOWING_MS, false);
+      return delivery.sendBack(Math.max(0, queue.dueAt - clock.monotonic()) + FOLLOWING_MS, false);
     }
     const outcome = await handle(delivery);
     if (outcome === 'over') {
@@ -53,7 +53,7 @@ export function createOrderedQueues(
       return;
     }
     queue.sentBack.add(delivery.seq);
-    queue.dueAt = clock.now() + outcome.backInMs;
+    queue.dueAt = clock.monotonic() + outcome.backInMs;
   };
 
   return async (delivery: FactDelivery): Promise<void> => {

@@ -5,7 +5,7 @@ import type { Fact } from '../transport.js';
 import { createAppend } from './append.js';
 import type { Inbox } from './inbox.js';
 
-const atOnce = { now: () => 0, sleep: async () => undefined } as unknown as Clock;
+const atOnce = { now: () => 0, monotonic: () => 0, sleep: async () => undefined } as unknown as Clock;
 
 /** A server that notes what reaches it; `refuse` answers the n-th arrival of a fact with an error. */
 function append(refuse: (id: string, arrival: number) => boolean = () => false) {

@@ -8,7 +8,7 @@ export interface CallContext {
   callId?: string | undefined;
   /** The caller does not wait for a run that an execution becomes: it is told its id, and asks for the answer by itself. */
   leavesRun?: boolean | undefined;
-  /** Milliseconds since the epoch after which the caller waits no longer. */
+  /** After it the caller waits no longer; in milliseconds, by the monotonic clock of this process. */
   deadline: number;
   /** Aborted when the caller went away, the deadline passed or the service stops. */
   signal: Cancellation;

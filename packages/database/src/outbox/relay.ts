@@ -122,10 +122,10 @@ const KEY_BACKOFF = { baseMs: 500, maxMs: 30_000 };
 function createFailingKeys(clock: Clock): FailingKeys {
   const keys = new Map<string, { failures: number; dueAt: number }>();
   return {
-    waiting: () => [...keys].filter(([, { dueAt }]) => dueAt > clock.now()).map(([key]) => key),
+    waiting: () => [...keys].filter(([, { dueAt }]) => dueAt > clock.monotonic()).map(([key]) => key),
     failed: (key) => {
       const failures = (keys.get(key)?.failures ?? 0) + 1;
-      keys.set(key, { failures, dueAt: clock.now() + backoffDelay(failures, KEY_BACKOFF) });
+      keys.set(key, { failures, dueAt: clock.monotonic() + backoffDelay(failures, KEY_BACKOFF) });
     },
     succeeded: (key) => {
       keys.delete(key);

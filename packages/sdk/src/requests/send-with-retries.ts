@@ -25,12 +25,12 @@ const NOTHING_DONE: ReadonlySet<string> = new Set([
  * @throws OrreryError for an answer that is no success, and as `network_error` where none came
  */
 export async function sendWithRetries(request: Request, options: SendOptions): Promise<Response> {
-  const until = Date.now() + options.retryForMs;
+  const until = performance.now() + options.retryForMs;
   for (let attempt = 0; ; attempt += 1) {
     const outcome = await sendOnce(request.clone(), options.fetch);
     if (outcome instanceof Response) return outcome;
     const delay = mayRepeat(outcome, options.repeatable) ? delayBefore(attempt, outcome) : Infinity;
-    if (Date.now() + delay >= until) throw outcome;
+    if (performance.now() + delay >= until) throw outcome;
     await pause(delay, request.signal);
   }
 }

@@ -35,7 +35,7 @@ describe('createHealth', () => {
   });
 
   it('does not wait for a check that hangs', async () => {
-    const clock: Clock = { now: () => 0, sleep: async () => undefined };
+    const clock: Clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
     const health = createHealth({ clock, timeoutMs: 50 });
     health.register('bus', () => new Promise(() => undefined));
     expect((await health.readiness()).checks).toEqual({

@@ -3,16 +3,32 @@ import { abortSignalOf, type Cancellation } from '@orrery/contracts';
 
 /** The one source of time. Tests pass a clock that they move themselves. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, for what is stored or told. It leaps when somebody sets the clock, also backwards. */
   now(): number;
+  /**
+   * Milliseconds since the epoch as of the start of the process, for everything that is waited for: deadlines, pauses,
+   * ages. It never leaps. Only differences within one process mean anything, so it is neither stored nor sent.
+   */
+  monotonic(): number;
   /** Waits `ms` milliseconds. Rejects with an `AbortError` as soon as `signal` aborts. */
   sleep(ms: number, signal?: Cancellation): Promise<void>;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => Math.round(performance.timeOrigin + performance.now()),
   sleep: (ms, signal) => wait(ms, undefined, signal === undefined ? {} : { signal: abortSignalOf(signal) }),
 };
+
+type Times = Pick<Clock, 'now' | 'monotonic'>;
+
+/** A time that is stored, as a time of `monotonic` to wait for. Both in milliseconds. */
+export const monotonicOf = (clock: Times, stored: number): number =>
+  clock.monotonic() + (stored - clock.now());
+
+/** A time of `monotonic`, as one that can be stored. Both in milliseconds. */
+export const storedTimeOf = (clock: Times, monotonic: number): number =>
+  clock.now() + (monotonic - clock.monotonic());
 
 /** Texts that are remembered. */
 const MAX_KNOWN = 100;

@@ -9,6 +9,7 @@ function manualClock() {
   let end: (() => void) | undefined;
   const clock: Clock = {
     now: () => 0,
+    monotonic: () => 0,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         slept.push(ms);

@@ -9,6 +9,7 @@ function recordingClock() {
   const slept: number[] = [];
   const clock: Clock = {
     now: () => 0,
+    monotonic: () => 0,
     sleep: async (ms, signal) => {
       signal?.throwIfAborted();
       slept.push(ms);

@@ -5,7 +5,8 @@ import { createKeyVerifier } from './key-verifier.js';
 
 function setUp() {
   let now = 1_000_000;
-  const clock = { now: () => now, sleep: async () => undefined };
+  let setBy = 0;
+  const clock = { now: () => now + setBy, monotonic: () => now, sleep: async () => undefined };
   const stored = new Map<string, UsableKey>();
   const queries: string[][] = [];
   const verifier = createKeyVerifier({
@@ -20,7 +21,10 @@ function setUp() {
     stored.set(keyId, { keyId, hash, accountId: 7, scopes: ['read'], expiresAt: null, ...more });
     return { keyId, token };
   };
-  return { verifier, stored, queries, add, pass: (ms: number) => (now += ms), now: () => now };
+  const set = (byMs: number) => {
+    setBy += byMs;
+  };
+  return { verifier, stored, queries, add, set, pass: (ms: number) => (now += ms), now: () => now };
 }
 
 describe('key verifier', () => {
@@ -35,6 +39,16 @@ describe('key verifier', () => {
         caller: { kind: 'account', accountId: 7, scopes: ['read'] },
       });
     expect(queries).toEqual([[keyId]]);
+  });
+
+  it('lets a revoked key pass no longer than that when the clock is set back', async () => {
+    const { verifier, stored, add, pass, set } = setUp();
+    const { token, keyId } = add();
+    await verifier.verify(token);
+    stored.delete(keyId);
+    set(-600_000);
+    pass(1001);
+    await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
   it('lets a revoked key pass no longer than the maximum age', async () => {

@@ -31,7 +31,7 @@ export interface KeyVerifierOptions {
 
 interface CheckedKey extends UsableKey {
   principal: Principal;
-  /** When the query was sent, not when it was answered. */
+  /** When the query was sent, not when it was answered; by the monotonic clock, as `usedAt`. */
   checkedAt: number;
   usedAt: number;
 }
@@ -47,7 +47,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   const checked = new LRUCache<string, CheckedKey>({ max: maxKeys });
 
   const check = async (keyIds: readonly string[]) => {
-    const checkedAt = clock.now();
+    const checkedAt = clock.monotonic();
     const found = await options.loadUsable([...keyIds]);
     return keyIds.map((keyId) => {
       const usable = found.get(keyId);
@@ -67,15 +67,16 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     verify: async (token) => {
       const claimed = parseToken(token);
       if (claimed === undefined) throw unauthorized('The token is not an Orrery API key.');
-      const now = clock.now();
+      const at = clock.monotonic();
       const known = checked.get(claimed.keyId);
-      const isFresh = known !== undefined && now - known.checkedAt <= maxAgeMs;
+      const isFresh = known !== undefined && at - known.checkedAt <= maxAgeMs;
       const key = isFresh ? known : await load(claimed.keyId);
       if (key === undefined || !timingSafeEqual(key.hash, claimed.hash))
         throw unauthorized('The token is not valid.');
+      const now = clock.now();
       if (key.expiresAt !== null && key.expiresAt <= now) throw unauthorized('The token has expired.');
       const entry = checked.peek(key.keyId);
-      if (entry !== undefined) entry.usedAt = now;
+      if (entry !== undefined) entry.usedAt = at;
       options.onUse?.(key.keyId, now);
       return key.principal;
     },
@@ -83,7 +84,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       for (const keyId of keyIds) checked.delete(keyId);
     },
     refresh: async () => {
-      const since = clock.now() - 2 * maxAgeMs;
+      const since = clock.monotonic() - 2 * maxAgeMs;
       const inUse = [...checked.values()].filter((key) => key.usedAt >= since).map((key) => key.keyId);
       for (let start = 0; start < inUse.length; start += 1000) await check(inUse.slice(start, start + 1000));
     },

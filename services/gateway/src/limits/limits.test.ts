@@ -8,9 +8,14 @@ const policy = { name: 'test', burst: 3, perSecond: 2 };
 
 function limited() {
   let now = 0;
-  const limiter = createLocalLimiter({ now: () => now, sleep: async () => undefined });
+  let setBy = 0;
+  const clock = { now: () => now + setBy, monotonic: () => now, sleep: async () => undefined };
+  const limiter = createLocalLimiter(clock);
   const take = async (subject = 'a') => (await limiter.take(policy, subject)).allowed;
-  return { limiter, take, pass: (ms: number) => (now += ms) };
+  const set = (byMs: number) => {
+    setBy += byMs;
+  };
+  return { limiter, take, set, pass: (ms: number) => (now += ms) };
 }
 
 describe('the token bucket', () => {
@@ -21,6 +26,14 @@ describe('the token bucket', () => {
     expect(await take()).toBe(false);
     pass(1);
     expect([await take(), await take()]).toEqual([true, false]);
+  });
+
+  it('refills when the clock is set back', async () => {
+    const { take, pass, set } = limited();
+    expect([await take(), await take(), await take(), await take()]).toEqual([true, true, true, false]);
+    set(-600_000);
+    pass(500);
+    expect(await take()).toBe(true);
   });
 
   it('never holds more than the burst', async () => {

@@ -12,7 +12,7 @@ export function createLocalLimiter(clock: Clock): RateLimiter {
   return {
     take: async (policy, subject) => {
       const name = `${policy.name}:${subject}`;
-      const { bucket, decision } = takeToken(buckets.get(name), policy, clock.now());
+      const { bucket, decision } = takeToken(buckets.get(name), policy, clock.monotonic());
       buckets.set(name, bucket);
       return decision;
     },

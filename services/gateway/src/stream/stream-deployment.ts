@@ -58,7 +58,7 @@ async function visibleDeployment(
   call: StreamCall,
 ): Promise<DeploymentRecord> {
   const request = { params, query: {}, headers: {}, body: {} };
-  const deadline = clock.now() + deadlineMs;
+  const deadline = clock.monotonic() + deadlineMs;
   const reply = await callOperation(runtimeContract.rpcs['deployments.get'], request, { ...call, deadline });
   return reply.data as DeploymentRecord;
 }

@@ -86,7 +86,7 @@ async function pause(
   tries: number,
 ): Promise<void> {
   const delayMs = Math.max(backoffDelay(tries, PAUSE), failure.facts.retryAfterMs ?? 0);
-  if (clock.now() + delayMs >= question.deadline) throw endingOf(failure, question);
+  if (clock.monotonic() + delayMs >= question.deadline) throw endingOf(failure, question);
   await clock.sleep(delayMs, question.signal);
 }
 

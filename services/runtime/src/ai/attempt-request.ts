@@ -100,12 +100,12 @@ async function paidRequest(
   const { clock, logger } = dependencies;
   const either = AbortSignal.any([signal, overdue]);
   const reservation = await request.budget.reserve(priced(model, prepared), either);
-  const startedAt = clock.now();
+  const startedAt = clock.monotonic();
   const outcome = await timedRequest(dependencies, attempt, prepared.body);
   const { isEstimated, ...tokens } = tokensSpent(prepared, outcome);
   const spent = priced(model, tokens);
   if (outcome.wasSent)
-    exchange.attempted(attemptOf(prepared, outcome, clock.now() - startedAt), spent, isEstimated);
+    exchange.attempted(attemptOf(prepared, outcome, clock.monotonic() - startedAt), spent, isEstimated);
   await reservation.settle(spent);
   if ('answer' in outcome) {
     exchange.answered(outcome.answer.message.content, outcome.answer.attestation);

@@ -34,6 +34,14 @@ it('opens after failures in a row, and lets nothing pass for a while', async () 
   expect(breaker.enter()).toEqual({ openForMs: 1 });
 });
 
+it('is open no longer when the clock is set back', async () => {
+  const { clock, passage, fail } = setUp();
+  await fail(FAILURES_TO_OPEN);
+  clock.set(-600_000);
+  await clock.advance(OPEN_MS);
+  expect(passage()).toHaveProperty('answered');
+});
+
 it('stays closed where an answer comes between the failures', async () => {
   const { breaker, passage, fail } = setUp();
   await fail(FAILURES_TO_OPEN - 1);

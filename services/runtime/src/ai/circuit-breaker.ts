@@ -31,14 +31,14 @@ export const OPEN_MS = 15_000;
  *
  * A failure that comes while it is open, of a call that passed before, says nothing new.
  */
-export function createCircuitBreaker(clock: Pick<Clock, 'now'>): CircuitBreaker {
+export function createCircuitBreaker(clock: Pick<Clock, 'monotonic'>): CircuitBreaker {
   let failures = 0;
   let countedAt = Number.NEGATIVE_INFINITY;
   let openUntil = 0;
   let isProbing = false;
   const isOpen = () => failures >= FAILURES_TO_OPEN;
   const open = () => {
-    openUntil = clock.now() + OPEN_MS;
+    openUntil = clock.monotonic() + OPEN_MS;
   };
   const close = () => {
     failures = 0;
@@ -46,7 +46,7 @@ export function createCircuitBreaker(clock: Pick<Clock, 'now'>): CircuitBreaker 
     isProbing = false;
   };
   const count = () => {
-    const now = clock.now();
+    const now = clock.monotonic();
     if (isOpen() || now - countedAt < FAILURE_INTERVAL_MS) return;
     countedAt = now;
     failures += 1;
@@ -62,7 +62,7 @@ export function createCircuitBreaker(clock: Pick<Clock, 'now'>): CircuitBreaker 
   return {
     enter: () => {
       if (!isOpen()) return { answered: close, failed: count, cancelled: () => undefined };
-      const openForMs = openUntil - clock.now();
+      const openForMs = openUntil - clock.monotonic();
       if (openForMs > 0 || isProbing) return { openForMs: Math.max(openForMs, 1) };
       isProbing = true;
       return { answered: close, failed: failProbe, cancelled: endProbe };

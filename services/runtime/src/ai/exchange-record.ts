@@ -20,8 +20,8 @@ export interface ExchangeRecord {
 /** UTF-16 units of a reason that are kept. */
 const MAX_REASON = 4000;
 
-export function startExchange(clock: Pick<Clock, 'now'>, model: Model): ExchangeRecord {
-  const startedAt = clock.now();
+export function startExchange(clock: Pick<Clock, 'monotonic'>, model: Model): ExchangeRecord {
+  const startedAt = clock.monotonic();
   const attempts: ModelAttempt[] = [];
   const reasons: string[] = [];
   const tokens = { inputTokens: 0, outputTokens: 0 };
@@ -62,7 +62,7 @@ export function startExchange(clock: Pick<Clock, 'now'>, model: Model): Exchange
           reasons,
           attempts,
           usage: { ...priced(model, tokens), isEstimated },
-          latencyMs: clock.now() - startedAt,
+          latencyMs: clock.monotonic() - startedAt,
         },
         attestation,
       ),

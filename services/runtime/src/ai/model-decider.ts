@@ -69,7 +69,7 @@ async function decide(
   const deadline = request.deadline - ENDING_MS;
   const ended = new AbortController();
   const overdue = new AbortController();
-  clock.sleep(Math.max(0, deadline - clock.now()), ended.signal).then(
+  clock.sleep(Math.max(0, deadline - clock.monotonic()), ended.signal).then(
     () => overdue.abort(),
     () => undefined,
   );

@@ -81,7 +81,7 @@ type Parameters = Partial<Omit<RequestForm, 'output'>>;
  * form of output may be the event's own fault, be it its schema or its prompt, so it is given up for that definition
  * alone; for the whole model only when a second definition gives it up too and it has worked for none.
  */
-export function createFormMemory(clock: Pick<Clock, 'now'>): FormMemory {
+export function createFormMemory(clock: Pick<Clock, 'monotonic'>): FormMemory {
   const parameters = memoryOf<Parameters>(clock);
   const outputs = memoryOf<OutputForm>(clock);
   const proven = memoryOf<true>(clock);
@@ -122,14 +122,14 @@ const unusual = (parameters: Parameters): Parameters =>
   );
 
 /** Keeps values for an hour. */
-function memoryOf<Value>(clock: Pick<Clock, 'now'>) {
+function memoryOf<Value>(clock: Pick<Clock, 'monotonic'>) {
   const kept = new LRUCache<string, { value: Value; until: number }>({ max: MAX_KEPT });
   return {
     get: (name: string): Value | undefined => {
       const found = kept.get(name);
-      return found !== undefined && found.until > clock.now() ? found.value : undefined;
+      return found !== undefined && found.until > clock.monotonic() ? found.value : undefined;
     },
-    set: (name: string, value: Value) => void kept.set(name, { value, until: clock.now() + KEPT_MS }),
+    set: (name: string, value: Value) => void kept.set(name, { value, until: clock.monotonic() + KEPT_MS }),
   };
 }
 

@@ -1,6 +1,13 @@
 import { ServiceError } from '@orrery/contracts';
 import { toServiceError } from '@orrery/database';
-import { type Backoff, type Clock, createBatcher, type Logger, retry } from '@orrery/service-kit';
+import {
+  type Backoff,
+  type Clock,
+  createBatcher,
+  type Logger,
+  retry,
+  storedTimeOf,
+} from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import type { Budget, ModelUsage } from '../models/decider.js';
 import { createReservations } from './reservations.js';
@@ -57,7 +64,8 @@ export function createBudgets({ db, clock, logger }: BudgetOptions): Budgets {
     reserve: async (most, signal) => {
       refuseUnpriced(payer, most);
       const day = dayOf(clock.now());
-      const reservation = await retry(() => reserve(payer, day, most.usd), policy, { clock, signal }).catch(
+      const stored = { ...payer, deadline: storedTimeOf(clock, payer.deadline) };
+      const reservation = await retry(() => reserve(stored, day, most.usd), policy, { clock, signal }).catch(
         (error: unknown) => {
           signal.throwIfAborted();
           throw toServiceError(error);

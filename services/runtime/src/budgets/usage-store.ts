@@ -12,7 +12,7 @@ export interface Payer {
   readonly event: string;
   /** Of the deployment, in US dollars a UTC day; null for none. */
   readonly dailyBudgetUsd: number | null;
-  /** Milliseconds since the epoch; what nobody has settled by then is released. */
+  /** In milliseconds, by the monotonic clock before it is stored; what nobody has settled by then is released. */
   readonly deadline: number;
 }
 

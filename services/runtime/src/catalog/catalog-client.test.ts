@@ -6,7 +6,7 @@ it('releases no claim without its revision, and none but those named at a catalo
   const call = async (_rpc: unknown, request: unknown) => sent.push(request);
   const catalog = createCatalogClient({
     bus: { call } as never,
-    clock: { now: () => 0 } as never,
+    clock: { now: () => 0, monotonic: () => 0 } as never,
     beforeConfirm: () => undefined,
   });
   await catalog.release('0x1', { versions: [{ id: 1, revision: null }] });

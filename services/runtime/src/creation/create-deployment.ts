@@ -38,7 +38,7 @@ type Creation = (typeof deploymentRpcs)['deployments.create'];
 
 export interface CreationDependencies extends CloneDependencies {
   readonly bus: Pick<Bus, 'call'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly catalog: CloneDependencies['catalog'] & Pick<CatalogClient, 'lock'>;
   readonly models: ModelList;
   /** Publishes the first entry of a deployment that was committed. */

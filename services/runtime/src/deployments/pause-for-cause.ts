@@ -30,7 +30,7 @@ const AT_ONCE = 100;
 const TIMEOUT_MS = 10_000;
 
 export interface PauseDependencies {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly lanes: Pick<Lanes, 'submit'>;
   readonly directory: Pick<DeploymentDirectory, 'byAddress'>;
   readonly route: RouteToOwner;

@@ -44,7 +44,7 @@ export function failItem(
   let isUnknown = false;
   return {
     ...item,
-    deadline: dependencies.clock.now() + FAIL_TIMEOUT_MS,
+    deadline: dependencies.clock.monotonic() + FAIL_TIMEOUT_MS,
     prepare: async (state) => {
       isUnknown = await Promise.resolve(item.prepare(state)).then(
         () => false,
@@ -64,7 +64,7 @@ export const refuseItem = (
   reason: ServiceError,
 ): WorkItem<undefined> => ({
   deploymentId: row.deployment_id,
-  deadline: clock.now() + FAIL_TIMEOUT_MS,
+  deadline: clock.monotonic() + FAIL_TIMEOUT_MS,
   signal,
   prepare: () => undefined,
   decide: (state, _ids, now) =>

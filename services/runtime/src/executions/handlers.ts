@@ -134,7 +134,7 @@ const POLL_MS = 100;
 /** Resolves with `ended`, or at the deadline: a run outlives it while the database is away. */
 async function before(deadline: number, ended: Promise<void>, clock: Clock): Promise<void> {
   const done = new AbortController();
-  const late = clock.sleep(Math.max(0, deadline - clock.now()), done.signal).catch(() => undefined);
+  const late = clock.sleep(Math.max(0, deadline - clock.monotonic()), done.signal).catch(() => undefined);
   await Promise.race([ended, late]);
   done.abort();
 }
@@ -157,7 +157,7 @@ export async function awaitRun(
   for (;;) {
     const row = await readRun(db, id);
     if (row !== undefined && hasEnded(row)) return answerOfRun(row);
-    if (signal.aborted || clock.now() >= deadline)
+    if (signal.aborted || clock.monotonic() >= deadline)
       throw new ServiceError('deadline_exceeded', undefined, { facts: { executionId: id } });
     await clock.sleep(POLL_MS, signal);
   }

@@ -6,6 +6,7 @@ import {
   toErrorReply,
   type WorldTexts,
 } from '@orrery/contracts';
+import { type Clock, monotonicOf } from '@orrery/service-kit';
 import type { CatalogClient } from '../catalog/catalog-client.js';
 import type { Execution } from '../execution/execution.js';
 import type { Evidence } from '../models/evidence.js';
@@ -45,7 +46,7 @@ export interface BriefingDependencies {
  * any more, and answers `undefined` for one that has ended meanwhile.
  */
 export function runItem<T>(
-  { catalog, limits, models }: ResolveDependencies & BriefingDependencies,
+  { catalog, limits, models, clock }: ResolveDependencies & BriefingDependencies & { readonly clock: Clock },
   row: RunRow,
   signal: AbortSignal,
   decide: (context: StepContext) => ItemOutcome<T>,
@@ -55,7 +56,7 @@ export function runItem<T>(
   let texts: WorldTexts | undefined;
   return {
     deploymentId: row.deployment_id,
-    deadline: row.deadline.getTime(),
+    deadline: monotonicOf(clock, row.deadline.getTime()),
     signal,
     prepare: async (state) => {
       confirmed = await confirmVersion(catalog, state, request.event);

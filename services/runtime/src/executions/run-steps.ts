@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asServiceError, type ExecutionAnswer, type JsonObject, ServiceError } from '@orrery/contracts';
-import type { Clock } from '@orrery/service-kit';
+import { type Clock, monotonicOf } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import { applyMutation, decideExecution, readForExecution } from '../execution/execute-event.js';
 import type { Decision } from '../execution/execution.js';
@@ -114,7 +114,7 @@ async function decideStep(...[dependencies, row, signal, drive]: Parameters<Step
   const request = { ...answer.request, check };
   const known = isDeepStrictEqual(drive.given?.fingerprint, fingerprint) ? drive.given : undefined;
   drive.given = known ?? { fingerprint, answer: await callDecider(decider, request, clock, signal) };
-  await lanes.submit(storeAnswer(row, signal, drive.given));
+  await lanes.submit(storeAnswer(dependencies, row, signal, drive.given));
 }
 
 /** A call of the decider, and the fingerprint of what its request was made from. */
@@ -148,7 +148,7 @@ function deciderCall(
   dependencies: StepDependencies,
 ): DeciderCall | ServiceError {
   const { row, resolved, state, briefing } = context;
-  const named = { executionId: row.id, deadline: row.deadline.getTime() };
+  const named = { executionId: row.id, deadline: monotonicOf(dependencies.clock, row.deadline.getTime()) };
   try {
     return {
       fingerprint: fingerprintOf(resolved, state, read, briefing),
@@ -169,12 +169,13 @@ function hold({ row, open, state }: StepContext, read: ReadSet, call: DeciderCal
 
 /** Stores the decider's answer and the read fingerprint before anything is applied, so that it is paid for once. */
 const storeAnswer = (
+  { clock }: Pick<StepDependencies, 'clock'>,
   row: RunRow,
   signal: AbortSignal,
   { fingerprint, answer }: NonNullable<Drive['given']>,
 ): WorkItem<undefined> => ({
   deploymentId: row.deployment_id,
-  deadline: row.deadline.getTime(),
+  deadline: monotonicOf(clock, row.deadline.getTime()),
   signal,
   prepare: () => undefined,
   decide: (state) => {

@@ -98,7 +98,7 @@ export async function endPaidRun(
 
 const stepOf = ({ deployment_id }: RunRow, clock: Clock, signal: AbortSignal) => ({
   deploymentId: deployment_id,
-  deadline: clock.now() + COMMIT_MS,
+  deadline: clock.monotonic() + COMMIT_MS,
   signal,
   prepare: () => undefined,
 });

@@ -7,7 +7,7 @@ import { type VerifiedDeployment, verifyJournal } from './verify/verify-journal.
 
 export interface BrokenHistoryDependencies {
   readonly db: Db;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
   /** Bounds how many verifications run in this process. */
   readonly verifying: Semaphore;
 }
@@ -56,8 +56,8 @@ async function findDivergence(
   seq: number,
   { signal, deadline }: CallBounds,
 ): Promise<Divergence | undefined> {
-  const latest = clock.now() + (deadline - clock.now()) * SHARE_OF_TIME;
-  const bounds = { signal, isEnough: () => clock.now() >= latest };
+  const latest = clock.monotonic() + (deadline - clock.monotonic()) * SHARE_OF_TIME;
+  const bounds = { signal, isEnough: () => clock.monotonic() >= latest };
   try {
     const search = () => verifyJournal(db, deployment, { from: 1, limit: seq }, bounds);
     return (await verifying.run(signal, search)).firstDivergence ?? undefined;

@@ -35,10 +35,13 @@ export type SealedEntry = Readonly<HashedEntry> & {
   readonly [sealed]: true;
 };
 
-/** Gives a draft its position: `seq` is the head's plus one, `prevHash` the head's hash. */
+/**
+ * Gives a draft its position: `seq` is the head's plus one, `prevHash` the head's hash. `notBefore` is the head's time: the
+ * draft may have been staged before others were committed.
+ */
 export function sealEntry(
   draft: JournalEntryDraft,
-  { seq, prevHash }: { seq: number; prevHash: string },
+  { seq, prevHash, notBefore }: { seq: number; prevHash: string; notBefore?: string },
 ): SealedEntry {
   const inputText = canonicalJson(draft.input);
   const changes = draft.changes.map(journalled);
@@ -63,7 +66,8 @@ export function sealEntry(
     llmHash: draft.llmHash,
     attestation: draft.attestation,
     paymentKey: draft.paymentKey,
-    executedAt: draft.executedAt,
+    // Both are RFC 3339 in UTC with milliseconds, so their texts have the order of their times.
+    executedAt: notBefore !== undefined && notBefore > draft.executedAt ? notBefore : draft.executedAt,
     prevHash,
     hash: '',
     text: '',

@@ -27,7 +27,7 @@ export interface SeenDeployment {
 
 export interface JournalDependencies {
   db: Db;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'monotonic'>;
   /** Resolves path parameters. Throws `deployment_not_found` for what is absent, deleted or not visible. */
   see(params: { worldAddress: string; address: string }, caller: Caller): Promise<SeenDeployment>;
   /** Bounds how many verifications run in this process. */
@@ -59,8 +59,8 @@ export function historyHandlers({
 
     'history.verify': async ({ params, query }, { caller, signal, deadline }: CallContext) => {
       const deployment = await see(params, caller);
-      const latest = clock.now() + (deadline - clock.now()) * SHARE_OF_TIME;
-      const bounds = { signal, isEnough: () => clock.now() >= latest };
+      const latest = clock.monotonic() + (deadline - clock.monotonic()) * SHARE_OF_TIME;
+      const bounds = { signal, isEnough: () => clock.monotonic() >= latest };
       return { data: await verifying.run(signal, () => verifyJournal(db, deployment, query, bounds)) };
     },
   };

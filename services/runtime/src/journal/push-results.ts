@@ -10,7 +10,7 @@ import type { Clock } from '@orrery/service-kit';
 
 export interface PushResultsDependencies {
   readonly bus: Pick<Bus, 'call'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
 type Reads = Handlers<Pick<typeof historyRpcs, 'history.list' | 'history.get'>>;

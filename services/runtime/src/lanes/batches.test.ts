@@ -12,6 +12,7 @@ const stateOf = (id: number) =>
     partition: id,
     epoch: 1,
     row: { deleted_at: null },
+    head: { executedAt: new Date(0).toISOString() },
     runs: new OpenRuns(),
   }) as unknown as DeploymentState;
 
@@ -49,7 +50,7 @@ function batches(some: Partial<Dependencies>) {
     ids: {} as never,
     lostTails: { endLostBy: () => undefined, acknowledge: () => undefined },
     isAwaited: () => false,
-    now: () => 0,
+    clock: { now: () => 0, monotonic: () => 0 },
     commit: () => Promise.resolve(COMMITTED),
     recover: () => Promise.resolve('unwritten'),
     onCommitted: () => undefined,

@@ -15,7 +15,7 @@ const stateOf = (id: number) =>
     partition: id,
     epoch: 1,
     row: { deleted_at: null },
-    head: { seq: 0, hash: '', totals: {} },
+    head: { seq: 0, hash: '', executedAt: '1970-01-01T00:00:00.000Z', totals: {} },
     instances: createInstanceMemory(),
     claimedSchemas: new Map(),
     keys: new Map(),
@@ -50,7 +50,7 @@ function setUp(some: Partial<DecideDependencies> = {}) {
     ids: {} as never,
     lostTails: { endLostBy: () => undefined },
     isAwaited: () => false,
-    now: () => 0,
+    clock: { now: () => 0, monotonic: () => 0 },
     ...some,
   };
   return { forget, decide: (queue: QueuedItem[]) => decideBatch(dependencies, queue, new Set()) };

@@ -1,8 +1,9 @@
 import { asServiceError, ServiceError } from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
 import type { IdBlocks } from '../ids/id-blocks.js';
 import { NotOwner } from '../ownership/partitions.js';
 import { type Batch, isEmpty, isFull, newBatch, onceKeyId } from '../state/batch.js';
-import type { DeploymentState } from '../state/deployment-state.js';
+import { type DeploymentState, timeAfter } from '../state/deployment-state.js';
 import type { Effects } from '../state/effects.js';
 import { mustWait } from '../state/holds.js';
 import { type HoldName, TURN_TO_STAGE, WHAT_RUNS } from '../state/open-runs.js';
@@ -44,7 +45,7 @@ export interface DecideDependencies {
   readonly lostTails: Pick<LostTails, 'endLostBy'>;
   /** Whether an earlier item still waits for this, or has been called for it and not settled yet. */
   readonly isAwaited: (deploymentId: number, name: HoldName) => boolean;
-  readonly now: () => number;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
 /**
@@ -123,14 +124,14 @@ function decideOne(
   queued: QueuedItem,
   batch: Batch,
 ): Settlement | 'unready' | WaitsFor | HalfStaged {
-  const { states, ids, lostTails, now } = dependencies;
+  const { states, ids, lostTails, clock } = dependencies;
   const { state, item } = queued;
-  const at = now();
-  const reason = reasonToDrop(queued, at);
+  const reason = reasonToDrop(queued, clock.monotonic());
   if (reason !== undefined) return { error: reason };
   if (state === undefined || !states.isCurrent(state)) return 'unready';
   // An earlier item deleted it.
   if (state.row.deleted_at !== null) return { error: new ServiceError('deployment_not_found') };
+  const at = timeAfter(state.head, clock.now());
   const lost = lostTails.endLostBy(state);
   try {
     if (lost !== undefined) stageTailLost(batch, state, ids, tailLost(state, lost, at), at);

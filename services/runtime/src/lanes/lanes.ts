@@ -62,7 +62,7 @@ export function createLanes(dependencies: LanesDependencies): Lanes {
   });
   const queueForDecision = createBatches({
     ...dependencies,
-    now: clock.now,
+    clock,
     prepareAndQueue,
     waitForRun: waiting.wait,
     isAwaited: waiting.isAwaited,

@@ -35,11 +35,14 @@ export interface QueuedItem {
 /** An item that is not ready after this many preparations is refused: it may never become ready. */
 const MAX_PREPARATIONS = 50;
 
-/** Why an item is refused undecided: another process owns it, its caller waits no longer, or it does not become ready. */
-export function reasonToDrop({ item, preparations, stage }: QueuedItem, now: number): Error | undefined {
+/**
+ * Why an item is refused undecided: another process owns it, its caller waits no longer, or it does not become ready. `at`
+ * by the monotonic clock.
+ */
+export function reasonToDrop({ item, preparations, stage }: QueuedItem, at: number): Error | undefined {
   if (stage === 'released') return new NotOwner(partitionOf(item.deploymentId));
   if (item.signal.aborted) return abortReason(item.signal);
-  if (now >= item.deadline) return new ServiceError('deadline_exceeded');
+  if (at >= item.deadline) return new ServiceError('deadline_exceeded');
   if (preparations > MAX_PREPARATIONS)
     return new ServiceError('overloaded', 'The deployment changes too fast to decide.');
   return undefined;

@@ -112,7 +112,7 @@ export function createWaitingItems(
   };
   const startTimer = (queue: Queue, waiter: Waiter) => {
     const { deadline, signal } = waiter.queued.item;
-    const left = Math.max(0, deadline - clock.now());
+    const left = Math.max(0, deadline - clock.monotonic());
     const either = AbortSignal.any([waiter.timer.signal, abortSignalOf(signal)]);
     const refuseIt = () => refuse(queue, waiter);
     clock.sleep(left - Math.min(MARGIN_MS, left / 10), either).then(refuseIt, refuseIt);

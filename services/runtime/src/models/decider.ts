@@ -23,7 +23,7 @@ export interface DeciderRequest {
   readonly input: JsonObject;
   /** Schema → instanceId → state, with defaults. */
   readonly entities: JsonObject;
-  /** Milliseconds since the epoch; a later answer is not used. */
+  /** In milliseconds, by the monotonic clock; a later answer is not used. */
   readonly deadline: number;
   readonly check: CheckProposal;
   readonly budget: Budget;
@@ -91,7 +91,7 @@ export async function callDecider(
 ): Promise<DeciderAnswer> {
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);
-  const late = clock.sleep(Math.max(0, request.deadline - clock.now()), either).then(() => {
+  const late = clock.sleep(Math.max(0, request.deadline - clock.monotonic()), either).then(() => {
     throw new ServiceError('deadline_exceeded');
   });
   try {

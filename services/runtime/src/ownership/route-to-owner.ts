@@ -88,7 +88,7 @@ async function forward<Request, Reply>(
 }
 
 function refuseLate({ deadline, signal }: CallContext, clock: Clock): void {
-  if (signal.aborted || clock.now() >= deadline) throw new ServiceError('deadline_exceeded');
+  if (signal.aborted || clock.monotonic() >= deadline) throw new ServiceError('deadline_exceeded');
 }
 
 /** Which process owns a partition, as last read. */
@@ -110,7 +110,7 @@ function createOwnerDirectory(db: Db, clock: Clock): OwnerDirectory {
 
   const read = async () => {
     owners = await readOwners(db);
-    readAt = clock.now();
+    readAt = clock.monotonic();
     return owners;
   };
   const fresh = () => {
@@ -121,7 +121,7 @@ function createOwnerDirectory(db: Db, clock: Clock): OwnerDirectory {
   };
   return {
     ownerOf: async (partition) => {
-      const known = clock.now() - readAt < MAX_AGE_MS ? owners.get(partition) : undefined;
+      const known = clock.monotonic() - readAt < MAX_AGE_MS ? owners.get(partition) : undefined;
       return known ?? (await fresh()).get(partition);
     },
     invalidate: () => {

@@ -101,7 +101,7 @@ export function createPayments({ config, parties, clock, logger }: PaymentsDepen
       }
     }),
     settle: (payment, options) => {
-      const until = clock.now() + config.settleMs;
+      const until = clock.monotonic() + config.settleMs;
       return settlePayment({ facilitator, chainOf, clock, logger }, payment, { until, ...options });
     },
     look: async (payment, search) => (await chainOf(payment)).look(payment, search),

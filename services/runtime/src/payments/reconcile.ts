@@ -126,7 +126,12 @@ async function lastChance(
   const charge = await withinTime(clock, LOOK_MS, signal, look);
   const now = clock.now();
   if (charge.kind !== 'open' || row.status !== 'unknown' || now >= row.valid_until.getTime()) return charge;
-  const settled = await payments.settle(payment, { until: now + SETTLE_MS, since, alone: false, signal });
+  const settled = await payments.settle(payment, {
+    until: clock.monotonic() + SETTLE_MS,
+    since,
+    alone: false,
+    signal,
+  });
   if (settled.kind === 'settled') return { kind: 'charged', transaction: settled.transaction };
   return settled.kind === 'refused' && settled.isFinal ? { kind: 'void', reason: settled.reason } : charge;
 }

@@ -49,12 +49,12 @@ export async function settlePayment(
   // After one call without a clear reply a refusal says nothing either: that call may have sent the transaction.
   let isSure = alone;
   for (let attempt = 1; ; attempt += 1) {
-    const settling = () => facilitator.settle(payment, FACILITATORS_SHARE * (until - clock.now()));
+    const settling = () => facilitator.settle(payment, FACILITATORS_SHARE * (until - clock.monotonic()));
     // What goes on after an abort is continued by the next owner.
     const reply = confirmed ?? (await orAborted(settling(), signal));
     if (reply.kind === 'settled' && confirmed === undefined) {
       confirmed = reply;
-      until = Math.min(until, clock.now() + SHOWN_WITHIN_MS);
+      until = Math.min(until, clock.monotonic() + SHOWN_WITHIN_MS);
     }
     const charge = await lookUp({ chainOf, clock, logger }, payment, reply, { since, until, signal });
     if (charge?.kind === 'charged') return { kind: 'settled', transaction: charge.transaction };
@@ -65,7 +65,7 @@ export async function settlePayment(
         : { kind: 'unknown', reason: reply.reason };
     if (reply.kind === 'unclear') isSure = false;
     const pause = backoffDelay(attempt, PAUSE);
-    if (clock.now() + pause >= until) return { kind: 'unknown', reason: reasonOf(reply) };
+    if (clock.monotonic() + pause >= until) return { kind: 'unknown', reason: reasonOf(reply) };
     await clock.sleep(pause, signal);
   }
 }
@@ -84,7 +84,7 @@ async function lookUp(
 ): Promise<Charge | undefined> {
   const hint = ('transaction' in reply && reply.transaction) || undefined;
   try {
-    return await withinTime(clock, until - clock.now(), signal, async (either) =>
+    return await withinTime(clock, until - clock.monotonic(), signal, async (either) =>
       (await chainOf(payment)).look(payment, { since, hint, signal: either }),
     );
   } catch (error) {

@@ -25,8 +25,14 @@ export interface Binding {
 export interface JournalHead {
   readonly seq: number;
   readonly hash: string;
+  /** RFC 3339, UTC, milliseconds: such texts are in the order of their times. */
+  readonly executedAt: string;
   readonly totals: Readonly<Record<string, number>>;
 }
+
+/** A time for what follows the journal's last entry, in milliseconds: none is earlier than the entry before it. */
+export const timeAfter = ({ executedAt }: JournalHead, now: number): number =>
+  Math.max(now, Date.parse(executedAt));
 
 export interface ClaimedSchema {
   readonly schemaId: number;

@@ -16,7 +16,8 @@ import { createInstanceMemory } from './instance-memory.js';
 import { OpenRuns } from './open-runs.js';
 
 interface LoadedRow extends DeploymentRow {
-  head: JournalHead;
+  head: Omit<JournalHead, 'executedAt'>;
+  head_at: Date;
   bindings: (Omit<Binding, 'createdAt' | 'updatedAt'> & { createdAt: string; updatedAt: string })[] | null;
   claimed: Record<string, Omit<ClaimedSchema, 'committed'>> | null;
   runs: OpenRunRow[] | null;
@@ -35,6 +36,7 @@ export async function loadState(
   const { rows } = await sql<LoadedRow>`
     select d.*,
       jsonb_build_object('seq', h.seq, 'hash', h.hash, 'totals', h.totals) as head,
+      (select j.executed_at from journal j where j.deployment_id = h.deployment_id and j.seq = h.seq) as head_at,
       (select jsonb_agg(jsonb_build_object('id', b.id, 'event', b.event, 'versionId', b.version_id,
           'claimRevision', b.claim_revision, 'eventVersion', b.event_version, 'targetChains', b.target_chains, 'onchain', b.onchain,
           'createdAt', b.created_at, 'updatedAt', b.updated_at) order by b.id)
@@ -51,7 +53,7 @@ export async function loadState(
 }
 
 function stateOf(
-  { head, bindings, claimed, runs, ...row }: LoadedRow,
+  { head, head_at, bindings, claimed, runs, ...row }: LoadedRow,
   epoch: number,
   at: number,
 ): DeploymentState {
@@ -60,7 +62,7 @@ function stateOf(
     partition: partitionOf(row.id),
     epoch,
     row,
-    head,
+    head: { ...head, executedAt: head_at.toISOString() },
     bindings: new Map((bindings ?? []).map((binding) => [binding.event, bindingOf(binding)])),
     instances: createInstanceMemory(),
     claimedSchemas: new Map(

@@ -28,7 +28,7 @@ function staging() {
     id: 1,
     partition: 1,
     epoch: 1,
-    head: { seq: 0, hash: '', totals: {} },
+    head: { seq: 0, hash: '', executedAt: '1970-01-01T00:00:00.000Z', totals: {} },
     instances: createInstanceMemory(),
     claimedSchemas,
     runs: new OpenRuns(),
@@ -36,13 +36,21 @@ function staging() {
   const batch = newBatch();
   let id = 0;
   const ids = { next: () => ++id } as never;
-  const stage = (...changes: CheckedChange[]) => {
-    const entry = { kind: 'execution', trigger: 'admin', status: 'succeeded', changes, input: {} };
+  const stageAt = (executedAt: string, ...changes: CheckedChange[]) => {
+    const entry = {
+      executedAt,
+      kind: 'execution',
+      trigger: 'admin',
+      status: 'succeeded',
+      changes,
+      input: {},
+    };
     const rest = { result: null, error: null, attestation: null };
     const effects = { entry: { ...entry, ...rest } as unknown as JournalEntryDraft };
     stageEffects(batch, state, { effects, answer: () => ({ reply: null }) } as never, ids, at);
   };
-  return { batch, state, stage };
+  const stage = (...changes: CheckedChange[]) => stageAt(at.toISOString(), ...changes);
+  return { batch, state, stage, stageAt };
 }
 
 it('an instance that is deleted and created again within a batch gets a new row', () => {
@@ -62,6 +70,12 @@ it('only the first instance of a schema commits the claim on it', () => {
   stage(change('create', 1), change('create', 1, 'b'));
   stage(change('create', 1, 'c'));
   expect(batch.claims).toEqual([{ deploymentId: 1, entitySchema: 'horse', schemaId: 5, revision: 7 }]);
+});
+
+it('no entry is earlier than the one before it, also one that was staged before it', () => {
+  const { batch, stageAt } = staging();
+  for (const second of [5, 2, 7]) stageAt(`2030-01-01T00:00:0${second}.000Z`);
+  expect(batch.entries.map(({ entry }) => entry.executedAt.slice(17, 19))).toEqual(['05', '05', '07']);
 });
 
 it('the counters follow entries and instances, up and down', () => {

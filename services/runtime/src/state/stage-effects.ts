@@ -46,7 +46,8 @@ export function stageEffects(
   at: Date,
   trace?: string,
 ): Settlement {
-  const entry = sealEntry(effects.entry, { seq: state.head.seq + 1, prevHash: state.head.hash });
+  const { seq, hash, executedAt } = state.head;
+  const entry = sealEntry(effects.entry, { seq: seq + 1, prevHash: hash, notBefore: executedAt });
   stageDeployment(batch, state);
   if (!batch.headsBefore.has(state.id)) batch.headsBefore.set(state.id, state.head);
   batch.entries.push({ deploymentId: state.id, entry, effects, trace });
@@ -144,7 +145,7 @@ function headAfter(
     if (op === 'create') add('instances', 1);
     if (op === 'delete') add('instances', -1);
   }
-  return { seq: entry.seq, hash: entry.hash, totals: counted };
+  return { seq: entry.seq, hash: entry.hash, executedAt: entry.executedAt, totals: counted };
 }
 
 function stageSettings(batch: Batch, state: DeploymentState, { row }: Effects): void {

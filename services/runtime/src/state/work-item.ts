@@ -47,7 +47,7 @@ export type ItemOutcome<T> =
 /** One request in the order of a deployment. */
 export interface WorkItem<T> {
   readonly deploymentId: number;
-  /** Milliseconds since the epoch. Past it, or once the signal aborts, an item is dropped unless it has been decided. */
+  /** In milliseconds, by the monotonic clock. Past it, or once the signal aborts, an item is dropped unless it has been decided. */
   readonly deadline: number;
   readonly signal: Cancellation;
   /** Loads what `decide` needs from outside, before the item is queued; it may be called several times. */

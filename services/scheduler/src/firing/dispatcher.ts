@@ -103,8 +103,8 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       return room;
     },
     take: (queue, occurrences, now) => {
-      context.aheadMs = now - clock.now();
-      const takenAt = clock.now();
+      context.aheadMs = now - clock.monotonic();
+      const takenAt = clock.monotonic();
       const others = occurrences.filter(({ id }) => !working.has(id));
       queues.add(
         queue,
@@ -140,7 +140,7 @@ async function execute(context: ExecuteContext, taken: Taken, place: Place): Pro
   const { db, clock, databaseNow, record, signals, aheadMs } = context;
   const { occurrence } = taken;
   if (occurrence.attempt === 1 && occurrence.repeats === 0)
-    signals.dispatched(clock.now() + aheadMs - occurrence.dueAt);
+    signals.dispatched(clock.monotonic() + aheadMs - occurrence.dueAt);
   const [sent, shot] = await fireUnlessChanged(context, taken, place);
   if (shot === undefined) return;
   if (shot.kind === 'unknown' && !isHopeless(sent, shot.error)) {
@@ -168,7 +168,7 @@ async function fireUnlessChanged(
   let occurrence = first;
   try {
     for (let renewals = 0; ; renewals += 1) {
-      if (clock.now() - takenAt > CLAIM_MS / 2) return [occurrence, undefined];
+      if (clock.monotonic() - takenAt > CLAIM_MS / 2) return [occurrence, undefined];
       const shot = await fireWhileRoom(context, occurrence, place);
       if (shot.kind !== 'changed') return [occurrence, shot];
       if (renewals === MOST_RENEWALS || !place.stepAside()) return [occurrence, UNKNOWN];

@@ -36,7 +36,7 @@ export type Shot =
 
 export interface FireDependencies {
   readonly bus: Pick<Bus, 'call'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
 }
 
 /** A call is waited for this long; the execution may go on after it. In milliseconds. */
@@ -57,13 +57,13 @@ export const keyOf = (
 /** Who calls: the schedule itself, as the journal shows it. */
 export const asSchedule = (
   event: string,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'monotonic'>,
   signal: Cancellation,
   leavesRun = false,
 ): CallOptions => ({
   caller: { kind: 'schedule', event },
   requestId: crypto.randomUUID(),
-  deadline: clock.now() + TIMEOUT_MS,
+  deadline: clock.monotonic() + TIMEOUT_MS,
   signal,
   leavesRun,
 });

@@ -22,7 +22,7 @@ export function createPatience<T>(clock: Clock, signal: Cancellation, givenUp: T
     let waiting = waits.entries();
     while (waiting.length > 0) {
       await clock.sleep(PATIENCE_MS / 2, signal);
-      const before = clock.now() - PATIENCE_MS;
+      const before = clock.monotonic() - PATIENCE_MS;
       waiting = waits.entries();
       for (const [, { since, place, giveUp }] of waiting) if (since <= before && !place.makeRoom()) giveUp();
     }
@@ -38,7 +38,7 @@ export function createPatience<T>(clock: Clock, signal: Cancellation, givenUp: T
   return (work, place) =>
     new Promise<T>((resolve, reject) => {
       const end = () => waits.take(number) !== undefined;
-      const number = waits.add({ since: clock.now(), place, giveUp: () => end() && resolve(givenUp) });
+      const number = waits.add({ since: clock.monotonic(), place, giveUp: () => end() && resolve(givenUp) });
       startLooking();
       work.then(
         (result) => {

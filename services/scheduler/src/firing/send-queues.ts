@@ -168,12 +168,12 @@ function createRest(clock: Clock, signal: Cancellation, onOver: () => void): Res
     onOver();
   };
   const mustRest = () => {
-    const left = until - clock.now();
+    const left = until - clock.monotonic();
     if (left > 0 && !isResting) rest(left).catch(() => undefined);
     return left > 0;
   };
   const after = (ms: number) => {
-    const now = clock.now();
+    const now = clock.monotonic();
     // That a timer fires a little late does not lower the rate.
     until = (now - until < PACE_MS ? until : now) + ms;
   };

@@ -100,7 +100,7 @@ const PROGRESS = 'lifecycle heads';
 /** Where the last pass began is stored: after days off, only what has changed since is compared. */
 function createHeadPass(dependencies: FollowDependencies) {
   const { db, bus, clock, syncs } = dependencies;
-  let wholePassAt = clock.now();
+  let wholePassAt = clock.monotonic();
   const pass = async (since: string | null, signal: AbortSignal) => {
     let until: string | undefined;
     for (let after: ReplyOf<Heads>['next'] = null; !signal.aborted; ) {
@@ -119,8 +119,8 @@ function createHeadPass(dependencies: FollowDependencies) {
   };
   return (signal: AbortSignal) =>
     unlessAway(async () => {
-      const isWhole = clock.now() - wholePassAt >= WHOLE_PASS_MS;
-      const startedAt = clock.now();
+      const isWhole = clock.monotonic() - wholePassAt >= WHOLE_PASS_MS;
+      const startedAt = clock.monotonic();
       await pass(isWhole ? null : await readProgress(db), signal);
       if (isWhole) wholePassAt = startedAt;
     }, dependencies);

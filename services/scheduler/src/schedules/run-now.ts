@@ -43,7 +43,10 @@ export async function runNow(
   if (row.status === 'running') {
     dispatcher.take('manual', [toClaimed({ ...row, deployment, event: params.event })], now);
     const enough = new AbortController();
-    const late = clock.sleep(Math.max(0, call.deadline - clock.now() - ANSWER_MARGIN_MS), enough.signal);
+    const late = clock.sleep(
+      Math.max(0, call.deadline - clock.monotonic() - ANSWER_MARGIN_MS),
+      enough.signal,
+    );
     await Promise.race([dispatcher.settled(id), late.catch(() => undefined)]);
     enough.abort();
   }

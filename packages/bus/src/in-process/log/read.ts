@@ -39,7 +39,7 @@ export async function startReading(
   const runOnce = async () => {
     await slots.untilHalfFree();
     await progress.save();
-    const rows = await nextMessages(db, subject, progress, slots.free, clock.now());
+    const rows = await nextMessages(db, subject, progress, slots.free, clock.monotonic());
     for (const row of rows) slots.take(receive(deliveryOf(row, progress, clock, wakeIn)));
     if (rows.length > 0) void slots.untilEmpty().then(loop.wake);
     return rows.length > 0 ? ('more' as const) : ('idle' as const);
@@ -102,7 +102,7 @@ function deliveryOf(
     body: row.body,
     done: () => progress.done(seq),
     sendBack: (delayMs, counts) => {
-      progress.sendBack(seq, { attempt: counts ? attempt + 1 : attempt, dueAt: clock.now() + delayMs });
+      progress.sendBack(seq, { attempt: counts ? attempt + 1 : attempt, dueAt: clock.monotonic() + delayMs });
       // A timer drops fractions: a millisecond too early it would find nothing due, and wait for the next poll.
       wakeIn(Math.ceil(delayMs) + 1);
     },

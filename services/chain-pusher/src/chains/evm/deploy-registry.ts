@@ -48,7 +48,11 @@ export async function deployRegistry(
     maxPriorityFeePerGas: bid.tip,
   });
   const id = await ask<Hex>('eth_sendRawTransaction', raw);
-  for (const until = clock.now() + PATIENCE_MS; clock.now() < until; await clock.sleep(PAUSE_MS, signal)) {
+  for (
+    const until = clock.monotonic() + PATIENCE_MS;
+    clock.monotonic() < until;
+    await clock.sleep(PAUSE_MS, signal)
+  ) {
     const receipt = await ask<{ status: Hex; contractAddress: string } | null>(
       'eth_getTransactionReceipt',
       id,

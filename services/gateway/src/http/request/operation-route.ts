@@ -83,7 +83,7 @@ export function callOf(
     caller: principal?.caller ?? ANONYMOUS,
     principal,
     requestId: http.id,
-    deadline: clock.now() + deadlineMs,
+    deadline: clock.monotonic() + deadlineMs,
     signal: signalOfClient(reply),
     onRun: () => admission.wait(reply),
     isFromHere: () => isFromHere(http),

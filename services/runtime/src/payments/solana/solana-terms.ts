@@ -28,7 +28,7 @@ interface FeePayer {
 /** The libraries of Solana are loaded with the first receiver on Solana. */
 export function createSolanaTerms(
   facilitator: Pick<Facilitator, 'feePayer'>,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'monotonic'>,
 ): SolanaTerms {
   const feePayers = new Map<string, FeePayer>();
   const accounts = new LRUCache<string, readonly string[]>({ max: MAX_RECEIVERS });
@@ -36,13 +36,13 @@ export function createSolanaTerms(
   const nameOf = ({ asset }: PaymentAsset, payTo: string) => `${asset} ${payTo}`;
   const usableFeePayer = ({ network }: PaymentAsset, ms: number): string | undefined => {
     const known = feePayers.get(network);
-    return known !== undefined && clock.now() - known.askedAt < ms ? known.address : undefined;
+    return known !== undefined && clock.monotonic() - known.askedAt < ms ? known.address : undefined;
   };
   const askForFeePayer = async (asset: PaymentAsset) => {
     if (usableFeePayer(asset, FEE_PAYER_MS.fresh) !== undefined) return;
     try {
       const address = await facilitator.feePayer(asset);
-      feePayers.set(asset.network, { address, askedAt: clock.now() });
+      feePayers.set(asset.network, { address, askedAt: clock.monotonic() });
     } catch (error) {
       if (usableFeePayer(asset, FEE_PAYER_MS.usable) === undefined) throw error;
     }
