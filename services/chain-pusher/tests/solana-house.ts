@@ -29,5 +29,5 @@ export async function startSolana({
   const common = { name: 'local', caip2: node.caip2, family: 'solana', signerKeyEnv: 'KEY' } as const;
   const through = (...rpcUrls: string[]) => chainOf({ ...common, rpcUrls, ...config } as never, SOLANA_KEY);
   const memos = (): Record<string, unknown>[] => node.memos().map((memo) => JSON.parse(memo));
-  return { node, through, chain: through(node.url), memos, url: node.url };
+  return { node, through, chain: through(node.url), memos, url: node.url, signer: address };
 }

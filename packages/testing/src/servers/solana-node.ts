@@ -15,32 +15,48 @@ const CONFIRMED = 1;
 const FINAL = 3;
 /** Slots for which a blockhash can be used; on Solana 150. */
 const LIFETIME = 40;
+/** Signatures of an address that a node tells of at once. */
+const PAGE = 1000;
 
+/** A transaction in a block, whether it had its effect or failed and cost its fee. */
 interface Executed {
   readonly signature: string;
   readonly slot: number;
-  readonly memo: string;
+  readonly wire: string;
+  /** All that it mentions. */
+  readonly accounts: readonly string[];
+  readonly memos: readonly string[];
+  readonly err: unknown;
 }
 
 export interface SolanaNode extends AsyncDisposable {
   readonly url: string;
   /** As in a CAIP-2 id. */
   readonly caip2: string;
-  /** The memos on the chain, oldest first. */
+  /** The memos on the chain of transactions that did not fail, oldest first; whoever signed them. */
   memos(): string[];
   fund(address: string): void;
   /** Lets the chain forget its latest blocks, as a fork that is not chosen. Final ones stay. */
   fork(): void;
 }
 
-type Params = readonly [
-  unknown,
-  { readonly until?: string; readonly before?: string; readonly commitment?: string }?,
-];
+interface Options {
+  readonly until?: string;
+  readonly before?: string;
+  readonly limit?: number;
+  readonly commitment?: string;
+  readonly skipPreflight?: boolean;
+  readonly maxSupportedTransactionVersion?: number;
+}
+type Params = readonly [unknown, Options?];
 
 const GENESIS = 'TestTestTestTestTestTestTestTest1111111111111';
 
-/** Solana's virtual machine (LiteSVM) behind the part of its RPC that memos need; a slot takes `slotMs`. */
+/**
+ * Solana's virtual machine (LiteSVM) behind the part of its RPC that memos need; a slot takes `slotMs`. As a real node,
+ * it tells for an address of all transactions that mention it, lets a transaction fail within a block, and says nothing
+ * about one that was sent without a preflight and is never included.
+ */
 export async function startSolanaNode({ slotMs = 25 } = {}): Promise<SolanaNode> {
   // Without a memory of its own, so that what a fork took away can be executed again.
   const svm = new LiteSVM().withTransactionHistory(0n);
@@ -59,26 +75,36 @@ export async function startSolanaNode({ slotMs = 25 } = {}): Promise<SolanaNode>
   ticking.unref();
 
   const decode = (wire: string) => getTransactionDecoder().decode(getBase64Encoder().encode(wire));
+  const depthOf = (one: Executed) => {
+    const age = slot - one.slot;
+    return age >= FINAL ? 'finalized' : age >= CONFIRMED ? 'confirmed' : 'processed';
+  };
   const statusOf = (signature: unknown) => {
     const found = executed.find((one) => one.signature === signature);
     if (found === undefined) return null;
-    const age = slot - found.slot;
-    const confirmationStatus = age >= FINAL ? 'finalized' : age >= CONFIRMED ? 'confirmed' : 'processed';
-    return { slot: found.slot, err: null, confirmations: null, confirmationStatus };
+    return { slot: found.slot, err: found.err, confirmations: null, confirmationStatus: depthOf(found) };
   };
-  const execute = (wire: string): string => {
+  /** Includes a transaction in a block, if it can be. @throws what a preflight would say */
+  const include = (wire: string): void => {
     const transaction = decode(wire);
     const signature = getSignatureFromTransaction(transaction as never);
     if (executed.some((one) => one.signature === signature)) throw new Error('Transaction already processed');
-    const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
-    const { lifetimeToken: blockhash } = message as { lifetimeToken: string };
-    if ((hashes.get(blockhash) ?? 0) < slot) throw new Error('Blockhash not found');
+    const { staticAccounts, instructions, lifetimeToken } = getCompiledTransactionMessageDecoder().decode(
+      transaction.messageBytes,
+    ) as unknown as CompiledMessage;
+    if ((hashes.get(lifetimeToken) ?? 0) < slot) throw new Error('Blockhash not found');
+    const payer = staticAccounts[0] as never;
+    const balance = svm.getBalance(payer);
     // LiteSVM itself takes the latest blockhash alone; those before it are checked above.
     const outcome = svm.withBlockhashCheck(false).sendTransaction(transaction as never);
-    if (outcome instanceof FailedTransactionMetadata) throw new Error(String(outcome.err()));
-    const texts = message.instructions.map(({ data }) => Buffer.from(data ?? []).toString());
-    executed.push({ signature, slot, memo: texts.at(-1) ?? '' });
-    return signature;
+    const hasFailed = outcome instanceof FailedTransactionMetadata;
+    // Who cannot pay is not included.
+    if (hasFailed && svm.getBalance(payer) === balance) throw new Error(String(outcome.err()));
+    const memos = instructions
+      .filter(({ programAddressIndex }) => staticAccounts[programAddressIndex] === MEMO)
+      .map(({ data }) => Buffer.from(data ?? []).toString());
+    const err = hasFailed ? { InstructionError: [0, 'Custom'] } : null;
+    executed.push({ signature, slot, wire, accounts: staticAccounts, memos, err });
   };
   const answers: Record<string, (...params: Params) => unknown> = {
     getGenesisHash: () => GENESIS,
@@ -94,20 +120,48 @@ export async function startSolanaNode({ slotMs = 25 } = {}): Promise<SolanaNode>
       if (outcome instanceof FailedTransactionMetadata) return { value: { err: String(outcome.err()) } };
       return { value: { err: null, unitsConsumed: Number(outcome.meta().computeUnitsConsumed()) } };
     },
-    sendTransaction: (wire) => execute(String(wire)),
+    sendTransaction: (wire, { skipPreflight = false } = {}) => {
+      const signature = getSignatureFromTransaction(decode(String(wire)) as never);
+      try {
+        include(String(wire));
+      } catch (error) {
+        if (!skipPreflight) throw error;
+      }
+      return signature;
+    },
     getSignatureStatuses: (signatures) => ({
       context: { slot },
       value: (signatures as string[]).map(statusOf),
     }),
-    getSignaturesForAddress: (_address, { until, before } = {}) => {
-      const all = executed.filter((one) => slot - one.slot >= CONFIRMED).toReversed();
-      const from = before === undefined ? 0 : all.findIndex(({ signature }) => signature === before) + 1;
+    getSignaturesForAddress: (address, { until, before, limit = PAGE, commitment = 'finalized' } = {}) => {
+      if (limit > PAGE) throw new Error('Invalid limit; max 1000');
+      const depth = commitment === 'finalized' ? FINAL : CONFIRMED;
+      const all = executed
+        .filter((one) => slot - one.slot >= depth && one.accounts.includes(String(address)))
+        .toReversed();
+      const at = all.findIndex(({ signature }) => signature === before);
+      if (before !== undefined && at === -1) return [];
       const to = until === undefined ? -1 : all.findIndex(({ signature }) => signature === until);
-      return all.slice(from, to === -1 ? undefined : to).map(({ signature, memo }) => ({
-        signature,
-        err: null,
-        memo: `[${Buffer.byteLength(memo)}] ${memo}`,
-      }));
+      return all
+        .slice(at + 1, to === -1 ? undefined : to)
+        .slice(0, limit)
+        .map((one) => ({
+          signature: one.signature,
+          slot: one.slot,
+          err: one.err,
+          memo: one.memos.map((memo) => `[${Buffer.byteLength(memo)}] ${memo}`).join('; ') || null,
+          blockTime: null,
+          confirmationStatus: depthOf(one),
+        }));
+    },
+    getTransaction: (signature, { commitment = 'finalized', maxSupportedTransactionVersion } = {}) => {
+      const found = executed.find((one) => one.signature === signature);
+      const depth = commitment === 'finalized' ? FINAL : CONFIRMED;
+      if (found === undefined || slot - found.slot < depth) return null;
+      if (maxSupportedTransactionVersion === undefined)
+        throw new Error('Transaction version (0) is not supported by the requesting client.');
+      const { wire, err } = found;
+      return { slot: found.slot, transaction: [wire, 'base64'], version: 0, meta: { err, fee: 5000 } };
     },
   };
   const answerOne = ({ id, method, params }: { id: number; method: string; params: Params }) => {
@@ -132,7 +186,7 @@ export async function startSolanaNode({ slotMs = 25 } = {}): Promise<SolanaNode>
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     caip2: `solana:${GENESIS.slice(0, 32)}`,
-    memos: () => executed.map(({ memo }) => memo),
+    memos: () => executed.filter(({ err }) => err === null).flatMap(({ memos }) => memos),
     fund: (address) => void svm.airdrop(address as never, 1_000_000_000_000n as never),
     fork: () => {
       executed = executed.filter((one) => slot - one.slot >= FINAL);
@@ -143,4 +197,14 @@ export async function startSolanaNode({ slotMs = 25 } = {}): Promise<SolanaNode>
       server.close();
     },
   };
+}
+
+/** The parts of a decoded message that are read here. */
+interface CompiledMessage {
+  readonly staticAccounts: readonly string[];
+  readonly lifetimeToken: string;
+  readonly instructions: readonly {
+    readonly programAddressIndex: number;
+    readonly data?: Uint8Array;
+  }[];
 }

@@ -63,7 +63,7 @@ export interface ChainCheck {
   readonly balance: number | null;
 }
 
-/** Pushes that the chain holds together; a registry tells of each by itself. */
+/** Pushes that the chain holds together (`isRange`); a registry tells of each by itself. */
 export interface RecordedPushes {
   readonly from: number;
   readonly to: number;
@@ -72,6 +72,14 @@ export interface RecordedPushes {
   /** Null where it cannot be found any more. */
   readonly transaction: string | null;
 }
+
+/** Whether these are the first and the last number of what one transaction can carry. */
+export const isRange = (from: unknown, to: unknown): boolean =>
+  Number.isSafeInteger(from) &&
+  Number.isSafeInteger(to) &&
+  Number(from) >= 1 &&
+  Number(from) <= Number(to) &&
+  Number(to) - Number(from) < PUSHES_PER_TRANSACTION;
 
 /** How a transaction is signed. */
 export interface SigningTerms {

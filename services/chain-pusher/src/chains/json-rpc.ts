@@ -19,6 +19,13 @@ export class ServersAway extends Error {
   override readonly name = 'ServersAway';
 }
 
+/** A height, a slot, a count of a chain: 0 to 2^53 - 1. @throws ServersAway: a server that answers else cannot be believed */
+export function countFrom(answer: unknown): number {
+  const count = typeof answer === 'string' || typeof answer === 'number' ? Number(answer) : Number.NaN;
+  if (Number.isSafeInteger(count) && count >= 0) return count;
+  throw new ServersAway('an RPC server answers with a number that no chain has');
+}
+
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
@@ -35,6 +42,10 @@ interface Reply {
 
 /** A server that does not answer within this time counts as away, in milliseconds. */
 const TIMEOUT_MS = 10_000;
+/** Answers of one batch are smaller; more is not read. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** Of what a server says about a refusal. */
+const MAX_MESSAGE = 500;
 /** Calls that public servers take in one batch. */
 const BATCH = 50;
 
@@ -91,7 +102,7 @@ async function post(
     signal,
   });
   if (!response.ok) throw new Error(`the server answered with status ${response.status}`);
-  const replies = (await response.json()) as Reply[];
+  const replies = JSON.parse(await boundedText(response)) as Reply[];
   if (!Array.isArray(replies)) throw new Error('the server does not take batches');
   const byId = new Map(replies.map((reply) => [reply.id, reply]));
   return calls.map((_, id) => {
@@ -101,15 +112,30 @@ async function post(
   });
 }
 
+async function boundedText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error('the server answers with too much');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
 /** Too many requests, and a server that has lost its own backend: another server may answer. */
 const PASSING = new Set([-32005, -32603, 429]);
 
-function failureOf({
-  code,
-  message = 'an error without a message',
-  data,
-}: NonNullable<Reply['error']>): RpcFailure {
+function failureOf({ code, message: said, data }: NonNullable<Reply['error']>): RpcFailure {
+  const message = sayable(said);
   if (PASSING.has(code ?? 0) && !/revert|nonce|funds|underpriced|known/i.test(message))
     throw new Error(message);
   return new RpcFailure(message, data);
 }
+
+/** A server's words as they can be stored and shown. */
+const sayable = (said: unknown): string =>
+  (typeof said === 'string' ? said.slice(0, MAX_MESSAGE) : '')
+    .toWellFormed()
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim() || 'an error without a message';

@@ -38,7 +38,8 @@ export const releaseLeases = (db: Db, owner: string) =>
 
 /**
  * A transaction that commits only while the lease holds: its row is locked, so a takeover waits for the commit, and a
- * process that was paused past its lease writes nothing. @throws LeaseLost
+ * process that was paused past its lease writes nothing. `for share`, since a weaker lock does not hold back an update
+ * that leaves the key alone. @throws LeaseLost
  */
 export const fenced = <T>(
   db: Db,
@@ -48,7 +49,7 @@ export const fenced = <T>(
 ): Promise<T> =>
   transaction(db, async (trx) => {
     const { rows } = await sql`
-      select from chains where name = ${chain} and owner = ${owner} and epoch = ${epoch} for key share`.execute(
+      select from chains where name = ${chain} and owner = ${owner} and epoch = ${epoch} for share`.execute(
       trx,
     );
     if (rows.length === 0) throw new LeaseLost(`another process sends to ${chain}`);

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import type { RecordedPushes } from '../chains/chain-port.js';
+import { PUSHES_PER_TRANSACTION, type RecordedPushes } from '../chains/chain-port.js';
 import { parcelDigest } from '../chains/parcel-digest.js';
 import type { Trx } from '../database/schema.js';
-import { lockLane } from './attempt-store.js';
 
 interface Lane {
   readonly deployment: string;
@@ -10,41 +9,73 @@ interface Lane {
   readonly signer: string;
 }
 
-/** `level`: the lane may send. `more`: compare again, the chain may hold more. `ahead`: the lane has stopped. */
-export type Comparison = 'level' | 'more' | 'ahead';
+/** Pushes that are compared at once: those of 500 full transactions. */
+const MOST_COMPARED = 501 * PUSHES_PER_TRANSACTION;
+
+/**
+ * `level`: the lane may send. `more`: compare again, the chain may hold more. `unread`: the journal has not been read as far
+ * as the chain. `ahead`: the lane has stopped.
+ */
+export type Comparison = 'level' | 'more' | 'unread' | 'ahead';
 
 /**
  * Takes over what the chain holds of a lane beyond what the lane knows to have sent: after a crash, or when this database is
- * older than the chain. Where the chain has another digest under a number, the lane stops as `chain_ahead`.
+ * older than the chain. Where the chain has another digest under a number, or leaves a number out, the lane stops as
+ * `chain_ahead`.
  */
 export async function compareLane(
   trx: Trx,
-  { deployment, chain, signer }: Lane,
+  lane: Lane,
   recorded: readonly RecordedPushes[],
 ): Promise<Comparison> {
-  await lockLane(trx, deployment, chain);
-  const first = recorded[0];
+  const { deployment, chain } = lane;
+  let sent = await lockedSentNumber(trx, lane);
   const last = recorded.at(-1);
-  if (first === undefined || last === undefined) return 'level';
-  const { rows } = await sql<{ number: number; digest: string }>`
-    select number, digest from pushes
-    where deployment = ${deployment} and chain = ${chain} and number between ${first.from} and ${last.to}
-    order by number`.execute(trx);
-  const known = new Map(rows.map(({ number, digest }) => [number, digest]));
-  const ownDigest = ({ from, to }: RecordedPushes): string | undefined => {
-    const digests = Array.from({ length: to - from + 1 }, (_, at) => known.get(from + at));
-    return digests.every((digest) => digest !== undefined) ? parcelDigest(digests) : undefined;
-  };
-  // The intake may not have come as far as the chain: the lane waits until it has.
-  const comparable = recorded.filter((range) => ownDigest(range) !== undefined);
-  const same = comparable.findIndex((range) => ownDigest(range) !== range.digest);
-  for (const range of joined(same === -1 ? comparable : comparable.slice(0, same))) {
-    await takeOver(trx, { deployment, chain, signer }, range);
+  if (last === undefined) return 'level';
+  const digestOf = await ownDigests(trx, lane, sent, last.to);
+  const same: RecordedPushes[] = [];
+  let found: Standing = 'same';
+  for (const range of recorded) {
+    found = standingOf(range, sent, digestOf(range));
+    if (found !== 'same') break;
+    same.push(range);
+    sent = range.to;
   }
-  if (same === -1) return 'more';
+  for (const range of joined(same)) await takeOver(trx, lane, range);
+  if (found !== 'ahead') return found === 'unread' && same.length === 0 ? 'unread' : 'more';
   await sql`
     update lanes set stop = 'chain_ahead' where deployment = ${deployment} and chain = ${chain}`.execute(trx);
   return 'ahead';
+}
+
+type Standing = 'same' | 'unread' | 'ahead';
+
+const standingOf = ({ from, digest }: RecordedPushes, sent: number, own: string | undefined): Standing => {
+  if (from > sent + 1) return 'ahead';
+  if (own === undefined) return 'unread';
+  return own === digest ? 'same' : 'ahead';
+};
+
+async function lockedSentNumber(trx: Trx, { deployment, chain }: Lane): Promise<number> {
+  const { rows } = await sql<{ sent: number }>`
+    select sent_number as sent from lanes where deployment = ${deployment} and chain = ${chain} for update`.execute(
+    trx,
+  );
+  return rows[0]?.sent ?? 0;
+}
+
+/** The digest of ranges by the lane's own pushes; undefined where the intake has not come as far. */
+async function ownDigests(trx: Trx, { deployment, chain }: Lane, sent: number, to: number) {
+  const { rows } = await sql<{ number: number; digest: string }>`
+    select number, digest from pushes
+    where deployment = ${deployment} and chain = ${chain}
+      and number between ${sent - PUSHES_PER_TRANSACTION} and ${to}
+    order by number limit ${MOST_COMPARED}`.execute(trx);
+  const known = new Map(rows.map(({ number, digest }) => [number, digest]));
+  return ({ from, to: end }: RecordedPushes): string | undefined => {
+    const digests = Array.from({ length: end - from + 1 }, (_, at) => known.get(from + at));
+    return digests.every((digest) => digest !== undefined) ? parcelDigest(digests) : undefined;
+  };
 }
 
 type Range = Omit<RecordedPushes, 'digest'>;

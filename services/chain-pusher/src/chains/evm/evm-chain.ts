@@ -10,7 +10,7 @@ import type {
   RecordedPushes,
   SendOutcome,
 } from '../chain-port.js';
-import { createRpc, type RpcCall, RpcFailure } from '../json-rpc.js';
+import { countFrom, createRpc, type RpcCall, RpcFailure } from '../json-rpc.js';
 import { bidFor } from './fees.js';
 import {
   callData,
@@ -38,6 +38,12 @@ interface Receipt {
   readonly blockHash: Hex;
   readonly status: Hex;
   readonly gasUsed: Hex;
+}
+
+interface Log {
+  readonly address: string;
+  readonly transactionHash: string;
+  readonly removed?: boolean;
 }
 
 const call = (method: string, ...params: unknown[]): RpcCall => ({ method, params });
@@ -99,15 +105,15 @@ export function createEvmChain(
     );
     for (const answer of [nonce, latest]) if (answer instanceof RpcFailure) throw answer;
     const block = latest as { number: Hex; baseFeePerGas?: Hex };
-    const head = Number(block.number);
+    const head = countFrom(block.number);
     const hasFinal = !(final instanceof RpcFailure) && final !== null;
     const baseFee = BigInt(block.baseFeePerGas ?? '0x0');
     return {
-      nonce: Number(nonce),
+      nonce: countFrom(nonce),
       isTooExpensive: baseFee > cap,
       terms: {
         head: String(head),
-        final: String(hasFinal ? Number((final as { number: Hex }).number) : head - FINAL_DEPTH),
+        final: String(hasFinal ? countFrom((final as { number: Hex }).number) : head - FINAL_DEPTH),
         baseFee: String(baseFee),
         tip: String(tip instanceof RpcFailure ? 1_000_000n : BigInt(tip as Hex)),
       },
@@ -131,9 +137,15 @@ export function createEvmChain(
     return logs.map((found) =>
       found instanceof RpcFailure
         ? null
-        : ((found as { transactionHash: Hex }[])[0]?.transactionHash ?? null),
+        : ((found as Log[]).find(isOfRegistry)?.transactionHash.toLowerCase() ?? null),
     );
   };
+
+  /** A server may tell of logs that nobody asked for, and of those of blocks that the chain took back. */
+  const isOfRegistry = ({ address, removed, transactionHash }: Log): boolean =>
+    address.toLowerCase() === contract?.toLowerCase() &&
+    removed !== true &&
+    /^0x[\da-f]{64}$/i.test(transactionHash);
 
   async function recorded(
     deployment: string,
@@ -159,7 +171,7 @@ export function createEvmChain(
   }
 
   const lastNumber = async (deployment: string, signal: AbortSignal) =>
-    readNumber((await readOne(toRegistry(lastNumberCall(deployment)), signal)) as Hex);
+    countFrom(readNumber((await readOne(toRegistry(lastNumberCall(deployment)), signal)) as Hex));
 
   const depthOf = (block: number, { terms }: ChainView): Inclusion['depth'] => {
     if (block <= Number(terms['final'])) return 'final';
@@ -207,7 +219,7 @@ export function createEvmChain(
       );
       return (receipts as (Receipt | null)[]).flatMap((receipt) => {
         if (receipt === null) return [];
-        const block = Number(receipt.blockNumber);
+        const block = countFrom(receipt.blockNumber);
         const failure = receipt.status === '0x1' ? null : 'the registry reverted the transaction';
         return [
           {

@@ -1,67 +1,133 @@
-import type { RecordedPushes } from '../chain-port.js';
+import { PUSHES_PER_TRANSACTION, type RecordedPushes } from '../chain-port.js';
+import { ServersAway } from '../json-rpc.js';
 import { memoText, readMemo } from './memo.js';
 
-/** One transaction of the signer, as `getSignaturesForAddress` tells. */
-export interface SignerTransaction {
+/** A transaction that mentions the signer, as `getSignaturesForAddress` tells. Anyone can make one. */
+export interface MentionedIn {
   readonly signature: string;
   readonly err: unknown;
   readonly memo: string | null;
+  readonly confirmationStatus: string | null;
 }
 
-/** A page of the signer's transactions, newest first: before one of them, and after another one. */
-export type ReadTransactions = (
-  range: { before?: string; until?: string },
-  signal: AbortSignal,
-) => Promise<readonly SignerTransaction[]>;
+export interface TransactionReader {
+  /** A page of the transactions that mention the signer, newest first: before one of them, and after another one. */
+  list(range: { before?: string; until?: string }, signal: AbortSignal): Promise<readonly MentionedIn[]>;
+  /** Of each transaction the memo, if the signer signed it and it had its effect; undefined for any other. */
+  signedMemos(signatures: readonly string[], signal: AbortSignal): Promise<readonly (string | undefined)[]>;
+}
 
-/** What the signer's memos record of each deployment, oldest first. */
+/** What the signer's memos record of each deployment, oldest first, of numbers after one. */
 export interface MemoIndex {
-  of(deployment: string, signal: AbortSignal): Promise<readonly RecordedPushes[]>;
+  of(deployment: string, after: number, signal: AbortSignal): Promise<readonly RecordedPushes[]>;
+}
+
+/** What a memo claims, until it is known who signed it. */
+interface Claim {
+  readonly signature: string;
+  readonly deployment: string;
+  range: Omit<RecordedPushes, 'transaction'>;
+  isOwn: boolean | undefined;
 }
 
 const PAGE = 1000;
+/** Entries that are kept, and pages that a server can be believed. */
+const LIMITS = { maxEntries: 200_000, maxPages: 10_000 };
+/** Transactions that are read for one deployment at once, so that no stranger's memos keep the other lanes waiting. */
+const MAX_READ = 20 * PUSHES_PER_TRANSACTION;
 
 /**
- * A chain without a registry is asked by reading the signer's transactions: all of them once, then what is new. An index
+ * A chain without a registry is asked by reading the transactions that mention the signer: all of them once, then what is
+ * new since the last final one. Who signed one is read from itself, once a lane is compared that its memo names. An index
  * that has become large is made anew when it is next needed.
  */
-export function createMemoIndex(read: ReadTransactions, maxEntries = 200_000): MemoIndex {
-  let known = new Map<string, RecordedPushes[]>();
-  let entries = 0;
-  let newest: string | undefined;
+export function createMemoIndex(reader: TransactionReader, limits = LIMITS): MemoIndex {
+  const final = new Map<string, Claim>();
+  /** Of blocks that the chain may still take back. */
+  let recent = new Map<string, Claim>();
+  let newestFinal: string | undefined;
 
-  const add = ({ signature, err, memo }: SignerTransaction) => {
-    const text = err === null ? memoText(memo) : undefined;
-    const found = text === undefined ? undefined : readMemo(text);
-    if (found === undefined) return;
-    const { deployment, ...range } = found;
-    const own = known.get(deployment) ?? [];
-    own.push({ ...range, transaction: signature });
-    known.set(deployment, own);
-    entries += 1;
-  };
   const refresh = async (signal: AbortSignal) => {
-    const added: SignerTransaction[] = [];
-    for (;;) {
-      const before = added.at(-1)?.signature;
-      const range = { ...(before && { before }), ...(newest && { until: newest }) };
-      const page = await read(range, signal);
-      added.push(...page);
-      if (page.length < PAGE) break;
+    if (final.size > limits.maxEntries) {
+      final.clear();
+      newestFinal = undefined;
     }
-    for (const one of added.toReversed()) add(one);
-    newest = added[0]?.signature ?? newest;
+    const mentions = await readSince(reader, newestFinal, limits.maxPages, signal);
+    const known = recent;
+    recent = new Map();
+    for (const { claim, isFinal } of mentions.claims.toReversed()) {
+      const { signature } = claim;
+      (isFinal ? final : recent).set(signature, final.get(signature) ?? known.get(signature) ?? claim);
+    }
+    newestFinal = mentions.newestFinal ?? newestFinal;
   };
   return {
-    of: async (deployment, signal) => {
+    of: async (deployment, after, signal) => {
       await refresh(signal);
-      const own = known.get(deployment) ?? [];
-      if (entries > maxEntries) {
-        known = new Map();
-        entries = 0;
-        newest = undefined;
-      }
-      return own;
+      const claims = [...final.values(), ...recent.values()].filter(
+        (claim) => claim.deployment === deployment && claim.range.to > after,
+      );
+      const unread = claims.filter(({ isOwn }) => isOwn === undefined);
+      await readClaims(reader, unread.slice(0, MAX_READ), signal);
+      for (const { signature } of unread.filter(({ isOwn }) => isOwn === false)) final.delete(signature);
+      if (unread.length > MAX_READ) throw new Error('the memos of the deployment are still being read');
+      return claims
+        .filter(({ isOwn }) => isOwn)
+        .map(({ range, signature }) => ({ ...range, transaction: signature }));
     },
   };
+}
+
+/** What memos claim since a transaction, newest first, and the newest final transaction. */
+async function readSince(
+  reader: TransactionReader,
+  until: string | undefined,
+  maxPages: number,
+  signal: AbortSignal,
+) {
+  const claims: { claim: Claim; isFinal: boolean }[] = [];
+  let newestFinal: string | undefined;
+  let before: string | undefined;
+  for (let pages = 0; pages < maxPages; pages += 1) {
+    const page = await reader.list({ ...(before && { before }), ...(until && { until }) }, signal);
+    for (const mention of page) {
+      const isFinal = mention.confirmationStatus === 'finalized';
+      if (isFinal) newestFinal ??= mention.signature;
+      const claim = claimOf(mention);
+      if (claim !== undefined) claims.push({ claim, isFinal });
+    }
+    before = page.at(-1)?.signature;
+    if (page.length < PAGE) return { claims, newestFinal };
+  }
+  throw new ServersAway('an RPC server tells of more transactions than the signer can have');
+}
+
+function claimOf({ signature, err, memo }: MentionedIn): Claim | undefined {
+  const text = err === null ? memoText(memo) : undefined;
+  const found = text === undefined ? undefined : readMemo(text);
+  if (found === undefined) return undefined;
+  const { deployment, ...range } = found;
+  return { signature, deployment, range, isOwn: undefined };
+}
+
+/** Replaces what a server says of a memo by what its transaction holds. */
+async function readClaims(
+  reader: TransactionReader,
+  claims: readonly Claim[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (claims.length === 0) return;
+  const memos = await reader.signedMemos(
+    claims.map(({ signature }) => signature),
+    signal,
+  );
+  for (const [at, claim] of claims.entries()) {
+    const memo = memos[at];
+    const found = memo === undefined ? undefined : readMemo(memo);
+    claim.isOwn = found?.deployment === claim.deployment;
+    if (found !== undefined && claim.isOwn) {
+      const { deployment: _deployment, ...range } = found;
+      claim.range = range;
+    }
+  }
 }

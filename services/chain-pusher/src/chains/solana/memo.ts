@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
-import type { OutgoingPush, Parcel, RecordedPushes } from '../chain-port.js';
+import { isRange, type OutgoingPush, type Parcel, type RecordedPushes } from '../chain-port.js';
 import { parcelDigest } from '../parcel-digest.js';
 
 /**
@@ -21,16 +21,22 @@ export function memoOf({ deployment, pushes }: Parcel): string {
 const digestMemo = (deployment: string, { number, entryHash, digest }: OutgoingPush): string =>
   canonicalJson({ v: 1, deployment, number, entryHash, digest, truncated: true });
 
-/** What a memo records, or undefined for one that is not of a push. */
+/** Bytes that a transaction of Solana has at most, so no memo is longer. */
+const MAX_BYTES = 1232;
+const DEPLOYMENT = /^0x[\da-f]{40}$/;
+const DIGEST = /^[\da-f]{64}$/;
+
+/** What a memo records, or undefined for one that is not of a push: its numbers are bounded before anyone counts with them. */
 export function readMemo(
   text: string,
 ): (Omit<RecordedPushes, 'transaction'> & { deployment: string }) | undefined {
-  const memo = parsed(text);
-  if (memo?.['v'] !== 1 || typeof memo['deployment'] !== 'string') return undefined;
+  const memo = text.length > MAX_BYTES ? undefined : parsed(text);
+  if (memo?.['v'] !== 1) return undefined;
   const { deployment, number, from = number, to = number } = memo;
   const digest = memo['digest'] ?? hash('sha256', text, 'hex');
-  if (typeof from !== 'number' || typeof to !== 'number' || typeof digest !== 'string') return undefined;
-  return { deployment: String(deployment), from, to, digest };
+  if (typeof deployment !== 'string' || !DEPLOYMENT.test(deployment)) return undefined;
+  if (typeof digest !== 'string' || !DIGEST.test(digest) || !isRange(from, to)) return undefined;
+  return { deployment, from: Number(from), to: Number(to), digest };
 }
 
 function parsed(text: string): JsonObject | undefined {

@@ -1,9 +1,17 @@
 import type { SolanaChainConfig } from '@orrery/contracts';
-import type { ChainCheck, ChainPort, ChainView, Inclusion, Patience, SendOutcome } from '../chain-port.js';
-import { createRpc, RpcFailure, ServersAway } from '../json-rpc.js';
+import type {
+  ChainCheck,
+  ChainPort,
+  ChainView,
+  Inclusion,
+  Patience,
+  RecordedPushes,
+  SendOutcome,
+} from '../chain-port.js';
+import { countFrom, createRpc, RpcFailure, ServersAway } from '../json-rpc.js';
 import { memoOf } from './memo.js';
-import { createMemoIndex, type SignerTransaction } from './memo-index.js';
-import { type Lifetime, signerOf, signMemo } from './solana-transaction.js';
+import { createMemoIndex, type MentionedIn } from './memo-index.js';
+import { type Lifetime, memoSignedBy, signerOf, signMemo } from './solana-transaction.js';
 
 /** A transaction is never replaced: its bytes are sent again until its blockhash is too old. */
 const PATIENCE: Patience = { resendMs: 4000, replaceMs: Number.POSITIVE_INFINITY, retryMs: 1000 };
@@ -36,14 +44,34 @@ export async function createSolanaChain(
     if (answer instanceof RpcFailure) throw answer;
     return answer as T;
   };
-  const memos = createMemoIndex((range, signal) => {
-    const options = { ...range, limit: 1000, commitment: 'confirmed' };
-    return ask<SignerTransaction[]>(signal, 'getSignaturesForAddress', signer.address, options);
+  const memos = createMemoIndex({
+    list: (range, signal) => {
+      const options = { ...range, limit: 1000, commitment: 'confirmed' };
+      return ask<MentionedIn[]>(signal, 'getSignaturesForAddress', signer.address, options);
+    },
+    signedMemos: async (signatures, signal) => {
+      const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
+      const calls = signatures.map((id) => ({ method: 'getTransaction', params: [id, options] }));
+      const answers = await rpc(calls, signal);
+      return Promise.all(answers.map((answer, at) => memoIn(answer, signatures[at] ?? '')));
+    },
   });
+
+  const memoIn = async (answer: unknown, signature: string): Promise<string | undefined> => {
+    if (answer instanceof RpcFailure) throw answer;
+    if (answer === null) throw new Error('an RPC server does not give a transaction that it told of');
+    const { meta, transaction } = answer as {
+      meta: { err: unknown } | null;
+      transaction: readonly [string, string];
+    };
+    if (meta === null || meta.err !== null) return undefined;
+    return memoSignedBy(signer, { program, signature, wire: transaction[0] });
+  };
 
   async function check(signal: AbortSignal): Promise<ChainCheck> {
     const genesis = await ask<string>(signal, 'getGenesisHash');
-    const { value: balance } = await ask<{ value: number }>(signal, 'getBalance', signer.address);
+    const { value } = await ask<{ value: number }>(signal, 'getBalance', signer.address);
+    const balance = Number(value);
     const found = (reason: string | null): ChainCheck => ({ reason, balance: balance / LAMPORTS });
     const id = `solana:${genesis.slice(0, 32)}`;
     if (id !== config.caip2) return found(`the RPC server is of the chain ${id}`);
@@ -60,7 +88,7 @@ export async function createSolanaChain(
 
   async function view(signal: AbortSignal): Promise<ChainView> {
     // Final: what is not found below this height is in no fork either.
-    const height = await ask<number>(signal, 'getBlockHeight', { commitment: 'finalized' });
+    const height = countFrom(await ask(signal, 'getBlockHeight', { commitment: 'finalized' }));
     const { context, value } = await ask<{ context: { slot: number }; value: Lifetime }>(
       signal,
       'getLatestBlockhash',
@@ -68,9 +96,9 @@ export async function createSolanaChain(
     );
     const terms = {
       height: String(height),
-      slot: String(context.slot),
+      slot: String(countFrom(context.slot)),
       blockhash: value.blockhash,
-      lastValid: String(value.lastValidBlockHeight),
+      lastValid: String(countFrom(value.lastValidBlockHeight)),
     };
     return { nonce: null, isTooExpensive: false, terms };
   }
@@ -87,7 +115,8 @@ export async function createSolanaChain(
     type Statuses = { context: { slot: number }; value: (Status | null)[] };
     const { context, value } = await ask<Statuses>(signal, 'getSignatureStatuses', ids, options);
     // A server that is behind may not know of them yet.
-    if (context.slot < Number(seen.terms['slot'])) throw new ServersAway('an RPC server lags behind');
+    if (countFrom(context.slot) < Number(seen.terms['slot']))
+      throw new ServersAway('an RPC server lags behind');
     return value.flatMap((status, at) => (status === null ? [] : [inclusionOf(ids[at] ?? '', status)]));
   };
 
@@ -97,9 +126,9 @@ export async function createSolanaChain(
     check,
     view,
     recorded: async (deployment, after, signal) =>
-      (await memos.of(deployment, signal)).filter(({ from }) => from > after).slice(0, 500),
+      withoutRepetitions(await memos.of(deployment, after, signal)).slice(0, 500),
     lastNumber: async (deployment, signal) =>
-      Math.max(0, ...(await memos.of(deployment, signal)).map(({ to }) => to)),
+      (await memos.of(deployment, 0, signal)).reduce((last, { to }) => Math.max(last, to), 0),
     sign: async (parcel, { view: seen, replaced, gasFactor }, signal) => {
       // Both could be included.
       if (replaced.length > 0) return null;
@@ -130,6 +159,16 @@ export async function createSolanaChain(
   };
 }
 
+/** Those that bring a number further than all before them. */
+function withoutRepetitions(recorded: readonly RecordedPushes[]): RecordedPushes[] {
+  let last = 0;
+  return recorded.filter(({ to }) => {
+    const isNew = to > last;
+    last = Math.max(last, to);
+    return isNew;
+  });
+}
+
 const lifetimeOf = ({ terms }: ChainView): Lifetime => ({
   blockhash: terms['blockhash'] ?? '',
   lastValidBlockHeight: Number(terms['lastValid']),
@@ -139,7 +178,7 @@ function inclusionOf(id: string, { slot, err, confirmationStatus }: Status): Inc
   const depths = { processed: 'included', confirmed: 'confirmed', finalized: 'final' } as const;
   return {
     id,
-    block: slot,
+    block: countFrom(slot),
     blockId: String(slot),
     failure: err === null ? null : JSON.stringify(err),
     depth: depths[confirmationStatus ?? 'processed'],

@@ -6,15 +6,20 @@ import {
   type Blockhash,
   createKeyPairSignerFromBytes,
   createTransactionMessage,
+  getBase58Decoder,
   getBase58Encoder,
   getBase64EncodedWireTransaction,
+  getBase64Encoder,
+  getCompiledTransactionMessageDecoder,
   getSignatureFromTransaction,
+  getTransactionDecoder,
   type Instruction,
   type KeyPairSigner,
   pipe,
   setTransactionMessageFeePayerSigner,
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
+  verifySignature,
 } from '@solana/kit';
 
 const COMPUTE_BUDGET = address('ComputeBudget111111111111111111111111111111');
@@ -66,3 +71,37 @@ const memoBy = (signer: Address, program: string, memo: string): Instruction => 
   accounts: [{ address: signer, role: AccountRole.READONLY_SIGNER }],
   data: new TextEncoder().encode(memo),
 });
+
+/** Characters of the largest transaction as base64. */
+const MAX_WIRE = 1644;
+
+/**
+ * The memo of a transaction that the signer signed and pays, under this id; undefined for any other. The signature is
+ * checked here: a server may be wrong about who signed.
+ */
+export async function memoSignedBy(
+  signer: KeyPairSigner,
+  { program, signature, wire }: { program: string; signature: string; wire: string },
+): Promise<string | undefined> {
+  if (wire.length > MAX_WIRE) return undefined;
+  try {
+    const { messageBytes, signatures } = getTransactionDecoder().decode(getBase64Encoder().encode(wire));
+    const { staticAccounts, instructions } = getCompiledTransactionMessageDecoder().decode(
+      messageBytes,
+    ) as unknown as CompiledMessage;
+    const signed = signatures[signer.address];
+    if (staticAccounts[0] !== signer.address || !signed || getBase58Decoder().decode(signed) !== signature)
+      return undefined;
+    if (!(await verifySignature(signer.keyPair.publicKey, signed, messageBytes))) return undefined;
+    const data = instructions.find((one) => staticAccounts[one.programAddressIndex] === program)?.data;
+    return data && new TextDecoder().decode(data);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The parts of a message, of any version, that are read here. */
+interface CompiledMessage {
+  readonly staticAccounts: readonly string[];
+  readonly instructions: readonly { readonly programAddressIndex: number; readonly data?: Uint8Array }[];
+}

@@ -1,0 +1,61 @@
+import { openChainPusherDatabase } from '@orrery/chain-pusher/operator';
+import { createLogger } from '@orrery/service-kit';
+import { createTestDatabase } from '@orrery/testing';
+import { sql } from 'kysely';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Db } from '../src/database/schema.js';
+import { type ChainLease, fenced, holdLease, LeaseLost } from '../src/sending/chain-lease.js';
+
+async function openDatabase(): Promise<Db> {
+  const { url: databaseUrl } = await createTestDatabase();
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const database = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 4 });
+  onTestFinished(() => database.close());
+  return database.db;
+}
+
+async function untilLockIsAwaited(db: Db): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        db,
+      );
+      expect(rows).toHaveLength(1);
+    },
+    { interval: 10 },
+  );
+}
+
+function gate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+it('a takeover waits for what the holder of a lease commits, and afterwards that one writes nothing', async () => {
+  const db = await openDatabase();
+  // It has ended when it begins, as that of a process that was paused.
+  const lease = (await holdLease(db, 'local', 'one', 0)) as ChainLease;
+  const order: string[] = [];
+  const [inside, mayCommit] = [gate(), gate()];
+  const writing = fenced(db, lease, 'one', async (trx) => {
+    await sql`insert into accounts (account_id, revision) values (7, 1)`.execute(trx);
+    inside.open();
+    await mayCommit.opened;
+    order.push('one commits');
+  });
+  await inside.opened;
+  const taking = holdLease(db, 'local', 'two', 600_000).then((taken) => {
+    order.push('two takes over');
+    return taken;
+  });
+  await untilLockIsAwaited(db);
+  mayCommit.open();
+  await writing;
+  expect(await taking).toEqual({ chain: 'local', epoch: lease.epoch + 1 });
+  expect(order).toEqual(['one commits', 'two takes over']);
+  await expect(fenced(db, lease, 'one', async () => undefined)).rejects.toThrow(LeaseLost);
+});
