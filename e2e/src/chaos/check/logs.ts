@@ -15,13 +15,13 @@ export const secretsIn = (logs: ReadonlyMap<string, string>, secrets: readonly s
   );
 
 /** Characters of a line that are told. */
-const MAX_LINE = 1500;
+const MAX_LINE = 700;
 
-/** The lines about a request, each with the file that it stands in. */
+/** The lines of errors about a request, each with the file that it stands in. */
 export const linesAbout = (logs: ReadonlyMap<string, string>, requestId: string): string[] =>
   [...logs].flatMap(([name, text]) =>
     text
       .split('\n')
-      .filter((line) => requestId !== '' && line.includes(requestId))
+      .filter((line) => requestId !== '' && line.includes('"level":"error"') && line.includes(requestId))
       .map((line) => `${name}: ${line.slice(0, MAX_LINE)}`),
   );

@@ -2,7 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Resources } from '@orrery/service-kit';
 import { freePort } from '@orrery/testing/servers';
-import { builtProgram, type NodeProcess, type ServiceName, startNode } from '@orrery/testing/system';
+import {
+  builtProgram,
+  type NodeProcess,
+  repositoryRoot,
+  type ServiceName,
+  startNode,
+} from '@orrery/testing/system';
 import type { BackendName } from './backends.js';
 import { type Link, startLink } from './link.js';
 
@@ -38,7 +44,7 @@ export interface MemberOptions {
 
 /** Before a process that ended by itself is started again, in milliseconds. */
 const REST_MS = 500;
-const movedClock = new URL('moved-clock.js', import.meta.url).href;
+const movedClock = join(repositoryRoot, 'e2e/dist/chaos/house/moved-clock.js');
 
 export async function startMember(options: MemberOptions): Promise<Member> {
   const { service, name, targets, folder } = options;
