@@ -55,14 +55,19 @@ describe('the settings of the all-in-one', () => {
     { HOST: '::1' },
     { HOST: '' },
     { RATE_LIMITS: '' },
+    { TRUST_PROXY: 'false', SIGN_UP: 'closed' },
   ])('limit no rates on a loopback address: %o', (env) => {
     expect(read(env).gateway.rates).toBeUndefined();
   });
 
-  it.each([{ HOST: '0.0.0.0' }, { RATE_LIMITS: 'true' }, { DATABASE_URL: 'postgres://db/orrery' }])(
-    'limit rates where others can come, or where asked to: %o',
-    (env) => {
-      expect(read(env).gateway.rates).toMatchObject({ key: { perSecond: 100, burst: 500 } });
-    },
-  );
+  it.each<Record<string, string>>([
+    { HOST: '0.0.0.0' },
+    { RATE_LIMITS: 'true' },
+    { DATABASE_URL: 'postgres://db/orrery' },
+    { PUBLIC_URL: 'https://worlds.example' },
+    { TRUST_PROXY: 'loopback' },
+    { SIGN_UP: 'open' },
+  ])('limit rates where others can come, or where asked to: %o', (env) => {
+    expect(read(env).gateway.rates).toMatchObject({ key: { perSecond: 100, burst: 500 } });
+  });
 });

@@ -70,6 +70,17 @@ const isAlone = (own: { DATABASE_URL?: string | undefined; NATS_URL?: string | u
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|::1)$/;
 
-/** Embedded and on loopback it serves its own user only, so RATE_LIMITS is off by default (docs/operations.md). */
-const limitsOf = ({ DATABASE_URL, HOST, RATE_LIMITS }: Environment): Environment =>
-  !RATE_LIMITS && !DATABASE_URL && LOOPBACK.test(HOST || '127.0.0.1') ? { RATE_LIMITS: 'off' } : {};
+/**
+ * Embedded and on loopback it serves its own user alone, so RATE_LIMITS is off by default; not where a proxy before it or
+ * open sign-up lets others come (docs/gateway.md, "Limits").
+ */
+const limitsOf = (env: Environment): Environment =>
+  !env['RATE_LIMITS'] &&
+  !env['DATABASE_URL'] &&
+  LOOPBACK.test(env['HOST'] || '127.0.0.1') &&
+  !expectsOthers(env)
+    ? { RATE_LIMITS: 'off' }
+    : {};
+
+const expectsOthers = ({ PUBLIC_URL, TRUST_PROXY, SIGN_UP }: Environment): boolean =>
+  !!PUBLIC_URL || (!!TRUST_PROXY && TRUST_PROXY !== 'false') || SIGN_UP === 'open';

@@ -86,7 +86,7 @@ export const requests: Readonly<Record<string, RequestParts>> = {
   'pushes.retry': { params: () => ({ chain: 'base-sepolia' }) },
   'pushes.skip': { params: () => ({ chain: 'base-sepolia' }) },
   'auth.methods': nothing,
-  'auth.challenge': { body: { wallet } },
+  'auth.challenge': { body: { wallet, purpose: 'key', scopes: ['read', 'write', 'execute', 'keys'] } },
   'auth.code': { body: { code: 'n'.repeat(43) } },
   'auth.token': { body: { wallet, message: 'any text', signature: '5'.repeat(88) } },
   'keys.list': nothing,

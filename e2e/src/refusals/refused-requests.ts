@@ -245,6 +245,7 @@ export const refusedRequests: readonly RefusedRequest[] = [
   get('/entity-instances?atSeq=100000', 'a list of after the end', [404, 'entity_instance_not_found']),
   get('/entity-instances?page=0', 'a page before the first', invalid()),
   get('/entity-instances?limit=101', 'too long a page', invalid()),
+  get('/entity-instances?page=01', 'a page with a leading zero', invalid()),
   get('/entity-instances?page=1001&limit=100', 'too deep a page', [400, 'page_too_deep']),
 
   get('/history?limit=0', 'an empty page of history', invalid()),

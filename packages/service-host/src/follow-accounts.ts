@@ -1,5 +1,11 @@
 import { type Bus, serviceCall } from '@orrery/bus';
-import { type AccountState, accountChanged, accountContract, ServiceError } from '@orrery/contracts';
+import {
+  type AccountState,
+  accountChanged,
+  accountContract,
+  type Cancellation,
+  ServiceError,
+} from '@orrery/contracts';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 
 export interface FollowAccountsOptions {
@@ -53,6 +59,28 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Po
       return 'idle';
     },
   });
+}
+
+export type LearnAccountOptions = Pick<FollowAccountsOptions, 'service' | 'store'> & {
+  readonly bus: Pick<Bus, 'call'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+};
+
+/**
+ * Reads one account's state from the gateway and stores it. For a caller of whom no news has come yet: so an account that
+ * has signed up a moment ago is held to its quotas from its first request. @throws ServiceError `unavailable`
+ */
+export async function learnAccount(
+  { service, bus, clock, store }: LearnAccountOptions,
+  accountId: number,
+  signal?: Cancellation,
+): Promise<void> {
+  const { states } = await bus.call(
+    accountContract.rpcs['accounts.states'],
+    { afterId: accountId - 1, limit: 1 },
+    serviceCall(service, clock, TIMEOUT_MS, signal),
+  );
+  for (const state of states) if (state.accountId === accountId) await store(state);
 }
 
 const isAway = (error: unknown): boolean => error instanceof ServiceError && error.code === 'unavailable';

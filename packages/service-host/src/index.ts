@@ -1,5 +1,5 @@
 export { readChainFile } from './chain-file.js';
-export { followAccounts } from './follow-accounts.js';
+export { followAccounts, learnAccount } from './follow-accounts.js';
 export { type FollowJournalOptions, followJournal, type JournalFollower } from './follow-journal.js';
 export { openBackends } from './open-backends.js';
 export { readContentLimits } from './read-content-limits.js';

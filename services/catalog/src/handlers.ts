@@ -19,6 +19,7 @@ import { entitySchemaHandlers } from './entity-schemas/handlers.js';
 import { eventHandlers } from './events/handlers.js';
 import { refuseLargeTexts } from './limits/refuse-large-texts.js';
 import { versionHandlers } from './versions/handlers.js';
+import type { WorldDependencies } from './worlds/change-world.js';
 import { worldHandlers } from './worlds/handlers.js';
 
 /** What the catalog's handlers work with, built in `service.ts`. Each room declares what it takes of it. */
@@ -30,6 +31,7 @@ interface CatalogContext {
   readonly limits: CatalogLimits;
   /** Writes a change to the outbox, in the transaction that makes it. */
   readonly announce: Announce;
+  readonly learnQuota: WorldDependencies['learnQuota'];
 }
 
 export type CatalogHandlers = Handlers<typeof catalogContract.rpcs>;

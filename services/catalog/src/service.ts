@@ -1,6 +1,12 @@
-import { catalogChanged, catalogContract, type PayloadOf } from '@orrery/contracts';
+import {
+  type AccountState,
+  type Cancellation,
+  catalogChanged,
+  catalogContract,
+  type PayloadOf,
+} from '@orrery/contracts';
 import { type Database, type OutboxMessage, startRelay } from '@orrery/database';
-import { followAccounts, openBackends, type ServiceDependencies } from '@orrery/service-host';
+import { followAccounts, learnAccount, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type PollLoop, type RunningService } from '@orrery/service-kit';
 import { announceWith } from './changes/announce-change.js';
 import type { CatalogConfig } from './config.js';
@@ -41,18 +47,29 @@ export function startCatalog(
     const backends = { ...dependencies, service: 'catalog', schema: 'catalog', migrations, resources };
     const database = await openBackends<CatalogSchema>(backends);
     const { db, pool } = database;
-    const context = { db, pool, clock, logger, limits: config.limits, announce: announceWith(clock) };
+    const accountsOf = {
+      service: 'catalog',
+      bus,
+      clock,
+      store: (state: AccountState) => rememberQuota(db, state),
+    };
+    const context = {
+      db,
+      pool,
+      clock,
+      logger,
+      limits: config.limits,
+      announce: announceWith(clock),
+      learnQuota: (accountId: number, signal?: Cancellation) => learnAccount(accountsOf, accountId, signal),
+    };
     await bus.serve(catalogContract, catalogHandlers(context));
 
     const stopping = new AbortController();
     resources.add('consumers', () => stopping.abort());
     const accounts = await followAccounts({
-      service: 'catalog',
+      ...accountsOf,
       consumer: 'catalog-account-quotas',
-      bus,
-      clock,
       logger,
-      store: (state) => rememberQuota(db, state),
       signal: stopping.signal,
     });
     resources.add('account reconciliation', () => accounts.stop());

@@ -8,6 +8,8 @@ import {
   startCatalog,
 } from '@orrery/catalog';
 import {
+  type AccountState,
+  accountContract,
   catalogContract,
   type ErrorCode,
   type JsonValue,
@@ -52,13 +54,28 @@ export async function bootCatalog({ askHeld, ...overrides }: StartOptions = {}) 
   const hub = resources.use('hub', await createInProcessHub({ databaseUrl, logger, clock }));
   const bus = await connectBus({ url: 'inprocess', hub, service: 'catalog', logger, clock });
   resources.add('bus', () => bus.close());
+  const accounts = new Map<number, AccountState>();
+  await bus.serve(accountContract, {
+    'accounts.states': async ({ afterId, limit }) => ({
+      states: [...accounts.values()].filter(({ accountId }) => accountId > afterId).slice(0, limit),
+    }),
+  });
   const health = createHealth({ clock });
   const defaults = readCatalogConfig({});
   const config = { ...defaults, ...overrides, limits: { ...defaults.limits, ...overrides.limits } };
   const dependencies = { databaseUrl, bus, clock, logger, health, ...(askHeld && { askHeld }) };
   const catalog = resources.use('catalog', await startCatalog(dependencies, config));
   const { pool, db } = catalog.database;
-  return { ...callers(bus, clock), ...catalog, pool, db, bus, clock, watchStatements: watcherOf(pool) };
+  return {
+    ...callers(bus, clock),
+    ...catalog,
+    accounts,
+    pool,
+    db,
+    bus,
+    clock,
+    watchStatements: watcherOf(pool),
+  };
 }
 
 type Watch = (sql: string, parameters: readonly unknown[]) => void;

@@ -1,4 +1,4 @@
-import { accountChanged, accountContract } from '@orrery/contracts';
+import { accountChanged } from '@orrery/contracts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   bootCatalog,
@@ -117,19 +117,20 @@ describe('worlds', () => {
     expect(await codeOf(create({}, 77))).toBe('quota_exceeded');
   });
 
+  it('asks the gateway for the quota of an account that it has not heard of', async () => {
+    const { accounts } = catalog;
+    accounts.set(79, { accountId: 79, disabled: false, quotas: { worlds: 0 }, revision: 1 });
+    expect(await codeOf(create({}, 79))).toBe('quota_exceeded');
+    accounts.delete(79);
+  });
+
   it('asks the gateway now and then for quotas that it was not told of', async () => {
-    const { bus, clock, db } = catalog;
-    const state = (accountId: number, worlds: number, revision: number) => ({
-      accountId,
-      disabled: false,
-      quotas: { worlds },
-      revision,
-    });
-    await bus.serve(accountContract, {
-      'accounts.states': async ({ afterId }) => ({
-        states: afterId === 0 ? [state(77, 9, 1), state(78, 3, 1)] : [],
-      }),
-    });
+    const { accounts, clock, db } = catalog;
+    for (const [accountId, worlds] of [
+      [77, 9],
+      [78, 3],
+    ] as const)
+      accounts.set(accountId, { accountId, disabled: false, quotas: { worlds }, revision: 1 });
     await clock.advance(61_000);
     const known = async () =>
       db

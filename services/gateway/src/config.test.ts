@@ -9,7 +9,11 @@ describe('the configuration', () => {
       port: 3000,
       limits: { bodyLimit: 1_048_576, trustProxy: false },
       deadlineMs: 30_000,
-      signIn: { isOpen: false, publicUrl: 'http://127.0.0.1:3000' },
+      signIn: {
+        isOpen: false,
+        publicUrl: 'http://127.0.0.1:3000',
+        quotas: { worlds: 10, deployments: 20, aiUsdPerDay: 0, pushesPerDay: 0 },
+      },
       rates: {
         key: { burst: 500, perSecond: 100 },
         address: { burst: 120, perSecond: 2 },
@@ -27,6 +31,26 @@ describe('the configuration', () => {
 
   it('limits nothing where that is switched off', () => {
     expect(readGatewayConfig({ RATE_LIMITS: 'off' }).rates).toBeUndefined();
+  });
+
+  it.each([
+    ['worlds=3', { worlds: 3, deployments: 20, aiUsdPerDay: 0, pushesPerDay: 0 }],
+    ['aiUsdPerDay=0.5, worlds=unlimited', { deployments: 20, aiUsdPerDay: 0.5, pushesPerDay: 0 }],
+  ])('gives who signs up the quotas of %s', (SIGN_UP_QUOTAS, quotas) => {
+    expect(readGatewayConfig({ SIGN_UP_QUOTAS }).signIn.quotas).toEqual(quotas);
+  });
+
+  it.each([
+    'worlds',
+    'worlds=',
+    'worlds=-1',
+    'worlds=1.5',
+    'worlds=1,worlds=2',
+    'toString=1',
+    'keys=1',
+    '{}',
+  ])('refuses the quotas "%s"', (SIGN_UP_QUOTAS) => {
+    expect(() => readGatewayConfig({ SIGN_UP_QUOTAS })).toThrow(/SIGN_UP_QUOTAS.*worlds=10/);
   });
 
   it.each([

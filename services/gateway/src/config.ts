@@ -15,6 +15,7 @@ import type { HttpLimits } from './http/server/http-server.js';
 import { isProxyList, trustedProxies } from './http/server/trusted-proxies.js';
 import { perMinute, type RatePolicies } from './limits/rate-policy.js';
 import type { SignInConfig } from './sign-in/handlers.js';
+import { DEFAULT_SIGN_UP_QUOTAS, parseSignUpQuotas, SIGN_UP_QUOTAS_FORM } from './sign-in/sign-up-quotas.js';
 
 const limit = (fallback: number, min: number, max: number, what: string) =>
   wholeNumber({ min, max, what: `${what}, ${min} to ${max}` }).default(fallback);
@@ -43,6 +44,12 @@ const environment = z.object({
   SHUTDOWN_DELAY_MS: limit(0, 0, 60_000, 'milliseconds for which requests are still taken once it is to end'),
   MAX_STREAMS: limit(1000, 1, 100_000, 'live streams that may be open at once'),
   SIGN_UP: z.enum(['open', 'closed']).default('closed').describe('open or closed'),
+  SIGN_UP_QUOTAS: z
+    .string()
+    .max(1024)
+    .refine((text) => parseSignUpQuotas(text) !== undefined)
+    .optional()
+    .describe(SIGN_UP_QUOTAS_FORM),
   PUBLIC_URL: httpUrl.optional(),
   CONSOLE: flag.default(true),
   RATE_LIMITS: flag.default(true),
@@ -111,7 +118,11 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     runDeadlineMs: Math.max(read.CALL_DEADLINE_MS, read.AI_DEADLINE_MS + ENDING_MS),
     maxStreams: read.MAX_STREAMS,
     shutdownDelayMs: read.SHUTDOWN_DELAY_MS,
-    signIn: { isOpen: read.SIGN_UP === 'open', publicUrl: read.PUBLIC_URL ?? localUrl(read) },
+    signIn: {
+      isOpen: read.SIGN_UP === 'open',
+      publicUrl: read.PUBLIC_URL ?? localUrl(read),
+      quotas: parseSignUpQuotas(read.SIGN_UP_QUOTAS ?? '') ?? DEFAULT_SIGN_UP_QUOTAS,
+    },
     console: read.CONSOLE,
     maxInFlight: read.MAX_IN_FLIGHT,
     maxWaiting: read.MAX_WAITING,

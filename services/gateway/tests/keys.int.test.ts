@@ -61,6 +61,23 @@ describe('keys', () => {
     expect((await one('POST', `/api/keys/${strong}/rotate`, weak.token)).body.code).toBe('forbidden');
   });
 
+  it('cannot make ones that are good for longer than they are themselves', async () => {
+    const end = new Date(Date.now() + 3_600_000).toISOString();
+    const hour = await create({ name: 'hour', scopes: ['read', 'keys'], expiresAt: end });
+    const ask = (body: object) =>
+      one('POST', '/api/keys', hour.token, { name: 'x', scopes: ['read'], ...body });
+    const later = new Date(Date.now() + 7_200_000).toISOString();
+    const refused = await ask({ expiresAt: later });
+    expect([refused.status, refused.body.code]).toEqual([403, 'forbidden']);
+    expect(refused.body.detail).toContain(end);
+    expect((await ask({})).body.data).toMatchObject({ expiresAt: end, madeBy: hour.id });
+    expect((await ask({ expiresAt: end })).status).toBe(201);
+    const forEver = await create({ name: 'for ever', scopes: ['read'] });
+    const path = `/api/keys/${forEver.id}/rotate`;
+    expect((await one('POST', path, hour.token)).body.code).toBe('forbidden');
+    expect((await one('POST', `/api/keys/${hour.id}/rotate`, hour.token)).status).toBe(201);
+  });
+
   it.each([
     [{ scopes: ['read'] }, '/name'],
     [{ name: 'x', scopes: [] }, '/scopes'],
@@ -81,6 +98,57 @@ describe('keys', () => {
     expect((await one('GET', '/api/me', token)).status).toBe(401);
     await expect.poll(async () => (await other('GET', '/api/me', token)).status).toBe(401);
     expect((await one('DELETE', `/api/keys/${id}`)).body.code).toBe('key_not_found');
+  });
+
+  it('end with the key that made them, at every replica, and with what they made themselves', async () => {
+    const parent = await create({ name: 'parent', scopes: ['read', 'keys'] });
+    const make = async (token: string) =>
+      (await one('POST', '/api/keys', token, { name: 'made', scopes: ['read', 'keys'] })).body.data;
+    const child = await make(parent.token);
+    const grandchild = await make(child.token);
+    const aside = await make(system.token);
+    expect((await other('GET', '/api/me', grandchild.token)).status).toBe(200);
+    expect((await one('DELETE', `/api/keys/${parent.id}`)).status).toBe(200);
+    for (const { token } of [child, grandchild]) {
+      expect((await one('GET', '/api/me', token)).status).toBe(401);
+      await expect.poll(async () => (await other('GET', '/api/me', token)).status).toBe(401);
+    }
+    expect((await one('GET', '/api/me', aside.token)).status).toBe(200);
+  });
+
+  it('stay when the key that made them is replaced, and end with the one in its place', async () => {
+    const parent = await create({ name: 'parent', scopes: ['read', 'keys'] });
+    const body = { name: 'made', scopes: ['read', 'keys'] };
+    const child = (await one('POST', '/api/keys', parent.token, body)).body.data;
+    const next = (await one('POST', `/api/keys/${parent.id}/rotate`)).body.data;
+    expect((await one('GET', '/api/me', child.token)).status).toBe(200);
+    await one('DELETE', `/api/keys/${next.id}`);
+    expect((await one('GET', '/api/me', child.token)).status).toBe(401);
+  });
+
+  it('end with the key that replaced them, also where each replaced the other', async () => {
+    const parent = await create({ name: 'parent', scopes: ['read', 'keys'] });
+    const body = { name: 'thief', scopes: ['read', 'keys'] };
+    const thief = (await one('POST', '/api/keys', parent.token, body)).body.data;
+    const taken = (await one('POST', `/api/keys/${parent.id}/rotate`, thief.token)).body.data;
+    expect(taken.madeBy).toBe(thief.id);
+    await one('DELETE', `/api/keys/${thief.id}`);
+    expect((await one('GET', '/api/me', taken.token)).status).toBe(401);
+    expect((await one('GET', '/api/me', thief.token)).status).toBe(401);
+  });
+
+  it('are not made by a key whose revocation comes first', async () => {
+    const { id, token } = await create({ name: 'racing', scopes: ['read', 'keys'] });
+    const body = { name: 'late', scopes: ['read'] };
+    const answers = await Promise.all([
+      ...Array.from({ length: 8 }, () => one('POST', '/api/keys', token, body)),
+      one('DELETE', `/api/keys/${id}`),
+    ]);
+    const made = answers.slice(0, 8).flatMap(({ body: { data } }) => (data ? [data.token] : []));
+    for (const late of made)
+      await expect.poll(async () => (await one('GET', '/api/me', late)).status).toBe(401);
+    const rows = await sql`select from keys where made_by = ${id} and revoked_at is null`.execute(system.db);
+    expect(rows.rows).toEqual([]);
   });
 
   // Within a second: the key verifier's own test holds the clock.
@@ -130,6 +198,9 @@ describe('keys', () => {
     `.execute(system.db);
     const answer = await one('POST', '/api/keys', key.token, { name: 'one more', scopes: ['read'] });
     expect([answer.status, answer.body.code]).toEqual([409, 'limit_reached']);
+    const own = `/api/keys/${key.id}/rotate`;
+    const kept = await one('POST', `${own}?graceSeconds=60`, key.token);
+    expect([kept.status, kept.body.code]).toEqual([409, 'limit_reached']);
     expect((await one('GET', '/api/keys?limit=101', key.token)).status).toBe(400);
     expect((await one('GET', '/api/keys?page=2&limit=60', key.token)).body).toMatchObject({
       pagination: { page: 2, limit: 60, total: MAX_KEYS, totalPages: 2 },

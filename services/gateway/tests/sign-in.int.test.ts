@@ -41,7 +41,11 @@ describe('wallet sign-in', () => {
     const { token, expiresAt, account } = answer.body.data;
     expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(86_300_000);
     const me = await ask(system.urls[1] ?? '', 'GET', '/api/me', token);
-    expect(me.body.data.account).toMatchObject({ id: account.id, wallet });
+    expect(me.body.data.account).toMatchObject({
+      id: account.id,
+      wallet,
+      quotas: { worlds: 10, deployments: 20, aiUsdPerDay: 0, pushesPerDay: 0 },
+    });
     const again = await post('/auth/token', sign(await challenge()));
     expect(again.body.data.account.id).toBe(account.id);
   });
@@ -69,6 +73,67 @@ describe('wallet sign-in', () => {
     );
     expect((await post('/auth/token', thief.sign(message))).body.code).toBe('message_expired');
     expect((await post('/auth/token', sign(message))).status).toBe(200);
+  });
+
+  it('gives a token that makes none for longer than its day', async () => {
+    const { sign, challenge } = newWallet();
+    const { token, expiresAt } = (await post('/auth/token', sign(await challenge()))).body.data;
+    const make = (body: object) =>
+      ask(system.urls[0] ?? '', 'POST', '/api/keys', token, { name: 'k', scopes: ['read'], ...body });
+    expect((await make({})).body.data.expiresAt).toBe(expiresAt);
+    const longer = await make({ expiresAt: '2099-01-01T00:00:00Z' });
+    expect([longer.status, longer.body.code]).toEqual([403, 'forbidden']);
+    expect(longer.body.detail).toContain('"purpose": "key"');
+  });
+
+  it('signs for a key with the scopes and the end that the text names', async () => {
+    const { wallet, sign } = newWallet();
+    const asked = {
+      wallet,
+      purpose: 'key',
+      name: 'watcher',
+      scopes: ['read'],
+      expiresAt: '2099-01-01T00:00:00Z',
+    };
+    const { message } = (await post('/auth/challenge', asked)).body.data;
+    expect(message).toContain(
+      '\nCreate the API key "watcher" for Orrery, with the scopes read, good until 2099-01-01T00:00:00.000Z. ',
+    );
+    const { status, body } = await post('/auth/token', sign(message), 1);
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({ scopes: ['read'], expiresAt: '2099-01-01T00:00:00.000Z' });
+    const me = await ask(system.urls[0] ?? '', 'GET', '/api/me', body.data.token);
+    expect(me.body.data.key).toEqual({
+      id: body.data.keyId,
+      scopes: ['read'],
+      expiresAt: '2099-01-01T00:00:00.000Z',
+    });
+    expect((await post('/auth/token', sign(message))).body.code).toBe('message_expired');
+  });
+
+  it('signs for a key for ever, which no other key made', async () => {
+    const { wallet, sign } = newWallet();
+    const asked = { wallet, purpose: 'key', scopes: ['keys', 'read'] };
+    const { message } = (await post('/auth/challenge', asked)).body.data;
+    expect(message).toContain('"wallet key"');
+    const { token, keyId, expiresAt } = (await post('/auth/token', sign(message))).body.data;
+    expect(expiresAt).toBeNull();
+    const { data } = (await ask(system.urls[0] ?? '', 'GET', '/api/keys', token)).body;
+    expect(data).toMatchObject([{ id: keyId, name: 'wallet key', madeBy: null, expiresAt: null }]);
+  });
+
+  it.each([
+    [{ purpose: 'key' }, '/scopes'],
+    [{ purpose: 'key', scopes: [] }, '/scopes'],
+    [{ purpose: 'key', scopes: ['read'], expiresAt: '2020-01-01T00:00:00Z' }, '/expiresAt'],
+    [{ purpose: 'key', scopes: ['read'], name: 'two\nlines' }, '/name'],
+    [{ purpose: 'payment' }, '/purpose'],
+    [{ scopes: ['read'] }, '/scopes'],
+    [{ purpose: 'sign-in', expiresAt: '2099-01-01T00:00:00Z' }, '/expiresAt'],
+  ])('refuses the challenge for a key of %j', async (asked, pointer) => {
+    const { status, body } = await post('/auth/challenge', { wallet: newWallet().wallet, ...asked });
+    expect(status).toBe(400);
+    expect(body.errors[0].pointer).toBe(pointer);
   });
 
   it.each([

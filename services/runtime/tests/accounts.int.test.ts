@@ -97,6 +97,16 @@ it('an account has no more deployments than its quota allows, and one too many l
   await vi.waitFor(async () => expect(await create()).toBe('created'));
 });
 
+it('an account that the runtime has not heard of is held to what the gateway says of it', async () => {
+  await sql`delete from accounts where account_id = ${OWNER}`.execute(context.db);
+  revision += 1;
+  house.accounts.set(OWNER, { accountId: OWNER, disabled: false, quotas: { deployments: 0 }, revision });
+  expect(await create()).toBe('quota_exceeded');
+  house.accounts.clear();
+  await tell({});
+  await vi.waitFor(async () => expect(await create()).toBe('created'));
+});
+
 /** Leaves room for so many deployments more. */
 async function leave(count: number): Promise<void> {
   const { rows } = await sql<{ count: number }>`

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Bus, connectBus, createInProcessHub } from '@orrery/bus';
 import {
+  type AccountState,
+  accountContract,
   type ErrorCode,
   type JsonObject,
   type ReplyOf,
@@ -59,6 +61,12 @@ export async function prepareHouse() {
   ]);
   catalog.plantVersion(incrementVersion);
   await (await busOf('catalog')).serve(usedContract, replaceable(catalog.handlers));
+  const accounts = new Map<number, AccountState>();
+  await (await busOf('gateway')).serve(accountContract, {
+    'accounts.states': async ({ afterId, limit }) => ({
+      states: [...accounts.values()].filter(({ accountId }) => accountId > afterId).slice(0, limit),
+    }),
+  });
   const client = await busOf('client');
 
   const standBy = oneReader();
@@ -98,7 +106,7 @@ export async function prepareHouse() {
     };
     return resources.use('runtime', await startRuntime(dependencies, config));
   };
-  return { databaseUrl, catalog, boot, published, bus: client, resources, ...callers(client) };
+  return { databaseUrl, catalog, accounts, boot, published, bus: client, resources, ...callers(client) };
 }
 
 /** Looks each handler up when it is called, so that a test may replace it. */

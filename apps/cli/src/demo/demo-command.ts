@@ -1,4 +1,4 @@
-import type { AiModelRecord } from '@orrery/contracts';
+import { type AiModelRecord, MAX_LIMIT } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
@@ -27,7 +27,7 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
 }
 
 async function defaultModel(server: Server): Promise<AiModelRecord> {
-  const { data } = await askOrFail(server, 'GET', '/ai-models');
+  const { data } = await askOrFail(server, 'GET', `/ai-models?limit=${MAX_LIMIT}`);
   const found = (data as AiModelRecord[]).find(({ isDefault }) => isDefault);
   if (found !== undefined) return found;
   throw new StartupError(

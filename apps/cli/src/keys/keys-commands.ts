@@ -4,6 +4,7 @@ import type { CommandContext } from '../command-context.js';
 import type { OperationRequest } from '../operations/fill-request.js';
 import { operationNamed, performOperation } from '../operations/perform-operation.js';
 import { type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
+import { signForKey } from './sign-for-key.js';
 
 interface KeyOptions extends ServerOptions {
   readonly account?: number;
@@ -13,6 +14,7 @@ interface KeyOptions extends ServerOptions {
 interface CreateOptions extends KeyOptions {
   readonly name: string;
   readonly own?: true;
+  readonly wallet?: string;
   readonly scopes: Scope[];
   readonly expiresAt?: string;
 }
@@ -33,7 +35,7 @@ export function addKeysCommands(program: Command, context: CommandContext): void
   const create = keys
     .command('create')
     .description(
-      'create a key, which is shown only now: with --own of your account, else as the operator of a new account',
+      'create a key, which is shown only now: with --own of your account, with --wallet of that of a wallet, else as the operator of a new account',
     )
     .option(
       '--own',
@@ -42,14 +44,21 @@ export function addKeysCommands(program: Command, context: CommandContext): void
     .option('--name <name>', 'what the key is for', 'operator')
     .option('--account <id>', 'as the operator: its owner; without it a new account is created', accountId)
     .option('--scopes <list>', 'separated by commas', scopeList, [...ALL_SCOPES])
-    .option('--expires-at <time>', 'with --own: when it ends, such as 2027-01-01T00:00:00Z');
+    .option(
+      '--wallet <file>',
+      'signed by a wallet, which gets an account with its first signature where sign-up is open',
+    )
+    .option(
+      '--expires-at <time>',
+      'with --own or --wallet: when it ends, such as 2027-01-01T00:00:00Z; with --own by default with the key of --key',
+    );
   withServerOptions(create)
     .option('--json', 'with --own: print the data as JSON')
-    .action(async (options: CreateOptions) =>
-      options.own === true
-        ? createOwn(options, context)
-        : (await inDatabase()).createKeyRow(options, context),
-    );
+    .action(async (options: CreateOptions) => {
+      if (options.wallet !== undefined) await signForKey({ ...options, wallet: options.wallet }, context);
+      else if (options.own === true) await createOwn(options, context);
+      else await (await inDatabase()).createKeyRow(options, context);
+    });
   const list = keys.command('list').description('list keys').option('--account <id>', ACCOUNT, accountId);
   withServerOptions(list)
     .option('--json', 'of --key: print the data as JSON')
@@ -60,7 +69,7 @@ export function addKeysCommands(program: Command, context: CommandContext): void
     );
   const revoke = keys
     .command('revoke')
-    .description('revoke a key, everywhere within a second')
+    .description('revoke a key and those that it made, everywhere within a second')
     .argument('<keyId>', 'the id of the key, as `list` shows it')
     .option('--account <id>', ACCOUNT, accountId);
   withServerOptions(revoke)

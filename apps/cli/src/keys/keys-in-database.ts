@@ -34,17 +34,17 @@ export function listKeyRows(account: number, { env, write }: CommandContext): Pr
   return withAccounts(env, async (db) => {
     await requireAccount(db, account);
     const { data } = await listKeys(db, account, { page: 1, limit: 100 });
-    write(formatRows(data, ['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt']));
+    write(formatRows(data, ['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt', 'madeBy']));
   });
 }
 
 export function revokeKeyRow(account: number, keyId: string, { env, write }: CommandContext): Promise<void> {
   return withAccounts(env, async (db) => {
-    if (!(await revokeKey(db, account, keyId))) {
+    const revoked = await revokeKey(db, account, keyId);
+    if (revoked.length === 0)
       throw new StartupError(
         `Account ${account} has no key ${keyId}. \`orrery keys list --account ${account}\` shows its keys.`,
       );
-    }
-    write(`revoked ${keyId}`);
+    for (const id of revoked) write(`revoked ${id}`);
   });
 }

@@ -53,7 +53,7 @@ export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   'occurrences.list': ['id', 'kind', 'dueAt', 'status', 'reason', 'outcome', 'seq', 'error.code'],
   'chains.list': ['name', 'caip2', 'family', 'status'],
   'pushes.list': ['historyId', 'seq', 'chain', 'number', 'status', 'block', 'transaction', 'error.code'],
-  'keys.list': ['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt'],
+  'keys.list': ['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt', 'madeBy'],
 };
 
 /** @param rows what is shown, which says which attributes there are */

@@ -9,6 +9,7 @@ export type Event = Records['Event'];
 export type EventVersion = Records['EventVersion'];
 export type Deployment = Records['Deployment'];
 export type Key = Records['Key'];
+export type Me = Records['Me'];
 
 /** A deployment as a page's address names it: by ids or addresses. */
 export interface DeploymentRef {

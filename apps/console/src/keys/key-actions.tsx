@@ -7,11 +7,13 @@ export interface KeyActionsProps {
   record: Key;
   /** It is the key of this session, which goes on with the new one, or ends. */
   isOwn: boolean;
+  /** It made other keys, which end with it. */
+  hasMade: boolean;
   /** Shows the token of the key that took its place. */
   onToken: (token: string) => void;
 }
 
-export function KeyActions({ record: { id, name }, isOwn, onToken }: KeyActionsProps) {
+export function KeyActions({ record: { id, name }, isOwn, hasMade, onToken }: KeyActionsProps) {
   const session = useSession();
   const keys = [['keys'], ['me']];
   const rotate = useChange(async (orrery) => {
@@ -44,6 +46,7 @@ export function KeyActions({ record: { id, name }, isOwn, onToken }: KeyActionsP
         {isOwn
           ? 'You are signed in with this key: the session ends with it.'
           : 'Whatever uses it is refused within a second.'}
+        {hasMade && ' The keys that it made end with it.'}
       </Confirm>
     </span>
   );

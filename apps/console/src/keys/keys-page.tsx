@@ -25,13 +25,13 @@ export function KeysPage() {
           ? `Of the account ${me.account.name} (${me.account.id}). A key is shown once, when it is created.`
           : 'A key is shown once, when it is created.'
       }
-      actions={<NewKey own={me?.key.scopes ?? []} onToken={setToken} />}
+      actions={<NewKey me={me} onToken={setToken} />}
     >
       <Await query={keys} what="the keys">
         {({ data }) => (
           <Table
             label="API keys"
-            columns={columnsOf(me?.key.id, setToken)}
+            columns={columnsOf(data, me?.key.id, setToken)}
             rows={data}
             rowKey={({ id }) => id}
           />
@@ -43,16 +43,25 @@ export function KeysPage() {
 }
 
 /** `own`: the key that this page itself uses. */
-const columnsOf = (own: string | undefined, onToken: (token: string) => void): readonly Column<Key>[] => [
+const columnsOf = (
+  keys: readonly Key[],
+  own: string | undefined,
+  onToken: (token: string) => void,
+): readonly Column<Key>[] => [
   {
     key: 'name',
     header: 'Name',
-    cell: ({ name, id }) => (
+    cell: ({ name, id, madeBy }) => (
       <>
         <span className="flex flex-wrap items-center gap-1.5 font-medium">
           {name} {id === own && <Badge tone="accent">this session</Badge>}
         </span>
         <code className="font-mono text-xs text-muted">{id}</code>
+        {madeBy !== null && (
+          <span className="block text-xs text-muted">
+            made by {keys.find((one) => one.id === madeBy)?.name ?? madeBy}
+          </span>
+        )}
       </>
     ),
   },
@@ -82,6 +91,13 @@ const columnsOf = (own: string | undefined, onToken: (token: string) => void): r
   {
     key: 'actions',
     header: <span className="sr-only">Actions</span>,
-    cell: (key) => <KeyActions record={key} isOwn={key.id === own} onToken={onToken} />,
+    cell: (key) => (
+      <KeyActions
+        record={key}
+        isOwn={key.id === own}
+        hasMade={keys.some(({ madeBy }) => madeBy === key.id)}
+        onToken={onToken}
+      />
+    ),
   },
 ];

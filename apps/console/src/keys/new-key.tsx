@@ -1,6 +1,9 @@
 import type { components } from '@orrery/sdk';
 import { useState } from 'react';
+import type { Me } from '../api/records.js';
 import { useChange } from '../api/use-change.js';
+import { signForKey } from '../session/sign-in.js';
+import { type BrowserWallet, useWallets } from '../session/wallets.js';
 import { Button } from '../ui/button.js';
 import { Actions } from '../ui/dialog.js';
 import { ErrorNote, problemAt } from '../ui/error-note.js';
@@ -8,6 +11,7 @@ import { CheckField, SelectField, TextField } from '../ui/field.js';
 import { fieldsOf } from '../ui/field-labels.js';
 import { Form } from '../ui/form.js';
 import { FormDialog } from '../ui/form-dialog.js';
+import { endOf, type Life, livesFor, outlives } from './key-lives.js';
 
 type KeyBody = components['schemas']['CreateKey'];
 type Scope = KeyBody['scopes'][number];
@@ -18,23 +22,28 @@ const SCOPES: readonly (readonly [Scope, string])[] = [
   ['execute', 'executes events'],
   ['keys', 'makes and revokes keys'],
 ];
-const LIVES = [
-  ['', 'for ever'],
-  ['1', 'a day'],
-  ['30', '30 days'],
-  ['365', 'a year'],
-] as const;
-type Days = (typeof LIVES)[number][0];
+
+/** A key to make, and the wallet that signs for it where the key in use cannot make it. */
+interface Wanted {
+  body: KeyBody;
+  signer: BrowserWallet | undefined;
+}
 
 export interface NewKeyProps {
-  /** The scopes of the key in use. A key makes none that may do more. */
-  own: readonly Scope[];
+  /** Who the key in use is; undefined until that is known. A key makes none that may do more, or that is good for longer. */
+  me: Me | undefined;
   onToken: (token: string) => void;
 }
 
-export function NewKey({ own, onToken }: NewKeyProps) {
+export function NewKey({ me, onToken }: NewKeyProps) {
   const [isOpen, setOpen] = useState(false);
-  const create = useChange((orrery, body: KeyBody) => orrery.post('/api/keys', { body }), [['keys']]);
+  const create = useChange(
+    async (orrery, { body, signer }: Wanted) =>
+      signer === undefined
+        ? (await orrery.post('/api/keys', { body })).token
+        : await signForKey(signer, body, me?.account.wallet ?? ''),
+    [['keys']],
+  );
   const close = () => {
     setOpen(false);
     create.reset();
@@ -45,37 +54,46 @@ export function NewKey({ own, onToken }: NewKeyProps) {
   };
   return (
     <>
-      <Button look="primary" disabled={!own.includes('keys')} onClick={() => setOpen(true)}>
+      <Button look="primary" disabled={!me?.key.scopes.includes('keys')} onClick={() => setOpen(true)}>
         New key
       </Button>
       <FormDialog title="New API key" open={isOpen} onClose={close}>
-        <KeyForm
-          own={own}
-          pending={create.isPending}
-          error={create.error}
-          onSubmit={(body) => create.mutate(body, { onSuccess: (key) => created(key.token) })}
-          onCancel={close}
-        />
+        {me !== undefined && (
+          <KeyForm
+            me={me}
+            pending={create.isPending}
+            error={create.error}
+            onSubmit={(wanted) => create.mutate(wanted, { onSuccess: created })}
+            onCancel={close}
+          />
+        )}
       </FormDialog>
     </>
   );
 }
 
 interface KeyFormProps {
-  own: readonly Scope[];
+  me: Me;
   pending: boolean;
   error: unknown;
-  onSubmit: (body: KeyBody) => void;
+  onSubmit: (wanted: Wanted) => void;
   onCancel: () => void;
 }
 
-function KeyForm({ own, pending, error, onSubmit, onCancel }: KeyFormProps) {
+function KeyForm({ me, pending, error, onSubmit, onCancel }: KeyFormProps) {
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<readonly Scope[]>(['read']);
-  const [days, setDays] = useState<Days>('30');
+  const { scopes: own, expiresAt: end } = me.key;
+  const [life, setLife] = useState<Life>(end === null ? '30' : 'session');
+  const wallets = useWallets();
+  const [signedBy, setSignedBy] = useState('');
+  const signers = me.account.wallet === null ? [] : wallets;
+  const isSigned = outlives(life, end, Date.now());
   const submit = () => {
-    const expiresAt = days === '' ? {} : { expiresAt: inDays(Number(days)) };
-    onSubmit({ name: name.trim(), scopes: [...scopes], ...expiresAt });
+    const signer = signers.find(({ name: one }) => one === signedBy) ?? signers[0];
+    const expiresAt = endOf(life, Date.now());
+    const body = { name: name.trim(), scopes: [...scopes], ...(expiresAt !== undefined && { expiresAt }) };
+    onSubmit({ body, signer: isSigned ? signer : undefined });
   };
   const toggle = (scope: Scope) => (isOn: boolean) =>
     setScopes((now) => (isOn ? [...now, scope] : now.filter((one) => one !== scope)));
@@ -104,7 +122,21 @@ function KeyForm({ own, pending, error, onSubmit, onCancel }: KeyFormProps) {
           ))}
         </div>
       </fieldset>
-      <SelectField label="It is good" value={days} onChange={setDays} options={LIVES} />
+      <SelectField
+        label="It is good"
+        value={life}
+        onChange={setLife}
+        options={livesFor(end, signers.length > 0, Date.now())}
+        hint={lifeHint(end, isSigned)}
+      />
+      {isSigned && signers.length > 1 && (
+        <SelectField
+          label="Signed by"
+          value={signedBy}
+          onChange={setSignedBy}
+          options={signers.map((one) => [one.name, one.name] as const)}
+        />
+      )}
       <ErrorNote title="No key was made" error={error} {...FIELDS} />
       <Actions>
         <Button onClick={onCancel}>Cancel</Button>
@@ -118,5 +150,7 @@ function KeyForm({ own, pending, error, onSubmit, onCancel }: KeyFormProps) {
 
 const FIELDS = fieldsOf({ '/name': 'Name' });
 
-const DAY_MS = 86_400_000;
-const inDays = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
+function lifeHint(end: string | null, isSigned: boolean): string | undefined {
+  if (isSigned) return 'That is longer than this session: your wallet signs for it.';
+  return end === null ? undefined : 'It ends with the key of this session, also when you sign out.';
+}

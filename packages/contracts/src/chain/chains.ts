@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { wholePageQuery } from '../paging/pagination.js';
+import { pageQuery } from '../paging/pagination.js';
 import { listOperation } from '../rpc/operation.js';
 
 export const chainFamily = z
@@ -42,7 +42,7 @@ export const chainRpcs = {
     },
     access: { scope: 'read', relation: 'account' },
     errors: ['page_too_deep'],
-    query: wholePageQuery,
+    query: pageQuery,
     item: chainRecord,
   }),
 };

@@ -9,6 +9,13 @@ import { listOperation, operation } from '../rpc/operation.js';
 const NAME = 'What it is for, for people.';
 const SCOPES = 'What it may do.';
 
+/** Scopes of a new key. */
+export const keyScopes = z
+  .array(scope)
+  .min(1)
+  .max(4)
+  .refine((scopes) => new Set(scopes).size === scopes.length, 'Each scope may appear only once.');
+
 export const keyRecord = z
   .strictObject({
     id: z.string().describe('Id of the key: the first 12 characters of its token after `orrery_`.'),
@@ -19,6 +26,12 @@ export const keyRecord = z
     lastUsedAt: timestamp
       .nullable()
       .describe('When it was last used, up to ten seconds behind. Null: never.'),
+    madeBy: z
+      .string()
+      .nullable()
+      .describe(
+        'Id of the key that made it: revoking that one revokes it too. Null: a sign-in, a signature or the operator made it.',
+      ),
   })
   .meta({ id: 'Key', description: 'An API key, without its secret.' });
 export type KeyRecord = z.infer<typeof keyRecord>;
@@ -58,16 +71,13 @@ export const keyRpcs = {
     body: z
       .strictObject({
         name: name.describe(NAME),
-        scopes: z
-          .array(scope)
-          .min(1)
-          .max(4)
-          .refine((scopes) => new Set(scopes).size === scopes.length, 'Each scope may appear only once.')
-          .describe(`${SCOPES} A key has no scope that the key of the request lacks.`),
+        scopes: keyScopes.describe(`${SCOPES} A key has no scope that the key of the request lacks.`),
         expiresAt: z.iso
           .datetime({ offset: true })
           .optional()
-          .describe('When it ends, by RFC 3339. Absent: never.'),
+          .describe(
+            'When it ends, by RFC 3339: not after the key of the request. Absent: with the key of the request.',
+          ),
       })
       .meta({ id: 'CreateKey', description: 'A new key.' }),
     data: createdKey,
@@ -87,7 +97,7 @@ export const keyRpcs = {
     query: z.strictObject({
       graceSeconds: z
         .string()
-        .regex(/^\d{1,5}$/, 'A whole number of seconds is required.')
+        .regex(/^(0|[1-9]\d{0,4})$/, 'A whole number of seconds is required, without leading zeros.')
         .transform(Number)
         .pipe(z.int().min(0).max(86_400))
         .optional()
@@ -96,7 +106,13 @@ export const keyRpcs = {
     data: createdKey,
   }),
   'keys.revoke': operation({
-    http: { method: 'DELETE', path: '/api/keys/:id', status: 200, tag, summary: 'Revoke a key' },
+    http: {
+      method: 'DELETE',
+      path: '/api/keys/:id',
+      status: 200,
+      tag,
+      summary: 'Revoke a key and the keys that it made',
+    },
     access,
     errors: ['key_not_found'],
     params: keyParams,

@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { timestamp } from '../records/text.js';
+import { name, timestamp } from '../records/text.js';
+import { scope } from '../rpc/call-context.js';
 import { operation } from '../rpc/operation.js';
 import { accountRecord } from './accounts.js';
+import { keyScopes } from './keys.js';
 
 /** Base58 of an ed25519 public key; whether it is one is checked with the signature. */
 export const walletAddress = z
@@ -20,9 +22,12 @@ const tag = 'Sign-in';
 
 const signedIn = z
   .strictObject({
-    token: z.string().describe('The token of 68 characters, with all scopes; it cannot be shown again.'),
+    token: z.string().describe('The token of 68 characters; it cannot be shown again.'),
     keyId: z.string().describe('Id of its key.'),
-    expiresAt: timestamp.describe('When it ends: after 24 hours.'),
+    scopes: z.array(scope).max(4).describe('What it may do: all, or what a wallet has signed for.'),
+    expiresAt: timestamp
+      .nullable()
+      .describe('When it ends: after 24 hours, or when a wallet has signed for. Null: never.'),
     account: accountRecord.describe(
       'The account that is signed in; that of a wallet is made at its first sign-in.',
     ),
@@ -35,16 +40,41 @@ export const signInRpcs = {
     http: {
       method: 'POST',
       path: '/auth/challenge',
-      bodyBytes: () => 1024,
+      bodyBytes: () => 4 * 1024,
       status: 200,
       tag,
-      summary: 'Create a challenge for a wallet to sign',
+      summary: 'Create a challenge for a wallet to sign, for a sign-in or for a key',
     },
     access,
     errors: ['sign_up_closed'],
     body: z
-      .strictObject({ wallet: walletAddress.describe('The wallet that will sign.') })
-      .meta({ id: 'ChallengeRequest', description: 'Who wants to sign in.' }),
+      .strictObject({
+        wallet: walletAddress.describe('The wallet that will sign.'),
+        purpose: z
+          .enum(['sign-in', 'key'])
+          .optional()
+          .describe(
+            'What the signature is for. `sign-in`, the default: a token with all scopes for 24 hours. `key`: a key as `name`, `scopes` and `expiresAt` say.',
+          ),
+        name: name.optional().describe('Of a key: what it is for, for people. Absent: `wallet key`.'),
+        scopes: keyScopes.optional().describe('Of a key, required: what it may do.'),
+        expiresAt: z.iso
+          .datetime({ offset: true })
+          .optional()
+          .describe('Of a key: when it ends, by RFC 3339. Absent: never.'),
+      })
+      .superRefine(({ purpose, ...key }, context) => {
+        if (purpose === 'key' && key.scopes === undefined)
+          context.addIssue({ code: 'custom', path: ['scopes'], message: 'A key needs scopes.' });
+        for (const member of ['name', 'scopes', 'expiresAt'] as const)
+          if (purpose !== 'key' && key[member] !== undefined)
+            context.addIssue({
+              code: 'custom',
+              path: [member],
+              message: 'Only a challenge with "purpose": "key" takes it.',
+            });
+      })
+      .meta({ id: 'ChallengeRequest', description: 'Who wants to sign in, or to sign for a key.' }),
     data: z
       .strictObject({
         message: z.string().describe('The text to sign, by CAIP-122. It is good for one use.'),
@@ -59,10 +89,10 @@ export const signInRpcs = {
       bodyBytes: () => 4 * 1024,
       status: 200,
       tag,
-      summary: 'Exchange a signed challenge for a token that is valid for 24 hours',
+      summary: 'Exchange a signed challenge for a token',
     },
     access,
-    errors: ['sign_up_closed', 'invalid_signature', 'message_expired', 'forbidden'],
+    errors: ['sign_up_closed', 'invalid_signature', 'message_expired', 'forbidden', 'limit_reached'],
     body: z
       .strictObject({
         wallet: walletAddress.describe('The wallet that has signed.'),

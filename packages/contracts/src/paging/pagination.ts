@@ -7,23 +7,21 @@ export const MAX_DEPTH = 100_000;
 
 const wholeNumber = (fallback: number, max: number) =>
   z
-    .union([z.int(), z.string().regex(/^\d{1,9}$/, 'A whole number is required.')])
+    .union([
+      z.int(),
+      z.string().regex(/^[1-9]\d{0,8}$/, 'A whole number from 1 is required, without leading zeros.'),
+    ])
     .transform(Number)
     .pipe(z.int().min(1).max(max))
     .default(fallback);
 
-const pageOf = (defaultLimit: number) =>
-  z.strictObject({
-    page: wholeNumber(1, 1_000_000_000).describe(
-      'Which page, from 1. The product of `page` and `limit` may be at most 100,000.',
-    ),
-    limit: wholeNumber(defaultLimit, MAX_LIMIT).describe('How many items a page has at most.'),
-  });
-
 /** Query parameters of every list: `page` from 1, `limit` 1–100 (default 20). Out of bounds is refused, not clamped. */
-export const pageQuery = pageOf(20);
-/** Of a list that is short and wanted whole: the largest page where the caller names no `limit`. */
-export const wholePageQuery = pageOf(MAX_LIMIT);
+export const pageQuery = z.strictObject({
+  page: wholeNumber(1, 1_000_000_000).describe(
+    'Which page, from 1. The product of `page` and `limit` may be at most 100,000.',
+  ),
+  limit: wholeNumber(20, MAX_LIMIT).describe('How many items a page has at most.'),
+});
 export type PageQuery = z.output<typeof pageQuery>;
 
 export const pagination = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { wholePageQuery } from '../paging/pagination.js';
+import { pageQuery } from '../paging/pagination.js';
 import { listOperation } from '../rpc/operation.js';
 
 export const aiModelId = z.string().min(1).max(255).describe('Id of an AI model.');
@@ -28,7 +28,7 @@ export const aiModelRpcs = {
     },
     access: { scope: 'read', relation: 'account' },
     errors: ['page_too_deep'],
-    query: wholePageQuery,
+    query: pageQuery,
     item: aiModelRecord,
   }),
 };

@@ -36,7 +36,10 @@ export const MAX_VERIFIED = 100_000;
 
 const wholeNumber = (max: number) =>
   z
-    .union([z.int(), z.string().regex(/^\d{1,15}$/, 'A whole number is required.')])
+    .union([
+      z.int(),
+      z.string().regex(/^(0|[1-9]\d{0,14})$/, 'A whole number is required, without leading zeros.'),
+    ])
     .transform(Number)
     .pipe(z.int().min(1).max(max));
 const seq = wholeNumber(Number.MAX_SAFE_INTEGER);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageQuery, wholePageQuery } from '../paging/pagination.js';
+import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
 import { recordId } from '../records/record-fields.js';
 import { name, storedName, timestamp } from '../records/text.js';
@@ -101,7 +101,7 @@ export const scheduleRpcs = {
     access: { scope: 'read', relation: 'visible' },
     errors: ['deployment_not_found', 'page_too_deep'],
     params: deploymentPath,
-    query: wholePageQuery,
+    query: pageQuery,
     item: scheduleRecord,
   }),
   /** Also of an event that is no longer bound. */

@@ -14,6 +14,15 @@ export async function refuseOverQuota(trx: Trx, accountId: number, worlds: numbe
     throw new ServiceError('quota_exceeded', `The account may have at most ${allowed} worlds.`);
 }
 
+export async function isKnown(db: Db, accountId: number): Promise<boolean> {
+  const known = await db
+    .selectFrom('account_quotas')
+    .select('account_id')
+    .where('account_id', '=', accountId)
+    .executeTakeFirst();
+  return known !== undefined;
+}
+
 /** Stores an account's quota unless a newer one is stored. */
 export async function rememberQuota(db: Db, { accountId, quotas, revision }: AccountState): Promise<void> {
   await sql`

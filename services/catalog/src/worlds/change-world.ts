@@ -1,4 +1,4 @@
-import type { Caller, CreateWorldBody } from '@orrery/contracts';
+import type { Caller, Cancellation, CreateWorldBody } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { Announce } from '../changes/announce-change.js';
 import { claimantsInWorld } from '../claims/claim-store.js';
@@ -15,6 +15,8 @@ export interface WorldDependencies {
   readonly db: Db;
   readonly clock: Clock;
   readonly announce: Announce;
+  /** Asks the gateway for an account's quota and stores it. */
+  readonly learnQuota: (accountId: number, signal?: Cancellation) => Promise<void>;
 }
 
 /** @throws ServiceError `quota_exceeded` when the account may have no more worlds. */

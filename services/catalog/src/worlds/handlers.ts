@@ -9,6 +9,7 @@ import {
 import { transaction } from '@orrery/database';
 import { createOnce } from '../changes/create-once.js';
 import { nowOf } from '../database/db.js';
+import { isKnown } from '../quotas/quota-store.js';
 import type { WorldDependencies } from './change-world.js';
 import { createWorld, removeWorld, setPublic } from './change-world.js';
 import { ownWorld, visibleWorld } from './world-access.js';
@@ -45,11 +46,14 @@ export function worldHandlers(context: WorldDependencies): Handlers<typeof world
       return { data, pagination: paginationOf(query, mineOnly ? totals.own : totals.visible) };
     },
 
-    'worlds.create': (request, call) =>
-      createOnce(context, worldRpcs['worlds.create'], request, call, async (trx) => {
-        const world = await createWorld(context, trx, requireAccount(call.caller), request.body);
+    'worlds.create': async (request, call) => {
+      const account = requireAccount(call.caller);
+      if (!(await isKnown(db, account))) await context.learnQuota(account, call.signal);
+      return await createOnce(context, worldRpcs['worlds.create'], request, call, async (trx) => {
+        const world = await createWorld(context, trx, account, request.body);
         return { data: toWorldRecord(world, call.caller) };
-      }),
+      });
+    },
 
     'worlds.get': async ({ params }, { caller }) => ({
       data: toWorldRecord(await visibleWorld(db, params.idOrAddress, caller), caller),

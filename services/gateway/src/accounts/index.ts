@@ -5,6 +5,6 @@ export * from './account-store.js';
 export { setAccountDisabled, setAccountQuotas } from './change-account.js';
 export { ALL_SCOPES, createAccountWithKey, createKey, type NewKey } from './create-key.js';
 export { listKeys } from './key-handlers.js';
-export { revokeKeyRow as revokeKey } from './key-store.js';
 export { parseToken, TOKEN_PATTERN } from './key-token.js';
 export { accountOfToken } from './key-verifier.js';
+export { revokeKey } from './revoke-key.js';

@@ -5,10 +5,11 @@ import type { Kysely } from 'kysely';
 import type { GatewaySchema } from '../database/schema.js';
 import type { GatewayCall, IdentityHandlers, Principal } from '../operations/operation.js';
 import { accountRecordOf, findAccount } from './account-store.js';
-import { createKey } from './create-key.js';
-import { expiryOf, refuseWiderScopes } from './key-rules.js';
-import { countKeys, keyRecordOf, listKeyRows, revokeKeyRow } from './key-store.js';
+import { createKeyBy } from './create-key.js';
+import { expiryOf } from './key-rules.js';
+import { countKeys, keyRecordOf, listKeyRows } from './key-store.js';
 import type { KeyVerifier } from './key-verifier.js';
+import { revokeKey } from './revoke-key.js';
 import { rotateKey } from './rotate-key.js';
 
 export interface KeyContext {
@@ -26,22 +27,20 @@ export const keyHandlers = (context: KeyContext): KeyHandlers => ({
   'accounts.me': async (_request, call) => ({ data: await whoIs(context, ownerOf(call)) }),
   'keys.list': (request, call) => listKeys(context.db, ownerOf(call).accountId, request.query),
   'keys.create': async ({ body }, call) => {
-    const principal = ownerOf(call);
-    refuseWiderScopes(principal, body.scopes);
     const expiresAt = expiryOf(body.expiresAt, context.clock.now());
     const { name, scopes } = body;
-    return { data: await createKey(context.db, principal.accountId, { name, scopes, expiresAt }) };
+    return { data: await createKeyBy(context.db, ownerOf(call), { name, scopes, expiresAt }) };
   },
   'keys.rotate': async ({ params, query }, call) => {
     const rotation = { keyId: params.id, graceSeconds: query.graceSeconds ?? 0 };
     const data = await rotateKey(context.db, ownerOf(call), rotation);
-    await forgetEverywhere(context, params.id);
+    await forgetEverywhere(context, [params.id]);
     return { data };
   },
   'keys.revoke': async ({ params }, call) => {
-    const revoked = await revokeKeyRow(context.db, ownerOf(call).accountId, params.id);
-    if (!revoked) throw new ServiceError('key_not_found');
-    await forgetEverywhere(context, params.id);
+    const revoked = await revokeKey(context.db, ownerOf(call).accountId, params.id);
+    if (revoked.length === 0) throw new ServiceError('key_not_found');
+    await forgetEverywhere(context, revoked);
     return { data: { deleted: true } };
   },
 });
@@ -75,10 +74,10 @@ async function whoIs({ db }: KeyContext, principal: Principal) {
 }
 
 /** The revocation is committed; a broadcast that fails costs the other gateways at most a second. */
-async function forgetEverywhere({ bus, keys, logger }: KeyContext, keyId: string): Promise<void> {
-  keys.forget([keyId]);
+async function forgetEverywhere({ bus, keys, logger }: KeyContext, keyIds: string[]): Promise<void> {
+  keys.forget(keyIds);
   await bus
-    .broadcast(keysRevoked, { keyIds: [keyId] })
+    .broadcast(keysRevoked, { keyIds })
     .catch((error: unknown) =>
       logger.warn({ err: error }, 'key revocation broadcast failed; other gateways follow within a second'),
     );

@@ -22,6 +22,7 @@ export const keyRecordOf = (row: KeyRow): KeyRecord => ({
   createdAt: row.created_at.toISOString(),
   expiresAt: row.expires_at?.toISOString() ?? null,
   lastUsedAt: row.last_used_at?.toISOString() ?? null,
+  madeBy: row.made_by,
 });
 
 export const insertKey = (db: Kysely<GatewaySchema>, key: Insertable<KeysTable>): Promise<KeyRow> =>
@@ -45,27 +46,25 @@ export const listKeyRows = (
 ): Promise<KeyRow[]> =>
   page(keysOf(db, accountId).selectAll().orderBy('created_at').orderBy('id'), query).execute();
 
-export const findKeyForUpdate = (
+/** A key that is not revoked. */
+export const findKey = (
   db: Kysely<GatewaySchema>,
   accountId: number,
   keyId: string,
 ): Promise<KeyRow | undefined> =>
-  keysOf(db, accountId).selectAll().where('id', '=', keyId).forUpdate().executeTakeFirst();
+  keysOf(db, accountId).selectAll().where('id', '=', keyId).executeTakeFirst();
 
-/** Whether there was such a key to revoke. */
-export async function revokeKeyRow(
+/** Revokes this key alone: another one takes its place. */
+export async function revokeKeyRow(db: Kysely<GatewaySchema>, keyId: string): Promise<void> {
+  await db.updateTable('keys').set({ revoked_at: sql`now()` }).where('id', '=', keyId).execute();
+}
+
+/** From now on what one key made counts as made by another. */
+export async function giveMadeKeys(
   db: Kysely<GatewaySchema>,
-  accountId: number,
-  keyId: string,
-): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('keys')
-    .set({ revoked_at: sql`now()` })
-    .where('id', '=', keyId)
-    .where('account_id', '=', accountId)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  await db.updateTable('keys').set({ made_by: to }).where('made_by', '=', from).execute();
 }
 
 /** Lets a key expire in `seconds`, unless it does so before. */

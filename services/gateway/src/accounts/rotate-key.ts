@@ -3,9 +3,9 @@ import { transaction } from '@orrery/database';
 import type { Kysely } from 'kysely';
 import type { GatewaySchema } from '../database/schema.js';
 import type { Principal } from '../operations/operation.js';
-import { addKey } from './create-key.js';
-import { refuseWiderScopes } from './key-rules.js';
-import { expireKeyRow, findKeyForUpdate, revokeKeyRow } from './key-store.js';
+import { addKey, addKeyWithinLimit, lockMaker } from './create-key.js';
+import { refuseLongerLife, refuseWiderScopes } from './key-rules.js';
+import { expireKeyRow, findKey, giveMadeKeys, revokeKeyRow } from './key-store.js';
 
 export interface Rotation {
   keyId: string;
@@ -13,21 +13,32 @@ export interface Rotation {
   graceSeconds: number;
 }
 
-/** Replaces a key by a new one of the same name, scopes and expiry. @throws ServiceError `key_not_found`, `forbidden`. */
+/**
+ * Replaces a key by a new one of the same name, scopes and expiry, which takes over what the old one made. The key of the
+ * request makes the new one, since whoever holds it sees the token, unless it replaces itself.
+ *
+ * @throws ServiceError `key_not_found`, `forbidden`, `limit_reached` where the old key stays for a while.
+ */
 export const rotateKey = (
   db: Kysely<GatewaySchema>,
   principal: Principal,
   { keyId, graceSeconds }: Rotation,
 ): Promise<CreatedKey> =>
   transaction(db, async (trx) => {
-    const old = await findKeyForUpdate(trx, principal.accountId, keyId);
+    const { accountId } = principal;
+    const maker = await lockMaker(trx, principal);
+    const old = await findKey(trx, accountId, keyId);
     if (old === undefined) throw new ServiceError('key_not_found');
     refuseWiderScopes(principal, old.scopes);
+    refuseLongerLife(maker, old.expires_at);
     if (graceSeconds > 0) await expireKeyRow(trx, keyId, graceSeconds);
-    else await revokeKeyRow(trx, principal.accountId, keyId);
-    return await addKey(trx, principal.accountId, {
+    else await revokeKeyRow(trx, keyId);
+    const created = await (graceSeconds > 0 ? addKeyWithinLimit : addKey)(trx, accountId, {
       name: old.name,
       scopes: old.scopes,
       expiresAt: old.expires_at,
+      madeBy: maker.id === keyId ? old.made_by : maker.id,
     });
+    await giveMadeKeys(trx, { from: keyId, to: created.id });
+    return created;
   });

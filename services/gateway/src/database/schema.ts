@@ -29,6 +29,8 @@ export interface KeysTable {
   expires_at: Date | null;
   revoked_at: Date | null;
   last_used_at: Date | null;
+  /** Id of the key that made it; null where none did, or where it is older than this column. */
+  made_by: string | null;
 }
 
 export interface ChallengesTable {
@@ -36,6 +38,16 @@ export interface ChallengesTable {
   /** The whole text to be signed; its nonce makes it one of a kind. */
   message: string;
   expires_at: Date;
+  /** The key that is signed for; null for a sign-in. */
+  key: ColumnType<SignedKey | null, unknown, never>;
+}
+
+/** A key that a wallet signs for. */
+export interface SignedKey {
+  name: string;
+  scopes: Scope[];
+  /** RFC 3339; null for never. */
+  expiresAt: string | null;
 }
 
 export interface SignInCodesTable {

@@ -56,7 +56,12 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     message: `orrery:0x${'5a'.repeat(20)}:race-result:1763976600000`,
   },
   'cron.preview': { schedule: '0 9 * * *' },
-  'auth.challenge': { wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU' },
+  'auth.challenge': {
+    wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
+    purpose: 'key',
+    name: 'scoreboard',
+    scopes: ['read'],
+  },
   'auth.code': { code: 'n'.repeat(43) },
   'auth.token': {
     wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',

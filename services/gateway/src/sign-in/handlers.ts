@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { type CreatedKey, ServiceError } from '@orrery/contracts';
+import {
+  type AccountQuotas,
+  type CreatedKey,
+  type RequestOf,
+  ServiceError,
+  type signInRpcs,
+} from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
 import { type AccountRow, accountRecordOf } from '../accounts/account-store.js';
-import type { GatewaySchema } from '../database/schema.js';
+import { expiryOf } from '../accounts/key-rules.js';
+import type { GatewaySchema, SignedKey } from '../database/schema.js';
 import type { IdentityHandlers } from '../operations/operation.js';
 import { storeChallenge } from './challenge-store.js';
 import { exchangeSignInCode } from './sign-in-codes.js';
@@ -18,6 +25,8 @@ export interface SignInConfig {
   readonly isOpen: boolean;
   /** The public address of this service; part of the signed text. */
   readonly publicUrl: string;
+  /** What a new account may use up until the operator changes it. */
+  readonly quotas: AccountQuotas;
 }
 
 export interface SignInContext {
@@ -26,16 +35,18 @@ export interface SignInContext {
   signIn: SignInConfig;
 }
 
+type ChallengeRequest = RequestOf<(typeof signInRpcs)['auth.challenge']>['body'];
+
 type SignInHandlers = Pick<IdentityHandlers, Extract<keyof IdentityHandlers, `auth.${string}`>>;
 
 export const signInHandlers = (context: SignInContext): SignInHandlers => ({
   'auth.challenge': async ({ body }) => {
     refuseWhenClosed(context.signIn);
-    return { data: await challenge(context, body.wallet) };
+    return { data: await challenge(context, body) };
   },
   'auth.token': async ({ body }) => {
     refuseWhenClosed(context.signIn);
-    return { data: signedIn(await signInWallet(context.db, body, new Date(context.clock.now()))) };
+    return { data: signedIn(await signInWallet(context, body)) };
   },
   'auth.code': async ({ body }, { isFromHere }) => {
     if (isFromHere?.() !== true)
@@ -51,18 +62,29 @@ export const signInHandlers = (context: SignInContext): SignInHandlers => ({
 const signedIn = ({ account, key }: { account: AccountRow; key: CreatedKey }) => ({
   token: key.token,
   keyId: key.id,
-  expiresAt: key.expiresAt ?? '',
+  scopes: key.scopes,
+  expiresAt: key.expiresAt,
   account: accountRecordOf(account),
 });
 
-async function challenge({ db, clock, signIn }: SignInContext, wallet: string) {
+async function challenge({ db, clock, signIn }: SignInContext, { wallet, ...asked }: ChallengeRequest) {
+  const key = signedKeyOf(asked, clock.now());
   const issuedAt = new Date(clock.now());
   const expiresAt = new Date(issuedAt.getTime() + CHALLENGE_MS);
   const { host: domain, href: uri } = new URL(signIn.publicUrl);
   const nonce = randomBytes(16).toString('hex');
-  const message = signInText({ domain, uri, wallet, nonce, issuedAt, expiresAt });
-  await storeChallenge(db, { wallet, message, expires_at: expiresAt });
+  const message = signInText({ domain, uri, wallet, nonce, issuedAt, expiresAt, key });
+  await storeChallenge(db, { wallet, message, expiresAt, key });
   return { message, expiresAt: expiresAt.toISOString() };
+}
+
+/** The key that is asked for; null for a sign-in. @throws ServiceError `validation_failed` for an expiry that has passed. */
+function signedKeyOf(
+  { purpose, name = 'wallet key', scopes = [], expiresAt }: Omit<ChallengeRequest, 'wallet'>,
+  now: number,
+): SignedKey | null {
+  if (purpose !== 'key') return null;
+  return { name, scopes, expiresAt: expiryOf(expiresAt, now)?.toISOString() ?? null };
 }
 
 function refuseWhenClosed({ isOpen }: SignInConfig): void {

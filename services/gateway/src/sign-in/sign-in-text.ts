@@ -1,3 +1,5 @@
+import type { SignedKey } from '../database/schema.js';
+
 export interface SignInText {
   /** Host of this service as a browser shows it; from the configuration, never from a request's Host header. */
   domain: string;
@@ -6,15 +8,17 @@ export interface SignInText {
   nonce: string;
   issuedAt: Date;
   expiresAt: Date;
+  /** The key that is signed for; null for a sign-in. */
+  key: SignedKey | null;
 }
 
 /** The text that a wallet shows and signs: CAIP-122 in the form that Solana wallets know. */
-export const signInText = ({ domain, uri, wallet, nonce, issuedAt, expiresAt }: SignInText): string =>
+export const signInText = ({ domain, uri, wallet, nonce, issuedAt, expiresAt, key }: SignInText): string =>
   [
     `${domain} wants you to sign in with your Solana account:`,
     wallet,
     '',
-    'Sign in to Orrery. This costs nothing and moves nothing.',
+    `${statementOf(key)} This costs nothing and moves nothing.`,
     '',
     `URI: ${uri}`,
     'Version: 1',
@@ -22,3 +26,10 @@ export const signInText = ({ domain, uri, wallet, nonce, issuedAt, expiresAt }: 
     `Issued At: ${issuedAt.toISOString()}`,
     `Expiration Time: ${expiresAt.toISOString()}`,
   ].join('\n');
+
+/** One line, as CAIP-122 wants it: names have no control characters. */
+function statementOf(key: SignedKey | null): string {
+  if (key === null) return 'Sign in to Orrery.';
+  const end = key.expiresAt === null ? 'until it is revoked' : `until ${key.expiresAt}`;
+  return `Create the API key ${JSON.stringify(key.name)} for Orrery, with the scopes ${key.scopes.join(', ')}, good ${end}.`;
+}

@@ -23,6 +23,12 @@ export async function storeAccount(
   );
 }
 
+/** Whether news of the account has come. */
+export async function isKnown(db: Db, accountId: number): Promise<boolean> {
+  const { rows } = await sql`select from accounts where account_id = ${accountId}`.execute(db);
+  return rows.length > 0;
+}
+
 /**
  * In the transaction that creates a deployment: serializes the creations of an account with a quota by its row. The row
  * is written, not only locked, so a repeatable-read transaction fails after its wait instead of counting an old snapshot.

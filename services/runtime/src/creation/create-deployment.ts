@@ -20,8 +20,9 @@ import {
   toCallError,
   transaction,
 } from '@orrery/database';
+import { learnAccount } from '@orrery/service-host';
 import type { Clock } from '@orrery/service-kit';
-import { refuseOverQuota } from '../accounts/account-store.js';
+import { isKnown, refuseOverQuota, storeAccount } from '../accounts/account-store.js';
 import { type NewBinding, newBindings } from '../bindings/binding-rules.js';
 import { bindingWarnings } from '../bindings/binding-warnings.js';
 import type { CatalogClient } from '../catalog/catalog-client.js';
@@ -130,6 +131,12 @@ async function planDeployment(
   const ownerAccountId = accountOf(call.caller);
   if (ownerAccountId === undefined) throw new ServiceError('forbidden');
   refuseLargeBody(body, limits);
+  if (!(await isKnown(db, ownerAccountId)))
+    await learnAccount(
+      { service: 'runtime', bus, clock, store: (state) => storeAccount(db, state) },
+      ownerAccountId,
+      call.signal,
+    );
   refuseUnknownModel(models, body.aiModelId);
   refuseUnpriced(models, body.aiModelId ?? null, body.aiDailyBudgetUsd ?? null, '/aiDailyBudgetUsd');
   const address = newAddress();
