@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '@orrery/service-kit';
 import { describeWithNats } from '@orrery/testing';
 import { startNatsServer, type TestServer } from '@orrery/testing/servers';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { type Bus, connectBus } from '../src/index.js';
 import { collect } from './collected.js';
 import { inTime, logLines } from './harness.js';
@@ -79,6 +79,18 @@ function suite(): void {
     expect([...new Set(seen.items)]).toEqual([1, 2, 3]);
     expect(lines.filter((line) => line.includes('NATS is away'))).toHaveLength(4);
     stop.abort();
+  });
+
+  it('finds the server again when the clock was set back since the last attempt', async () => {
+    const { now } = Date;
+    const ahead = vi.spyOn(Date, 'now').mockImplementation(() => now() + 660_000);
+    onTestFinished(() => void ahead.mockRestore());
+    const client = await open();
+    ahead.mockRestore();
+    await nats.kill();
+    await vi.waitFor(async () => expect((await client.health()).ok).toBe(false));
+    nats = await startNatsServer({ storeDir: folder, port: nats.port });
+    await untilWell(client);
   });
 
   it('fails a call whose connection breaks, at once', async () => {

@@ -7,7 +7,8 @@ import {
   type Subscription,
 } from '@nats-io/transport-node';
 import { ServiceError } from '@orrery/contracts';
-import { type Logger, StartupError } from '@orrery/service-kit';
+import { type Logger, StartupError, systemClock } from '@orrery/service-kit';
+import { reconnectPause } from './reconnect-pause.js';
 import { inboxOf, subjectsUnder } from './subjects.js';
 
 /** A connection that reconnects by itself for as long as the process lives. */
@@ -122,7 +123,7 @@ async function dial(urls: string, service: string, inboxPrefix: string): Promise
       inboxPrefix,
       timeout: CONNECT_TIMEOUT_MS,
       maxReconnectAttempts: -1,
-      reconnectTimeWait: RECONNECT_WAIT_MS,
+      reconnectDelayHandler: reconnectPause(RECONNECT_WAIT_MS, systemClock.monotonic),
       pingInterval: PING_INTERVAL_MS,
       ignoreAuthErrorAbort: true,
       // Else the client captures a stack trace for each request, which halves what it carries.
