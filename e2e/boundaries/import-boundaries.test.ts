@@ -48,6 +48,8 @@ const ONLY_IN: Record<string, readonly string[]> = {
 const codeOf = (file: string): string =>
   readFileSync(join(ROOT, file), 'utf8').replace(/^\s*(\*|\/\*|\/\/).*$/gm, '');
 
+const NFC = 'packages/contracts/src/records/nfc.ts';
+
 /** Tools for tests and measurements read the environment and the database as they like. */
 const isProduct = (file: string): boolean => !/^(e2e|bench|packages\/testing)\//.test(file);
 const isTest = ({ file }: Import): boolean => file.endsWith('.test.ts');
@@ -66,6 +68,13 @@ describe('import boundaries', () => {
       if (ours === undefined || (isTest(one) && ours === 'testing')) return false;
       return !MAY_IMPORT[one.folder]?.includes(ours);
     });
+    expect(wrong).toEqual([]);
+  });
+
+  it('normalizes texts in one place, which bounds what that costs', () => {
+    const wrong = sources.filter(
+      (file) => !/\.test\.ts$/.test(file) && file !== NFC && /\.normalize\(/.test(codeOf(file)),
+    );
     expect(wrong).toEqual([]);
   });
 

@@ -38,6 +38,7 @@ export * from './limits/content-limits.js';
 export * from './limits/limits.js';
 export * from './paging/pagination.js';
 export * from './records/idempotency-key.js';
+export * from './records/nfc.js';
 export * from './records/text.js';
 export * from './rpc/call-context.js';
 export * from './rpc/message.js';

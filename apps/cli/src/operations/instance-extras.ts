@@ -1,4 +1,4 @@
-import { didYouMean } from '@orrery/contracts';
+import { didYouMean, toNfc } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { Option } from 'commander';
 import type { Server } from '../server/find-server.js';
@@ -72,7 +72,7 @@ async function merged(
       'The whole state replaces what is there: give it alone, or give what changes as key=value and --unset.',
     );
   const set = Object.fromEntries(
-    Object.entries(readPairs(rest)).map(([name, value]) => [name.normalize('NFC'), value]),
+    Object.entries(readPairs(rest)).map(([name, value]) => [toNfc(name), value]),
   );
   const twice = removed.find((name) => name in set);
   if (twice !== undefined) throw new StartupError(`"${twice}" is set and removed: decide for one.`);
@@ -92,7 +92,7 @@ const namesIn = (given: unknown): string[] =>
     ? []
     : String(given)
         .split(',')
-        .map((name) => name.trim().normalize('NFC'));
+        .map((name) => toNfc(name.trim()));
 
 /** Instances whose keys are looked through for one that was meant. */
 const MAX_LOOKED_AT = 100;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isCleanText, isPollutingKey } from '../json/json-guard.js';
-import { name, toNfc } from '../records/text.js';
+import { toNfc } from '../records/nfc.js';
+import { name } from '../records/text.js';
 
 /** A name that is a path segment: URL libraries resolve `.` and `..`, so things of these names could not be reached. */
 export const segmentName = name.refine(

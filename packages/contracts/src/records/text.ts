@@ -3,15 +3,10 @@ import { isCleanText } from '../json/json-guard.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { cutText } from '../json/storable.js';
 import { MOST_CONTENT } from '../limits/content-limits.js';
+import { toNfc } from './nfc.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-
-/** From here on characters may have another form in NFC; below it (ASCII, Latin) none has. */
-const MAY_CHANGE = /[^ -\u02ff]/;
-
-/** A text in Unicode normal form NFC: the form in which names are stored and compared. */
-export const toNfc = (text: string): string => (MAY_CHANGE.test(text) ? text.normalize('NFC') : text);
 
 /**
  * An object with its own keys (not those inside its values) in NFC: the same one where they are. Undefined where two
@@ -19,12 +14,19 @@ export const toNfc = (text: string): string => (MAY_CHANGE.test(text) ? text.nor
  */
 export function withNfcKeys(object: JsonObject): JsonObject | undefined {
   const keys = Object.keys(object);
-  if (!keys.some((key) => toNfc(key) !== key)) return object;
-  const entries = new Map<string, JsonValue>(keys.map((key) => [toNfc(key), object[key] ?? null]));
+  const named = keys.map(toNfc);
+  if (named.every((name, at) => name === keys[at])) return object;
+  const entries = new Map<string, JsonValue>(keys.map((key, at) => [named[at] ?? key, object[key] ?? null]));
   return entries.size === keys.length ? Object.fromEntries(entries) : undefined;
 }
 
-const NAME_BOUNDS = { minLength: 1, maxLength: 255 };
+const MOST_CHARACTERS = 255;
+const NAME_BOUNDS = { minLength: 1, maxLength: MOST_CHARACTERS };
+
+/** Characters are code points, of which each has at most two UTF-16 units. */
+const fitsName = (text: string): boolean =>
+  text.length <= MOST_CHARACTERS ||
+  (text.length <= 2 * MOST_CHARACTERS && [...text].length <= MOST_CHARACTERS);
 
 /** A name: 1–255 characters after NFC, no control characters, no space at either end. */
 export const name = z
@@ -34,10 +36,7 @@ export const name = z
     z
       .string()
       .min(1)
-      .refine(
-        (text) => text.length <= 255 || [...text].length <= 255,
-        'A name may have at most 255 characters.',
-      )
+      .refine(fitsName, { error: 'A name may have at most 255 characters.', abort: true })
       .refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.')
       .refine((text) => !CONTROL.test(text), 'Control characters are not allowed.')
       .refine((text) => text.trim() === text, { error: ({ input }) => spaceAround(String(input)) }),
@@ -52,6 +51,12 @@ export const name = z
 
 /** A name as it is stored: in answers. */
 export const storedName = z.string().meta(NAME_BOUNDS);
+
+/** A name by which something is looked up: in the form in which it is stored. What can be no name is not found. */
+export const soughtName = z.string().transform(toNfc).meta(NAME_BOUNDS);
+
+/** The same where it is optional: an empty one is refused. */
+export const soughtNameInQuery = z.string().min(1).transform(toNfc).meta({ maxLength: MOST_CHARACTERS });
 
 /** Where a name has the space that it may not have. */
 export function spaceAround(text: string): string {

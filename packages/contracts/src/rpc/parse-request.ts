@@ -45,14 +45,19 @@ function placed(pointer: string): string {
 
 /** `schema`: what the value was parsed with, for suggestions. */
 export const problemsOf = (error: z.ZodError, schema?: z.ZodType): FieldProblem[] =>
-  error.issues.flatMap((issue) => issueProblems(issue, schema)).slice(0, MAX_PROBLEMS);
+  error.issues
+    .slice(0, MAX_PROBLEMS)
+    .flatMap((issue) => issueProblems(issue, schema))
+    .slice(0, MAX_PROBLEMS);
 
 function issueProblems(issue: z.core.$ZodIssue, schema: z.ZodType | undefined): FieldProblem[] {
   if (issue.code === 'unrecognized_keys') {
     const known = knownProperties(schema, issue.path);
-    return issue.keys.map((key) =>
-      fieldProblem(toPointer([...issue.path, key]), 'unknown_property', unknownProperty(key, known)),
-    );
+    return issue.keys
+      .slice(0, MAX_PROBLEMS)
+      .map((key) =>
+        fieldProblem(toPointer([...issue.path, key]), 'unknown_property', unknownProperty(key, known)),
+      );
   }
   // What a rule of ours refuses zod calls "custom", which says nothing to a caller.
   const code = issue.code === 'custom' ? 'invalid' : issue.code;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MOST_CONTENT } from '../limits/content-limits.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
 import { recordId, recordTimes } from '../records/record-fields.js';
-import { deleted, name, storedName } from '../records/text.js';
+import { deleted, name, soughtNameInQuery, storedName } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
 import { requestPath } from '../rpc/request-path.js';
 import { deploymentPath } from './deployment-path.js';
@@ -73,8 +73,6 @@ export const bindingRecord = z
   .meta({ id: 'EventBinding', description: 'Which version of an event a deployment executes.' });
 export type BindingRecord = z.infer<typeof bindingRecord>;
 
-const eventName = z.string().min(1).meta({ maxLength: 255 });
-
 const path = '/api/worlds/:worldAddress/deployments/:address/event-bindings';
 const tag = 'Event bindings';
 
@@ -99,7 +97,7 @@ export const bindingRpcs = {
     errors: ['deployment_not_found', 'event_binding_not_found'],
     params: deploymentPath,
     query: z.strictObject({
-      event: eventName
+      event: soughtNameInQuery
         .optional()
         .describe('Name of an event: only its binding is answered, in place of the list.'),
     }),
@@ -160,7 +158,7 @@ export const bindingRpcs = {
     access: { scope: 'write', relation: 'owner' },
     errors: ['deployment_not_found', 'event_binding_not_found', 'deployment_locked'],
     params: deploymentPath,
-    query: z.strictObject({ event: eventName.describe('Name of the event to unbind.') }),
+    query: z.strictObject({ event: soughtNameInQuery.describe('Name of the event to unbind.') }),
     data: deleted,
   }),
 };

@@ -6,7 +6,7 @@ import { namedBytes } from '../limits/content-limits.js';
 import { pageQuery } from '../paging/pagination.js';
 import { idempotentHeaders } from '../records/idempotency-key.js';
 import { recordTimes } from '../records/record-fields.js';
-import { deleted, name, storedName, withNfcKeys } from '../records/text.js';
+import { deleted, name, soughtName, soughtNameInQuery, storedName, withNfcKeys } from '../records/text.js';
 import { listOperation, operation } from '../rpc/operation.js';
 import { deploymentPath } from './deployment-path.js';
 
@@ -55,9 +55,9 @@ const one = `${all}/:instanceId`;
 const tag = 'Entity instances';
 const instancePath = z.strictObject({
   ...deploymentPath.shape,
-  instanceId: storedName.describe('Key of the instance, percent-encoded.'),
+  instanceId: soughtName.describe('Key of the instance, percent-encoded.'),
 });
-const schemaName = z.string().min(1).meta({ maxLength: 255 }).optional();
+const schemaName = soughtNameInQuery.optional();
 const whichSchema = z.strictObject({
   entitySchema: schemaName.describe(
     'Name of the entity schema. Needed where several schemas have an instance with this key: without it that is 409.',

@@ -31,7 +31,8 @@ export function findUnfitLiterals(template: JsonObject, schemas: SchemaAttribute
       schema === undefined || !isJsonObject(change)
         ? []
         : Object.entries(change).flatMap(([name, value]) => {
-            const attribute = schemas.get(schema)?.find((one) => one.name === toNfc(name));
+            const stored = toNfc(name);
+            const attribute = schemas.get(schema)?.find((one) => one.name === stored);
             return attribute ? unfit(attribute, value, childPointer(pointer, name), work) : [];
           }),
     )

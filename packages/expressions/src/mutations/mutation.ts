@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type JsonValue,
   MAX_PROBLEMS,
+  toNfc,
   withNfcKeys,
 } from '@orrery/contracts';
 
@@ -110,7 +111,7 @@ const refuse = (problems: FieldProblem[]): MutationResult => ({
   problems: problems.slice(0, MAX_PROBLEMS),
 });
 
-/** The two halves of `horse:HORSE_1`. */
+/** The two halves of `horse:HORSE_1`, in NFC as names are stored. */
 export interface ChangeKey {
   schema: string;
   instanceId: string;
@@ -120,7 +121,7 @@ export interface ChangeKey {
 export function splitChangeKey(key: string): ChangeKey | undefined {
   const colon = key.indexOf(':');
   if (colon < 1 || colon === key.length - 1) return undefined;
-  return { schema: key.slice(0, colon), instanceId: key.slice(colon + 1) };
+  return { schema: toNfc(key.slice(0, colon)), instanceId: toNfc(key.slice(colon + 1)) };
 }
 
 /** Operators on one attribute of a change in a direct template (docs/templates.md). */

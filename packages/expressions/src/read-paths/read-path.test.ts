@@ -39,6 +39,12 @@ it('goes through a bounded number of values, which several paths may share', () 
   expect(readPath(list, 'list.x').ok).toBe(true);
 });
 
+it('normalizes a bounded number of characters, which several paths may share', () => {
+  const marked = { list: Array.from({ length: 300 }, () => 'e\u0301'.repeat(500)) };
+  const work = pathWork();
+  expect([1, 2].map(() => readPath(marked, 'list', work).ok)).toEqual([true, false]);
+});
+
 it.each([
   ['race', input],
   ['entries.jockey', input],

@@ -4,6 +4,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  mayNeedNfc,
   toNfc,
 } from '@orrery/contracts';
 import { numberToText } from '../cel/values/cel-value.js';
@@ -14,7 +15,7 @@ export type PathResult = { ok: true; ids: string[] } | { ok: false; problem: Fie
 /** Ids that one path may select; the runtime reads at most 500 instances (docs/execution.md). */
 const MAX_IDS = 10_000;
 
-/** Values of the input that paths may still go through. */
+/** Values of the input that paths may still go through, and characters that they may normalize. */
 export interface PathWork {
   left: number;
 }
@@ -59,7 +60,7 @@ function select(value: JsonValue | undefined, at: number, search: Search): boole
   if (value === undefined || value === null) return true;
   if (Array.isArray(value)) return selectFromList(value, at, search);
   const step = search.steps[at];
-  if (step === undefined) return take(value, search.ids);
+  if (step === undefined) return take(value, search);
   if (!isJsonObject(value)) return true;
   return select(Object.hasOwn(value, step) ? value[step] : undefined, at + 1, search);
 }
@@ -70,8 +71,13 @@ function selectFromList(list: JsonValue[], at: number, search: Search): boolean 
   return list.every((element) => select(element, at, search));
 }
 
-function take(value: JsonValue, ids: string[]): boolean {
+/** To write a number out takes as long as going through so many values; a text is normalized character by character. */
+const NUMBER_WORK = 4;
+
+function take(value: JsonValue, { ids, work }: Search): boolean {
   if (ids.length >= MAX_IDS || (typeof value !== 'string' && typeof value !== 'number')) return false;
+  work.left -= typeof value === 'number' || !mayNeedNfc(value) ? NUMBER_WORK : value.length;
+  if (work.left < 0) throw new TooManyValues();
   ids.push(typeof value === 'number' ? numberToText(value) : toNfc(value));
   return true;
 }

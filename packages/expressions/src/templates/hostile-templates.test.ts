@@ -14,6 +14,9 @@ const input = {
   other: `${'a'.repeat(59_999)}b`,
   spaces: `${' '.repeat(60_000)}a`,
   emoji: '😀'.repeat(30_000),
+  marks: '\u0315'.repeat(1_000) + '\u0316'.repeat(1_000),
+  shortMarks: '\u0315\u0316'.repeat(100),
+  manyMarks: '\u0315'.repeat(30_000) + '\u0316'.repeat(30_000),
 };
 
 describe('an evaluation ends in time', () => {
@@ -41,6 +44,15 @@ describe('an evaluation ends in time', () => {
     'input.list.map(x, ["a", "b", "c"].join(input.text))',
     'input.list.map(x, timestamp("2024-01-01T00:00:00Z").getHours("America/New_York"))',
     'input.list.map(x, string(x) + input.text.reverse())',
+    'input.list.map(x, input.marks in input)',
+    'input.list.map(x, input.shortMarks in input)',
+    'input.list.map(x, input.manyMarks in input)',
+    'input.list.map(x, has(input[input.marks]))',
+    'input.list.exists(x, input[input.marks])',
+    'input.list.map(x, {(input.text + string(x)): x})',
+    'input.list.map(x, 1.7e308 % 3e-310)',
+    'input.list.map(x, "a".startsWith(input.text + string(x)))',
+    'input.list.exists(x, timestamp(0).getHours(input.text) == 1)',
   ])('%s', (expression) => {
     const compiled = compileTemplate(`{{ ${expression} }}`, { names: ['input'] });
     if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));

@@ -1,6 +1,7 @@
 import {
   type AttributeDefinition,
   type CreateEntitySchemaBody,
+  MOST_NAME_UNITS,
   type PageQuery,
   ServiceError,
   type UpdateEntitySchemaBody,
@@ -111,7 +112,8 @@ export async function deleteSchema(trx: Trx, id: number): Promise<void> {
 /**
  * Versions that use the schema, some of them: those that name it, locked ones that hold a copy of it, and those whose
  * template has it in a change key, which then begins with its name and a colon. Such keys are looked for here and not
- * linked like other names, because links belong to what a version's hash covers (docs/catalog.md).
+ * linked like other names, because links belong to what a version's hash covers (docs/catalog.md). PostgreSQL, too, takes
+ * the square of a text's length to normalize it, so what is longer than any name is left alone.
  */
 export async function versionsNaming(
   trx: Trx,
@@ -128,7 +130,10 @@ export async function versionsNaming(
         select from (
           select ${objectKeys(template)} as key
           union all select ${objectKeys(sql`(${template} -> 'stateChanges')`)}
-        ) as change where starts_with(normalize(key, NFC), ${`${name}:`})
+        ) as change where case
+          when strpos(key, ':') between 2 and ${MOST_NAME_UNITS}
+          then normalize(left(key, strpos(key, ':') - 1), NFC) = ${name}
+        end
       )
     ) order by e.id, v.version limit ${USERS_SOUGHT}`.execute(trx);
   return rows;

@@ -6,6 +6,7 @@ import {
   type ModeMap,
   type ReadEntity,
   ServiceError,
+  toNfc,
   type VersionBody,
 } from '@orrery/contracts';
 
@@ -53,7 +54,7 @@ function conflict(pointer: string, field: string): ServiceError {
   });
 }
 
-const withNameInNfc = (read: ReadEntity): ReadEntity => ({ ...read, schema: read.schema.normalize('NFC') });
+const withNameInNfc = (read: ReadEntity): ReadEntity => ({ ...read, schema: toNfc(read.schema) });
 
 type Modes = ModeMap | null | undefined;
 
@@ -61,7 +62,7 @@ function inNfc(modes: Modes, pointer: string): Modes {
   if (!modes) return modes;
   const named = new Map<string, ChangeMode>();
   for (const [name, mode] of Object.entries(modes)) {
-    const stored = name.normalize('NFC');
+    const stored = toNfc(name);
     if ((named.get(stored) ?? mode) !== mode) throw conflict(childPointer(pointer, name), stored);
     named.set(stored, mode);
   }

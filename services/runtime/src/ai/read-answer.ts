@@ -4,7 +4,6 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  toNfc,
   type VersionDefinition,
 } from '@orrery/contracts';
 import { type ChangeKey, isDeletion, parseMutation, splitChangeKey } from '@orrery/expressions';
@@ -128,8 +127,9 @@ function problemOf(mutation: JsonObject, context: ReadingContext): Reading | und
   }
   for (const [key, change] of Object.entries(parsed.mutation.stateChanges)) {
     if (isDeletion(change)) continue;
+    const name = splitChangeKey(key);
     const complaint = Object.entries(change).flatMap(
-      ([attribute, value]) => attributeProblem(key, attribute, value, context) ?? [],
+      ([attribute, value]) => attributeProblem({ key, name }, attribute, value, context) ?? [],
     )[0];
     if (complaint !== undefined) return fault('not_allowed', complaint);
   }
@@ -137,12 +137,11 @@ function problemOf(mutation: JsonObject, context: ReadingContext): Reading | und
 }
 
 function attributeProblem(
-  key: string,
+  { key, name }: { readonly key: string; readonly name: ChangeKey | undefined },
   attribute: string,
   value: JsonValue,
   { definition: { schemas }, entities }: ReadingContext,
 ): string | undefined {
-  const name = splitChangeKey(toNfc(key));
   const operator = operatorIn(attribute, value);
   if (operator !== undefined && !isDeepStrictEqual(value, currentOf(entities, name, attribute)))
     return `${key}: operators such as ${JSON.stringify(operator)} are not known. Give values as they are after the event.`;

@@ -58,8 +58,8 @@ export function bindingReads({
     'bindings.list': async ({ params, query }, { caller }) => {
       const deployment = await access.see(params, caller);
       const bindings = await listBindings(db, deployment.id);
-      if (query.event === undefined) return { data: bindings.map(toRecord) };
-      const event = query.event.normalize('NFC');
+      const { event } = query;
+      if (event === undefined) return { data: bindings.map(toRecord) };
       const found = bindings.find((binding) => binding.event === event);
       if (found === undefined) {
         const bound = bindings.map((binding) => binding.event);
@@ -110,7 +110,7 @@ export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<
       }),
     'bindings.remove': (deployment, { query }, call) =>
       claimMutex.run(deployment.id, async () => {
-        const { unbound } = await lanes.submit(removeBinding(deployment, call, query.event.normalize('NFC')));
+        const { unbound } = await lanes.submit(removeBinding(deployment, call, query.event));
         await release(deployment, unbound);
         return { data: { deleted: true } };
       }),

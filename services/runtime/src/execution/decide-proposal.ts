@@ -4,7 +4,6 @@ import {
   type JsonObject,
   type JsonValue,
   ServiceError,
-  toNfc,
 } from '@orrery/contracts';
 import {
   evaluateTemplate,
@@ -97,7 +96,7 @@ export function proposalOf(mutation: JsonValue, from: Proposal['from']): Proposa
 }
 
 function changeOf(key: string, change: JsonObject, withOperators: boolean): ProposedChange {
-  const name = splitChangeKey(toNfc(key));
+  const name = splitChangeKey(key);
   if (name === undefined) throw invalidKey(key, `"${key}" is not "<schema>:<instanceId>".`);
   const { schema: entitySchema, instanceId } = name;
   if (isDeletion(change)) return { entitySchema, instanceId, remove: true, values: {}, operators: [] };

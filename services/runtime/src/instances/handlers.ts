@@ -51,10 +51,7 @@ export interface InstanceDependencies extends WriteDependencies {
 const pathOf = (
   { instanceId }: { instanceId: string },
   { entitySchema }: { entitySchema?: string | undefined },
-): InstancePath => ({
-  instanceId: instanceId.normalize('NFC'),
-  entitySchema: entitySchema?.normalize('NFC'),
-});
+): InstancePath => ({ instanceId, entitySchema });
 
 export interface InstanceReadDependencies extends PastListDependencies, BrokenHistoryDependencies {
   readonly access: Pick<DeploymentAccess, 'visible' | 'see'>;
@@ -67,7 +64,7 @@ export function instanceReads(dependencies: InstanceReadDependencies): Handlers<
   return {
     'instances.list': async ({ params, query }, { caller, signal, deadline }) => {
       refuseDeepPage(query);
-      const entitySchema = query.entitySchema?.normalize('NFC');
+      const { entitySchema } = query;
       if (query.atSeq === undefined) {
         const id = async () => (await access.see(params, caller)).id;
         return reading.run(signal, async () => currentList(db, await id(), entitySchema, query));

@@ -4,6 +4,7 @@ import {
   executionStatus,
   executionTrigger,
   type HistoryQuery,
+  toNfc,
 } from '@orrery/contracts';
 import { COUNT_LIMIT } from '@orrery/database';
 import { type RawBuilder, sql } from 'kysely';
@@ -25,14 +26,14 @@ export function filterOf(query: HistoryQuery): HistoryFilter {
     ...(event !== undefined && { event }),
     ...(status !== undefined && { status }),
     ...(trigger !== undefined && { trigger }),
-    ...(instance !== undefined && { instance: splitKey(instance.normalize('NFC')) }),
+    ...(instance !== undefined && { instance: splitKey(instance) }),
     all: query.include === 'all' && event === undefined && status === undefined && trigger === undefined,
   };
 }
 
 function splitKey(key: string): { entitySchema: string; instanceId: string } {
   const colon = key.indexOf(':');
-  return { entitySchema: key.slice(0, colon), instanceId: key.slice(colon + 1) };
+  return { entitySchema: toNfc(key.slice(0, colon)), instanceId: toNfc(key.slice(colon + 1)) };
 }
 
 /** An outcome that an execution may have; the journal is indexed by it. */

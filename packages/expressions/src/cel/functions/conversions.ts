@@ -4,6 +4,10 @@ import { BeyondJson, type CelValue, isInt64, isNumber, valueToText, wordFor } fr
 import { Duration, NANOS_PER_SECOND, parseDuration, parseTimestamp, Timestamp } from '../values/moments.js';
 import { asWhole, type Native } from './native.js';
 
+/** To read a number from text, or to write one, takes as long as so many nodes of an expression. */
+const NUMBER_COST = 4;
+const MOMENT_COST = 20;
+
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const SPECIAL: ReadonlyMap<string, number> = new Map([
   ['nan', Number.NaN],
@@ -18,7 +22,8 @@ const cannot = (value: CelValue, what: string): never =>
   fail(`Cannot turn ${typeof value === 'string' ? 'this text' : wordFor(value)} into ${what}.`);
 
 /** A 64-bit whole number; decimals are cut off. */
-export const toInt: Native = (_, [value = null]) => {
+export const toInt: Native = (frame, [value = null]) => {
+  if (typeof value === 'string') spend(frame, NUMBER_COST);
   const int = readInt(value);
   return isInt64(int) ? int : fail('The number does not fit 64 bits.');
 };
@@ -37,10 +42,11 @@ function truncated(value: number): bigint {
   return BigInt(Math.trunc(value));
 }
 
-export const toDouble: Native = (_, [value = null]) => {
+export const toDouble: Native = (frame, [value = null]) => {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);
   if (typeof value !== 'string' || value.length > 100) return cannot(value, 'a number');
+  spend(frame, NUMBER_COST);
   const special = SPECIAL.get(value.toLowerCase());
   if (special !== undefined) return special;
   return DECIMAL.test(value) ? Number(value) : cannot(value, 'a number');
@@ -56,10 +62,9 @@ export const toBool: Native = (_, [value = null]) => {
   return cannot(value, 'a boolean');
 };
 
-const MOMENT_COST = 20;
-
 export const toText: Native = (frame, [value = null]) => {
   if (value instanceof BeyondJson) spend(frame, MOMENT_COST);
+  if (isNumber(value)) spend(frame, NUMBER_COST);
   return valueToText(value);
 };
 

@@ -8,8 +8,9 @@ const overText =
   (method: (text: string, argument: string) => ReturnType<Native>): Native =>
   (frame, [receiver, argument = '']) => {
     const text = asText(receiver);
-    spendOnText(frame, text.length);
-    return method(text, asText(argument));
+    const other = asText(argument);
+    spendOnText(frame, text.length + other.length);
+    return method(text, other);
   };
 
 const CASE_BIT = 0x20;

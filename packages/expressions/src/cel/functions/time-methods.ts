@@ -18,7 +18,7 @@ const partOf =
     const utc = Number(floorDiv(value.nanos, MILLIS));
     if (zone === undefined) return BigInt(ofTime(new Date(utc)));
     spend(frame, ZONE_COST);
-    return BigInt(ofTime(new Date(utc + offsetSeconds(asText(zone), utc) * 1000)));
+    return BigInt(ofTime(new Date(utc + offsetSeconds(zoneName(zone), utc) * 1000)));
   };
 
 const noTime = (value: CelValue): never =>
@@ -41,6 +41,16 @@ function dayOfYear(local: Date): number {
   firstDay.setUTCMonth(0, 1);
   return Math.round((local.getTime() - firstDay.getTime()) / DAY);
 }
+
+/** Longer names are no time zone, and are not looked up. */
+const MAX_ZONE_LENGTH = 64;
+
+function zoneName(zone: CelValue): string {
+  const name = asText(zone);
+  return name.length <= MAX_ZONE_LENGTH ? name : noZone(name);
+}
+
+const noZone = (name: string): never => fail(`"${quoted(name, 40)}" is not a time zone.`);
 
 const FIXED = /^([+-])?(\d\d):(\d\d)$/;
 
@@ -71,7 +81,7 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
     const time = { hour: numeric, minute: numeric, second: numeric };
     return new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...date, ...time });
   } catch {
-    return fail(`"${quoted(timeZone, 40)}" is not a time zone.`);
+    return noZone(timeZone);
   }
 }
 

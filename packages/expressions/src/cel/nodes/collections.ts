@@ -1,8 +1,8 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { quoted } from '../../error-text.js';
 import { type CompileContext, ExpressionFault, fault, type NodeOf } from '../compile-context.js';
-import { type Expression, type Frame, fail } from '../frame.js';
-import { type CelMap, keyToText } from '../values/cel-value.js';
+import { type Expression, type Frame, fail, spend } from '../frame.js';
+import { type CelMap, keyToText, spendOnKey } from '../values/cel-value.js';
 
 /** `[a, b]` */
 export function compileList(node: NodeOf<'list'>, context: CompileContext): Expression {
@@ -28,10 +28,15 @@ function compileKey(key: ASTNode, context: CompileContext): Expression {
   }
 }
 
+/** To make an entry costs more than to read one. */
+const ENTRY_COST = 2;
+
 function buildMap(entries: readonly (readonly [Expression, Expression])[], frame: Frame): CelMap {
   const map: CelMap = Object.create(null);
   for (const [readKey, readValue] of entries) {
     const key = keyToText(readKey(frame));
+    spend(frame, ENTRY_COST);
+    spendOnKey(frame, key);
     if (Object.hasOwn(map, key)) fail(`The key "${quoted(key)}" appears twice in one object.`);
     map[key] = readValue(frame);
   }

@@ -27,7 +27,7 @@ const operations: Readonly<Record<BinaryOperator, Operation>> = {
   '-': (_, left, right) => subtract(left, right),
   '*': (_, left, right) => multiply(left, right),
   '/': (_, left, right) => divide(left, right),
-  '%': (_, left, right) => remainder(left, right),
+  '%': remainder,
   '<': (frame, left, right) => compare(frame, left, right, (a, b) => a < b),
   '<=': (frame, left, right) => compare(frame, left, right, (a, b) => a <= b),
   '>': (frame, left, right) => compare(frame, left, right, (a, b) => a > b),
@@ -119,12 +119,21 @@ export function divide(left: CelValue, right: CelValue): CelValue {
   return fail(`Cannot divide ${wordFor(left)} by ${wordFor(right)}.`);
 }
 
-export function remainder(left: CelValue, right: CelValue): CelValue {
+export function remainder(frame: Frame, left: CelValue, right: CelValue): CelValue {
   if (typeof left === 'bigint' && typeof right === 'bigint')
     return right === 0n ? fail('Division by zero.') : left % right;
-  if (isNumber(left) && isNumber(right)) return Number(left) % Number(right);
+  if (isNumber(left) && isNumber(right)) return doubleRemainder(frame, Number(left), Number(right));
   return fail(`Cannot take the remainder of ${wordFor(left)} by ${wordFor(right)}.`);
 }
+
+/** The processor takes a step for each binary digit by which one number is larger than the other. */
+function doubleRemainder(frame: Frame, left: number, right: number): number {
+  const ratio = Math.abs(left / right);
+  if (ratio > Number.MAX_SAFE_INTEGER) spend(frame, LARGE_REMAINDER_COST);
+  return left % right;
+}
+
+const LARGE_REMAINDER_COST = 20;
 
 /** `x in y`: an element of a list, or a key of an object (a number stands for its digits). */
 export function contains(frame: Frame, item: CelValue, container: CelValue): boolean {
@@ -134,5 +143,7 @@ export function contains(frame: Frame, item: CelValue, container: CelValue): boo
   }
   if (!isMap(container))
     return fail(`The operator "in" needs a list or an object, not ${wordFor(container)}.`);
-  return (typeof item === 'string' || isNumber(item)) && ownKey(container, keyToText(item)) !== undefined;
+  return (
+    (typeof item === 'string' || isNumber(item)) && ownKey(frame, container, keyToText(item)) !== undefined
+  );
 }

@@ -2,7 +2,7 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import { didYouMean, spaceAround } from '@orrery/contracts';
 import { quoted } from '../../error-text.js';
 import { type CompileContext, fault, type NodeOf } from '../compile-context.js';
-import { type Expression, fail } from '../frame.js';
+import { type Expression, type Frame, fail } from '../frame.js';
 import { nameHint, sizeHint } from '../other-languages.js';
 import { CelType, TYPE_NAMES } from '../values/cel-type.js';
 import {
@@ -58,7 +58,7 @@ export function compileMember(node: NodeOf<'.'>, context: CompileContext): Expre
   const read = context.compile(target, context);
   const hint = sizeHint(key, textOf(target)) || loopHint(target, context);
   const place = { ...placeOf(target, context), hint };
-  return (frame) => memberOf(read(frame), key, place);
+  return (frame) => memberOf(frame, read(frame), key, place);
 }
 
 /** `a["b"]`, `a[0]` */
@@ -66,7 +66,7 @@ export function compileIndex(node: NodeOf<'[]'>, context: CompileContext): Expre
   const target = context.compile(node.args[0], context);
   const index = context.compile(node.args[1], context);
   const place = placeOf(node.args[0], context);
-  return (frame) => elementOf(target(frame), index(frame), place);
+  return (frame) => elementOf(frame, target(frame), index(frame), place);
 }
 
 /** What is being read, as far as the expression's text says: a failure names it. */
@@ -108,10 +108,10 @@ export function writtenKey(node: NodeOf<'.'> | NodeOf<'[]'>): string | undefined
 }
 
 /** A missing key is a failure: `has()` guards. */
-function memberOf(target: CelValue, key: string, place: Place): CelValue {
+function memberOf(frame: Frame, target: CelValue, key: string, place: Place): CelValue {
   if (!isMap(target))
     return fail(() => `Cannot read "${quoted(key)}" of ${wordFor(target)}.${place.hint ?? ''}`);
-  const own = ownKey(target, key);
+  const own = ownKey(frame, target, key);
   const value = own === undefined ? undefined : target[own];
   return value === undefined ? fail(() => absence(target, key, place)) : value;
 }
@@ -135,11 +135,11 @@ const ABSENCES: Readonly<Record<Place['kind'], (key: string, place: Place) => st
   other: (key) => `There is no ${key}.`,
 };
 
-function elementOf(target: CelValue, index: CelValue, place: Place): CelValue {
+function elementOf(frame: Frame, target: CelValue, index: CelValue, place: Place): CelValue {
   if (typeof target === 'string' && isNumber(index))
     return fail(`Cannot read "${index}" of text. Write "charAt(${index})" for a character.`);
   if (!Array.isArray(target))
-    return memberOf(target, isMap(target) ? keyToText(index) : shownIndex(index), place);
+    return memberOf(frame, target, isMap(target) ? keyToText(index) : shownIndex(index), place);
   if (!isNumber(index) || !Number.isInteger(Number(index)))
     return fail('A list is indexed by a whole number.');
   const element = target[Number(index)];
@@ -164,7 +164,7 @@ export function compileHas(node: NodeOf<'call'>, context: CompileContext): Expre
   return (frame) => {
     const object = target(frame);
     if (!isMap(object)) return fail(`The macro has() looks into an object, not ${wordFor(object)}.`);
-    return ownKey(object, keyToText(key(frame))) !== undefined;
+    return ownKey(frame, object, keyToText(key(frame))) !== undefined;
   };
 }
 

@@ -1,4 +1,4 @@
-import { toNfc } from '@orrery/contracts';
+import { mayNeedNfc, toNfc } from '@orrery/contracts';
 import { type Frame, fail, spend } from '../frame.js';
 
 /** Base of the values that CEL knows and JSON does not, so that one `instanceof` tells them from JSON objects. */
@@ -60,10 +60,13 @@ const WORDS: Readonly<Record<CelKind, string>> = {
 /**
  * The key under which an object holds what `key` names; undefined where it holds nothing of that name. Keys are compared
  * as they are, and then in NFC, in which instanceIds and attributes are stored. Own properties only, so that no prototype
- * can be reached.
+ * can be reached. Pays for the hash of the key and for its normalization.
  */
-export function ownKey(map: CelMap, key: string): string | undefined {
+export function ownKey(frame: Frame, map: CelMap, key: string): string | undefined {
+  spendOnKey(frame, key);
   if (Object.hasOwn(map, key)) return key;
+  if (!mayNeedNfc(key)) return undefined;
+  spend(frame, key.length);
   const normal = toNfc(key);
   return normal !== key && Object.hasOwn(map, normal) ? normal : undefined;
 }
@@ -99,6 +102,9 @@ export function keyToText(value: CelValue): string {
   if (typeof value === 'number' || typeof value === 'bigint') return numberToText(value);
   return fail(`A key must be text or a number, not ${wordFor(value)}.`);
 }
+
+/** Pays for the hash of a key; those of usual length are part of what reads them. */
+export const spendOnKey = (frame: Frame, key: string): void => spend(frame, key.length >> 3);
 
 /** Listing the keys of a large object costs more than reading one. */
 const KEY_COST = 4;

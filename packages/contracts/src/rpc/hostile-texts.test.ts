@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import {
+  accountContract,
+  catalogContract,
+  chainContract,
+  identityContract,
+  liveContract,
+  publicContract,
+  runtimeContract,
+  schedulerContract,
+} from '../index.js';
+import { parseRequest } from './parse-request.js';
+import type { NamedRpc } from './rpc.js';
+
+const contracts = [
+  accountContract,
+  catalogContract,
+  chainContract,
+  identityContract,
+  liveContract,
+  publicContract,
+  runtimeContract,
+  schedulerContract,
+];
+
+/** The greatest body, in UTF-16 units of marks: each takes two bytes. */
+const MOST_UNITS = 512 * 1024;
+const NAME_UNITS = 2_000;
+
+/** Marks in the order in which normalization by insertion takes the square of their number. */
+const marks = (units: number): string => '\u0315'.repeat(units / 2) + '\u0316'.repeat(units / 2);
+const manyNames = Array.from({ length: MOST_UNITS / NAME_UNITS }, (_, at) => marks(NAME_UNITS - 10) + at);
+const longText = marks(MOST_UNITS);
+
+/** Values that fill one place of the schema with as many hostile texts as a request can hold, for each of its places. */
+function hostile(schema: unknown, names: readonly string[] = manyNames): unknown[] {
+  if (schema instanceof z.ZodPipe) return hostile(schema.in, names);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => hostile(option, names));
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return hostile(schema.unwrap(), names);
+  if (schema instanceof z.ZodObject)
+    return Object.entries(schema.shape).flatMap(([key, inner]) =>
+      hostile(inner, names).map((value) => ({ [key]: value })),
+    );
+  // Of lists inside lists, the outer one is long.
+  if (schema instanceof z.ZodArray)
+    return hostile(schema.element, ['name']).map((value) => names.map((name) => renamed(value, name)));
+  if (schema instanceof z.ZodString) return [longText];
+  if (schema instanceof z.ZodNumber || schema instanceof z.ZodBoolean || schema instanceof z.ZodLiteral)
+    return [];
+  return [Object.fromEntries(names.map((name) => [name, 1]))];
+}
+
+/** The value with another name in place of its hostile text. */
+function renamed(value: unknown, name: string): unknown {
+  if (typeof value === 'string') return name;
+  if (Array.isArray(value) || typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, renamed(inner, name)]));
+}
+
+function parse(rpc: NamedRpc, request: unknown): void {
+  try {
+    parseRequest(rpc, request);
+  } catch {
+    // What a schema makes of it is tested elsewhere.
+  }
+}
+
+const rpcs = contracts.flatMap((contract) => Object.values<NamedRpc>(contract.rpcs));
+
+it.each(rpcs.map((rpc) => [rpc.subject, rpc] as const))('no text takes long to check: %s', (_, rpc) => {
+  // 50 ms are allowed. What has no bound takes seconds to minutes.
+  for (const request of hostile(rpc.request)) expect(cpuMs(() => parse(rpc, request))).toBeLessThan(1_000);
+});
+
+it('tells no more of unknown properties than an answer holds', () => {
+  const body = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`descriptino${at}`, 1]));
+  const request = { params: {}, query: {}, headers: {}, body };
+  expect(cpuMs(() => parse(catalogContract.rpcs['worlds.create'], request))).toBeLessThan(3_000);
+});
+
+/** CPU milliseconds: other processes of a busy machine do not count. */
+function cpuMs(work: () => unknown): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
