@@ -53,10 +53,10 @@ export const name = z
 export const storedName = z.string().meta(NAME_BOUNDS);
 
 /** A name by which something is looked up: in the form in which it is stored. What can be no name is not found. */
-export const soughtName = z.string().transform(toNfc).meta(NAME_BOUNDS);
+export const soughtName = z.string().overwrite(toNfc).meta(NAME_BOUNDS);
 
 /** The same where it is optional: an empty one is refused. */
-export const soughtNameInQuery = z.string().min(1).transform(toNfc).meta({ maxLength: MOST_CHARACTERS });
+export const soughtNameInQuery = z.string().min(1).overwrite(toNfc).meta({ maxLength: MOST_CHARACTERS });
 
 /** Where a name has the space that it may not have. */
 export function spaceAround(text: string): string {
