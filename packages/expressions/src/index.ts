@@ -19,6 +19,7 @@ export {
 export { findContractMistakes, findNestedTypes } from './mistakes/find-contract-mistakes.js';
 export {
   findBracesInKeys,
+  findDottedNames,
   findKeysWithoutSchema,
   findLiteralReferences,
   findLiteralValues,
@@ -26,7 +27,7 @@ export {
 export { type AttributeNames, findMisspeltAttributes } from './mistakes/find-misspelt-attributes.js';
 export { findUnfitLiterals } from './mistakes/find-unfit-literals.js';
 export { findUndeclaredInputs, findUnreadEntities } from './mistakes/find-unreadable.js';
-export { findWrongOperands } from './mistakes/find-wrong-operands.js';
+export { findWrongOperands, isPlaceholder } from './mistakes/find-wrong-operands.js';
 export { type TemplateReference, templateReferences } from './mistakes/template-references.js';
 export { changedSchemas, changesIn, type TemplateChange } from './mutations/changed-schemas.js';
 export { findBrokenChanges } from './mutations/find-broken-changes.js';

@@ -14,6 +14,9 @@ const direct = (template: object, parts: object = {}) => ({
   mutationSettings: { mode: 'direct', template },
   ...parts,
 });
+/** What a model reads is of no matter here; a version that reads nothing is warned of. */
+const reading = (body: object): object =>
+  'behaviorPrompt' in body ? { readEntities: [{ schema: 'horse' }], ...body } : body;
 const scheduled = (input: object | null, inputSchema: object) => ({
   behaviorPrompt: 'Race.',
   inputSchema,
@@ -29,7 +32,7 @@ describe('mistakes in a version', () => {
     await catalog.call('entitySchemas.create', { params: planted.inWorld, body: { name: 'plot' } });
   });
   const create = (body: object) =>
-    catalog.call('versions.create', { params: { ...planted.inWorld, eventName: 'race' }, body });
+    catalog.call('versions.create', { params: { ...planted.inWorld, eventName: 'race' }, body: reading(body) });
   /** The answer's detail and its problems, as the caller sees them. */
   const refused = async (body: object) => {
     const { code, message, errors } = await refusalOf(create(body));
@@ -124,6 +127,32 @@ describe('mistakes in a version', () => {
       'validation_failed',
       '/readEntities/0/filter/0: Filter paths start inside the input: write "horse".',
     ],
+    ...(
+      [
+        ['{{ input.horse }}', 'write "horse".'],
+        ['$.race.horse', 'write "race.horse".'],
+        ['horses[0]', 'write "horses.0".'],
+        ['input', 'write the name of one of its members.'],
+      ] as const
+    ).map(([path, advice]): [string, object, string, string] => [
+      `a filter path that selects nothing, ${path}`,
+      { behaviorPrompt: 'Race.', readEntities: [{ schema: 'horse', filter: [path] }] },
+      'validation_failed',
+      `/readEntities/0/filter/0: The path "${path}" selects nothing. Filter paths are names with dots between them and start inside the input: ${advice}`,
+    ]),
+    ...(
+      [
+        ['done', 'the text "done"'],
+        ['lap {{ input.n }}', 'the text "lap {{ input.n }}"'],
+        [7, 'the number 7'],
+        [[], 'an empty list'],
+      ] as const
+    ).map(([result, shown]): [string, object, string, string] => [
+      `a result that is no object, ${JSON.stringify(result)}`,
+      direct({ stateChanges: {}, result }),
+      'invalid_template',
+      inTemplate(`result: The result must be an object, not ${shown}: write { "value": … } around it.`),
+    ]),
     [
       'a filter path that is misspelt',
       {
@@ -215,7 +244,7 @@ describe('mistakes in a version', () => {
   });
 
   /** The definitions of the world as `worlds.check` takes them, with the body as an event's. */
-  const definitions = ({ event = { behaviorPrompt: 'Race.' } }: { event?: object }) => ({
+  const definitions = ({ event = { behaviorPrompt: 'Race.', readEntities: [], stateChanges: {} } }: { event?: object }) => ({
     entitySchemas: [
       {
         name: 'horse',
@@ -227,8 +256,8 @@ describe('mistakes in a version', () => {
       { name: 'plot' },
     ],
     events: [
-      { name: 'fine', firstVersion: { behaviorPrompt: 'Race.' } },
-      { name: 'checked', firstVersion: event },
+      { name: 'fine', firstVersion: { behaviorPrompt: 'Race.', stateChanges: {} } },
+      { name: 'checked', firstVersion: reading(event) },
     ],
   });
   const check = async (body: object) => (await catalog.call('worlds.check', { body })).data;
@@ -305,6 +334,16 @@ describe('mistakes in a version', () => {
   });
 
   const warnings: [string, object, string][] = [
+    [
+      'a path as the name of an attribute',
+      direct({ 'horse:H1': { 'stats.speed': 1 } }),
+      `Warning: ${inTemplate('horse:H1/stats.speed')}: "stats.speed" is no path: a value of this very name is stored. To change "speed" inside "stats" write "stats": { "$merge": { "speed": … } }.`,
+    ],
+    [
+      'a model that is shown nothing',
+      { behaviorPrompt: 'Race.', readEntities: [], stateChanges: { horse: 'partial' } },
+      'Warning: /readEntities: The version reads nothing, so the model is shown no instances and may change none: it can only create new ones. Name the schemas whose instances it needs, as in [{ "schema": "horse" }].',
+    ],
     [
       'a version that has nothing to run',
       {},
@@ -405,7 +444,7 @@ describe('mistakes in a version', () => {
     const created = await create(body);
     expect(created.message).toBe(message);
     const params = { ...planted.inWorld, eventName: 'race', version: String(created.data.version) };
-    expect((await catalog.call('versions.update', { params, body })).message).toBe(message);
+    expect((await catalog.call('versions.update', { params, body: reading(body) })).message).toBe(message);
   });
 
   it('warns of the first version of an event, again for a repeated key', async () => {

@@ -130,6 +130,18 @@ describe('what another language has is told with what to write here', () => {
     ['input.a & input.b', 'Write "&&" for "&".'],
     ['input.a OR input.b', 'Write "||" for "or".'],
     ['input.a | input.b', 'Write "||" for "|".'],
+    [
+      'input.a | upper',
+      'Values are not piped through filters: write a function, as in "input.text.upperAscii()", or "||" for "or".',
+    ],
+    ...['#if input.a', '/if', 'else'].map((block): [string, string] => [
+      block,
+      'There are no blocks: write a condition as "input.a ? 1 : 2", and a loop as "input.list.map(x, x * 2)".',
+    ]),
+    ...['input.a ? 1', '[input.a ? 1, 2]'].map((half): [string, string] => [
+      half,
+      'A condition needs a value for either case: write "input.a ? 1 : 2", or "input.a ? 1 : null".',
+    ]),
     ['not input.a', 'Write "!" for "not".'],
     ['input.a && NOT input.b', 'Write "!" for "not".'],
     ['1 not in input.list', 'Write "!(x in list)" for "not in".'],

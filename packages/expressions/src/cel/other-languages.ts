@@ -17,6 +17,10 @@ const JOINED = 'Write "list + [x]", or { "$append": x } as the value of the attr
 const CUT = 'Write "substring(start, end)" for a part of a text; lists have no such function.';
 const REFUSED =
   'To refuse with a text for the caller write "input.n > 0 ? input.n : fail("n must be above 0")".';
+const FILTER =
+  'Values are not piped through filters: write a function, as in "input.text.upperAscii()", or "||" for "or".';
+const BLOCK =
+  'There are no blocks: write a condition as "input.a ? 1 : 2", and a loop as "input.list.map(x, x * 2)".';
 const STEP =
   'An expression assigns nothing: write the new value, as in "input.n + 1", or { "$increment": 1 }.';
 
@@ -140,7 +144,9 @@ const SYNTAX: readonly ForeignSyntax[] = [
   { at: /and\b/iy, hint: 'Write "&&" for "and".' },
   { at: /&(?!&)/y, hint: 'Write "&&" for "&".' },
   { at: /or\b/iy, hint: 'Write "||" for "or".' },
+  { at: /\|\s{0,9}[a-z]\w{0,99}(?![\w.[])/iy, hint: FILTER },
   { at: /\|(?!\|)/y, hint: 'Write "||" for "|".' },
+  { at: /(?<=^\s{0,9})(?:#|\/(?=[a-z])|else\b)/iy, hint: BLOCK },
   { at: /xor\b/iy, hint: 'Write "!=" for "xor".' },
   { at: /mod\b/iy, hint: 'Write "%" for "mod".' },
   { at: /not\s+in\b/iy, hint: 'Write "!(x in list)" for "not in".' },

@@ -39,7 +39,11 @@ const WRITTEN: Readonly<Record<string, string>> = {
 export function syntaxMessage(error: ParseError, source: string): string {
   if (source.trim() === '') return 'The placeholder is empty: write an expression, as in {{ input.id }}.';
   const start = error.range?.start ?? 0;
-  const known = wordAsName(source, start) ?? syntaxHint(source, start) ?? stopAt(source, start);
+  const known =
+    wordAsName(source, start) ??
+    syntaxHint(source, start) ??
+    halfChoice(error, source, start) ??
+    stopAt(source, start);
   return known ?? leftOver(error, source, start) ?? asSentence(inWords(error.summary));
 }
 
@@ -53,6 +57,14 @@ function wordAsName(source: string, start: number): string | undefined {
 
 /** What stands right before a place; patterns that look back are slow on more. */
 export const endOf = (source: string, start: number): string => source.slice(Math.max(0, start - 100), start);
+
+/** A condition with one side; in an object a colon may belong to a key. */
+function halfChoice({ summary }: ParseError, source: string, start: number): string | undefined {
+  const asked = /\?[^{}?:]*$/.test(endOf(source, start));
+  return asked && summary.startsWith('Expected COLON')
+    ? 'A condition needs a value for either case: write "input.a ? 1 : 2", or "input.a ? 1 : null".'
+    : undefined;
+}
 
 function stopAt(source: string, start: number): string | undefined {
   return source.slice(start).trim() === '' ? 'The expression ends too early.' : undefined;

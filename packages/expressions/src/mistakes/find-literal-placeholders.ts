@@ -113,6 +113,20 @@ export const findKeysWithoutSchema = (template: JsonObject): FieldProblem[] =>
     return [fieldProblem(pointer, 'no_schema', message)];
   });
 
+/** Attributes of changes whose names are paths, `stats.speed`: no attribute is called so, and nothing inside one changes. */
+export const findDottedNames = (template: JsonObject): FieldProblem[] =>
+  changesIn(template).flatMap(({ change, pointer }) =>
+    Object.keys(isJsonObject(change) ? change : {}).flatMap((name) => {
+      const [attribute = '', ...inner] = name.split('.');
+      if (inner.length === 0 || name.includes('{{')) return [];
+      const member = inner.join('.');
+      const message =
+        `"${quoted(name)}" is no path: a value of this very name is stored. To change "${quoted(member)}" inside ` +
+        `"${quoted(attribute)}" write "${quoted(attribute)}": { "$merge": { "${quoted(member)}": … } }.`;
+      return [fieldProblem(childPointer(pointer, name), 'dotted_name', message)];
+    }),
+  );
+
 /** What of a text is written as it stands, without its placeholders. */
 function literalsOf(text: string): string {
   const found = findPlaceholders(text);

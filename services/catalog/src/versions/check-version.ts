@@ -22,7 +22,12 @@ import { contentBytes } from '../hashing/content-hash.js';
 import { below, TEMPLATE } from './problem-places.js';
 import { type ProblemKind, refuseProblems } from './refuse-problems.js';
 import type { StoredVersion } from './stored-version.js';
-import { resultMistakes, scheduledInputMistakes, templateMistakes } from './template-mistakes.js';
+import {
+  literalResult,
+  resultMistakes,
+  scheduledInputMistakes,
+  templateMistakes,
+} from './template-mistakes.js';
 
 /**
  * Finds on saving what would fail on the first execution, with pointers into the version; a later kind tells what can be
@@ -33,7 +38,7 @@ export const versionProblems = (version: StoredVersion, now: number): ProblemKin
   { code: 'behavior_prompt_required', problems: missingPrompt(version) },
   { code: 'invalid_cron_schedule', problems: wrongSchedule(version, now) },
   { code: 'validation_failed', problems: [...wrongContracts(version), ...wrongGuards(version)] },
-  { code: 'invalid_template', problems: wrongTemplates(version) },
+  { code: 'invalid_template', problems: [...wrongTemplates(version), ...literalResult(version)] },
   { code: 'invalid_template', problems: resultMistakes(version) },
   { code: 'validation_failed', problems: scheduledInputMistakes(version) },
 ];
@@ -111,10 +116,24 @@ function filterProblems(pointer: string, path: string, contract?: CompiledContra
     const message = `Filter paths start inside the input: write "${cutText(path.slice('input.'.length), 100)}".`;
     return [fieldProblem(pointer, 'path_not_in_input', message)];
   }
+  const meantPath = contract === undefined || missing !== undefined ? withoutForeignSyntax(path) : path;
+  if (meantPath !== path) {
+    const written = meantPath === '' ? 'the name of one of its members' : `"${cutText(meantPath, 100)}"`;
+    const message = `The path "${shown}" selects nothing. Filter paths are names with dots between them and start inside the input: write ${written}.`;
+    return [fieldProblem(pointer, 'invalid_path', message)];
+  }
   if (missing === undefined) return [];
   const meant = didYouMean(path.split('.')[missing.index] ?? '', missing.declared);
   return [fieldProblem(pointer, 'path_not_in_input', `The inputSchema has no "${shown}".${meant}`)];
 }
+
+/** The path that is meant by a placeholder, by a path of JSONPath or JavaScript, or by the input itself. */
+const withoutForeignSyntax = (path: string): string =>
+  path
+    .replace(/^\s*\{\{\s*|\s*\}\}\s*$/g, '')
+    .replace(/^\$(?:\.|$)/, '')
+    .replace(/\[(\d{1,9})\]/g, '.$1')
+    .replace(/^input(?:\.|$)/, '');
 
 /** Guards name attributes; a name that no attribute can have is a mistake. */
 function wrongGuards({ guards }: StoredVersion): FieldProblem[] {

@@ -5,6 +5,7 @@ import {
   isJsonObject,
   type JsonObject,
   MAX_PROBLEMS,
+  shownValue,
   toNfc,
 } from '@orrery/contracts';
 import {
@@ -18,6 +19,7 @@ import {
   findUndeclaredInputs,
   findUnreadEntities,
   findWrongOperands,
+  isPlaceholder,
   resultOf,
   templateReferences,
 } from '@orrery/expressions';
@@ -84,6 +86,15 @@ export function scheduledInputMistakes({ executionSettings, inputSchema }: Store
     ...problem,
     message: `The inputSchema refuses every input of the schedule: ${problem.message}`,
   }));
+}
+
+/** A result that is written out, or a text around placeholders, is known before an execution. */
+export function literalResult({ mutationSettings }: StoredVersion): FieldProblem[] {
+  if (mutationSettings?.mode !== 'direct') return [];
+  const result = resultOf(mutationSettings.template ?? {}) ?? null;
+  if (result === null || isJsonObject(result) || isPlaceholder(result)) return [];
+  const message = `The result must be an object, not ${shownValue(result)}: write { "value": … } around it.`;
+  return [fieldProblem(`${TEMPLATE}/result`, 'invalid_mutation', message)];
 }
 
 /** What the `outputSchema` refuses of every result that the template makes; none is checked as `{}` is. */

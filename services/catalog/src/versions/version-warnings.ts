@@ -9,6 +9,7 @@ import {
 } from '@orrery/contracts';
 import {
   type AttributeNames,
+  findDottedNames,
   findKeysWithoutSchema,
   findLiteralReferences,
   findLiteralValues,
@@ -78,6 +79,7 @@ function templateWarnings({ mutationSettings }: StoredVersion, attributes: Attri
   if (template === undefined) return [];
   return below(TEMPLATE, [
     ...findKeysWithoutSchema(template),
+    ...findDottedNames(template),
     ...findLiteralReferences(template),
     ...findMisspeltAttributes(template, templateReferences(template), attributes),
   ]);
@@ -111,13 +113,18 @@ export function priceWarnings(version: StoredVersion, users: readonly string[]):
   return [fieldProblem('/executionSettings/priceUsd', 'price_raised', message)];
 }
 
-/** The strict form, in which models are asked first, can set attributes alone (docs/ai.md). */
-function modelWarnings(
-  { mutationSettings, behaviorPrompt, stateChanges }: StoredVersion,
-  attributes: AttributeNames,
-): FieldProblem[] {
+function modelWarnings(version: StoredVersion, attributes: AttributeNames): FieldProblem[] {
+  const { mutationSettings, behaviorPrompt, stateChanges } = version;
   const isAi = mutationSettings === null ? behaviorPrompt !== null : mutationSettings.mode === 'ai';
   if (!isAi) return [];
+  return [...emptySchemas(stateChanges, attributes), ...readsNothing(version)];
+}
+
+/** The strict form, in which models are asked first, can set attributes alone (docs/ai.md). */
+function emptySchemas(
+  stateChanges: StoredVersion['stateChanges'],
+  attributes: AttributeNames,
+): FieldProblem[] {
   const empty = Object.keys(stateChanges ?? {}).filter((name) => attributes.get(name)?.length === 0);
   return empty.map((name) =>
     fieldProblem(
@@ -126,4 +133,14 @@ function modelWarnings(
       `The entity schema "${name}" has no attributes, so a model is not told what it may set. Add attributes to it.`,
     ),
   );
+}
+
+/** A model changes only what it was shown (docs/ai.md). */
+function readsNothing({ readEntities, stateChanges }: StoredVersion): FieldProblem[] {
+  const changesNothing = stateChanges !== null && Object.keys(stateChanges).length === 0;
+  if (readEntities.length > 0 || changesNothing) return [];
+  const message =
+    'The version reads nothing, so the model is shown no instances and may change none: it can only create new ones. ' +
+    'Name the schemas whose instances it needs, as in [{ "schema": "horse" }].';
+  return [fieldProblem('/readEntities', 'reads_nothing', message)];
 }

@@ -57,6 +57,20 @@ describe('a proposal', () => {
   });
 });
 
+describe('a change that repeats what is there', () => {
+  it('may hold an attribute that the schema no longer has, unchanged', () => {
+    const context = {
+      definition,
+      strictForm: null,
+      entities: { horse: { HORSE_1: { wins: 3, legacy: 'old' } } },
+    };
+    const answer = (legacy: string) =>
+      readAnswer(message({ content: JSON.stringify({ 'horse:HORSE_1': { wins: 4, legacy } }) }), context);
+    expect(answer('old')).toMatchObject({ ok: true });
+    expect(answer('new')).toMatchObject({ fault: 'not_allowed' });
+  });
+});
+
 describe('an answer that holds no proposal', () => {
   const wins = (value: string) => `{"horse:HORSE_1":{"wins":${value}}}`;
   it.each<[string, Partial<ModelMessage>, string]>([
@@ -82,6 +96,7 @@ describe('an answer that holds no proposal', () => {
     ['a change is no object', { content: '{"horse:HORSE_1":4}' }, 'wrong_form'],
     ['a reserved instanceId', { content: '{"horse:__proto__":{"wins":4}}' }, 'wrong_form'],
     ['a result that is a text', { content: '{"result":"HORSE_1"}' }, 'wrong_form'],
+    ['a key twice', { content: '{"horse:HORSE_1":{"wins":4,"wins":5}}' }, 'repeated_key'],
     ['U+0000', { content: '{"horse:HORSE_1":{"name":"a\\u0000"}}' }, 'unsafe_json'],
     ['a lone surrogate', { content: '{"horse:HORSE_1":{"name":"\\ud83d"}}' }, 'unsafe_json'],
     ['__proto__', { content: '{"horse:HORSE_1":{"__proto__":{"wins":4}}}' }, 'unsafe_json'],

@@ -8,6 +8,7 @@ import {
 } from '@orrery/contracts';
 import { type ChangeKey, isDeletion, parseMutation, splitChangeKey } from '@orrery/expressions';
 import { UnreadableAnswer } from './answer-shape.js';
+import { findRepeatedKey } from './repeated-key.js';
 import { loadedState, type StrictForm } from './strict-form.js';
 
 /** What a model answered, as its server's message says. */
@@ -26,6 +27,7 @@ export type AnswerFault =
   | 'empty'
   | 'too_large'
   | 'not_json'
+  | 'repeated_key'
   | 'unsafe_json'
   | 'wrong_form'
   | 'not_allowed';
@@ -71,12 +73,19 @@ export function readAnswer(message: ModelMessage, context: ReadingContext): Read
 }
 
 function readText(content: string, context: ReadingContext): Reading {
+  const json = withoutFence(content);
   let answer: JsonValue;
   try {
-    answer = JSON.parse(withoutFence(content)) as JsonValue;
+    answer = JSON.parse(json) as JsonValue;
   } catch {
     return fault('not_json', 'The answer is not one JSON object and nothing else.');
   }
+  const repeated = findRepeatedKey(json);
+  if (repeated !== undefined)
+    return fault(
+      'repeated_key',
+      `The key ${JSON.stringify(repeated)} appears twice in one object. Give each key once.`,
+    );
   const unsafe = findUnsafeJson(answer);
   if (unsafe !== undefined)
     return fault('unsafe_json', `${unsafe.pointer || 'The answer'}: ${unsafe.message}`);
@@ -142,8 +151,10 @@ function attributeProblem(
   value: JsonValue,
   { definition: { schemas }, entities }: ReadingContext,
 ): string | undefined {
+  // A state may hold what its schema no longer names, or what looks like an operator; a full change repeats it.
+  if (isDeepStrictEqual(value, currentOf(entities, name, attribute))) return undefined;
   const operator = operatorIn(attribute, value);
-  if (operator !== undefined && !isDeepStrictEqual(value, currentOf(entities, name, attribute)))
+  if (operator !== undefined)
     return `${key}: operators such as ${JSON.stringify(operator)} are not known. Give values as they are after the event.`;
   const schema = name?.schema ?? '';
   const attributes = Object.hasOwn(schemas, schema) ? (schemas[schema]?.attributes ?? []) : [];
@@ -157,7 +168,6 @@ function operatorIn(attribute: string, value: JsonValue): string | undefined {
   return [attribute, others.length === 0 ? only : undefined].find((name) => name?.startsWith('$'));
 }
 
-/** A state may hold what looks like an operator; a full change repeats it. */
 function currentOf(
   entities: JsonObject,
   name: ChangeKey | undefined,
