@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type Bus, connectBus, createInProcessHub } from '@orrery/bus';
 import { type ChainPusherConfig, startChainPusher } from '@orrery/chain-pusher';
 import type { SigningChain } from '@orrery/chain-pusher/config';
-import { adoptionOutcome, openChainPusherDatabase, requestAdoption } from '@orrery/chain-pusher/operator';
+import {
+  adoptionOutcome,
+  openChain,
+  openChainPusherDatabase,
+  requestAdoption,
+} from '@orrery/chain-pusher/operator';
 import {
   type AccountState,
   accountChanged,
@@ -20,8 +25,6 @@ import { ANVIL_KEYS } from '@orrery/testing/servers';
 import { sql } from 'kysely';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { ChainPort } from '../src/chains/chain-port.js';
-import { createEvmChain } from '../src/chains/evm/evm-chain.js';
-import { createSolanaChain } from '../src/chains/solana/solana-chain.js';
 import { type FakeRuntime, OWNER, startFakeRuntime } from './fake-runtime.js';
 
 type Rpcs = typeof chainContract.rpcs;
@@ -36,15 +39,12 @@ export const chainOf = (
   signerKey,
 });
 
-/** Sends again and replaces sooner than in earnest. */
-const openImpatiently = async ({ chain, signerKey }: SigningChain): Promise<ChainPort> =>
-  chain.family === 'evm'
-    ? createEvmChain(chain, signerKey, { resendMs: 150, replaceMs: 600, retryMs: 30 })
-    : createSolanaChain(chain, signerKey, {
-        resendMs: 150,
-        replaceMs: Number.POSITIVE_INFINITY,
-        retryMs: 30,
-      });
+/** Sends again and replaces sooner than in earnest; what is never replaced (Solana) is not. */
+const openImpatiently = async (chain: SigningChain): Promise<ChainPort> => {
+  const { patience } = await openChain(chain);
+  const replaceMs = Number.isFinite(patience.replaceMs) ? 600 : patience.replaceMs;
+  return openChain(chain, { resendMs: 150, replaceMs, retryMs: 30 });
+};
 
 /** A chain that is not there. */
 export const deadChain = chainOf({

@@ -10,7 +10,7 @@ export interface OutgoingPush {
   readonly text: string | null;
 }
 
-/** Consecutive pushes of one deployment, which go together or not at all. */
+/** Consecutive pushes of one deployment, which go together or not at all. Without any it only uses up a nonce. */
 export interface Parcel {
   readonly deployment: string;
   readonly pushes: readonly OutgoingPush[];
@@ -27,12 +27,12 @@ export interface SignedTransaction {
 
 /**
  * `sent`: the node has it, now or from before. `spent`: its nonce is used up, by itself or by another transaction.
- * `underpriced`: a higher fee is needed. `refused`: it can never be included as it is. `unaffordable`: the signer's account
- * cannot pay for it at present. Anything else is thrown: the outcome is unknown.
+ * `underpriced`: a higher fee is needed. `refused`: it can never be included as it is. `unclear`: the node did not take it,
+ * in words that the adapter does not know. `unaffordable`: the signer's account cannot pay for it at present.
  */
 export type SendOutcome =
   | { readonly kind: 'sent' | 'spent' | 'underpriced' | 'unaffordable' }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'refused' | 'unclear'; readonly reason: string };
 
 /** Where a transaction is on the chain. */
 export interface Inclusion {
@@ -102,15 +102,20 @@ export interface Patience {
 }
 
 /**
- * One chain, as the sender uses it. Only `send` has an effect, and it may be repeated. A call rejects when no RPC server
- * answers. One behaviour suite runs over all adapters.
+ * One chain, as the sender uses it. Only `send` has an effect, and it may be repeated. A call rejects with `ServersAway` when
+ * no RPC server can be used, which concerns the whole chain; any other failure is of what was asked for alone. One behaviour
+ * suite runs over all adapters.
  */
 export interface ChainPort {
   /** The address of the signer's account. */
   readonly signer: string;
   readonly patience: Patience;
+  /** A push that reaches the chain twice has its effect once, so one may be given up whose outcome is unknown. */
+  readonly takesRepetitions: boolean;
   check(signal: AbortSignal): Promise<ChainCheck>;
   view(signal: AbortSignal): Promise<ChainView>;
+  /** How many transactions of another signer the chain has included, where it counts them. */
+  countOf(signer: string, signal: AbortSignal): Promise<number | null>;
   /** The deployment's pushes after a number that the chain holds, in order; the first 500. */
   recorded(deployment: string, after: number, signal: AbortSignal): Promise<readonly RecordedPushes[]>;
   /** The number of the deployment's last push that the chain holds, 0 for none. */

@@ -69,6 +69,7 @@ interface AttemptsTable {
   signer: string;
   /** Of an EVM account; null where the chain has no such sequence. */
   nonce: number | null;
+  /** Empty of an attempt that only uses up its nonce; its range is empty, too (1 to 0). */
   deployment: string;
   from_number: number;
   to_number: number;
@@ -97,4 +98,7 @@ interface ChainsTable {
   expires_at: NullableTime;
   status: Generated<'available' | 'unavailable'>;
   reason: string | null;
+  /** Whose transactions are sent, and how many of them the chain has included; null where it does not count them. */
+  signer: string | null;
+  nonce: number | null;
 }

@@ -1,5 +1,6 @@
 import type { PushProblem, PushRecord, PushStatus } from '@orrery/contracts';
 import { type BoundedCount, countUpTo, page } from '@orrery/database';
+import { sql } from 'kysely';
 import type { Db } from '../database/schema.js';
 
 /** A push with what its attempt and its lane say about it. */
@@ -16,12 +17,17 @@ export interface PushRow {
   readonly block: number | null;
   readonly stop: string | null;
   readonly waits_for: string | null;
+  /** Of a transaction that waits for its block, transactions of the signer that the chain has to include before it. */
+  readonly earlier: number | null;
 }
 
 const rowsOf = (db: Db, deployment: string) =>
   db
     .selectFrom('pushes as push')
     .leftJoin('attempts as attempt', 'attempt.id', 'push.attempt_id')
+    .leftJoin('chains as known', (join) =>
+      join.onRef('known.name', '=', 'push.chain').onRef('known.signer', '=', 'attempt.signer'),
+    )
     .innerJoin('lanes as lane', (join) =>
       join.onRef('lane.deployment', '=', 'push.deployment').onRef('lane.chain', '=', 'push.chain'),
     )
@@ -40,6 +46,9 @@ const COLUMNS = [
   'attempt.block',
   'lane.stop',
   'lane.waits_for',
+  // In its first seconds a transaction waits for nothing else than those that were sent with it.
+  sql<number | null>`case when attempt.state = 'open' and attempt.created_at < now() - interval '10 seconds'
+    then attempt.nonce - known.nonce end`.as('earlier'),
 ] as const;
 
 export interface PushFilter {
@@ -94,11 +103,14 @@ export const pushesOfAttempt = (db: Db, deployment: string, attemptId: number): 
 
 const isUuid = (text: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text);
 
+const EARLIER = 'earlier_transactions';
+
 /** What a queued push waits for, where it is not its turn alone. */
 const WAITS: Readonly<Record<string, string>> = {
   failed: 'An earlier push of the deployment to this chain failed. Retry or skip that one.',
   chain_ahead: 'The chain holds other pushes under these numbers. The operator has to adopt them.',
   quota_exceeded: "The account's pushes of today are used up. The push is sent after 00:00 UTC.",
+  not_compared: 'What the chain holds of the deployment could not be read yet. It is tried again.',
   chain_unconfigured: 'The operator has not configured this chain.',
   chain_unavailable: 'The chain cannot be used at present. The push is sent as soon as it can.',
 };
@@ -111,6 +123,11 @@ export function toPushRecord(
 ): PushRecord {
   const obstacle = row.stop ?? row.waits_for ?? obstacleOf(row.chain);
   const waiting = row.status === 'queued' && obstacle !== undefined;
+  const isBehind = row.status === 'submitted' && row.error === null && (row.earlier ?? 0) > 0;
+  const behind = {
+    code: EARLIER,
+    detail: `A chain includes the transactions of a signer in their order; ${row.earlier} before this one are in no block yet.`,
+  };
   return {
     historyId: row.history_id,
     seq: row.seq,
@@ -120,7 +137,7 @@ export function toPushRecord(
     transaction: row.transaction,
     block: row.block,
     explorerUrl: row.transaction === null ? null : transactionUrl(row.chain, row.transaction),
-    error: waiting ? { code: obstacle, detail: WAITS[obstacle] ?? obstacle } : row.error,
+    error: waiting ? { code: obstacle, detail: WAITS[obstacle] ?? obstacle } : isBehind ? behind : row.error,
     truncated: row.truncated,
     digest: row.digest,
   };

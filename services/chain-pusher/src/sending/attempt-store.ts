@@ -7,6 +7,8 @@ import type { AttemptState, Db, Trx } from '../database/schema.js';
 /** An attempt under way, with its transactions, oldest first. */
 export interface Attempt {
   readonly id: number;
+  readonly signer: string;
+  /** Empty of one that only uses up its nonce; `to` is below `from` then. */
   readonly deployment: string;
   readonly nonce: number | null;
   readonly from: number;
@@ -51,7 +53,7 @@ export async function attemptsUnderWay(
       union
       (select * from attempts where chain = ${chain} and state = 'confirmed' order by id desc limit ${watched / 2})
     )
-    select chosen.id, chosen.deployment, chosen.nonce, chosen.from_number as from, chosen.to_number as to, chosen.state,
+    select chosen.id, chosen.signer, chosen.deployment, chosen.nonce, chosen.from_number as from, chosen.to_number as to, chosen.state,
       chosen.block, chosen.block_id as "blockId",
       coalesce((
         select jsonb_agg(jsonb_build_object('id', t.id, 'raw', t.raw, 'terms', t.terms,
@@ -142,6 +144,13 @@ export async function storeInclusion(
       content = case when ${isFinal} then null else content end
     where attempt_id = ${attemptId}`.execute(trx);
   if (isFinal) await trx.deleteFrom('transactions').where('attempt_id', '=', attemptId).execute();
+}
+
+/** Why pushes that are under way have not come further. */
+export async function noteProblem(trx: Trx, attemptId: number, problem: PushProblem): Promise<void> {
+  await sql`
+    update pushes set error = ${JSON.stringify(problem)}::jsonb, changed_at = now()
+    where attempt_id = ${attemptId} and status = 'submitted'`.execute(trx);
 }
 
 /** The chain took the block back: the attempt is open again, under the same numbers and the same nonce. */

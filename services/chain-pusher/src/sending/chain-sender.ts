@@ -8,9 +8,9 @@ import { adoptLane, openAdoptions } from './adopt-lane.js';
 import { createAttemptSteps } from './attempt-steps.js';
 import { type Attempt, attemptsUnderWay } from './attempt-store.js';
 import { type ChainLease, fenced, holdLease, LeaseLost } from './chain-lease.js';
-import { noteChainState } from './chain-state.js';
-import { claimParcels, lanesWithWork } from './claim-parcels.js';
-import { compareLane } from './compare-lane.js';
+import { noteChainState, noteSignerCount } from './chain-state.js';
+import { claimParcels, fillGaps, lanesWithWork, putBack } from './claim-parcels.js';
+import { type Comparison, compareLane } from './compare-lane.js';
 import { nextStep } from './next-step.js';
 
 export interface ChainSenderOptions {
@@ -56,7 +56,10 @@ export function createChainSender(options: ChainSenderOptions) {
   const { name } = chain;
   /** Lanes that were compared with the chain since this process took the lease, or lost an attempt. */
   const level = new Set<string>();
+  /** When each empty transaction was made that fills a gap, by its nonce. */
+  const filledAt = new Map<number, number>();
   let epoch: number | undefined;
+  let since = 0;
   let usable = false;
   let isAway = false;
   let checkedAt = 0;
@@ -77,13 +80,14 @@ export function createChainSender(options: ChainSenderOptions) {
     if (lease?.epoch !== epoch) {
       level.clear();
       checkedAt = 0;
+      since = clock.now();
     }
     epoch = lease?.epoch;
     return lease;
   };
 
   const check = async (lease: ChainLease, signal: AbortSignal) => {
-    if (clock.now() - checkedAt < (usable ? CHECK_MS : 3 * port.patience.retryMs)) return;
+    if (clock.monotonic() - checkedAt < (usable ? CHECK_MS : 3 * port.patience.retryMs)) return;
     const found = await port.check(signal).catch((error: Error) => {
       isAway = error instanceof ServersAway;
       return { reason: error.message, balance: null };
@@ -94,7 +98,7 @@ export function createChainSender(options: ChainSenderOptions) {
   };
 
   const noteState = async (lease: ChainLease, found: ChainCheck) => {
-    checkedAt = clock.now();
+    checkedAt = clock.monotonic();
     if (usable !== (found.reason === null))
       logger.warn({ chain: name, reason: found.reason }, 'chain state changed');
     usable = found.reason === null;
@@ -102,48 +106,82 @@ export function createChainSender(options: ChainSenderOptions) {
     await noteChainState(db, lease, owner, found.reason);
   };
 
+  /** The chain as the signers of these attempts see it: one that was replaced has a count of its own. */
+  const look = async (attempts: readonly Attempt[], signal: AbortSignal): Promise<Look> => {
+    const own = await port.view(signal);
+    const views = new Map([[port.signer, own]]);
+    for (const { signer } of attempts) {
+      if (views.has(signer)) continue;
+      const nonce = await port.countOf(signer, signal).catch(nullUnlessAway(signal));
+      views.set(signer, { ...own, nonce });
+    }
+    return { own, of: ({ signer }) => views.get(signer) ?? own };
+  };
+
+  /** The inclusions of attempts; those that could not be looked up are left out. */
+  const find = async (attempts: readonly Attempt[], { own }: Look, signal: AbortSignal) => {
+    const found = new Map<Attempt, Inclusion | undefined>();
+    const findAll = async (some: readonly Attempt[]) => {
+      const transactions = some.flatMap((attempt) => attempt.transactions);
+      const inclusions = transactions.length === 0 ? [] : await port.find(transactions, own, signal);
+      const byId = new Map(inclusions.map((inclusion) => [inclusion.id, inclusion]));
+      for (const one of some)
+        found.set(one, bestOf(one.transactions.flatMap(({ id }) => byId.get(id) ?? [])));
+    };
+    const failed = await findAll(attempts).catch(nullUnlessAway(signal));
+    if (failed === null) for (const one of attempts) await findAll([one]).catch(nullUnlessAway(signal));
+    return found;
+  };
+
   /** Answers the newest look at the chain. */
   const follow = async (
     lease: ChainLease,
     attempts: readonly Attempt[],
-    seen: ChainView,
+    first: Look,
     signal: AbortSignal,
   ): Promise<ChainView> => {
-    let view = seen;
-    const transactions = attempts.flatMap((attempt) => attempt.transactions);
-    const found = new Map<string, Inclusion>();
-    if (transactions.length > 0) {
-      for (const inclusion of await port.find(transactions, view, signal)) found.set(inclusion.id, inclusion);
-    }
-    let isFirst = true;
+    let seen = first;
+    const found = await find(attempts, seen, signal);
+    const holdingUp = new Set<string>();
     for (const attempt of inNonceOrder(attempts)) {
-      const inclusion = bestOf(attempt.transactions.flatMap(({ id }) => found.get(id) ?? []));
-      const stepAt = (at: ChainView) =>
-        nextStep(attempt, inclusion, { view: at, now: clock.now(), isFirst }, port);
-      let step = stepAt(view);
+      const inclusion = found.get(attempt);
+      const isFirst = !holdingUp.has(attempt.signer);
+      if (inclusion === undefined) holdingUp.add(attempt.signer);
+      if (!found.has(attempt)) continue;
+      const isOwn = attempt.signer === port.signer;
+      const stepAt = (at: Look) =>
+        nextStep(attempt, inclusion, { view: at.of(attempt), now: clock.now(), isFirst, isOwn, since }, port);
+      let step = stepAt(seen);
       // The chain may have taken blocks back between the look at it and the look for transactions.
-      if (step.kind === 'lost' && view === seen) {
-        view = await port.view(signal);
-        step = stepAt(view);
+      if (step.kind === 'lost' && seen === first) {
+        seen = await look(attempts, signal);
+        step = stepAt(seen);
       }
-      if (inclusion === undefined) isFirst = false;
-      await carryOut(lease, attempt, step, view, signal);
+      await carryOut(lease, attempt, step, seen.of(attempt), signal);
     }
-    return view;
+    return seen.own;
+  };
+
+  /** What the chain holds of a lane, where that can be told; a lane of which it cannot be told keeps no other waiting. */
+  const compare = async (lease: ChainLease, { deployment, sent }: LaneToCompare, signal: AbortSignal) => {
+    const recorded = await port.recorded(deployment, sent, signal).catch((error: Error) => {
+      logger.warn({ chain: name, deployment, error }, 'what the chain holds cannot be told');
+      return nullUnlessAway(signal)(error);
+    });
+    return fenced(db, lease, owner, async (trx): Promise<Comparison> => {
+      const lane = { deployment, chain: name, signer: port.signer };
+      const comparison = recorded === null ? 'unread' : await compareLane(trx, lane, recorded);
+      if (comparison === 'unread') await putBack(trx, deployment, name, port.patience.retryMs);
+      return comparison;
+    });
   };
 
   /** Lanes that may send: those that hold nothing else than the chain. */
   const comparedLanes = async (lease: ChainLease, free: number, signal: AbortSignal) => {
-    const lanes = await lanesWithWork(db, name, free);
     const ready: string[] = [];
-    for (const { deployment, sent } of lanes) {
-      if (level.has(deployment)) {
-        ready.push(deployment);
-        continue;
-      }
-      const recorded = await port.recorded(deployment, sent, signal);
-      const lane = { deployment, chain: name, signer: port.signer };
-      const comparison = await fenced(db, lease, owner, (trx) => compareLane(trx, lane, recorded));
+    for (const lane of await lanesWithWork(db, name, free)) {
+      const { deployment } = lane;
+      const comparison = level.has(deployment) ? 'level' : await compare(lease, lane, signal);
       if (comparison === 'ahead')
         logger.error({ chain: name, deployment }, 'chain is ahead of the deployment');
       if (comparison !== 'level') continue;
@@ -156,7 +194,8 @@ export function createChainSender(options: ChainSenderOptions) {
 
   const adopt = async (lease: ChainLease, signal: AbortSignal) => {
     for (const adoption of await openAdoptions(db, name)) {
-      const chainLast = await port.lastNumber(adoption.deployment, signal);
+      const chainLast = await port.lastNumber(adoption.deployment, signal).catch(nullUnlessAway(signal));
+      if (chainLast === null) continue;
       const { consumer } = options;
       const outcome = await fenced(db, lease, owner, (trx) =>
         adoptLane(trx, adoption, { consumer, chainLast }),
@@ -167,34 +206,47 @@ export function createChainSender(options: ChainSenderOptions) {
     }
   };
 
+  /** An empty transaction that was refused is made again only after a pause. */
+  const mayFill = (nonce: number): boolean => {
+    const now = clock.monotonic();
+    if (now - (filledAt.get(nonce) ?? 0) < port.patience.resendMs) return false;
+    if (filledAt.size > MAX_OPEN) filledAt.clear();
+    filledAt.set(nonce, now);
+    return true;
+  };
+
   const begin = async (lease: ChainLease, open: number, view: ChainView, signal: AbortSignal) => {
-    if (!usable || view.isTooExpensive || open >= MAX_OPEN) {
+    if (!usable || view.isTooExpensive) {
       if (view.isTooExpensive) signals.feeCapped(name);
-      return false;
+      return;
     }
-    const deployments = await comparedLanes(lease, MAX_OPEN - open, signal);
-    if (deployments.length === 0) return false;
+    const deployments = open >= MAX_OPEN ? [] : await comparedLanes(lease, MAX_OPEN - open, signal);
+    if (deployments.length === 0 && open === 0) return;
     const terms = { chain: name, signer: port.signer, deployments, nonce: view.nonce };
-    await fenced(db, lease, owner, (trx) => claimParcels(trx, terms));
-    const attempts = await attemptsUnderWay(db, name, { limit: MAX_OPEN, watched: 0 });
-    for (const attempt of inNonceOrder(attempts.filter(({ transactions }) => transactions.length === 0))) {
+    await fenced(db, lease, owner, async (trx) => {
+      if (deployments.length > 0) await claimParcels(trx, terms);
+      await fillGaps(trx, terms, mayFill);
+    });
+    const attempts = await attemptsUnderWay(db, name, { limit: MAX_OPEN * 2, watched: 0 });
+    const isNew = ({ signer, transactions }: Attempt) => signer === port.signer && transactions.length === 0;
+    for (const attempt of inNonceOrder(attempts.filter(isNew))) {
       const next = await sign(lease, attempt, view, signal);
       if (next !== undefined) await send(lease, next, signal);
     }
-    return attempts.length > 0;
   };
 
   const round = async (lease: ChainLease, signal: AbortSignal): Promise<PollOutcome> => {
     await check(lease, signal);
     if (isAway) return 'idle';
-    const isWatchDue = clock.now() - watchedAt >= Math.min(WATCH_MS, port.patience.resendMs);
+    const isWatchDue = clock.monotonic() - watchedAt >= Math.min(WATCH_MS, port.patience.resendMs);
     const watched = isWatchDue ? MAX_WATCHED : 0;
     const attempts = await attemptsUnderWay(db, name, { limit: MAX_OPEN * 2, watched });
     await adopt(lease, signal);
     const hasWork = attempts.length > 0 || (await lanesWithWork(db, name, 1)).length > 0;
     if (!hasWork) return 'idle';
-    const view = await follow(lease, attempts, await port.view(signal), signal);
-    if (isWatchDue) watchedAt = clock.now();
+    const view = await follow(lease, attempts, await look(attempts, signal), signal);
+    await noteSignerCount(db, lease, owner, { signer: port.signer, nonce: view.nonce });
+    if (isWatchDue) watchedAt = clock.monotonic();
     const open = await attemptsUnderWay(db, name, { limit: MAX_OPEN, watched: 0 });
     await begin(lease, open.length, view, signal);
     return 'idle';
@@ -217,6 +269,25 @@ export function createChainSender(options: ChainSenderOptions) {
     },
   };
 }
+
+/** The chain at one time, and as the signer of an attempt sees it. */
+interface Look {
+  readonly own: ChainView;
+  readonly of: (attempt: Attempt) => ChainView;
+}
+
+interface LaneToCompare {
+  readonly deployment: string;
+  readonly sent: number;
+}
+
+/** For a call of the port whose failure concerns what it asks for alone. */
+const nullUnlessAway =
+  (signal: AbortSignal) =>
+  (error: unknown): null => {
+    if (signal.aborted || error instanceof ServersAway) throw error;
+    return null;
+  };
 
 const inNonceOrder = (attempts: readonly Attempt[]): Attempt[] =>
   [...attempts].sort((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0) || a.id - b.id);

@@ -5,6 +5,9 @@ import type { Trx } from '../database/schema.js';
 /** Bytes of contents that one transaction carries at most; one push always fits. */
 const PARCEL_BYTES = 24 * 1024;
 
+/** Nonces that are filled in one round. */
+const MAX_FILLED = 16;
+
 export interface ClaimTerms {
   readonly chain: string;
   readonly signer: string;
@@ -35,6 +38,12 @@ export async function lanesWithWork(
     order by wait_until nulls first limit ${limit}`.execute(db as Trx);
   return rows;
 }
+
+/** Lets a lane that cannot be compared with the chain wait, behind those that can. */
+export const putBack = (trx: Trx, deployment: string, chain: string, pauseMs: number) =>
+  sql`
+    update lanes set waits_for = 'not_compared', wait_until = now() + ${pauseMs} * interval '1 millisecond'
+    where deployment = ${deployment} and chain = ${chain}`.execute(trx);
 
 /** Makes attempts of what waits in these lanes: consecutive pushes of one lane, each attempt under a nonce of its own. */
 export async function claimParcels(trx: Trx, terms: ClaimTerms): Promise<void> {
@@ -126,10 +135,37 @@ async function withinQuota<Row extends { isNew: boolean }>(
 }
 
 /**
+ * Makes attempts without pushes of the nonces below an open one that no attempt has: nothing above such a gap would ever be
+ * in a block. `mayFill` tells of which.
+ */
+export async function fillGaps(
+  trx: Trx,
+  { chain, signer, nonce }: Omit<ClaimTerms, 'deployments'>,
+  mayFill: (nonce: number) => boolean,
+): Promise<void> {
+  if (nonce === null) return;
+  const { rows } = await sql<{ highest: number | null }>`
+    select max(nonce) as highest from attempts
+    where chain = ${chain} and signer = ${signer} and nonce >= ${nonce} and state = 'open'`.execute(trx);
+  const highest = rows[0]?.highest ?? nonce;
+  const next = await freeNonces(trx, { chain, signer, nonce });
+  for (let count = 0; count < MAX_FILLED; count += 1) {
+    const free = next();
+    if (free === null || free >= highest) return;
+    if (!mayFill(free)) continue;
+    const values = { chain, signer, nonce: free, deployment: '', from_number: 1, to_number: 0 };
+    await trx.insertInto('attempts').values(values).execute();
+  }
+}
+
+/**
  * Gives the nonces from the chain's count on that no attempt under way has. A nonce whose attempt is over is given again;
  * so one that was dropped leaves no gap, and what others sent for the signer is passed over.
  */
-async function freeNonces(trx: Trx, { chain, signer, nonce }: ClaimTerms): Promise<() => number | null> {
+async function freeNonces(
+  trx: Trx,
+  { chain, signer, nonce }: Omit<ClaimTerms, 'deployments'>,
+): Promise<() => number | null> {
   if (nonce === null) return () => null;
   const { rows } = await sql<{ nonce: number }>`
     select nonce from attempts where chain = ${chain} and signer = ${signer} and nonce >= ${nonce}

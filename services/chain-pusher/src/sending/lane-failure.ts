@@ -3,18 +3,25 @@ import { sql } from 'kysely';
 import type { Trx } from '../database/schema.js';
 import { type Attempt, bury } from './attempt-store.js';
 
-/** Tries of a single push, after which it has failed. */
-const MAX_TRIES = 5;
+/** Tries of a single push, after which it has failed: when it was refused, and when the node's words say less. */
+const MAX_TRIES = { refused: 5, unclear: 10 } as const;
+
+export interface Failure {
+  readonly kind: keyof typeof MAX_TRIES;
+  readonly reason: string;
+  /** The first pause; it doubles. */
+  readonly retryMs: number;
+}
 
 /**
  * The chain refused an attempt: its pushes are tried again after a growing pause, one by one, so that the one at fault is
- * found. After `MAX_TRIES` that one has failed and its lane stops.
+ * found. After `MAX_TRIES` that one has failed and its lane stops. Of an attempt without pushes nothing is left.
  */
 export async function failAttempt(
   trx: Trx,
   chain: string,
   attempt: Pick<Attempt, 'id' | 'deployment' | 'from' | 'to'>,
-  { reason, retryMs }: { readonly reason: string; readonly retryMs: number },
+  { kind, reason, retryMs }: Failure,
 ): Promise<void> {
   const problem: PushProblem = { code: 'push_refused', detail: reason };
   await bury(trx, attempt, chain, problem);
@@ -25,7 +32,7 @@ export async function failAttempt(
     where deployment = ${attempt.deployment} and chain = ${chain}
     returning failures`.execute(trx);
   // The first failure of a single push counts from here; one that was found in a group counts from its own.
-  if (!isSingle || (rows[0]?.failures ?? 0) < MAX_TRIES) return;
+  if (!isSingle || (rows[0]?.failures ?? 0) < MAX_TRIES[kind]) return;
   await sql`
     update lanes set stop = 'failed' where deployment = ${attempt.deployment} and chain = ${chain}`.execute(
     trx,

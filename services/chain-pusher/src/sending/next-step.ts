@@ -7,25 +7,47 @@ export type Step =
   | { readonly kind: 'note'; readonly inclusion: Inclusion }
   | { readonly kind: 'failed'; readonly reason: string };
 
+/** What is known when a step is decided. Times are milliseconds since the epoch. */
+export interface StepContext {
+  /** As the attempt's own signer sees the chain. */
+  readonly view: ChainView;
+  readonly now: number;
+  /** No older attempt of the signer is open, so this one holds up the others. */
+  readonly isFirst: boolean;
+  /** The present signer's. What an earlier one signed can be sent again, and neither signed anew nor replaced. */
+  readonly isOwn: boolean;
+  /** When this process began to send to the chain. */
+  readonly since: number;
+}
+
 const DEPTHS: Readonly<Record<string, number>> = { open: 0, included: 1, confirmed: 2, final: 3 };
 
-/** Pure. `isFirst`: no older attempt of the signer is open, so this one holds up the others. */
+/** Pure. */
 export function nextStep(
   attempt: Attempt,
   inclusion: Inclusion | undefined,
-  { view, now, isFirst }: { readonly view: ChainView; readonly now: number; readonly isFirst: boolean },
+  context: StepContext,
   port: Pick<ChainPort, 'isOver' | 'patience'>,
 ): Step {
   if (inclusion !== undefined) return stepAtInclusion(attempt, inclusion);
   const newest = attempt.transactions.at(-1);
-  if (newest === undefined) return { kind: 'sign' };
+  if (newest === undefined) return { kind: context.isOwn ? 'sign' : 'lost' };
   // What was taken over from the chain cannot be sent again.
   if (newest.raw === '') return { kind: 'lost' };
-  if (attempt.transactions.every((one) => port.isOver(one, attempt.nonce, view))) return { kind: 'lost' };
+  if (attempt.transactions.every((one) => port.isOver(one, attempt.nonce, context.view)))
+    return { kind: 'lost' };
   if (attempt.state !== 'open') return { kind: 'reopen' };
-  const { resendMs, replaceMs } = port.patience;
-  if (isFirst && now - newest.createdAt >= replaceMs) return { kind: 'replace' };
-  return now - (newest.sentAt ?? 0) >= resendMs ? { kind: 'resend' } : { kind: 'wait' };
+  return stepWhileOpen(newest, context, port.patience);
+}
+
+function stepWhileOpen(
+  { createdAt, sentAt }: Attempt['transactions'][number],
+  { now, isFirst, isOwn, since }: StepContext,
+  { resendMs, replaceMs }: ChainPort['patience'],
+): Step {
+  if (!isOwn && now - Math.max(createdAt, since) >= replaceMs) return { kind: 'lost' };
+  if (isOwn && isFirst && now - createdAt >= replaceMs) return { kind: 'replace' };
+  return now - (sentAt ?? 0) >= resendMs ? { kind: 'resend' } : { kind: 'wait' };
 }
 
 function stepAtInclusion(attempt: Attempt, inclusion: Inclusion): Step {

@@ -10,7 +10,7 @@ import type {
   RecordedPushes,
   SendOutcome,
 } from '../chain-port.js';
-import { countFrom, createRpc, type RpcCall, RpcFailure } from '../json-rpc.js';
+import { countFrom, createRpc, type RpcCall, RpcFailure, ServersAway } from '../json-rpc.js';
 import { bidFor } from './fees.js';
 import {
   callData,
@@ -181,21 +181,25 @@ export function createEvmChain(
   return {
     signer,
     patience,
+    takesRepetitions: true,
     check,
     view,
+    countOf: async (other, signal) =>
+      countFrom(await readOne(call('eth_getTransactionCount', other, 'latest'), signal)),
     recorded,
     lastNumber,
     sign: async (parcel, { nonce, view: seen, replaced, gasFactor }) => {
       if (nonce === null) throw new TypeError('an EVM transaction needs a nonce');
       const bid = bidFor(seen.terms, replaced.at(-1)?.terms, cap);
       if (bid === undefined) return null;
-      const data = callData(parcel);
-      const gas = BigInt(Math.ceil(Number(gasBound(data, parcel)) * gasFactor));
+      const isEmpty = parcel.pushes.length === 0;
+      const data = isEmpty ? '0x' : callData(parcel);
+      const gas = isEmpty ? ONE_PUSH : BigInt(Math.ceil(Number(gasBound(data, parcel)) * gasFactor));
       const raw = await account.signTransaction({
         type: 'eip1559',
         chainId,
         nonce,
-        to: contract as Hex,
+        to: isEmpty ? account.address : (contract as Hex),
         data,
         gas,
         maxFeePerGas: bid.maxFee,
@@ -245,9 +249,13 @@ const ANSWERS: readonly (readonly [RegExp, SendOutcome['kind']])[] = [
   [/gas limit|intrinsic gas|oversized|too large|invalid (sender|signature|transaction)|rlp/i, 'refused'],
 ];
 
-/** @throws RpcFailure for an answer that does not tell */
-function outcomeOf(answer: RpcFailure): SendOutcome {
-  const [, kind] = ANSWERS.find(([words]) => words.test(answer.message)) ?? [];
-  if (kind === undefined) throw answer;
-  return kind === 'refused' ? { kind, reason: answer.message } : { kind };
+/** What nodes say that take no transaction at present, whichever it is. */
+const BUSY = /pool.*(full|limit)|too many|limit exceeded|timed? ?out|busy|unavailable|syncing/i;
+
+/** @throws ServersAway where the node takes nothing at present */
+function outcomeOf({ message }: RpcFailure): SendOutcome {
+  const [, kind = 'unclear'] = ANSWERS.find(([words]) => words.test(message)) ?? [];
+  if (kind === 'unclear' && BUSY.test(message))
+    throw new ServersAway('the RPC server takes no transactions at present');
+  return kind === 'refused' || kind === 'unclear' ? { kind, reason: message } : { kind };
 }

@@ -123,8 +123,10 @@ export async function createSolanaChain(
   return {
     signer: signer.address,
     patience,
+    takesRepetitions: false,
     check,
     view,
+    countOf: async () => null,
     recorded: async (deployment, after, signal) =>
       withoutRepetitions(await memos.of(deployment, after, signal)).slice(0, 500),
     lastNumber: async (deployment, signal) =>
@@ -185,7 +187,7 @@ function inclusionOf(id: string, { slot, err, confirmationStatus }: Status): Inc
   };
 }
 
-/** What servers say about a transaction that they do not take. @throws RpcFailure for an answer that does not tell */
+/** What servers say about a transaction that they do not take. */
 function outcomeOf(answer: RpcFailure): SendOutcome {
   if (/already (been )?processed/i.test(answer.message)) return { kind: 'sent' };
   // It may be included already, so it is only over once its blockhash is.
@@ -193,5 +195,5 @@ function outcomeOf(answer: RpcFailure): SendOutcome {
   if (/insufficient|no record of a prior credit/i.test(answer.message)) return { kind: 'unaffordable' };
   if (/too large|sanitize|deserialize|signature verification/i.test(answer.message))
     return { kind: 'refused', reason: answer.message };
-  throw answer;
+  return { kind: 'unclear', reason: answer.message };
 }

@@ -8,6 +8,7 @@ import {
 } from '@orrery/database';
 import { pushes } from './0004-pushes.js';
 import { pushTraces } from './0007-push-traces.js';
+import { signerCounts } from './0008-signer-counts.js';
 
 /** Once released, a migration is never changed. */
 export const migrations: Migrations = {
@@ -18,4 +19,5 @@ export const migrations: Migrations = {
   '0005_outbox': outboxMigration,
   '0006_outbox_shards': outboxShards,
   '0007_push_traces': pushTraces,
+  '0008_signer_counts': signerCounts,
 };

@@ -1,0 +1,8 @@
+import { type Kysely, type Migration, sql } from 'kysely';
+
+/** How many transactions of its signer a chain has included: what a later one waits for. */
+export const signerCounts: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await sql`alter table chains add column signer text, add column nonce bigint`.execute(db);
+  },
+};

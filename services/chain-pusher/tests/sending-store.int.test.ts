@@ -1,0 +1,212 @@
+import { openChainPusherDatabase } from '@orrery/chain-pusher/operator';
+import type { PushStatus } from '@orrery/contracts';
+import { transaction } from '@orrery/database';
+import { createLogger } from '@orrery/service-kit';
+import { createTestDatabase } from '@orrery/testing';
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { AttemptState, Db } from '../src/database/schema.js';
+import { listPushes, toPushRecord } from '../src/pushes/push-store.js';
+import { attemptsUnderWay } from '../src/sending/attempt-store.js';
+import { claimParcels, fillGaps } from '../src/sending/claim-parcels.js';
+import { compareLane } from '../src/sending/compare-lane.js';
+import { failAttempt, forgetFailures } from '../src/sending/lane-failure.js';
+
+const chain = 'local';
+const signer = 'own';
+const digestOf = (number: number) => String(number).padStart(64, '0');
+
+let db: Db;
+beforeEach(async () => {
+  const { url: databaseUrl } = await createTestDatabase();
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const database = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 2 });
+  onTestFinished(() => database.close());
+  db = database.db;
+});
+
+/** A lane with this many pushes, of which none has been sent. */
+async function lane(deployment: string, last: number): Promise<string> {
+  await db.insertInto('lanes').values({ deployment, chain, last_number: last }).execute();
+  for (let number = 1; number <= last; number += 1) {
+    const push = { deployment, chain, number, seq: number, history_id: crypto.randomUUID() };
+    const rest = { entry_hash: 'e', digest: digestOf(number), content: '{}', truncated: false };
+    await db
+      .insertInto('pushes')
+      .values({ ...push, ...rest, error: null })
+      .execute();
+  }
+  return deployment;
+}
+const attempt = (nonce: number, state: AttemptState, deployment = 'other') =>
+  db
+    .insertInto('attempts')
+    .values({ chain, signer, nonce, deployment, from_number: 1, to_number: 1, state })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+const laneRow = (deployment: string) =>
+  db.selectFrom('lanes').selectAll().where('deployment', '=', deployment).executeTakeFirstOrThrow();
+const open = () => attemptsUnderWay(db, chain, { limit: 100, watched: 0 });
+const claim = (nonce: number | null, ...deployments: string[]) =>
+  transaction(db, (trx) => claimParcels(trx, { chain, signer, deployments, nonce }));
+
+describe('the nonce of an attempt', () => {
+  it('is the first one that no attempt under way has, in a block or not', async () => {
+    await attempt(5, 'open');
+    await attempt(6, 'included');
+    await attempt(7, 'confirmed');
+    await attempt(8, 'dead');
+    await lane('a', 1);
+    await claim(5, 'a');
+    expect((await open()).map(({ deployment, nonce }) => [deployment, nonce])).toEqual([
+      ['other', 5],
+      ['a', 8],
+    ]);
+  });
+
+  it('is used up by an empty attempt where it would leave a gap below an open one', async () => {
+    await attempt(5, 'dead');
+    await attempt(6, 'confirmed');
+    await attempt(7, 'dead');
+    await attempt(9, 'open');
+    const asked: number[] = [];
+    const fill = (mayFill: (nonce: number) => boolean) =>
+      transaction(db, (trx) => fillGaps(trx, { chain, signer, nonce: 5 }, mayFill));
+    await fill((nonce) => {
+      asked.push(nonce);
+      return nonce !== 7;
+    });
+    expect(asked).toEqual([5, 7, 8]);
+    const filled = (await open()).filter(({ deployment }) => deployment === '');
+    expect(filled.map(({ nonce, from, to }) => ({ nonce, from, to }))).toEqual([
+      { nonce: 5, from: 1, to: 0 },
+      { nonce: 8, from: 1, to: 0 },
+    ]);
+    await fill(() => true);
+    await fill(() => true);
+    expect((await open()).map(({ nonce }) => nonce).toSorted()).toEqual([5, 7, 8, 9]);
+  });
+
+  it('is none where the chain counts none, and leaves no gap where nothing is open', async () => {
+    await lane('a', 1);
+    await claim(null, 'a');
+    expect((await open()).map(({ nonce }) => nonce)).toEqual([null]);
+    await transaction(db, (trx) => fillGaps(trx, { chain, signer, nonce: 3 }, () => true));
+    expect(await open()).toHaveLength(1);
+  });
+});
+
+describe('a lane whose push is refused', () => {
+  const failure = { kind: 'refused', reason: 'no', retryMs: 0 } as const;
+  const refuse = async (kind: 'refused' | 'unclear' = 'refused') => {
+    await claim(1, 'a');
+    const [one] = await open();
+    if (one === undefined) throw new Error('nothing was claimed');
+    await transaction(db, (trx) => failAttempt(trx, chain, one, { ...failure, kind }));
+  };
+
+  it('stops after five refusals in a row; what has its effect between them begins the count anew', async () => {
+    await lane('a', 2);
+    // The first one finds which of the two is at fault.
+    for (let tries = 0; tries < 4; tries += 1) await refuse();
+    expect(await laneRow('a')).toMatchObject({ failures: 4, stop: null, sent_number: 0 });
+    await transaction(db, (trx) => forgetFailures(trx, 'a', chain));
+    expect((await laneRow('a')).failures).toBe(0);
+    for (let tries = 0; tries < 4; tries += 1) await refuse();
+    expect((await laneRow('a')).stop).toBeNull();
+    await refuse();
+    expect(await laneRow('a')).toMatchObject({ failures: 5, stop: 'failed' });
+    const { rows } = await listPushes(db, 'a', {}, { page: 1, limit: 10 });
+    expect(rows.map(({ number, status, error }) => [number, status, error?.detail])).toEqual([
+      [2, 'queued', 'no'],
+      [1, 'failed', 'no'],
+    ]);
+  });
+
+  it('stops after ten answers in words that nobody knows', async () => {
+    await lane('a', 1);
+    for (let tries = 0; tries < 9; tries += 1) await refuse('unclear');
+    expect((await laneRow('a')).stop).toBeNull();
+    await refuse('unclear');
+    expect((await laneRow('a')).stop).toBe('failed');
+  });
+});
+
+describe('a lane that is compared with its chain', () => {
+  const recorded = (from: number, at = 't', to = from, digest = digestOf(from)) => ({
+    from,
+    to,
+    digest,
+    transaction: at,
+  });
+  const compare = (...ranges: ReturnType<typeof recorded>[]) =>
+    transaction(db, (trx) => compareLane(trx, { deployment: 'a', chain, signer }, ranges));
+  const taken = async () => {
+    const { rows } = await sql<{ range: number[]; transaction: string }>`
+      select array[from_number, to_number] as range, transaction from attempts order by id`.execute(db);
+    return rows.map(({ range, transaction: at }) => [...range.map(Number), at]);
+  };
+
+  it('takes over what it finds, the pushes of one transaction as one attempt', async () => {
+    await lane('a', 5);
+    expect(await compare(recorded(1, 's'), recorded(2, 't'), recorded(3, 't'))).toBe('more');
+    expect(await taken()).toEqual([
+      [1, 1, 's'],
+      [2, 3, 't'],
+    ]);
+    expect(await laneRow('a')).toMatchObject({ sent_number: 3, stop: null });
+    expect(await compare()).toBe('level');
+  });
+
+  it('stops at another digest, and takes over what comes before', async () => {
+    await lane('a', 3);
+    expect(await compare(recorded(1), recorded(2, 'u', 2, digestOf(9)), recorded(3))).toBe('ahead');
+    expect(await laneRow('a')).toMatchObject({ sent_number: 1, stop: 'chain_ahead' });
+  });
+
+  it('stops where the chain leaves a number out', async () => {
+    await lane('a', 3);
+    expect(await compare(recorded(2))).toBe('ahead');
+    expect(await laneRow('a')).toMatchObject({ sent_number: 0, stop: 'chain_ahead' });
+  });
+
+  it('waits for the journal, where that has not been read as far', async () => {
+    await lane('a', 1);
+    expect(await compare(recorded(1), recorded(2))).toBe('more');
+    expect(await compare(recorded(2))).toBe('unread');
+    expect(await laneRow('a')).toMatchObject({ sent_number: 1, stop: null });
+  });
+});
+
+it('a transaction that waits for earlier ones says for how many, once that is no matter of seconds', async () => {
+  await lane('a', 1);
+  await claim(7, 'a');
+  const status: PushStatus = 'submitted';
+  await db.updateTable('pushes').set({ status }).execute();
+  const errorOf = async () => {
+    const { rows } = await listPushes(db, 'a', {}, { page: 1, limit: 10 });
+    const [record] = rows.map((row) =>
+      toPushRecord(
+        row,
+        () => null,
+        () => undefined,
+      ),
+    );
+    return record?.error;
+  };
+  const count = (nonce: number, of = signer) =>
+    sql`insert into chains (name, signer, nonce) values (${chain}, ${of}, ${nonce})
+      on conflict (name) do update set signer = excluded.signer, nonce = excluded.nonce`.execute(db);
+  await count(5);
+  expect(await errorOf()).toBeNull();
+  await sql`update attempts set created_at = now() - interval '11 seconds'`.execute(db);
+  expect(await errorOf()).toEqual({
+    code: 'earlier_transactions',
+    detail:
+      'A chain includes the transactions of a signer in their order; 2 before this one are in no block yet.',
+  });
+  await count(7);
+  expect(await errorOf()).toBeNull();
+  await count(5, 'another signer');
+  expect(await errorOf()).toBeNull();
+});
