@@ -1,11 +1,34 @@
 #!/usr/bin/env node
 // Reads a deployment's results from the registry contract on an EVM chain, and checks them against its journal.
-// node docs/read-pushes.mjs <RPC URL> <contract> <base URL> <world> <deployment> <token> [chain]
+// ORRERY_KEY=<key> node docs/read-pushes.mjs <RPC URL> <contract> <base URL> <world> <deployment> [chain]
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createPublicClient, hexToString, http } from 'viem';
 
-const [rpc, contract, base, world, deployment, token, chain] = process.argv.slice(2);
+const [rpc, contract, base, world, deployment, chain, ...more] = process.argv.slice(2);
+const { ORRERY_KEY: token } = process.env;
+const isHttp = (text) => /^https?:\/\//.test(text ?? '') && URL.canParse(text);
+const isAddress = (text) => /^0x[0-9a-f]{40}$/i.test(text ?? '');
+/** What is wrong, or undefined. Nothing is asked before: an argument in another's place would be sent to a server. */
+const objection = [
+  [isHttp(rpc), 'The first argument is the URL of an RPC server of the chain.'],
+  [isAddress(contract), 'The second argument is the address (0x…) of the registry contract.'],
+  [isHttp(base), 'The third argument is the URL of the server, such as http://localhost:3000.'],
+  [
+    isAddress(world) || /^\d+$/.test(world ?? ''),
+    'The fourth argument is the address (0x…) or the id of the world.',
+  ],
+  [isAddress(deployment), 'The fifth argument is the address (0x…) of the deployment.'],
+  [chain === undefined || /^[a-z0-9][a-z0-9-]*$/.test(chain), 'The last argument is the name of a chain.'],
+  [more.length === 0, 'There are too many arguments.'],
+  [/^orrery_[\w-]+$/.test(token ?? ''), 'Set ORRERY_KEY to an API key that may read the deployment.'],
+].find(([holds]) => !holds)?.[1];
+if (objection !== undefined) {
+  const usage =
+    'ORRERY_KEY=<key> node docs/read-pushes.mjs <RPC URL> <contract> <base URL> <world> <deployment> [chain]';
+  process.stderr.write(`usage: ${usage}\n${objection}\n`);
+  process.exit(2);
+}
 const artifact = new URL('../services/chain-pusher/contracts/PushRegistry.json', import.meta.url);
 const { abi } = JSON.parse(readFileSync(artifact, 'utf8'));
 const sha256 = (text) => createHash('sha256').update(text, 'utf8').digest('hex');

@@ -58,11 +58,12 @@ it('pushes executions to a chain, shows where they are, and a stranger reads the
     },
   ]);
 
+  const program = join(repositoryRoot, 'docs/read-pushes.mjs');
+  const places = [world.split('/')[2] ?? '', deployment.split('/')[4] ?? ''];
   const read = (base: string) =>
-    run(process.execPath, [
-      join(repositoryRoot, 'docs/read-pushes.mjs'),
-      ...[anvil.url, contract, base, world.split('/')[2] ?? '', deployment.split('/')[4] ?? '', system.key],
-    ]);
+    run(process.execPath, [program, anvil.url, contract, base, ...places], {
+      env: { ...process.env, ORRERY_KEY: system.key },
+    });
   const { stdout } = await read(system.url);
   expect(JSON.parse(stdout)).toEqual({
     valid: true,

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase } from '@orrery/testing';
 import { ANVIL_KEYS, startAnvil } from '@orrery/testing/servers';
+import { createPublicClient, http, parseAbi } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import { expect, it, onTestFinished } from 'vitest';
 import { createProgram } from '../src/program.js';
 
@@ -34,7 +36,12 @@ async function prepare() {
     await program.parseAsync(['node', 'orrery', 'chains', ...args]);
     return lines.join('\n');
   };
-  return { configure, run };
+  const ownerOf = async (contract: `0x${string}`): Promise<string> => {
+    const client = createPublicClient({ transport: http(anvil.url) });
+    const abi = parseAbi(['function owner() view returns (address)']);
+    return client.readContract({ address: contract, abi, functionName: 'owner' });
+  };
+  return { configure, run, ownerOf };
 }
 
 it('deploys the registry and tells when pushes can be sent', async () => {
@@ -57,9 +64,21 @@ it('deploys the registry and tells when pushes can be sent', async () => {
   expect(await checked()).toMatchObject({ reason: 'no RPC server of the chain answers', balance: null });
 });
 
+it('deploys the registry for an owner whose key it does not have', async () => {
+  const { run, ownerOf } = await prepare();
+  const owner = privateKeyToAccount(ANVIL_KEYS[1]).address;
+  const { contract } = JSON.parse(await run(['deploy', '--chain', 'local', '--owner', owner, '--json'], {}));
+  expect(await ownerOf(contract)).toBe(owner);
+  const deploying = run(['deploy', '--chain', 'local', '--owner', owner.replace('7', '8')]);
+  await expect(deploying).rejects.toThrow('The owner has to be an address');
+  expect(await run(['deploy', '--chain', 'local'])).toContain('deploy it with --owner');
+});
+
 it('says what is wrong', async () => {
   const { configure, run } = await prepare();
-  await expect(run(['deploy', '--chain', 'moon'])).rejects.toThrow('CHAINS_FILE has no chain moon.');
+  await expect(run(['deploy', '--chain', 'moon'])).rejects.toThrow(
+    'CHAINS_FILE has no chain moon. It has: local.',
+  );
   await expect(run(['check'], { CHAINS_FILE: '' })).rejects.toThrow('There are no chains: set CHAINS_FILE.');
   await expect(run(['deploy', '--chain', 'local'], { KEY: 'x' })).rejects.toThrow('set KEY, or KEY_FILE');
   await configure({ caip2: 'eip155:1' });
@@ -68,6 +87,13 @@ it('says what is wrong', async () => {
   );
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
-  const adopting = run(['adopt', '--deployment', '0xab', '--chain', 'local'], { DATABASE_URL: database.url });
-  await expect(adopting).rejects.toThrow('Nothing of 0xab was ever to be pushed to local.');
+  const address = `0x${'ab'.repeat(20)}`;
+  const adopt = (deployment: string, chain: string, url = database.url) =>
+    run(['adopt', '--deployment', deployment, '--chain', chain], { DATABASE_URL: url });
+  await expect(adopt(address, 'local')).rejects.toThrow(
+    `Nothing of ${address} was ever to be pushed to local.`,
+  );
+  // Neither opens a database.
+  await expect(adopt(address, 'moon', 'x')).rejects.toThrow('CHAINS_FILE has no chain moon.');
+  await expect(adopt('0xab', 'local', 'x')).rejects.toThrow('--deployment takes the address of a deployment');
 });

@@ -15,9 +15,12 @@ contract PushRegistry {
         bytes data
     );
     event PusherChanged(address indexed pusher, bool allowed);
+    event OwnerOffered(address indexed owner, address indexed offeredTo);
     event OwnerChanged(address indexed owner);
 
+    error NoOwner();
     error NotOwner(address caller);
+    error NotOffered(address caller);
     error NotPusher(address caller);
     error OutOfSequence(address deployment, uint64 expected, uint64 given);
     error DifferentDigest(address deployment, uint64 number, bytes32 recorded);
@@ -31,6 +34,8 @@ contract PushRegistry {
     }
 
     address public owner;
+    /// @notice Who may accept the ownership; zero for nobody.
+    address public offeredTo;
     mapping(address pusher => bool) public isPusher;
     /// @notice The number of a deployment's last push, 0 for none.
     mapping(address deployment => uint64) public lastNumber;
@@ -46,11 +51,12 @@ contract PushRegistry {
         _;
     }
 
-    /// @notice Who deploys it owns it and may push.
-    constructor() {
-        owner = msg.sender;
+    /// @notice Who deploys it may push. The owner, who names the pushers, need not: its key can stay offline.
+    constructor(address firstOwner) {
+        if (firstOwner == address(0)) revert NoOwner();
+        owner = firstOwner;
         isPusher[msg.sender] = true;
-        emit OwnerChanged(msg.sender);
+        emit OwnerChanged(firstOwner);
         emit PusherChanged(msg.sender, true);
     }
 
@@ -59,9 +65,19 @@ contract PushRegistry {
         emit PusherChanged(pusher, allowed);
     }
 
-    function setOwner(address newOwner) external onlyOwner {
-        owner = newOwner;
-        emit OwnerChanged(newOwner);
+    /// @notice The first of two steps, so that the ownership cannot go to an address that nobody has the key of. Offering it
+    /// to another address, or to zero, takes the offer back.
+    function offerOwner(address newOwner) external onlyOwner {
+        offeredTo = newOwner;
+        emit OwnerOffered(owner, newOwner);
+    }
+
+    /// @notice The second step: by whom it was offered to.
+    function acceptOwner() external {
+        if (msg.sender != offeredTo) revert NotOffered(msg.sender);
+        owner = msg.sender;
+        offeredTo = address(0);
+        emit OwnerChanged(msg.sender);
     }
 
     function push(

@@ -37,12 +37,20 @@ export function readChainPusherConfig(env: Environment): ChainPusherConfig {
   };
 }
 
-/** One chain of the file with its key; the keys of others are not needed. @throws StartupError */
-export function readSigningChain(env: Environment, name: string): SigningChain {
+/** One chain of the file, without its key. @throws StartupError */
+export function readChain(env: Environment, name: string): ChainConfig {
   const { CHAINS_FILE } = readEnvironment(environment, env);
   if (CHAINS_FILE === undefined) throw new StartupError('There are no chains: set CHAINS_FILE.');
-  const chain = readChainFile(CHAINS_FILE).find((one) => one.name === name);
-  if (chain === undefined) throw new StartupError(`CHAINS_FILE has no chain ${name}.`);
+  const chains = readChainFile(CHAINS_FILE);
+  const chain = chains.find((one) => one.name === name);
+  if (chain !== undefined) return chain;
+  const names = chains.map((one) => one.name).join(', ');
+  throw new StartupError(`CHAINS_FILE has no chain ${name}. It has: ${names}.`);
+}
+
+/** One chain of the file with its key; the keys of others are not needed. @throws StartupError */
+export function readSigningChain(env: Environment, name: string): SigningChain {
+  const chain = readChain(env, name);
   return { chain, signerKey: signerKeyOf(chain, env) };
 }
 

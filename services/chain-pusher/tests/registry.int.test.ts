@@ -8,6 +8,7 @@ import {
   getContract,
   type Hex,
   http,
+  zeroAddress,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
@@ -97,7 +98,29 @@ describe('the registry contract', () => {
     await push(other, 1);
     await setPusher(owner, privateKeyToAccount(owner).address, false);
     expect(await refusalOf(push(owner, 2))).toBe('NotPusher');
-    await inBlock(registryOf(owner).write.setOwner([account]));
-    expect(await refusalOf(setPusher(owner, account, false))).toBe('NotOwner');
+  });
+
+  it('changes its owner in two steps, so that none is lost', async () => {
+    const [owner, other, stranger] = ANVIL_KEYS;
+    const [ownAddress, account] = [owner, other].map((key) => privateKeyToAccount(key).address) as [Hex, Hex];
+    const registry = registryOf(owner);
+    const offer = (key: Hex, to: Hex) => inBlock(registryOf(key).write.offerOwner([to]));
+    const accept = (key: Hex) => inBlock(registryOf(key).write.acceptOwner());
+    expect(await refusalOf(accept(other))).toBe('NotOffered');
+    expect(await refusalOf(offer(stranger, account))).toBe('NotOwner');
+    await offer(owner, account);
+    expect(await registry.read.owner()).toBe(ownAddress);
+    expect(await refusalOf(accept(stranger))).toBe('NotOffered');
+    // Offered to nobody, it is taken back.
+    await offer(owner, zeroAddress);
+    expect(await refusalOf(accept(other))).toBe('NotOffered');
+    await offer(owner, account);
+    await accept(other);
+    expect(await registry.read.owner()).toBe(account);
+    expect(await refusalOf(offer(owner, ownAddress))).toBe('NotOwner');
+    expect(await refusalOf(accept(other))).toBe('NotOffered');
+    expect(await refusalOf(inBlock(registry.write.setPusher([ownAddress, false])))).toBe('NotOwner');
+    // What changes hands is the ownership alone: the signer still pushes.
+    await push(owner, 1);
   });
 });

@@ -1,6 +1,12 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
 
+export interface DeployCommand {
+  chain: string;
+  owner?: string;
+  json?: true;
+}
+
 /** Loaded when a command needs it: so no other waits for the chains' libraries. */
 const work = () => import('./set-up-chains.js');
 
@@ -12,8 +18,12 @@ export function addChainsCommands(program: Command, context: CommandContext): vo
     .command('deploy')
     .description("deploy the registry contract with the chain's signer, and print its address")
     .requiredOption(...chain)
+    .option(
+      '--owner <address>',
+      "who owns the contract and names its pushers; the chain's signer unless given",
+    )
     .option('--json', 'print { "contract": "0x…" }')
-    .action(async (options: { chain: string; json?: true }) => (await work()).deploy(context, options));
+    .action(async (options: DeployCommand) => (await work()).deploy(context, options));
   chains
     .command('check')
     .description('tell for each chain whether pushes can be sent to it')

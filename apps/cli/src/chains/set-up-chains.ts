@@ -1,4 +1,9 @@
-import { readChainPusherConfig, readSigningChain, type SigningChain } from '@orrery/chain-pusher/config';
+import {
+  readChain,
+  readChainPusherConfig,
+  readSigningChain,
+  type SigningChain,
+} from '@orrery/chain-pusher/config';
 import {
   adoptionOutcome,
   deployRegistry,
@@ -11,23 +16,27 @@ import { StartupError, systemClock } from '@orrery/service-kit';
 import type { CommandContext } from '../command-context.js';
 import { formatRows } from '../format-rows.js';
 import { withDatabase } from '../with-database.js';
+import type { DeployCommand } from './chains-commands.js';
 
 /** How long an adoption is waited for, and how often it is looked at, in milliseconds. */
 const PATIENCE_MS = 15_000;
 const INTERVAL_MS = 200;
 
-export async function deploy(
-  { env, write }: CommandContext,
-  { chain: name, json }: { chain: string; json?: true },
-) {
+export async function deploy({ env, write }: CommandContext, { chain: name, owner, json }: DeployCommand) {
   const { chain, signerKey } = readSigningChain(env, name);
   if (chain.family !== 'evm') throw new StartupError(`${name} needs no contract: it is no EVM chain.`);
   const { signal } = new AbortController();
-  const contract = await deployRegistry(chain, signerKey, systemClock, signal).catch((error: Error) => {
+  const deploying = deployRegistry(chain, signerKey, systemClock, signal, { owner });
+  const contract = await deploying.catch((error: Error) => {
     throw new StartupError(sentence(error.message), { cause: error });
   });
-  write(json ? JSON.stringify({ contract }) : `registry deployed: set "contract" of ${name} to ${contract}`);
+  if (json) return write(JSON.stringify({ contract }));
+  write(`registry deployed: set "contract" of ${name} to ${contract}`);
+  if (owner === undefined) write(OWNED_BY_SIGNER);
 }
+
+const OWNED_BY_SIGNER =
+  'Its owner is the signer, whose key the server holds. Where others rely on the contract, deploy it with --owner.';
 
 export async function check({ env, write }: CommandContext, { json }: { json?: true }) {
   const { chains } = readChainPusherConfig(env);
@@ -51,7 +60,9 @@ async function checkOne(one: SigningChain) {
 
 export async function adopt({ env, write }: CommandContext, options: { chain: string; deployment: string }) {
   const deployment = options.deployment.toLowerCase();
-  const { chain } = options;
+  if (!/^0x[\da-f]{40}$/.test(deployment))
+    throw new StartupError('--deployment takes the address of a deployment: 0x and 40 hex digits.');
+  const chain = readChain(env, options.chain).name;
   await withDatabase(env, openChainPusherDatabase, async (db) => {
     if ((await findLane(db, deployment, chain)) === undefined) {
       throw new StartupError(`Nothing of ${deployment} was ever to be pushed to ${chain}.`);

@@ -1,26 +1,34 @@
 import type { EvmChainConfig } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import type { Hex } from 'viem';
+import { type Address, encodeDeployData, type Hex, isAddress, zeroAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { createRpc, RpcFailure } from '../json-rpc.js';
 import { bidFor } from './fees.js';
-import { pushRegistryBytecode } from './push-registry.js';
+import { pushRegistryAbi, pushRegistryBytecode } from './push-registry.js';
 
 const PAUSE_MS = 200;
 const PATIENCE_MS = 180_000;
 const GAS = 2_500_000n;
 
+export interface DeployOptions {
+  /** Who names the pushers; the chain's signer unless given, whose key a server holds. */
+  readonly owner?: string | undefined;
+}
+
 /**
- * Deploys the registry contract with the chain's signer, who owns it and may push, and resolves with its address. The
- * signer must not send anything else meanwhile. @throws Error when the chain refuses it, or does not include it in time
+ * Deploys the registry contract with the chain's signer, who may push, and resolves with its address. The signer must not
+ * send anything else meanwhile. @throws Error when the owner is no address, before anything is asked; when the chain refuses
+ * the contract, or does not include it in time
  */
 export async function deployRegistry(
   config: EvmChainConfig,
   signerKey: string,
   clock: Clock,
   signal: AbortSignal,
+  options: DeployOptions = {},
 ): Promise<string> {
   const account = privateKeyToAccount(signerKey as Hex);
+  const owner = addressOf(options.owner ?? account.address);
   const rpc = createRpc(config.rpcUrls);
   const ask = async <T>(method: string, ...params: unknown[]): Promise<T> => {
     const [answer] = await rpc([{ method, params }], signal);
@@ -42,7 +50,7 @@ export async function deployRegistry(
     type: 'eip1559',
     chainId,
     nonce: Number(await ask<Hex>('eth_getTransactionCount', account.address, 'pending')),
-    data: pushRegistryBytecode,
+    data: encodeDeployData({ abi: pushRegistryAbi, bytecode: pushRegistryBytecode, args: [owner] }),
     gas: GAS,
     maxFeePerGas: bid.maxFee,
     maxPriorityFeePerGas: bid.tip,
@@ -61,4 +69,13 @@ export async function deployRegistry(
     if (receipt !== null) throw new Error(`The chain refused the contract, in the transaction ${id}.`);
   }
   throw new Error(`The chain has not included the transaction ${id} yet. Look it up before you try again.`);
+}
+
+/** In mixed case its checksum has to be right (EIP-55). */
+function addressOf(owner: string): Address {
+  if (!isAddress(owner) || owner === zeroAddress)
+    throw new Error(
+      'The owner has to be an address: 0x and 40 hex digits, with its checksum if in mixed case.',
+    );
+  return owner;
 }
