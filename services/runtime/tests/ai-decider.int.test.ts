@@ -13,7 +13,7 @@ import {
   startModelServer,
 } from '@orrery/testing/model-server';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { modelAt, raceDefinition } from '../src/ai/ai.test-support.js';
+import { modelAt, raceDefinition, world } from '../src/ai/ai.test-support.js';
 import { FAILURE_INTERVAL_MS, FAILURES_TO_OPEN } from '../src/ai/circuit-breaker.js';
 import type { ModelUsage } from '../src/models/decider.js';
 import { askingAt, hastyClock } from './ai-question.js';
@@ -569,6 +569,42 @@ describe('calls at once', () => {
     const { ask } = askingAt(own.baseUrl);
     await Promise.all(Array.from({ length: 20 }, () => ask()));
     expect(own.mostAtOnce).toBe(20);
+  });
+
+  it('that wait for a slot hold no prompt', async () => {
+    const { ask } = askingAt(server.baseUrl);
+    const model = { maxConcurrency: 1 };
+    let answer = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      server.plan(async (call) => {
+        resolve();
+        await new Promise<void>((end) => {
+          answer = end;
+        });
+        await says(won)(call);
+      });
+    });
+    const first = ask({ model });
+    await arrived;
+    const made: string[] = [];
+    const watched = {
+      ...world,
+      get promptSeed() {
+        made.push('prompt');
+        return world.promptSeed;
+      },
+    };
+    const second = ask({ model, world: watched });
+    const third = ask({ model, world: watched, isHolding: true });
+    await new Promise(setImmediate);
+    expect(made).toEqual([]);
+    answer();
+    expect((await Promise.all([first, second, third])).map(({ code }) => code)).toEqual([
+      'proposed',
+      'proposed',
+      'proposed',
+    ]);
+    expect(made).toHaveLength(2);
   });
 
   it('that wait for a slot end at the deadline', async () => {

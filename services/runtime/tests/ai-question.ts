@@ -60,6 +60,9 @@ interface QuestionParts {
   readonly budget?: DeciderRequest['budget'];
   readonly executionId?: string;
   readonly deployment?: string;
+  readonly world?: DeciderRequest['world'];
+  readonly accountId?: number;
+  readonly isHolding?: boolean;
   readonly check?: DeciderRequest['check'];
 }
 
@@ -90,8 +93,10 @@ export function askingAt(
     const request: DeciderRequest = {
       executionId: parts.executionId ?? 'e1',
       deployment: { address: parts.deployment ?? '0x1', worldAddress: '0x2' },
+      accountId: parts.accountId ?? 1,
+      isHolding: parts.isHolding ?? false,
       definition,
-      world,
+      world: parts.world ?? world,
       model: modelAt(baseUrl, { timeoutMs: TIMEOUT_MS, ...parts.model }),
       input,
       entities: found.read.entities,

@@ -31,7 +31,7 @@ export interface Try {
 }
 
 /** Refusals that say something about a proposal, its model or its budget; the others are about the request itself. */
-const OF_THE_MODEL = new Set(['budget_exhausted', 'rate_limited']);
+const OF_THE_MODEL = new Set(['budget_exhausted', 'rate_limited', 'too_many_waiting']);
 
 /** Makes dry runs one after the other. @throws StartupError for a request that would be refused every time */
 export async function tryEvent(server: Server, request: TryRequest): Promise<Try[]> {

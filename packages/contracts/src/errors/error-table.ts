@@ -110,6 +110,7 @@ export const ERRORS = {
   unsupported_media_type: meaning(415, 'Only JSON is accepted'),
   idempotency_key_reused: meaning(422, 'The idempotency key was used with another request'),
   rate_limited: meaning(429, 'Too many requests', true),
+  too_many_waiting: meaning(429, 'Too many executions wait for the AI model', true),
   headers_too_large: meaning(431, 'The headers are too large'),
   // 5xx
   internal: meaning(500, 'Internal error'),

@@ -148,6 +148,7 @@ export const executionRpcs = {
       'budget_exhausted',
       'prompt_too_large',
       'ai_model_unavailable',
+      'too_many_waiting',
       'ai_output_invalid',
     ],
     params: deploymentPath,

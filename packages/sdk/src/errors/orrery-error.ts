@@ -19,6 +19,7 @@ const RETRYABLE: ReadonlySet<string> = new Set([
   'write_conflict',
   'request_in_flight',
   'rate_limited',
+  'too_many_waiting',
   'ai_output_invalid',
   'ai_model_unavailable',
   'unavailable',

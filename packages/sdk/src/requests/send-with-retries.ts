@@ -14,6 +14,7 @@ const LONGEST_DELAY_MS = 5000;
 /** Each is answered before anything was done, unless the error's facts say that the outcome is unknown. */
 const NOTHING_DONE: ReadonlySet<string> = new Set([
   'rate_limited',
+  'too_many_waiting',
   'request_timeout',
   'overloaded',
   'unavailable',

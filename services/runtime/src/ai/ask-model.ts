@@ -37,7 +37,7 @@ const PAUSE: Backoff = { baseMs: 500, maxMs: 8000 };
 /**
  * Asks a model until its server gives an answer: where it refuses a form of request, in the next lower one; where it
  * fails, up to three times, with pauses that grow and are at least as long as it asks for, and not beyond the deadline.
- * @throws `unavailable`, `deadline_exceeded`, `prompt_too_large`, and what the budget throws
+ * @throws `unavailable`, `deadline_exceeded`, `prompt_too_large`, `too_many_waiting`, and what the budget throws
  */
 export async function askModel(dependencies: AskDependencies, question: Question): Promise<Asked> {
   let { form } = question;

@@ -30,7 +30,7 @@ export interface PreparedRequest {
 }
 
 export interface Attempt {
-  readonly request: Pick<DeciderRequest, 'model' | 'deployment' | 'budget'>;
+  readonly request: Pick<DeciderRequest, 'model' | 'deployment' | 'accountId' | 'isHolding' | 'budget'>;
   readonly exchange: ExchangeRecord;
   readonly signal: AbortSignal;
   /** Aborts at the deadline. */
@@ -40,18 +40,21 @@ export interface Attempt {
 /**
  * Sends one request when its turn has come, unless the server's circuit is open. The request is prepared then, so that
  * those that wait hold no prompt. What it costs at most is reserved before, what it has cost is settled after it.
- * @throws ChatFailed, `unavailable`, what `prepare` and the budget throw, or the signal's reason
+ * @throws ChatFailed, `unavailable`, `too_many_waiting`, what `prepare` and the budget throw, or the signal's reason
  */
 export async function attemptRequest(
   dependencies: AttemptDependencies,
   attempt: Attempt,
   prepare: () => PreparedRequest,
 ): Promise<ChatAnswer> {
-  const { request, signal, overdue } = attempt;
+  const { request, exchange, signal, overdue } = attempt;
+  const { model, accountId, isHolding } = request;
   const either = AbortSignal.any([signal, overdue]);
+  const deployment = request.deployment.address;
+  const asking = { model, deployment, accountId, isHolding, isRepeated: exchange.hasBegun };
   const send = () => throughCircuit(dependencies, attempt, prepare());
   try {
-    return await dependencies.slots.run(request.model, request.deployment.address, either, send);
+    return await dependencies.slots.run(asking, either, send);
   } catch (error) {
     signal.throwIfAborted();
     throw overdue.aborted && error === overdue.reason ? new ChatFailed('overdue') : error;

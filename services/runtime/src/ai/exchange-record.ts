@@ -7,6 +7,8 @@ import { priced } from './token-price.js';
 
 /** Collects what one decision sends and receives, and what it costs. */
 export interface ExchangeRecord {
+  /** Whether anything was sent. */
+  readonly hasBegun: boolean;
   sent(request: JsonObject): void;
   answered(text: string | null, attestation: JsonObject | null): void;
   /** `usage`: what the attempt is charged; `isEstimated`: the server has not counted it. */
@@ -30,6 +32,9 @@ export function startExchange(clock: Pick<Clock, 'monotonic'>, model: Model): Ex
   let response: string | null = null;
   let attestation: JsonObject | null = null;
   return {
+    get hasBegun() {
+      return request !== undefined;
+    },
     sent: (body) => {
       request = body;
       response = null;

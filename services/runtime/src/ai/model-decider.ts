@@ -30,7 +30,8 @@ export interface ModelDeciderOptions {
 /**
  * A decider that asks the AI model of a request (docs/ai.md). An answer that is no proposal goes back to the model with
  * the reason, twice at most. What it throws is a `DeciderFailed` with the evidence of all that was sent; its causes are
- * `ai_output_invalid`, `unavailable`, `deadline_exceeded`, `prompt_too_large` and what the budget throws.
+ * `ai_output_invalid`, `unavailable`, `deadline_exceeded`, `prompt_too_large`, `too_many_waiting` and what the budget
+ * throws.
  */
 export function createModelDecider({
   clock,
@@ -44,16 +45,18 @@ export function createModelDecider({
     breakers.set(baseUrl, breaker);
     return breaker;
   };
+  const slots = createCallSlots(callsPerDeployment);
   const dependencies: AskDependencies = {
     chat,
-    slots: createCallSlots(callsPerDeployment),
+    slots,
     breakerOf,
     forms: createFormMemory(clock),
     signals: createModelSignals('runtime'),
     clock,
     logger,
   };
-  return (request, signal) => decide(dependencies, request, signal);
+  const decider = (request: DeciderRequest, signal: AbortSignal) => decide(dependencies, request, signal);
+  return Object.assign(decider, { refuseCrowd: slots.refuseCrowd });
 }
 
 /** The decision ends so long before its deadline, in milliseconds: it still has to say what it has cost. */

@@ -19,23 +19,25 @@ export function deciderRequestOf(
   { models, budgets }: DeciderRequestDependencies,
   { execution, state, briefing }: { execution: Execution; state: DeploymentState; briefing: Briefing },
   read: ReadSet,
-  { executionId, deadline }: Pick<DeciderRequest, 'executionId' | 'deadline'>,
+  named: Pick<DeciderRequest, 'executionId' | 'deadline' | 'isHolding'>,
 ): UncheckedRequest {
   const { definition, deployment, event, input } = execution;
   const { id: deploymentId, row } = state;
+  const { executionId, deadline } = named;
+  const accountId = row.owner_account_id;
   return {
-    executionId,
+    ...named,
     deployment,
+    accountId,
     definition: definition.definition,
     world: briefing.world,
     model: usableModel(models, briefing.modelId),
     input,
     entities: read.entities,
-    deadline,
     budget: budgets.of({
       executionId,
       deploymentId,
-      accountId: row.owner_account_id,
+      accountId,
       event,
       dailyBudgetUsd: row.ai_daily_budget_usd,
       deadline,

@@ -8,7 +8,7 @@ import { NotOwner } from '../ownership/partitions.js';
 import { releaseReservation } from '../payments/payment-store.js';
 import { type Ending, failItem, refuseItem } from './fail-run.js';
 import { evidenceOfRun } from './run-evidence.js';
-import { type RunRow, readRun } from './run-row.js';
+import { endOf, type RunRow, readRun } from './run-row.js';
 import { type Drive, type Step, type StepDependencies, stepOf } from './run-steps.js';
 
 export interface DriveDependencies extends StepDependencies {
@@ -61,7 +61,7 @@ async function take(
     // It may be charged, so it is settled, however late that is.
     if (row.state === 'staged') return await step(dependencies, row, signal, drive);
     if (drive.ending !== undefined) return await end(dependencies, drive, drive.ending, row, signal);
-    if (dependencies.clock.now() >= row.deadline.getTime()) throw new ServiceError('deadline_exceeded');
+    if (dependencies.clock.now() >= endOf(row)) throw new ServiceError('deadline_exceeded');
     await step(dependencies, row, signal, drive);
   } catch (error) {
     signal.throwIfAborted();
@@ -81,7 +81,7 @@ function afterFailure({ clock, logger }: DriveDependencies, drive: Drive, row: R
   if (error instanceof DeciderFailed) drive.ending = { reason, evidence: error.evidence };
   else if (reason.code === 'write_conflict' || reason.code === 'deployment_not_found')
     drive.ending = { reason };
-  else if (clock.now() >= row.deadline.getTime()) drive.ending = { reason };
+  else if (clock.now() >= endOf(row)) drive.ending = { reason };
   else if (drive.failures >= MAX_TRIES) drive.ending = { reason: storableReason(reason), hasRead: true };
 }
 
@@ -100,11 +100,14 @@ async function end(
   signal: AbortSignal,
 ): Promise<void> {
   const { db, lanes, clock } = dependencies;
-  if (ending.reason.code === 'deployment_not_found') return endOrphan(db, row, clock.now());
+  const { reason } = ending;
+  if (reason.code === 'deployment_not_found') return endOrphan(db, row, clock.now());
+  // It would have been refused before it was accepted, had the others been waiting already.
+  const isLate = reason.code === 'too_many_waiting';
   const item =
-    failures < MAX_TRIES
+    failures < MAX_TRIES && !isLate
       ? failItem(dependencies, row, signal, ending)
-      : refuseItem(dependencies, row, signal, NOT_STORED);
+      : refuseItem(dependencies, row, signal, isLate ? reason : NOT_STORED);
   await lanes.submit<unknown>(item);
 }
 

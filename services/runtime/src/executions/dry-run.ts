@@ -67,7 +67,7 @@ export async function dryRun(
   const submit = <T>(decide: (context: Context) => ItemOutcome<T>) =>
     lanes.submit(dryRunItem(dependencies, request, tried, call, decide));
   refuseUnknownModel(dependencies.models, tried.aiModelId, '#query/aiModelId');
-  const named = { executionId: uuidV7(clock.now()), deadline: call.deadline };
+  const named = { executionId: uuidV7(clock.now()), deadline: call.deadline, isHolding: false };
   const first = await submit((context) => readOrDecide(context, dependencies, named));
   if ('dryRun' in first) return first;
   const check: CheckProposal = (mutation) =>
@@ -151,7 +151,7 @@ function resolveTried(
 function readOrDecide(
   context: Context,
   dependencies: DryRunDependencies,
-  call: Pick<DeciderRequest, 'executionId' | 'deadline'>,
+  call: Pick<DeciderRequest, 'executionId' | 'deadline' | 'isHolding'>,
 ): ItemOutcome<DryRunAnswer | { readonly request: UncheckedRequest }> {
   const { execution, state, briefing } = context;
   if (execution.definition.mutation !== 'ai')

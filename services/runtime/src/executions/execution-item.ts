@@ -14,6 +14,7 @@ import type { CompiledDefinition } from '../execution/compiled-definition.js';
 import { decideExecution } from '../execution/execute-event.js';
 import type { Execution, ExecutionLimits } from '../execution/execution.js';
 import { keyedItem } from '../idempotency/keyed-item.js';
+import type { Decider } from '../models/decider.js';
 import { type ModelList, usableModel } from '../models/model-list.js';
 import { type FindUse, type OnceRequest, onceItem } from '../once/once-item.js';
 import type { Payment } from '../payments/payment.js';
@@ -45,6 +46,7 @@ export interface ExecutionItemDependencies extends ResolveDependencies {
   /** Time limit of a run whose caller waits, in milliseconds; it may be longer than the call's. */
   readonly aiDeadlineMs: number;
   readonly payments: Pick<Payments, 'requirements' | 'prepare' | 'read'>;
+  readonly decider: Pick<Decider, 'refuseCrowd'>;
 }
 
 export interface ExecutionOptions {
@@ -73,7 +75,7 @@ export function executionItem(
   { runId, keyed, once, asynchronous, outlivesCall = asynchronous }: ExecutionOptions,
   call: CallContext,
 ): WorkItem<ExecutionAnswer | AcceptedExecution | PaymentToVerify> {
-  const { catalog, clock, models, limits, aiDeadlineMs, payments } = dependencies;
+  const { catalog, clock, models, limits, aiDeadlineMs, payments, decider } = dependencies;
   const startedAt = performance.now();
   let confirmed: Confirmed;
   const deadline = clock.now() + (outlivesCall ? ASYNC_TIMEOUT_MS : aiDeadlineMs);
@@ -104,7 +106,10 @@ export function executionItem(
       if (asynchronous && confirmed === undefined) return accept(state, now);
       if (resolved === 'prepare') return { kind: 'prepare' };
       const isAi = resolved.definition.mutation === 'ai';
-      if (isAi) usableModel(models, modelIdOf(state.row, models));
+      if (isAi) {
+        const { record } = usableModel(models, modelIdOf(state.row, models));
+        decider.refuseCrowd?.(state.row.owner_account_id, record.modelId);
+      }
       if (asynchronous) return accept(state, now);
       const execution = executionOf(resolved, state, request, call, limits, now);
       const priceUsd = priceOf(resolved.definition, request);

@@ -21,7 +21,7 @@ import type { EntryDetails } from './conclude.js';
 import { confirmVersion, executionOf, type ResolveDependencies, resolveEvent } from './execution-item.js';
 import type { Confirmed, Resolved } from './execution-request.js';
 import { entryEvidence, evidenceOfRun } from './run-evidence.js';
-import { acceptedAnswer, executionRequestOf, paymentOf, type RunRow, requestOf } from './run-row.js';
+import { acceptedAnswer, endOf, executionRequestOf, paymentOf, type RunRow, requestOf } from './run-row.js';
 
 /** A run and what it executes now, in the current state of its deployment. */
 export interface StepContext {
@@ -56,7 +56,7 @@ export function runItem<T>(
   let texts: WorldTexts | undefined;
   return {
     deploymentId: row.deployment_id,
-    deadline: monotonicOf(clock, row.deadline.getTime()),
+    deadline: monotonicOf(clock, endOf(row)),
     signal,
     prepare: async (state) => {
       confirmed = await confirmVersion(catalog, state, request.event);

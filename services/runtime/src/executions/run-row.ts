@@ -15,6 +15,7 @@ import type { Db } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
 import { executionErrorOf } from '../journal/entry-error.js';
 import type { Payment } from '../payments/payment.js';
+import type { Holds } from '../state/deployment-state.js';
 import type { ExecutionRequest } from './execution-request.js';
 
 /**
@@ -51,6 +52,11 @@ export const executionRequestOf = (row: Pick<RunRow, 'deployment_id' | 'request'
   const { event, input, trigger, walletAddress, expected = null } = requestOf(row);
   return { deploymentId: row.deployment_id, event, input, trigger, walletAddress, expected };
 };
+
+/** When the run ends at the latest, in milliseconds since the epoch: one that holds has less time than others. */
+export const endOf = ({ deadline, holds }: Pick<RunRow, 'deadline' | 'holds'>): number =>
+  // Written by the steps of the run.
+  Math.min(deadline.getTime(), (holds as Holds | null)?.until ?? Number.POSITIVE_INFINITY);
 
 export const readRun = (db: Db, id: string): Promise<RunRow | undefined> =>
   db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirst();

@@ -32,7 +32,7 @@ import {
   type StepContext,
   updateRun,
 } from './run-item.js';
-import { paymentOf, type RunRow } from './run-row.js';
+import { endOf, paymentOf, type RunRow } from './run-row.js';
 import { endPaidRun, settleRun } from './settle-run.js';
 import { stageRun } from './stage-run.js';
 
@@ -75,7 +75,7 @@ export type Step = (
  *   deciding   a template decides: read → decide → apply → check, one commit          succeeded | failed
  *   deciding   a decider decides: read; call the decider; store its answer with the   decided
  *              read fingerprint. From the second attempt on, the instances read
- *              are held before the decider is called.
+ *              are held before the decider is called, for the time of one call.
  *   decided    the fingerprint still fits: apply → check the answer, one commit        succeeded | failed
  *   decided    the fingerprint does not fit: decide again                              deciding, holding
  *   deciding,  as the two above, where a payment was verified: what would be committed   staged
@@ -138,7 +138,7 @@ function readOrDecide(
   const call = deciderCall({ ...context, briefing }, found.read, dependencies);
   if (call instanceof ServiceError)
     return endRun(row, failedOutcome(resolved, execution, call, details), now);
-  return row.holding ? hold(context, found.read, call) : { kind: 'answer', answer: call };
+  return row.holding ? hold(context, found.read, call, dependencies.clock) : { kind: 'answer', answer: call };
 }
 
 /** @throws never: a model that is not offered any more fails the run */
@@ -148,7 +148,8 @@ function deciderCall(
   dependencies: StepDependencies,
 ): DeciderCall | ServiceError {
   const { row, resolved, state, briefing } = context;
-  const named = { executionId: row.id, deadline: monotonicOf(dependencies.clock, row.deadline.getTime()) };
+  const deadline = monotonicOf(dependencies.clock, row.deadline.getTime());
+  const named = { executionId: row.id, deadline, isHolding: row.holding };
   try {
     return {
       fingerprint: fingerprintOf(resolved, state, read, briefing),
@@ -159,11 +160,23 @@ function deciderCall(
   }
 }
 
-/** Holds what was read, or waits until other runs have released it. */
-function hold({ row, open, state }: StepContext, read: ReadSet, call: DeciderCall): ItemOutcome<DeciderCall> {
-  const holds = holdsOf(read);
-  const inTheWay = inTheWayOf(holds, state.runs, row.id);
+/**
+ * Holds what was read, or waits until other runs have released it. From its first hold on the run has the time of one
+ * call of the model.
+ */
+function hold(
+  { row, open, state }: StepContext,
+  read: ReadSet,
+  { request, fingerprint }: DeciderCall,
+  clock: Clock,
+): ItemOutcome<DeciderCall> {
+  const wanted = holdsOf(read);
+  const inTheWay = inTheWayOf(wanted, state.runs, row.id);
   if (inTheWay !== undefined) return { kind: 'wait', for: inTheWay, toHold: true };
+  const until = open.holds?.until ?? clock.now() + request.model.timeoutMs;
+  const holds = { ...wanted, until };
+  const deadline = Math.min(request.deadline, monotonicOf(clock, until));
+  const call = { fingerprint, request: { ...request, deadline } };
   return updateRun(row, { ...open, holds }, { holds: { ...holds } as never }, call);
 }
 
@@ -175,7 +188,7 @@ const storeAnswer = (
   { fingerprint, answer }: NonNullable<Drive['given']>,
 ): WorkItem<undefined> => ({
   deploymentId: row.deployment_id,
-  deadline: monotonicOf(clock, row.deadline.getTime()),
+  deadline: monotonicOf(clock, endOf(row)),
   signal,
   prepare: () => undefined,
   decide: (state) => {

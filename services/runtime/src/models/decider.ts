@@ -14,6 +14,8 @@ import type { Model } from './model.js';
 export interface DeciderRequest {
   readonly executionId: string;
   readonly deployment: { readonly address: string; readonly worldAddress: string };
+  /** Of the deployment's owner. */
+  readonly accountId: number;
   /** Its `schemas` are those that the version names, with their attributes. */
   readonly definition: VersionDefinition;
   /** The texts of a locked deployment are those of its lock. */
@@ -25,6 +27,8 @@ export interface DeciderRequest {
   readonly entities: JsonObject;
   /** In milliseconds, by the monotonic clock; a later answer is not used. */
   readonly deadline: number;
+  /** The execution holds what it has read: others wait for it. */
+  readonly isHolding: boolean;
   readonly check: CheckProposal;
   readonly budget: Budget;
 }
@@ -69,7 +73,14 @@ export interface DeciderAnswer extends Partial<Evidence> {
  * owner was lost before the answer was stored. What it throws fails the execution; a `DeciderFailed` also says what the
  * attempt has cost.
  */
-export type Decider = (request: DeciderRequest, signal: AbortSignal) => Promise<DeciderAnswer>;
+export interface Decider {
+  (request: DeciderRequest, signal: AbortSignal): Promise<DeciderAnswer>;
+  /**
+   * Refuses an execution before it is accepted, where too many of the account wait for the model. Left out: any number
+   * may wait. @throws `too_many_waiting`
+   */
+  readonly refuseCrowd?: (accountId: number, modelId: string) => void;
+}
 
 /** The decider gave no usable answer: the execution fails with `cause`. */
 export class DeciderFailed extends Error {

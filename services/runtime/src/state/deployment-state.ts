@@ -79,6 +79,8 @@ export interface Holds {
   readonly instances: readonly string[];
   /** Schemas whose instances may not be changed, created or deleted. */
   readonly schemas: readonly string[];
+  /** When the run ends at the latest, in milliseconds since the epoch; absent for one that waits for its payment. */
+  readonly until?: number;
   /** How many instances the run will add: room under the deployment's limit that is reserved for it. */
   readonly room?: number;
 }
