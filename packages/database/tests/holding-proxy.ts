@@ -2,8 +2,14 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A way to a PostgreSQL that takes connections and answers none of them while it holds, as one that is too busy. */
-export async function startHoldingProxy(databaseUrl: string) {
+/**
+ * A way to a PostgreSQL that takes connections and answers none of them while it holds, as one that is too busy. It breaks a
+ * connection instead on which `breaksAt` says so of what is sent.
+ */
+export async function startHoldingProxy(
+  databaseUrl: string,
+  breaksAt: (sent: string) => boolean = () => false,
+) {
   const target = new URL(databaseUrl);
   const folder = target.searchParams.get('host');
   const port = Number(target.port || 5432);
@@ -22,6 +28,9 @@ export async function startHoldingProxy(databaseUrl: string) {
       const upstream = open();
       const end = () => void [client, upstream].map((socket) => socket.destroy());
       for (const socket of [client, upstream]) sockets.add(socket.on('error', end).on('close', end));
+      client.on('data', (sent: Buffer) => {
+        if (breaksAt(sent.toString('latin1'))) client.resetAndDestroy();
+      });
       client.pipe(upstream).pipe(client);
     });
   });

@@ -39,6 +39,34 @@ describe('migrate', () => {
     expect(await tablesOf(database.db)).toContain('walls');
   });
 
+  it.each(['pg_advisory_lock', 'create schema if not exists', 'create table "walls"', 'commit'])(
+    'is tried again when the connection is lost at %s',
+    async (statement) => {
+      let breaks = 1;
+      const server = await startHoldingProxy(await newDatabaseUrl(), (sent) => {
+        if (!sent.includes(statement)) return false;
+        breaks -= 1;
+        return breaks >= 0;
+      });
+      const database = await open<unknown>(server.url);
+      await migrate({ database, migrations, logger: quiet });
+      expect(breaks).toBeLessThanOrEqual(0);
+      expect(await tablesOf(database.db)).toEqual(['doors', 'migration', 'migration_lock', 'walls']);
+    },
+  );
+
+  it('says so when the connection is lost each time, and does not blame the build', async () => {
+    const server = await startHoldingProxy(await newDatabaseUrl(), (sent) =>
+      sent.includes('create table "walls"'),
+    );
+    const database = await open<unknown>(server.url);
+    const error = await migrate({ database, migrations, logger: quiet }).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(StartupError);
+    expect((error as Error).message).toMatch(
+      /^The connection to PostgreSQL was lost while the schema rooms was migrated \(.+\): nothing is half done, see that the server runs and start again\.$/,
+    );
+  });
+
   it('lets eight replicas start at once on an empty database', async () => {
     const url = await newDatabaseUrl();
     const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => open<unknown>(url)));

@@ -1,7 +1,7 @@
 import { connect, type Database, migrate } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { batchRows } from '../src/commit/batch-rows.js';
 import {
   createCommit,
@@ -13,7 +13,7 @@ import {
 import type { RuntimeSchema } from '../src/database/db.js';
 import { migrations } from '../src/database/migrations/index.js';
 import { type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';
-import { acquire, raiseEpochs, readOwners, renew } from '../src/ownership/lease-store.js';
+import { acquire, raiseEpochs, readBalance, readOwners, renew } from '../src/ownership/lease-store.js';
 import { totalsOfPayments } from '../src/payments/payment-store.js';
 import { type Batch, type BindingWrite, newBatch, type TouchedInstance } from '../src/state/batch.js';
 import type { DeploymentState } from '../src/state/deployment-state.js';
@@ -35,6 +35,12 @@ afterAll(async () => {
 });
 
 const AT = '2026-01-01T00:00:00.000Z';
+
+/** As if none of them had been renewed for their length. */
+const allOver = async (instance: string) => ({
+  limit: 64,
+  over: (await readBalance(database.db, instance)).others,
+});
 
 const plan = async (text: string) => {
   const { rows } = await database.pool.query<[string]>({
@@ -529,7 +535,10 @@ describe('the leases of a commit', () => {
   it('are passed on only after it, and not kept by one that comes too late', async () => {
     await takeThree();
     const underWay = await openCommit();
-    expect(await acquire(database.db, 'other', 1000, 64)).not.toContainEqual({ partition: 3, epoch: 1 });
+    expect(await acquire(database.db, 'other', 1000, await allOver('other'))).not.toContainEqual({
+      partition: 3,
+      epoch: 1,
+    });
     let isRaised = false;
     const raised = raiseEpochs(database.db, me, [...leasesOf(0).values()]).finally(() => {
       isRaised = true;
@@ -547,13 +556,30 @@ describe('the leases of a commit', () => {
 });
 
 describe('a lease', () => {
-  it('that has expired is no longer seen, and goes to another process under a new epoch', async () => {
-    const { db, pool } = database;
-    await pool.query('update runtime.partitions set owner = null, expires_at = null where id = 7');
-    const expired = (await acquire(db, 'gone', -1000, 64)).find(({ partition }) => partition === 7);
-    const epoch = expired?.epoch ?? 0;
+  const take = async (instance: string, ttlMs: number) =>
+    (await acquire(database.db, instance, ttlMs, { limit: 64, over: [] })).find(
+      ({ partition }) => partition === 7,
+    );
+  beforeEach(() =>
+    database.pool.query('update runtime.partitions set owner = null, expires_at = null where id = 7'),
+  );
+
+  it('that is over is no longer seen, and goes to another process under a new epoch', async () => {
+    const { db } = database;
+    const { epoch = 0 } = (await take('gone', -1000)) ?? {};
     expect((await readOwners(db)).has(7)).toBe(false);
-    expect(await acquire(db, 'heir', 60_000, 64)).toContainEqual({ partition: 7, epoch: epoch + 1 });
+    const heirs = await acquire(db, 'heir', 60_000, await allOver('heir'));
+    expect(heirs).toContainEqual({ partition: 7, epoch: epoch + 1 });
     expect((await readOwners(db)).get(7)).toBe('heir');
+  });
+
+  it('that was renewed since it was read stays, however old it seems', async () => {
+    const { db } = database;
+    const lease = await take('alive', -1000);
+    const all = await allOver('heir');
+    expect(await renew(db, 'alive', -2000)).toContainEqual(lease);
+    expect(await acquire(db, 'heir', 60_000, all)).not.toContainEqual(
+      expect.objectContaining({ partition: 7 }),
+    );
   });
 });

@@ -81,6 +81,18 @@ describe('owners', () => {
     }
   });
 
+  it('follow one that is gone within a lease, also when the clock of the database is set back', async () => {
+    await (await house.boot())[Symbol.asyncDispose]();
+    // As the rows of a process that was killed look after that.
+    const ahead = "now() + interval '1 hour'";
+    await query(`update runtime.partitions set owner = 'gone', expires_at = ${ahead}, epoch = epoch + 1`);
+    await query(`insert into runtime.members (instance, expires_at) values ('gone', ${ahead})`);
+    const heir = await boot({ leaseTtlMs: 300 });
+    await vi.waitFor(async () => expect(await owners()).toEqual([{ owner: heir.instance, count: 64 }]));
+    await query(`delete from runtime.members where instance = 'gone'`);
+    await (await plantDeployment(house)).execute({ id: 'clock' });
+  });
+
   it('an owner that lost its lease without noticing commits nothing', async () => {
     await boot();
     const { execute, counter, params } = await plantDeployment(house);

@@ -1,8 +1,9 @@
-import { type Logger, StartupError } from '@orrery/service-kit';
+import { FIRST_CONTACT, type Logger, retry, StartupError, systemClock } from '@orrery/service-kit';
 import { Kysely, type Migration, type MigrationResult, Migrator, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import type { Connections } from '../connection/connect.js';
 import type { PoolLimits } from '../connection/pool.js';
+import { classifyPostgresError } from '../errors/postgres-errors.js';
 
 export type { Migration } from 'kysely';
 
@@ -25,12 +26,45 @@ const CONNECT_MS = 30_000;
 
 /**
  * Brings a service's schema to the state that this build knows. Any number of replicas may call it at once: one
- * migrates, the others wait. All pending migrations run in one transaction.
+ * migrates, the others wait. All pending migrations run in one transaction. Where the connection is lost, it is tried again
+ * for a few seconds.
  *
  * @throws StartupError naming the migration that failed (everything is rolled back), or the migration of a newer build
- *   that the database already has.
+ *   that the database already has; or that the connection was lost.
  */
-export async function migrate({ database, migrations, logger }: MigrateOptions): Promise<void> {
+export function migrate(options: MigrateOptions): Promise<void> {
+  const { database, logger } = options;
+  const { schema } = database;
+  const onRetry = (error: unknown, attempt: number) =>
+    logger.info(
+      { schema, attempt, reason: reasonOf(error) },
+      'the connection was lost during a migration; retrying',
+    );
+  const policy = { ...FIRST_CONTACT, retryable: isConnectionTrouble };
+  return retry(() => migrateOnce(options), policy, { clock: systemClock, onRetry }).catch(
+    (error: unknown) => {
+      if (!isConnectionTrouble(error)) throw error;
+      throw new StartupError(
+        `The connection to PostgreSQL was lost while the schema ${schema} was migrated (${reasonOf(error)}): nothing is half done, see that the server runs and start again.`,
+        { cause: error },
+      );
+    },
+  );
+}
+
+const CONNECTION: ReadonlySet<string> = new Set(['unavailable', 'unknown_outcome']);
+
+/** The server is away, restarts or lost the connection: neither the schema nor this build is at fault. */
+const isConnectionTrouble = (error: unknown): boolean =>
+  !(error instanceof StartupError) && CONNECTION.has(classifyPostgresError(error).kind);
+
+/** The first line of what the driver says, or its code. */
+function reasonOf(error: unknown): string {
+  const { code, message } = error as { code?: string; message?: string };
+  return message?.split('\n')[0] || code || 'no answer';
+}
+
+async function migrateOnce({ database, migrations, logger }: MigrateOptions): Promise<void> {
   const limits = {
     maxConnections: 1,
     maxWaitMs: CONNECT_MS,
@@ -77,6 +111,7 @@ async function migrateToLatest(
     migrationLockTableName: LOCK_TABLE,
   });
   const { error, results = [] } = await migrator.migrateToLatest();
+  if (isConnectionTrouble(error)) throw error;
   if (error !== undefined) throw migrationFailure(schema, results, error);
   const names = results.map(({ migrationName }) => migrationName);
   if (names.length > 0) logger.info({ schema, migrations: names }, 'migrated');
@@ -88,9 +123,8 @@ function migrationFailure(schema: string, results: readonly MigrationResult[], e
     failed === undefined
       ? `The schema ${schema} cannot be migrated`
       : `The migration ${failed.migrationName} of schema ${schema} failed`;
-  const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
   return new StartupError(
-    `${what} and was rolled back (${reason}): report it and start the build that ran before.`,
+    `${what} and was rolled back (${reasonOf(error)}): report it and start the build that ran before.`,
     { cause: error },
   );
 }

@@ -9,7 +9,8 @@ import {
 } from '@orrery/service-kit';
 import { z } from 'zod';
 import type { Db } from '../database/db.js';
-import { acquire, announce, giveBack, leave, readBalance, renew } from './lease-store.js';
+import { acquire, announce, type Balance, giveBack, leave, readBalance, renew } from './lease-store.js';
+import { ObservedLeases } from './observed-leases.js';
 import { type HeldPartitions, PARTITIONS, takingOrder } from './partitions.js';
 
 /** Broadcast among the runtime's processes: there are partitions to take. A lost one delays a takeover by a third of the lease's time. */
@@ -61,6 +62,7 @@ export function startLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
   const inTurn = <T>(work: () => Promise<T>) => turns.run(NEVER, work);
   const handOver = createHandover(options, inTurn);
   const stopping = new AbortController();
+  const observed = createObserver(options);
 
   const renewal = startPollLoop({
     name: 'lease renewal',
@@ -77,12 +79,13 @@ export function startLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
     },
   });
   const keepShare = async () => {
-    const { live, freeInMs } = await readBalance(db, instance);
-    const share = Math.ceil(PARTITIONS / Math.max(1, live));
+    const { live, over, freeInMs } = observed(await readBalance(db, instance));
+    const share = Math.ceil(PARTITIONS / live);
     const mine = held.all().map(({ partition }) => partition);
     const missing = share - mine.length;
     if (missing < 0) await handOver(mine.sort((a, b) => takingOrder(a) - takingOrder(b)).slice(share));
-    const taken = missing > 0 ? await inTurn(() => acquire(db, instance, ttlMs, missing)) : [];
+    const taken =
+      missing > 0 ? await inTurn(() => acquire(db, instance, ttlMs, { limit: missing, over })) : [];
     held.hold(taken);
     if (freeInMs === null || freeInMs > ttlMs / 3) return;
     if (freeInMs === 0 && taken.length >= missing) return;
@@ -124,6 +127,29 @@ export function startLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
 }
 
 const NEVER = new AbortController().signal;
+
+/** What this process needs to know in order to balance. */
+interface Observed {
+  /** Live processes, this one included. */
+  readonly live: number;
+  /** Leases of others that have ended. */
+  readonly over: Balance['others'];
+  /** Until a partition that is not held here is free, in milliseconds; 0 when one is, null when all are held here. */
+  readonly freeInMs: number | null;
+}
+
+function createObserver({ instance, ttlMs, clock }: LeaseKeeperOptions): (read: Balance) => Observed {
+  const [partitions, processes] = [new ObservedLeases(clock, ttlMs), new ObservedLeases(clock, ttlMs)];
+  return ({ others, members }) => {
+    const left = partitions.observe(new Map(others.map((one) => [String(one.partition), one])));
+    const alive = processes.observe(new Map(members.map((one) => [one.instance, one])));
+    return {
+      live: 1 + [...alive].filter(([name, ms]) => name !== instance && ms > 0).length,
+      over: others.filter(({ partition }) => left.get(String(partition)) === 0),
+      freeInMs: others.length === 0 ? null : Math.min(...left.values()),
+    };
+  };
+}
 
 async function renewHeld({ db, instance, ttlMs, held }: LeaseKeeperOptions): Promise<void> {
   const before = held.all();

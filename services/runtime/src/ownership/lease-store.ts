@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
+import type { Announced } from './observed-leases.js';
 import type { Lease } from './partitions.js';
 
 const leases = (rows: { id: number; epoch: number }[]): Lease[] =>
@@ -7,15 +8,12 @@ const leases = (rows: { id: number; epoch: number }[]): Lease[] =>
 
 const later = (ttlMs: number) => sql<Date>`now() + ${ttlMs} * interval '1 millisecond'`;
 
-/** Records that this process is alive, and counts the live processes. Times are those of the database's clock. */
-export async function announce(db: Db, instance: string, ttlMs: number): Promise<number> {
+/** Records that this process is alive. Times are those of the database's clock. */
+export async function announce(db: Db, instance: string, ttlMs: number): Promise<void> {
   await sql`
     insert into members (instance, expires_at) values (${instance}, ${later(ttlMs)})
     on conflict (instance) do update set expires_at = excluded.expires_at`.execute(db);
   await sql`delete from members where expires_at < now() - interval '1 minute'`.execute(db);
-  const { rows } = await sql<{ live: number }>`
-    select count(*)::int as live from members where expires_at > now()`.execute(db);
-  return rows[0]?.live ?? 1;
 }
 
 /**
@@ -38,33 +36,43 @@ const TAKING_ORDER = sql.raw(
 );
 
 /**
- * Takes up to `limit` partitions that no process holds any more, each under a new epoch. `for update skip locked` leaves
- * out partitions that a commit has locked, so no partition is taken during a commit.
+ * Takes up to `limit` partitions that no process holds any more, each under a new epoch: those that were given back, and
+ * those of `over` that were not renewed since they were read. `for update skip locked` leaves out partitions that a commit
+ * has locked, so no partition is taken during a commit.
  */
-export async function acquire(db: Db, instance: string, ttlMs: number, limit: number): Promise<Lease[]> {
+export async function acquire(
+  db: Db,
+  instance: string,
+  ttlMs: number,
+  { limit, over }: { readonly limit: number; readonly over: readonly (Lease & { readonly mark: string })[] },
+): Promise<Lease[]> {
   const { rows } = await sql<{ id: number; epoch: number }>`
     update partitions set owner = ${instance}, epoch = epoch + 1, expires_at = ${later(ttlMs)}
     where id in (
-      select id from partitions where owner is null or expires_at < now()
+      select id from partitions p where owner is null or exists (
+        select from jsonb_to_recordset(cast(${JSON.stringify(over)} as jsonb)) as o (partition smallint, epoch bigint, mark text)
+        where o.partition = p.id and o.epoch = p.epoch and o.mark = p.owner || ' ' || p.expires_at::text)
       order by ${TAKING_ORDER} limit ${limit} for update skip locked
     ) returning id, epoch`.execute(db);
   return leases(rows);
 }
 
-/** What a process needs to know in order to balance. Times are those of the database's clock. */
+/** The leases of other processes, and the announcements of all, as they were read. */
 export interface Balance {
-  /** Live processes, this one included. */
-  readonly live: number;
-  /** Until a partition that is not held by `instance` is free, in milliseconds; 0 when one is, null when it holds all. */
-  readonly freeInMs: number | null;
+  /** Of partitions that `instance` does not hold. */
+  readonly others: readonly (Lease & Announced)[];
+  readonly members: readonly (Announced & { readonly instance: string })[];
 }
 
+const LEFT = sql`(extract(epoch from expires_at - now()) * 1000)::float8 as "leftMs"`;
+
 export async function readBalance(db: Db, instance: string): Promise<Balance> {
-  const { rows } = await sql<Balance>`
-    select (select count(*)::int from members where expires_at > now()) as live,
-      (select greatest(0, extract(epoch from min(coalesce(expires_at, now())) - now()) * 1000)::float8
-        from partitions where owner is distinct from ${instance}) as "freeInMs"`.execute(db);
-  return rows[0] ?? { live: 1, freeInMs: null };
+  const { rows: others } = await sql<Balance['others'][number]>`
+    select id as partition, epoch, coalesce(owner || ' ' || expires_at::text, '') as mark, ${LEFT}
+    from partitions where owner is distinct from ${instance}`.execute(db);
+  const { rows: members } = await sql<Balance['members'][number]>`
+    select instance, expires_at::text as mark, ${LEFT} from members`.execute(db);
+  return { others, members };
 }
 
 /** Ends all leases. Only for a process that knows that no other can be running on this database. */
