@@ -21,6 +21,7 @@ const SUBSCRIBER = 'scores';
 const BROADCASTS: Readonly<Record<string, unknown>> = {
   'journal-heads': { heads: [] },
   'lifecycle-changed': { deployments: [] },
+  'occurrences-ended': { occurrences: [] },
   'push-result': { deployment: `0x${'4f'.repeat(20)}`, pushes: [] },
 };
 const users = [...Object.keys(TRAFFIC), SUBSCRIBER];

@@ -1,4 +1,4 @@
-import { dueEarlier, schedulerContract } from '@orrery/contracts';
+import { dueEarlier, occurrencesEnded, schedulerContract } from '@orrery/contracts';
 import { startKeySweep } from '@orrery/database';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type PollLoop, type RunningService } from '@orrery/service-kit';
@@ -7,6 +7,7 @@ import { type DatabaseClock, databaseClock } from './database/database-clock.js'
 import type { Db } from './database/db.js';
 import { migrations } from './database/migrations/index.js';
 import type { SchedulerSchema } from './database/schema.js';
+import { askAtOnce } from './firing/outcome-store.js';
 import { type Firing, startFiring } from './firing/start-firing.js';
 import { followBindings } from './following/follow-bindings.js';
 import { type Syncs, startSyncs } from './following/start-syncs.js';
@@ -48,6 +49,14 @@ export function startScheduler(
       bus.broadcast(dueEarlier, {}).catch(() => undefined);
       firing.loop.wake();
     };
+    const askFor = async (keys: readonly string[]) => {
+      try {
+        await askAtOnce(db, keys, await databaseNow());
+        firing.loop.wake();
+      } catch (error) {
+        logger.info({ err: error }, 'occurrences that have ended were not noted; they are asked for later');
+      }
+    };
     const syncs = startSyncs({ ...shared, onSynced: announceDue });
     resources.add('schedule syncs', () => syncs.loop.stop());
     const signals = schedulerSignals();
@@ -55,6 +64,7 @@ export function startScheduler(
     resources.add('firing', () => firing.stop());
     resources.add('consumers', () => stopping.abort());
     await bus.listen(dueEarlier, () => firing.loop.wake(), stopping.signal);
+    await bus.listen(occurrencesEnded, ({ occurrences }) => void askFor(occurrences), stopping.signal);
     const following = await followBindings({ ...shared, ...config, syncs, signal: stopping.signal });
     resources.add('following', async () => void (await Promise.all(following.map((loop) => loop.stop()))));
     const sweep = startKeySweep(db, { clock, logger, intervalMs: KEY_SWEEP_MS });

@@ -1,5 +1,5 @@
 import { ServiceError, type ServiceExecution } from '@orrery/contracts';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { inShort, MINUTE, prepareHouse, type Scheduler } from './running-scheduler.js';
 
 const house = await prepareHouse();
@@ -151,6 +151,23 @@ describe('an occurrence', () => {
     expect((await schedulesOf(address))[0]).toMatchObject({ counter: 2 });
   });
 
+  it('whose run has ended is asked for at once', async () => {
+    const address = await deploy('0 * * * *');
+    const other = await deploy('0 * * * *');
+    let isOver = false;
+    fake.hooks.execute = ({ deployment }) =>
+      isOver && deployment === address ? 'succeeds' : { state: 'running', executionId: 'run' };
+    await moveTo(Math.ceil(house.now() / HOUR) * HOUR);
+    for (let n = 0; n < 7; n += 1) await moveTo(house.now() + 31_000);
+    isOver = true;
+    const due = new Date(Math.floor(house.now() / HOUR) * HOUR).toISOString();
+    await house.tellEnded(`${address}/${due}/1/train`, 'no/such', `${address}/run 7/1/train`);
+    await house.until(async () => expect((await shown(address))[0]).toContain('fired succeeded'));
+    expect((await shown(other))[0]).toContain('running');
+    fake.hooks.execute = () => 'succeeds';
+    await moveTo(house.now() + 31_000);
+  });
+
   it('that overlaps for hours shares one row with the others, beyond the first hundred', async () => {
     const address = await deploy('* * * * *');
     fake.hooks.execute = () => ({ state: 'running', executionId: 'run' });
@@ -215,6 +232,31 @@ describe('a failed run', () => {
     expect(fake.acknowledged).toEqual(expect.not.arrayContaining(keys));
     await moveTo(house.now() + 10 * MINUTE);
     expect(fake.acknowledged).toEqual(expect.arrayContaining(keys));
+  });
+
+  it('is retried after 5 and 20 seconds, without being looked for', async () => {
+    const address = await deploy('0 * * * *');
+    fake.hooks.execute = () => failure('ai_output_invalid');
+    house.jump(HOUR - (house.now() % HOUR));
+    first().firing.loop.wake();
+    await vi.waitFor(() => expect(ranIn(address)).toHaveLength(1));
+    const pauses: number[] = [];
+    for (const [attempts, pause] of [
+      [2, 5_000],
+      [3, 20_000],
+    ] as const) {
+      await first().firing.dispatcher.idle();
+      house.jump(pause);
+      let passed = 0;
+      await vi.waitFor(async () => {
+        await house.clock.advance(500);
+        passed += 500;
+        expect(ranIn(address)).toHaveLength(attempts);
+      });
+      pauses.push(passed);
+    }
+    // A look for what is due comes every 15 s.
+    expect(pauses[0]).toBeLessThan(10_000);
   });
 
   it.each(['unbound', 'paused'] as const)(

@@ -4,6 +4,7 @@ import {
   catalogChanged,
   lifecycleChanged,
   type OccurrenceRecord,
+  occurrencesEnded,
   type ReplyOf,
   type ServiceError,
   schedulerContract,
@@ -133,6 +134,8 @@ export async function prepareHouse() {
       for (const { syncs } of schedulers.slice(0, 1)) await syncs.want(deployments);
       await settle();
     },
+    /** Tells the schedulers that runs have ended, as the runtime does. */
+    tellEnded: (...occurrences: string[]) => client.broadcast(occurrencesEnded, { occurrences }),
     /** Tells of a changed version, as the catalog does. */
     announce: async (event: string) => {
       const fact = {

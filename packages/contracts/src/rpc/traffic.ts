@@ -7,6 +7,7 @@ import { accountContract } from '../identity/contract.js';
 import { runtimeContract } from '../runtime/contract.js';
 import { lifecycleChanged } from '../runtime/lifecycle.js';
 import { journalEntry, journalHeads } from '../runtime/messages.js';
+import { occurrencesEnded } from '../runtime/service-executions.js';
 import { schedulerContract } from '../scheduler/contract.js';
 import type { Message } from './message.js';
 import type { Contract, NamedRpc } from './rpc.js';
@@ -79,7 +80,7 @@ export const TRAFFIC = {
       catalog['definitions.confirm'],
     ],
     consumes: [{ consumer: 'scheduler-definitions', message: catalogChanged }],
-    listens: [lifecycleChanged],
+    listens: [lifecycleChanged, occurrencesEnded],
   },
   'chain-pusher': {
     serves: chainContract,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { address } from '../ids/address.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { name, sha256 } from '../records/text.js';
+import { defineMessage } from '../rpc/message.js';
 import { rpc } from '../rpc/rpc.js';
 import { executionAnswer } from './execution.js';
 import { executionError, executionTrigger } from './journal.js';
@@ -93,3 +94,10 @@ export const acknowledgeRpcs = {
     reply: z.null(),
   }),
 };
+
+/** Broadcast when runs of occurrences have ended, with their keys. Who missed it asks again. */
+export const occurrencesEnded = defineMessage(
+  'runtime',
+  'occurrences-ended',
+  z.strictObject({ occurrences: z.array(z.string()) }),
+);

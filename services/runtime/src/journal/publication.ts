@@ -9,6 +9,7 @@ import {
   journalEntry,
   journalHeads,
   lifecycleChanged,
+  occurrencesEnded,
   type PushPlan,
 } from '@orrery/contracts';
 import { type Database, type OutboxMessage, type OutboxRow, startRelay } from '@orrery/database';
@@ -22,6 +23,10 @@ import { HASHED_COLUMNS, type HashedRow, hashedEntryOf } from './journal-store.j
 
 /** The parts of a committed batch that are published. */
 export interface CommittedBatch {
+  readonly onceKeys: ReadonlyMap<
+    string,
+    { readonly scope: string; readonly key: string; readonly kind: string }
+  >;
   readonly entries: readonly {
     readonly deploymentId: number;
     readonly entry: SealedEntry;
@@ -101,6 +106,7 @@ export function startPublication({
       recent.add(batch);
       relay.wake();
       broadcastHeads(bus, batch);
+      broadcastOccurrences(bus, batch);
     },
     created: (deployment) => {
       relay.wake();
@@ -137,6 +143,16 @@ function broadcastHeads(bus: Pick<Bus, 'broadcast'>, { entries, deployments }: C
       bus,
       changed.map(({ entry }) => entry.deployment),
     );
+}
+
+/** The keys of occurrences whose runs have ended: nobody waits for a run of a schedule. */
+function broadcastOccurrences(bus: Pick<Bus, 'broadcast'>, { onceKeys }: CommittedBatch): void {
+  const ended = [...onceKeys.values()].filter(
+    ({ scope, kind }) => scope === 'occurrence' && kind !== 'claim',
+  );
+  if (ended.length === 0) return;
+  const occurrences = ended.map(({ key }) => key);
+  bus.broadcast(occurrencesEnded, { occurrences }).catch(() => undefined);
 }
 
 const isInner = (kind: JournalKind): boolean => (INNER_KINDS as readonly JournalKind[]).includes(kind);

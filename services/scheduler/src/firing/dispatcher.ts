@@ -30,6 +30,8 @@ export interface DispatcherDependencies {
   readonly perSecond: number;
   /** A queue that had no room has some again. */
   readonly onRoom: () => void;
+  /** An occurrence is to be sent again in so many milliseconds. */
+  readonly onAgainIn: (ms: number) => void;
 }
 
 /** Executes claimed occurrences, a bounded number at once, and records what became of them. */
@@ -137,16 +139,13 @@ interface ExecuteContext extends DispatcherDependencies {
 
 /** Sends an occurrence, and stores what is known then. */
 async function execute(context: ExecuteContext, taken: Taken, place: Place): Promise<void> {
-  const { db, clock, databaseNow, record, signals, aheadMs } = context;
+  const { clock, record, signals, aheadMs } = context;
   const { occurrence } = taken;
   if (occurrence.attempt === 1 && occurrence.repeats === 0)
     signals.dispatched(clock.monotonic() + aheadMs - occurrence.dueAt);
   const [sent, shot] = await fireUnlessChanged(context, taken, place);
   if (shot === undefined) return;
-  if (shot.kind === 'unknown' && !isHopeless(sent, shot.error)) {
-    signals.repeated();
-    return repeatAt(db, sent, repetitionAt(sent.repeats, await databaseNow()));
-  }
+  if (shot.kind === 'unknown' && !isHopeless(sent, shot.error)) return repeatLater(context, sent);
   if (shot.kind === 'failed' && (await retryLater(context, sent, shot))) return;
   await record(outcomeOf(sent, shot));
 }
@@ -192,22 +191,40 @@ function fireWhileRoom(context: ExecuteContext, occurrence: ClaimedOccurrence, p
   return context.patience(firing, place);
 }
 
+async function repeatLater(
+  { db, databaseNow, signals, onAgainIn }: ExecuteContext,
+  occurrence: ClaimedOccurrence,
+): Promise<void> {
+  signals.repeated();
+  const nextDue = await nextDueOf(db, occurrence);
+  const now = await databaseNow();
+  const at = repetitionAt(occurrence.repeats, now, nextDue);
+  await repeatAt(db, occurrence, at);
+  onAgainIn(at - now);
+}
+
+async function nextDueOf(db: Db, { scheduleId }: ClaimedOccurrence): Promise<number | null> {
+  const schedule = await db
+    .selectFrom('schedules')
+    .select('next_at')
+    .where('id', '=', scheduleId)
+    .executeTakeFirst();
+  return schedule?.next_at?.getTime() ?? null;
+}
+
 /** Opens the next attempt if there is to be one. What runs on request is not retried: its caller sees the failure. */
 async function retryLater(
-  { db, databaseNow, signals }: ExecuteContext,
+  { db, databaseNow, signals, onAgainIn }: ExecuteContext,
   occurrence: ClaimedOccurrence,
   failed: FailedAttempt,
 ): Promise<boolean> {
   if (occurrence.kind !== 'due' || !mayRetry(failed.error)) return false;
-  const schedule = await db
-    .selectFrom('schedules')
-    .select('next_at')
-    .where('id', '=', occurrence.scheduleId)
-    .executeTakeFirst();
-  const nextDue = schedule?.next_at?.getTime() ?? null;
-  const at = nextAttemptAt(occurrence.attempt, await databaseNow(), nextDue);
+  const nextDue = await nextDueOf(db, occurrence);
+  const now = await databaseNow();
+  const at = nextAttemptAt(occurrence.attempt, now, nextDue);
   if (at === undefined) return false;
   await openNextAttempt(db, occurrence, failed, at);
   signals.retried();
+  onAgainIn(at - now);
   return true;
 }

@@ -54,6 +54,14 @@ export const keyOf = (
   attempt: number,
 ): string => `${deployment}/${kind === 'manual' ? `run ${id}` : timestampOf(dueAt)}/${attempt}/${event}`;
 
+/** What a key of a due time names; undefined for another key. */
+export function dueOf(key: string): { deployment: string; event: string; dueAt: string } | undefined {
+  const found = /^([^/]+)\/(\d[^/]+)\/\d+\/(.+)$/s.exec(key);
+  if (found === null) return undefined;
+  const [, deployment = '', dueAt = '', event = ''] = found;
+  return { deployment, dueAt, event };
+}
+
 /** Who calls: the schedule itself, as the journal shows it. */
 export const asSchedule = (
   event: string,

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
 import { few } from '../database/few.js';
 import type { FailedAttempt } from './claimed-occurrence.js';
+import { dueOf } from './fire-occurrence.js';
 
 /** How an occurrence ended. */
 export interface Outcome {
@@ -95,6 +96,18 @@ export async function repeatAt(
     .where('status', '=', 'running')
     .where('attempt', '=', attempt)
     .execute();
+}
+
+/** Has occurrences asked for at once whose runs have ended. `keys` are those of the runtime; `now` in milliseconds. */
+export async function askAtOnce(db: Db, keys: readonly string[], now: number): Promise<void> {
+  const due = keys.map(dueOf).filter((one) => one !== undefined);
+  if (due.length === 0) return;
+  await sql`
+    update occurrences o set claimed_until = ${new Date(now)}
+    from jsonb_to_recordset(${jsonb(due)}) as g (deployment text, event text, "dueAt" timestamptz)
+    join schedules s on s.deployment = g.deployment and s.event = g.event
+    where o.schedule_id = s.id and o.due_at = g."dueAt" and o.kind = 'due' and o.status = 'running'
+      and o.claimed_until > ${new Date(now)}`.execute(db);
 }
 
 /** Gives up claims that nothing was sent for: another process may take them at once. */

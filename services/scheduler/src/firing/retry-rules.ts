@@ -16,6 +16,15 @@ export function nextAttemptAt(attempt: number, now: number, nextDue: number | nu
   return nextDue !== null && at + ROOM_MS > nextDue ? undefined : at;
 }
 
-/** When an attempt is sent again whose outcome nobody knows, in milliseconds since the epoch. */
-export const repetitionAt = (repeats: number, now: number): number =>
-  now + Math.min(30_000, 500 * 2 ** Math.min(repeats, 10));
+/** The pause before an attempt is sent again whose outcome nobody knows, in milliseconds, and the shortest one. */
+const LONGEST_PAUSE_MS = 30_000;
+const SHORTEST_PAUSE_MS = 500;
+/** So long before the next due time it is asked once more, in milliseconds: what has ended by then is no overlap. */
+const BEFORE_NEXT_MS = 1_000;
+
+/** When an attempt is sent again whose outcome nobody knows. Times in milliseconds since the epoch. */
+export function repetitionAt(repeats: number, now: number, nextDue: number | null): number {
+  const at = now + Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** Math.min(repeats, 10));
+  if (nextDue === null || nextDue <= now || at < nextDue - BEFORE_NEXT_MS) return at;
+  return Math.min(at, Math.max(now + SHORTEST_PAUSE_MS, nextDue - BEFORE_NEXT_MS));
+}

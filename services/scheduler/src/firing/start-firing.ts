@@ -3,7 +3,7 @@ import { acknowledgeEnded } from './acknowledge.js';
 import { type ClaimedDue, claimDue, claimRunning, nextDueAt } from './claim-due.js';
 import { createDispatcher, type Dispatcher, type DispatcherDependencies } from './dispatcher.js';
 
-export type FiringDependencies = Omit<DispatcherDependencies, 'onRoom'>;
+export type FiringDependencies = Omit<DispatcherDependencies, 'onRoom' | 'onAgainIn'>;
 
 export interface Firing {
   readonly dispatcher: Dispatcher;
@@ -33,17 +33,25 @@ export function startFiring(dependencies: FiringDependencies): Firing {
   const dispatcher = createDispatcher({
     ...dependencies,
     onRoom: () => loop.wake(),
+    onAgainIn: (ms) => wakeIn(ms),
   });
   let alarm = new AbortController();
+  let isStopped = false;
   /** The last claim took all that it asked for. */
   let isBehind = false;
-  const sleepUntil = (ms: number) => {
+  let alarmAt = Number.POSITIVE_INFINITY;
+  /** An earlier alarm stays: it looks for itself what is next. */
+  const wakeIn = (ms: number) => {
+    const at = clock.monotonic() + ms;
+    if (at >= alarmAt || isStopped) return;
     alarm.abort();
     alarm = new AbortController();
-    clock.sleep(ms, alarm.signal).then(
-      () => loop.wake(),
-      () => undefined,
-    );
+    alarmAt = at;
+    const wake = () => {
+      alarmAt = Number.POSITIVE_INFINITY;
+      loop.wake();
+    };
+    clock.sleep(ms, alarm.signal).then(wake, () => undefined);
   };
   const runOnce = async () => {
     // The dispatcher wakes this loop when it has room again.
@@ -64,7 +72,7 @@ export function startFiring(dependencies: FiringDependencies): Firing {
     const wait = next === undefined ? LOOK_MS : next - (await databaseNow());
     signals.behind(Math.max(0, -wait));
     // What is due and was not claimed is another process's at this moment.
-    if (wait < LOOK_MS) sleepUntil(Math.max(wait, next !== undefined && wait <= 0 ? 50 : 0));
+    if (wait < LOOK_MS) wakeIn(Math.max(wait, next !== undefined && wait <= 0 ? 50 : 0));
     return 'idle' as const;
   };
   const loop = startPollLoop({ name: 'firing', intervalMs: LOOK_MS, runOnce, clock, logger });
@@ -80,6 +88,7 @@ export function startFiring(dependencies: FiringDependencies): Firing {
     loop,
     acknowledging,
     stop: async () => {
+      isStopped = true;
       alarm.abort();
       await loop.stop();
       await dispatcher.stop();
