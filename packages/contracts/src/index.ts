@@ -61,6 +61,7 @@ export * from './runtime/journal.js';
 export * from './runtime/lifecycle.js';
 export * from './runtime/live-executions.js';
 export * from './runtime/messages.js';
+export * from './runtime/occurrence-key.js';
 export * from './runtime/ownership.js';
 export * from './runtime/payments.js';
 export * from './runtime/public-execution.js';

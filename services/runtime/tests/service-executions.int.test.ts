@@ -1,4 +1,11 @@
-import { type Caller, type OnceKey, type ReplyOf, runtimeContract, ServiceError } from '@orrery/contracts';
+import {
+  type Caller,
+  type OnceKey,
+  occurrenceKey,
+  type ReplyOf,
+  runtimeContract,
+  ServiceError,
+} from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
@@ -298,6 +305,28 @@ describe('a once-key', () => {
     await house.bus.call(acknowledge, { occurrences: keys.map(({ key }) => key) }, patient(SCHEDULE));
     expect(await stored(keys[0])).toBeUndefined();
     expect(await stored(keys[1])).toBeDefined();
+  });
+
+  it('of an occurrence that is forgotten is refused, and so is what came before it in its schedule', async () => {
+    const { address, counter } = await plant();
+    const { 'executions.acknowledge': acknowledge } = runtimeContract.rpcs;
+    const keyAt = (position: number, kind: 'due' | 'run' = 'due', attempt = 1): OnceKey => {
+      const key = { deployment: address, event: 'increment', kind, position, attempt };
+      return { scope: 'occurrence', key: occurrenceKey(key) };
+    };
+    for (const position of [1, 2, 3]) await once(address, { keys: [keyAt(position * HOUR_MS)] });
+    const occurrences = [1, 2].map((position) => keyAt(position * HOUR_MS).key);
+    await house.bus.call(acknowledge, { occurrences }, patient(SCHEDULE));
+    const late = [keyAt(HOUR_MS), keyAt(2 * HOUR_MS), keyAt(2 * HOUR_MS, 'due', 2), keyAt(0)];
+    for (const key of late) {
+      expect(await codeOf(once(address, { keys: [key] }))).toBe('idempotency_key_reused');
+      expect(await outcome(address, key)).toEqual({ state: 'unknown' });
+    }
+    expect(await once(address, { keys: [keyAt(3 * HOUR_MS)] })).toMatchObject({ seq: 4 });
+    expect((await counter('a')).state['count']).toBe(3);
+    await once(address, { keys: [keyAt(4 * HOUR_MS)] });
+    await once(address, { keys: [keyAt(1, 'run')] });
+    expect((await counter('a')).state['count']).toBe(5);
   });
 });
 

@@ -12,7 +12,7 @@ import { executionError, executionTrigger } from './journal.js';
  *
  *   scope        kept, once the execution has ended
  *   message      for its time window, and for 24 hours at least
- *   occurrence   until it is acknowledged
+ *   occurrence   until it is acknowledged; afterwards it can no longer be executed
  *   payment      for ever
  */
 export const onceScope = z.enum(['message', 'occurrence', 'payment']);
@@ -85,7 +85,11 @@ export const serviceExecutionRpcs = {
   }),
 };
 
-/** The caller has stored the outcomes of these occurrences and will never repeat them: their keys are removed. */
+/**
+ * The caller has stored the outcomes of these occurrences and will never repeat them: their keys are removed. Those of a
+ * schedule are acknowledged in the order of their positions (`OccurrenceKey`). What is sent late all the same, at or before
+ * the last one that was acknowledged, is refused as `idempotency_key_reused` and not executed.
+ */
 export const acknowledgeRpcs = {
   'executions.acknowledge': rpc({
     access,

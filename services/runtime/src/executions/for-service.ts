@@ -161,7 +161,7 @@ async function outcomeOf(
 ): Promise<ReplyOf<Rpcs['executions.outcomeOf']>> {
   await lanes.submit(afterAllBefore(id, call)).catch(unlessDeleted);
   const [used] = await readUsedKeys(db, [{ scope, key }]);
-  if (used === undefined) return { state: 'unknown' };
+  if (used === undefined || used.isForgotten === true) return { state: 'unknown' };
   if (used.reply === null) return running(used.run_id ?? '');
   // Stored by `stageOnceKeys`.
   const outcome = used.reply as unknown as StoredOutcome;

@@ -117,6 +117,11 @@ function firstUsed(
   { requestHash }: OnceRequest,
 ): UsedKey | undefined {
   const used = uses.filter((one) => one !== undefined);
+  if (used.some(({ isForgotten }) => isForgotten === true))
+    throw new ServiceError(
+      'idempotency_key_reused',
+      'The occurrence has ended, and its outcome was acknowledged.',
+    );
   const foreign = used.find((one) => one.request_hash !== requestHash);
   if (foreign !== undefined) throw new ServiceError(...REFUSALS[foreign.scope as OnceScope]);
   return used[0];

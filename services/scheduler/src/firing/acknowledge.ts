@@ -28,13 +28,13 @@ const OCCURRENCES = 300;
 
 /**
  * The runtime keeps the keys of an occurrence this long after its end, in milliseconds. Until then an attempt that was
- * sent late, by a process that had stopped or through a connection that was down, meets its key and is not executed.
+ * sent late, by a process that had stopped or through a connection that was down, gets its outcome. Later it is refused.
  */
 const KEPT_MS = 10 * 60_000;
 
 /**
- * Tells the runtime of occurrences whose outcomes are stored, so that it forgets their keys. Resolves with whether there
- * may be more.
+ * Tells the runtime of occurrences whose outcomes are stored, so that it forgets their keys. It then refuses whatever came
+ * before them, so the runs of a schedule are told of in their order. Resolves with whether there may be more.
  */
 export async function acknowledgeEnded(
   { db, bus, clock, databaseNow }: AcknowledgeDependencies,
@@ -44,7 +44,9 @@ export async function acknowledgeEnded(
   const { rows } = await sql<Ended>`
     select o.id, o.kind, o.due_at, o.attempt, s.deployment, s.event
     from occurrences o join schedules s on s.id = o.schedule_id
-    where not o.acknowledged and o.ended_at <= ${until} order by o.id limit ${OCCURRENCES}`.execute(db);
+    where not o.acknowledged and o.ended_at <= ${until} and not exists (
+      select from occurrences e where e.schedule_id = o.schedule_id and e.kind = o.kind and e.status = 'running' and e.id < o.id)
+    order by o.id limit ${OCCURRENCES}`.execute(db);
   const [first] = rows;
   if (first === undefined) return false;
   const keys = rows.flatMap(({ due_at, attempt, ...row }) =>

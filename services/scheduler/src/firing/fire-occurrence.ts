@@ -6,11 +6,12 @@ import {
   type ExecutionError,
   isErrorCode,
   type JsonValue,
+  occurrenceKey,
   runtimeContract,
   ServiceError,
   type ServiceExecution,
 } from '@orrery/contracts';
-import { type Clock, timestampOf } from '@orrery/service-kit';
+import type { Clock } from '@orrery/service-kit';
 import type { ClaimedOccurrence } from './claimed-occurrence.js';
 
 /** What one sending of an attempt led to. */
@@ -52,15 +53,10 @@ export const keyOf = (
     dueAt,
   }: Pick<ClaimedOccurrence, 'deployment' | 'event' | 'kind' | 'id' | 'dueAt'>,
   attempt: number,
-): string => `${deployment}/${kind === 'manual' ? `run ${id}` : timestampOf(dueAt)}/${attempt}/${event}`;
-
-/** What a key of a due time names; undefined for another key. */
-export function dueOf(key: string): { deployment: string; event: string; dueAt: string } | undefined {
-  const found = /^([^/]+)\/(\d[^/]+)\/\d+\/(.+)$/s.exec(key);
-  if (found === null) return undefined;
-  const [, deployment = '', dueAt = '', event = ''] = found;
-  return { deployment, dueAt, event };
-}
+): string =>
+  kind === 'manual'
+    ? occurrenceKey({ deployment, event, kind: 'run', position: id, attempt })
+    : occurrenceKey({ deployment, event, kind: 'due', position: dueAt, attempt });
 
 /** Who calls: the schedule itself, as the journal shows it. */
 export const asSchedule = (
@@ -97,10 +93,9 @@ export async function fireOccurrence(
     // A run is asked for again until it has ended; only who requested one waits for it.
     return shotOf(await bus.call(rpc, request, asSchedule(event, clock, signal, kind === 'due')));
   } catch (thrown) {
-    if (!isReused(thrown)) return shotOfError(thrown);
+    // The definition changed after the first sending had been executed.
+    return isReused(thrown) ? askOutcome({ bus, clock }, occurrence, signal, thrown) : shotOfError(thrown);
   }
-  // The definition changed after the first sending had been executed.
-  return askOutcome({ bus, clock }, occurrence, signal);
 }
 
 const isReused = (error: unknown): boolean =>
@@ -110,13 +105,15 @@ async function askOutcome(
   { bus, clock }: FireDependencies,
   occurrence: ClaimedOccurrence,
   signal: Cancellation,
+  refusal: unknown,
 ): Promise<Shot> {
   const { deployment, event, attempt } = occurrence;
   const request = { deployment, scope: 'occurrence' as const, key: keyOf(occurrence, attempt) };
   try {
     const rpc = runtimeContract.rpcs['executions.outcomeOf'];
     const outcome = await bus.call(rpc, request, asSchedule(event, clock, signal));
-    return outcome.state === 'unknown' ? { kind: 'unknown', error: undefined } : shotOf(outcome);
+    // Its outcome was stored once and acknowledged.
+    return outcome.state === 'unknown' ? shotOfError(refusal) : shotOf(outcome);
   } catch (thrown) {
     return shotOfError(thrown);
   }

@@ -1,10 +1,9 @@
-import type { ExecutionError, JsonValue } from '@orrery/contracts';
+import { type ExecutionError, type JsonValue, readOccurrenceKey } from '@orrery/contracts';
 import { jsonb, prepared } from '@orrery/database';
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
 import { few } from '../database/few.js';
 import type { FailedAttempt } from './claimed-occurrence.js';
-import { dueOf } from './fire-occurrence.js';
 
 /** How an occurrence ended. */
 export interface Outcome {
@@ -100,13 +99,13 @@ export async function repeatAt(
 
 /** Has occurrences asked for at once whose runs have ended. `keys` are those of the runtime; `now` in milliseconds. */
 export async function askAtOnce(db: Db, keys: readonly string[], now: number): Promise<void> {
-  const due = keys.map(dueOf).filter((one) => one !== undefined);
+  const due = keys.map(readOccurrenceKey).flatMap((one) => (one?.kind === 'due' ? [{ ...one }] : []));
   if (due.length === 0) return;
   await sql`
     update occurrences o set claimed_until = ${new Date(now)}
-    from jsonb_to_recordset(${jsonb(due)}) as g (deployment text, event text, "dueAt" timestamptz)
+    from jsonb_to_recordset(${jsonb(due)}) as g (deployment text, event text, position float8)
     join schedules s on s.deployment = g.deployment and s.event = g.event
-    where o.schedule_id = s.id and o.due_at = g."dueAt" and o.kind = 'due' and o.status = 'running'
+    where o.schedule_id = s.id and o.due_at = to_timestamp(g.position / 1000) and o.kind = 'due' and o.status = 'running'
       and o.claimed_until > ${new Date(now)}`.execute(db);
 }
 

@@ -17,6 +17,7 @@ import { lifecycleIndex } from './0018-lifecycle-index.js';
 import { aiUsage } from './0019-ai-usage.js';
 import { lifetimes } from './0020-lifetimes.js';
 import { onceKeyEntries } from './0021-once-key-entries.js';
+import { acknowledgedOccurrences } from './0022-acknowledged-occurrences.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -41,4 +42,5 @@ export const migrations: Record<string, Migration> = {
   '0019_ai_usage': aiUsage,
   '0020_lifetimes': lifetimes,
   '0021_once_key_entries': onceKeyEntries,
+  '0022_acknowledged_occurrences': acknowledgedOccurrences,
 };
