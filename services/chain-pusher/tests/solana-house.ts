@@ -31,3 +31,9 @@ export async function startSolana({
   const memos = (): Record<string, unknown>[] => node.memos().map((memo) => JSON.parse(memo));
   return { node, through, chain: through(node.url), memos, url: node.url, signer: address };
 }
+
+/** The numbers that memos hold, in the order of the chain. */
+export const numbersIn = (memos: readonly Record<string, unknown>[]): number[] =>
+  memos.flatMap(({ number, from = number, to = number }) =>
+    Array.from({ length: Number(to) - Number(from) + 1 }, (_, at) => Number(from) + at),
+  );

@@ -27,6 +27,13 @@ async function untilStatuses({ pushes }: House, deployment: string, ...expected:
   return (await pushes(deployment, { limit: 100 })).data.toReversed();
 }
 
+/** An execution that the pusher hears of at once. */
+function executeNow({ runtime }: House, deployment: string) {
+  const entry = runtime.execute(deployment, { plan });
+  void runtime.publish(entry);
+  return entry;
+}
+
 /** A house whose pusher reaches anvil through a proxy with these faults. */
 async function startFaulty(faultOf: (method: string, count: number) => Fault) {
   const evm = await startEvm();
@@ -38,7 +45,7 @@ async function startFaulty(faultOf: (method: string, count: number) => Fault) {
     return faultOf(method, count);
   });
   const deployment = house.runtime.createDeployment();
-  const execute = () => house.runtime.execute(deployment, { plan });
+  const execute = () => executeNow(house, deployment);
   return { evm, house, proxy, deployment, execute, boot: () => house.boot(evm.through(proxy)) };
 }
 
@@ -70,7 +77,7 @@ describe('an EVM chain whose RPC server fails', () => {
     const house = await prepareHouse();
     const refusing = await startFaultProxy(evm.url, () => 'refuse');
     const deployment = house.runtime.createDeployment();
-    house.runtime.execute(deployment, { plan });
+    executeNow(house, deployment);
     await house.boot(evm.through(refusing, evm.url));
     await untilStatuses(house, deployment, 'confirmed');
   });
@@ -96,10 +103,10 @@ describe('an EVM chain that changes its mind', () => {
     const evm = await startEvm();
     const house = await prepareHouse();
     const deployment = house.runtime.createDeployment();
-    house.runtime.execute(deployment, { plan });
+    executeNow(house, deployment);
     await house.boot(evm.chain);
     await untilStatuses(house, deployment, 'confirmed');
-    house.runtime.execute(deployment, { plan });
+    executeNow(house, deployment);
     await untilStatuses(house, deployment, 'confirmed', 'confirmed');
     const before = await evm.pushed();
     // What is sent again stays out of blocks, until the test has seen that they are gone.
@@ -127,10 +134,10 @@ describe('an EVM chain that changes its mind', () => {
       }
       return 'pass';
     });
-    house.runtime.execute(deployment, { plan });
+    executeNow(house, deployment);
     await house.boot(evm.through(proxy));
     await untilStatuses(house, deployment, 'confirmed');
-    house.runtime.execute(deployment, { plan });
+    executeNow(house, deployment);
     await untilStatuses(house, deployment, 'confirmed', 'confirmed');
     isDue = true;
     await vi.waitFor(() => expect(isDone).toBe(true), patiently);
@@ -143,7 +150,7 @@ describe('an EVM chain that changes its mind', () => {
     const house = await prepareHouse();
     const deployment = house.runtime.createDeployment();
     await evm.rpc('evm_setAutomine', false);
-    house.runtime.execute(deployment, { plan });
+    executeNow(house, deployment);
     await house.boot(evm.chain);
     await untilStatuses(house, deployment, 'submitted');
     const pending = async () => {
@@ -175,7 +182,7 @@ describe('an EVM chain that changes its mind', () => {
     const deployment = house.runtime.createDeployment();
     await evm.rpc('anvil_setNextBlockBaseFeePerGas', `0x${parseGwei('500').toString(16)}`);
     await evm.rpc('evm_mine');
-    house.runtime.execute(deployment, { plan });
+    executeNow(house, deployment);
     await house.boot(evm.chain);
     await vi.waitFor(async () => {
       expect((await house.call('chains.list', {})).data[0]?.status).toBe('available');
@@ -190,7 +197,7 @@ describe('an EVM chain that changes its mind', () => {
     const evm = await startEvm();
     const house = await prepareHouse();
     const deployment = house.runtime.createDeployment();
-    house.runtime.execute(deployment, { plan });
+    executeNow(house, deployment);
     await evm.rpc('evm_setAutomine', false);
     await house.boot(evm.chain);
     await untilStatuses(house, deployment, 'submitted');
@@ -209,13 +216,13 @@ describe('an EVM chain that changes its mind', () => {
     const house = await prepareHouse();
     const deployment = house.runtime.createDeployment();
     await house.boot(evm.chain);
-    for (let count = 0; count < 3; count += 1) house.runtime.execute(deployment, { plan });
+    for (let count = 0; count < 3; count += 1) executeNow(house, deployment);
     await untilStatuses(house, deployment, ...Array(3).fill('confirmed'));
     await evm.rpc('anvil_mine', '0x8');
     await untilStatuses(house, deployment, ...Array(3).fill('finalized'));
     const nonce = Number(await evm.rpc('eth_getTransactionCount', signer, 'latest'));
     await evm.rpc('anvil_setNonce', signer, `0x${(nonce - 1).toString(16)}`);
-    house.runtime.execute(deployment, { plan });
+    executeNow(house, deployment);
     await untilStatuses(house, deployment, 'finalized', 'finalized', 'finalized', 'confirmed');
     expect(await numbersOn(evm)).toEqual(upTo(4));
   });
@@ -235,7 +242,7 @@ describe('an EVM chain that changes its mind', () => {
       });
     await allow(false);
     const deployment = house.runtime.createDeployment();
-    house.runtime.execute(deployment, { plan });
+    executeNow(house, deployment);
     await house.boot(evm.chain);
     await vi.waitFor(
       async () => expect((await house.pushes(deployment)).data[0]?.error?.code).toBe('chain_unavailable'),
