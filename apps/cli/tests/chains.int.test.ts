@@ -1,8 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openChainPusherDatabase } from '@orrery/chain-pusher/operator';
+import { createLogger } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
 import { ANVIL_KEYS, startAnvil } from '@orrery/testing/servers';
+import { sql } from 'kysely';
 import { createPublicClient, http, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { expect, it, onTestFinished } from 'vitest';
@@ -72,6 +75,33 @@ it('deploys the registry for an owner whose key it does not have', async () => {
   const deploying = run(['deploy', '--chain', 'local', '--owner', owner.replace('7', '8')]);
   await expect(deploying).rejects.toThrow('The owner has to be an address');
   expect(await run(['deploy', '--chain', 'local'])).toContain('deploy it with --owner');
+});
+
+it('tells operators what waits for what', async () => {
+  const { run } = await prepare();
+  const { url: databaseUrl, drop } = await createTestDatabase();
+  onTestFinished(() => drop());
+  const waiting = (...args: string[]) => run(['waiting', ...args], { DATABASE_URL: databaseUrl });
+  expect(await waiting()).toBe('nothing waits');
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  await using database = await openChainPusherDatabase({ databaseUrl, logger, maxConnections: 1 });
+  await sql`insert into chains (name, signer, nonce) values ('local', 'own', 5)`.execute(database.db);
+  await sql`
+    insert into attempts (chain, signer, nonce, deployment, from_number, to_number) values
+      ('local', 'own', 7, '0xb', 1, 3), ('local', 'own', 5, '', 1, 0), ('local', 'before', 9, '0xc', 1, 1)`.execute(
+    database.db,
+  );
+  await sql`
+    insert into lanes (deployment, chain, last_number, stop) values ('0xd', 'local', 4, 'failed')`.execute(
+    database.db,
+  );
+  expect(JSON.parse(await waiting('--json'))).toMatchObject([
+    { nonce: 5, deployment: '', waitsFor: 'its block' },
+    { nonce: 7, deployment: '0xb', numbers: '1-3', waitsFor: '2 earlier transactions' },
+    { nonce: 9, deployment: '0xc', waitsFor: 'its block; an earlier signer sent it' },
+    { nonce: null, deployment: '0xd', numbers: '1-4', waitsFor: 'failed' },
+  ]);
+  expect(await waiting()).toMatch(/local +7 +0xb +1-3 .*2 earlier transactions/);
 });
 
 it('says what is wrong', async () => {

@@ -10,7 +10,7 @@ export interface DeployCommand {
 /** Loaded when a command needs it: so no other waits for the chains' libraries. */
 const work = () => import('./set-up-chains.js');
 
-/** `orrery chains deploy|check|adopt`, for operators. They read `CHAINS_FILE` and the signers' keys as the service does. */
+/** `orrery chains deploy|check|waiting|adopt`, for operators. They read `CHAINS_FILE` and the signers' keys as the service does. */
 export function addChainsCommands(program: Command, context: CommandContext): void {
   const chains = program.command('chains').description('set up and check the chains of CHAINS_FILE');
   const chain = ['--chain <name>', 'the chain, by its name in CHAINS_FILE'] as const;
@@ -29,6 +29,13 @@ export function addChainsCommands(program: Command, context: CommandContext): vo
     .description('tell for each chain whether pushes can be sent to it')
     .option('--json', 'print an array')
     .action(async (options: { json?: true }) => (await work()).check(context, options));
+  chains
+    .command('waiting')
+    .description(
+      'list transactions that no block holds yet, and deployments whose pushes stand still, with the reason',
+    )
+    .option('--json', 'print an array')
+    .action(async (options: { json?: true }) => (await work()).waiting(context, options));
   chains
     .command('adopt')
     .description("let a deployment's pushes go on after the number that the chain has")

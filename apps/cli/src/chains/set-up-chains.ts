@@ -8,6 +8,7 @@ import {
   adoptionOutcome,
   deployRegistry,
   findLane,
+  listWaiting,
   openChain,
   openChainPusherDatabase,
   requestAdoption,
@@ -57,6 +58,15 @@ async function checkOne(one: SigningChain) {
   const status = found.reason === null ? 'available' : 'unavailable';
   return { name, caip2, signer: port.signer, balance: found.balance, status, reason: found.reason };
 }
+
+export const waiting = ({ env, write }: CommandContext, { json }: { json?: true }) =>
+  withDatabase(env, openChainPusherDatabase, async (db) => {
+    const found = await listWaiting(db);
+    if (json) return write(JSON.stringify(found));
+    const rows = found.map((row) => ({ ...row, since: row.since?.toISOString() ?? '' }));
+    const columns = ['chain', 'nonce', 'deployment', 'numbers', 'since', 'waitsFor'];
+    write(rows.length === 0 ? 'nothing waits' : formatRows(rows, columns));
+  });
 
 export async function adopt({ env, write }: CommandContext, options: { chain: string; deployment: string }) {
   const deployment = options.deployment.toLowerCase();
