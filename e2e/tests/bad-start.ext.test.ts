@@ -1,8 +1,11 @@
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { findRunningPostgres } from '@orrery/embedded-postgres';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
 import {
@@ -16,7 +19,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startOldPostgres } from '../src/starting/old-postgres.js';
 import { processesOf } from '../src/starting/processes-of.js';
-import { runAllInOne, startHere } from '../src/starting/start-here.js';
+import { allInOneVariables, runAllInOne, startHere } from '../src/starting/start-here.js';
 
 const onLinux = process.platform === 'linux';
 const services = ['gateway', 'catalog', 'runtime', 'scheduler', 'chain-pusher'] as const;
@@ -68,26 +71,33 @@ describe('the all-in-one refuses by one line and leaves nothing half-started', (
   it('what is no port and files that are missing, before `npm start` builds anything', async () => {
     const missing = join(folder, 'no-such-file');
     const env = { PORT: 'many', PAYMENTS_FILE: missing };
-    expect(await refusalOf(startNode('apps/standalone/check-port.js', env))).toBe(
+    expect(await refusalOf(startNode('apps/standalone/start.js', env))).toBe(
       `orrery: Correct these environment variables and start again: PORT (not valid; expected a whole number from 0 to 65535); PAYMENTS_FILE (${missing}: there is no such file)`,
     );
   });
 
   it('a port in use, before `npm start` builds anything', async () => {
     const port = await holdPort();
-    const checked = (env: Record<string, string>) =>
-      startNode('apps/standalone/check-port.js', { PORT: String(port), ...env });
-    expect(await refusalOf(checked({}))).toBe(
+    expect(await refusalOf(startNode('apps/standalone/start.js', { PORT: String(port) }))).toBe(
       `orrery: Port ${port} on 127.0.0.1 is in use: stop the program that holds it or set PORT to another port, as in \`PORT=${port + 1} npm start\`, for a second Orrery in this folder \`ORRERY_DATA_DIR=.orrery-2 PORT=${port + 1} npm start\`.`,
     );
     // Left to the start itself: a free port, one that it chooses, and what is no host.
-    for (const env of [{ PORT: '0' }, { HOST: '192.0.2.1' }]) {
-      const passed = checked(env);
-      expect([await passed.exited, passed.output()]).toEqual([0, '']);
-    }
-    const { scripts } = JSON.parse(await readFile(join(repositoryRoot, 'package.json'), 'utf8'));
-    expect(scripts.start).toMatch(/^node apps\/standalone\/check-port\.js && npm run --silent build && /);
+    const { whyNotToStart } = await import(join(repositoryRoot, 'apps/standalone/check-start.js'));
+    for (const env of [{ PORT: '0' }, { PORT: String(port), HOST: '192.0.2.1' }])
+      expect(await whyNotToStart(env)).toBeUndefined();
   });
+
+  it.each(['apps/standalone/start.js', 'apps/cli/bin/orrery.js'])(
+    'a Node that is too old: %s',
+    async (path) => {
+      const old = join(folder, 'old-node.cjs');
+      const versions = "{ ...process.versions, node: '18.19.1' }";
+      await writeFile(old, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
+      expect(await refusalOf(startNode(path, { NODE_OPTIONS: `--require=${old}` }))).toBe(
+        'orrery: This is Node.js 18.19.1, and Orrery needs 20.19 or newer: install one (https://nodejs.org) and run `npm ci` again.',
+      );
+    },
+  );
 
   it('all wrong variables at once, before anything is made', async () => {
     const wrong = {
@@ -182,6 +192,24 @@ describe('the all-in-one refuses by one line and leaves nothing half-started', (
     );
     expect(await query(database.url, 'select from catalog.migration')).toEqual([]);
   });
+});
+
+it('a signal to `npm start` ends the server', async () => {
+  const data = join(folder, 'npm-start');
+  // The build is there already.
+  const programs = join(folder, 'programs');
+  await mkdir(programs);
+  await writeFile(join(programs, 'npm'), '#!/bin/sh\n', { mode: 0o755 });
+  const npm = (await promisify(execFile)('sh', ['-c', 'command -v npm'])).stdout.trim();
+  const env = { ...process.env, PATH: `${programs}:${process.env['PATH']}`, ...allInOneVariables(data) };
+  const child = spawn(npm, ['start'], { cwd: repositoryRoot, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines = createInterface({ input: child.stdout });
+  for await (const line of lines) if (line.includes('Ctrl-C ends it')) break;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+  if (onLinux) expect(await processesOf(data)).toEqual([]);
 });
 
 describe.each(services)('the service %s', (name) => {

@@ -1,3 +1,5 @@
 #!/usr/bin/env node
 // Committed, so that npm finds and links it before anything is built.
-import '../dist/bundle/main.js';
+import '@orrery/service-kit/check-node';
+
+void import('../dist/bundle/main.js');

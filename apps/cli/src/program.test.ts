@@ -1,3 +1,4 @@
+import { VERSION } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from './program.js';
 
@@ -33,6 +34,49 @@ describe('a line that is wrong', () => {
     expect(written).toMatch(/^error: /);
     expect(written).toContain(`usage: ${usage}   (--help shows more)`);
   });
+});
+
+describe('the options that name a server', () => {
+  const asked = async (...args: string[]): Promise<string> => {
+    const notes = { write: () => undefined, note: () => undefined, confirm: async () => false };
+    const program = createProgram({ env: { ORRERY_DATA_DIR: '/nowhere' }, ...notes });
+    return await program.parseAsync(args, { from: 'user' }).then(
+      () => 'done',
+      (error: Error) => error.message,
+    );
+  };
+  const nowhere = 'http://127.0.0.1:1';
+
+  it.each([
+    ['--url', nowhere, '--key', 'k', 'worlds', 'list'],
+    ['worlds', '--url', nowhere, '--key', 'k', 'list'],
+    ['worlds', 'list', '--url', nowhere, '--key', 'k'],
+    ['--url', 'http://127.0.0.1:2', '--key', 'k', 'worlds', 'list', '--url', nowhere],
+  ])('may stand anywhere: %j', async (...args) => {
+    expect(await asked(...args)).toMatch(/^No Orrery answers at http:\/\/127\.0\.0\.1:1:/);
+  });
+
+  it('are refused by a command that asks no server', async () => {
+    expect(await asked('--url', nowhere, 'accounts', 'list')).toBe(
+      '`orrery accounts list` takes no --url: leave it out. `orrery accounts list --help` shows what it takes.',
+    );
+  });
+});
+
+it('`--version` prints the version', async () => {
+  let written = '';
+  const program = createProgram({
+    env: {},
+    write: () => undefined,
+    note: () => undefined,
+    confirm: async () => false,
+  }).configureOutput({
+    writeOut: (text) => {
+      written += text;
+    },
+  });
+  await expect(program.parseAsync(['--version'], { from: 'user' })).rejects.toThrow();
+  expect(written).toBe(`${VERSION}\n`);
 });
 
 it('`help` takes all words of a command', async () => {

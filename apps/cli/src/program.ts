@@ -1,3 +1,4 @@
+import { VERSION } from '@orrery/contracts';
 import { Command } from 'commander';
 import { addAccountsCommands } from './accounts/accounts-commands.js';
 import { addChainsCommands } from './chains/chains-commands.js';
@@ -13,6 +14,7 @@ import { addHelpCommand } from './help/help-command.js';
 import { addKeysCommands } from './keys/keys-commands.js';
 import { addOperationsCommands } from './operations/operations-commands.js';
 import { addPublicCommands } from './public/public-commands.js';
+import { takeServerOptionsEarly } from './server/early-options.js';
 import { addWalletsCommands } from './wallets/wallets-commands.js';
 import { addWorldCommands } from './world/world-commands.js';
 
@@ -20,6 +22,7 @@ import { addWorldCommands } from './world/world-commands.js';
 export function createProgram(context: CommandContext): Command {
   const program = new Command('orrery')
     .description('Build worlds and operate Orrery, the simulation world service')
+    .version(VERSION, '-V, --version', 'print the version of this command')
     .configureHelp({ showGlobalOptions: false })
     .exitOverride();
   addConsoleCommand(program, context);
@@ -38,6 +41,7 @@ export function createProgram(context: CommandContext): Command {
   addDemoCommand(program, context);
   addCompletionCommand(program, context);
   addHelpCommand(program);
+  takeServerOptionsEarly(program);
   showUsageAfterErrors(program);
   return program;
 }

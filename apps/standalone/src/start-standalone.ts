@@ -3,16 +3,20 @@ import { startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { type RunningService, type ServiceContext, THREAD_RELEASE_MS } from '@orrery/service-kit';
 import type { StandaloneSettings } from './config.js';
 import { openDataDirectory } from './data-directory.js';
+import { withFullDisk } from './full-disk.js';
 import { openGateway } from './open-gateway.js';
 
-/**
- * Opens the data directory and its database, then starts all services. The services' code is loaded while PostgreSQL
- * starts, since both take about as long.
- */
-export async function startStandalone(
+/** Opens the data directory and its database, then starts all services. @throws StartupError */
+export const startStandalone = (
   context: ServiceContext,
   settings: StandaloneSettings,
-): Promise<RunningService> {
+): Promise<RunningService> =>
+  startAll(context, settings).catch((error: unknown) =>
+    Promise.reject(withFullDisk(error, settings.dataDirectory)),
+  );
+
+/** The services' code is loaded while PostgreSQL starts, since both take about as long. */
+async function startAll(context: ServiceContext, settings: StandaloneSettings): Promise<RunningService> {
   await openDataDirectory(settings.dataDirectory);
   const gateway = context.resources.use('gateway thread', openGateway(context), THREAD_RELEASE_MS);
   const [databaseUrl, { startServices }] = await Promise.all([

@@ -70,3 +70,4 @@ export * from './scheduler/contract.js';
 export * from './scheduler/messages.js';
 export * from './scheduler/preview.js';
 export * from './scheduler/schedules.js';
+export * from './version.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Refusal } from './refusal.js';
+import { createProgram } from '../program.js';
+import { ADVICE, Refusal } from './refusal.js';
 
 const request = { method: 'GET', path: '/api/worlds' } as const;
 const problem = { status: 401, code: 'unauthorized', error: 'The token is not known.' };
@@ -43,6 +44,32 @@ describe('a refusal', () => {
     expect(new Refusal(server, request, wrong).message).toMatch(/^--trigger: Expected one of "admin"/);
     const header = { ...wrong, error: '#header/if-match: Too long.' };
     expect(new Refusal(server, request, header).message).toMatch(/^--if-match: Too long\./);
+  });
+
+  it('of what is not there names the command that lists it, and no request', () => {
+    const error =
+      'No world that you may see has this address or id. A path takes no name: GET /api/worlds lists your addresses.';
+    const lost = { status: 404, code: 'world_not_found', error };
+    expect(new Refusal(server, request, lost).message).toBe(
+      'No world that you may see has this address or id. (404 world_not_found)\nRefused: GET /api/worlds\n' +
+        '`orrery worlds list` shows the worlds that you may see.',
+    );
+  });
+
+  const program = createProgram({
+    env: {},
+    write: () => undefined,
+    note: () => undefined,
+    confirm: async () => false,
+  });
+  it.each(
+    Object.values(ADVICE).flatMap((text) =>
+      [...text.matchAll(/`orrery (\w+ \w+)/g)].map((found) => found[1] ?? ''),
+    ),
+  )('advises a command that there is: %s', (words) => {
+    const [group, word] = words.split(' ');
+    const below = program.commands.find((one) => one.name() === group)?.commands ?? [];
+    expect(below.map((one) => one.name())).toContain(word);
   });
 
   it('names the command for what the server says of its API', () => {

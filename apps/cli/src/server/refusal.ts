@@ -22,16 +22,33 @@ function textOf({ method, path }: Asked, problem: ServerAnswer): string {
   // One problem is in the sentence already.
   const further = errors.filter(({ message }) => !error.includes(message));
   const lines = further.map(({ pointer, message }) => `\n  ${pointer || 'the body'}: ${message}`);
-  return asTyped(`${error} (${reason})${lines.join('')}\nRefused: ${method} ${path}`);
+  const sentence = Object.hasOwn(ADVICE, code ?? '') ? withoutPaths(error) : error;
+  return asTyped(`${sentence} (${reason})${lines.join('')}\nRefused: ${method} ${path}`);
 }
+
+/** Without the sentences that name requests: a command says the same. */
+const withoutPaths = (text: string): string => text.replaceAll(/\s*[^.]*\bGET \/api\/[^.]*\./g, '');
 
 /** The places of queries and headers by the options that fill them. */
 const asTyped = (text: string): string =>
   text.replaceAll(/#(?:query|header)\/([\w-]+)/g, (_, name: string) => `--${toKebab(name)}`);
 
 /** Commands for what the server says of its API. */
-const ADVICE: Readonly<Record<string, string>> = {
+export const ADVICE: Readonly<Record<string, string>> = {
   unknown_ai_model: '`orrery models list` shows the models.',
+  unknown_chain: '`orrery chains list` shows the chains.',
+  world_not_found: '`orrery worlds list` shows the worlds that you may see.',
+  deployment_not_found: '`orrery deployments list WORLD` shows the deployments of a world.',
+  entity_schema_not_found: '`orrery schemas list WORLD` shows the schemas of a world.',
+  attribute_not_found: '`orrery attributes list WORLD SCHEMA` shows the attributes of a schema.',
+  event_not_found: '`orrery events list WORLD` shows the events of a world.',
+  event_version_not_found: '`orrery versions list WORLD EVENT` shows the versions of an event.',
+  event_binding_not_found: '`orrery bindings list DEPLOYMENT` shows what a deployment has bound.',
+  entity_instance_not_found: '`orrery instances list DEPLOYMENT` shows the instances of a deployment.',
+  history_entry_not_found: '`orrery history list DEPLOYMENT` shows the entries of a deployment.',
+  schedule_not_found: '`orrery schedules list DEPLOYMENT` shows the schedules of a deployment.',
+  push_not_found: '`orrery pushes list DEPLOYMENT` shows the pushes of a deployment.',
+  key_not_found: '`orrery keys list` shows the keys of your account.',
   revision_mismatch:
     'It was changed by something else since it was read, so nothing was written: look at it and run the command again.',
 };

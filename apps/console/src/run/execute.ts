@@ -21,13 +21,22 @@ export interface Request {
   readonly input: JsonObject;
 }
 export type Outcome =
-  | { readonly kind: 'dry run'; readonly answer: DryRunAnswer; readonly before: StatesBefore }
-  | {
+  | ({ readonly kind: 'dry run'; readonly answer: DryRunAnswer } & Around)
+  | ({
       readonly kind: 'execution';
       readonly answer: ExecutionAnswer;
-      readonly before: StatesBefore;
-      readonly entry: HistoryEntry;
-    };
+      /** Null where it could not be read. */
+      readonly entry: HistoryEntry | null;
+    } & Around);
+
+/** What is read beside an answer, to show it. The answer stands, also where that fails. */
+interface Around {
+  readonly before: StatesBefore;
+  /** Why not all of it could be read; null where it was. */
+  readonly unread: unknown;
+}
+
+const nothingRead = (unread: unknown): Around => ({ before: new Map(), unread });
 
 /** What a dry run may do otherwise than an execution would: another version, another model. */
 export type Otherwise = Pick<DryRunOptions, 'eventVersion' | 'aiModelId'>;
@@ -40,9 +49,14 @@ export async function tryEvent(
   otherwise: Otherwise = {},
 ): Promise<Outcome> {
   const answer = await orrery.deployment(ref.world, ref.deployment).dryRun(request, otherwise);
+  const around = await readStates(orrery, ref, answer).catch(nothingRead);
+  return { kind: 'dry run', answer, ...around };
+}
+
+async function readStates(orrery: Orrery, ref: DeploymentRef, answer: DryRunAnswer): Promise<Around> {
   const keys = Object.keys(answer.stateChanges).slice(0, MOST_STATES);
   const known = await statesOfSmallSchemas(orrery, ref, keys);
-  return { kind: 'dry run', answer, before: await statesBefore(orrery, ref, keys, { known }) };
+  return { before: await statesBefore(orrery, ref, keys, { known }), unread: null };
 }
 
 export interface ExecutionOptions {
@@ -54,7 +68,7 @@ export interface ExecutionOptions {
   readonly isSlow: boolean;
 }
 
-/** Executes an event and reads its entry. @throws OrreryError with `historyId` and `seq` among its facts if it failed */
+/** Executes an event and reads its entry, if that can be read. @throws OrreryError with `historyId` and `seq` among its facts if it failed */
 export async function executeEvent(
   orrery: Orrery,
   ref: DeploymentRef,
@@ -65,14 +79,25 @@ export async function executeEvent(
   const answer = isSlow
     ? await deployment.waitFor(await deployment.start(request, { idempotencyKey, signal }), { signal })
     : await deployment.execute(request, { idempotencyKey, signal });
-  const { historyId, seq, stateChanges } = answer;
+  const around = await readEntryAndStates(orrery, ref, answer).catch((error: unknown) => ({
+    ...nothingRead(error),
+    entry: null,
+  }));
+  return { kind: 'execution', answer, ...around };
+}
+
+async function readEntryAndStates(
+  orrery: Orrery,
+  ref: DeploymentRef,
+  { historyId, seq, stateChanges }: ExecutionAnswer,
+): Promise<Around & { entry: HistoryEntry }> {
   const entry = await readEntry(orrery, ref, historyId);
   const created = entry.changes
     .filter(({ op }) => op === 'create')
     .map((change) => [keyOf(change), null] as const);
   const keys = Object.keys(stateChanges).slice(0, MOST_STATES);
   const before = await statesBefore(orrery, ref, keys, { known: new Map(created), atSeq: seq - 1 });
-  return { kind: 'execution', answer, before, entry };
+  return { entry, before, unread: null };
 }
 
 /** An entry of the history, with the texts of its model where one may see them. */

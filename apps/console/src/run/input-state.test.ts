@@ -28,6 +28,9 @@ it('takes from another version what it has a place for', () => {
     draft: { raceId: 'R1', laps: undefined },
   });
   expect(keptOf(any, { note: 'x' }).as).toBe('json');
+  // What the input lacks is an empty field, and not no field.
+  expect(keptOf(form, {})).toEqual(startOf(form));
+  expect(keptOf(form, { laps: 3 })).toEqual({ as: 'form', draft: { raceId: '', laps: '3' } });
 });
 
 it('has no form for a text that it cannot show', () => {

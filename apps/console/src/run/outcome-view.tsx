@@ -16,14 +16,17 @@ import { placeWords } from './place-words.js';
 
 /** What a try would do, or what an execution has done. */
 export function OutcomeView({ outcome }: { outcome: Outcome }) {
-  const { answer, before } = outcome;
-  const llm = outcome.kind === 'dry run' ? outcome.answer.llm : outcome.entry.llm;
+  const { answer, before, unread } = outcome;
+  const llm = outcome.kind === 'dry run' ? outcome.answer.llm : (outcome.entry?.llm ?? null);
   return (
     <Card className="grid grid-cols-1 gap-4">
       {outcome.kind === 'dry run' ? (
         <Tried version={answer.eventVersion} isAi={llm !== null} />
       ) : (
         <Done {...outcome} />
+      )}
+      {unread !== null && (
+        <ErrorNote error={unread} title="What was before, and the entry itself, could not be read" />
       )}
       <Part title={outcome.kind === 'dry run' ? 'What would change' : 'What has changed'}>
         <ChangeTable stateChanges={answer.stateChanges} before={before} />
@@ -71,10 +74,17 @@ function Done({ answer, entry }: Extract<Outcome, { kind: 'execution' }>) {
       </p>
       <Details
         items={[
-          ['When', <Time key="when" at={entry.executedAt} />],
-          ['Took', `${entry.durationMs ?? '–'} ms`],
+          ...(entry === null ? [] : [['When', <Time key="when" at={entry.executedAt} />] as const]),
+          ...(entry === null ? [] : [['Took', `${entry.durationMs ?? '–'} ms`] as const]),
           ['Version', `${answer.event} v${answer.eventVersion}`],
-          ['Hash', <CopyableCode key="hash" text={entry.hash} what="hash of the entry" short />],
+          ...(entry === null
+            ? []
+            : [
+                [
+                  'Hash',
+                  <CopyableCode key="hash" text={entry.hash} what="hash of the entry" short />,
+                ] as const,
+              ]),
           ...(answer.pushes.length > 0
             ? [['Pushed to', answer.pushes.map(({ chain }) => chain).join(', ')] as const]
             : []),

@@ -1,3 +1,4 @@
+import { VERSION } from '@orrery/contracts';
 import type { z } from 'zod';
 import type { RoutedRpc } from '../operations/operation.js';
 import { requestParts } from '../operations/request-schema.js';
@@ -7,7 +8,7 @@ import { createSchemaBook, type SchemaBook } from './schema-book.js';
 
 const INFO = {
   title: 'Orrery',
-  version: '0.1.0',
+  version: VERSION,
   summary: 'A simulation world service',
   description:
     'Define a world, its entities and its events. Run deployments of it with a history that can be verified and replayed.',
