@@ -154,6 +154,14 @@ describe('paths, queries and headers', () => {
     expect(answer.statusCode).toBe(expected.status);
   });
 
+  it('says of a slash at the end of a path that it is one too many', async () => {
+    const detailOf = async (url: string) => (await fakeApp().app.inject({ url })).json().detail;
+    expect(await detailOf('/api/things/')).toBe(
+      'There is no such route: leave out the slash at the end of the path.',
+    );
+    expect(await detailOf('/api/nothing/')).toMatch(/\/docs lists them/);
+  });
+
   it('says of a repeated parameter that it is one', async () => {
     const answer = await fakeApp().app.inject({ url: '/api/things?page=1&page=2', headers: authorized });
     expect(answer.json().errors).toEqual([

@@ -147,6 +147,9 @@ describe('messages', () => {
     expect(await told(call('instances.get', { params: { ...params, instanceId: 'H1 ' } }))).toBe(
       'The deployment has no instance "H1 ". The text "H1 " has a space at its end. Leave it out.',
     );
+    expect(await told(call('instances.get', { params: { ...params, instanceId: 'horse:H1' } }))).toBe(
+      'The deployment has no instance "horse:H1". A path takes the instanceId alone: …/entity-instances/H1?entitySchema=horse.',
+    );
     expect(await told(execute({ key: 'horse:H1 ', wins: 1 }, {}, 'race'))).toBe(
       '"horse:H1 ": The text "H1 " has a space at its end. Leave it out.',
     );

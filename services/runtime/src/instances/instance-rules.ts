@@ -24,11 +24,19 @@ export function instanceNotFound({
   readonly entitySchema?: string | undefined;
 }): ServiceError {
   const ofSchema = entitySchema === undefined ? '' : ` of "${cutText(entitySchema, 255)}"`;
-  const hint = instanceId.trim() === instanceId ? '' : ` ${spaceAround(instanceId)}`;
+  const hint = instanceId.trim() === instanceId ? keyHint(instanceId) : ` ${spaceAround(instanceId)}`;
   return new ServiceError(
     'entity_instance_not_found',
     `The deployment has no instance "${cutText(instanceId, 255)}"${ofSchema}.${hint}`,
   );
+}
+
+/** For who has put the schema before the key, as changes do (`horse:HORSE_1`); a key may hold a colon, so it is only a hint. */
+function keyHint(instanceId: string): string {
+  const [, schema, key] = /^([^:]+):(.+)$/s.exec(instanceId) ?? [];
+  if (schema === undefined || key === undefined) return '';
+  const [path, query] = [key, schema].map((part) => encodeURIComponent(cutText(part, 255)));
+  return ` A path takes the instanceId alone: …/entity-instances/${path}?entitySchema=${query}.`;
 }
 
 /** The one schema that has an instance of this key. @throws `entity_instance_not_found`, `ambiguous_instance` */

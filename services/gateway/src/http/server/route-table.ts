@@ -36,13 +36,14 @@ function patternOf(url: string): RegExp {
 
 /** Answers 404 for unknown paths and 405 with `Allow` for known ones (RFC 9110 §15.5.6), before any body is read. */
 export function answerUnknownRoutes(app: FastifyInstance, routes: RouteTable): void {
+  const advice = (path: string): string =>
+    path.endsWith('/') && routes.methodsOf(path.slice(0, -1)).length > 0
+      ? 'There is no such route: leave out the slash at the end of the path.'
+      : 'There is no such route. /docs lists them: most begin with /api.';
   const refusal = (request: FastifyRequest, reply: FastifyReply): ServiceError => {
-    const allowed = routes.methodsOf(pathOf(request.url));
-    if (allowed.length === 0)
-      return new ServiceError(
-        'route_not_found',
-        'There is no such route. /docs lists them: most begin with /api.',
-      );
+    const path = pathOf(request.url);
+    const allowed = routes.methodsOf(path);
+    if (allowed.length === 0) return new ServiceError('route_not_found', advice(path));
     reply.header('allow', allowed.join(', '));
     return new ServiceError('method_not_allowed', `This path takes ${allowed.join(', ')}.`);
   };
