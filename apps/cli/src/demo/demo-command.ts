@@ -1,4 +1,4 @@
-import { type AiModelRecord, MAX_LIMIT } from '@orrery/contracts';
+import { type AiModelRecord, type ChainRecord, MAX_LIMIT } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.js';
@@ -19,11 +19,24 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
     const server = await serverOf(options, context);
     if (options.ai !== true) {
       const withPushes = options.chain !== undefined;
+      if (options.chain !== undefined) await requireChain(server, options.chain);
       return playDemo({ server, steps: racingSteps(options.chain), withPushes, write });
     }
     write(introduction(await defaultModel(server)));
     await playDemo({ server, steps: aiRacingSteps, write });
   });
+}
+
+/** Looked up before anything is made. */
+async function requireChain(server: Server, name: string): Promise<void> {
+  const { data } = await askOrFail(server, 'GET', `/chains?limit=${MAX_LIMIT}`);
+  const names = (data as ChainRecord[]).map((chain) => chain.name);
+  if (names.includes(name)) return;
+  throw new StartupError(
+    names.length === 0
+      ? `The server has no chain ${name}: start it with CHAINS_FILE (docs/on-chain.md).`
+      : `The server has no chain ${name}. It has: ${names.join(', ')}.`,
+  );
 }
 
 async function defaultModel(server: Server): Promise<AiModelRecord> {
