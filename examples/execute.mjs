@@ -4,6 +4,7 @@
 //
 // The wallet is made anew for each run. With EVM_KEY (0x and 64 hex digits) that account pays, in USDC, a dollar at most.
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import bs58 from 'bs58';
@@ -27,11 +28,15 @@ if (process.env.EVM_KEY) registerExactEvmScheme(client, { signer: privateKeyToAc
 // A 402 is paid, and the same request is sent again with the payment.
 const send = process.env.EVM_KEY ? wrapFetchWithPayment(fetch, client) : fetch;
 
-const answer = await send(`${server}/app/deployments/${deployment}/execute`, {
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ event, input: JSON.parse(input), wallet, message, signature }),
-});
+const execute = () =>
+  send(`${server}/app/deployments/${deployment}/execute`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ event, input: JSON.parse(input), wallet, message, signature }),
+  });
+let answer = await execute();
+// It is not known yet whether the payment was charged. The same request tells, and is not charged again.
+for (; answer.status === 202; answer = await execute()) await setTimeout(3000);
 const body = await answer.json();
 
 if (answer.ok) {

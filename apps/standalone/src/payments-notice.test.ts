@@ -54,6 +54,18 @@ describe('the start says about payments', () => {
     expect(notice.slice(2)).toEqual([`${file} is not used: PAYMENTS_FILE=${file} npm start uses it`]);
   });
 
+  it.each([
+    'https://facilitator.example/v1/SECRET',
+    'https://facilitator.example/?key=SECRET',
+    'https://SECRET@facilitator.example',
+    'https://user:SECRET@facilitator.example/x402',
+  ])('the server of the facilitator, and no key in its address: %s', async (facilitatorUrl) => {
+    const payments = { facilitatorUrl, accepts: [dollar] };
+    const facts = { payments, paymentsFile: 'payments.json', dataDirectory: await folder() };
+    const [notice] = await paymentsNotice(facts);
+    expect(notice).toMatch(/^USDC on base-sepolia, through https:\/\/facilitator\.example\/…$/);
+  });
+
   it('that the facilitator of an older file is gone', async () => {
     const { server, url } = await facilitator();
     const facts = {

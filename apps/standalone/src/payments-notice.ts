@@ -14,19 +14,28 @@ export interface PaymentFacts {
 /** What the start says about payments: in what they are taken, by whom, for whom, and what a newcomer would overlook. */
 export async function paymentsNotice(facts: PaymentFacts): Promise<string[]> {
   const { facilitatorUrl, accepts } = facts.payments;
+  const isOperators = facts.paymentsFile !== undefined;
   const names = [...new Set(accepts.map(({ name, network }) => `${name} on ${network}`))].join(', ');
   return [
-    `${facts.paymentsFile === undefined ? 'test networks: ' : ''}${names}, through ${facilitatorUrl}`,
+    isOperators
+      ? `${names}, through ${serverOf(facilitatorUrl)}`
+      : `test networks: ${names}, through ${facilitatorUrl}`,
     'to the payToAddress of each deployment; PAYMENTS_FILE says otherwise (docs/payments.md)',
     ...(await overlooked(facts)),
   ];
+}
+
+/** Providers put keys into user names, paths and queries, so only the server of an operator's address is shown. */
+function serverOf(address: string): string {
+  const { origin, href } = new URL(address);
+  return href === `${origin}/` ? origin : `${origin}/…`;
 }
 
 async function overlooked({ payments, paymentsFile, dataDirectory }: PaymentFacts): Promise<string[]> {
   if (paymentsFile !== undefined)
     return (await isSilent(payments.facilitatorUrl))
       ? [
-          `Nothing answers at ${payments.facilitatorUrl}: run \`npm run local-payments\` again, and start anew`,
+          `Nothing answers at ${serverOf(payments.facilitatorUrl)}: run \`npm run local-payments\` again, and start anew`,
         ]
       : [];
   const local = join(dataDirectory, 'payments.json');

@@ -70,6 +70,7 @@ export const requests: Readonly<Record<string, RequestParts>> = {
   'deployments.usage': nothing,
   'aiModels.list': nothing,
   'limits.get': nothing,
+  'executions.getPublic': nothing,
   // Whose signature it is comes before everything that access could refuse.
   'public.execute': {
     body: { event: 'run', wallet, message: 'any text', signature: '5'.repeat(88) },

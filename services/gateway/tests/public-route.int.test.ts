@@ -72,6 +72,20 @@ describe('the route of public execution', () => {
     });
   });
 
+  it('answers 202 with the place of the status while the payment of an execution is unclear', async () => {
+    const awaited = {
+      executionId: '01900000-0000-7000-8000-000000000000',
+      state: 'awaiting_payment' as const,
+    };
+    const { post } = publicApp(async () => ({ data: awaited, payment: null }));
+    const { statusCode, headers, json } = await post();
+    expect([statusCode, json()]).toEqual([202, { success: true, data: awaited }]);
+    expect(headers).toMatchObject({
+      location: `/app/deployments/${ADDRESS}/executions/${awaited.executionId}`,
+    });
+    expect(headers).not.toHaveProperty('preference-applied');
+  });
+
   it('refuses what is no wallet, signature or message by its shape, before it verifies', async () => {
     const { post, calls } = publicApp();
     const body = bodyOf();

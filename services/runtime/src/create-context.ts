@@ -120,7 +120,7 @@ export function createRuntimeContext(
   const ids = createIdBlocks(() => nextIdBlock(lanesPool.db));
   const payments = createPayments({
     config: config.payments,
-    parties: parts.paymentParties ?? networkParties(config.payments, logger),
+    parties: parts.paymentParties ?? networkParties(config.payments, clock, logger),
     clock,
     logger,
   });
@@ -225,7 +225,8 @@ function createOwnership(
     logger,
   });
   const { limits } = config;
-  const steps = { db, lanes, catalog, models, limits, decider, budgets, payments };
+  const { aiDeadlineMs } = config;
+  const steps = { db, lanes, catalog, models, limits, aiDeadlineMs, decider, budgets, payments };
   const runs = startRunKeeper({ ...steps, held, clock, logger });
   const announceFree = () => bus.broadcast(partitionsFreed, { by: instance });
   const leases = startLeaseKeeper({

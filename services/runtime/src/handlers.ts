@@ -12,7 +12,11 @@ import { pauseHere } from './deployments/pause-for-cause.js';
 import { MAX_CHANGES } from './execution/apply-changes.js';
 import { serviceExecutionHandlers, serviceExecutionsHere } from './executions/for-service.js';
 import { executionReads, executionWrites } from './executions/handlers.js';
-import { publicExecutionHandlers, publicExecutionsHere } from './executions/public-execution.js';
+import {
+  publicExecutionHandlers,
+  publicExecutionReads,
+  publicExecutionsHere,
+} from './executions/public-execution.js';
 import { instanceReads, instanceWrites } from './instances/handlers.js';
 import { historyHandlers, journalHandlers } from './journal/handlers.js';
 import { withPushResults } from './journal/push-results.js';
@@ -55,6 +59,7 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...bounded(context.reading, {
       ...bindingReads(reading),
       ...executionReads(reading),
+      ...publicExecutionReads(reading),
       ...paymentReads(reading),
       ...usageReads(reading),
     }),

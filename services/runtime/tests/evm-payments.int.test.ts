@@ -3,7 +3,7 @@ import { type Conduct, type EvmPayments, startEvmPayments } from '@orrery/testin
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { ExactEvmSchemeV1 } from '@x402/evm/v1';
 import { createWalletClient, type Hex, http, parseAbi, parseSignature } from 'viem';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { baseSepolia } from 'viem/chains';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TEST_NETWORKS } from '../src/payments/payment-config.js';
@@ -26,8 +26,19 @@ const boot = async (settleMs = 3000) => {
   return runtime;
 };
 
-beforeAll(async () => {
+const startChain = async () => {
   evm = house.resources.use('a chain and its facilitator', await startEvmPayments());
+  isLate = false;
+};
+let isLate = false;
+/** Ends the validity of all payments by the chain's clock, which stays ahead: the next test gets another chain. */
+const expireAll = async () => {
+  isLate = true;
+  await evm.advance(700);
+};
+
+beforeAll(async () => {
+  await startChain();
   const executionSettings = { visibility: 'public' as const, priceUsd: 0.01 };
   house.catalog.plantVersion({ ...incrementVersion, event: 'priced', executionSettings });
 });
@@ -36,6 +47,7 @@ afterEach(async () => {
   evm.facilitator.verifiesBadly = false;
   evm.facilitator.beforeSettling = async () => undefined;
   for (const runtime of running.splice(0)) await runtime[Symbol.asyncDispose]();
+  if (isLate) await startChain();
 });
 
 async function plant() {
@@ -146,7 +158,7 @@ describe('a payment on an EVM chain', () => {
     evm.facilitator.beforeSettling = () => spendNonce(offer);
     expect(await codeOf(send(offer.payment))).toBe('payment_refused');
     expect(await list()).toMatchObject([
-      { status: 'refused', reason: expect.stringMatching(/another transfer/) },
+      { status: 'refused', reason: expect.stringMatching(/used_otherwise/) },
     ]);
     expect(await offer.uses()).toBe(1);
     const final = await rows.query('select from payments where status = $1 and check_at is null', [
@@ -173,7 +185,6 @@ describe('a payment on an EVM chain', () => {
   it.each<[Conduct, number]>([
     ['slow', 4000],
     ['drops its reply', 4000],
-    ['lies about refusal', 4000],
   ])('by a facilitator that is or does: %s, is settled once', async (conduct, settleMs) => {
     await boot(settleMs);
     const { send, list } = await plant();
@@ -205,43 +216,77 @@ describe('a payment on an EVM chain', () => {
   });
 
   it.each(['unreachable', 'answers 500', 'lies about success', 'refuses without a reason'] as const)(
-    'by a facilitator that is or does: %s, is unknown, and then found out',
+    'by a facilitator that is or does: %s, is awaited without holds, and found out',
     async (conduct) => {
-      const runtime = await boot(1000);
-      const { send, list, counter } = await plant();
+      await boot(1000);
+      const { send, list, counter, history } = await plant();
       const asked = await refusalOf(send());
       const [later, never] = [await offerFor(asked), await offerFor(asked)];
+      const [one, two] = [Date.now() - 2000, Date.now() - 1000];
       evm.facilitator.conduct = conduct;
-      for (const { payment } of [later, never]) expect((await send(payment)).payment).toBeNull();
-      expect(await counter('a')).toMatchObject({ state: { count: 2 } });
-      evm.facilitator.conduct = 'honest';
+      expect(await send(later.payment, one)).toEqual(awaited);
+      expect(await send(never.payment, two)).toEqual(awaited);
+      expect(await history()).toEqual([]);
       await evm.empty(never.key);
-      await rows.makeDue();
-      await vi.waitFor(async () => {
-        await rows.reconcile(runtime.context.payments);
-        expect((await list()).map(({ status }) => status)).toEqual(['unknown', 'settled']);
-      });
-      expect([await later.uses(), await never.uses()]).toEqual([1, 0]);
+      evm.facilitator.conduct = 'honest';
+      // What a reply has named is not sent again by us; whoever sees an authorization can submit it.
+      if (conduct === 'lies about success') await expireAll();
+      else await vi.waitFor(async () => expect(await send(later.payment, one)).toMatchObject(settled));
+      await expireAll();
+      await vi.waitFor(async () => expect(await codeOf(send(never.payment, two))).toBe('payment_refused'));
+      const uses = conduct === 'lies about success' ? 0 : 1;
+      if (uses > 0) expect(await counter('a')).toMatchObject({ state: { count: 1 } });
+      expect([await later.uses(), await never.uses()]).toEqual([uses, 0]);
+      await vi.waitFor(async () =>
+        expect((await list()).map(({ status }) => status).sort()).toEqual(
+          uses > 0 ? ['refused', 'settled'] : ['refused', 'refused'],
+        ),
+      );
     },
   );
 
-  it('that is unknown until it has expired is uncollected', async () => {
-    const runtime = await boot(500);
-    const { send, list } = await plant();
+  it('that its payer empties its account for in the block of the settlement is refused', async () => {
+    await boot();
+    const { send, list, history, counter } = await plant();
     const offer = await offerFor(await refusalOf(send()));
-    evm.facilitator.conduct = 'unreachable';
-    await send(offer.payment);
-    await evm.advance(600);
-    await rows.makeDue();
-    await vi.waitFor(async () => {
-      await rows.reconcile(runtime.context.payments);
-      expect(await list()).toMatchObject([
-        { status: 'uncollected', reason: expect.stringMatching(/expired/) },
-      ]);
-    });
+    evm.emptyFirst(offer.key);
+    const refused = await refusalOf(send(offer.payment));
+    expect(refused).toMatchObject({ code: 'payment_refused', facts: { reason: 'transaction_failed' } });
+    expect(refused.message.length).toBeLessThan(200);
+    expect(await list()).toMatchObject([{ status: 'refused', reason: 'transaction_failed' }]);
+    expect(await history()).toMatchObject([{ status: 'failed' }]);
+    expect(await codeOf(counter('a'))).toBe('entity_instance_not_found');
     expect(await offer.uses()).toBe(0);
   });
+
+  it('that somebody else has submitted is not executed, and due for a refund', async () => {
+    await boot();
+    const { send, list, history, counter } = await plant();
+    const offer = await offerFor(await refusalOf(send()));
+    evm.facilitator.beforeSettling = () => submitAuthorization(offer);
+    const refused = await refusalOf(send(offer.payment));
+    expect(refused).toMatchObject({
+      code: 'payment_already_used',
+      facts: { reason: 'settled_elsewhere', refundDue: true },
+    });
+    expect(await list()).toMatchObject([{ status: 'refund_due', reason: 'settled_elsewhere' }]);
+    expect(await history()).toMatchObject([{ status: 'failed', payment: { status: 'refund_due' } }]);
+    expect(await codeOf(counter('a'))).toBe('entity_instance_not_found');
+    expect(await offer.uses()).toBe(1);
+  });
 });
+
+const awaited = { data: { executionId: expect.any(String), state: 'awaiting_payment' }, payment: null };
+const settled = { data: { event: 'priced' }, payment: { response: { success: true } } };
+
+/** Somebody who has seen an authorization submits it, without the facilitator. */
+async function submitAuthorization({ payment }: Offer): Promise<void> {
+  const { authorization, signature } = payment.payload['payload'] as {
+    authorization: Record<string, string>;
+    signature: Hex;
+  };
+  await useAuthorization(privateKeyToAccount(generatePrivateKey()), authorization, signature);
+}
 
 /** The payer signs a transfer to itself with the nonce of its payment, and has it executed first. */
 async function spendNonce({ key, payment }: Offer): Promise<void> {
@@ -269,12 +314,23 @@ async function spendNonce({ key, payment }: Offer): Promise<void> {
     primaryType: 'TransferWithAuthorization',
     message,
   });
+  await useAuthorization(
+    account,
+    { ...authorization, to: account.address, value: '1', validAfter: '0' },
+    signature,
+  );
+}
+
+/** Executes a transfer that was authorized, from an account of its own. */
+async function useAuthorization(
+  account: PrivateKeyAccount,
+  { from, to, value, validAfter, validBefore, nonce }: Record<string, string>,
+  signature: Hex,
+): Promise<void> {
   const { r, s, v } = parseSignature(signature);
   const client = createWalletClient({ chain: baseSepolia, account, transport: http(evm.rpcUrl) });
-  await evm.chain.request({
-    method: 'anvil_setBalance',
-    params: [account.address, '0xde0b6b3a7640000'],
-  } as never);
+  const balance = [account.address, '0xde0b6b3a7640000'];
+  await evm.chain.request({ method: 'anvil_setBalance', params: balance } as never);
   const hash = await client.writeContract({
     address: evm.token,
     abi: parseAbi([
@@ -282,12 +338,12 @@ async function spendNonce({ key, payment }: Offer): Promise<void> {
     ]),
     functionName: 'transferWithAuthorization',
     args: [
-      message.from,
-      message.to,
-      message.value,
-      message.validAfter,
-      message.validBefore,
-      message.nonce,
+      from as Hex,
+      to as Hex,
+      BigInt(value ?? 0),
+      BigInt(validAfter ?? 0),
+      BigInt(validBefore ?? 0),
+      nonce as Hex,
       Number(v),
       r,
       s,

@@ -10,17 +10,19 @@ const TRIALS: readonly [Trial, status: string][] = [
   [{ stop: 'before it is staged', conduct: 'settles', late: 'settles' }, 'settled'],
   [{ stop: 'before it is settling', conduct: 'refuses', late: 'refuses' }, 'refused'],
   [{ stop: 'before the call', conduct: 'refuses', late: 'settles' }, 'settled'],
-  [{ stop: 'before the call', conduct: 'refuses', late: 'refuses' }, 'uncollected'],
+  [{ stop: 'before the call', conduct: 'refuses', late: 'refuses' }, 'refused'],
   [{ stop: 'after the charge', conduct: 'refuses', late: 'refuses' }, 'settled'],
   [{ stop: 'before the end', conduct: 'unreachable', late: 'unreachable' }, 'settled'],
+  [{ stop: 'before it awaits', conduct: 'settles', late: 'settles' }, 'settled'],
+  [{ stop: 'before it is paid', conduct: 'refuses', late: 'refuses' }, 'settled'],
+  [{ stop: 'before the paid end', conduct: 'refuses', late: 'refuses' }, 'settled'],
 ];
 
 it.each(TRIALS)(
-  '%o ends as %s, charged at most once and never without a result',
+  '%o ends as %s, charged at most once, never without a result, nor with one for nothing',
   async (trial, status) => {
     const verdict = await run(trial);
-    expect(verdict).toMatchObject({ status, isCounted: true, unserved: false });
+    expect(verdict).toMatchObject({ status, isCounted: true, unserved: false, unpaid: false });
     expect([verdict.charges, verdict.succeeded + verdict.failed]).toEqual([status === 'settled' ? 1 : 0, 1]);
   },
-  20_000,
 );

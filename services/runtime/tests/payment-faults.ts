@@ -19,8 +19,14 @@ export const STOPS = [
   'before the call',
   'after the charge',
   'before the end',
+  'before it awaits',
+  'before it is paid',
+  'before the paid end',
 ] as const;
 export type Stop = (typeof STOPS)[number];
+
+/** Where the first settlement is unclear, and the next one charges. */
+const AFTER_UNCLEAR: readonly Stop[] = ['before it awaits', 'before it is paid', 'before the paid end'];
 
 export interface Trial {
   readonly stop: Stop;
@@ -39,7 +45,7 @@ export interface Verdict {
   /** An execution without a charge, and a charge without an execution. */
   readonly unpaid: boolean;
   readonly unserved: boolean;
-  /** Whether the status says so. */
+  /** Whether the status fits: of a charge without an execution it says that it is due for a refund. */
   readonly isCounted: boolean;
 }
 
@@ -56,7 +62,10 @@ export async function preparePaymentFaults(house: House) {
     const common = { paymentParties: parties, payments: { ...TEST_NETWORKS, settleMs } };
     const stopped = stopAt(trial.stop);
     world.conduct = 'settles';
+    let isStopped = false;
     world.beforeSettling = async (call) => {
+      if (!isStopped && AFTER_UNCLEAR.includes(trial.stop))
+        world.conduct = call === 1 ? 'answers 500' : 'settles';
       if (call > 1 || trial.stop !== 'before the call') return;
       await stopped.here();
       world.conduct = trial.late;
@@ -79,6 +88,7 @@ export async function preparePaymentFaults(house: House) {
     const payment = paymentFor(facts as never);
     const given = send(payment, 1000).catch(() => undefined);
     await stopped.isThere;
+    isStopped = true;
     if (trial.stop !== 'before the call' && trial.stop !== 'after the charge') world.conduct = trial.conduct;
     await query('delete from members where instance = $1', [first.instance]);
     await query('update partitions set owner = null, expires_at = null');
@@ -93,6 +103,7 @@ export async function preparePaymentFaults(house: House) {
       await makeDue();
       await reconcile(heir.context.payments);
       expect(await query('select from payments where check_at is not null')).toEqual([]);
+      expect(await query('select from runs where ended_at is null')).toEqual([]);
     });
     await heir[Symbol.asyncDispose]();
     return verdictOf(query, deployment.id, [...charges.values()].flat().length);
@@ -115,17 +126,15 @@ async function verdictOf(query: Query, deploymentId: number, charged: number): P
   const { status = 'none', transaction = null } = payment ?? {};
   const unpaid = succeeded > 0 && charged === 0;
   const unserved = succeeded === 0 && charged > 0;
-  const isCounted = unpaid
-    ? status === 'uncollected'
-    : unserved
-      ? status === 'refused' && transaction !== null
-      : succeeded > 0
-        ? status === 'settled'
-        : status === 'refused' || status === 'released' || status === 'none';
+  const isCounted = unserved
+    ? status === 'refund_due' && transaction !== null
+    : succeeded > 0
+      ? status === 'settled'
+      : status === 'refused' || status === 'released' || status === 'none';
   return { charges: charged, succeeded, failed, status, unpaid, unserved, isCounted };
 }
 
-/** Repeats a request until the execution has ended, however it did. */
+/** Repeats a request until the execution has ended, however it did, or awaits its payment. */
 async function ended(send: () => Promise<unknown>): Promise<void> {
   await vi.waitFor(
     async () => {
@@ -141,7 +150,10 @@ async function ended(send: () => Promise<unknown>): Promise<void> {
 }
 
 /** Of a commit: to which of the stops it belongs. */
-function stopOf({ payments }: Batch): Stop | undefined {
+function stopOf({ payments, runs }: Batch): Stop | undefined {
+  const [run] = runs.values();
+  if (run?.columns.state === 'awaiting_payment') return 'before it awaits';
+  if (run?.columns.state === 'paid') return 'before it is paid';
   const [payment] = payments.values();
   if (payment === undefined || payment.kind === 'release') return undefined;
   if (payment.kind === 'reserve') return 'before it is reserved';
@@ -161,6 +173,7 @@ function stopAt(stop: Stop) {
   const gate = new Promise<void>((resolve) => {
     wakeUp = resolve;
   });
+  const stopAtCommit = stop === 'before the paid end' ? 'before the end' : stop;
   const here = async () => {
     if (isOver) return;
     isOver = true;
@@ -174,7 +187,7 @@ function stopAt(stop: Stop) {
     aroundCommit:
       (commit: CommitBatch): CommitBatch =>
       async (batch) => {
-        if (stopOf(batch) === stop) await here();
+        if (stopOf(batch) === stopAtCommit) await here();
         return commit(batch);
       },
   };

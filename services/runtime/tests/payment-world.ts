@@ -10,7 +10,11 @@ export type Conduct =
   | 'settles'
   | 'refuses'
   | 'unreachable'
+  | 'answers 500'
   | 'drops its reply'
+  | 'charges and answers 500'
+  | 'refuses with a hash that failed'
+  | 'refuses with a hash that charges'
   | 'lies about success'
   | 'lies about refusal';
 
@@ -25,6 +29,8 @@ export function createPaymentWorld() {
     invalid: undefined as string | undefined,
     isVerifyDown: false,
     isChainDown: false,
+    /** The operator has configured no node of the chain. */
+    isWithoutNode: false,
     /** Payments that can no longer be charged. */
     isOver: false,
     /** Awaited before a settlement takes effect, with the number of its call. */
@@ -39,6 +45,12 @@ export function createPaymentWorld() {
     charges.set(key, [transaction]);
     return transaction;
   };
+  const failed = new Set<string>();
+  const failNow = (): string => {
+    const transaction = hex(32);
+    failed.add(transaction);
+    return transaction;
+  };
   const settleNow = (payment: Payment): SettlementReply => {
     switch (world.conduct) {
       case 'settles':
@@ -48,10 +60,19 @@ export function createPaymentWorld() {
       case 'refuses':
         return { kind: 'refused', reason: 'invalid_exact_evm_insufficient_balance' };
       case 'unreachable':
+        return { kind: 'silent', reason: 'no_reply' };
+      case 'answers 500':
         return { kind: 'unclear', reason: 'no_clear_reply' };
       case 'drops its reply':
         charge(payment);
+        return { kind: 'silent', reason: 'no_reply' };
+      case 'charges and answers 500':
+        charge(payment);
         return { kind: 'unclear', reason: 'no_clear_reply' };
+      case 'refuses with a hash that failed':
+        return { kind: 'unclear', reason: 'transaction_failed', transaction: failNow() };
+      case 'refuses with a hash that charges':
+        return { kind: 'unclear', reason: 'settlement_pending', transaction: charge(payment) };
       case 'lies about success':
         return { kind: 'settled', transaction: hex(32) };
       case 'lies about refusal':
@@ -77,14 +98,15 @@ export function createPaymentWorld() {
       feePayer: async () => 'unused',
     },
     chainOf: async () => ({
-      look: async ({ key }): Promise<Charge> => {
+      look: async ({ key }, { named }): Promise<Charge> => {
         calls.look += 1;
+        if (world.isWithoutNode) return { kind: 'unseen' };
         if (world.isChainDown) throw new Error('connect ECONNREFUSED');
         const [transaction] = charges.get(key) ?? [];
-        if (transaction !== undefined) return { kind: 'charged', transaction };
+        if (transaction !== undefined) return { kind: 'charged', transaction, at: Date.now() };
         return world.isOver
-          ? { kind: 'void', reason: 'The authorization expired unused.' }
-          : { kind: 'open' };
+          ? { kind: 'void', reason: 'authorization_expired' }
+          : { kind: 'open', failed: named.filter((one) => failed.has(one)) };
       },
     }),
   };
@@ -94,6 +116,7 @@ export function createPaymentWorld() {
       invalid: undefined,
       isVerifyDown: false,
       isChainDown: false,
+      isWithoutNode: false,
       isOver: false,
       beforeSettling: undefined,
       beforeReply: undefined,

@@ -88,8 +88,17 @@ async function plant(body: object = {}) {
   };
   const list = (query: object = {}) => house.call('payments.list', { params, query: { ...query } as never });
   const pay = async (sent: PublicRequest = {}) => send({ ...sent, payment: paymentFor(await demand(sent)) });
-  return { ...planted, send, demand, list, pay };
+  const execution = async (executionId: string) =>
+    (await house.ask('executions.getPublic', ofExecution(deployment.address, executionId))).data;
+  return { ...planted, send, demand, list, pay, execution };
 }
+
+const ofExecution = (address: string, executionId: string) => ({
+  params: { address, executionId },
+  query: {},
+  headers: {},
+  body: {},
+});
 
 const oneCharge = (payment: OfferedPayment) => {
   const { nonce } = (payment.payload['payload'] as { authorization: { nonce: string } }).authorization;
@@ -198,14 +207,14 @@ describe('a priced event', () => {
     const asked = await demand();
     const soon = String(Math.floor(Date.now() / 1000) + 20);
     const later = String(Math.floor(Date.now() / 1000) + 60);
-    const tooLong = String(Math.floor(Date.now() / 1000) + 3700);
+    const tooLong = String(Math.floor(Date.now() / 1000) + 700);
     const wrong: [OfferedPayment, RegExp][] = [
       [paymentFor(asked, 2, { to: `0x${'2'.repeat(40)}` }), /another receiver/],
       [paymentFor(asked, 2, { value: '9999' }), /amount required, 10000/],
       [paymentFor(asked, 2, { value: '10001' }), /amount required, 10000/],
       [paymentFor(asked, 2, { validBefore: soon }), /expires too soon/],
       [paymentFor(asked, 2, { validAfter: later }), /not valid yet/],
-      [paymentFor(asked, 2, { validBefore: tooLong }), /valid for too long.* 3600 seconds/],
+      [paymentFor(asked, 2, { validBefore: tooLong }), /valid for too long.* 600 seconds/],
       [paymentFor(asked, 1, { validBefore: '9'.repeat(77) }), /valid for too long/],
       [paymentFor(asked, 2, {}, { network: 'eip155:8453' }), /a network in which/],
       [paymentFor(asked, 1, {}, { network: 'base' }), /a network in which/],
@@ -265,7 +274,7 @@ describe('a priced event', () => {
     const before = decider.calls();
     const asked = await demand({ event: 'judged' });
     expect(decider.calls()).toBe(before);
-    expect(asked.accepts).toMatchObject([{ maxTimeoutSeconds: 240 }]);
+    expect(asked.accepts).toMatchObject([{ maxTimeoutSeconds: 120 }]);
     const answer = send({ event: 'judged', payment: paymentFor(asked) });
     const { request, answer: say } = await decider.called();
     expect(request.deadline).toBeLessThan(Date.now() + 120_000 - 20_000);
@@ -476,9 +485,9 @@ describe('a settlement', () => {
     });
   });
 
-  it('whose refusal turns out to be a charge after all is found and marked', async () => {
+  it('whose refusal turns out to be a charge after all is due for a refund', async () => {
     const { context } = await boot();
-    const { send, demand, list } = await plant();
+    const { send, demand, list, history } = await plant();
     world.conduct = 'refuses';
     const payment = paymentFor(await demand());
     expect(await codeOf(send({ payment }))).toBe('payment_refused');
@@ -487,95 +496,260 @@ describe('a settlement', () => {
     await makeDue();
     await vi.waitFor(async () => {
       await reconcile(context.payments);
-      expect((await list()).data).toMatchObject([{ status: 'refused', transaction: '0xlate' }]);
-    });
-  });
-
-  it.each([
-    ['drops its reply', 'settled'],
-    ['lies about refusal', 'settled'],
-  ] as const)('by a facilitator that %s is found on the chain', async (conduct, status) => {
-    await boot();
-    const { send, demand, list } = await plant();
-    world.conduct = conduct;
-    const payment = paymentFor(await demand());
-    expect(await send({ payment })).toMatchObject({ payment: { response: { success: true } } });
-    expect(oneCharge(payment)).toHaveLength(1);
-    expect(await list()).toMatchObject({ data: [{ status }] });
-  });
-
-  it.each(['unreachable', 'lies about success'] as const)(
-    'by a facilitator that is %s is unknown, and later settled or uncollected',
-    async (conduct) => {
-      const { context } = await boot({ payments: IMPATIENT });
-      const { send, demand, list, history, counter } = await plant();
-      world.conduct = conduct;
-      const asked = await demand();
-      const [first, second] = [paymentFor(asked), paymentFor(asked)];
-      for (const payment of [first, second]) expect(await send({ payment })).toMatchObject({ payment: null });
-      expect(await counter('a')).toMatchObject({ state: { count: 2 } });
-      expect(await history()).toMatchObject([
-        { payment: { status: 'unknown' } },
-        { payment: { status: 'unknown' } },
+      expect((await list()).data).toMatchObject([
+        { status: 'refund_due', reason: 'charged_late', transaction: '0xlate' },
       ]);
-      world.conduct = 'settles';
-      const [{ paymentKey = '' } = {}] = (await list()).data;
-      charges.set(paymentKey, ['0xfound']);
-      world.isOver = true;
-      await makeDue();
-      await vi.waitFor(async () => {
-        await reconcile(context.payments);
-        const statuses = (await list()).data.map(({ status }) => status);
-        expect(statuses).toEqual(['settled', 'uncollected']);
-      });
-      expect(await history()).toMatchObject([{ payment: { transaction: '0xfound' } }, {}]);
+    });
+    expect(await history()).toMatchObject([{ status: 'failed', payment: { status: 'refund_due' } }]);
+  });
+
+  it.each(['drops its reply', 'charges and answers 500', 'refuses with a hash that charges'] as const)(
+    'by a facilitator that %s is found on the chain',
+    async (conduct) => {
+      await boot();
+      const { send, demand, list } = await plant();
+      world.conduct = conduct;
+      const payment = paymentFor(await demand());
+      expect(await send({ payment })).toMatchObject({ payment: { response: { success: true } } });
+      expect(oneCharge(payment)).toHaveLength(1);
+      expect(await list()).toMatchObject({ data: [{ status: 'settled', reason: null }] });
     },
   );
 
-  it('that is unknown is made up for while the payment is valid', async () => {
-    const { context } = await boot({ payments: IMPATIENT });
-    const { send, demand, list } = await plant();
-    world.conduct = 'unreachable';
-    const payment = paymentFor(await demand());
-    await send({ payment });
-    world.conduct = 'settles';
-    await makeDue();
-    await vi.waitFor(async () => {
-      await reconcile(context.payments);
-      expect((await list()).data).toMatchObject([{ status: 'settled' }]);
-    });
-    expect(oneCharge(payment)).toHaveLength(1);
+  it('whose transaction has failed is refused, with its reason as a code and one sentence', async () => {
+    await boot();
+    const { send, demand, list, history } = await plant();
+    world.conduct = 'refuses with a hash that failed';
+    const refused = await refusalOf(send({ payment: paymentFor(await demand()) }));
+    expect(refused).toMatchObject({ code: 'payment_refused', facts: { reason: 'transaction_failed' } });
+    expect(refused.message).toBe(
+      'The payment was refused when it was settled. The transaction that was to charge it has failed on its chain.',
+    );
+    expect((await list()).data).toMatchObject([{ status: 'refused', reason: 'transaction_failed' }]);
+    expect(await history()).toMatchObject([{ error: { facts: { reason: 'transaction_failed' } } }]);
   });
 
-  it('that is refused after a reply was lost is unknown: the lost call may have sent it', async () => {
+  it('that another transaction than ours has charged is never executed, and due for a refund', async () => {
     await boot();
-    const { send, demand, list } = await plant();
-    const first = calls.settle + 1;
-    world.conduct = 'unreachable';
-    world.beforeSettling = async (call) => {
-      if (call > first) world.conduct = 'refuses';
+    const { send, demand, list, history, counter } = await plant();
+    world.conduct = 'lies about refusal';
+    const at = Date.now() - 600;
+    const payment = paymentFor(await demand({ at }));
+    const refused = await refusalOf(send({ at, payment }));
+    expect(refused).toMatchObject({
+      code: 'payment_already_used',
+      facts: { reason: 'settled_elsewhere', refundDue: true, seq: expect.any(Number) },
+    });
+    expect(await codeOf(send({ at, payment }))).toBe('payment_already_used');
+    const status = 'refund_due';
+    expect(await list()).toMatchObject({
+      data: [{ status, reason: 'settled_elsewhere', transaction: oneCharge(payment)[0] }],
+      totals: [{ status, payments: 1, amount: '10000' }],
+    });
+    expect((await list({ status })).data).toHaveLength(1);
+    expect(await history()).toMatchObject([{ status: 'failed', payment: { status } }]);
+    expect(await codeOf(counter('a'))).toBe('entity_instance_not_found');
+  });
+});
+
+/** Of an execution whose payment is unclear. */
+const awaited = { data: { executionId: expect.any(String), state: 'awaiting_payment' }, payment: null };
+
+describe('an unclear settlement', () => {
+  it.each([
+    ['answers 500', PATIENT],
+    ['lies about success', PATIENT],
+    ['unreachable', IMPATIENT],
+  ] as const)(
+    'by a facilitator that is or does: %s, leaves an execution that awaits it',
+    async (conduct, payments) => {
+      await boot({ payments });
+      const { send, demand, list, history, counter, execution, params } = await plant();
+      world.conduct = conduct;
+      const at = Date.now() - 600;
+      const payment = paymentFor(await demand({ at }));
+      const first = await send({ at, payment });
+      expect(first).toEqual(awaited);
+      expect(await send({ at, payment })).toEqual(first);
+      expect(await send({ at, payment, awaitsRun: true })).toEqual(first);
+      expect(await history()).toEqual([]);
+      expect(await codeOf(counter('a'))).toBe('entity_instance_not_found');
+      expect(await list()).toMatchObject({ data: [{ status: 'settling', seq: null }] });
+      const { executionId } = first.data as unknown as { executionId: string };
+      expect(await execution(executionId)).toEqual(first.data);
+      expect(await codeOf(house.call('deployments.delete', { params }))).toBe('deployment_busy');
+      world.isOver = true;
+      await vi.waitFor(async () => expect(await codeOf(send({ at, payment }))).toBe('payment_refused'), {
+        timeout: 30_000,
+      });
+      expect(await execution(executionId)).toMatchObject({
+        state: 'failed',
+        error: { code: 'payment_refused', facts: { reason: 'authorization_expired' } },
+      });
+      expect(await history()).toMatchObject([{ status: 'failed', payment: { status: 'refused' } }]);
+      expect(oneCharge(payment)).toEqual([]);
+      await house.call('deployments.delete', { params });
+    },
+  );
+
+  it('keeps nobody from what it held, and is decided on the state as it is once it is settled', async () => {
+    await boot();
+    const { send, demand, list, execute, counter, createCounter, verify, execution } = await plant();
+    await createCounter('a', { count: 5 });
+    world.conduct = 'answers 500';
+    const at = Date.now() - 600;
+    const payment = paymentFor(await demand({ at }));
+    const { data } = await send({ at, payment });
+    await execute({ id: 'a' });
+    expect(await counter('a')).toMatchObject({ state: { count: 6 } });
+    world.conduct = 'settles';
+    await vi.waitFor(async () =>
+      expect(await send({ at, payment })).toMatchObject({
+        data: { stateChanges: { 'counter:a': { count: 7 } } },
+        payment: { response: { success: true } },
+      }),
+    );
+    const { executionId } = data as unknown as { executionId: string };
+    expect(await execution(executionId)).toMatchObject({ state: 'succeeded', answer: { event: 'priced' } });
+    expect((await list()).data).toMatchObject([{ status: 'settled', reason: null, seq: expect.any(Number) }]);
+    expect(oneCharge(payment)).toHaveLength(1);
+    expect(await verify()).toMatchObject({ valid: true });
+  });
+
+  it('that is settled when its execution cannot succeed any more is due for a refund', async () => {
+    await boot();
+    const { send, demand, list, history, params, verify } = await plant();
+    world.conduct = 'answers 500';
+    const [first, second] = [Date.now() - 600, Date.now() - 500];
+    const payments = [paymentFor(await demand({ at: first })), paymentFor(await demand({ at: second }))];
+    for (const [index, at] of [first, second].entries())
+      expect(await send({ at, payment: payments[index] ?? null })).toEqual(awaited);
+    await house.call('bindings.remove', { params, query: { event: 'priced' } });
+    world.conduct = 'settles';
+    for (const [index, at] of [first, second].entries()) {
+      const refused = () => refusalOf(send({ at, payment: payments[index] ?? null }));
+      await vi.waitFor(async () => expect(await refused()).toMatchObject({ code: 'event_not_bound' }), {
+        timeout: 30_000,
+      });
+      expect(await refused()).toMatchObject({
+        message: expect.stringMatching(/has to return it\.$/),
+        facts: { refundDue: true, seq: expect.any(Number) },
+      });
+    }
+    expect((await list()).totals).toMatchObject([{ status: 'refund_due', payments: 2, amount: '20000' }]);
+    expect(await history()).toMatchObject([
+      { status: 'failed', error: { code: 'event_not_bound' }, payment: { status: 'refund_due' } },
+      { status: 'failed' },
+    ]);
+    expect(await verify()).toMatchObject({ valid: true });
+  });
+
+  it('of a model’s decision applies the stored answer, and asks again only if what it read has changed', async () => {
+    await boot();
+    const { send, demand, execute, createCounter, counter, history } = await plant();
+    await createCounter('a', { count: 1 });
+    await createCounter('b', { count: 1 });
+    world.conduct = 'answers 500';
+    const pays = async (id: string) => {
+      const at = Date.now() - (id === 'a' ? 600 : 500);
+      const sent = { event: 'judged', input: { id }, at };
+      const payment = paymentFor(await demand(sent));
+      const answer = send({ ...sent, payment });
+      (await decider.called()).answer({ [`counter:${id}`]: { count: 50 } }, { llmHash: 'c'.repeat(64) });
+      expect(await answer).toEqual(awaited);
+      return () => send({ ...sent, payment });
     };
-    expect(await send({ payment: paymentFor(await demand()) })).toMatchObject({ payment: null });
-    expect((await list()).data).toMatchObject([
-      { status: 'unknown', reason: expect.stringMatching(/balance/) },
+    const before = decider.calls();
+    const [kept, changed] = [await pays('a'), await pays('b')];
+    await execute({ id: 'b' });
+    world.conduct = 'settles';
+    await vi.waitFor(async () => expect((await kept()).data).toMatchObject({ event: 'judged' }), {
+      timeout: 30_000,
+    });
+    const again = await decider.called();
+    again.answer({ 'counter:b': { count: 70 } }, { llmHash: 'd'.repeat(64) });
+    await vi.waitFor(async () => expect((await changed()).data).toMatchObject({ event: 'judged' }), {
+      timeout: 30_000,
+    });
+    expect(decider.calls()).toBe(before + 3);
+    expect([await counter('a'), await counter('b')]).toMatchObject([
+      { state: { count: 50 } },
+      { state: { count: 70 } },
+    ]);
+    expect(await history({ status: 'succeeded' })).toMatchObject([
+      { llmHash: 'd'.repeat(64) },
+      { llmHash: 'c'.repeat(64) },
+      { event: 'increment' },
     ]);
   });
 
-  it('is unknown while the chain is away, and never taken for a failure', async () => {
-    const { context } = await boot({ payments: IMPATIENT });
+  it('goes on at the next owner, which knows what the calls may have sent', async () => {
+    const first = await boot();
     const { send, demand, list, counter } = await plant();
-    world.isChainDown = true;
-    await send({ payment: paymentFor(await demand()) });
+    world.conduct = 'answers 500';
+    const at = Date.now() - 600;
+    const payment = paymentFor(await demand({ at }));
+    expect(await send({ at, payment })).toEqual(awaited);
+    await first[Symbol.asyncDispose]();
+    running.length = 0;
     world.conduct = 'refuses';
-    await send({ payment: paymentFor(await demand()) });
-    expect(await counter('a')).toMatchObject({ state: { count: 2 } });
-    expect(await list()).toMatchObject({ data: [{ status: 'unknown' }, { status: 'unknown' }] });
+    await boot();
+    expect(await send({ at, payment })).toEqual(awaited);
+    const [{ paymentKey = '' } = {}] = (await list()).data;
+    charges.set(paymentKey, ['0xfound']);
+    await vi.waitFor(async () => expect((await send({ at, payment })).data.seq).toBe(3));
+    expect(await counter('a')).toMatchObject({ state: { count: 1 } });
+    expect((await list()).data).toMatchObject([{ status: 'settled', transaction: '0xfound' }]);
+  });
+
+  it('stays unclear while the chain is away, and holds nothing', async () => {
+    await boot({ payments: IMPATIENT });
+    const { send, demand, list, execute } = await plant();
+    world.isChainDown = true;
+    const at = Date.now() - 600;
+    const payment = paymentFor(await demand({ at }));
+    expect(await send({ at, payment })).toEqual(awaited);
+    await execute({ id: 'a' });
     world.isChainDown = false;
+    await vi.waitFor(async () => expect((await send({ at, payment })).data.event).toBe('priced'), {
+      timeout: 30_000,
+    });
+    expect((await list()).data).toMatchObject([{ status: 'settled' }]);
+    expect(oneCharge(payment)).toHaveLength(1);
+  });
+
+  it.each([
+    ['refuses', 'payment_refused', 'refused'],
+    ['settles', undefined, 'settled'],
+  ] as const)(
+    'does not come of the operator having no node: what %s says counts',
+    async (conduct, code, status) => {
+      await boot();
+      const { send, demand, list } = await plant();
+      world.isWithoutNode = true;
+      world.conduct = conduct;
+      const sent = send({ payment: paymentFor(await demand()) });
+      if (code === undefined) expect(await sent).toMatchObject({ data: { event: 'priced' } });
+      else expect(await codeOf(sent)).toBe(code);
+      expect((await list()).data).toMatchObject([{ status }]);
+    },
+  );
+
+  it('that an older release has committed is settled or uncollected later', async () => {
+    const { context } = await boot();
+    const { send, demand, list } = await plant();
+    const asked = await demand();
+    for (const payment of [paymentFor(asked), paymentFor(asked)]) await send({ payment });
+    const [{ paymentKey: kept = '' } = {}, { paymentKey: lost = '' } = {}] = (await list()).data;
+    charges.delete(lost);
+    await query(
+      "update payments set status = 'unknown', transaction = null, check_at = now() where key = any($1)",
+      [[kept, lost]],
+    );
     world.isOver = true;
-    await makeDue();
     await vi.waitFor(async () => {
       await reconcile(context.payments);
-      expect((await list()).data).toMatchObject([{ status: 'uncollected' }, { status: 'settled' }]);
+      expect((await list()).data).toMatchObject([{ status: 'settled' }, { status: 'uncollected' }]);
     });
   });
 });

@@ -8,11 +8,10 @@ import type { Payment } from '../src/payments/payment.js';
 import { TEST_NETWORKS } from '../src/payments/payment-config.js';
 import { createSolanaChain } from '../src/payments/solana/solana-chain.js';
 import { incrementVersion } from './fake-catalog.js';
-import { lookOnPayments, sendsTo } from './paying.js';
+import { sendsTo } from './paying.js';
 import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
 const house: House = await prepareHouse();
-const rows = await lookOnPayments(house);
 let solana: SolanaPayments;
 let receiver: Address;
 
@@ -135,21 +134,18 @@ describe('a payment on Solana', () => {
     expect((await send(null, { event: 'free' })).data.event).toBe('free');
   });
 
-  it.each<Conduct>(['drops its reply', 'lies about refusal'])(
-    'by a facilitator that %s is settled once',
-    async (conduct) => {
-      await boot();
-      const { send, list } = await plant();
-      const payment = await offerFor(await refusalOf(send()));
-      const before = await solana.ledger.balanceOf(receiver);
-      solana.facilitator.conduct = conduct;
-      expect(await send(payment)).toMatchObject({ payment: { response: { success: true } } });
-      expect(await list()).toMatchObject([
-        { status: 'settled', transaction: solana.ledger.executed[0]?.signature },
-      ]);
-      expect(await solana.ledger.balanceOf(receiver)).toBe(before + PRICE);
-    },
-  );
+  it.each<Conduct>(['drops its reply'])('by a facilitator that %s is settled once', async (conduct) => {
+    await boot();
+    const { send, list } = await plant();
+    const payment = await offerFor(await refusalOf(send()));
+    const before = await solana.ledger.balanceOf(receiver);
+    solana.facilitator.conduct = conduct;
+    expect(await send(payment)).toMatchObject({ payment: { response: { success: true } } });
+    expect(await list()).toMatchObject([
+      { status: 'settled', transaction: solana.ledger.executed[0]?.signature },
+    ]);
+    expect(await solana.ledger.balanceOf(receiver)).toBe(before + PRICE);
+  });
 
   it('that has expired when it is settled fails the execution and charges nobody', async () => {
     await boot();
@@ -181,36 +177,47 @@ describe('a payment on Solana', () => {
     const payment = { payload: offers[0]?.payload['payload'], validUntil: Date.now() } as unknown as Payment;
     const since = Date.now();
     const { signal } = givenUp;
-    await expect(chain.look(payment, { since, signal })).rejects.toThrow(/aborted/);
+    await expect(chain.look(payment, { since, named: [], signal })).rejects.toThrow(/aborted/);
     expect(reads).toHaveLength(4);
-    expect(await chain.look(payment, { since, signal: new AbortController().signal })).toEqual({
+    expect(await chain.look(payment, { since, named: [], signal: new AbortController().signal })).toEqual({
       kind: 'charged',
       transaction: solana.ledger.executed[5]?.signature,
+      at: expect.any(Number),
     });
     // The three that were read before are not read again.
     expect(reads).toHaveLength(4 + 3);
   });
 
-  it('that is unknown is settled later, or uncollected once it has expired', async () => {
-    const runtime = await boot({ settleMs: 400 });
-    const { send, list } = await plant();
+  it('that is unclear is settled later, or refused once it has expired', async () => {
+    await boot({ settleMs: 400 });
+    const { send, list, history } = await plant();
     const asked = await refusalOf(send());
     const [later, never] = [await offerFor(asked), await offerFor(asked)];
+    const [one, two] = [Date.now() - 2000, Date.now() - 1000];
     solana.facilitator.conduct = 'unreachable';
-    expect((await send(later)).payment).toBeNull();
+    expect((await send(later, { at: one })).data).toMatchObject(awaited);
+    expect(await history()).toEqual([]);
     solana.facilitator.conduct = 'honest';
-    await rows.makeDue();
-    await vi.waitFor(async () => {
-      await rows.reconcile(runtime.context.payments);
-      expect(await list()).toMatchObject([{ status: 'settled' }]);
-    });
+    await vi.waitFor(async () =>
+      expect(await send(later, { at: one })).toMatchObject({ data: { event: 'priced' } }),
+    );
     solana.facilitator.conduct = 'unreachable';
-    expect((await send(never)).payment).toBeNull();
+    expect((await send(never, { at: two })).data).toMatchObject(awaited);
     solana.ledger.expire();
-    await rows.makeDue();
-    await vi.waitFor(async () => {
-      await rows.reconcile(runtime.context.payments);
-      expect(await list()).toMatchObject([{ status: 'uncollected' }, { status: 'settled' }]);
-    });
+    await vi.waitFor(async () => expect(await codeOf(send(never, { at: two }))).toBe('payment_refused'));
+    expect(await list()).toMatchObject([
+      { status: 'refused', reason: 'authorization_expired' },
+      { status: 'settled' },
+    ]);
+  });
+
+  it('that its facilitator charged and denied is not executed, and due for a refund', async () => {
+    await boot();
+    const { send, list } = await plant();
+    solana.facilitator.conduct = 'lies about refusal';
+    expect(await codeOf(send(await offerFor(await refusalOf(send()))))).toBe('payment_already_used');
+    expect(await list()).toMatchObject([{ status: 'refund_due', reason: 'settled_elsewhere' }]);
   });
 });
+
+const awaited = { executionId: expect.any(String), state: 'awaiting_payment' };

@@ -15,6 +15,8 @@ export interface PublicRequest {
   readonly wallet: Wallet;
   /** Pays the price; without it the price is an error. */
   readonly payer: Payer | undefined;
+  /** Tells that the payment is unclear, which may take minutes. */
+  readonly onAwaitingPayment: (executionId: string) => void;
 }
 
 /** Milliseconds in which a server that is away may come back. */

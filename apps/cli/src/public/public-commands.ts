@@ -50,7 +50,11 @@ async function runPublicly(options: ExecuteOptions, context: CommandContext): Pr
   const deployment = await addressOf(options, context);
   const input = await readDocument(options.input);
   if (!isJsonObject(input)) throw new StartupError('The input is no object: {"winner":"HORSE_1"} is one.');
-  const asked = { url, deployment, event, input, wallet, payer };
+  const onAwaitingPayment = (executionId: string) =>
+    context.note(
+      `It is not known yet whether the payment was charged. The execution ${executionId} waits for its chain, a few minutes at most.`,
+    );
+  const asked = { url, deployment, event, input, wallet, payer, onAwaitingPayment };
   const { settlement, ...answer } = await executePublicly(asked);
   context.write(JSON.stringify(answer, null, 2));
   if (settlement !== null) context.write(`paid: ${JSON.stringify(settlement)}`);

@@ -12,7 +12,7 @@ import { journalRpcs } from './journal.js';
 import { lifecycleRpcs } from './lifecycle.js';
 import { ownershipRpcs } from './ownership.js';
 import { paymentRpcs } from './payments.js';
-import { publicExecutionRpcs } from './public-execution.js';
+import { publicExecutionReadRpcs, publicExecutionRpcs } from './public-execution.js';
 import { acknowledgeRpcs, serviceExecutionRpcs } from './service-executions.js';
 
 /** Everything that the runtime answers. */
@@ -24,6 +24,7 @@ export const runtimeContract = defineContract('runtime', {
   ...serviceExecutionRpcs,
   ...acknowledgeRpcs,
   ...publicExecutionRpcs,
+  ...publicExecutionReadRpcs,
   ...historyRpcs,
   ...journalRpcs,
   ...lifecycleRpcs,

@@ -51,9 +51,12 @@ export const dryRunAnswer = z
 export type DryRunAnswer = z.infer<typeof dryRunAnswer>;
 
 const executionState = z
-  .enum(['running', 'succeeded', 'failed'])
-  .describe('`running` until it has ended; then `succeeded` or `failed`.');
-const executionId = z.string().meta({ maxLength: 36, description: 'Id of the execution, a UUID.' });
+  .enum(['running', 'awaiting_payment', 'succeeded', 'failed'])
+  .describe(
+    '`running` until it has ended; then `succeeded` or `failed`. `awaiting_payment`: it is not known yet whether its ' +
+      'payment was charged (docs/payments.md).',
+  );
+export const executionId = z.string().meta({ maxLength: 36, description: 'Id of the execution, a UUID.' });
 
 export const acceptedExecution = z
   .strictObject({ executionId, state: executionState })
@@ -67,7 +70,7 @@ export const executionRecord = z
     answer: executionAnswer.optional().describe('Its answer, once it has succeeded.'),
     error: executionError.optional().describe('Why it failed, once it has.'),
   })
-  .meta({ id: 'Execution', description: 'How an asynchronous execution stands.' });
+  .meta({ id: 'Execution', description: 'How an execution stands.' });
 export type ExecutionRecord = z.infer<typeof executionRecord>;
 
 /** What to execute, in every request that executes. */

@@ -6,12 +6,23 @@ import { operation } from '../rpc/operation.js';
 import { deploymentPath } from './deployment-path.js';
 
 export const paymentStatus = z
-  .enum(['reserved', 'staged', 'settling', 'settled', 'released', 'refused', 'unknown', 'uncollected'])
+  .enum([
+    'reserved',
+    'staged',
+    'settling',
+    'settled',
+    'released',
+    'refused',
+    'refund_due',
+    'unknown',
+    'uncollected',
+  ])
   .meta({
     id: 'PaymentStatus',
     description:
       'Where a payment stands (docs/payments.md). `reserved`, `staged` and `settling`: its execution is under way; ' +
-      '`unknown`: the chain is asked until it is `settled` or `uncollected`; the others are final.',
+      '`refund_due`: it was charged, its execution has failed, and the owner has to return it; `unknown`: an older release ' +
+      'has executed it, and the chain is asked until it is `settled` or `uncollected`; the others are final.',
   });
 export type PaymentStatus = z.infer<typeof paymentStatus>;
 
@@ -44,7 +55,12 @@ export const paymentRecord = z
     wallet: z.string().describe('The wallet that signed the request, which need not be the payer.'),
     inputHash: z.string().describe('Hash of the input that it pays for.'),
     seq: z.int().min(1).nullable().describe('Journal entry of the execution. Null: it is under way.'),
-    reason: z.string().nullable().describe('Why it was refused or not collected. Null: it was not.'),
+    reason: z
+      .string()
+      .nullable()
+      .describe(
+        'A code for why it is not settled, such as `settled_elsewhere` (docs/payments.md). Null: none.',
+      ),
     ...recordTimes,
   })
   .meta({ id: 'Payment', description: 'A payment for an execution in a deployment.' });

@@ -6,7 +6,14 @@ import { name } from '../records/text.js';
 import { operation } from '../rpc/operation.js';
 import { defineContract, rpc } from '../rpc/rpc.js';
 import { deploymentInPath } from './deployment-path.js';
-import { acceptedExecution, executedEvent, executionAnswer, executionRpcs } from './execution.js';
+import {
+  acceptedExecution,
+  executedEvent,
+  executionAnswer,
+  executionId,
+  executionRecord,
+  executionRpcs,
+} from './execution.js';
 
 /** The fixed first part of every text that a wallet signs for an execution. */
 export const MESSAGE_PREFIX = 'orrery:';
@@ -84,11 +91,37 @@ export const publicExecutionRpcs = {
       /** Waits for a run that the same message began, in place of `request_in_flight`. */
       awaitsRun: z.boolean().default(false),
     }),
-    /** A run that has just begun is told only to a caller that does not wait for it (`leavesRun`). */
+    /**
+     * A run that has just begun is told only to a caller that does not wait for it (`leavesRun`); one whose payment is
+     * unclear to every caller.
+     */
     reply: z.strictObject({
       data: z.union([executionAnswer, acceptedExecution]),
       payment: settlementResponse.nullable().default(null),
     }),
+  }),
+};
+
+const address = z
+  .string()
+  .max(64)
+  .describe(deploymentInPath.description ?? '');
+
+const executionPath = '/app/deployments/:address/executions/:executionId';
+
+export const publicExecutionReadRpcs = {
+  'executions.getPublic': operation({
+    http: {
+      method: 'GET',
+      path: executionPath,
+      status: 200,
+      tag: 'Public execution',
+      summary: 'Get the status of a public execution, by the id that its caller was told',
+    },
+    access: { scope: 'none', relation: 'public' },
+    errors: ['deployment_not_found', 'execution_not_found'],
+    params: z.strictObject({ address, executionId }),
+    data: executionRecord,
   }),
 };
 
@@ -103,15 +136,15 @@ export const publicContract = defineContract('gateway', {
       summary: 'Execute an event with a signed message',
       bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
       signed: true,
+      accepted: (data) => 'executionId' in data,
+      location: ({ params }, { executionId }) =>
+        executionId === undefined
+          ? undefined
+          : `/app/deployments/${params.address}/executions/${String(executionId)}`,
     },
     access: { scope: 'none', relation: 'public' },
     errors: [...refusals, ...executionErrors],
-    params: z.strictObject({
-      address: z
-        .string()
-        .max(64)
-        .describe(deploymentInPath.description ?? ''),
-    }),
+    params: z.strictObject({ address }),
     headers: z.strictObject({
       'x-payment': z.string().optional().meta({
         maxLength: 8192,
@@ -130,6 +163,10 @@ export const publicContract = defineContract('gateway', {
         message: signedMessage.describe('The text that was signed; it runs once, with one input.'),
       })
       .meta({ id: 'PublicExecuteRequest', description: 'An execution that a wallet has signed.' }),
-    data: executionAnswer.describe('What was committed.'),
+    data: z
+      .union([executionAnswer, acceptedExecution])
+      .describe(
+        'What was committed, or, while nobody can tell whether the payment was charged, where to ask.',
+      ),
   }),
 });

@@ -1,6 +1,7 @@
 import type { ExecutionAnswer, JsonObject } from '../deployments/executions.js';
 import { OrreryError } from '../errors/orrery-error.js';
 import type { components } from '../generated/api.js';
+import { pause } from '../requests/pause.js';
 import type { Requests } from '../requests/requests.js';
 import { base58 } from './base58.js';
 import { decodeHeader, encodeHeader, type Payer, type Settlement } from './payments.js';
@@ -29,6 +30,8 @@ export interface PublicExecution extends PublicTarget {
   readonly by: SigningWallet | SignedMessage;
   /** Pays where the event has a price; without it the price is the error `payment_required`. */
   readonly payer?: Payer | undefined;
+  /** Called when it is not known yet whether the payment was charged; the answer comes once it is, within minutes. */
+  readonly onAwaitingPayment?: ((executionId: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -40,11 +43,19 @@ export interface PublicAnswer extends ExecutionAnswer {
 export interface PublicExecutions {
   /** Signs the text of one execution, now (docs/public-execution.md, "The message"). */
   signMessage(target: PublicTarget, wallet: SigningWallet): Promise<SignedMessage>;
-  /** Executes a public event of a published deployment. A payment is made once and sent again with each attempt. */
+  /**
+   * Executes a public event of a published deployment. A payment is made once and sent again with each attempt. While it is
+   * not known whether it was charged, this waits.
+   */
   executePublic(execution: PublicExecution): Promise<PublicAnswer>;
 }
 
 const EXECUTE = '/app/deployments/{address}/execute';
+const EXECUTION = '/app/deployments/{address}/executions/{executionId}';
+const FIRST_POLL_MS = 500;
+const SLOWEST_POLL_MS = 5000;
+
+type Awaited = components['schemas']['AcceptedExecution'];
 
 export function createPublicExecutions({ answer }: Requests): PublicExecutions {
   let lastTime = 0;
@@ -54,17 +65,33 @@ export function createPublicExecutions({ answer }: Requests): PublicExecutions {
     return signAt(lastTime, target, wallet);
   };
   const send = async (
-    { deployment, event, input, signal }: PublicExecution,
+    execution: PublicExecution,
     signed: SignedMessage,
     paid = {},
-  ) => {
+  ): Promise<PublicAnswer> => {
+    const { deployment, event, input, signal } = execution;
     const { body, headers } = await answer('post', EXECUTE, {
       path: { address: deployment },
       body: { event, ...signed, ...(input && { input }) },
       headers: paid,
       signal,
     });
-    return { ...body.data, settlement: decodeHeader<Settlement>(headers.get('payment-response')) };
+    if (!isAwaited(body.data))
+      return { ...body.data, settlement: decodeHeader<Settlement>(headers.get('payment-response')) };
+    await paymentKnown(execution, body.data.executionId);
+    // A repetition gets the outcome, and how the payment was settled.
+    return send(execution, signed, paid);
+  };
+  const paymentKnown = async (
+    { deployment: address, signal, onAwaitingPayment }: PublicExecution,
+    executionId: string,
+  ) => {
+    onAwaitingPayment?.(executionId);
+    for (let delay = FIRST_POLL_MS; ; delay = Math.min(delay * 1.5, SLOWEST_POLL_MS)) {
+      await pause(delay, signal);
+      const { body } = await answer('get', EXECUTION, { path: { address, executionId }, signal });
+      if (body.data.state === 'succeeded' || body.data.state === 'failed') return;
+    }
   };
   return {
     signMessage,
@@ -82,6 +109,8 @@ export function createPublicExecutions({ answer }: Requests): PublicExecutions {
     },
   };
 }
+
+const isAwaited = (data: ExecutionAnswer | Awaited): data is Awaited => 'executionId' in data;
 
 async function signAt(
   time: number,

@@ -9,6 +9,7 @@ import {
   http,
   type PublicClient,
   parseAbi,
+  parseGwei,
   publicActions,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -41,6 +42,8 @@ export interface EvmPayments extends AsyncDisposable {
   advance(seconds: number): Promise<void>;
   /** Spends all that an account has, so that a payment of it cannot be settled. */
   empty(key: Hex): Promise<void>;
+  /** Does the same in the very block of the facilitator's next transaction, before that: it is sent and fails. */
+  emptyFirst(key: Hex): void;
 }
 
 /**
@@ -58,12 +61,34 @@ export async function startEvmPayments(): Promise<EvmPayments> {
   await chain.setCode({ address: TOKEN, bytecode: TOKEN_CODE });
   const [payingFees, minting] = [wallet(ANVIL_KEYS[0]), wallet(ANVIL_KEYS[1])];
   const facilitator = new x402Facilitator();
-  const signer = toFacilitatorEvmSigner({ ...payingFees, address: payingFees.account.address } as never);
+  let emptiedFirst: Hex | undefined;
+  const writeContract = async (call: Parameters<typeof payingFees.writeContract>[0]) => {
+    const key = emptiedFirst;
+    emptiedFirst = undefined;
+    if (key === undefined) return payingFees.writeContract(call);
+    await chain.setAutomine(false);
+    const hash = await payingFees.writeContract(call);
+    // It pays more, so it comes first; an estimate of its gas would see the payment before it.
+    const first = { maxPriorityFeePerGas: parseGwei('50'), maxFeePerGas: parseGwei('200'), gas: 100_000n };
+    await spendAll(key, first);
+    await chain.mine({ blocks: 1 });
+    await chain.setAutomine(true);
+    return hash;
+  };
+  const { address } = payingFees.account;
+  const signer = toFacilitatorEvmSigner({ ...payingFees, address, writeContract } as never);
   registerExactEvmScheme(facilitator, { signer, networks: `eip155:${baseSepolia.id}` });
   const server = await startFacilitator(facilitator);
   const call = { address: TOKEN, abi: ABI } as const;
   const done = async (hash: Hex) => {
     await chain.waitForTransactionReceipt({ hash });
+  };
+  const spendAll = async (key: Hex, fees = {}) => {
+    const { account, ...spending } = wallet(key);
+    await chain.setBalance({ address: account.address, value: 10n ** 18n });
+    const units = await chain.readContract({ ...call, functionName: 'balanceOf', args: [account.address] });
+    const args = ['0x000000000000000000000000000000000000dEaD', units] as const;
+    return spending.writeContract({ ...call, account, functionName: 'transfer', args, ...fees });
   };
   return {
     rpcUrl: anvil.url,
@@ -82,12 +107,9 @@ export async function startEvmPayments(): Promise<EvmPayments> {
       await chain.increaseTime({ seconds });
       await chain.mine({ blocks: 1 });
     },
-    empty: async (key) => {
-      const { account, ...spending } = wallet(key);
-      await chain.setBalance({ address: account.address, value: 10n ** 18n });
-      const units = await chain.readContract({ ...call, functionName: 'balanceOf', args: [account.address] });
-      const args = ['0x000000000000000000000000000000000000dEaD', units] as const;
-      await done(await spending.writeContract({ ...call, account, functionName: 'transfer', args }));
+    empty: async (key) => done(await spendAll(key)),
+    emptyFirst: (key) => {
+      emptiedFirst = key;
     },
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]();

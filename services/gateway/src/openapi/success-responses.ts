@@ -33,17 +33,17 @@ export function successResponses(rpc: RoutedRpc, book: SchemaBook): Record<strin
   const response = (description: string) => ({ description, headers, content });
   return {
     [rpc.http.status]: response(rpc.http.status === 201 ? 'Created' : 'OK'),
-    ...(rpc.http.accepted !== undefined && {
-      202: accepted(response('Accepted; Location is the path of the execution status')),
-    }),
+    ...(rpc.http.accepted !== undefined && { 202: accepted(rpc, response(ACCEPTED)) }),
   };
 }
 
-/** RFC 7240 §3: the answer names the preference that was applied. */
-const accepted = <R extends { headers: object }>(response: R) => ({
-  ...response,
-  headers: { ...response.headers, 'Preference-Applied': header('PreferenceApplied') },
-});
+const ACCEPTED = 'Accepted; Location is the path of the execution status';
+
+/** RFC 7240 §3: the answer names the preference that was applied. A signed execution has none: its payment is unclear. */
+const accepted = <R extends { headers: object }>({ http }: RoutedRpc, response: R) =>
+  http.signed === true
+    ? response
+    : { ...response, headers: { ...response.headers, 'Preference-Applied': header('PreferenceApplied') } };
 
 /** OpenAPI 3.1 cannot describe the events of a stream: `contentSchema` describes the data of one of them. */
 const eventStream = (events: Readonly<Record<string, z.ZodType>>, book: SchemaBook) => ({

@@ -35,6 +35,13 @@ it('waits for a run by itself', async () => {
   expect(made()[1]).not.toHaveProperty('leavesRun');
 });
 
+it('answers at once that a payment is unclear', async () => {
+  const awaited = { data: { executionId: 'e', state: 'awaiting_payment' }, payment: null };
+  const { execute, made, onRun } = executing(async () => awaited);
+  expect(await execute()).toEqual(awaited);
+  expect([made().length, onRun.mock.calls.length]).toEqual([1, 0]);
+});
+
 it('repeats a call whose process is lost, and no other that fails', async () => {
   const lost = new ServiceError('unavailable', 'Gone.', { facts: { outcome: 'unknown' } });
   expect(await executing(() => Promise.reject(lost)).execute()).toEqual(answer);

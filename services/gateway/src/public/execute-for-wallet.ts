@@ -32,7 +32,7 @@ const executeOverBus =
       .call(rpc, request, { ...call, leavesRun: true })
       .then(
         (reply) => {
-          if (!('executionId' in reply.data)) return reply;
+          if (!('executionId' in reply.data) || reply.data.state !== 'running') return reply;
           onRun?.();
           return repeat();
         },

@@ -1,4 +1,5 @@
 import {
+  type AcceptedExecution,
   fieldProblem,
   type OfferedPayment,
   parseRequest,
@@ -52,9 +53,22 @@ export function addSignedRoute(app: FastifyInstance, rpc: RoutedRpc, context: Si
       const call: GatewayCall = { ...callOf(http, reply, context), caller: { kind: 'wallet', wallet } };
       const { data, payment } = await context.executeForWallet(callRequest(request, offered, context), call);
       if (payment !== null) reply.headers(paymentHeaders(payment));
+      if ('executionId' in data) acceptForLater(rpc, request, data, reply);
       return { success: true, data };
     },
   });
+}
+
+/** It is not known yet whether the payment was charged: `Location` tells the outcome later. */
+function acceptForLater(
+  { http }: RoutedRpc,
+  { params }: PublicRequest,
+  data: AcceptedExecution,
+  reply: FastifyReply,
+): void {
+  const location = http.location?.({ params }, { ...data });
+  if (location !== undefined) reply.header('location', location);
+  reply.code(202);
 }
 
 const callRequest = (

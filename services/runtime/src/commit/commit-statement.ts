@@ -142,14 +142,15 @@ const SOMETIMES = `created as (
 )`;
 
 /** Columns that a step of a run may change, those of a deployment that an item may change, and so on. */
-const STEPPED = 'state, attempts, holding, holds, basis, proposal, reply, error, evidence, staged, ended_at';
-const ACCEPTED = `id, deployment_id, request, request_hash, account_id, operation, key, deadline, step, call_id, created_at,
+const STEPPED =
+  'state, attempts, holding, holds, basis, proposal, reply, error, evidence, staged, deadline, ended_at';
+const ACCEPTED = `id, deployment_id, request, request_hash, account_id, operation, key, step, call_id, created_at,
     ${STEPPED}`;
 const SETTINGS = `name, description, mode, is_public, owner_paused, operator_paused, account_paused, is_llm_public,
     ai_model_id, ai_daily_budget_usd, pay_to_address, locked_at, definition_hash, locked_definition, deleted_at, updated_at`;
 const BOUND = 'version_id, claim_revision, event_version, target_chains, onchain, created_at, updated_at';
 const CLAIMED = 'request_hash, deployment_id, run_id, reply, seq, created_at, expires_at';
-const PAID = 'status, settling_at, transaction, reason, seq, check_at, updated_at';
+const PAID = 'status, settling_at, transaction, calls, reason, seq, check_at, updated_at';
 const RESERVED = `key, deployment_id, run_id, wallet, event, input_hash, network, asset, amount, decimals, pay_to, payer, offered,
     valid_until, created_at, ${PAID}`;
 

@@ -179,10 +179,21 @@ interface IdempotencyKeysTable {
   created_at: Time;
 }
 
+/** The states of a run; `executions/run-steps.ts` says what they mean. */
+export type RunState =
+  | 'deciding'
+  | 'decided'
+  | 'staged'
+  | 'awaiting_payment'
+  | 'paid'
+  | 'paid_decided'
+  | 'succeeded'
+  | 'failed';
+
 interface RunsTable {
   id: string;
   deployment_id: number;
-  state: 'deciding' | 'decided' | 'staged' | 'succeeded' | 'failed';
+  state: RunState;
   request: Json<JsonObject>;
   request_hash: string;
   account_id: number | null;
@@ -240,6 +251,8 @@ interface PaymentsTable {
   valid_until: Time;
   settling_at: NullableTime;
   transaction: string | null;
+  /** What our calls to settle it may have sent; null while none has ended without telling. */
+  calls: Generated<NullableJson<JsonObject>>;
   reason: string | null;
   /** Of the journal entry of its execution. */
   seq: number | null;

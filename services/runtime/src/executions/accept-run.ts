@@ -29,15 +29,19 @@ export interface NewRun {
   readonly payment?: Payment | undefined;
 }
 
-/** Runs of one deployment that may be open at the same time. */
+/** Runs of one deployment that may be open at the same time, beside those that wait for unclear payments. */
 const MAX_OPEN_RUNS = 1000;
+/** Runs of one deployment that may wait for unclear payments: further ones are not paid for. */
+const MAX_AWAITING = 1000;
 
 /** Commits the row of a new run, which claims its keys. @throws `overloaded` */
 export function acceptRun(state: DeploymentState, run: NewRun, now: number): ItemOutcome<AcceptedExecution> {
-  if (state.runs.size >= MAX_OPEN_RUNS) {
-    throw new ServiceError('overloaded', 'Too many executions of this deployment are waiting.');
-  }
   const { id, keyed, once, asynchronous, deadline, caller, request, payment } = run;
+  const { awaiting, size } = state.runs;
+  if (size - awaiting >= MAX_OPEN_RUNS)
+    throw new ServiceError('overloaded', 'Too many executions of this deployment are waiting.');
+  if (payment !== undefined && awaiting >= MAX_AWAITING)
+    throw new ServiceError('overloaded', 'Too many payments for this deployment are unclear.');
   const { deploymentId, event, input, trigger, walletAddress, expected } = request;
   const asked = { event, input, trigger, walletAddress, caller, asynchronous };
   const stored: RunRequest = {
@@ -48,7 +52,7 @@ export function acceptRun(state: DeploymentState, run: NewRun, now: number): Ite
   };
   const requestHash = canonicalHash(keyed?.request ?? { event, input });
   const claim = keyed === undefined ? null : { keyId: keyIdOf(keyed), requestHash };
-  const open = { id, claim, holds: null, staged: false };
+  const open = { id, claim, holds: null, staged: false, awaitsPayment: false };
   const insert = {
     id,
     deployment_id: deploymentId,

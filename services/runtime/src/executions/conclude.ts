@@ -16,6 +16,8 @@ export interface EntryDetails {
   readonly evidence?: Evidence | undefined;
   /** Of the payment for the execution. */
   readonly paymentKey?: string | undefined;
+  /** The payment is charged already: a failure leaves it due for a refund. */
+  readonly isPaid?: boolean;
 }
 
 /** What is committed and answered for a decision: the one place where an execution becomes a journal entry. */
@@ -73,20 +75,29 @@ export function failedOutcome(
   error: ServiceError,
   details: EntryDetails,
 ): ItemOutcome<ExecutionAnswer> {
-  const { elapsed, evidence } = details;
+  const { elapsed, evidence, isPaid = false } = details;
+  const told = isPaid ? withRefundDue(error) : error;
   const outcome: Outcome = {
     status: 'failed',
     changes: noChanges(),
     result: null,
-    error: executionErrorOf(error),
+    error: executionErrorOf(told),
   };
   const entry = draftOf(resolved, execution, details, outcome);
   return {
     kind: 'commit',
     effects: { entry, durationMs: inMicroseconds(elapsed()), llm: evidence?.llm ?? null },
-    answer: (sealed) => ({ error: withEntry(error, sealed) }),
+    answer: (sealed) => ({ error: withEntry(told, sealed) }),
   };
 }
+
+/** Tells who paid that it gets its money back. */
+export const withRefundDue = (error: ServiceError): ServiceError =>
+  new ServiceError(
+    error.code,
+    `${error.message} The payment was charged: the owner of the deployment has to return it.`,
+    { errors: error.errors, facts: { ...error.facts, refundDue: true }, cause: error.cause },
+  );
 
 /** Three decimals of a millisecond: what clocks say beyond them is noise. */
 const inMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000;

@@ -6,6 +6,7 @@ import { DeciderFailed } from '../models/decider.js';
 import { releaseKeysOf } from '../once/once-store.js';
 import { NotOwner } from '../ownership/partitions.js';
 import { releaseReservation } from '../payments/payment-store.js';
+import { awaitsPayment } from '../state/load-state.js';
 import { type Ending, failItem, refuseItem } from './fail-run.js';
 import { evidenceOfRun } from './run-evidence.js';
 import { endOf, type RunRow, readRun } from './run-row.js';
@@ -23,13 +24,15 @@ const NOT_STORED = new ServiceError('internal', 'The outcome could not be stored
 
 /**
  * Takes a run from the state in its row to its end, step by step. A database that is away is waited for: what the
- * decider has answered stays in memory meanwhile. @throws NotOwner, or the signal's reason, when the deployment is not
+ * decider has answered stays in memory meanwhile. `onAwaiting` is called when nobody can tell whether its payment was
+ * charged: its caller waits no longer. @throws NotOwner, or the signal's reason, when the deployment is not
  * owned here any more; another owner continues then
  */
 export async function driveRun(
   dependencies: DriveDependencies,
   id: string,
   signal: AbortSignal,
+  onAwaiting: () => void,
 ): Promise<void> {
   const { db, clock } = dependencies;
   const policy = { ...PAUSE, attempts: Number.POSITIVE_INFINITY, retryable: () => true };
@@ -40,6 +43,7 @@ export async function driveRun(
     const row = await retry(() => readRun(db, id), policy, { clock, signal });
     const step = row && stepOf(row);
     if (row === undefined || step === undefined) return;
+    if (awaitsPayment(row.state)) onAwaiting();
     const position = `${row.state} ${row.attempts} ${drive.ending === undefined}`;
     repeated = position === before ? repeated + 1 : 0;
     if (repeated > 0) await clock.sleep(backoffDelay(repeated, PAUSE), signal);
@@ -59,7 +63,7 @@ async function take(
 ): Promise<void> {
   try {
     // It may be charged, so it is settled, however late that is.
-    if (row.state === 'staged') return await step(dependencies, row, signal, drive);
+    if (isBeingPaid(row)) return await step(dependencies, row, signal, drive);
     if (drive.ending !== undefined) return await end(dependencies, drive, drive.ending, row, signal);
     if (dependencies.clock.now() >= endOf(row)) throw new ServiceError('deadline_exceeded');
     await step(dependencies, row, signal, drive);
@@ -75,7 +79,7 @@ function afterFailure({ clock, logger }: DriveDependencies, drive: Drive, row: R
   const reason = toCallError(error instanceof DeciderFailed ? error.cause : error);
   const isNew = reason.code === 'internal' && reason.message !== NOT_STORED.message;
   if (isNew) logger.error({ err: reason, run: row.id }, 'a step of a run failed');
-  if (row.state === 'staged') return;
+  if (isBeingPaid(row)) return;
   if (!reason.retryable) drive.failures += 1;
   if (drive.ending !== undefined) return;
   if (error instanceof DeciderFailed) drive.ending = { reason, evidence: error.evidence };
@@ -84,6 +88,8 @@ function afterFailure({ clock, logger }: DriveDependencies, drive: Drive, row: R
   else if (clock.now() >= endOf(row)) drive.ending = { reason };
   else if (drive.failures >= MAX_TRIES) drive.ending = { reason: storableReason(reason), hasRead: true };
 }
+
+const isBeingPaid = ({ state }: RunRow): boolean => state === 'staged' || state === 'awaiting_payment';
 
 const storableReason = (reason: ServiceError): ServiceError =>
   reason.code === 'internal' ? NOT_STORED : reason;

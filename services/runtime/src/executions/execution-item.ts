@@ -114,7 +114,7 @@ export function executionItem(
       const execution = executionOf(resolved, state, request, call, limits, now);
       const priceUsd = priceOf(resolved.definition, request);
       if (priceUsd > 0 && request.offer !== undefined) {
-        const context = { execution, state, offer: request.offer, priceUsd, aiDeadlineMs, now };
+        const context = { execution, state, offer: request.offer, priceUsd, now };
         return payFirst(payments, context, (payment) => acceptPaid(state, now, payment));
       }
       if (isAi) return accept(state, now);

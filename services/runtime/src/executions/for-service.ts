@@ -128,7 +128,8 @@ async function ofOtherRequest(
   call: CallContext,
 ): Promise<ServiceExecution> {
   try {
-    return succeeded(await awaitRun({ db, clock }, executionId, Promise.resolve(), call));
+    const answer = await awaitRun({ db, clock }, executionId, Promise.resolve(), call);
+    return 'executionId' in answer ? running(executionId) : succeeded(answer);
   } catch (error) {
     return isLate(error) ? running(executionId) : failed(error);
   }

@@ -17,6 +17,7 @@ import type { OwnedHandlers } from '../deployments/owned-handlers.js';
 import { isUuid, uuidV7 } from '../ids/uuid-v7.js';
 import type { Lanes } from '../lanes/lanes.js';
 import type { Payments } from '../payments/payments.js';
+import { awaitsPayment } from '../state/load-state.js';
 import { type DryRunDependencies, dryRun } from './dry-run.js';
 import { type ExecutionItemDependencies, type ExecutionOptions, executionItem } from './execution-item.js';
 import type { ExecutionRequest } from './execution-request.js';
@@ -29,6 +30,7 @@ import {
   readRunOfCall,
   recordOfRun,
   requestOf,
+  unendedAnswer,
 } from './run-row.js';
 import { verifyPayment } from './verify-payment.js';
 
@@ -143,7 +145,8 @@ async function before(deadline: number, ended: Promise<void>, clock: Clock): Pro
 const ANSWER_MARGIN_MS = 250;
 
 /**
- * Waits for the end of a run. When another process becomes the deployment's owner, its row is polled.
+ * Waits for the end of a run, or until nobody can tell whether its payment was charged. When another process becomes the
+ * deployment's owner, its row is polled.
  * @throws `deadline_exceeded` with the fact `executionId` when the run goes on after the call's deadline
  */
 export async function awaitRun(
@@ -151,12 +154,13 @@ export async function awaitRun(
   id: string,
   ended: Promise<void>,
   { deadline: waitsUntil, signal }: CallContext,
-): Promise<ExecutionAnswer> {
+): Promise<ExecutionAnswer | AcceptedExecution> {
   const deadline = waitsUntil - ANSWER_MARGIN_MS;
   await before(deadline, ended, clock);
   for (;;) {
     const row = await readRun(db, id);
     if (row !== undefined && hasEnded(row)) return answerOfRun(row);
+    if (row !== undefined && awaitsPayment(row.state)) return unendedAnswer(row);
     if (signal.aborted || clock.monotonic() >= deadline)
       throw new ServiceError('deadline_exceeded', undefined, { facts: { executionId: id } });
     await clock.sleep(POLL_MS, signal);

@@ -3,6 +3,7 @@ import { type OfferedPayment, type PaymentDemand, ServiceError } from '@orrery/c
 import { readForExecution } from '../execution/execute-event.js';
 import type { Execution } from '../execution/execution.js';
 import type { Payment, Requirement, Resource } from '../payments/payment.js';
+import type { PaymentReason } from '../payments/payment-reasons.js';
 import type { Payments } from '../payments/payments.js';
 import { demandOf } from '../payments/requirements.js';
 import type { DeploymentState } from '../state/deployment-state.js';
@@ -27,12 +28,10 @@ export interface PriceContext {
   readonly state: DeploymentState;
   readonly offer: Offer;
   readonly priceUsd: number;
-  /** How long a model may take, in milliseconds. */
-  readonly aiDeadlineMs: number;
   readonly now: number;
 }
 
-/** Seconds for which a payment is asked to be valid, beyond the time that a model has. */
+/** Seconds for which a payment is asked to be valid: for as long its settlement may be unclear. A model has less. */
 const VALID_S = 120;
 /** A payment must be valid for this long after the decision, in milliseconds: it is settled then. */
 const SETTLING_MS = 25_000;
@@ -51,7 +50,7 @@ export const decidedBy = ({ validUntil }: Payment): number => validUntil - SETTL
  */
 export function payFirst<T>(
   payments: Pick<Payments, 'requirements' | 'read'>,
-  { execution, state, offer, priceUsd, aiDeadlineMs, now }: PriceContext,
+  { execution, state, offer, priceUsd, now }: PriceContext,
   accept: (payment: Payment) => ItemOutcome<T>,
 ): ItemOutcome<T | PaymentToVerify> {
   const found = readForExecution(execution, state.instances);
@@ -59,8 +58,7 @@ export function payFirst<T>(
   if (found.kind === 'refused') return { kind: 'refuse', error: found.error };
   const payTo = state.row.pay_to_address;
   if (payTo === null) throw new ServiceError('pay_to_address_missing', NO_RECEIVER);
-  const seconds = VALID_S + (execution.definition.mutation === 'ai' ? Math.ceil(aiDeadlineMs / 1000) : 0);
-  const requirements = payments.requirements({ priceUsd, payTo, maxTimeoutSeconds: seconds });
+  const requirements = payments.requirements({ priceUsd, payTo, maxTimeoutSeconds: VALID_S });
   if (requirements === 'prepare') return { kind: 'prepare' };
   const resource = resourceOf(execution, offer);
   if (offer.payment === null)
@@ -91,7 +89,8 @@ export const demanded = (
   detail: string,
   requirements: readonly Requirement[],
   resource: Resource,
+  facts: { readonly reason?: PaymentReason } = {},
 ): ServiceError => {
   const demand: PaymentDemand = demandOf(requirements, resource, detail);
-  return new ServiceError(code, detail, { facts: { ...demand } });
+  return new ServiceError(code, detail, { facts: { ...facts, ...demand } });
 };

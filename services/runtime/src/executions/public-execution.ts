@@ -5,6 +5,7 @@ import {
   canonicalHash,
   type ExecutionAnswer,
   type Handlers,
+  type publicExecutionReadRpcs,
   type publicExecutionRpcs,
   type ReplyOf,
   type RequestOf,
@@ -12,12 +13,15 @@ import {
 } from '@orrery/contracts';
 import type { DeploymentDirectory, KnownDeployment } from '../deployments/deployment-directory.js';
 import { notFound } from '../deployments/deployment-rules.js';
+import { isUuid } from '../ids/uuid-v7.js';
 import type { OnceRequest } from '../once/once-item.js';
 import { partitionOf } from '../ownership/partitions.js';
 import type { RouteToOwner } from '../ownership/route-to-owner.js';
 import { settlementOf } from '../payments/payment-store.js';
+import { awaitsPayment } from '../state/load-state.js';
 import type { ExecutionRequest } from './execution-request.js';
 import { awaitRun, type ExecuteDependencies, execute } from './handlers.js';
+import { readRun, recordOfRun, requestOf, unendedAnswer } from './run-row.js';
 import { type MessageWindow, refuseOutsideWindow, timeOfMessage } from './signed-message.js';
 
 type Rpcs = typeof publicExecutionRpcs;
@@ -48,9 +52,23 @@ export const publicExecutionsHere = (dependencies: PublicExecutionDependencies):
     executeHere(dependencies, await known(dependencies, request), request, call),
 });
 
+/** By the id of the execution alone, which only its caller was told. */
+export const publicExecutionReads = ({
+  db,
+  directory,
+}: Pick<PublicExecutionDependencies, 'db' | 'directory'>): Handlers<typeof publicExecutionReadRpcs> => ({
+  'executions.getPublic': async ({ params }) => {
+    const { id } = await known({ directory }, { deployment: params.address });
+    const row = isUuid(params.executionId) ? await readRun(db, params.executionId) : undefined;
+    if (row?.deployment_id !== id || requestOf(row).trigger !== 'public')
+      throw new ServiceError('execution_not_found');
+    return { data: recordOfRun(row) };
+  },
+});
+
 async function known(
   { directory }: Pick<PublicExecutionDependencies, 'directory'>,
-  { deployment }: Request,
+  { deployment }: Pick<Request, 'deployment'>,
 ): Promise<KnownDeployment> {
   const found = await directory.byAddress(deployment);
   if (found === undefined) throw notFound();
@@ -82,24 +100,25 @@ async function executeHere(
     begun = runId;
   };
   const answer = await execute(dependencies, request, { once, asynchronous: false, onAccepted }, call);
-  if ('executionId' in answer && answer.executionId === begun) return { data: answer, payment: null };
-  const data =
-    'executionId' in answer
-      ? await ofEarlierCall(dependencies, answer, awaitsRun, call)
-      : (answer as ExecutionAnswer);
+  if ('executionId' in answer && (answer.executionId === begun || answer.state === 'awaiting_payment'))
+    return { data: answer, payment: null };
+  const data = 'executionId' in answer ? await ofEarlierCall(dependencies, answer, awaitsRun, call) : answer;
+  if ('executionId' in data) return { data, payment: null };
   // Only who sends a payment is told what became of it.
   const paid = payment === null ? undefined : await settlementOf(dependencies.db, deploymentId, data.seq);
   return { data, payment: paid ?? null };
 }
 
-/** The message has begun a run that has not ended. @throws `request_in_flight` */
-function ofEarlierCall(
+/** The message has begun a run that had not ended. @throws `request_in_flight` */
+async function ofEarlierCall(
   dependencies: PublicExecutionDependencies,
   { executionId }: AcceptedExecution,
   awaitsRun: boolean,
   call: CallContext,
-): Promise<ExecutionAnswer> {
+): Promise<ExecutionAnswer | AcceptedExecution> {
   if (awaitsRun) return awaitRun(dependencies, executionId, Promise.resolve(), call);
+  const row = await readRun(dependencies.db, executionId);
+  if (row !== undefined && awaitsPayment(row.state)) return unendedAnswer(row);
   throw new ServiceError(
     'request_in_flight',
     'The message is being executed. Repeat the request to get the outcome.',

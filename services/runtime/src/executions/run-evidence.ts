@@ -11,7 +11,9 @@ export function evidenceOfRun({
 }: Pick<RunRow, 'state' | 'evidence' | 'proposal'>): Evidence[] {
   // Both were written by the steps of the run.
   const earlier = (evidence ?? []) as unknown as Evidence[];
-  return state === 'decided' ? withEvidence(earlier, proposal as Partial<Evidence> | null) : earlier;
+  return state === 'decided' || state === 'paid_decided'
+    ? withEvidence(earlier, proposal as Partial<Evidence> | null)
+    : earlier;
 }
 
 /** Adds what a decision has left, if anything. */

@@ -17,11 +17,20 @@ import type { DeploymentState, OpenRun } from '../state/deployment-state.js';
 import type { Effects, KeyedEffect, PaymentEffect, RunEffect } from '../state/effects.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
 import { type Briefing, briefingOf, confirmTexts } from './briefing.js';
-import type { EntryDetails } from './conclude.js';
+import { type EntryDetails, withRefundDue } from './conclude.js';
 import { confirmVersion, executionOf, type ResolveDependencies, resolveEvent } from './execution-item.js';
 import type { Confirmed, Resolved } from './execution-request.js';
 import { entryEvidence, evidenceOfRun } from './run-evidence.js';
-import { acceptedAnswer, endOf, executionRequestOf, paymentOf, type RunRow, requestOf } from './run-row.js';
+import {
+  acceptedAnswer,
+  endOf,
+  executionRequestOf,
+  isPaid,
+  paymentOf,
+  type RunRow,
+  requestOf,
+} from './run-row.js';
+import { failedAfterStaging } from './staged-outcome.js';
 
 /** A run and what it executes now, in the current state of its deployment. */
 export interface StepContext {
@@ -64,8 +73,9 @@ export function runItem<T>(
     },
     decide: (state, _ids, now) => {
       const open = state.runs.get(row.id);
-      // A staged run is ended by its settlement alone.
-      if (open === undefined || open.staged) return { kind: 'answer', answer: undefined };
+      // Until its settlement is known a run is ended by that alone.
+      if (open === undefined || open.staged || row.state === 'awaiting_payment')
+        return { kind: 'answer', answer: undefined };
       try {
         const resolved = resolveEvent(state, request, confirmed);
         if (resolved === 'prepare') return { kind: 'prepare' };
@@ -73,7 +83,8 @@ export function runItem<T>(
         const briefing = briefingOf(state, texts, models);
         const evidence = entryEvidence(evidenceOfRun(row));
         const paymentKey = paymentOf(row)?.key;
-        const details = { elapsed: () => now - row.created_at.getTime(), evidence, paymentKey };
+        const elapsed = () => now - row.created_at.getTime();
+        const details = { elapsed, evidence, paymentKey, isPaid: isPaid(row) };
         return decide({ row, open, resolved, state, execution, briefing, details, now });
       } catch (error) {
         return refuseRun(row, asServiceError(error), now);
@@ -98,14 +109,15 @@ export const updateRun = <T>(
 
 /**
  * Ends the run together with the outcome: its entry and the end of its row are one commit. `evidence` is that of all its
- * decisions. `paid` are the columns of its payment: one that was not settled is released.
+ * decisions. `paid` are the columns of its payment: by default the run has failed, so that it is released, or, if it is
+ * charged, due for a refund.
  */
 export function endRun<T>(
   row: RunRow,
   outcome: ItemOutcome<T>,
   now: number,
   evidence = evidenceOfRun(row),
-  paid: PaidColumns = { status: 'released', updated_at: new Date(now) },
+  paid: PaidColumns = isPaid(row) ? refundDue(now) : { status: 'released', updated_at: new Date(now) },
 ): ItemOutcome<T> {
   if (outcome.kind === 'refuse') return refuseRun(row, outcome.error, now, evidence);
   if (outcome.kind !== 'commit') return outcome;
@@ -123,30 +135,38 @@ export function endRun<T>(
   return { ...outcome, effects: { ...outcome.effects, ...ended } };
 }
 
-/** Ends a run that has read nothing: only its row records the error, and its keys are free again. */
-export const refuseRun = (
+const refundDue = (now: number): PaidColumns => ({
+  status: 'refund_due',
+  reason: 'execution_failed',
+  updated_at: new Date(now),
+});
+
+/**
+ * Ends a run that has read nothing: only its row records the error, and its keys are free again. One whose payment is
+ * charged leaves a failed entry, so that its owner sees what has to be returned.
+ */
+export function refuseRun<T>(
   row: RunRow,
   error: ServiceError,
   now: number,
   evidence = evidenceOfRun(row),
-): ItemOutcome<never> => ({
-  kind: 'record',
-  run: {
-    id: row.id,
-    open: null,
-    write: {
-      update: {
-        ended_at: new Date(now),
-        state: 'failed',
-        error: toErrorReply(error) as JsonObject,
-        ...evidenceColumn(evidence),
-      },
-    },
-  },
-  onceKeys: endOfKeys(requestOf(row).onceKeys ?? [], 'release', now),
-  ...released(paymentOf(row)),
-  settlement: { error },
-});
+): ItemOutcome<T> {
+  if (isPaid(row))
+    return endRun<never>(row, failedAfterStaging(row, withRefundDue(error), now), now, evidence);
+  const update = {
+    ended_at: new Date(now),
+    state: 'failed' as const,
+    error: toErrorReply(error) as JsonObject,
+    ...evidenceColumn(evidence),
+  };
+  return {
+    kind: 'record',
+    run: { id: row.id, open: null, write: { update } },
+    onceKeys: endOfKeys(requestOf(row).onceKeys ?? [], 'release', now),
+    ...released(paymentOf(row)),
+    settlement: { error },
+  };
+}
 
 /** A payment whose run has read nothing may be used again. */
 const released = (payment: Payment | undefined): { payment?: PaymentEffect } =>

@@ -10,7 +10,7 @@ export interface RunKeeperOptions extends DriveDependencies {
 
 /** Drives every run of the deployments owned here to its end. */
 export interface RunKeeper {
-  /** Resolves when the run has ended; rejects when another owner continues it. */
+  /** Resolves when the run has ended or awaits its payment; rejects when another owner continues it. */
   drive(id: string, deploymentId: number): Promise<void>;
   /** Stops driving the runs of a partition that is not owned here any more. */
   abandon(partition: number): void;
@@ -28,6 +28,8 @@ interface Driven {
   readonly partition: number;
   readonly stopping: AbortController;
   readonly ended: Promise<void>;
+  /** The caller of the run has its answer. */
+  readonly answered: Promise<void>;
 }
 
 export function startRunKeeper(options: RunKeeperOptions): RunKeeper {
@@ -36,11 +38,18 @@ export function startRunKeeper(options: RunKeeperOptions): RunKeeper {
 
   const drive = (id: string, deploymentId: number): Promise<void> => {
     const known = driven.get(id);
-    if (known !== undefined) return known.ended;
+    if (known !== undefined) return known.answered;
     const stopping = new AbortController();
-    const ended = driveRun(options, id, stopping.signal).finally(() => driven.delete(id));
-    driven.set(id, { partition: partitionOf(deploymentId), stopping, ended });
-    return ended;
+    let onAwaiting = () => {};
+    const awaiting = new Promise<void>((resolve) => {
+      onAwaiting = resolve;
+    });
+    const ended = driveRun(options, id, stopping.signal, onAwaiting).finally(() => driven.delete(id));
+    const answered = Promise.race([ended, awaiting]);
+    driven.set(id, { partition: partitionOf(deploymentId), stopping, ended, answered });
+    // What goes wrong after the answer is reported as for a run that nobody waits for.
+    void awaiting.then(() => ended).catch(report);
+    return answered;
   };
   const runOnce = async () => {
     const partitions = held.all().map(({ partition }) => partition);

@@ -16,6 +16,7 @@ import type { RuntimeTables } from '../database/schema.js';
 import { executionErrorOf } from '../journal/entry-error.js';
 import type { Payment } from '../payments/payment.js';
 import type { Holds } from '../state/deployment-state.js';
+import { awaitsPayment } from '../state/load-state.js';
 import type { ExecutionRequest } from './execution-request.js';
 
 /**
@@ -70,6 +71,10 @@ export const readRunOfCall = (db: Db, deploymentId: number, callId: string): Pro
     .where('deployment_id', '=', deploymentId)
     .executeTakeFirst();
 
+/** Whether the payment of a run is charged, and what it pays for is not committed yet. */
+export const isPaid = ({ state }: Pick<RunRow, 'state'>): boolean =>
+  state === 'paid' || state === 'paid_decided';
+
 export const hasEnded = ({ ended_at }: Pick<RunRow, 'ended_at'>): boolean => ended_at !== null;
 
 /** The answer to a caller that does not wait, the same each time. */
@@ -77,6 +82,10 @@ export const acceptedAnswer = (executionId: string): AcceptedExecution => ({
   executionId,
   state: 'running',
 });
+
+/** The answer of a run that has not ended; one whose payment was unclear says so until it ends. */
+export const unendedAnswer = ({ id, state }: Pick<RunRow, 'id' | 'state'>): AcceptedExecution =>
+  awaitsPayment(state) ? { executionId: id, state: 'awaiting_payment' } : acceptedAnswer(id);
 
 /** The answer of a run that has ended. @throws ServiceError that it failed with */
 export function answerOfRun({ reply, error }: RunRow): ExecutionAnswer {
@@ -88,7 +97,7 @@ export function answerOfRun({ reply, error }: RunRow): ExecutionAnswer {
 /** The status of a run, as `executions.get` answers it. */
 export function recordOfRun(row: RunRow): ExecutionRecord {
   const executionId = row.id;
-  if (!hasEnded(row)) return acceptedAnswer(executionId);
+  if (!hasEnded(row)) return unendedAnswer(row);
   if (row.error === null) return { executionId, state: 'succeeded', answer: answerOfRun(row) };
   const { facts, ...error } = executionErrorOf(fromErrorReply(row.error as unknown as ErrorReply));
   return { executionId, state: 'failed', error: { ...error, ...(facts && { facts: facts as JsonObject }) } };

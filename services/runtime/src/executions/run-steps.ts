@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { asServiceError, type ExecutionAnswer, type JsonObject, ServiceError } from '@orrery/contracts';
 import { type Clock, monotonicOf } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
+import type { RunState } from '../database/schema.js';
 import { applyMutation, decideExecution, readForExecution } from '../execution/execute-event.js';
 import type { Decision } from '../execution/execution.js';
 import type { ReadSet } from '../execution/read-entities.js';
@@ -9,9 +10,10 @@ import type { Lanes } from '../lanes/lanes.js';
 import { callDecider, type Decider, type DeciderAnswer } from '../models/decider.js';
 import type { ModelList } from '../models/model-list.js';
 import type { Payments } from '../payments/payments.js';
-import type { Settled } from '../payments/settle-payment.js';
+import type { Settlement } from '../payments/settle-payment.js';
 import { inTheWayOf } from '../state/open-runs.js';
 import type { ItemOutcome, WorkItem } from '../state/work-item.js';
+import { endAwaiting, resolveRun } from './await-payment.js';
 import type { Briefing } from './briefing.js';
 import { checkForRun } from './check-proposal.js';
 import { conclude, failedOutcome } from './conclude.js';
@@ -32,8 +34,8 @@ import {
   type StepContext,
   updateRun,
 } from './run-item.js';
-import { endOf, paymentOf, type RunRow } from './run-row.js';
-import { endPaidRun, settleRun } from './settle-run.js';
+import { endOf, isPaid, paymentOf, type RunRow } from './run-row.js';
+import { endSettlement, settleRun } from './settle-run.js';
 import { stageRun } from './stage-run.js';
 
 export interface StepDependencies
@@ -45,7 +47,8 @@ export interface StepDependencies
   readonly db: Db;
   readonly lanes: Pick<Lanes, 'submit'>;
   readonly clock: Clock;
-  readonly payments: Pick<Payments, 'settle'>;
+  readonly payments: Pick<Payments, 'settle' | 'resolve'>;
+  readonly aiDeadlineMs: number;
   readonly decider: Decider;
 }
 
@@ -56,7 +59,9 @@ export interface Drive {
   /** The decider's answer and its fingerprint. Until it is stored, the decider is not called again for that fingerprint. */
   given?: { readonly fingerprint: ReadFingerprint; readonly answer: DeciderAnswer };
   /** How the settlement of its payment ended, until that is stored. */
-  settled?: Settled;
+  settlement?: Settlement | undefined;
+  /** Times that the chain was asked what became of its payment. */
+  looks?: number;
   ending?: Ending;
 }
 
@@ -69,34 +74,41 @@ export type Step = (
 ) => Promise<void>;
 
 /**
- * The state machine of a run. A step is one or more items of the deployment's lane, each committed.
+ * The state machine of a run. A step is one or more items of the deployment's lane, each committed. The owner takes each
+ * step; if it dies, the next owner takes the step of the state in the row again.
  *
- *   state      step                                                                   next state
- *   deciding   a template decides: read → decide → apply → check, one commit          succeeded | failed
- *   deciding   a decider decides: read; call the decider; store its answer with the   decided
- *              read fingerprint. From the second attempt on, the instances read
- *              are held before the decider is called, for the time of one call.
- *   decided    the fingerprint still fits: apply → check the answer, one commit        succeeded | failed
- *   decided    the fingerprint does not fit: decide again                              deciding, holding
- *   deciding,  as the two above, where a payment was verified: what would be committed   staged
- *   decided    is stored and everything read and changed is held
- *   staged     the payment is settled, or cannot be told: commit what was staged         succeeded
- *   staged     the payment is refused, and was not charged                               failed
- *   any but    paused, unbound, overdue, or the decider failed                           failed
- *   staged
+ *   state             step                                                              next state
+ *   deciding, paid    a template decides: read → decide → apply → check, one commit     succeeded | failed
+ *   deciding, paid    a decider decides: read; call the decider; store its answer with  decided, paid_decided
+ *                     the read fingerprint. From the second attempt on, the instances
+ *                     read are held before the decider is called, for the
+ *                     time of one call.
+ *   decided,          the fingerprint still fits: apply → check the answer, one commit  succeeded | failed
+ *   paid_decided      the fingerprint does not fit: decide again                        deciding, paid, holding
+ *   deciding,         as the two above, where a payment was verified and is not         staged
+ *   decided           charged: what would be committed is stored and everything read
+ *                     and changed is held
+ *   staged            the payment is settled: commit what was staged                    succeeded
+ *   staged            nobody can tell: release everything that is held                  awaiting_payment
+ *   awaiting_payment  nobody can tell yet: ask again after a pause                      awaiting_payment
+ *   awaiting_payment  it is settled: decide on the state as it is then                  paid | paid_decided
+ *   staged,           the payment was not charged and cannot be by us, or was charged   failed
+ *   awaiting_payment  by another's transaction
+ *   any but staged,   paused, unbound, overdue, or the decider failed                   failed
+ *   awaiting_payment
  *
- * A failure from *read* on leaves a failed entry. A refusal before it leaves the row only. Beside the run its payment has
- * states of its own (docs/payments.md); each is committed together with the step of the run, before the call that it is
- * about:
- *
- *   reserved → staged → settling → settled | refused | unknown → settled | uncollected
- *   reserved → released, when the execution fails before it is staged
+ * A failure from *read* on leaves a failed entry. A refusal before it leaves the row only, unless the payment is charged.
+ * Beside the run its payment has states of its own (docs/payments.md, which draws both); each is committed together with
+ * the step of the run, before the call that it is about.
  */
 const STEPS = {
   deciding: decideStep,
   decided: applyStep,
   staged: settleStep,
-} satisfies Record<string, Step>;
+  awaiting_payment: awaitStep,
+  paid: decideStep,
+  paid_decided: applyStep,
+} satisfies Record<Exclude<RunState, 'succeeded' | 'failed'>, Step>;
 
 /** The step of a run; `undefined` when it has ended. */
 export const stepOf = ({ state }: Pick<RunRow, 'state'>): Step | undefined =>
@@ -191,13 +203,14 @@ const storeAnswer = (
   deadline: monotonicOf(clock, endOf(row)),
   signal,
   prepare: () => undefined,
-  decide: (state) => {
-    const open = state.runs.get(row.id);
+  decide: ({ runs }) => {
+    const open = runs.get(row.id);
     if (open === undefined) return { kind: 'answer', answer: undefined };
+    const state = isPaid(row) ? ('paid_decided' as const) : ('decided' as const);
     // An answer is JSON.
     const proposal = { ...answer } as unknown as JsonObject;
     const basis = { ...fingerprint };
-    return updateRun(row, open, { state: 'decided', basis, proposal }, undefined);
+    return updateRun(row, open, { state, basis, proposal }, undefined);
   },
 });
 
@@ -245,23 +258,35 @@ function decideAgain<Reply>(
     return endRun(row, failedOutcome(resolved, execution, error, details), now);
   }
   const evidence = evidenceColumn(evidenceOfRun(row));
-  const columns = { state: 'deciding' as const, holding: true, attempts: row.attempts + 1, ...evidence };
+  const state = isPaid(row) ? ('paid' as const) : ('deciding' as const);
+  const columns = { state, holding: true, attempts: row.attempts + 1, ...evidence };
   return updateRun(row, open, columns, reply);
 }
 
-/** What is decided is committed; where it is paid for, it is staged first. */
+/** What is decided is committed; where it is still to be paid for, it is staged first. */
 function endOrStage(context: StepContext, decision: Decision): ItemOutcome<ExecutionAnswer | undefined> {
   const { row, resolved, execution, details, now } = context;
   const outcome = conclude(resolved, execution, decision, details);
-  const isPaid = decision.kind === 'succeeded' && outcome.kind === 'commit' && paymentOf(row) !== undefined;
-  return isPaid ? stageRun(context, outcome.effects, decision) : endRun(row, outcome, now);
+  if (decision.kind !== 'succeeded' || outcome.kind !== 'commit' || paymentOf(row) === undefined)
+    return endRun(row, outcome, now);
+  if (!isPaid(row)) return stageRun(context, outcome.effects, decision);
+  return endRun(row, outcome, now, undefined, { status: 'settled', updated_at: new Date(now) });
 }
 
 // staged
 
 async function settleStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
-  const settled = drive.settled ?? (await settleRun(dependencies, row, signal));
-  if (settled === undefined) return;
-  drive.settled = settled;
-  await endPaidRun(dependencies, row, settled, signal);
+  drive.settlement ??= await settleRun(dependencies, row, signal);
+  if (drive.settlement !== undefined) await endSettlement(dependencies, row, drive.settlement, signal);
+  delete drive.settlement;
+}
+
+// awaiting_payment
+
+async function awaitStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
+  const { looks = 0 } = drive;
+  drive.settlement ??= await resolveRun(dependencies, row, signal, looks);
+  drive.looks = looks + 1;
+  await endAwaiting(dependencies, row, drive.settlement, signal);
+  delete drive.settlement;
 }

@@ -1,7 +1,6 @@
-import { type JsonObject, ServiceError } from '@orrery/contracts';
+import type { JsonObject } from '@orrery/contracts';
 import type { Success } from '../execution/execution.js';
-import { type CheckedChange, changeKey, storedChanges } from '../journal/change.js';
-import type { JournalEntryDraft } from '../journal/entry.js';
+import { type CheckedChange, changeKey } from '../journal/change.js';
 import type { Holds } from '../state/deployment-state.js';
 import type { Effects } from '../state/effects.js';
 import { inTheWayOf } from '../state/open-runs.js';
@@ -10,12 +9,7 @@ import type { ItemOutcome } from '../state/work-item.js';
 import { holdsOf } from './read-fingerprint.js';
 import { evidenceOfRun } from './run-evidence.js';
 import { evidenceColumn, type StepContext, updateRun } from './run-item.js';
-import { paymentOf, type RunRow } from './run-row.js';
-
-/** What is committed, exactly so, once the payment is settled (the column `staged`). */
-interface StagedOutcome extends Pick<Effects, 'durationMs' | 'pushes' | 'llm'> {
-  readonly entry: JournalEntryDraft;
-}
+import { requiredPayment, type StagedOutcome } from './staged-outcome.js';
 
 /**
  * Stores what the run will commit, and holds at once what it has read and what it will change: from here on nothing can
@@ -67,17 +61,4 @@ function holdsFor(changes: readonly CheckedChange[], read: Pick<Success, 'reads'
   const changed = changes.filter(({ entitySchema }) => !schemas.includes(entitySchema)).map(changeKey);
   const added = changes.reduce((sum, { op }) => sum + (op === 'create' ? 1 : op === 'delete' ? -1 : 0), 0);
   return { instances: [...new Set([...instances, ...changed])], schemas, room: Math.max(0, added) };
-}
-
-/** What `stageRun` stored. */
-export function stagedOutcomeOf({ staged }: Pick<RunRow, 'staged'>): StagedOutcome {
-  const { entry, ...rest } = staged as unknown as StagedOutcome;
-  return { ...rest, entry: { ...entry, changes: storedChanges(entry.changes) } };
-}
-
-/** The payment of a run that is paid for. */
-export function requiredPayment(row: RunRow) {
-  const payment = paymentOf(row);
-  if (payment === undefined) throw new ServiceError('internal', 'A run without a payment was staged.');
-  return payment;
 }

@@ -2,6 +2,7 @@ import type { Db } from '../database/db.js';
 import type { OnceRequest } from '../once/once-item.js';
 import { readUsedKeys } from '../once/once-store.js';
 import type { Payment } from '../payments/payment.js';
+import { sentenceOf } from '../payments/payment-reasons.js';
 import type { Payments } from '../payments/payments.js';
 import type { ExecutionRequest } from './execution-request.js';
 import { demanded } from './pay-first.js';
@@ -37,9 +38,9 @@ export async function verifyPayment(
     // Another copy of it was settled meanwhile.
     if (await isUsed()) return { request, once: claimed };
     const detail =
-      `The facilitator finds the payment not valid: ${reason}. A frequent cause is that the payer holds less of the asset ` +
-      `on ${payment.requirement.network} than the payment takes.`;
-    throw demanded('payment_refused', detail, [payment.requirement], payment.resource);
+      `The facilitator finds the payment not valid. ${sentenceOf(reason)} A frequent cause is that the payer holds less of ` +
+      `the asset on ${payment.requirement.network} than the payment takes.`;
+    throw demanded('payment_refused', detail, [payment.requirement], payment.resource, { reason });
   }
   return { request: { ...request, offer: { ...offered, verified: payment } }, once: claimed };
 }

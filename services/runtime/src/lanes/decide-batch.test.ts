@@ -92,7 +92,7 @@ it('an item that throws before it is staged harms no other', () => {
 
 it('a run is not staged before an item that waits to change what runs', () => {
   const state = stateOf(1);
-  const run = { id: 'r', step: 0, claim: null, holds: null, staged: false };
+  const run = { id: 'r', step: 0, claim: null, holds: null, staged: false, awaitsPayment: false };
   state.runs.set(run);
   const stages = { kind: 'record', run: { id: 'r', open: { ...run, staged: true }, write: { update: {} } } };
   const queued = () => queuedFor(state, { ...stages, settlement: { reply: undefined } } as never);

@@ -7,7 +7,7 @@ import { networkOf } from './networks.js';
 import type { PaymentAsset } from './payment.js';
 
 export interface PaymentConfig {
-  /** How long a settlement may take before its outcome counts as unknown, in milliseconds. */
+  /** How long a settlement may take before its outcome counts as unclear, in milliseconds. */
   readonly settleMs: number;
   readonly facilitatorUrl: string;
   readonly accepts: readonly PaymentAsset[];
@@ -23,7 +23,7 @@ const accepted = z
     decimals: z.int().min(0).max(36),
     name: z.string().min(1),
     version: z.string().min(1),
-    rpcUrls: z.array(url).min(1),
+    rpcUrls: z.array(url),
   })
   .transform(({ network, ...rest }, context): PaymentAsset => {
     const known = networkOf(network);

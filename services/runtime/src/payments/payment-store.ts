@@ -10,7 +10,7 @@ import { page } from '@orrery/database';
 import type { Selectable } from 'kysely';
 import type { Db } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
-import type { Payment } from './payment.js';
+import type { Payment, SettleCalls } from './payment.js';
 
 type PaymentRow = Selectable<RuntimeTables['payments']>;
 
@@ -44,13 +44,15 @@ export async function totalsOfPayments(db: Db, deploymentId: number): Promise<Pa
 export async function paymentProgress(
   db: Db,
   key: string,
-): Promise<{ status: PaymentStatus; settlingAt: Date | null }> {
-  const { status, settling_at: settlingAt } = await db
+): Promise<{ status: PaymentStatus; settlingAt: Date | null; calls: SettleCalls }> {
+  const row = await db
     .selectFrom('payments')
-    .select(['status', 'settling_at'])
+    .select(['status', 'settling_at', 'calls'])
     .where('key', '=', key)
     .executeTakeFirstOrThrow();
-  return { status, settlingAt };
+  // Written by `settle-run.ts`; a run that awaits its payment has calls that are unaccounted for.
+  const calls = (row.calls ?? { named: [], unaccounted: true }) as unknown as SettleCalls;
+  return { status: row.status, settlingAt: row.settling_at, calls };
 }
 
 /**

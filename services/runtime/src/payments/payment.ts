@@ -1,4 +1,5 @@
 import type { JsonObject } from '@orrery/contracts';
+import type { PaymentReason } from './payment-reasons.js';
 
 /** An asset in which the operator lets executions be paid, on one network. */
 export interface PaymentAsset {
@@ -13,7 +14,7 @@ export interface PaymentAsset {
   /** The token's name and version in its EIP-712 domain. */
   readonly name: string;
   readonly version: string;
-  /** Where the chain is asked what became of a payment. */
+  /** Where the chain is asked what became of a payment; empty: the facilitator's word counts. */
   readonly rpcUrls: readonly string[];
 }
 
@@ -64,12 +65,20 @@ export type OfferReader = (
 ) => Pick<Payment, 'key' | 'payer' | 'payload' | 'validUntil'> | { readonly mismatch: string };
 
 /**
- * What a chain says of a payment: it was charged; it was not, but may still be; it was not and cannot be any more.
+ * What a chain says of a payment: it was charged, which paid our receiver the amount required; it was not, but may still
+ * be; it was not and cannot be any more; or there is no node that could be asked.
  */
 export type Charge =
-  | { readonly kind: 'charged'; readonly transaction: string }
-  | { readonly kind: 'open' }
-  | { readonly kind: 'void'; readonly reason: string };
+  | {
+      readonly kind: 'charged';
+      readonly transaction: string;
+      /** When, by the chain's clock, in milliseconds since the epoch; absent for a transaction that was named. */
+      readonly at?: number;
+    }
+  /** `failed`: those of the transactions named that are on the chain and did not charge it. */
+  | { readonly kind: 'open'; readonly failed: readonly string[] }
+  | { readonly kind: 'void'; readonly reason: PaymentReason }
+  | { readonly kind: 'unseen' };
 
 /** One chain, as far as payments are concerned. */
 export interface Chain {
@@ -80,22 +89,34 @@ export interface Chain {
 export interface ChargeSearch {
   /** Milliseconds since the epoch before which it was not charged. */
   readonly since: number;
-  /** A transaction that may have charged it. */
-  readonly hint?: string | undefined;
+  /** Transactions that the facilitator has named: one of them may have charged it. */
+  readonly named: readonly string[];
   /** Aborts when nobody waits for the outcome any more. */
   readonly signal: AbortSignal;
 }
 
-/** What the facilitator answers to a settlement. `unclear`: it may have charged the payment or may still do so. */
+/**
+ * What the facilitator answers to a settlement. `refused`: this call has sent nothing to the chain. `unclear`: it answered,
+ * and may have charged the payment or may still do so. `silent`: it did not answer.
+ */
 export type SettlementReply =
-  | { readonly kind: 'settled'; readonly transaction: string }
-  | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'unclear'; readonly reason: string; readonly transaction?: string };
+  | { readonly kind: 'settled'; readonly transaction: string | undefined }
+  | { readonly kind: 'refused'; readonly reason: PaymentReason }
+  | { readonly kind: 'unclear'; readonly reason: PaymentReason; readonly transaction?: string | undefined }
+  | { readonly kind: 'silent'; readonly reason: PaymentReason };
+
+/** What our calls to settle one payment may have put on its chain (the column `payments.calls`). */
+export interface SettleCalls {
+  /** Transactions that replies have named. */
+  readonly named: readonly string[];
+  /** A call was not answered, or its answer neither named a transaction nor said that none was sent. */
+  readonly unaccounted: boolean;
+}
 
 /** The facilitator of x402: it verifies payments and puts them on their chains. */
 export interface Facilitator {
   /** Undefined where the payment is good, else the reason. @throws when the facilitator cannot be asked */
-  verify(payment: Payment): Promise<string | undefined>;
+  verify(payment: Payment): Promise<PaymentReason | undefined>;
   /** Never rejects. @param timeoutMs after which the reply is unclear */
   settle(payment: Payment, timeoutMs: number): Promise<SettlementReply>;
   /** The account that pays the fees of transactions on a network. @throws when the facilitator cannot be asked */

@@ -1,6 +1,7 @@
 import { type OfferedPayment, ServiceError } from '@orrery/contracts';
-import type { Clock, Logger } from '@orrery/service-kit';
+import { type Clock, createSemaphore, type Logger } from '@orrery/service-kit';
 import { evmReader } from './evm/read-authorization.js';
+import { FacilitatorError } from './facilitator-error.js';
 import { createHttpFacilitator } from './http-facilitator.js';
 import type {
   Chain,
@@ -14,9 +15,10 @@ import type {
   Resource,
 } from './payment.js';
 import type { PaymentConfig } from './payment-config.js';
+import type { PaymentReason } from './payment-reasons.js';
 import { type ReadOffer, readOffer } from './read-offer.js';
 import { type Price, requirementOf } from './requirements.js';
-import { type Settled, type SettleOptions, settlePayment } from './settle-payment.js';
+import { resolvePayment, type Settlement, type SettleOptions, settlePayment } from './settle-payment.js';
 import { createSolanaTerms } from './solana/solana-terms.js';
 
 /** Payments as the executions see them. */
@@ -32,12 +34,11 @@ export interface Payments {
   /** Reads an offered payment against requirements. @throws `invalid_payment` */
   read(offered: OfferedPayment, requirements: readonly Requirement[], resource: Resource): ReadOffer;
   /** Undefined where the facilitator finds the payment good, else its reason. @throws `unavailable` */
-  verify(payment: Payment): Promise<string | undefined>;
-  /** By default as long as a settlement may take. */
-  settle(
-    payment: Payment,
-    options: Omit<SettleOptions, 'until'> & { readonly until?: number },
-  ): Promise<Settled>;
+  verify(payment: Payment): Promise<PaymentReason | undefined>;
+  /** Takes as long as a settlement may take. */
+  settle(payment: Payment, options: Omit<SettleOptions, 'until'>): Promise<Settlement>;
+  /** Finds out what became of a payment whose settlement is unclear; a bounded number at once. */
+  resolve(payment: Payment, options: Omit<SettleOptions, 'until'>): Promise<Settlement>;
   /** @throws when the chain cannot be asked, or the signal's reason */
   look(payment: Payment, search: ChargeSearch): Promise<Charge>;
 }
@@ -55,6 +56,9 @@ export interface PaymentsDependencies {
   readonly logger: Logger;
 }
 
+/** Unclear payments whose chains are asked at once: others wait for nothing but their own end. */
+const RESOLVED_AT_ONCE = 20;
+
 export function createPayments({ config, parties, clock, logger }: PaymentsDependencies): Payments {
   const { facilitator } = parties;
   const chainOf = ({ requirement }: Payment) => parties.chainOf(requirement);
@@ -68,6 +72,7 @@ export function createPayments({ config, parties, clock, logger }: PaymentsDepen
     );
   };
   const solana = createSolanaTerms(facilitator, clock);
+  const resolving = createSemaphore(RESOLVED_AT_ONCE);
   return {
     requirements: (price) => {
       const found = assetsFor(price.payTo).map((asset) =>
@@ -85,7 +90,7 @@ export function createPayments({ config, parties, clock, logger }: PaymentsDepen
       } catch (error) {
         if (error instanceof ServiceError) throw error;
         logger.warn({ err: error }, 'the facilitator could not be asked who pays the fees');
-        throw unreachable(error);
+        throw unavailable(error);
       }
     },
     read: (offered, requirements, resource) => {
@@ -97,13 +102,17 @@ export function createPayments({ config, parties, clock, logger }: PaymentsDepen
         return await facilitator.verify(payment);
       } catch (error) {
         logger.warn({ err: error }, 'the facilitator could not be asked to verify a payment');
-        throw unreachable(error);
+        throw unavailable(error);
       }
     }),
     settle: (payment, options) => {
       const until = clock.monotonic() + config.settleMs;
       return settlePayment({ facilitator, chainOf, clock, logger }, payment, { until, ...options });
     },
+    resolve: (payment, options) =>
+      resolving.run(options.signal, () =>
+        resolvePayment({ facilitator, chainOf, clock, logger }, payment, options),
+      ),
     look: async (payment, search) => (await chainOf(payment)).look(payment, search),
   };
 }
@@ -124,16 +133,22 @@ function oneAtATime(verify: Verify): Verify {
   };
 }
 
-const unreachable = (cause: unknown): ServiceError =>
-  new ServiceError('unavailable', 'The payment facilitator cannot be reached. Nothing was charged.', {
-    facts: { retryAfterSeconds: 5 },
-    cause,
-  });
+function unavailable(cause: unknown): ServiceError {
+  const status = cause instanceof FacilitatorError ? cause.status : undefined;
+  const what =
+    status === undefined
+      ? 'The payment facilitator cannot be reached.'
+      : status === 200
+        ? 'The payment facilitator gave an answer that cannot be read.'
+        : `The payment facilitator answered with an error (HTTP ${status}).`;
+  const message = `${what} Nothing was charged: repeat the request later.`;
+  return new ServiceError('unavailable', message, { facts: { retryAfterSeconds: 5 }, cause });
+}
 
 const familyOf = (payTo: string): PaymentFamily => (payTo.startsWith('0x') ? 'evm' : 'solana');
 
 /** The facilitator and the chains of a configuration. What talks to them is loaded with the first payment. */
-export function networkParties(config: PaymentConfig, logger: Logger): PaymentParties {
+export function networkParties(config: PaymentConfig, clock: Clock, logger: Logger): PaymentParties {
   const chains = new Map<string, Promise<Chain>>();
   return {
     facilitator: createHttpFacilitator(config.facilitatorUrl, logger),
@@ -142,14 +157,15 @@ export function networkParties(config: PaymentConfig, logger: Logger): PaymentPa
       // A payment may outlive the configuration that it was made under.
       if (found === undefined)
         return Promise.reject(new Error(`payments on ${network} are not configured any more`));
-      const chain = chains.get(network) ?? openChain(found);
+      const chain = chains.get(network) ?? openChain(found, clock);
       chains.set(network, chain);
       return chain;
     },
   };
 }
 
-async function openChain(asset: PaymentAsset): Promise<Chain> {
+async function openChain(asset: PaymentAsset, clock: Clock): Promise<Chain> {
+  if (asset.rpcUrls.length === 0) return unseenChain(clock);
   if (asset.family === 'solana') {
     const { createSolanaChain } = await import('./solana/solana-chain.js');
     return createSolanaChain(asset);
@@ -157,3 +173,12 @@ async function openChain(asset: PaymentAsset): Promise<Chain> {
   const { createEvmChain } = await import('./evm/evm-chain.js');
   return createEvmChain(asset);
 }
+
+/** How long after the end of a payment it counts as not charged where no node tells, in milliseconds. */
+const UNSEEN_MS = 60_000;
+
+/** A chain for which the operator has no node: the facilitator's word counts. */
+const unseenChain = (clock: Clock): Chain => ({
+  look: async ({ validUntil }) =>
+    clock.now() > validUntil + UNSEEN_MS ? { kind: 'void', reason: 'not_seen' } : { kind: 'unseen' },
+});

@@ -2,21 +2,21 @@ import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/s
 import { type Selectable, sql } from 'kysely';
 import type { Db } from '../database/db.js';
 import type { RuntimeTables } from '../database/schema.js';
-import type { Charge, Payment } from './payment.js';
+import type { Payment } from './payment.js';
 import type { Payments } from './payments.js';
 import { countPayment } from './signals.js';
 import { withinTime } from './within-time.js';
 
 export interface ReconcileDependencies {
   readonly db: Db;
-  readonly payments: Pick<Payments, 'look' | 'settle'>;
+  readonly payments: Pick<Payments, 'look' | 'resolve'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 type Row = Pick<
   Selectable<RuntimeTables['payments']>,
-  'key' | 'status' | 'offered' | 'settling_at' | 'valid_until' | 'seq' | 'deployment_id'
+  'key' | 'status' | 'offered' | 'settling_at' | 'created_at' | 'seq'
 >;
 
 /** How often the database is searched for payments that are due, in milliseconds. */
@@ -27,14 +27,14 @@ const AT_ONCE = 20;
 const AGAIN_MS = { min: 5000, max: 600_000 };
 /** A process that has taken a payment up has this long before another may, in milliseconds. */
 const TAKEN_MS = 60_000;
-/** How long a chain may be asked about a payment, and one more settlement of it may take, in milliseconds. */
+/** How long a chain may be asked about a payment, in milliseconds. */
 const LOOK_MS = 20_000;
-const SETTLE_MS = 10_000;
 
 /**
- * Asks the chains what became of payments whose settlement is unknown, and of refused ones once they are invalid. An
- * unknown one that was not charged is settled once more as long as it is valid: its execution has succeeded. Every process
- * does this for all deployments; one payment is taken up by one process at a time.
+ * Asks the chains what became of refused payments once they are invalid: one that was charged all the same is due for a
+ * refund. Payments that are `unknown` were committed by an older release before their settlement was known. They are
+ * settled once more as long as they are valid. Every process does this for all deployments; one payment is taken up by one
+ * process at a time.
  */
 export function startReconciliation(dependencies: ReconcileDependencies): PollLoop {
   return startPollLoop({
@@ -82,67 +82,65 @@ async function takeDue({ db, clock }: ReconcileDependencies): Promise<Row[]> {
     update payments set check_at = ${new Date(now + TAKEN_MS)} where key in (
       select key from payments where check_at <= ${new Date(now)} order by check_at limit ${AT_ONCE}
       for update skip locked)
-    returning key, status, offered, settling_at, valid_until, seq, deployment_id`.execute(db);
+    returning key, status, offered, settling_at, created_at, seq`.execute(db);
   return rows;
 }
 
-async function reconcile(dependencies: ReconcileDependencies, row: Row, signal: AbortSignal): Promise<void> {
-  const { payments, clock, logger } = dependencies;
-  // Written by `accept-run.ts`.
-  const payment = row.offered as unknown as Payment;
-  const charge = await lastChance({ payments, clock }, payment, row, signal);
-  const { key, seq, deployment_id: deployment } = row;
-  if (charge.kind === 'open') return await again(dependencies, row);
-  if (row.status === 'refused') {
-    if (charge.kind === 'charged')
-      logger.error({ payment: key, deployment, seq }, 'a payment was charged after it was refused');
-    const columns =
-      charge.kind === 'charged' ? { transaction: charge.transaction, reason: CHARGED_LATE } : {};
-    if (await end(dependencies, row, 'refused', columns))
-      if (charge.kind === 'charged') countPayment('charged_after_refusal');
-    return;
-  }
-  const [status, columns] =
-    charge.kind === 'charged'
-      ? (['settled', { transaction: charge.transaction, reason: null }] as const)
-      : (['uncollected', { reason: charge.reason }] as const);
-  if (!(await end(dependencies, row, status, columns))) return;
-  countPayment(status);
-  if (status === 'uncollected')
-    logger.warn({ payment: key, deployment, seq }, 'an execution succeeded whose payment was never charged');
-}
+const reconcile = (dependencies: ReconcileDependencies, row: Row, signal: AbortSignal): Promise<void> =>
+  (row.status === 'unknown' ? reconcileUnknown : watchRefused)(dependencies, row, signal);
 
-const CHARGED_LATE = 'It was charged after it was refused: return it to the payer.';
-
-/** What the chain says, after one more settlement where an execution is still to be paid. */
-async function lastChance(
-  { payments, clock }: Pick<ReconcileDependencies, 'payments' | 'clock'>,
-  payment: Payment,
+/** An older release has executed what it pays for. What its calls have sent is not known. */
+async function reconcileUnknown(
+  dependencies: ReconcileDependencies,
   row: Row,
   signal: AbortSignal,
-): Promise<Charge> {
-  const since = row.settling_at?.getTime() ?? clock.now();
-  const look = (either: AbortSignal) => payments.look(payment, { since, signal: either });
-  const charge = await withinTime(clock, LOOK_MS, signal, look);
-  const now = clock.now();
-  if (charge.kind !== 'open' || row.status !== 'unknown' || now >= row.valid_until.getTime()) return charge;
-  const settled = await payments.settle(payment, {
-    until: clock.monotonic() + SETTLE_MS,
-    since,
-    alone: false,
-    signal,
-  });
-  if (settled.kind === 'settled') return { kind: 'charged', transaction: settled.transaction };
-  return settled.kind === 'refused' && settled.isFinal ? { kind: 'void', reason: settled.reason } : charge;
+): Promise<void> {
+  const { payments, logger } = dependencies;
+  const calls = { named: [], unaccounted: true };
+  const settlement = await payments.resolve(paymentOf(row), { since: sinceOf(row), calls, signal });
+  switch (settlement.kind) {
+    case 'settled':
+    case 'elsewhere':
+      return end(dependencies, row, 'settled', { transaction: settlement.transaction, reason: null });
+    case 'refused':
+      logger.warn(
+        { payment: row.key, seq: row.seq },
+        'an execution succeeded whose payment was never charged',
+      );
+      return end(dependencies, row, 'uncollected', { reason: settlement.reason });
+    case 'unclear':
+      return again(dependencies, row);
+  }
 }
 
-/** Whether this was the one to write it: another process may have been faster. */
+/** Its execution has failed. Whoever has seen the authorization could still submit it. */
+async function watchRefused(
+  dependencies: ReconcileDependencies,
+  row: Row,
+  signal: AbortSignal,
+): Promise<void> {
+  const { payments, clock, logger } = dependencies;
+  const look = (either: AbortSignal) =>
+    payments.look(paymentOf(row), { since: sinceOf(row), named: [], signal: either });
+  const charge = await withinTime(clock, LOOK_MS, signal, look);
+  if (charge.kind === 'open' || charge.kind === 'unseen') return again(dependencies, row);
+  if (charge.kind === 'void') return end(dependencies, row, 'refused', {});
+  logger.error({ payment: row.key, seq: row.seq }, 'a payment was charged after it was refused');
+  return end(dependencies, row, 'refund_due', { transaction: charge.transaction, reason: 'charged_late' });
+}
+
+// Written by `accept-run.ts`.
+const paymentOf = ({ offered }: Row) => offered as unknown as Payment;
+
+const sinceOf = ({ settling_at, created_at }: Row): number => (settling_at ?? created_at).getTime();
+
+/** Writes it unless another process was faster, and counts it. */
 async function end(
   { db, clock }: ReconcileDependencies,
   { key, status: before }: Row,
-  status: Row['status'],
+  status: 'settled' | 'uncollected' | 'refused' | 'refund_due',
   columns: { transaction?: string; reason?: string | null },
-): Promise<boolean> {
+): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('payments')
     .set({ status, ...columns, check_at: null, updated_at: new Date(clock.now()) })
@@ -150,7 +148,7 @@ async function end(
     .where('status', '=', before)
     .where('check_at', 'is not', null)
     .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  if (numUpdatedRows > 0n && status !== before) countPayment(status);
 }
 
 async function again({ db, clock }: ReconcileDependencies, { key, settling_at }: Row): Promise<void> {

@@ -1,5 +1,7 @@
 import { type Backoff, backoffDelay, type Clock, type Logger } from '@orrery/service-kit';
-import type { Chain, Charge, Facilitator, Payment, SettlementReply } from './payment.js';
+import { afterReply, judge, type Verdict } from './judge-settlement.js';
+import type { Chain, Charge, Facilitator, Payment, SettleCalls, SettlementReply } from './payment.js';
+import type { PaymentReason } from './payment-reasons.js';
 import { orAborted, withinTime } from './within-time.js';
 
 export interface SettleDependencies {
@@ -9,23 +11,18 @@ export interface SettleDependencies {
   readonly logger: Logger;
 }
 
-/** How a settlement ended. `unknown`: neither the facilitator nor the chain could tell in time. */
-export type Settled =
-  | { readonly kind: 'settled'; readonly transaction: string }
-  /** Not charged. `isFinal`: the chain says that it cannot be charged any more. */
-  | { readonly kind: 'refused'; readonly reason: string; readonly isFinal: boolean }
-  | { readonly kind: 'unknown'; readonly reason: string };
+/** How a settlement ended. `unclear`: neither the facilitator nor the chain has told. */
+export type Settlement =
+  | Verdict
+  | { readonly kind: 'unclear'; readonly reason: PaymentReason; readonly calls: SettleCalls };
 
 export interface SettleOptions {
-  /** Milliseconds since the epoch, by which the outcome is unknown. */
+  /** By the monotonic clock, in milliseconds: the outcome is unclear then. */
   readonly until: number;
-  /** Milliseconds since the epoch before which nothing was charged. */
+  /** When our first call was made, in milliseconds since the epoch. */
   readonly since: number;
-  /**
-   * Nobody else has asked the facilitator to settle this payment, nor will. Otherwise its refusal says nothing: another
-   * process may still be about to ask, so only the chain can tell that the payment was not charged.
-   */
-  readonly alone: boolean;
+  /** What the calls before this may have put on the chain. */
+  readonly calls: SettleCalls;
   readonly signal: AbortSignal;
 }
 
@@ -37,55 +34,80 @@ const SHOWN_WITHIN_MS = 5000;
 
 /**
  * Settles a payment. A payment is charged once however often this is called: its chain takes it once. What the facilitator
- * says is compared with the chain: it may lie, fail, or lose its reply. Rejects only with the signal's reason.
+ * says is compared with the chain: it may lie, fail, or lose its reply. It is called again only while it does not answer;
+ * an answer that does not tell makes the outcome unclear at once. Rejects only with the signal's reason.
  */
 export async function settlePayment(
-  { facilitator, chainOf, clock, logger }: SettleDependencies,
+  dependencies: SettleDependencies,
   payment: Payment,
-  { until: latest, since, alone, signal }: SettleOptions,
-): Promise<Settled> {
+  { until: latest, since, calls: earlier, signal }: SettleOptions,
+): Promise<Settlement> {
+  const { facilitator, clock } = dependencies;
   let until = latest;
+  let calls = earlier;
   let confirmed: SettlementReply | undefined;
-  // After one call without a clear reply a refusal says nothing either: that call may have sent the transaction.
-  let isSure = alone;
   for (let attempt = 1; ; attempt += 1) {
     const settling = () => facilitator.settle(payment, FACILITATORS_SHARE * (until - clock.monotonic()));
     // What goes on after an abort is continued by the next owner.
     const reply = confirmed ?? (await orAborted(settling(), signal));
+    calls = afterReply(calls, reply);
     if (reply.kind === 'settled' && confirmed === undefined) {
       confirmed = reply;
       until = Math.min(until, clock.monotonic() + SHOWN_WITHIN_MS);
     }
-    const charge = await lookUp({ chainOf, clock, logger }, payment, reply, { since, until, signal });
-    if (charge?.kind === 'charged') return { kind: 'settled', transaction: charge.transaction };
-    if (charge?.kind === 'void') return { kind: 'refused', reason: charge.reason, isFinal: true };
-    if (charge?.kind === 'open' && reply.kind === 'refused')
-      return isSure
-        ? { kind: 'refused', reason: reply.reason, isFinal: false }
-        : { kind: 'unknown', reason: reply.reason };
-    if (reply.kind === 'unclear') isSure = false;
+    const charge = await lookUp(dependencies, payment, { since, calls, until, signal });
+    const verdict = judge(calls, reply, charge, since);
+    if (verdict !== undefined) return verdict;
     const pause = backoffDelay(attempt, PAUSE);
-    if (clock.monotonic() + pause >= until) return { kind: 'unknown', reason: reasonOf(reply) };
+    const isAnswered = reply.kind === 'refused' || reply.kind === 'unclear';
+    if (isAnswered || clock.monotonic() + pause >= until)
+      return { kind: 'unclear', reason: reasonOf(reply), calls };
     await clock.sleep(pause, signal);
   }
 }
 
-const reasonOf = (reply: SettlementReply): string =>
-  reply.kind === 'settled'
-    ? 'The chain does not show the charge that the facilitator has confirmed.'
-    : reply.reason;
+const reasonOf = (reply: SettlementReply): PaymentReason =>
+  reply.kind === 'settled' ? 'not_shown' : reply.reason;
+
+/** How long a chain may be asked about an unclear payment, and one more settlement of it may take, in milliseconds. */
+const LOOK_MS = 20_000;
+const AGAIN_MS = 10_000;
+/** A payment is not sent again this shortly before it expires, in milliseconds. */
+const TOO_LATE_MS = 5000;
+
+/**
+ * Finds out what became of a payment whose settlement is unclear. As long as it is valid and no reply has named a
+ * transaction, the facilitator is asked to settle it once more. Rejects only with the signal's reason.
+ */
+export async function resolvePayment(
+  dependencies: SettleDependencies,
+  payment: Payment,
+  { since, calls, signal }: Omit<SettleOptions, 'until'>,
+): Promise<Settlement> {
+  const { clock } = dependencies;
+  const charge = await lookUp(dependencies, payment, {
+    since,
+    calls,
+    until: clock.monotonic() + LOOK_MS,
+    signal,
+  });
+  const verdict = judge(calls, undefined, charge, since);
+  if (verdict !== undefined) return verdict;
+  const mayBeSent =
+    charge !== undefined && calls.named.length === 0 && clock.now() + TOO_LATE_MS < payment.validUntil;
+  if (!mayBeSent) return { kind: 'unclear', reason: 'no_clear_reply', calls };
+  return settlePayment(dependencies, payment, { since, calls, until: clock.monotonic() + AGAIN_MS, signal });
+}
 
 /** Undefined where the chain cannot be asked, or does not tell in time: the payment is then looked up again later. */
 async function lookUp(
   { chainOf, clock, logger }: Pick<SettleDependencies, 'chainOf' | 'clock' | 'logger'>,
   payment: Payment,
-  reply: SettlementReply,
-  { since, until, signal }: Pick<SettleOptions, 'since' | 'until' | 'signal'>,
+  { since, calls: { named }, until, signal }: SettleOptions,
 ): Promise<Charge | undefined> {
-  const hint = ('transaction' in reply && reply.transaction) || undefined;
   try {
     return await withinTime(clock, until - clock.monotonic(), signal, async (either) =>
-      (await chainOf(payment)).look(payment, { since, hint, signal: either }),
+      (await chainOf(payment)).look(payment, { since, named, signal: either }),
     );
   } catch (error) {
     signal.throwIfAborted();

@@ -2,12 +2,12 @@ import { createMeter, createTracer, inCallSpan } from '@orrery/service-kit';
 
 const payments = createMeter('runtime').createCounter('orrery_runtime_payments', {
   description:
-    'Payments by how they ended: settled, refused, unknown, and later uncollected or charged_after_refusal',
+    'Payments by what became of them: settled, refused, refund_due, uncollected; awaiting when their settlement is unclear',
 });
 
-/** Counts a payment when its status becomes this. */
+/** Counts a payment when this becomes of it. */
 export const countPayment = (
-  status: 'settled' | 'refused' | 'unknown' | 'uncollected' | 'charged_after_refusal',
+  status: 'settled' | 'refused' | 'refund_due' | 'uncollected' | 'awaiting',
 ): void => payments.add(1, { status });
 
 /** Calls a node of a chain, as a span of the execution that is paid for. */

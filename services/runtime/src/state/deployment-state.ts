@@ -95,6 +95,8 @@ export interface OpenRun {
   readonly holds: Holds | null;
   /** Its outcome waits for a payment: until then neither bindings nor mode and pauses may change. */
   readonly staged: boolean;
+  /** Its payment may be charged or is, and what it pays for is not committed: the deployment cannot be deleted. */
+  readonly awaitsPayment: boolean;
 }
 
 /** What a locked deployment runs, for ever; `definitionHash` is its hash. */

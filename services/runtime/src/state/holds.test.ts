@@ -3,9 +3,16 @@ import type { Holds } from './deployment-state.js';
 import { mustWait } from './holds.js';
 import { inTheWayOf, OpenRuns } from './open-runs.js';
 
-const runs = (holds: Partial<Holds> | null, staged = false) =>
+const runs = (holds: Partial<Holds> | null, staged = false, awaitsPayment = false) =>
   new OpenRuns([
-    { id: 'r1', step: 0, claim: null, holds: holds && { instances: [], schemas: [], ...holds }, staged },
+    {
+      id: 'r1',
+      step: 0,
+      claim: null,
+      holds: holds && { instances: [], schemas: [], ...holds },
+      staged,
+      awaitsPayment,
+    },
   ]);
 const effects = (parts: object) => ({ entry: { changes: [] }, ...parts }) as never;
 const change = (entitySchema: string, instanceId: string) =>
@@ -62,7 +69,14 @@ it.each<[Partial<Holds>, Partial<Holds>, boolean]>([
 
 describe('open runs', () => {
   const horses = { instances: ['horse:H1', 'horse:H2'], schemas: [] };
-  const run = { id: 'r1', step: 0, claim: { keyId: 'k', requestHash: 'h' }, holds: horses, staged: false };
+  const run = {
+    id: 'r1',
+    step: 0,
+    claim: { keyId: 'k', requestHash: 'h' },
+    holds: horses,
+    staged: false,
+    awaitsPayment: false,
+  };
 
   it('hold what their last step says', () => {
     const open = new OpenRuns([run]);

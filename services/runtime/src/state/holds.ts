@@ -10,7 +10,13 @@ import { type HoldName, type OpenRuns, ofInstance, ofSchema, WHAT_RUNS } from '.
  * @throws `deployment_busy` for a deletion while a payment settles
  */
 export function mustWait(effects: Effects, runs: OpenRuns, own: string | undefined): HoldName | undefined {
-  if (runs.isHeld(WHAT_RUNS, own) && changesWhatRuns(effects)) return WHAT_RUNS;
+  const isHeld = runs.isHeld(WHAT_RUNS, own);
+  if (effects.row?.deleted_at != null && (isHeld || runs.awaiting > 0))
+    throw new ServiceError(
+      'deployment_busy',
+      'A payment is being settled: delete the deployment in a few minutes.',
+    );
+  if (isHeld && changesWhatRuns(effects)) return WHAT_RUNS;
   for (const change of effects.entry.changes) {
     const names = [ofInstance(changeKey(change)), ofSchema(change.entitySchema)];
     for (const name of names) if (runs.isHeld(name, own)) return name;
@@ -21,7 +27,5 @@ export function mustWait(effects: Effects, runs: OpenRuns, own: string | undefin
 /** Columns that decide what the deployment executes, and whether it does. */
 const RUNNING = ['mode', 'owner_paused', 'operator_paused', 'account_paused'] as const;
 
-function changesWhatRuns({ row, bindings }: Effects): boolean {
-  if (row?.deleted_at != null) throw new ServiceError('deployment_busy', 'A payment is being settled.');
-  return bindings !== undefined || (row !== undefined && RUNNING.some((column) => row[column] !== undefined));
-}
+const changesWhatRuns = ({ row, bindings }: Effects): boolean =>
+  bindings !== undefined || (row !== undefined && RUNNING.some((column) => row[column] !== undefined));

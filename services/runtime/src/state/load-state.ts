@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
+import type { RunState } from '../database/schema.js';
 import { partitionOf } from '../ownership/partitions.js';
 import { ClaimedMessages } from './claimed-messages.js';
 import {
@@ -99,7 +100,13 @@ export const openRunOf = ({ id, step, state, holds, requestHash, ...claim }: Ope
   claim: claimOf(claim, requestHash),
   holds,
   staged: state === 'staged',
+  awaitsPayment: awaitsPayment(state),
 });
+
+const AWAITING: readonly string[] = ['awaiting_payment', 'paid', 'paid_decided'] satisfies RunState[];
+
+/** Whether a run in this state waits for its payment, or is decided anew after it. */
+export const awaitsPayment = (state: string): boolean => AWAITING.includes(state);
 
 function claimOf(
   { accountId, operation, key }: Pick<OpenRunRow, 'accountId' | 'operation' | 'key'>,

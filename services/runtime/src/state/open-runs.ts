@@ -36,6 +36,7 @@ export class OpenRuns {
   readonly #holders = new Map<HoldName, Set<string>>();
   readonly #claims = new Map<string, OpenRun>();
   #room = 0;
+  #awaiting = 0;
 
   constructor(runs: readonly OpenRun[] = []) {
     for (const run of runs) this.set(run);
@@ -43,6 +44,11 @@ export class OpenRuns {
 
   get size(): number {
     return this.#runs.size;
+  }
+
+  /** Runs whose payments are unclear, or that are decided anew after them. */
+  get awaiting(): number {
+    return this.#awaiting;
   }
 
   /** Instances for which runs have reserved room. */
@@ -62,6 +68,7 @@ export class OpenRuns {
     this.delete(run.id);
     this.#runs.set(run.id, run);
     this.#room += run.holds?.room ?? 0;
+    if (run.awaitsPayment) this.#awaiting += 1;
     if (run.claim !== null) this.#claims.set(run.claim.keyId, run);
     for (const name of namesOf(run)) {
       const holders = this.#holders.get(name);
@@ -75,6 +82,7 @@ export class OpenRuns {
     if (run === undefined) return;
     this.#runs.delete(id);
     this.#room -= run.holds?.room ?? 0;
+    if (run.awaitsPayment) this.#awaiting -= 1;
     if (run.claim !== null) this.#claims.delete(run.claim.keyId);
     for (const name of namesOf(run)) {
       const holders = this.#holders.get(name);

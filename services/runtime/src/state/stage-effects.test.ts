@@ -87,7 +87,7 @@ it('the counters follow entries and instances, up and down', () => {
 
 it('a run in a batch is one row, from the step that it had before', () => {
   const { batch, state } = staging();
-  const run = { claim: null, holds: null, staged: false };
+  const run = { claim: null, holds: null, staged: false, awaitsPayment: false };
   state.runs.set({ ...run, id: 'r', step: 5 });
   const write = (columns: object, open: object | null) =>
     stageRun(batch, state, { id: 'r', open: open && { ...run, id: 'r' }, write: { update: columns } });

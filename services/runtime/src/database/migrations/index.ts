@@ -18,6 +18,7 @@ import { aiUsage } from './0019-ai-usage.js';
 import { lifetimes } from './0020-lifetimes.js';
 import { onceKeyEntries } from './0021-once-key-entries.js';
 import { acknowledgedOccurrences } from './0022-acknowledged-occurrences.js';
+import { awaitedPayments } from './0023-awaited-payments.js';
 
 /** In the order of their names; one that has been released is never changed. */
 export const migrations: Record<string, Migration> = {
@@ -43,4 +44,5 @@ export const migrations: Record<string, Migration> = {
   '0020_lifetimes': lifetimes,
   '0021_once_key_entries': onceKeyEntries,
   '0022_acknowledged_occurrences': acknowledgedOccurrences,
+  '0023_awaited_payments': awaitedPayments,
 };

@@ -21,7 +21,7 @@ describe('a node that cannot be reached', () => {
   it('is named in no error, because its address may hold a key', async () => {
     const chain = createEvmChain({ rpcUrls: ['http://127.0.0.1:1/v2/secret-key'] });
     const payment = { payload, requirement: { asset: address } } as unknown as Payment;
-    const search = { since: 0, signal: new AbortController().signal };
+    const search = { since: 0, named: [], signal: new AbortController().signal };
     const error = await chain.look(payment, search).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(Error);
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('secret-key');

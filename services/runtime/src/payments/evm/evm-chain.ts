@@ -62,10 +62,13 @@ function withoutAddress(error: unknown): never {
 }
 
 async function look(client: PublicClient, payment: Payment, search: ChargeSearch): Promise<Charge> {
-  const { hint } = search;
   const signed = readAuthorization(payment.payload);
-  if (hint !== undefined && (await outcomeOf(client, payment, signed, hint as Hex)) === 'paid')
-    return { kind: 'charged', transaction: hint };
+  const failed: string[] = [];
+  for (const transaction of search.named.filter(isHash)) {
+    const outcome = await outcomeOf(client, payment, signed, transaction);
+    if (outcome === 'paid') return { kind: 'charged', transaction };
+    if (outcome === 'other') failed.push(transaction);
+  }
   const { from, nonce, validBefore } = signed.authorization;
   // Asked before the state: an authorization that is unused after its end cannot be used any more.
   const latest = await client.getBlock({ blockTag: 'latest' });
@@ -77,9 +80,11 @@ async function look(client: PublicClient, payment: Payment, search: ChargeSearch
   });
   if (isUsed) return chargeOfUsed(client, payment, signed, latest, search);
   return latest.timestamp > BigInt(validBefore) + EXPIRY_MARGIN_S
-    ? { kind: 'void', reason: 'The authorization expired unused.' }
-    : { kind: 'open' };
+    ? { kind: 'void', reason: 'authorization_expired' }
+    : { kind: 'open', failed };
 }
+
+const isHash = (text: string): text is Hex => /^0x[0-9a-f]{64}$/i.test(text);
 
 /** In the case of letters that no check of their checksum refuses. */
 const tokenOf = ({ requirement }: Payment) => requirement.asset.toLowerCase() as Address;
@@ -99,18 +104,19 @@ async function chargeOfUsed(
   const isOver = latest.timestamp > end + ALL_KNOW_S;
   const toBlock = isOver ? await lastBlockUntil(client, end, search.signal) : (latest.number ?? 0n);
   const range = { ...search, toBlock };
-  const transaction = await findEvent(client, payment, signed, USED, range);
-  if (transaction !== undefined) {
+  const use = await findEvent(client, payment, signed, USED, range);
+  if (use !== undefined) {
+    const { transactionHash: transaction, blockNumber } = use;
     const outcome = await outcomeOf(client, payment, signed, transaction);
-    if (outcome === 'paid') return { kind: 'charged', transaction };
-    if (outcome === 'other')
-      return { kind: 'void', reason: 'The authorization was used for another transfer.' };
-    throw new Error('the transaction of an authorization is not there yet');
+    if (outcome === 'other') return { kind: 'void', reason: 'used_otherwise' };
+    if (outcome === 'absent') throw new Error('the transaction of an authorization is not there yet');
+    const { timestamp } = await client.getBlock({ blockNumber });
+    return { kind: 'charged', transaction, at: Number(timestamp) * 1000 };
   }
   if ((await findEvent(client, payment, signed, CANCELLED, range)) !== undefined)
-    return { kind: 'void', reason: 'The authorization was cancelled.' };
+    return { kind: 'void', reason: 'authorization_cancelled' };
   if (!isOver) throw new Error('the use of an authorization is not found');
-  return { kind: 'void', reason: 'The authorization was used before it was to be settled, or cancelled.' };
+  return { kind: 'void', reason: 'used_earlier' };
 }
 
 /** The number of the last block that is not later than a time, in seconds since the epoch. */
@@ -131,14 +137,14 @@ interface BlockRange extends Pick<ChargeSearch, 'since' | 'signal'> {
   readonly toBlock: bigint;
 }
 
-/** The transaction with an event of the authorization, searched backwards. */
+/** An event of the authorization, searched backwards. */
 async function findEvent(
   client: PublicClient,
   payment: Payment,
   { authorization: { from, nonce } }: SignedAuthorization,
   event: typeof USED | typeof CANCELLED,
   { since, signal, toBlock: last }: BlockRange,
-): Promise<Hex | undefined> {
+): Promise<{ readonly transactionHash: Hex; readonly blockNumber: bigint } | undefined> {
   const oldest = BigInt(Math.floor(since / 1000) - SEARCH_MARGIN_S);
   for (let toBlock = last; ; ) {
     signal.throwIfAborted();
@@ -150,7 +156,7 @@ async function findEvent(
       fromBlock,
       toBlock,
     });
-    if (found !== undefined) return found.transactionHash;
+    if (found !== undefined) return found;
     if (fromBlock === 0n) return undefined;
     const { timestamp } = await client.getBlock({ blockNumber: fromBlock });
     if (timestamp < oldest) return undefined;

@@ -56,7 +56,7 @@ export const evmReader: OfferReader = (payload, requirement, now) => {
  * An authorization may be valid for this long, in seconds: many times what is asked for. What became of one whose
  * settlement is unknown is asked of its chain until it has ended.
  */
-const MAX_VALID_S = 3600n;
+const MAX_VALID_S = 600n;
 
 /** Why an authorization does not fulfil a requirement, as far as it can be told without the chain. */
 function mismatchOf(

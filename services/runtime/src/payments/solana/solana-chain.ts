@@ -65,10 +65,12 @@ const inTurn =
 
 type Rpc = ReturnType<typeof createSolanaRpcFromTransport>;
 
-async function look(asking: Asking, payment: Payment, { hint, since }: ChargeSearch): Promise<Charge> {
+async function look(asking: Asking, payment: Payment, { named, since }: ChargeSearch): Promise<Charge> {
   const transaction = readTransaction(payment.payload);
-  const hinted = hint === undefined ? undefined : await outcomeOf(asking, hint, transaction);
-  if (hinted !== undefined) return hinted;
+  for (const signature of named.filter(isSignature)) {
+    const outcome = await outcomeOf(asking, signature, transaction);
+    if (outcome !== undefined) return outcome;
+  }
   // Asked before the search: what expired then and is not found now cannot be charged any more.
   const isUsable = await mayBeUsed(asking, transaction.blockhash);
   const found = await search(asking, transaction, {
@@ -77,8 +79,11 @@ async function look(asking: Asking, payment: Payment, { hint, since }: ChargeSea
     latest: isUsable ? undefined : BigInt(Math.ceil(payment.validUntil / 1000) + SEARCH_MARGIN_S),
   });
   if (found !== undefined) return found;
-  return isUsable ? { kind: 'open' } : { kind: 'void', reason: 'The transaction expired unused.' };
+  return isUsable ? { kind: 'open', failed: [] } : { kind: 'void', reason: 'authorization_expired' };
 }
+
+/** Base58 of 64 bytes. */
+const isSignature = (text: string): boolean => /^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(text);
 
 /**
  * Whether a blockhash can still be used. The finalized block does not know blockhashes of the last seconds yet, and the
@@ -147,6 +152,10 @@ async function outcomeOf(
   messages.set(signature, signed);
   if (signed !== messageHash) return undefined;
   return found?.meta?.err == null
-    ? { kind: 'charged', transaction: signature }
-    : { kind: 'void', reason: 'The transaction failed on its chain.' };
+    ? {
+        kind: 'charged',
+        transaction: signature,
+        ...(found?.blockTime != null && { at: Number(found.blockTime) * 1000 }),
+      }
+    : { kind: 'void', reason: 'transaction_failed' };
 }

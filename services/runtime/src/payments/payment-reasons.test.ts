@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { codeOfReason, sentenceOf } from './payment-reasons.js';
+
+const dump = (
+  what: string,
+) => `The contract function "transferWithAuthorization" reverted with the following reason:
+${what}
+
+Contract Call:
+  address:   0x036CbD53842c5426634e7929541eC2318f3dCF7e
+  URL: https://node.example/v2/SECRET
+Version: viem@2.57.1`;
+
+it.each([
+  ['invalid_exact_evm_nonce_already_used', 'invalid_exact_evm_nonce_already_used'],
+  ['insufficient_funds', 'insufficient_funds'],
+  [dump('authorization is used or canceled'), 'authorization_used'],
+  [dump('transfer amount exceeds balance'), 'insufficient_funds'],
+  [dump('authorization is expired'), 'authorization_expired'],
+  [dump('out of gas'), 'simulation_reverted'],
+  ['Timed out while waiting for transaction with hash "0x12" to be confirmed.', undefined],
+  ['', undefined],
+  ['a'.repeat(101), undefined],
+])('of what a facilitator says only a code is kept: %s', (said, code) => {
+  expect(codeOfReason(said)).toBe(code);
+});
+
+it('each reason is one sentence', () => {
+  for (const reason of ['settled_elsewhere', 'no_reply', 'invalid_scheme'])
+    expect(sentenceOf(reason)).toMatch(/^[A-Z].*\.$/);
+  expect(sentenceOf('invalid_scheme')).toContain('"invalid_scheme"');
+});
