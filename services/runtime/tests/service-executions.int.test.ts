@@ -328,6 +328,21 @@ describe('a once-key', () => {
     await once(address, { keys: [keyAt(1, 'run')] });
     expect((await counter('a')).state['count']).toBe(5);
   });
+
+  it('of an occurrence under way stays its own, also when it is acknowledged too early', async () => {
+    const { address, history } = await plant({ bindings: AI_BINDING });
+    const key = newKey('occurrence');
+    const underWay = once(address, { keys: [key], event: 'judge' });
+    const { answer } = await decider.called();
+    const { 'executions.acknowledge': acknowledge } = runtimeContract.rpcs;
+    await house.bus.call(acknowledge, { occurrences: [key.key] }, patient(SCHEDULE));
+    expect(await stored(key)).toBeDefined();
+    const again = once(address, { keys: [key], event: 'judge' });
+    answer({ stateChanges: { 'counter:a': { count: 5 } } });
+    expect(await again).toMatchObject({ state: 'ended', seq: 2 });
+    expect(await underWay).toMatchObject({ state: 'ended', seq: 2 });
+    expect(await history()).toHaveLength(1);
+  });
 });
 
 it('goes on at the next owner when its owner goes away; a repetition gets its outcome', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { ClaimedMessages } from '../state/claimed-messages.js';
 import type { DeploymentState } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
-import { onceItem } from './once-item.js';
+import { expiryOf, onceItem } from './once-item.js';
 import type { UsedKey } from './once-store.js';
 
 const readAt = 1_000_000;
@@ -53,6 +53,31 @@ describe('an item with once-keys', () => {
     const { item } = itemFor(use({ request_hash: 'other' }));
     await expect(item.prepare(state)).rejects.toMatchObject({ code: 'message_already_used' });
   });
+});
+
+it('every key of a request counts: one that another request has used refuses it, beside one of its own', async () => {
+  const own = use();
+  const foreign = use({ scope: 'payment', key: 'p', request_hash: 'other' });
+  const keys = [
+    { scope: 'message' as const, key: 'k' },
+    { scope: 'payment' as const, key: 'p' },
+  ];
+  const findUse = async ({ scope }: { scope: string }) => (scope === 'message' ? own : foreign);
+  const inner = { prepare: vi.fn(), decide: vi.fn() } as unknown as WorkItem<string>;
+  const item = onceItem(findUse, inner, { keys, requestHash: 'same' });
+  await expect(item.prepare(state)).rejects.toMatchObject({ code: 'payment_already_used' });
+});
+
+const HOUR_MS = 3_600_000;
+
+it.each([
+  [5 * 60_000, 24 * HOUR_MS],
+  [48 * HOUR_MS, 48 * HOUR_MS],
+])('a message with a window of %i ms is remembered for %i ms', (windowMs, kept) => {
+  const now = 1_000_000;
+  expect(expiryOf({ scope: 'message', key: 'k', windowMs }, now)).toEqual(new Date(now + kept));
+  for (const scope of ['payment', 'occurrence'] as const)
+    expect(expiryOf({ scope, key: 'k', windowMs }, now)).toBeNull();
 });
 
 describe('a message that seems new', () => {
