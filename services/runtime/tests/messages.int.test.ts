@@ -127,10 +127,10 @@ describe('messages', () => {
       (await refusalOf(execute({ kye: 'x' }, {}, 'anything'))).errors.map(({ message }) => message),
     ).toContain('The field "kye" is not declared. Did you mean "key"?');
     expect(await told(execute({}, {}, 'incremnt'))).toBe(
-      'The event "incremnt" is not bound in this deployment. Did you mean "increment"?',
+      'The event "incremnt" is not bound in this deployment. Did you mean "increment"? Its owner binds events with POST …/event-bindings.',
     );
     expect(await told(execute({}, {}, 'zzz'))).toBe(
-      'The event "zzz" is not bound in this deployment. Bound are: increment, cheer, race, anything.',
+      'The event "zzz" is not bound in this deployment. Bound are: increment, cheer, race, anything. Its owner binds events with POST …/event-bindings.',
     );
     expect(await told(create({ entitySchema: 'hrose', instanceId: 'H2', state: {} }))).toBe(
       'The world has no entity schema "hrose". Did you mean "horse"?',

@@ -100,7 +100,11 @@ export function readRequest(http: FastifyRequest, { headers, body }: RequestSche
 
 /** `/api/worlds/` names no world, but the router matches an empty segment to a parameter. */
 function refuseEmptySegments(params: unknown): void {
-  if (Object.values(params as Record<string, string>).includes('')) throw new ServiceError('route_not_found');
+  if (Object.values(params as Record<string, string>).includes(''))
+    throw new ServiceError(
+      'route_not_found',
+      'A part of the path is empty: leave out the slash at its end, or say what is meant between two slashes.',
+    );
 }
 
 /** Bodies are checked when they are parsed. U+0000 and lone surrogates come in paths and queries, too. */
