@@ -2,3 +2,4 @@ export { createTestDatabase, type DatabaseTemplate, type TestDatabase } from './
 export { describeWithNats, describeWithRedis } from './describe-with.js';
 export { FakeClock } from './fake-clock.js';
 export { PATIENT } from './patient-release.js';
+export { describeOccurrences, type OccurrenceRuntime, type Sending } from './suites/occurrences-suite.js';

@@ -7,6 +7,7 @@ import { createModelDecider } from './ai/model-decider.js';
 import type { CommitBatch } from './commit/commit-statement.js';
 import type { RuntimeConfig } from './config.js';
 import { createRuntimeContext, type RuntimeContext } from './create-context.js';
+import { followDatabaseTime } from './database/database-time.js';
 import type { RuntimeSchema } from './database/db.js';
 import { migrations } from './database/migrations/index.js';
 import { openPools } from './database/pools.js';
@@ -52,7 +53,7 @@ export function startRuntime(
   dependencies: RuntimeDependencies,
   config: RuntimeConfig,
 ): Promise<RunningRuntime> {
-  const { bus, clock, logger } = dependencies;
+  const { bus, logger } = dependencies;
   const instance = dependencies.instance ?? `runtime-${crypto.randomUUID()}`;
   return holding(async (resources) => {
     const backends = { ...dependencies, service: 'runtime', schema: 'runtime', migrations, resources };
@@ -61,9 +62,11 @@ export function startRuntime(
     // Released after the leases, so that calls meanwhile are forwarded to the new owners, and before the pools.
     resources.add('answers', () => bus.close());
     if (dependencies.soleProcess === true) await endAllLeases(database.db);
+    const time = await followDatabaseTime(pools.leases.db, dependencies.clock, logger);
+    const { clock } = resources.use('time of the database', time);
     const calls = { clock, logger, callsPerDeployment: config.modelCallsPerDeployment };
     const decider = dependencies.decider ?? createModelDecider(calls);
-    const parts = { ...dependencies, decider, database, pools, instance, resources };
+    const parts = { ...dependencies, clock, decider, database, pools, instance, resources };
     const { context, leases } = createRuntimeContext(parts, config);
     if (config.modelFile !== undefined) {
       const { models } = context;

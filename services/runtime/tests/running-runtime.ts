@@ -37,7 +37,7 @@ export const OWNER = 1;
 export const OTHER = 2;
 
 type BootOptions = Omit<Partial<RuntimeConfig>, 'limits'> & { limits?: Partial<RuntimeLimits> } & Partial<
-    Pick<RuntimeDependencies, 'logger'>
+    Pick<RuntimeDependencies, 'logger' | 'clock'>
   > &
   Pick<RuntimeDependencies, 'aroundCommit' | 'decider' | 'paymentParties' | 'soleProcess'>;
 
@@ -85,7 +85,7 @@ export async function prepareHouse() {
   };
   const boot = async (options: BootOptions = {}) => {
     const { aroundCommit, decider, paymentParties, soleProcess = false, ...rest } = options;
-    const { logger: ownLogger = logger, ...overrides } = rest;
+    const { logger: ownLogger = logger, clock: ownClock = clock, ...overrides } = rest;
     const config = {
       ...readRuntimeConfig({}),
       models: [modelNamed('double', true)],
@@ -96,7 +96,7 @@ export async function prepareHouse() {
     const dependencies = {
       databaseUrl,
       bus: noting(standBy(await busOf('runtime'))),
-      clock,
+      clock: ownClock,
       logger: ownLogger,
       health: createHealth({ clock }),
       soleProcess,

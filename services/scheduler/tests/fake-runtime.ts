@@ -12,7 +12,9 @@ import {
   type LifecycleEntry,
   lifecycleRpcs,
   newAddress,
+  type OccurrenceKey,
   type RequestOf,
+  readOccurrenceKey,
   ServiceError,
   type ServiceExecution,
   serviceExecutionRpcs,
@@ -51,11 +53,15 @@ interface FakeDeployment {
   journal: (LifecycleEntry & { hash: string })[];
 }
 
+const scheduleOf = ({ deployment, event, kind }: OccurrenceKey): string => `${deployment} ${kind} ${event}`;
+
 /** Deployments and versions in memory: the same promises as the runtime and the catalog, without their databases. */
 export function createFakeRuntime(now: () => number) {
   const deployments = new Map<string, FakeDeployment>();
   const versions = new Map<number, VersionDefinition>();
-  const once = new Map<string, ServiceExecution>();
+  const once = new Map<string, { readonly hash: string; readonly outcome: ServiceExecution }>();
+  /** By schedule, the last position that was acknowledged. */
+  const acknowledgedUntil = new Map<string, number>();
   const executed: Executed[] = [];
   const acknowledged: string[] = [];
   const world = { worldId: 1, worldAddress: newAddress() };
@@ -120,10 +126,18 @@ export function createFakeRuntime(now: () => number) {
     return { ...content, versionHash: hash, hash };
   };
 
+  const isForgotten = (key: string): boolean => {
+    const read = readOccurrenceKey(key);
+    return read !== undefined && read.position <= (acknowledgedUntil.get(scheduleOf(read)) ?? -1);
+  };
+
   const executeOnce = async (request: ForService): Promise<ServiceExecution> => {
     const [{ key } = { key: '' }] = request.keys;
+    const { deployment: address, event, input } = request;
+    const hash = canonicalHash({ address, event, input });
     const known = once.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined && known.hash === hash) return known.outcome;
+    if (known !== undefined || isForgotten(key)) throw new ServiceError('idempotency_key_reused');
     const deployment = found(request.deployment);
     if (deployment.isDeleted) throw new ServiceError('deployment_not_found');
     if (deployment.causes.size > 0) throw new ServiceError('deployment_paused');
@@ -138,7 +152,6 @@ export function createFakeRuntime(now: () => number) {
       throw new ServiceError('binding_changed');
     const result = await hooks.execute(request);
     if (result !== 'succeeds' && result.state === 'running') return result;
-    const { deployment: address, event, input } = request;
     executed.push({ deployment: address, event, eventVersion: binding.eventVersion, key, input });
     const seq = executed.length;
     const answer: ExecutionAnswer = {
@@ -154,7 +167,7 @@ export function createFakeRuntime(now: () => number) {
     const ended = { state: 'ended' as const, historyId: `entry-${seq}`, seq };
     const outcome: ServiceExecution =
       result === 'succeeds' ? { ...ended, status: 'succeeded', answer } : { ...result, ...ended };
-    once.set(key, outcome);
+    once.set(key, { hash, outcome });
     return outcome;
   };
 
@@ -194,9 +207,16 @@ export function createFakeRuntime(now: () => number) {
       await hooks.answer(request);
       return outcome;
     },
-    'executions.outcomeOf': async ({ key }) => once.get(key) ?? { state: 'unknown' },
+    'executions.outcomeOf': async ({ key }) => once.get(key)?.outcome ?? { state: 'unknown' },
     'executions.acknowledge': async ({ occurrences }) => {
       acknowledged.push(...occurrences);
+      for (const key of occurrences) {
+        once.delete(key);
+        const read = readOccurrenceKey(key);
+        if (read === undefined) continue;
+        const until = acknowledgedUntil.get(scheduleOf(read)) ?? -1;
+        acknowledgedUntil.set(scheduleOf(read), Math.max(until, read.position));
+      }
       return null;
     },
   };

@@ -79,13 +79,16 @@ async function askLifecycle(
   }
 }
 
+/** Runtimes tell the time of the database up to this, in milliseconds; those of earlier releases have a clock of their own. */
+const EXACT_MS = 1_000;
+
 /**
  * How far the database's clock is ahead of one that read `theirs` between two times of the database, at least: 0 where it
  * may be right. In milliseconds.
  */
 export function aheadOf(theirs: number, before: number, after: number): number {
-  if (theirs < before) return before - theirs;
-  return theirs > after ? after - theirs : 0;
+  if (theirs < before - EXACT_MS) return before - theirs;
+  return theirs > after + EXACT_MS ? after - theirs : 0;
 }
 
 /** What the bound versions say, by their ids. One that the catalog does not know is left out. */
