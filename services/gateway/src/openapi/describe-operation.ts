@@ -1,3 +1,4 @@
+import type { Access } from '@orrery/contracts';
 import type { z } from 'zod';
 import type { RoutedRpc } from '../operations/operation.js';
 import { requestParts, requestSchema } from '../operations/request-schema.js';
@@ -16,6 +17,7 @@ export function describeOperation(rpc: RoutedRpc, book: SchemaBook): Record<stri
   return {
     operationId: rpc.name.replaceAll(/\.(\w)/g, (_dot, letter: string) => letter.toUpperCase()),
     summary: rpc.http.summary,
+    description: descriptionOf(rpc),
     tags: [rpc.http.tag],
     security: securityOf(rpc),
     ...(parameters.length > 0 && { parameters }),
@@ -23,6 +25,21 @@ export function describeOperation(rpc: RoutedRpc, book: SchemaBook): Record<stri
     responses: { ...successResponses(rpc, book), ...problemResponses(rpc) },
   };
 }
+
+/** Who may send it: `access` of the contract in words. */
+function descriptionOf({ access: { scope, relation }, http }: RoutedRpc): string {
+  if (http.signed === true) return 'Anyone may send it: a wallet signs it, and it takes no key.';
+  if (relation === 'public') return 'Anyone may send it: it takes no key.';
+  const key = scope === 'none' ? 'It takes any key.' : `It takes a key with the scope \`${scope}\`.`;
+  return `${key} ${RELATIONS[relation]}`;
+}
+
+const RELATIONS: Readonly<Record<Exclude<Access['relation'], 'public'>, string>> = {
+  account: 'It is about the account of the key.',
+  owner: 'Only the account that owns what the path names may send it.',
+  visible: 'Whoever can see what the path names may send it.',
+  internal: 'Only services send it.',
+};
 
 /** OpenAPI 3.1 allows a bearer scheme to list the scopes that the token needs. */
 function securityOf({ access }: RoutedRpc): unknown[] {

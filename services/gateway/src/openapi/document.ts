@@ -1,4 +1,4 @@
-import { VERSION } from '@orrery/contracts';
+import { type Scope, VERSION } from '@orrery/contracts';
 import type { z } from 'zod';
 import type { RoutedRpc } from '../operations/operation.js';
 import { requestParts } from '../operations/request-schema.js';
@@ -65,7 +65,13 @@ const SECURITY = {
   apiKey: {
     type: 'http',
     scheme: 'bearer',
-    description: 'An API key with the scope that the operation names',
+    description: 'An API key with the scope that the operation names; `x-scopes` says what each allows',
+    'x-scopes': {
+      read: 'Reads worlds, definitions, deployments and histories',
+      write: 'Creates, changes and deletes them',
+      execute: 'Executes events',
+      keys: 'Makes, lists, rotates and revokes keys of the account',
+    } satisfies Record<Scope, string>,
   },
 };
 

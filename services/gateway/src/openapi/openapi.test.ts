@@ -74,6 +74,18 @@ describe('the OpenAPI document', () => {
     expect(records).toEqual(['LiveExecution', 'Push', 'StreamEnd']);
   });
 
+  it('says of every operation who may send it, and of every scope what it allows', () => {
+    const operations = Object.values(document.paths).flatMap((path) => Object.values(path as object));
+    expect(operations.length).toBeGreaterThan(60);
+    for (const { description, security } of operations) {
+      expect(description).toMatch(/^(Anyone may send it|It takes a)/);
+      for (const scope of security[0]?.apiKey ?? []) {
+        expect(description).toContain(`\`${scope}\``);
+        expect(document.components.securitySchemes.apiKey['x-scopes'][scope]).toBeTruthy();
+      }
+    }
+  });
+
   it('names the scope of each operation', () => {
     expect(document.paths['/api/worlds'].post.security).toEqual([{ apiKey: ['write'] }]);
     expect(document.paths['/api/me'].get.security).toEqual([{ apiKey: [] }]);
