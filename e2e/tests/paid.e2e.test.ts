@@ -7,7 +7,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { ExactEvmSchemeV1 } from '@x402/evm/v1';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ApiAnswer } from '../src/api-client.js';
 import { commandLine } from '../src/command-line.js';
 import { createAnswerCheck } from '../src/contract/check-answer.js';
@@ -127,6 +127,69 @@ describe('clients that pay', () => {
     expect(stdout).toContain('"guest:cli"');
     expect(stdout).toMatch(/paid: .*"success":true/);
     await expectEarned(1n);
+  });
+
+  /** The first settlement is answered with an error, and nothing is charged; the next one is honest. */
+  const beUnclearOnce = () => {
+    const { facilitator } = house.evm;
+    let calls = 0;
+    facilitator.beforeSettling = async () => {
+      calls += 1;
+      facilitator.conduct = calls === 1 ? 'answers 500' : 'honest';
+    };
+  };
+
+  it('are told with 202 that a payment is unclear, and find the outcome at its place or with the same request', async () => {
+    const { system, world } = house;
+    const sent = { event: 'toast', input: { name: 'unclear' }, at: Date.now() - 500 };
+    const { body: asked } = await send(sent);
+    const scheme = new ExactEvmSchemeV1(privateKeyToAccount(await house.newPayer()));
+    const { payload } = await scheme.createPaymentPayload(1, asked.accepts[0]);
+    const payment = { x402Version: 1, scheme: 'exact', network: 'base-sepolia', payload };
+    const headers = { 'x-payment': encoded(payment) };
+    beUnclearOnce();
+    const first = await send({ ...sent, headers });
+    expect([first.status, first.body.data]).toEqual([
+      202,
+      { executionId: expect.any(String), state: 'awaiting_payment' },
+    ]);
+    const place = `/app/deployments/${world.address}/executions/${first.body.data.executionId}`;
+    expect(first.headers.get('location')).toBe(place);
+    const look = async (path = place) => {
+      const answer = await fetch(`${system.url}${path}`);
+      const { status, headers: given } = answer;
+      const body: ApiAnswer['body'] = await answer.json();
+      createAnswerCheck()('GET', path, { status, headers: given, body });
+      return { status, body };
+    };
+    await vi.waitFor(async () => expect((await look()).body.data).toMatchObject({ state: 'succeeded' }));
+    const { body } = await look();
+    expect(body.data.answer.stateChanges['guest:unclear']).toMatchObject({ visits: 1 });
+    const last = await send({ ...sent, headers });
+    expect([last.status, last.body.data]).toEqual([200, body.data.answer]);
+    expect(decoded(last.headers.get('x-payment-response'))).toMatchObject({ success: true });
+    const absent = `${place.slice(0, -1)}${place.endsWith('0') ? '1' : '0'}`;
+    expect((await look(absent)).body.code).toBe('execution_not_found');
+    await expectEarned(1n);
+  });
+
+  it('wait, as the command line and the example, while a payment is unclear', async () => {
+    const [wallet, key] = [join(house.folder, 'patient.json'), join(house.folder, 'patient-key')];
+    await writeFile(key, `${await house.newPayer()}\n`);
+    const { run: cli, end } = commandLine({});
+    await cli('wallets', 'create', wallet);
+    const { system, world } = house;
+    const target = ['--url', system.url, '--deployment', world.address, '--wallet', wallet];
+    beUnclearOnce();
+    const what = ['--event', 'toast', '--input', '{"name":"patient"}', '--pay', '--evm-key', key];
+    const { stdout, stderr } = await end('public', 'execute', ...target, ...what);
+    expect(stderr).toMatch(/not known yet whether the payment was charged/);
+    expect(stdout).toMatch(/"guest:patient"[\s\S]*paid: .*"success":true/);
+    beUnclearOnce();
+    const args = [system.url, world.address, 'toast', '{"name":"patient node"}'];
+    const ran = await run60('examples/execute.mjs', args, { EVM_KEY: await house.newPayer() });
+    expect(ran.stdout).toContain('"guest:patient node"');
+    await expectEarned(2n);
   });
 
   it('may be the example for Node', async () => {

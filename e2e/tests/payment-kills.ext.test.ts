@@ -61,6 +61,12 @@ function payWhileRuntimesAreKilled(): void {
   const entriesOf = async (name: string) =>
     (await api.get(`${world.path}/history?instance=guest:${name}`)).body.data as { status: string }[];
 
+  const killRuntime = async () => {
+    await system.kill('runtime');
+    setTimeout(() => system.restart('runtime'), 200);
+  };
+  const answeredIn = { timeout: 120_000, interval: 200 };
+
   it('fifty copies of a payment at two gateways and two runtimes are one settlement and one execution', async () => {
     const second = system.add('runtime');
     onTestFinished(() => second[Symbol.asyncDispose]());
@@ -105,17 +111,51 @@ function payWhileRuntimesAreKilled(): void {
     }
   });
 
+  it.each([
+    ['while its payment is unclear', 'awaiting'],
+    ['while the facilitator is asked once more', 'again'],
+  ])('a runtime killed %s leaves one charge and one result', async (_what, when) => {
+    for (let trial = 0; trial < TRIALS; trial += 1) {
+      const name = `${when}-${trial}`;
+      const { uses, ...sent } = await offer(name);
+      let calls = 0;
+      evm.facilitator.beforeSettling = async () => {
+        calls += 1;
+        evm.facilitator.conduct = calls === 1 ? 'answers 500' : 'drops its reply';
+        if (calls > 1 && when === 'again') await killRuntime();
+      };
+      expect((await send(sent)).status).toBe(202);
+      if (when === 'awaiting') await killRuntime();
+      await vi.waitFor(async () => expect((await send(sent)).status).toBe(200), answeredIn);
+      evm.facilitator.beforeSettling = async () => undefined;
+      evm.facilitator.conduct = 'honest';
+      expect([await uses(), await entriesOf(name)]).toMatchObject([1, [{ status: 'succeeded' }]]);
+    }
+  });
+
+  it('a payment that its payer makes fail in its own block leaves no execution', async () => {
+    for (let trial = 0; trial < TRIALS; trial += 1) {
+      const { uses, key, ...sent } = await offer(`empty-${trial}`);
+      evm.emptyFirst(key);
+      expect(await send(sent)).toMatchObject({ status: 402, body: { code: 'payment_refused' } });
+      expect([await uses(), await entriesOf(`empty-${trial}`)]).toEqual([0, []]);
+    }
+  });
+
   it('as many payments were charged as executions have succeeded', async () => {
     const { body } = await api.get(`${world.path}/payments`);
-    const [total] = body.totals;
-    expect(body.totals).toMatchObject([{ status: 'settled', payments: 3 * TRIALS }]);
+    const total = body.totals.find(({ status }: { status: string }) => status === 'settled');
+    expect(body.totals).toMatchObject([
+      { status: 'refused', payments: TRIALS },
+      { status: 'settled', payments: 5 * TRIALS },
+    ]);
     const used = await evm.chain.getLogs({
       address: evm.token as Address,
       event: USED,
       fromBlock: 0n,
       toBlock: 'latest',
     });
-    expect(used).toHaveLength(3 * TRIALS);
+    expect(used).toHaveLength(5 * TRIALS);
     expect(await evm.balanceOf(RECEIVER)).toBe(BigInt(total.amount));
     expect((await api.get(`${world.path}/history/verify`)).body.data.valid).toBe(true);
     expect(await findViolations(system.databaseUrl)).toEqual([]);

@@ -48,7 +48,7 @@ function brokenLinks({ address, source }: StoredDeployment, entries: readonly St
 
 /** The entries that a payment has, by its status; those under way have none yet. */
 const PAID = ['settled', 'unknown', 'uncollected'];
-const FAILED = ['released', 'refused'];
+const FAILED = ['released', 'refused', 'refund_due'];
 
 function wrongPayment({ key, status, succeeded, failed }: StoredPayment): string[] {
   const expected = [Number(PAID.includes(status)), Number(FAILED.includes(status))];

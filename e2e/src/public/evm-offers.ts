@@ -25,11 +25,12 @@ export const evmOffers =
   (evm: EvmPayments, send: (asked: Asked) => Promise<ApiAnswer>) => async (name: string) => {
     const asked = { event: 'toast', input: { name }, at: Date.now() - 500 };
     const { body } = await send(asked);
-    const payer = privateKeyToAccount(generatePrivateKey());
+    const key = generatePrivateKey();
+    const payer = privateKeyToAccount(key);
     await evm.fund(payer.address, PRICE);
     const { payload } = await new ExactEvmSchemeV1(payer).createPaymentPayload(1, body.accepts[0]);
     const payment = { x402Version: 1, scheme: 'exact', network: 'base-sepolia', payload };
     const headers = { 'x-payment': Buffer.from(JSON.stringify(payment)).toString('base64') };
     const { nonce } = (payload as { authorization: { nonce: Hex } }).authorization;
-    return { ...asked, headers, payer: payer.address, uses: () => evm.usesOf(payer.address, nonce) };
+    return { ...asked, headers, key, payer: payer.address, uses: () => evm.usesOf(payer.address, nonce) };
   };
