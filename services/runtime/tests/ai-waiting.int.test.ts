@@ -30,13 +30,26 @@ it('at most 100 executions of an account wait for a model; another one is refuse
     await Promise.race([answered, hangs(call)]);
     await says({ stateChanges: {}, result: null })(call);
   });
-  const model = { ...modelNamed('slow', true), baseUrl: server.baseUrl, maxConcurrency: 1 };
-  await using _runtime = await house.boot({ models: [model] });
-  const { execute, history } = await plantDeployment(house, {
+  const model = {
+    ...modelNamed('slow', true),
+    baseUrl: server.baseUrl,
+    maxConcurrency: 1,
+    timeoutMs: 600_000,
+  };
+  await using _runtime = await house.boot({ models: [model], aiDeadlineMs: 600_000 });
+  const { params, history } = await plantDeployment(house, {
     bindings: [{ event: 'judge', eventVersion: 1 }],
   });
   const keyed = (index: number) =>
-    execute({ id: `c${index}` }, { headers: { 'idempotency-key': `k${index}` } }, 'judge');
+    house.call(
+      'deployments.execute',
+      {
+        params,
+        headers: { 'idempotency-key': `k${index}` },
+        body: { event: 'judge', input: { id: `c${index}` } },
+      },
+      { patience: 110_000 },
+    );
   const refused: number[] = [];
   const all = Array.from({ length: 1 + MAX_WAITING + 49 }, (_, index) =>
     keyed(index).catch(({ code }) => {
