@@ -25,8 +25,14 @@ const nextHour = () => moveTo(Math.ceil(house.now() / HOUR) * HOUR);
 const shown = async (address: string) => (await ledgerOf(address, 'train')).map(inShort)[0]?.slice(6);
 const ranIn = (address: string) => fake.executed.filter(({ deployment }) => deployment === address).length;
 const db = () => (house.schedulers[0] as Scheduler).db;
-const occurrence = () =>
-  db().selectFrom('occurrences').selectAll().where('status', '=', 'running').executeTakeFirstOrThrow();
+const occurrence = (address: string) =>
+  db()
+    .selectFrom('occurrences')
+    .innerJoin('schedules', 'schedules.id', 'occurrences.schedule_id')
+    .selectAll('occurrences')
+    .where('deployment', '=', address)
+    .where('status', '=', 'running')
+    .executeTakeFirstOrThrow();
 const internal = () => {
   throw new ServiceError('internal');
 };
@@ -59,7 +65,7 @@ it('an outcome is found that another sending of the attempt led to, with another
   };
   await nextHour();
   fake.hooks.answer = () => undefined;
-  const { id } = await occurrence();
+  const { id } = await occurrence(address);
   await db()
     .updateTable('occurrences')
     .set({ input: JSON.stringify({ id: 'b' }) as never })
@@ -81,7 +87,7 @@ it('the late outcome of an attempt does not end the one after it', async () => {
   };
   fake.hooks.execute = () => failed;
   await nextHour();
-  const { id, schedule_id: scheduleId, attempt, due_at } = await occurrence();
+  const { id, schedule_id: scheduleId, attempt, due_at } = await occurrence(address);
   expect(attempt).toBe(2);
   const late = { status: 'fired', reason: null, outcome: 'failed', historyId: null, seq: null } as const;
   const told = { id, scheduleId, attempt: 1, ...late, error: failed.error, result: null };
