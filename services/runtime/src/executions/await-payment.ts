@@ -27,16 +27,21 @@ export interface AwaitDependencies extends Omit<SettleRunDependencies, 'payments
 /** The pause before a chain is asked again about an unclear payment. */
 const PAUSE: Backoff = { baseMs: 1000, maxMs: 10_000 };
 
-/** Asks what became of the payment of a run. @param looks how often this process has asked before */
+/**
+ * Asks what became of the payment of a run.
+ * @param looks how often this process has asked before; undefined where another one began the wait: a call of that one may
+ * be unaccounted for
+ */
 export async function resolveRun(
   { db, payments, clock }: AwaitDependencies,
   row: RunRow,
   signal: AbortSignal,
-  looks: number,
+  looks: number | undefined,
 ): Promise<Settlement> {
-  if (looks > 0) await clock.sleep(backoffDelay(looks, PAUSE), signal);
+  if (looks !== undefined && looks > 0) await clock.sleep(backoffDelay(looks, PAUSE), signal);
   const payment = requiredPayment(row);
-  const { settlingAt, calls } = await paymentProgress(db, payment.key);
+  const { settlingAt, calls: stored } = await paymentProgress(db, payment.key);
+  const calls = looks === undefined ? { ...stored, unaccounted: true } : stored;
   return payments.resolve(payment, { since: (settlingAt ?? row.created_at).getTime(), calls, signal });
 }
 

@@ -60,7 +60,7 @@ export interface Drive {
   given?: { readonly fingerprint: ReadFingerprint; readonly answer: DeciderAnswer };
   /** How the settlement of its payment ended, until that is stored. */
   settlement?: Settlement | undefined;
-  /** Times that the chain was asked what became of its payment. */
+  /** Times that this process has asked what became of its payment; undefined until it has settled or asked. */
   looks?: number;
   ending?: Ending;
 }
@@ -278,15 +278,15 @@ function endOrStage(context: StepContext, decision: Decision): ItemOutcome<Execu
 async function settleStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
   drive.settlement ??= await settleRun(dependencies, row, signal);
   if (drive.settlement !== undefined) await endSettlement(dependencies, row, drive.settlement, signal);
+  drive.looks = 0;
   delete drive.settlement;
 }
 
 // awaiting_payment
 
 async function awaitStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
-  const { looks = 0 } = drive;
-  drive.settlement ??= await resolveRun(dependencies, row, signal, looks);
-  drive.looks = looks + 1;
+  drive.settlement ??= await resolveRun(dependencies, row, signal, drive.looks);
+  drive.looks = (drive.looks ?? 0) + 1;
   await endAwaiting(dependencies, row, drive.settlement, signal);
   delete drive.settlement;
 }

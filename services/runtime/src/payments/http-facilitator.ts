@@ -2,7 +2,7 @@ import type { Logger } from '@orrery/service-kit';
 import type { SettleError, SettleResponse, VerifyError } from '@x402/core/types';
 import { facilitatorError } from './facilitator-error.js';
 import type { Facilitator, Payment, SettlementReply } from './payment.js';
-import { codeOfReason, codeOfText } from './payment-reasons.js';
+import { codeOfReason, codeOfText, saysUnsent } from './payment-reasons.js';
 import { inItsVersion } from './requirements.js';
 import { callFacilitator } from './signals.js';
 
@@ -89,6 +89,8 @@ type Reply = Partial<Pick<SettleResponse, 'success' | 'transaction' | 'errorReas
 function replyOf({ success, transaction: named, errorReason, errorMessage }: Reply): SettlementReply {
   const transaction = named && HASH.test(named) ? named : undefined;
   if (success === true) return { kind: 'settled', transaction };
+  if (transaction === undefined && (saysUnsent(errorReason) || saysUnsent(errorMessage)))
+    return { kind: 'unclear', reason: 'not_sent', isUnsent: true };
   const code = codeOfReason(errorReason);
   if (code === undefined || transaction !== undefined)
     return { kind: 'unclear', reason: code ?? 'no_clear_reply', transaction };

@@ -16,6 +16,7 @@ const refused: SettlementReply = { kind: 'refused', reason: 'insufficient_funds'
 const unclear: SettlementReply = { kind: 'unclear', reason: 'settlement_pending' };
 const failedReply: SettlementReply = { kind: 'unclear', reason: 'transaction_failed', transaction: ours };
 const silent: SettlementReply = { kind: 'silent', reason: 'no_reply' };
+const unsent: SettlementReply = { kind: 'unclear', reason: 'not_sent', isUnsent: true };
 const lost: SettleCalls = { named: [], unaccounted: true };
 
 const refusal = (reason: string, isFinal = false) => ({ kind: 'refused', reason, isFinal });
@@ -42,6 +43,8 @@ describe('what is known of a settlement', () => {
     ['a clear refusal without a node', NO_CALLS, refused, { kind: 'unseen' }, refusal('insufficient_funds')],
     ['an answer that does not tell', NO_CALLS, unclear, open],
     ['no answer', NO_CALLS, silent, open],
+    ['an answer that nothing could be sent', NO_CALLS, unsent, open],
+    ['another transaction after that answer', NO_CALLS, unsent, charged(other, SINCE), isOthers],
     [
       'a refusal with a transaction that has failed',
       NO_CALLS,
@@ -75,7 +78,7 @@ describe('what is known of a settlement', () => {
     const named = afterReply(afterReply(NO_CALLS, settled), failedReply);
     expect(named).toEqual({ named: [ours], unaccounted: false });
     expect(afterReply(named, silent)).toEqual({ named: [ours], unaccounted: true });
-    expect(afterReply(NO_CALLS, refused)).toEqual(NO_CALLS);
+    for (const reply of [refused, unsent]) expect(afterReply(NO_CALLS, reply)).toEqual(NO_CALLS);
     expect(afterReply(lost, refused)).toEqual(lost);
   });
 });

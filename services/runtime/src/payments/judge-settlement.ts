@@ -14,7 +14,8 @@ export const NO_CALLS: SettleCalls = { named: [], unaccounted: false };
 
 /** What may have become of a payment after one more call. */
 export function afterReply({ named, unaccounted }: SettleCalls, reply: SettlementReply): SettleCalls {
-  if (reply.kind === 'refused') return { named, unaccounted };
+  if (reply.kind === 'refused' || (reply.kind === 'unclear' && reply.isUnsent === true))
+    return { named, unaccounted };
   const transaction = reply.kind === 'silent' ? undefined : reply.transaction;
   if (transaction === undefined) return { named, unaccounted: true };
   return { named: named.includes(transaction) ? named : [...named, transaction], unaccounted };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { codeOfReason, sentenceOf } from './payment-reasons.js';
+import { codeOfReason, saysUnsent, sentenceOf } from './payment-reasons.js';
 
 const dump = (
   what: string,
@@ -23,6 +23,17 @@ it.each([
   ['a'.repeat(101), undefined],
 ])('of what a facilitator says only a code is kept: %s', (said, code) => {
   expect(codeOfReason(said)).toBe(code);
+});
+
+it('a nonce that another transaction has taken is known to be unsent', () => {
+  const text =
+    'Nonce provided for the transaction is lower than the current nonce of the account. Try again.';
+  expect([
+    saysUnsent(text),
+    saysUnsent('nonce too low'),
+    saysUnsent('timed out'),
+    saysUnsent(undefined),
+  ]).toEqual([true, true, false, false]);
 });
 
 it('each reason is one sentence', () => {

@@ -7,6 +7,7 @@ export type PaymentReason = string;
 const SENTENCES = {
   no_reply: 'The facilitator did not answer.',
   no_clear_reply: 'The facilitator did not say whether it has charged the payment.',
+  not_sent: 'The facilitator could not send the transaction that was to charge it.',
   not_shown: 'The chain does not show the charge that the facilitator has confirmed.',
   insufficient_funds: 'The payer holds less of the asset than the payment takes.',
   simulation_reverted: 'The transfer would fail on its chain.',
@@ -44,6 +45,13 @@ const KNOWN_TEXTS: readonly (readonly [RegExp, OwnReason])[] = [
   [/authorization.{0,20}expired/i, 'authorization_expired'],
   [/revert|out of gas|gas required exceeds/i, 'simulation_reverted'],
 ];
+
+/** What nodes say of a transaction that they do not take, since another one of its sender has its place. */
+const NOT_TAKEN = /nonce.{0,80}(?:too low|lower than)|replacement transaction underpriced/is;
+
+/** Whether a text says that a transaction was not sent, for a reason that passes. */
+export const saysUnsent = (text: string | undefined): boolean =>
+  NOT_TAKEN.test(text?.slice(0, MAX_READ) ?? '');
 
 /** The code in what a facilitator gives as its reason; undefined where it gives none that is known. */
 export function codeOfReason(text: string | undefined): PaymentReason | undefined {

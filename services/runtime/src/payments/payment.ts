@@ -102,7 +102,13 @@ export interface ChargeSearch {
 export type SettlementReply =
   | { readonly kind: 'settled'; readonly transaction: string | undefined }
   | { readonly kind: 'refused'; readonly reason: PaymentReason }
-  | { readonly kind: 'unclear'; readonly reason: PaymentReason; readonly transaction?: string | undefined }
+  | {
+      readonly kind: 'unclear';
+      readonly reason: PaymentReason;
+      readonly transaction?: string | undefined;
+      /** This call has sent nothing, and another one may succeed. */
+      readonly isUnsent?: boolean;
+    }
   | { readonly kind: 'silent'; readonly reason: PaymentReason };
 
 /** What our calls to settle one payment may have put on its chain (the column `payments.calls`). */
