@@ -1,5 +1,5 @@
 export { serviceCall } from './calls/call-and-serve.js';
-export { isUnreached } from './calls/in-flight.js';
+export { isUnknown, isUnreached } from './calls/in-flight.js';
 export { type ConnectBusOptions, connectBus } from './connect.js';
 export { createInProcessHub, type InProcessHub, lendHub } from './in-process/hub.js';
 export { natsEnvironment, natsSettings } from './nats/nats-settings.js';

@@ -112,8 +112,8 @@ export interface Bus {
   ): Promise<void>;
   /**
    * @throws ServiceError what the handler threw; `deadline_exceeded`; `unavailable`: with the fact `reached: false` when no
-   * process has taken the call (a named one that has fallen silent is not sent any), with `outcome: 'unknown'` when the
-   * process that took it has fallen silent.
+   * process has taken the call (a named one that has fallen silent is not sent any), with `outcome: 'unknown'` when it was
+   * sent and no answer can come: its process has fallen silent or stopped, or the connection was lost.
    */
   call<R extends NamedRpc>(rpc: R, request: z.input<R['request']>, options: CallOptions): Promise<ReplyOf<R>>;
   /** Resolves when the message is stored. @throws ServiceError `unavailable` after some seconds of trying. */

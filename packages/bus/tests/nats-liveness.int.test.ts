@@ -1,4 +1,4 @@
-import { connect } from '@nats-io/transport-node';
+import { connect, headers, type Msg } from '@nats-io/transport-node';
 import { defineContract } from '@orrery/contracts';
 import { systemClock } from '@orrery/service-kit';
 import { describeWithNats } from '@orrery/testing';
@@ -53,6 +53,24 @@ describeWithNats('a process that falls silent', (url) => {
       );
     return { client, ask };
   };
+
+  it('that ends while its large answer is fetched is not asked again: it may have carried the request out', async () => {
+    const wire = await connect({ servers: url });
+    onTestFinished(() => wire.close());
+    let asked = 0;
+    const parts = headers();
+    // The answer's parts are offered at a subject that nobody serves any more.
+    parts.set('orrery-parts', '2000000 orrery.test.gone');
+    const callback = (_: unknown, message: Msg) => {
+      asked += 1;
+      message.respond('', { headers: parts });
+    };
+    wire.subscribe(say.subject, { queue: 'pulse', callback });
+    await wire.flush();
+    const { ask } = await callers();
+    expect(await ask()).toMatchObject({ code: 'unavailable', facts: { outcome: 'unknown' } });
+    expect(asked).toBe(1);
+  });
 
   it('gets no more calls of its queue group, and those that it has are given up', async () => {
     const { ask } = await callers();

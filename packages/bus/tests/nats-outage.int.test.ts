@@ -61,7 +61,8 @@ function suite(): void {
 
     await nats.kill();
     await vi.waitFor(async () => expect((await client.health()).ok).toBe(false));
-    await expect(client.call(say, { text: 'a' }, inTime())).rejects.toMatchObject({ code: 'unavailable' });
+    const unsent = { code: 'unavailable', facts: { reached: false } };
+    await expect(client.call(say, { text: 'a' }, inTime())).rejects.toMatchObject(unsent);
     const duringOutage = publish(client, 2);
     nats = await startNatsServer({ storeDir: folder, port: nats.port });
     await Promise.all([untilWell(client), untilWell(server)]);
@@ -93,13 +94,18 @@ function suite(): void {
     await untilWell(client);
   });
 
-  it('fails a call whose connection breaks, at once', async () => {
+  it('fails a call whose connection breaks at once, and says that it may have been carried out', async () => {
     const server = await open();
     const client = await open();
-    const stuck = () => new Promise<never>(() => undefined);
+    const taken = collect<string>();
+    const stuck = ({ text }: { text: string }) => {
+      taken.add(text);
+      return new Promise<never>(() => undefined);
+    };
     await server.serve(echoContract, echoHandlers({ 'echo.say': stuck }));
     const call = client.call(say, { text: 'a' }, inTime());
-    const failed = expect(call).rejects.toMatchObject({ code: 'unavailable' });
+    const failed = expect(call).rejects.toMatchObject({ code: 'unavailable', facts: { outcome: 'unknown' } });
+    await vi.waitFor(() => expect(taken.items).toEqual(['a']));
     await nats.kill();
     await failed;
     nats = await startNatsServer({ storeDir: folder, port: nats.port });

@@ -14,6 +14,7 @@ export interface OpenBackendsOptions extends ServiceDependencies {
 
 const OK: CheckResult = { status: 'ok' };
 const FULL: CheckResult = { status: 'unavailable', detail: 'the disk of the database is full' };
+const READ_ONLY: CheckResult = { status: 'unavailable', detail: 'the database takes no writes' };
 const AWAY: CheckResult = { status: 'unavailable' };
 
 /**
@@ -30,7 +31,7 @@ export async function openBackends<Schema>(options: OpenBackendsOptions): Promis
   await migrate({ database, migrations, logger });
   await watchBacklogs(database);
   const checks = {
-    [`${service} database`]: () => database.ping().then(() => OK),
+    [`${service} database`]: async () => ((await database.ping()).takesWrites ? OK : READ_ONLY),
     [`${service} storage`]: () => (database.storage.isFull ? FULL : OK),
     [`${service} bus`]: async () => ((await bus.health()).ok ? OK : AWAY),
   };

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { runtimeContract, ServiceError } from '@orrery/contracts';
-import { connect, type Database } from '@orrery/database';
-import { createLogger } from '@orrery/service-kit';
+import { type CallContext, Canceller, runtimeContract, ServiceError } from '@orrery/contracts';
+import { connect, type Database, OutcomeUnknown } from '@orrery/database';
+import { createLogger, systemClock } from '@orrery/service-kit';
+import pg from 'pg';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { awaitRun } from '../src/executions/handlers.js';
 import { createDeciderDouble } from './decider-double.js';
 import { codeOf, type House, OWNER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
@@ -198,6 +200,58 @@ describe('a run', () => {
       { status: 'failed', error: { code: 'ai_output_invalid', facts: { refusal: 'invalid_state' } } },
       { status: 'failed', error: { code: 'ai_output_invalid', detail: 'twice' } },
     ]);
+  });
+
+  it.each([
+    ['of which nobody knows', new OutcomeUnknown('the connection was lost')],
+    [
+      'at a database that takes no writes',
+      Object.assign(new pg.DatabaseError('no', 2, 'error'), { code: '25006' }),
+    ],
+  ])('fails as what it is after a statement %s', async (_what, thrown) => {
+    await boot();
+    const { judge, history } = await plantJudged();
+    const failing = refusalOf(judge('a'));
+    (await decider.called()).fail(thrown);
+    const { code, facts } = await failing;
+    // It is known that it has failed.
+    expect([code, facts]).toEqual(['unavailable', { historyId: expect.any(String), seq: 2 }]);
+    expect(await history()).toMatchObject([{ status: 'failed', error: { code: 'unavailable' } }]);
+  });
+
+  it('whose row cannot be read goes on, and its outcome is unknown', async () => {
+    const logger = createLogger({ service: 'test', level: 'silent' });
+    const gone = await connect({
+      url: house.databaseUrl,
+      schema: 'runtime',
+      applicationName: 'test',
+      logger,
+    });
+    await gone.close();
+    const id = randomUUID();
+    const call = { deadline: Date.now() + 20_000, signal: new Canceller() } as unknown as CallContext;
+    const asked = awaitRun({ db: gone.db as never, clock: systemClock }, id, Promise.resolve(), call);
+    expect(await refusalOf(asked)).toMatchObject({
+      code: 'unavailable',
+      facts: { executionId: id, outcome: 'unknown' },
+    });
+  });
+
+  it('under way when its process stops goes on elsewhere, and its caller is told which one it is', async () => {
+    const stopping = await boot();
+    const { judge, counter } = await plantJudged();
+    const waiting = refusalOf(judge('a'));
+    const { signal } = await decider.called();
+    await stopping[Symbol.asyncDispose]();
+    expect(signal.aborted).toBe(true);
+    await boot();
+    (await decider.called()).answer(setTo('a', 1));
+    await vi.waitFor(async () => expect(await counter('a')).toMatchObject({ state: { count: 1 } }));
+    const { code, facts } = await waiting;
+    expect(['unavailable', 'deadline_exceeded']).toContain(code);
+    expect(facts).toMatchObject(
+      code === 'unavailable' ? { outcome: 'unknown' } : { executionId: expect.any(String) },
+    );
   });
 
   it('ends with its deployment', async () => {

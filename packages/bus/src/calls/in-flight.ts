@@ -4,13 +4,34 @@ import type { RequestOptions } from '../transport.js';
 
 // A call in flight, at both ends: the caller's wait for the answer, and the calls that this process is answering.
 
-/** No process serves the subject. `reached: false` tells the caller that nothing can have happened. */
+// How a call ends that was not answered. `reached: false`: no process took it, so nothing happened. `outcome: 'unknown'`: it
+// may have been carried out. Every other `unavailable` is an answer.
+
+/** No process serves the subject. */
 export const noResponders = (): ServiceError =>
   new ServiceError('unavailable', 'The service is away.', { facts: { reached: false } });
 
-/** No process took the call, so nothing happened. After any other `unavailable` it may have been carried out. */
+/** The call was not sent: there is no way to any process now. */
+export const unsent = (cause?: unknown): ServiceError =>
+  new ServiceError('unavailable', 'The message bus is away.', { facts: { reached: false }, cause });
+
+/** The call was sent, and no answer to it can come any more. */
+export const unanswered = (detail: string, cause?: unknown): ServiceError =>
+  new ServiceError('unavailable', `${detail} ${MAY_HAVE_HAPPENED}`, {
+    facts: { outcome: 'unknown' },
+    cause,
+  });
+
+const MAY_HAVE_HAPPENED =
+  'Whether the request was carried out is unknown. A request with an Idempotency-Key can be repeated safely.';
+
+/** No process took the call, so nothing happened. */
 export const isUnreached = (error: unknown): boolean =>
   error instanceof ServiceError && error.code === 'unavailable' && error.facts['reached'] === false;
+
+/** It may have been carried out, and nobody tells. */
+export const isUnknown = (error: unknown): boolean =>
+  error instanceof ServiceError && error.code === 'unavailable' && error.facts['outcome'] === 'unknown';
 
 export const lateError = (): ServiceError => new ServiceError('deadline_exceeded');
 
@@ -117,10 +138,7 @@ export function createRunningCalls(): RunningCalls {
       });
     },
     abortAll: () => {
-      for (const call of running.values())
-        call.abort(
-          new ServiceError('unavailable', 'The service is stopping.', { facts: { outcome: 'unknown' } }),
-        );
+      for (const call of running.values()) call.abort(unanswered('The service is stopping.'));
     },
   };
 }

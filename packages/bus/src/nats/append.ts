@@ -1,7 +1,7 @@
 import { ServiceError } from '@orrery/contracts';
 import { type Clock, retry } from '@orrery/service-kit';
 import type { AppendOutcome, Fact, FactLog } from '../transport.js';
-import { type Connection, unavailable } from './connection.js';
+import type { Connection } from './connection.js';
 import { writeFactHeaders } from './headers.js';
 import type { Inbox } from './inbox.js';
 import type { Streams } from './stream.js';
@@ -91,6 +91,9 @@ function groupByKey(facts: readonly Fact[]): Indexed[][] {
   }
   return [...groups.values()];
 }
+
+const unavailable = (cause: unknown): ServiceError =>
+  new ServiceError('unavailable', 'The message bus is away.', { cause });
 
 /** The server answers with the position in the stream, or with an error. */
 function refuseUnstored(answer: string): void {

@@ -6,8 +6,8 @@ import {
   PermissionViolationError,
   type Subscription,
 } from '@nats-io/transport-node';
-import { ServiceError } from '@orrery/contracts';
 import { type Logger, StartupError, systemClock } from '@orrery/service-kit';
+import { unsent } from '../calls/in-flight.js';
 import { reconnectPause } from './reconnect-pause.js';
 import { inboxOf, subjectsUnder } from './subjects.js';
 
@@ -85,7 +85,7 @@ export async function openConnection(
       return up && !nats.isClosed();
     },
     requireUp() {
-      if (!up || nats.isClosed()) throw unavailable();
+      if (!up || nats.isClosed()) throw unsent();
     },
     subscribe: (subject, receive, queue) => {
       const callback = (failed: Error | null, message: Msg) => {
@@ -110,9 +110,6 @@ export function requireRoom({ nats }: Connection, bytes: number): void {
       `NATS at ${nats.getServer()} accepts ${most} bytes a message: set its max_payload to ${bytes} or more.`,
     );
 }
-
-export const unavailable = (cause?: unknown): ServiceError =>
-  new ServiceError('unavailable', 'The message bus is away.', { cause });
 
 async function dial(urls: string, service: string, inboxPrefix: string): Promise<NatsConnection> {
   const servers = readServers(urls);

@@ -1,8 +1,8 @@
 import { createInbox, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import { Slots } from '@orrery/service-kit';
-import { awaitAnswer, isLate, noResponders } from '../calls/in-flight.js';
+import { awaitAnswer, isLate, noResponders, unanswered, unsent } from '../calls/in-flight.js';
 import type { RequestOptions } from '../transport.js';
-import { type Connection, unavailable } from './connection.js';
+import type { Connection } from './connection.js';
 import { createPacker, type Packed, readPack } from './packs.js';
 
 /** A message, or a frame that came with others in one. */
@@ -91,7 +91,7 @@ export function openInbox(connection: Connection): Inbox {
         try {
           nats.publish(subject, data, { reply, ...(headers && { headers }) });
         } catch (error) {
-          fail(unavailable(error));
+          fail(unsent(error));
         }
       };
       publications.add('nats', publish, data.length);
@@ -120,7 +120,8 @@ function receive({ subscribe: subscribeTo }: Connection, prefix: string, receive
 
 /** An answer sent while the connection was down is lost, so the outcome of these calls is unknown. */
 function failAll(receivers: Slots<Receiver>): void {
-  for (const [, { fail }] of receivers.entries()) fail?.(unavailable());
+  for (const [, { fail }] of receivers.entries())
+    fail?.(unanswered('The connection to the message bus was lost.'));
 }
 
 /** The server itself answers when a subject has no subscribers. */

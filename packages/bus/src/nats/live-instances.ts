@@ -1,6 +1,7 @@
-import { ServiceError } from '@orrery/contracts';
+import type { ServiceError } from '@orrery/contracts';
 import { Slots } from '@orrery/service-kit';
 import { z } from 'zod';
+import { unanswered } from '../calls/in-flight.js';
 import type { Serving } from '../transport.js';
 import { aliveSubject, instanceSubject, probeFrame, tokenSubject } from '../wire-format.js';
 import type { Connection } from './connection.js';
@@ -237,13 +238,7 @@ const createProbe =
     });
   };
 
-const processGone = (): ServiceError =>
-  new ServiceError(
-    'unavailable',
-    'The process that took the request is gone, and whether it carried the request out is unknown. ' +
-      'A request with an Idempotency-Key can be repeated safely.',
-    { facts: { outcome: 'unknown' } },
-  );
+const processGone = (): ServiceError => unanswered('The process that took the request is gone.');
 
 /**
  * Milliseconds during which this process could hear others. While it was stopped or busy itself, or had no connection,

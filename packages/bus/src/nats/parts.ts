@@ -1,6 +1,6 @@
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import { type Cancellation, ServiceError } from '@orrery/contracts';
-import { startDeadline } from '../calls/in-flight.js';
+import { startDeadline, unanswered } from '../calls/in-flight.js';
 import type { Frame } from '../transport.js';
 import { MAX_CALL_BYTES } from '../wire-format.js';
 import type { Connection } from './connection.js';
@@ -102,7 +102,7 @@ export function createParts(connection: Connection, inbox: Inbox): Parts {
       const data = Buffer.from(String(length));
       const part = (await inbox.request(address, { data }, { timeoutMs, signal })).data;
       if (part.length === 0 || length + part.length > total)
-        throw new ServiceError('unavailable', 'A part of the message is missing.');
+        throw unanswered('A part of the message is missing.');
       whole.set(part, length);
       length += part.length;
     }

@@ -1,7 +1,7 @@
-import { isUnreached, noResponders } from '../calls/in-flight.js';
+import { isUnreached, noResponders, unanswered, unsent } from '../calls/in-flight.js';
 import type { Exchange, Frame, RequestOptions } from '../transport.js';
 import { cancelSubject } from '../wire-format.js';
-import { type Connection, unavailable } from './connection.js';
+import type { Connection } from './connection.js';
 import { toMessageHeaders } from './headers.js';
 import { type Inbox, isNoResponders } from './inbox.js';
 import type { LiveInstance, LiveInstances } from './live-instances.js';
@@ -46,7 +46,8 @@ export function createRequests(
     const chosen = live.choose(options.group);
     if (chosen === undefined) return send(subject, frame, options, undefined);
     return send(live.subjectOf(chosen, subject), frame, options, chosen).catch((error: unknown) => {
-      if (!isUnreached(error)) throw error;
+      // Without a connection there is no next one.
+      if (!isUnreached(error) || !connection.up) throw error;
       live.unreachable(chosen);
       return toAny(subject, frame, options);
     });
@@ -87,6 +88,14 @@ function createSend(
         fail(reason);
       },
     });
+  /** Its process has answered: when the parts of a large answer cannot be had, it has been reached. */
+  const unpacked = async (...answer: Parameters<Parts['unpack']>) => {
+    try {
+      return await parts.unpack(...answer);
+    } catch (error) {
+      throw isUnreached(error) ? unanswered('A part of the answer cannot be had.', error) : error;
+    }
+  };
   const inPack: Send = async (subject, frame, { group, timeoutMs, signal }, to) => {
     const { headers, body } = frame;
     const sentAt = performance.now();
@@ -103,7 +112,7 @@ function createSend(
     };
     try {
       const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
-      return await parts.unpack(arrival, timeoutMs - (performance.now() - sentAt), signal);
+      return await unpacked(arrival, timeoutMs - (performance.now() - sentAt), signal);
     } finally {
       if (sent !== undefined) settle(sent);
       if (to !== undefined && watched !== undefined) live.unwatch(to, watched);
@@ -121,7 +130,7 @@ function createSend(
     const giveUp = (address: string) => cancel(group, address);
     try {
       const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
-      return await parts.unpack(arrival, timeoutMs - (performance.now() - sentAt), signal);
+      return await unpacked(arrival, timeoutMs - (performance.now() - sentAt), signal);
     } finally {
       if (to !== undefined && watched !== undefined) live.unwatch(to, watched);
     }
@@ -169,7 +178,7 @@ function createRequestPacker({ nats, named, requireUp }: Connection, inbox: Inbo
       if (others.length === 0) alone(subject, first);
       else together(subject, requests);
     } catch {
-      for (const { fail } of requests) fail(unavailable());
+      for (const { fail } of requests) fail(unsent());
     }
   });
 }

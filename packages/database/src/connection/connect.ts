@@ -25,8 +25,8 @@ export interface Database<Schema> extends Connections<Schema> {
   readonly storage: Pick<StorageWatch, 'isFull' | 'note'>;
   /** Other connections to the same schema, under other limits. The caller closes them. */
   beside(limits: PoolLimits): Connections<Schema>;
-  /** Resolves for a server that answers. For a health check. */
-  ping(): Promise<void>;
+  /** Resolves for a server that answers with whether it takes writes. For a health check. */
+  ping(): Promise<{ readonly takesWrites: boolean }>;
 }
 
 /**
@@ -57,12 +57,25 @@ export async function connect<Schema>(options: ConnectOptions): Promise<Database
     schema: options.schema,
     storage,
     beside: (limits) => openConnections<Schema>({ ...watched, ...limits }),
-    ping: async () => {
-      await pool.query('select 1');
-    },
+    ping: () => ping(pool),
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+async function ping(pool: pg.Pool): Promise<{ takesWrites: boolean }> {
+  const client = await pool.connect();
+  let takesWrites = false;
+  try {
+    const { rows } = await client.query<{ takesWrites: boolean }>(
+      `select current_setting('transaction_read_only') = 'off' as "takesWrites"`,
+    );
+    takesWrites = rows[0]?.takesWrites === true;
+    return { takesWrites };
+  } finally {
+    // A session that is read-only stays so.
+    client.release(!takesWrites);
+  }
 }
 
 function openConnections<Schema>(options: PoolOptions): Connections<Schema> {

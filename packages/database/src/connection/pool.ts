@@ -10,6 +10,7 @@ import {
   classifyPostgresError,
   OutcomeUnknown,
   PoolExhausted,
+  takesNoWrites,
 } from '../errors/postgres-errors.js';
 import { type DatabaseHost, readHosts } from './database-hosts.js';
 import { createPrimaryLocator } from './primary-locator.js';
@@ -97,7 +98,7 @@ function clientOfPrimary(url: string, hosts: readonly DatabaseHost[], applicatio
       super(config);
       messagesOf(this).on('error', locator.forget);
       messagesOf(this).on('errorMessage', ({ code }: { code?: string }) => {
-        if (isServerEnding(code)) locator.forget();
+        if (isServerEnding(code) || takesNoWrites({ code })) locator.forget();
       });
     }
 
@@ -174,6 +175,8 @@ async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {
 
 function guardedClient(client: pg.PoolClient, readOnly = false): PostgresPoolClient {
   let lost = false;
+  /** Another session may be at another server, or under another default. */
+  let isOver = false;
   let inTransaction = false;
   const query = async (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<unknown>> => {
     // The server has rolled back by itself, and the caller gets the first error.
@@ -186,6 +189,7 @@ function guardedClient(client: pg.PoolClient, readOnly = false): PostgresPoolCli
       if (text === 'commit' || text === 'rollback') inTransaction = false;
       return result as never;
     } catch (error) {
+      if (!readOnly && takesNoWrites(error)) isOver = true;
       if (classifyPostgresError(error).kind !== 'unknown_outcome') throw error;
       lost = true;
       const harmless = readOnly || (inTransaction && text !== 'commit');
@@ -195,7 +199,7 @@ function guardedClient(client: pg.PoolClient, readOnly = false): PostgresPoolCli
     }
   };
   // Kysely calls the cursor form of `query` only when it was given a cursor class, which it is not.
-  return { query: query as PostgresPoolClient['query'], release: () => client.release(lost) };
+  return { query: query as PostgresPoolClient['query'], release: () => client.release(lost || isOver) };
 }
 
 /** The first statement on a connection is tried on another one when this one turns out to be lost. */

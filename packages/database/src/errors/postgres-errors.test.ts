@@ -41,6 +41,7 @@ describe('classifyPostgresError', () => {
     ],
     [withCode('53300'), 'unavailable'],
     [withCode('57P03'), 'unavailable'],
+    [withCode('25006'), 'unavailable'],
     [withCode('28P01'), 'unavailable'],
     [withCode('28000'), 'unavailable'],
     [withCode('3D000'), 'unavailable'],
@@ -79,6 +80,7 @@ describe('isUniqueViolation', () => {
 describe('toServiceError', () => {
   it.each([
     [withCode('ECONNREFUSED'), 'unavailable', {}],
+    [withCode('25006'), 'unavailable', {}],
     [withCode('57014'), 'deadline_exceeded', {}],
     [withCode('40001'), 'overloaded', {}],
     [withCode('53100'), 'storage_full', { retryAfterSeconds: 5 }],

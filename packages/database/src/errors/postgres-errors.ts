@@ -29,7 +29,7 @@ export type PostgresFailure =
   | { readonly kind: 'conflict' }
   /** The statement, or its wait for a lock, took too long and was cancelled. Nothing was applied. */
   | { readonly kind: 'timeout' }
-  /** No connection, or none left. Nothing was applied. */
+  /** No connection, none left, or a server that takes no writes now. Nothing was applied. */
   | { readonly kind: 'unavailable' }
   /** The server's disk is full. Nothing was applied. */
   | { readonly kind: 'storage_full' }
@@ -63,6 +63,7 @@ const KINDS: Readonly<
   '57014': 'timeout',
   '08001': 'unavailable',
   '08004': 'unavailable',
+  '25006': 'unavailable',
   '28000': 'unavailable',
   '28P01': 'unavailable',
   '3D000': 'unavailable',
@@ -129,3 +130,6 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   const failure = classifyPostgresError(error);
   return failure.kind === 'unique_violation' && (constraint ?? failure.constraint) === failure.constraint;
 }
+
+/** A standby, or a database that its operator has made read-only. A session stays read-only until it ends. */
+export const takesNoWrites = (error: unknown): boolean => (error as DriverError | null)?.code === '25006';

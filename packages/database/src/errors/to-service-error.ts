@@ -1,6 +1,6 @@
 import { asServiceError, ServiceError } from '@orrery/contracts';
 import { isDatabaseError } from './driver-errors.js';
-import { classifyPostgresError, PoolExhausted } from './postgres-errors.js';
+import { classifyPostgresError, PoolExhausted, takesNoWrites } from './postgres-errors.js';
 
 /** After how long a caller tries again when the disk is full. */
 const RETRY_FULL_SECONDS = 5;
@@ -15,7 +15,7 @@ export function toCallError(error: unknown): ServiceError {
 }
 
 /**
- * Turns an error of a statement or a transaction into one that may leave the service: away → `unavailable` (503), its disk full →
+ * Turns an error of a statement or a transaction into one that may leave the service: away or read-only → `unavailable` (503), its disk full →
  * `storage_full` (503), too slow → `deadline_exceeded` (504), still in conflict after its retries, or without a free connection → `overloaded` (503). The
  * facts say if the outcome is unknown. A violated constraint is `internal`; a service maps those that it expects before.
  */
@@ -28,6 +28,8 @@ function serviceErrorOf(error: unknown, claim: string): ServiceError {
   const cause = { cause: error };
   if (error instanceof PoolExhausted)
     return new ServiceError('overloaded', `Too many calls wait for the database${claim}.`, cause);
+  if (takesNoWrites(error))
+    return new ServiceError('unavailable', `The database takes no writes now${claim}.`, cause);
   switch (classifyPostgresError(error).kind) {
     case 'unavailable':
       return new ServiceError('unavailable', `The database is away${claim}.`, cause);

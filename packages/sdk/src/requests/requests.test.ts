@@ -67,17 +67,28 @@ it('repeats what has a key, and what only reads, after a connection that broke i
 
 it('does not repeat a change without a key when nobody knows what became of it', async () => {
   const unknown = refusing(503, 'unavailable', { ...AT_ONCE, facts: { outcome: 'unknown' } });
-  const { orrery, received } = await against(breaking, unknown);
+  const away = refusing(503, 'unavailable', AT_ONCE);
+  const busy = refusing(503, 'overloaded', AT_ONCE);
+  const { orrery, received } = await against(breaking, unknown, away, busy);
   const publish = () => orrery.post('/api/worlds/{idOrAddress}/publish', WORLD);
   expect(await errorOf(publish())).toMatchObject({ code: 'network_error', status: 0 });
   expect(await errorOf(publish())).toMatchObject({ code: 'unavailable', facts: { outcome: 'unknown' } });
-  expect(received).toHaveLength(2);
+  // A service may fail after a part of its work.
+  expect(await errorOf(publish())).toMatchObject({ code: 'unavailable' });
+  expect(await errorOf(publish())).toMatchObject({ code: 'overloaded' });
+  expect(received).toHaveLength(4);
 });
 
-it('repeats such a change when nothing was done', async () => {
-  const { orrery, received } = await against(refusing(429, 'rate_limited', AT_ONCE), answering({}));
+it('repeats such a change when surely nothing was done', async () => {
+  const unreached = { ...AT_ONCE, facts: { reached: false } };
+  const { orrery, received } = await against(
+    refusing(429, 'rate_limited', AT_ONCE),
+    refusing(503, 'unavailable', unreached),
+    refusing(503, 'overloaded', unreached),
+    answering({}),
+  );
   await orrery.post('/api/worlds/{idOrAddress}/publish', WORLD);
-  expect(received).toHaveLength(2);
+  expect(received).toHaveLength(4);
 });
 
 it.each([
@@ -86,6 +97,8 @@ it.each([
   [500, 'internal', {}],
   // The failure is what the key stands for.
   [502, 'ai_output_invalid', {}],
+  // The failure has its entry.
+  [503, 'unavailable', { ...AT_ONCE, facts: { historyId: 'h' } }],
   // Nobody waits that long.
   [429, 'rate_limited', { headers: { 'retry-after': '3600' } }],
 ])('does not repeat %i %s', async (status, code, more) => {

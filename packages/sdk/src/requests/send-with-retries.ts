@@ -11,14 +11,8 @@ export interface SendOptions {
 
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 5000;
-/** Each is answered before anything was done, unless the error's facts say that the outcome is unknown. */
-const NOTHING_DONE: ReadonlySet<string> = new Set([
-  'rate_limited',
-  'too_many_waiting',
-  'request_timeout',
-  'overloaded',
-  'unavailable',
-]);
+/** Each is answered before anything was done. */
+const NOTHING_DONE: ReadonlySet<string> = new Set(['rate_limited', 'too_many_waiting', 'request_timeout']);
 
 /**
  * Sends a request, and again while its error says that it may succeed later. The answer's body has arrived whole when it
@@ -53,13 +47,16 @@ export const networkError = (url: string, cause: unknown): OrreryError =>
 
 /**
  * An AI model that gave no valid proposal was asked several times already; its failure is the stored answer of the
- * Idempotency-Key.
+ * Idempotency-Key. Any execution that failed has its entry in the journal, and a repetition would leave another.
  */
 function mayRepeat(error: OrreryError, repeatable: boolean): boolean {
-  if (!error.retryable || error.code === 'ai_output_invalid') return false;
-  const isUnknown = error.facts['outcome'] === 'unknown';
-  return repeatable || (NOTHING_DONE.has(error.code) && !isUnknown);
+  const hasFailed = error.code === 'ai_output_invalid' || error.facts['historyId'] !== undefined;
+  return error.retryable && !hasFailed && (repeatable || surelyNothingDone(error));
 }
+
+/** `reached: false`: no process took the request. Any other failure may have come after a change. */
+const surelyNothingDone = ({ code, facts }: OrreryError): boolean =>
+  NOTHING_DONE.has(code) || facts['reached'] === false;
 
 /** Milliseconds; half of what is not the service's own word is random, so that clients do not return together. */
 function delayBefore(attempt: number, { retryAfter }: OrreryError): number {

@@ -86,8 +86,10 @@ describe('a link', () => {
     const call = await started.promise;
     server.close();
     expect(call.aborted).toBe(true);
-    await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
-    await expect(caller.call('double', 1)).rejects.toMatchObject({ code: 'unavailable' });
+    const unknown = { code: 'unavailable', facts: { outcome: 'unknown' } };
+    await expect(waiting).rejects.toMatchObject(unknown);
+    const unsent = { code: 'unavailable', facts: { reached: false } };
+    await expect(caller.call('double', 1)).rejects.toMatchObject(unsent);
     expect(caller.isOpen).toBe(false);
   });
 

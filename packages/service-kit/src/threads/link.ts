@@ -5,6 +5,7 @@ import {
   Canceller,
   type ErrorReply,
   fromErrorReply,
+  type JsonObject,
   ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
@@ -35,7 +36,10 @@ export interface Settle<Result> {
 
 /** One end of a port between two threads, each of which serves the calls of the other. */
 export interface Link<Theirs extends Procedures> {
-  /** @throws ServiceError what the other end threw, or `unavailable` when it is gone. */
+  /**
+   * @throws ServiceError what the other end threw, or `unavailable` when it is gone: with `reached: false` if it was gone
+   * before the call, with `outcome: 'unknown'` if it may have carried it out
+   */
   call<Name extends keyof Theirs & string>(
     name: Name,
     args: Theirs[Name]['args'],
@@ -99,15 +103,15 @@ export function createLink<Mine extends Procedures, Theirs extends Procedures>({
   };
   const end = () => {
     isOpen = false;
-    for (const [id] of waiting.entries()) settle(id, ({ reject }) => reject(gone()));
-    for (const call of running.values()) call.abort(gone());
+    for (const [id] of waiting.entries()) settle(id, ({ reject }) => reject(gone({ outcome: 'unknown' })));
+    for (const call of running.values()) call.abort(gone({}));
   };
   takeItems(port, take);
   port.on('close', end);
 
   const begin: Link<Theirs>['begin'] = (name, args, settled) => {
     if (!isOpen) {
-      settled.reject(gone());
+      settled.reject(gone({ reached: false }));
       return () => undefined;
     }
     const id = waiting.add(settled as Settle<never>);
@@ -132,7 +136,9 @@ export function createLink<Mine extends Procedures, Theirs extends Procedures>({
 const givenUp = (): ServiceError =>
   new ServiceError('unavailable', 'The caller no longer waits for the answer.');
 
-const gone = (): ServiceError => new ServiceError('unavailable', 'The other thread is gone.');
+/** `facts`: whether the other thread may have carried the call out, in the words of the bus (`packages/bus`). */
+const gone = (facts: JsonObject): ServiceError =>
+  new ServiceError('unavailable', 'The other thread is gone.', { facts });
 
 /** So many items do not wait for the end of the turn: the other thread begins while this one still works. */
 const MANY = 16;

@@ -8,6 +8,8 @@ const request = { params: { worldAddress: 'w', address: 'd' }, query: {}, header
 const gatewayCall = { caller: { kind: 'anonymous' }, requestId: 'r', deadline: 9 } as unknown as GatewayCall;
 const lost = new ServiceError('unavailable', 'Gone.', { facts: { outcome: 'unknown' } });
 
+const unreached = new ServiceError('unavailable', 'Away.', { facts: { reached: false } });
+
 function dispatching(ofCall: () => Promise<unknown>, thrown: Error = lost) {
   const call = vi.fn(async ({ name }: { name: string }, _request: unknown, _options: unknown) => {
     if (name === 'executions.ofCall') return ofCall();
@@ -79,6 +81,8 @@ it('a run is asked for again at the next owner when one is lost', async () => {
 
 it.each([
   [lost, { code: 'unavailable', facts: { executionId: 'e', outcome: 'unknown' } }],
+  [unreached, { code: 'unavailable', facts: { executionId: 'e', outcome: 'unknown' } }],
+  [new ServiceError('overloaded'), { code: 'unavailable', facts: { executionId: 'e', outcome: 'unknown' } }],
   [new ServiceError('deadline_exceeded'), { code: 'deadline_exceeded', facts: { executionId: 'e' } }],
 ])('a run of which no process tells goes on, and its id is in the error: %s', async (error, expected) => {
   const { call, ask } = leaving(() => Promise.reject(error));
@@ -95,11 +99,16 @@ it('a dry run may take as long as the call of a model from the start', async () 
 it('it fails with the error of its run', async () => {
   const { answer } = dispatching(() => Promise.reject(new ServiceError('ai_output_invalid')));
   await expect(answer()).rejects.toMatchObject({ code: 'ai_output_invalid' });
+  const away = new ServiceError('unavailable', 'The model is away.', { facts: { historyId: 'h' } });
+  await expect(dispatching(() => Promise.reject(away)).answer()).rejects.toBe(away);
 });
 
 it.each([
   ['it became no run', async () => ({ data: null })],
   ['no process answers', () => Promise.reject(new ServiceError('deadline_exceeded'))],
+  ['no process is reached', () => Promise.reject(unreached)],
+  ['the run cannot be read', () => Promise.reject(new ServiceError('unavailable', 'The database is away.'))],
+  ['the disk is full', () => Promise.reject(new ServiceError('storage_full'))],
 ])('its outcome stays unknown when %s', async (_why, ofCall) => {
   await expect(dispatching(ofCall).answer()).rejects.toBe(lost);
 });

@@ -1,5 +1,5 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import { type Bus, type CallOptions, isUnreached } from '@orrery/bus';
+import { type Bus, type CallOptions, isUnknown } from '@orrery/bus';
 import { ERRORS, parseRequest, prefersAsync, runtimeContract, ServiceError } from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
 import { createTracer, isTraced } from '@orrery/service-kit';
@@ -116,7 +116,7 @@ function runAwaited({ data }: OperationReply, { headers }: Execution): string | 
 }
 
 /** What is answered for a run whose outcome nobody tells: it is stored, so it goes on. */
-function goesOn(error: unknown, executionId: string): ServiceError {
+export function goesOn(error: unknown, executionId: string): ServiceError {
   const { code, message } = toCallError(error);
   const isLate = code === 'deadline_exceeded';
   return new ServiceError(isLate ? code : 'unavailable', message, {
@@ -128,20 +128,28 @@ function goesOn(error: unknown, executionId: string): ServiceError {
 /** Processes that may be lost while one run is waited for. */
 const MAX_LOST = 3;
 
-/** Makes a call that changes nothing, or takes effect once: again where its process is lost, since another one answers. */
-export async function repeatedWhereLost<Reply>(call: () => Promise<Reply>): Promise<Reply> {
+/** Asks for the outcome of what was begun: again where a process is lost, since another one answers. */
+async function repeatedWhereLost<Reply>(ask: () => Promise<Reply>): Promise<Reply> {
   for (let lost = 0; ; lost += 1) {
     try {
-      return await call();
+      return await ask();
     } catch (error) {
       if (!isUnknown(error) || lost >= MAX_LOST) throw error;
     }
   }
 }
 
-/** The process that took the call is gone. */
-export const isUnknown = (error: unknown): boolean =>
-  error instanceof ServiceError && error.code === 'unavailable' && error.facts['outcome'] === 'unknown';
+/**
+ * Asks for the outcome of an execution that may have been begun; asking changes nothing, or takes effect once.
+ * @throws what the execution failed with; what `otherwise` says of the error where nobody can tell
+ */
+export const askOutcome = <Reply>(
+  ask: () => Promise<Reply>,
+  otherwise: (error: unknown) => unknown,
+): Promise<Reply> =>
+  repeatedWhereLost(ask).catch((error: unknown) => {
+    throw saysNothing(error) ? otherwise(error) : error;
+  });
 
 /** The call's deadline passed while the run that it became goes on. */
 export const isStillRunning = (error: unknown): boolean =>
@@ -167,12 +175,12 @@ async function answerOfRun(
 ): Promise<OperationReply | undefined> {
   const rpc = runtimeContract.rpcs['executions.ofCall'];
   const ask = () => bus.call(rpc, { params, callId: call.callId }, call);
-  const found = await repeatedWhereLost(ask).catch((error: unknown) => {
-    // It answers what the run failed with.
-    throw saysNothing(error) ? otherwise(error) : error;
-  });
+  const found = await askOutcome(ask, otherwise);
   return found.data === null ? undefined : { data: found.data };
 }
 
+/** Whether no outcome was told: an execution that failed names its entry. */
 const saysNothing = (error: unknown): boolean =>
-  isUnknown(error) || isUnreached(error) || (error as { code?: unknown }).code === 'deadline_exceeded';
+  error instanceof ServiceError &&
+  error.facts['historyId'] === undefined &&
+  (error.code === 'deadline_exceeded' || ERRORS[error.code].status === 503);

@@ -53,3 +53,21 @@ it('repeats a call whose process is lost, and no other that fails', async () => 
   await expect(refused.execute()).rejects.toMatchObject({ code: 'deployment_paused' });
   expect(refused.made()).toHaveLength(1);
 });
+
+it.each([
+  new ServiceError('unavailable', 'Away.', { facts: { reached: false } }),
+  new ServiceError('unavailable', 'The database is away.'),
+])('tells that the outcome is unknown where no process tells it: %s', async (silent) => {
+  const lost = new ServiceError('unavailable', 'Gone.', { facts: { outcome: 'unknown' } });
+  const begun = { data: { executionId: 'e', state: 'running' }, payment: null };
+  const executed = (first: () => Promise<unknown>) => {
+    const bus = { call: vi.fn().mockImplementationOnce(first).mockRejectedValue(silent) };
+    const options = { onError: () => undefined, longerMs: 90 };
+    return createExecuteForWallet(bus as never, options)({ awaitsRun: false } as never, call);
+  };
+  await expect(executed(() => Promise.reject(lost))).rejects.toBe(lost);
+  await expect(executed(async () => begun)).rejects.toMatchObject({
+    code: 'unavailable',
+    facts: { executionId: 'e', outcome: 'unknown' },
+  });
+});

@@ -1,12 +1,12 @@
-import type { Bus } from '@orrery/bus';
+import { type Bus, isUnknown } from '@orrery/bus';
 import { publicContract, runtimeContract } from '@orrery/contracts';
 import { isTraced } from '@orrery/service-kit';
 import {
+  askOutcome,
   type DispatchOptions,
+  goesOn,
   inRequestSpan,
   isStillRunning,
-  isUnknown,
-  repeatedWhereLost,
 } from '../operations/dispatch.js';
 import type { ExecuteForWallet } from './signed-route.js';
 
@@ -27,18 +27,20 @@ const executeOverBus =
     const rpc = runtimeContract.rpcs['executions.public'];
     const call = { caller, requestId, deadline, signal };
     const later = { ...call, deadline: deadline + longerMs };
-    const repeat = () => repeatedWhereLost(() => bus.call(rpc, { ...request, awaitsRun: true }, later));
+    const repeat = (otherwise: (error: unknown) => unknown) =>
+      askOutcome(() => bus.call(rpc, { ...request, awaitsRun: true }, later), otherwise);
     return bus
       .call(rpc, request, { ...call, leavesRun: true })
       .then(
         (reply) => {
           if (!('executionId' in reply.data) || reply.data.state !== 'running') return reply;
+          const { executionId } = reply.data;
           onRun?.();
-          return repeat();
+          return repeat((error) => goesOn(error, executionId));
         },
         (error: unknown) => {
           if (!isUnknown(error) && !isStillRunning(error)) throw error;
-          return repeat();
+          return repeat(() => error);
         },
       )
       .catch((error: unknown) => {

@@ -76,7 +76,7 @@ async function take(
 
 /** Decides whether the run ends with this error; otherwise the step is tried again. */
 function afterFailure({ clock, logger }: DriveDependencies, drive: Drive, row: RunRow, error: unknown): void {
-  const reason = toCallError(error instanceof DeciderFailed ? error.cause : error);
+  const reason = reasonOf(error);
   const isNew = reason.code === 'internal' && reason.message !== NOT_STORED.message;
   if (isNew) logger.error({ err: reason, run: row.id }, 'a step of a run failed');
   if (isBeingPaid(row)) return;
@@ -90,6 +90,14 @@ function afterFailure({ clock, logger }: DriveDependencies, drive: Drive, row: R
 }
 
 const isBeingPaid = ({ state }: RunRow): boolean => state === 'staged' || state === 'awaiting_payment';
+
+/** Its own failure. What was unknown about a step is decided when the run ends with it. */
+function reasonOf(error: unknown): ServiceError {
+  const reason = toCallError(error instanceof DeciderFailed ? error.cause : error);
+  const { outcome, ...facts } = reason.facts;
+  if (outcome === undefined) return reason;
+  return new ServiceError(reason.code, undefined, { errors: reason.errors, facts, cause: reason });
+}
 
 const storableReason = (reason: ServiceError): ServiceError =>
   reason.code === 'internal' ? NOT_STORED : reason;

@@ -9,7 +9,7 @@ import {
   refusedHttp,
   ServiceError,
 } from '@orrery/contracts';
-import { keyedRequest } from '@orrery/database';
+import { keyedRequest, toCallError } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import type { Db } from '../database/db.js';
 import type { DeploymentAccess } from '../deployments/deployment-directory.js';
@@ -144,10 +144,23 @@ async function before(deadline: number, ended: Promise<void>, clock: Clock): Pro
 /** The answer goes out this long before the caller stops waiting, in milliseconds. */
 const ANSWER_MARGIN_MS = 250;
 
+/** The run is stored, so it goes on. @throws ServiceError that its outcome is unknown, with its id */
+const unseen =
+  (executionId: string) =>
+  (error: unknown): never => {
+    throw new ServiceError('unavailable', `${toCallError(error).message} ${GOES_ON}`, {
+      facts: { executionId, outcome: 'unknown' },
+      cause: error,
+    });
+  };
+
+const GOES_ON = 'The execution goes on: its executionId tells how it stands.';
+
 /**
  * Waits for the end of a run, or until nobody can tell whether its payment was charged. When another process becomes the
  * deployment's owner, its row is polled.
- * @throws `deadline_exceeded` with the fact `executionId` when the run goes on after the call's deadline
+ * @throws `deadline_exceeded` with the fact `executionId` when the run goes on after the call's deadline, `unavailable` with
+ * the same fact when its row cannot be read
  */
 export async function awaitRun(
   { db, clock }: Pick<ExecuteDependencies, 'db' | 'clock'>,
@@ -158,7 +171,7 @@ export async function awaitRun(
   const deadline = waitsUntil - ANSWER_MARGIN_MS;
   await before(deadline, ended, clock);
   for (;;) {
-    const row = await readRun(db, id);
+    const row = await readRun(db, id).catch(unseen(id));
     if (row !== undefined && hasEnded(row)) return answerOfRun(row);
     if (row !== undefined && awaitsPayment(row.state)) return unendedAnswer(row);
     if (signal.aborted || clock.monotonic() >= deadline)

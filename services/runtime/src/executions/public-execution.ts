@@ -11,6 +11,7 @@ import {
   type RequestOf,
   ServiceError,
 } from '@orrery/contracts';
+import { toCallError } from '@orrery/database';
 import type { DeploymentDirectory, KnownDeployment } from '../deployments/deployment-directory.js';
 import { notFound } from '../deployments/deployment-rules.js';
 import { isUuid } from '../ids/uuid-v7.js';
@@ -105,8 +106,23 @@ async function executeHere(
   const data = 'executionId' in answer ? await ofEarlierCall(dependencies, answer, awaitsRun, call) : answer;
   if ('executionId' in data) return { data, payment: null };
   // Only who sends a payment is told what became of it.
-  const paid = payment === null ? undefined : await settlementOf(dependencies.db, deploymentId, data.seq);
+  const paid =
+    payment === null
+      ? undefined
+      : await settlementOf(dependencies.db, deploymentId, data.seq).catch(afterCommit);
   return { data, payment: paid ?? null };
+}
+
+/** Its execution is committed: repeated, the message tells of it. */
+function afterCommit(error: unknown): never {
+  throw new ServiceError(
+    'unavailable',
+    `${toCallError(error).message} Repeat the request to get the outcome.`,
+    {
+      facts: { outcome: 'unknown' },
+      cause: error,
+    },
+  );
 }
 
 /** The message has begun a run that had not ended. @throws `request_in_flight` */

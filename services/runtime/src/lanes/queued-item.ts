@@ -1,4 +1,5 @@
-import { asServiceError, type Cancellation, ServiceError } from '@orrery/contracts';
+import { type Cancellation, ServiceError } from '@orrery/contracts';
+import { toCallError } from '@orrery/database';
 import type { KeyedMutex } from '@orrery/service-kit';
 import type { ClaimSchemas } from '../catalog/catalog-client.js';
 import type { IdBlocks } from '../ids/id-blocks.js';
@@ -55,7 +56,7 @@ export const abortReason = ({ reason }: Cancellation): ServiceError =>
 
 /** What the caller is refused with: NotOwner goes to the router, an unknown error becomes `internal`. */
 export const refusalOf = (error: unknown): unknown =>
-  error instanceof NotOwner ? error : asServiceError(error);
+  error instanceof NotOwner ? error : toCallError(error);
 
 export interface PrepareDependencies {
   readonly states: ResidentStates;

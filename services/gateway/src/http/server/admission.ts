@@ -152,5 +152,5 @@ class Places {
 /** `fill`: how full the queue is, 0 to 1; the fuller, the longer the caller should stay away: 1 to 3 seconds. */
 const overloaded = (fill: number): ServiceError =>
   new ServiceError('overloaded', 'Too many requests are under way.', {
-    facts: { retryAfterSeconds: 1 + Math.round(2 * fill) },
+    facts: { reached: false, retryAfterSeconds: 1 + Math.round(2 * fill) },
   });

@@ -119,7 +119,10 @@ const countedOf = ({ received }: Arriving): number => Math.max(0, received - FRE
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-const tooMuch = () => new ServiceError('overloaded', 'The bodies of other requests take all the memory.');
+const tooMuch = () =>
+  new ServiceError('overloaded', 'The bodies of other requests take all the memory.', {
+    facts: { reached: false },
+  });
 
 const tooSlow = () =>
   new ServiceError('request_timeout', `A body must arrive with at least ${SLOWEST_RATE} bytes a second.`);

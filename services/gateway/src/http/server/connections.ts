@@ -46,7 +46,10 @@ export function limitConnections(
   });
 }
 
-const tooMany = () => new ServiceError('overloaded', 'Too many requests of this address are under way.');
+const tooMany = () =>
+  new ServiceError('overloaded', 'Too many requests of this address are under way.', {
+    facts: { reached: false },
+  });
 
 /** Counts by client, an IPv6 client being a whole /64. */
 function countPerAddress(max: number) {
