@@ -35,6 +35,7 @@ import { createModelList, type LiveModelList } from './models/model-list.js';
 import type { FindUse } from './once/once-item.js';
 import { createUsedKeys } from './once/once-store.js';
 import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './ownership/lease-keeper.js';
+import { createOutsideWork } from './ownership/outside-work.js';
 import { createHeldPartitions, PARTITIONS } from './ownership/partitions.js';
 import { createRouter, type RouteToOwner } from './ownership/route-to-owner.js';
 import { createPayments, networkParties, type PaymentParties, type Payments } from './payments/payments.js';
@@ -226,7 +227,8 @@ function createOwnership(
   });
   const { limits } = config;
   const { aiDeadlineMs } = config;
-  const steps = { db, lanes, catalog, models, limits, aiDeadlineMs, decider, budgets, payments };
+  const outside = createOutsideWork(clock, () => leases.wake());
+  const steps = { db, lanes, catalog, models, limits, aiDeadlineMs, decider, budgets, payments, outside };
   const runs = startRunKeeper({ ...steps, held, clock, logger });
   const announceFree = () => bus.broadcast(partitionsFreed, { by: instance });
   const leases = startLeaseKeeper({
@@ -235,6 +237,8 @@ function createOwnership(
     ttlMs: config.leaseTtlMs,
     held,
     drained: lanes.drained,
+    outside,
+    patienceMs: () => Math.max(models.longestCallMs(), config.payments.settleMs),
     announceFree,
     clock,
     logger,

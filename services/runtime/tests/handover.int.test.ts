@@ -151,6 +151,35 @@ it('an item that waits for the catalog does not delay a stop, and is executed by
   expect(await planted.counter('a')).toMatchObject({ state: { count: 1 }, revision: 1 });
 });
 
+it('partitions that move only for balance wait for the answers of models, which are asked once', async () => {
+  const decider = createDeciderDouble();
+  const boots = { decider: decider.decider };
+  const first = await boot(boots);
+  // Two more than its share.
+  const planted = await Promise.all(Array.from({ length: 34 }, plant));
+  const judged = planted.map(({ params }) =>
+    house.call('deployments.execute', { params, body: { event: 'judge', input: { id: 'a' } } }),
+  );
+  const addresses = new Set(planted.map(({ deployment }) => deployment.address));
+  const calls: Awaited<ReturnType<typeof decider.called>>[] = [];
+  while (calls.length < planted.length) {
+    const call = await decider.called();
+    // Owners also go on with runs of the tests before.
+    if (addresses.has(call.request.deployment.address)) calls.push(call);
+    else call.answer({ 'counter:a': { count: 5 } });
+  }
+  const asked = decider.calls();
+  const second = await boot(boots);
+  await first.leases.runOnce();
+  const busy = planted.map(partitionOf).toSorted((a, b) => a - b);
+  await vi.waitFor(async () => expect(await ownedBy(first.instance)).toEqual(busy));
+  expect(calls.map(({ signal }) => signal.aborted)).not.toContain(true);
+  for (const { answer } of calls) answer({ 'counter:a': { count: 5 } });
+  await Promise.all(judged);
+  await vi.waitFor(async () => expect(await ownedBy(second.instance)).toHaveLength(32));
+  expect(decider.calls()).toBe(asked);
+});
+
 it('two processes hold the even and the odd partitions', async () => {
   const first = await boot();
   const second = await boot();

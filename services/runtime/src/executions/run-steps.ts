@@ -9,6 +9,8 @@ import type { ReadSet } from '../execution/read-entities.js';
 import type { Lanes } from '../lanes/lanes.js';
 import { callDecider, type Decider, type DeciderAnswer } from '../models/decider.js';
 import type { ModelList } from '../models/model-list.js';
+import type { OutsideWork } from '../ownership/outside-work.js';
+import { partitionOf } from '../ownership/partitions.js';
 import type { Payments } from '../payments/payments.js';
 import type { Settlement } from '../payments/settle-payment.js';
 import { inTheWayOf } from '../state/open-runs.js';
@@ -50,6 +52,7 @@ export interface StepDependencies
   readonly payments: Pick<Payments, 'settle' | 'resolve'>;
   readonly aiDeadlineMs: number;
   readonly decider: Decider;
+  readonly outside: Pick<OutsideWork, 'during' | 'unlessMoving'>;
 }
 
 /** What the process remembers while it drives a run from step to step. */
@@ -117,7 +120,7 @@ export const stepOf = ({ state }: Pick<RunRow, 'state'>): Step | undefined =>
 // deciding
 
 async function decideStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
-  const { lanes, decider, clock } = dependencies;
+  const { lanes, decider, clock, outside } = dependencies;
   const read = (context: StepContext) => readOrDecide(context, dependencies);
   const answer = await lanes.submit(runItem(dependencies, row, signal, read));
   if (answer === undefined || !('fingerprint' in answer)) return;
@@ -125,8 +128,19 @@ async function decideStep(...[dependencies, row, signal, drive]: Parameters<Step
   const check = checkForRun(dependencies, row, signal, fingerprint);
   const request = { ...answer.request, check };
   const known = isDeepStrictEqual(drive.given?.fingerprint, fingerprint) ? drive.given : undefined;
-  drive.given = known ?? { fingerprint, answer: await callDecider(decider, request, clock, signal) };
-  await lanes.submit(storeAnswer(dependencies, row, signal, drive.given));
+  const answerAndStore = async () => {
+    drive.given = known ?? { fingerprint, answer: await callDecider(decider, request, clock, signal) };
+    await lanes.submit(storeAnswer(dependencies, row, signal, drive.given));
+  };
+  const partition = partitionOf(row.deployment_id);
+  if (known !== undefined) await outside.during(partition, answerAndStore);
+  // After a wait the step is taken again, and reads anew.
+  else
+    await outside.unlessMoving(
+      partition,
+      { waitMs: row.deadline.getTime() - clock.now(), signal },
+      answerAndStore,
+    );
 }
 
 /** A call of the decider, and the fingerprint of what its request was made from. */
@@ -276,10 +290,13 @@ function endOrStage(context: StepContext, decision: Decision): ItemOutcome<Execu
 // staged
 
 async function settleStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
-  drive.settlement ??= await settleRun(dependencies, row, signal);
-  if (drive.settlement !== undefined) await endSettlement(dependencies, row, drive.settlement, signal);
-  drive.looks = 0;
-  delete drive.settlement;
+  // It waits for no move: its holds keep others waiting, and a chain charges a payment once, whoever asks.
+  await dependencies.outside.during(partitionOf(row.deployment_id), async () => {
+    drive.settlement ??= await settleRun(dependencies, row, signal);
+    if (drive.settlement !== undefined) await endSettlement(dependencies, row, drive.settlement, signal);
+    drive.looks = 0;
+    delete drive.settlement;
+  });
 }
 
 // awaiting_payment

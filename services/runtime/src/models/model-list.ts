@@ -12,6 +12,8 @@ export interface ModelList {
 /** A list whose models the operator may change while the process runs. */
 export interface LiveModelList extends ModelList {
   replace(models: readonly Model[]): void;
+  /** The longest time limit of one call, in milliseconds. */
+  longestCallMs(): number;
 }
 
 export function createModelList(models: readonly Model[]): LiveModelList {
@@ -21,6 +23,7 @@ export function createModelList(models: readonly Model[]): LiveModelList {
     all: () => records,
     default: () => records.find(({ isDefault }) => isDefault),
     find: (modelId) => offered.find(({ record }) => record.modelId === modelId),
+    longestCallMs: () => Math.max(0, ...offered.map(({ timeoutMs }) => timeoutMs)),
     replace: (others) => {
       offered = others;
       records = others.map(({ record }) => record);

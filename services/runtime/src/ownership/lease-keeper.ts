@@ -9,14 +9,15 @@ import {
 } from '@orrery/service-kit';
 import { z } from 'zod';
 import type { Db } from '../database/db.js';
+import { createChooseMoving, type MovingOptions } from './choose-moving.js';
 import { acquire, announce, type Balance, giveBack, leave, readBalance, renew } from './lease-store.js';
 import { ObservedLeases } from './observed-leases.js';
-import { type HeldPartitions, PARTITIONS, takingOrder } from './partitions.js';
+import { type HeldPartitions, PARTITIONS } from './partitions.js';
 
 /** Broadcast among the runtime's processes: there are partitions to take. A lost one delays a takeover by a third of the lease's time. */
 export const partitionsFreed = defineMessage('runtime', 'partitions-freed', z.object({ by: z.string() }));
 
-export interface LeaseKeeperOptions {
+export interface LeaseKeeperOptions extends MovingOptions {
   readonly db: Db;
   readonly instance: string;
   /** A lease that is not renewed for this long may be taken by any process, in milliseconds. */
@@ -50,7 +51,8 @@ const MARGIN_MS = 50;
  * Keeps this process's share of the partitions: ceil(64 / live processes).
  *
  *   free ─ acquire (epoch + 1) ─→ held ─ renew every third of the TTL ─→ held
- *   held ─ more than the share, or stop ─→ draining ─ nothing being committed ─→ given back (free)
+ *   held ─ more than the share ─→ held, no model is asked ─ nothing under way outside ─→ draining
+ *   held ─ stop ─→ draining ─ nothing being committed ─→ given back (free)
  *   held ─ not renewed in time ─→ free for others; lost here: its states in memory are forgotten
  *
  * Renewal has a loop of its own, so that no handover keeps it waiting; each partition is handed over by itself.
@@ -61,6 +63,7 @@ export function startLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
   const turns = createSemaphore(1);
   const inTurn = <T>(work: () => Promise<T>) => turns.run(NEVER, work);
   const handOver = createHandover(options, inTurn);
+  const chooseMoving = createChooseMoving(options);
   const stopping = new AbortController();
   const observed = createObserver(options);
 
@@ -83,7 +86,8 @@ export function startLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
     const share = Math.ceil(PARTITIONS / live);
     const mine = held.all().map(({ partition }) => partition);
     const missing = share - mine.length;
-    if (missing < 0) await handOver(mine.sort((a, b) => takingOrder(a) - takingOrder(b)).slice(share));
+    const moving = chooseMoving(mine, -missing);
+    if (moving.length > 0) await handOver(moving);
     const taken =
       missing > 0 ? await inTurn(() => acquire(db, instance, ttlMs, { limit: missing, over })) : [];
     held.hold(taken);
