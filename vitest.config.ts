@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { LEFT_OUT } from './e2e/src/starting/of-one-shape.js';
+import { INCLUDED, LEFT_OUT } from './e2e/src/starting/of-one-shape.js';
 import LongestFirst from './packages/testing/src/longest-first.js';
 
 /** Workspace packages resolve to their TypeScript source, so tests never see a stale build. */
@@ -42,7 +42,7 @@ export default defineConfig({
       project('unit', ['{packages,services,apps}/*/src/**/*.test.ts'], { testTimeout: 60_000 }),
       project('int', ['{packages,services,apps}/*/tests/**/*.int.test.ts'], backed),
       // The long ones take 35 s; a busy machine is twenty times slower.
-      project('e2e', ['e2e/tests/**/*.e2e.test.ts'], {
+      project('e2e', INCLUDED, {
         ...backed,
         exclude: LEFT_OUT,
         testTimeout: 700_000,

@@ -22,7 +22,13 @@ export const OF_ONE_SHAPE: Readonly<Record<string, string>> = {
   'test-processes': 'processes of a test, without any system',
 };
 
+const pathOf = (name: string): string => `e2e/tests/${name}.e2e.test.ts`;
+
 /** The same as patterns of paths, empty where the run is of the first shape. */
-export const LEFT_OUT: string[] = IS_OF_TWO
-  ? Object.keys(OF_ONE_SHAPE).map((name) => `e2e/tests/${name}.e2e.test.ts`)
-  : [];
+export const LEFT_OUT: string[] = IS_OF_TWO ? Object.keys(OF_ONE_SHAPE).map(pathOf) : [];
+
+/** Files whose executions wait for a model, a payment or a due time, while processes share the deployments anew. */
+const OF_RUNS: readonly string[] = ['ai', 'paid', 'schedules'];
+
+/** Patterns of the files that a run has: those of runs alone with `E2E_FILES=runs` (`npm run test:runs-of-two`). */
+export const INCLUDED: string[] = (process.env['E2E_FILES'] === 'runs' ? OF_RUNS : ['**/*']).map(pathOf);

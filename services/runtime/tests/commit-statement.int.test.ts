@@ -114,6 +114,44 @@ const entryOf = (seq: number, rest: object) =>
   });
 
 describe('what a commit writes', () => {
+  it.each(['Zürich/1', '~tilde', '', '\u{10ffff}last', HARD])(
+    'is also what changes under a key that begins unlike others: %j',
+    async (key) => {
+      const commit = createCommit(database, 'me');
+      await database.pool.query(`insert into once_keys values ($1, 'k', '', 1, null, null, now(), null)`, [
+        key,
+      ]);
+      await database.pool.query(
+        `insert into payments (key, deployment_id, run_id, status, wallet, event, input_hash, network, asset, amount,
+           decimals, pay_to, payer, offered, valid_until, created_at, updated_at)
+         values ($1, 1, gen_random_uuid(), 'staged', 'w', 'e', '', 'n', '0xa', 1, 6, '0xb', '0xc', '{}', now(), now(), now())`,
+        [key],
+      );
+      const columns = { status: 'settling' as const, reason: key, updated_at: new Date(AT) };
+      const batch = {
+        ...newBatch(),
+        onceKeys: new Map([['k', { kind: 'end' as const, scope: key, key: 'k', columns: { reply: key } }]]),
+        payments: new Map([[key, { kind: 'update' as const, key, columns } as PaymentEffect]]),
+      };
+      expect(await commit(batch as never)).toEqual({ kind: 'committed' });
+      const { rows } = await database.pool.query(
+        'select k.reply, p.reason from once_keys k join payments p on p.key = k.scope where k.scope = $1',
+        [key],
+      );
+      expect(rows).toEqual([{ reply: key, reason: key }]);
+      const released = {
+        onceKeys: new Map([['k', { kind: 'release' as const, scope: key, key: 'k' }]]),
+        payments: new Map([[key, { kind: 'release' as const, key } as PaymentEffect]]),
+      };
+      await commit({ ...newBatch(), ...released } as never);
+      const left = await database.pool.query(
+        'select scope from once_keys where scope = $1 union all select key from payments where key = $1',
+        [key],
+      );
+      expect(left.rows).toEqual([]);
+    },
+  );
+
   it('is what the entries say, with whatever is in them, told in their order', async () => {
     const commit = createCommit(database, 'me');
     const hard = { [HARD]: HARD };

@@ -39,10 +39,10 @@ import { batchRows, hasRows } from './batch-rows.js';
 const few = (column: string) => `${column} between 1 and ${Number.MAX_SAFE_INTEGER}`;
 const FEW = few('n.deployment_id');
 const FEW_RUNS = `n.id between '${'0'.repeat(32)}' and '${'f'.repeat(32)}'`;
-/** The key of a payment begins with its network by CAIP-2, as in `eip155:8453/…`. */
-const FEW_PAYMENTS = `n.key collate "C" between 'a' and 'zz'`;
-/** All scopes are names from this code: lower-case letters first. */
-const FEW_KEYS = `n.scope collate "C" between 'a' and 'zz'`;
+/** The same for texts, whatever is in them. */
+const fewTexts = (column: string) => `octet_length(${column}) between 0 and 2147483647`;
+const FEW_PAYMENTS = fewTexts('n.key');
+const FEW_KEYS = fewTexts('n.scope');
 
 const COLUMNS = `deployment_id, seq, id, v, kind, event, event_version, version_hash, trigger, caller, status,
     input, changes, result, error, llm_hash, attestation, payment_key, executed_at, prev_hash, hash,

@@ -18,7 +18,10 @@ function choosing() {
 /** Work outside that lasts until the function is called that this returns. */
 function begin(outside: ReturnType<typeof choosing>['outside'], partition: number): () => Promise<void> {
   let end = () => {};
-  const ended = outside.during(partition, () => new Promise<void>((resolve) => void (end = resolve)));
+  const answer = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const ended = outside.during(partition, () => answer);
   return () => {
     end();
     return ended;
