@@ -7,6 +7,7 @@ export const IS_OF_TWO = process.env['E2E_SHAPE'] === 'two-of-each';
  */
 export const OF_ONE_SHAPE: Readonly<Record<string, string>> = {
   'all-in-one': 'the all-in-one itself: its start, its end, its folder',
+  chaos: 'an installation of its own, with two of each service and faults',
   'chaos-checker': 'the checker of chaos, on a database that an all-in-one has filled',
   'cli-page': 'a page whose reader has an all-in-one',
   'console/run': 'worlds that the sampler of the all-in-one decides',
