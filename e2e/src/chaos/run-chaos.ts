@@ -69,11 +69,13 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   await load.finish();
   looking.abort();
   const violations: Violation[] = named('always', await seen);
-  await house.ready(AbortSignal.timeout(ENDING_MS)).catch(() => {
-    violations.push(
-      ...named('an end within the deadline', ['a process is not ready although no fault is left']),
-    );
-  });
+  const missing = await house.ready(ENDING_MS);
+  violations.push(
+    ...named(
+      'an end within the deadline',
+      missing.map((name) => `${name} is not ready although no fault is left`),
+    ),
+  );
   const pushed = new Set(worlds.pushed.map(addressOf));
   const { databaseUrl } = house.backends;
   const left = await untilEnded(databaseUrl, () => executedIn(databaseUrl, pushed), ENDING_MS);

@@ -28,8 +28,8 @@ export interface House extends AsyncDisposable {
   readonly secrets: readonly string[];
   /** Processes that ended although nobody had asked them to. */
   readonly lost: readonly string[];
-  /** Resolves when every process is ready. */
-  ready(signal: AbortSignal): Promise<void>;
+  /** Resolves when every process is ready, with nothing; or, when the time is over, with the names of those that are not. */
+  ready(patienceMs: number): Promise<string[]>;
 }
 
 const MODEL_KEY = 'sk-of-the-model-0123456789';
@@ -59,8 +59,9 @@ export const startHouse = (): Promise<House> =>
         startMember({ ...one, targets: backends.targets, folder, env, onLost });
       const members = await Promise.all(names.map(start));
       for (const member of members) resources.use(member.name, member, END_MS);
-      const ready = (signal: AbortSignal) => untilReady(members, signal);
-      await ready(AbortSignal.timeout(START_MS));
+      const ready = (patienceMs: number) => untilReady(members, patienceMs);
+      const missing = await ready(START_MS);
+      if (missing.length > 0) throw new Error(`${missing.join(', ')} did not become ready`);
       const key = await firstKey({ DATABASE_URL: backends.databaseUrl }, resources);
       const secrets = [key, MODEL_KEY, outside.chain.env['LOCAL_KEY'] ?? ''];
       return { members, backends, folder, key, lost, ready, ...outside, secrets };
@@ -110,9 +111,11 @@ const listed = (baseUrl: string) => ({
   outputUsdPerMillionTokens: 2,
 });
 
-async function untilReady(members: readonly Member[], signal: AbortSignal): Promise<void> {
-  for (const { healthUrl } of members) {
-    while (!(await isReady(healthUrl))) await systemClock.sleep(100, signal);
+async function untilReady(members: readonly Member[], patienceMs: number): Promise<string[]> {
+  for (const until = performance.now() + patienceMs; ; await systemClock.sleep(200)) {
+    const answers = await Promise.all(members.map(({ healthUrl }) => isReady(healthUrl)));
+    const missing = members.filter((_member, index) => !answers[index]).map(({ name }) => name);
+    if (missing.length === 0 || performance.now() > until) return missing;
   }
 }
 
