@@ -1,11 +1,12 @@
 import type { EntityInstance } from '@orrery/sdk';
+import type { Attribute } from '../api/records.js';
 
 type Value = EntityInstance['state'][string];
 
 /** An attribute as a schema names it. */
 export interface AttributeType {
   readonly name: string;
-  readonly type: 'integer' | 'float' | 'string' | 'boolean' | 'json';
+  readonly type: Attribute['type'];
 }
 
 export interface Column {

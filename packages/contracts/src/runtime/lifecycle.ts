@@ -4,14 +4,40 @@ import { sha256, timestamp } from '../records/text.js';
 import { defineMessage } from '../rpc/message.js';
 import { rpc } from '../rpc/rpc.js';
 import { deploymentPath } from './deployment-path.js';
-import { journalKind } from './journal.js';
+import { type JournalKind, journalKind } from './journal.js';
 
 /**
- * The kinds of entries that tell what happens inside a deployment. All others are lifecycle entries: what the deployment
- * is, what it runs, and whether it runs at all.
+ * `inner` entries tell what happens inside a deployment; `lifecycle` entries what it is, what it runs, and whether it runs
+ * at all, which other services follow.
  */
-export const INNER_KINDS = ['execution', 'instance_created', 'instance_updated', 'instance_deleted'] as const;
-export const lifecycleKind = journalKind.exclude(INNER_KINDS);
+const SORTS = {
+  execution: 'inner',
+  instance_created: 'inner',
+  instance_updated: 'inner',
+  instance_deleted: 'inner',
+  deployment_created: 'lifecycle',
+  settings_updated: 'lifecycle',
+  bindings_added: 'lifecycle',
+  bindings_updated: 'lifecycle',
+  binding_removed: 'lifecycle',
+  locked: 'lifecycle',
+  paused: 'lifecycle',
+  resumed: 'lifecycle',
+  published: 'lifecycle',
+  unpublished: 'lifecycle',
+  deleted: 'lifecycle',
+  tail_lost: 'lifecycle',
+} as const satisfies Record<JournalKind, 'inner' | 'lifecycle'>;
+
+type KindOf<Sort> = { [K in JournalKind]: (typeof SORTS)[K] extends Sort ? K : never }[JournalKind];
+
+const kindsOf = <Sort extends 'inner' | 'lifecycle'>(sort: Sort): KindOf<Sort>[] =>
+  journalKind.options.filter((kind): kind is KindOf<Sort> => SORTS[kind] === sort);
+
+export const INNER_KINDS = kindsOf('inner');
+export const LIFECYCLE_KINDS = kindsOf('lifecycle');
+export const lifecycleKind = z.enum(LIFECYCLE_KINDS);
+export const isLifecycleKind = (kind: string): boolean => (LIFECYCLE_KINDS as string[]).includes(kind);
 
 /** A lifecycle entry, with the names of the events whose bindings it added, changed or removed. */
 export const lifecycleEntry = z.object({

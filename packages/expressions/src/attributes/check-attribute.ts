@@ -1,4 +1,4 @@
-import { type FieldProblem, fieldProblem, type JsonValue } from '@orrery/contracts';
+import { type AttributeType, type FieldProblem, fieldProblem, type JsonValue } from '@orrery/contracts';
 import { compilePattern, PATTERN_WORK } from '../patterns/pattern.js';
 import { foundText } from '../schemas/validation.js';
 import { compileAttribute } from './entity-schema.js';
@@ -6,7 +6,7 @@ import { compileAttribute } from './entity-schema.js';
 /** An attribute's definition, whatever record carries it. Null and absent mean the same. */
 export interface AttributeShape {
   readonly name: string;
-  readonly type: 'integer' | 'float' | 'string' | 'boolean' | 'json';
+  readonly type: AttributeType;
   readonly constraints?: AttributeConstraintsShape | null | undefined;
   readonly defaultValue?: JsonValue | undefined;
 }
@@ -19,9 +19,15 @@ export interface AttributeConstraintsShape {
   readonly required?: boolean | undefined;
 }
 
-const NUMBERS: readonly AttributeShape['type'][] = ['integer', 'float'];
-const TEXTS: readonly AttributeShape['type'][] = ['string'];
-const FITTING_TYPES = { min: NUMBERS, max: NUMBERS, enum: TEXTS, pattern: TEXTS } as const;
+/** The constraints that fit some types only, and the types that they fit. */
+const SPECIAL = ['min', 'max', 'enum', 'pattern'] as const;
+const FITTING: Readonly<Record<AttributeType, readonly (typeof SPECIAL)[number][]>> = {
+  integer: ['min', 'max'],
+  float: ['min', 'max'],
+  string: ['enum', 'pattern'],
+  boolean: [],
+  json: [],
+};
 
 /**
  * What contradicts itself in an attribute (docs/schemas.md): a constraint on a type that it does not fit, bounds that leave
@@ -41,12 +47,10 @@ function misplacedConstraints(
   type: AttributeShape['type'],
   constraints: AttributeConstraintsShape,
 ): FieldProblem[] {
-  const names = Object.keys(FITTING_TYPES) as (keyof typeof FITTING_TYPES)[];
-  return names
-    .filter((name) => constraints[name] !== undefined && !FITTING_TYPES[name].includes(type))
-    .map((name) =>
+  return SPECIAL.filter((name) => constraints[name] !== undefined && !FITTING[type].includes(name)).map(
+    (name) =>
       contradiction(`/constraints/${name}`, `The constraint "${name}" does not fit the type ${type}.`),
-    );
+  );
 }
 
 function boundsProblems(

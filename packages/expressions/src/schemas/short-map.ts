@@ -1,4 +1,5 @@
 import {
+  type AttributeType,
   childPointer,
   type FieldProblem,
   fieldProblem,
@@ -10,9 +11,8 @@ import { quoted } from '../error-text.js';
 
 export const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-const FIELD = /^(integer|float|number|string|boolean|json|any|object|array)((?:\[\]){0,8})(\?)?$/;
-
-const TYPES: Readonly<Record<string, JsonObject>> = {
+/** The types of attributes, and what only contracts know. */
+const TYPES = {
   integer: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
   float: { type: 'number' },
   number: { type: 'number' },
@@ -22,7 +22,9 @@ const TYPES: Readonly<Record<string, JsonObject>> = {
   any: {},
   object: { type: 'object' },
   array: { type: 'array' },
-};
+} satisfies Record<AttributeType | 'number' | 'any' | 'object' | 'array', JsonObject>;
+
+const FIELD = new RegExp(`^(${Object.keys(TYPES).join('|')})((?:\\[\\]){0,8})(\\?)?$`);
 
 /** JSON Schema has `$schema`, or `type: "object"` with `properties`; everything else is a short map (docs/schemas.md). */
 export const isJsonSchema = (schema: JsonObject): boolean =>
@@ -45,7 +47,7 @@ export function expandShortMap(map: JsonObject, pointer: string, problems: Field
 function expandField(field: JsonValue, pointer: string, problems: FieldProblem[]): JsonObject {
   if (isJsonObject(field)) return expandShortMap(field, pointer, problems);
   const [, type = '', lists = ''] = (typeof field === 'string' && FIELD.exec(field)) || [];
-  const schema = TYPES[type];
+  const schema: JsonObject | undefined = TYPES[type as keyof typeof TYPES];
   if (schema === undefined) {
     problems.push(fieldProblem(pointer, 'unknown_type', unknownType(field)));
     return {};

@@ -70,14 +70,19 @@ export function attributeShape({ type, constraints }: AttributeDefinition): Shap
       return plain({ type: 'boolean' });
     case 'string':
       return plain({ type: 'string', ...listed(constraints?.enum) });
+    case 'integer':
+      return plain({ type: 'integer', ...bounds(constraints) });
+    case 'float':
+      return plain({ type: 'number', ...bounds(constraints) });
     default:
-      return plain({
-        type: type === 'integer' ? 'integer' : 'number',
-        ...(constraints?.min === undefined ? {} : { minimum: constraints.min }),
-        ...(constraints?.max === undefined ? {} : { maximum: constraints.max }),
-      });
+      throw new Error(`no form of answer for attributes of the type ${type satisfies never}`);
   }
 }
+
+const bounds = (constraints: AttributeDefinition['constraints']): JsonObject => ({
+  ...(constraints?.min === undefined ? {} : { minimum: constraints.min }),
+  ...(constraints?.max === undefined ? {} : { maximum: constraints.max }),
+});
 
 const listed = (allowed: readonly JsonValue[] | undefined): JsonObject =>
   allowed === undefined || allowed.length === 0 || allowed.length > MAX_ENUM ? {} : { enum: [...allowed] };

@@ -31,12 +31,13 @@ export const toRecord = (binding: Binding): BindingRecord => ({
 });
 
 /** A binding as the journal shows it. */
-export const factsOf = ({ event, eventVersion, targetChains, onchain }: Binding): JsonObject => ({
-  event,
-  eventVersion,
-  targetChains,
-  onchain: onchain as JsonObject | null,
-});
+export const factsOf = ({ event, eventVersion, targetChains, onchain }: Binding): JsonObject =>
+  ({
+    event,
+    eventVersion,
+    targetChains,
+    onchain: onchain as JsonObject | null,
+  }) satisfies Record<keyof BindingInput, unknown>;
 
 /** @throws `duplicate_event` naming every repetition. */
 export function refuseDuplicates(bindings: readonly { event: string }[], at: string): void {

@@ -165,14 +165,18 @@ export function refuseUnbound(
 
 const changed = (
   before: Binding,
-  { targetChains, onchain }: BindingChange,
+  {
+    event,
+    eventVersion = before.eventVersion,
+    targetChains = before.targetChains,
+    onchain = before.onchain,
+  }: BindingChange,
   claim: VersionClaim | undefined,
   at: Date,
 ): Binding => ({
   ...before,
-  ...(claim && { versionId: claim.id, claimRevision: claim.revision, eventVersion: claim.version }),
-  ...(targetChains !== undefined && { targetChains }),
-  ...(onchain !== undefined && { onchain }),
+  ...(claim && { versionId: claim.id, claimRevision: claim.revision }),
+  ...({ event, eventVersion, targetChains, onchain } satisfies Record<keyof BindingChange, unknown>),
   updatedAt: at,
 });
 

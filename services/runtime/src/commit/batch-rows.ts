@@ -1,5 +1,6 @@
 import { timestampOf } from '@orrery/service-kit';
 import type { Batch, OnceKeyWrite, TouchedInstance } from '../state/batch.js';
+import { bindingRow } from '../state/binding-columns.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
 
 /**
@@ -76,21 +77,9 @@ const settingRows = ({ settings }: Batch): object[] =>
 /** Bindings that are removed; then those that are put, of which only an event's own row may be replaced. */
 function bindingRows({ bindings }: Batch): object[][] {
   const rows = { removed: [] as object[], put: [] as object[] };
-  for (const { deploymentId: deployment_id, event, binding } of bindings.values()) {
-    if (binding === null) rows.removed.push({ deployment_id, event });
-    else
-      rows.put.push({
-        id: binding.id,
-        deployment_id,
-        event,
-        version_id: binding.versionId,
-        claim_revision: binding.claimRevision,
-        event_version: binding.eventVersion,
-        target_chains: binding.targetChains,
-        onchain: binding.onchain,
-        created_at: binding.createdAt,
-        updated_at: binding.updatedAt,
-      });
+  for (const { deploymentId, event, binding } of bindings.values()) {
+    if (binding === null) rows.removed.push({ deployment_id: deploymentId, event });
+    else rows.put.push(bindingRow(deploymentId, binding));
   }
   return [rows.removed, rows.put];
 }

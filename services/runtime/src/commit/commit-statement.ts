@@ -2,6 +2,7 @@ import { journalEntry } from '@orrery/contracts';
 import type pg from 'pg';
 import { type Lease, PARTITIONS, partitionOf } from '../ownership/partitions.js';
 import type { Batch } from '../state/batch.js';
+import { BOUND_COLUMNS } from '../state/binding-columns.js';
 import { batchRows, hasRows } from './batch-rows.js';
 
 // The parameters of all statements, made by `batchRows`; types in `database/migrations`:
@@ -148,7 +149,6 @@ const ACCEPTED = `id, deployment_id, request, request_hash, account_id, operatio
     ${STEPPED}`;
 const SETTINGS = `name, description, mode, is_public, owner_paused, operator_paused, account_paused, is_llm_public,
     ai_model_id, ai_daily_budget_usd, pay_to_address, locked_at, definition_hash, locked_definition, deleted_at, updated_at`;
-const BOUND = 'version_id, claim_revision, event_version, target_chains, onchain, created_at, updated_at';
 const CLAIMED = 'request_hash, deployment_id, run_id, reply, seq, created_at, expires_at';
 const PAID = 'status, settling_at, transaction, calls, reason, seq, check_at, updated_at';
 const RESERVED = `key, deployment_id, run_id, wallet, event, input_hash, network, asset, amount, decimals, pay_to, payer, offered,
@@ -181,11 +181,11 @@ const SELDOM = `accepted as (
   delete from bindings b using jsonb_to_recordset($17::jsonb) as n (deployment_id bigint, event text)
   where b.deployment_id = n.deployment_id and b.event = n.event and ${FEW} and (select ok from held)
 ), bound as (
-  insert into bindings (id, deployment_id, event, ${BOUND})
-  select id, deployment_id, event, ${BOUND} from jsonb_populate_recordset(null::bindings, $18::jsonb)
+  insert into bindings (id, deployment_id, event, ${BOUND_COLUMNS})
+  select id, deployment_id, event, ${BOUND_COLUMNS} from jsonb_populate_recordset(null::bindings, $18::jsonb)
   where (select ok from held)
   on conflict (deployment_id, event)
-    do update set (id, ${BOUND}) = (excluded.id, ${BOUND.replaceAll(/\w+/g, 'excluded.$&')})
+    do update set (id, ${BOUND_COLUMNS}) = (excluded.id, ${BOUND_COLUMNS.replaceAll(/\w+/g, 'excluded.$&')})
 ), once_ended as (
   update once_keys k set ${columnsOf(CLAIMED, 'k')}
   from jsonb_to_recordset($20::jsonb) as n (scope text, key text, columns jsonb)

@@ -1,9 +1,8 @@
 import type { Bus } from '@orrery/bus';
 import {
   canonicalHash,
-  INNER_KINDS,
+  isLifecycleKind,
   type JournalFact,
-  type JournalKind,
   type JsonObject,
   JsonText,
   journalEntry,
@@ -137,7 +136,7 @@ function broadcastHeads(bus: Pick<Bus, 'broadcast'>, { entries, deployments }: C
   if (entries.length === 0) return;
   const heads = [...deployments.values()].map(({ row, head }): [string, number] => [row.address, head.seq]);
   bus.broadcast(journalHeads, { heads }).catch(() => undefined);
-  const changed = entries.filter(({ entry }) => !isInner(entry.kind));
+  const changed = entries.filter(({ entry }) => isLifecycleKind(entry.kind));
   if (changed.length > 0)
     broadcastLifecycle(
       bus,
@@ -154,8 +153,6 @@ function broadcastOccurrences(bus: Pick<Bus, 'broadcast'>, { onceKeys }: Committ
   const occurrences = ended.map(({ key }) => key);
   bus.broadcast(occurrencesEnded, { occurrences }).catch(() => undefined);
 }
-
-const isInner = (kind: JournalKind): boolean => (INNER_KINDS as readonly JournalKind[]).includes(kind);
 
 /** Broadcasts that deployments have new lifecycle entries; at most once too. */
 function broadcastLifecycle(bus: Pick<Bus, 'broadcast'>, deployments: readonly string[]): void {

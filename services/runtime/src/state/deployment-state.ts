@@ -1,4 +1,4 @@
-import type { JsonValue, OnchainFilter, WorldTexts } from '@orrery/contracts';
+import type { BindingRecord, JsonValue, WorldTexts } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
 import type { RuntimeTables } from '../database/schema.js';
 import type { ClaimedMessages } from './claimed-messages.js';
@@ -8,15 +8,10 @@ import type { OpenRuns } from './open-runs.js';
 export type DeploymentRow = Selectable<RuntimeTables['deployments']>;
 
 /** An event bound to a version. */
-export interface Binding {
-  readonly id: number;
-  readonly event: string;
+export interface Binding extends Readonly<Omit<BindingRecord, 'createdAt' | 'updatedAt'>> {
   readonly versionId: number;
   /** Of the claim on the version; null where an older release made the binding. */
   readonly claimRevision: number | null;
-  readonly eventVersion: number;
-  readonly targetChains: string[];
-  readonly onchain: OnchainFilter | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

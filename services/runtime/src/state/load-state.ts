@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../database/db.js';
 import type { RunState } from '../database/schema.js';
 import { partitionOf } from '../ownership/partitions.js';
+import { BINDING_OBJECT } from './binding-columns.js';
 import { ClaimedMessages } from './claimed-messages.js';
 import {
   type Binding,
@@ -38,9 +39,7 @@ export async function loadState(
     select d.*,
       jsonb_build_object('seq', h.seq, 'hash', h.hash, 'totals', h.totals) as head,
       (select j.executed_at from journal j where j.deployment_id = h.deployment_id and j.seq = h.seq) as head_at,
-      (select jsonb_agg(jsonb_build_object('id', b.id, 'event', b.event, 'versionId', b.version_id,
-          'claimRevision', b.claim_revision, 'eventVersion', b.event_version, 'targetChains', b.target_chains, 'onchain', b.onchain,
-          'createdAt', b.created_at, 'updatedAt', b.updated_at) order by b.id)
+      (select jsonb_agg(${sql.raw(BINDING_OBJECT)} order by b.id)
         from bindings b where b.deployment_id = d.id) as bindings,
       (select jsonb_object_agg(c.entity_schema, jsonb_build_object('schemaId', c.schema_id, 'revision', c.claim_revision))
         from claimed_schemas c where c.deployment_id = d.id) as claimed,

@@ -18,10 +18,19 @@ export function whyWrong(value: unknown, { type, constraints }: AttributeRules):
 }
 
 function wrongType(value: unknown, type: Attribute['type']): string | undefined {
-  if (type === 'json') return undefined;
-  if (type === 'integer') return Number.isSafeInteger(value) ? undefined : 'is no whole number';
-  if (type === 'float') return Number.isFinite(value) ? undefined : 'is no number';
-  return typeof value === type ? undefined : `is no ${type}`;
+  switch (type) {
+    case 'json':
+      return undefined;
+    case 'integer':
+      return Number.isSafeInteger(value) ? undefined : 'is no whole number';
+    case 'float':
+      return Number.isFinite(value) ? undefined : 'is no number';
+    case 'string':
+    case 'boolean':
+      return typeof value === type ? undefined : `is no ${type}`;
+    default:
+      return type satisfies never;
+  }
 }
 
 function outOfRange(value: unknown, constraints: Attribute['constraints']): string | undefined {
