@@ -43,8 +43,7 @@ export function expectedAnswer(operation: RoutedOperation, caller: CallerName, t
   const { scope, relation } = operation.access;
   if (operation.http.signed === true) return [401, 'invalid_signature'];
   // Who knows the id of a public execution may read it: the places have none.
-  if (operation.http.path.startsWith('/app/'))
-    return [404, target.kind === 'nowhere' ? 'deployment_not_found' : 'execution_not_found'];
+  if (operation.http.path.startsWith('/app/')) return [404, 'execution_not_found'];
   if (relation === 'public') return PUBLIC[operation.name] ?? [403, 'sign_up_closed'];
   if (caller === 'nobody' || caller === 'revoked') return [401, 'unauthorized'];
   if (caller === 'unscoped' && scope !== 'none') return [403, 'forbidden'];

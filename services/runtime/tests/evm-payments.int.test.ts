@@ -172,9 +172,15 @@ describe('a payment on an EVM chain', () => {
     const { send, history } = await plant();
     const offer = await offerFor(await refusalOf(send()));
     evm.facilitator.verifiesBadly = true;
-    for (const conduct of ['unreachable', 'answers 500'] as const) {
+    for (const [conduct, words] of [
+      ['unreachable', 'cannot be reached'],
+      ['answers 500', 'answered with an error (HTTP 500)'],
+    ] as const) {
       evm.facilitator.conduct = conduct;
-      expect(await codeOf(send(offer.payment))).toBe('unavailable');
+      await expect(send(offer.payment)).rejects.toMatchObject({
+        code: 'unavailable',
+        message: `The payment facilitator ${words}. Nothing was charged: repeat the request later.`,
+      });
     }
     expect(await history()).toEqual([]);
     evm.facilitator.conduct = 'honest';

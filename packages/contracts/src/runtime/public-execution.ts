@@ -119,7 +119,7 @@ export const publicExecutionReadRpcs = {
       summary: 'Get the status of a public execution, by the id that its caller was told',
     },
     access: { scope: 'none', relation: 'public' },
-    errors: ['deployment_not_found', 'execution_not_found'],
+    errors: ['execution_not_found'],
     params: z.strictObject({ address, executionId }),
     data: executionRecord,
   }),

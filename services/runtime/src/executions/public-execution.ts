@@ -59,9 +59,9 @@ export const publicExecutionReads = ({
   directory,
 }: Pick<PublicExecutionDependencies, 'db' | 'directory'>): Handlers<typeof publicExecutionReadRpcs> => ({
   'executions.getPublic': async ({ params }) => {
-    const { id } = await known({ directory }, { deployment: params.address });
+    const deployment = await directory.byAddress(params.address);
     const row = isUuid(params.executionId) ? await readRun(db, params.executionId) : undefined;
-    if (row?.deployment_id !== id || requestOf(row).trigger !== 'public')
+    if (row === undefined || row.deployment_id !== deployment?.id || requestOf(row).trigger !== 'public')
       throw new ServiceError('execution_not_found');
     return { data: recordOfRun(row) };
   },
@@ -69,7 +69,7 @@ export const publicExecutionReads = ({
 
 async function known(
   { directory }: Pick<PublicExecutionDependencies, 'directory'>,
-  { deployment }: Pick<Request, 'deployment'>,
+  { deployment }: Request,
 ): Promise<KnownDeployment> {
   const found = await directory.byAddress(deployment);
   if (found === undefined) throw notFound();

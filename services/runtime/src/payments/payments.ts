@@ -72,6 +72,17 @@ export function createPayments({ config, parties, clock, logger }: PaymentsDepen
     );
   };
   const solana = createSolanaTerms(facilitator, clock);
+  /** Installations that share a receiver cannot tell whose payments arrive there. */
+  const warnOf =
+    ({ key, requirement: { payTo } }: Payment) =>
+    (settlement: Settlement): Settlement => {
+      if (settlement.kind === 'elsewhere')
+        logger.warn(
+          { payment: key, payTo, transaction: settlement.transaction },
+          'a payment was charged by a transaction that is not ours: if another installation has the same payToAddress, give each its own',
+        );
+      return settlement;
+    };
   const resolving = createSemaphore(RESOLVED_AT_ONCE);
   return {
     requirements: (price) => {
@@ -107,11 +118,12 @@ export function createPayments({ config, parties, clock, logger }: PaymentsDepen
     }),
     settle: (payment, options) => {
       const until = clock.monotonic() + config.settleMs;
-      return settlePayment({ facilitator, chainOf, clock, logger }, payment, { until, ...options });
+      const parts = { facilitator, chainOf, clock, logger };
+      return settlePayment(parts, payment, { until, ...options }).then(warnOf(payment));
     },
     resolve: (payment, options) =>
       resolving.run(options.signal, () =>
-        resolvePayment({ facilitator, chainOf, clock, logger }, payment, options),
+        resolvePayment({ facilitator, chainOf, clock, logger }, payment, options).then(warnOf(payment)),
       ),
     look: async (payment, search) => (await chainOf(payment)).look(payment, search),
   };
