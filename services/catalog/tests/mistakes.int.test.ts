@@ -32,7 +32,10 @@ describe('mistakes in a version', () => {
     await catalog.call('entitySchemas.create', { params: planted.inWorld, body: { name: 'plot' } });
   });
   const create = (body: object) =>
-    catalog.call('versions.create', { params: { ...planted.inWorld, eventName: 'race' }, body: reading(body) });
+    catalog.call('versions.create', {
+      params: { ...planted.inWorld, eventName: 'race' },
+      body: reading(body),
+    });
   /** The answer's detail and its problems, as the caller sees them. */
   const refused = async (body: object) => {
     const { code, message, errors } = await refusalOf(create(body));
@@ -244,7 +247,11 @@ describe('mistakes in a version', () => {
   });
 
   /** The definitions of the world as `worlds.check` takes them, with the body as an event's. */
-  const definitions = ({ event = { behaviorPrompt: 'Race.', readEntities: [], stateChanges: {} } }: { event?: object }) => ({
+  const definitions = ({
+    event = { behaviorPrompt: 'Race.', readEntities: [], stateChanges: {} },
+  }: {
+    event?: object;
+  }) => ({
     entitySchemas: [
       {
         name: 'horse',
