@@ -4,8 +4,9 @@ import { query } from './evidence.js';
 /** What is under way, by what it is: each answers how many, and the oldest of them. */
 const UNDER_WAY = {
   'runs under way': `select count(*)::int as count, min(id::text) as one from runtime.runs where ended_at is null`,
+  // A refused one is looked up once more when it has become invalid: it may have been charged after all.
   'payments under way': `select count(*)::int as count, min(key) as one from runtime.payments
-    where status not in ('settled', 'released', 'refused', 'uncollected', 'refund_due')`,
+    where check_at is not null or status not in ('settled', 'released', 'refused', 'uncollected', 'refund_due')`,
   'occurrences under way': `select count(*)::int as count, min(id)::text as one from scheduler.occurrences
     where status = 'running'`,
   'pushes under way': `select count(*)::int as count, min(deployment || ' ' || number) as one from chain_pusher.pushes
