@@ -479,7 +479,8 @@ describe('mistakes in a version', () => {
     expect(await costs(0.25)).not.toHaveProperty('message');
     expect((await costs(0.75)).message).toBe(
       `Warning: /executionSettings/priceUsd: Deployments bind this version: ${deployment}. An execution costs a wallet ` +
-        '0.75 USD there from now on; where the deployment has no payToAddress, no wallet can execute the event.',
+        '0.75 USD there from now on; where the deployment has no payToAddress, or one on chains where this service takes ' +
+        'no payments, no wallet can execute the event.',
     );
     expect(await costs(0.75)).not.toHaveProperty('message');
   });

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { TEST_NETWORKS } from '../src/payments/payment-config.js';
 import { attribute, incrementVersion } from './fake-catalog.js';
 import { type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 
 const house: House = await prepareHouse();
-await house.boot();
+await house.boot({
+  payments: { ...TEST_NETWORKS, accepts: TEST_NETWORKS.accepts.filter(({ family }) => family === 'evm') },
+});
 const { call, catalog } = house;
 catalog.plantSchema('horse', [attribute('wins', 'integer'), attribute('speed', 'float')]);
 const priced = {
@@ -85,6 +88,33 @@ describe('warnings', () => {
       `Warning: /payToAddress: ${UNPAYABLE}`,
     );
     expect(await update({ name: 'Still free' })).not.toHaveProperty('message');
+  });
+
+  it('tell of a receiver on chains where the operator takes no payments, wherever one without a receiver is told of', async () => {
+    const told =
+      'The public event "cheer" costs 0.05 USD and this service takes no payments on Solana, where the deployment\'s ' +
+      'payToAddress is: no wallet can execute it until the deployment has one on EVM chains.';
+    const [payToAddress, bindings] = ['1'.repeat(32), [{ event: 'cheer', eventVersion: 1 }]];
+    const created = await call('deployments.create', {
+      params: { worldAddress: String(catalog.world.id) },
+      body: { name: 'On Solana', bindings, payToAddress },
+    });
+    expect(created.message).toBe(`Warning: /bindings/0/event: ${told}`);
+
+    const { params } = await plantDeployment(house, { payToAddress, bindings: [] });
+    const update = (body: object) => call('deployments.update', { params, body });
+    expect((await call('bindings.add', { params, body: bindings })).message).toBe(
+      `Warning: /0/event: ${told}`,
+    );
+    expect((await call('bindings.update', { params, body: bindings })).message).toBe(
+      `Warning: /0/event: ${told}`,
+    );
+    expect((await call('deployments.publish', { params })).message).toBe(
+      `Deployment published successfully. Warning: ${told}`,
+    );
+    expect((await update({ payToAddress })).message).toBe(`Warning: /payToAddress: ${told}`);
+    expect(await update({ payToAddress: `0x${'1'.repeat(40)}` })).not.toHaveProperty('message');
+    expect(await update({ name: 'On EVM chains' })).not.toHaveProperty('message');
   });
 
   it('tell of filter names that the version does not declare', async () => {

@@ -109,7 +109,8 @@ export function priceWarnings(version: StoredVersion, users: readonly string[]):
   if (users.length === 0) return [];
   const message =
     `Deployments bind this version: ${namedUsers(users)}. An execution costs a wallet ${priceOf(version)} USD there from ` +
-    'now on; where the deployment has no payToAddress, no wallet can execute the event.';
+    'now on; where the deployment has no payToAddress, or one on chains where this service takes no payments, no wallet can ' +
+    'execute the event.';
   return [fieldProblem('/executionSettings/priceUsd', 'price_raised', message)];
 }
 

@@ -11,14 +11,17 @@ import {
 import { changesIn, compileContract, toJsonSchema } from '@orrery/expressions';
 import { unpayable } from '../deployments/unpayable-events.js';
 
-/** Likely mistakes in a binding that are allowed. Pointers begin with `at`, the binding's place in the body. */
+/**
+ * Likely mistakes in a binding that are allowed. Pointers begin with `at`, the binding's place in the body.
+ * @param lack why no wallet can pay for executions of the deployment
+ */
 export const bindingWarnings = (
   { onchain }: Pick<BindingInput, 'onchain'>,
   definition: VersionDefinition,
-  payToAddress: string | null,
+  lack: string | undefined,
   at: string,
 ): FieldProblem[] => [
-  ...unpayable(definition, payToAddress, `${at}/event`),
+  ...unpayable(definition, lack, `${at}/event`),
   ...nothingToRun(definition, `${at}/event`),
   ...filterWarnings(onchain, definition, `${at}/onchain`),
 ];

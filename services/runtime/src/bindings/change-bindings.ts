@@ -10,6 +10,7 @@ import {
 import type { CatalogClient, MadeClaim, VersionClaim } from '../catalog/catalog-client.js';
 import type { KnownDeployment } from '../deployments/deployment-directory.js';
 import { refuseLocked } from '../deployments/deployment-rules.js';
+import { lackOf, type Receivers } from '../deployments/unpayable-events.js';
 import { lifecycleEntry } from '../execution/lifecycle-entry.js';
 import type { Binding, DeploymentState } from '../state/deployment-state.js';
 import type { WorkItem } from '../state/work-item.js';
@@ -80,6 +81,7 @@ function unboundBy(
  * @throws `event_binding_exists`, `limit_reached`, `deployment_locked`
  */
 export function addBindings(
+  payments: Receivers,
   deployment: KnownDeployment,
   call: CallContext,
   claim: () => Promise<readonly NewBinding[]>,
@@ -94,8 +96,9 @@ export function addBindings(
         facts: { limit },
       });
     }
+    const lack = lackOf(row.pay_to_address, payments);
     const warnings = (added ?? []).flatMap(({ binding, definition }, index) =>
-      bindingWarnings(binding, definition, row.pay_to_address, `/${index}`),
+      bindingWarnings(binding, definition, lack, `/${index}`),
     );
     return { kind: 'bindings_added', put, remove: [], warnings };
   });
@@ -115,9 +118,15 @@ function refuseBound(put: readonly Binding[], bound: ReadonlyMap<string, Binding
 const alreadyBound = (event: string): string =>
   `The event "${event}" is bound already. PUT the bindings to change its version.`;
 
+/** What warnings of changed bindings are made of. */
+interface ForWarnings {
+  readonly catalog: Pick<CatalogClient, 'version'>;
+  readonly payments: Receivers;
+}
+
 /** `claims` are those on the versions that the changes name, by event. */
 export function updateBindings(
-  catalog: Pick<CatalogClient, 'version'>,
+  { catalog, payments }: ForWarnings,
   deployment: KnownDeployment,
   call: CallContext,
   changes: readonly BindingChange[],
@@ -130,9 +139,10 @@ export function updateBindings(
       const before = bindings.get(change.event);
       return before === undefined ? [] : [changed(before, change, claims.get(change.event), at)];
     });
+    const lack = lackOf(row.pay_to_address, payments);
     const warnings = changes.flatMap((change, index) => {
       const definition = definitions.get(change.event);
-      return definition ? bindingWarnings(change, definition, row.pay_to_address, `/${index}`) : [];
+      return definition ? bindingWarnings(change, definition, lack, `/${index}`) : [];
     });
     return { kind: 'bindings_updated', put, remove: [], warnings };
   });

@@ -13,6 +13,7 @@ import type { Db } from '../database/db.js';
 import type { DeploymentAccess, KnownDeployment } from '../deployments/deployment-directory.js';
 import type { OwnedHandlers } from '../deployments/owned-handlers.js';
 import { refuseLongList } from '../deployments/refuse-large-body.js';
+import type { Receivers } from '../deployments/unpayable-events.js';
 import { keyedItem } from '../idempotency/keyed-item.js';
 import type { Lanes } from '../lanes/lanes.js';
 import {
@@ -41,6 +42,7 @@ export interface BindingDependencies extends BindingClaims {
   readonly access: Pick<DeploymentAccess, 'visible'>;
   readonly lanes: Pick<Lanes, 'submit'>;
   readonly catalog: Pick<CatalogClient, 'claimVersions' | 'release' | 'version'>;
+  readonly payments: Receivers;
   /** Claims and releases run one at a time per deployment. */
   readonly claimMutex: KeyedMutex;
   readonly clock: Pick<Clock, 'now'>;
@@ -72,7 +74,7 @@ export function bindingReads({
 
 /** Claims and releases of one deployment run one at a time, so no release removes what is being claimed. */
 export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<BindingWrites> {
-  const { db, lanes, access, clock, claimMutex, chains, catalog, limits, logger } = dependencies;
+  const { db, lanes, access, clock, claimMutex, chains, catalog, payments, limits, logger } = dependencies;
   const release = ({ address }: KnownDeployment, versions: MadeClaim[]) =>
     catalog
       .release(address, { versions })
@@ -92,7 +94,7 @@ export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<
         const operation = `add bindings ${deployment.id}`;
         const keyed = keyedRequest(operation, headers['idempotency-key'], body, call.caller, now);
         const claim = () => newBindings(dependencies, deployment, body, '', new Date(now));
-        const added = addBindings(deployment, call, claim, limits.bindingsPerDeployment);
+        const added = addBindings(payments, deployment, call, claim, limits.bindingsPerDeployment);
         return answerOf(await lanes.submit(keyedItem(db, added, keyed)));
       }),
     'bindings.update': (deployment, { params, body }, call) =>
@@ -104,7 +106,7 @@ export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<
         // An unbound event is reported before an unknown version. Bindings only change under `claimMutex`.
         refuseUnbound(body, new Set((await listBindings(db, deployment.id)).map(({ event }) => event)));
         const claims = await claimChanged(dependencies, deployment, body);
-        const changed = await lanes.submit(updateBindings(catalog, deployment, call, body, claims));
+        const changed = await lanes.submit(updateBindings(dependencies, deployment, call, body, claims));
         await release(deployment, changed.unbound);
         return answerOf(changed);
       }),

@@ -29,6 +29,7 @@ import type { CatalogClient } from '../catalog/catalog-client.js';
 import { toRecord } from '../deployments/deployment-rules.js';
 import { lockedDefinition } from '../deployments/lock-deployment.js';
 import { refuseLargeBody } from '../deployments/refuse-large-body.js';
+import { lackOf, type Receivers } from '../deployments/unpayable-events.js';
 import { type ModelList, refuseUnknownModel, refuseUnpriced } from '../models/model-list.js';
 import type { LockedDefinition } from '../state/deployment-state.js';
 import { type CloneDependencies, claimCopies, findCloneSource } from './clone-source.js';
@@ -42,6 +43,7 @@ export interface CreationDependencies extends CloneDependencies {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly catalog: CloneDependencies['catalog'] & Pick<CatalogClient, 'lock'>;
   readonly models: ModelList;
+  readonly payments: Receivers;
   /** Publishes the first entry of a deployment that was committed. */
   readonly announceCreation: (deployment: string) => void;
 }
@@ -78,7 +80,7 @@ async function createDeployment(
       dependencies.db,
       (trx) =>
         answerOnce(trx, keyed, async () => {
-          const message = withWarnings(warningsOf(plan));
+          const message = withWarnings(warningsOf(plan, dependencies.payments));
           const record = toRecord(await insertDeployment(trx, plan, call.caller, dependencies.limits));
           return { ...record, ...(message !== undefined && { message }) };
         }),
@@ -98,12 +100,14 @@ function told(stored: Stored): ReplyOf<Creation> {
 }
 
 /** Likely mistakes in the bindings that are allowed. Copied ones were told of when the source got them. */
-const warningsOf = ({ given, bindings }: DeploymentPlan): FieldProblem[] =>
-  bindings
+function warningsOf({ given, bindings }: DeploymentPlan, payments: Receivers): FieldProblem[] {
+  const lack = lackOf(given.payToAddress ?? null, payments);
+  return bindings
     .slice(0, given.bindings.length)
     .flatMap(({ binding, definition }, index) =>
-      bindingWarnings(binding, definition, given.payToAddress ?? null, `/bindings/${index}`),
+      bindingWarnings(binding, definition, lack, `/bindings/${index}`),
     );
+}
 
 /** A clone fails at most once for each creation of its account that runs at the same time. */
 const COPYING: TransactionOptions = { isolation: 'repeatable read', attempts: 10 };

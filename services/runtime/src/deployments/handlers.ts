@@ -24,7 +24,7 @@ import { refuseLocked, toRecord } from './deployment-rules.js';
 import { lockItem } from './lock-deployment.js';
 import type { OwnedHandler, OwnedHandlers } from './owned-handlers.js';
 import { refuseLargeBody } from './refuse-large-body.js';
-import { unpayableBound } from './unpayable-events.js';
+import { lackOf, type Receivers, unpayableBound } from './unpayable-events.js';
 
 type Rpcs = typeof deploymentRpcs;
 type Reads = Pick<Rpcs, 'deployments.list' | 'deployments.get' | 'deployments.relation'>;
@@ -39,6 +39,7 @@ export interface DeploymentDependencies {
   readonly lanes: Pick<Lanes, 'submit'>;
   readonly models: ModelList;
   readonly catalog: Pick<CatalogClient, 'lock' | 'release' | 'version'>;
+  readonly payments: Receivers;
   readonly limits: RuntimeLimits;
   readonly logger: Logger;
 }
@@ -79,7 +80,9 @@ const set =
 type Action = OwnedHandler<DeploymentWrites['deployments.publish']>;
 
 export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHandlers<DeploymentWrites> {
-  const { lanes, models, catalog, limits, logger } = dependencies;
+  const { lanes, models, catalog, payments, limits, logger } = dependencies;
+  const warningsOf = (state: DeploymentState, payToAddress: string | null, pointer: string) =>
+    unpayableBound(catalog, state, lackOf(payToAddress, payments), pointer);
   const action =
     (
       decide: (state: DeploymentState) => DeploymentChange | undefined,
@@ -101,8 +104,8 @@ export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHan
       };
       let warnings: readonly FieldProblem[] = [];
       const prepare = async (state: DeploymentState) => {
-        if (body.payToAddress === null)
-          warnings = await unpayableBound(catalog, state, null, '/payToAddress');
+        if (body.payToAddress !== undefined)
+          warnings = await warningsOf(state, body.payToAddress, '/payToAddress');
       };
       const { record } = await lanes.submit(changeItem(deployment, call, decide, prepare));
       const message = withWarnings(warnings);
@@ -132,7 +135,7 @@ export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHan
     'deployments.publish': async (deployment, _request, call) => {
       let warnings: readonly FieldProblem[] = [];
       const prepare = async (state: DeploymentState) => {
-        warnings = await unpayableBound(catalog, state, state.row.pay_to_address, '');
+        warnings = await warningsOf(state, state.row.pay_to_address, '');
       };
       const publish = changeItem(deployment, call, set('is_public', true, 'published'), prepare);
       const { record, changed } = await lanes.submit(publish);

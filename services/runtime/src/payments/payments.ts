@@ -24,6 +24,11 @@ import { createSolanaTerms } from './solana/solana-terms.js';
 /** Payments as the executions see them. */
 export interface Payments {
   /**
+   * Why no wallet can pay this receiver, as the end of a sentence: the operator takes no payments on its chains. Undefined
+   * where wallets can.
+   */
+  whyUnpayable(payTo: string): string | undefined;
+  /**
    * What may be paid for one execution, one requirement for each asset of the receiver's family. 'prepare': `prepare` has
    * not been called for this receiver, or too long ago.
    * @throws `pay_to_address_missing` where no asset fits the receiver
@@ -85,6 +90,7 @@ export function createPayments({ config, parties, clock, logger }: PaymentsDepen
     };
   const resolving = createSemaphore(RESOLVED_AT_ONCE);
   return {
+    whyUnpayable: (payTo) => whyUnpayable(payTo, config),
     requirements: (price) => {
       const found = assetsFor(price.payTo).map((asset) =>
         asset.family === 'solana'
@@ -158,6 +164,19 @@ function unavailable(cause: unknown): ServiceError {
 }
 
 const familyOf = (payTo: string): PaymentFamily => (payTo.startsWith('0x') ? 'evm' : 'solana');
+
+const CHAINS: Readonly<Record<PaymentFamily, string>> = { evm: 'EVM chains', solana: 'Solana' };
+
+function whyUnpayable(payTo: string, { accepts }: PaymentConfig): string | undefined {
+  const taken = new Set(accepts.map(({ family }) => family));
+  const own = familyOf(payTo);
+  if (taken.has(own)) return undefined;
+  const others = [...taken].map((family) => CHAINS[family]).join(' or ');
+  return (
+    `this service takes no payments on ${CHAINS[own]}, where the deployment's payToAddress is: ` +
+    `no wallet can execute it until the deployment has one on ${others}`
+  );
+}
 
 /** The facilitator and the chains of a configuration. What talks to them is loaded with the first payment. */
 export function networkParties(config: PaymentConfig, clock: Clock, logger: Logger): PaymentParties {
