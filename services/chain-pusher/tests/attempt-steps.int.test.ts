@@ -89,7 +89,7 @@ it('what the signer cannot pay for stays open, and the whole chain is looked at 
   const { steps, lease, sign, doubts, underWay } = await prepare({ kind: 'unaffordable' });
   await steps.send(lease, await sign(), signal);
   expect(doubts).toEqual(['chain']);
-  expect((await underWay())?.transactions[0]?.sentAt).toEqual(expect.any(Number));
+  expect((await underWay())?.transactions[0]?.sentAgoMs).toEqual(expect.any(Number));
 });
 
 it.each<SendOutcome>([{ kind: 'unaffordable' }, { kind: 'underpriced' }, { kind: 'unclear', reason: 'no' }])(

@@ -33,7 +33,7 @@ export interface StepsSurroundings {
 
 /** Carries out what `nextStep` decides for one attempt. What is sent was stored before, in a transaction of its own. */
 export function createAttemptSteps(
-  { db, chain, port, owner, clock, signals, onChanged }: ChainSenderOptions,
+  { db, chain, port, owner, signals, onChanged }: ChainSenderOptions,
   { maySign, onDoubt, onUnaffordable }: StepsSurroundings,
 ) {
   const { name } = chain;
@@ -75,7 +75,7 @@ export function createAttemptSteps(
       if (outcome.kind === 'unclear') return setAside(lease, attempt, outcome.reason);
       if (outcome.kind === 'unaffordable' && isOwn(attempt)) onUnaffordable();
     }
-    await noteSent(db, name, [newest.id], new Date(clock.now()));
+    await noteSent(db, name, [newest.id]);
   };
 
   /** Nobody knows what becomes of it. Where it could have its effect twice, it stays open until it can have none. */
@@ -85,7 +85,7 @@ export function createAttemptSteps(
     const problem = { code: 'push_unclear', detail: reason };
     await inLane(lease, attempt, (trx) => noteProblem(trx, attempt.id, problem));
     const ids = attempt.transactions.map(({ id }) => id);
-    await noteSent(db, name, ids, new Date(clock.now()));
+    await noteSent(db, name, ids);
   };
 
   const sign = (lease: ChainLease, attempt: Attempt, view: ChainView, signal: AbortSignal) =>
@@ -112,9 +112,8 @@ export function createAttemptSteps(
       await setAside(lease, attempt, made.reason);
       return undefined;
     }
-    const at = clock.now();
-    await inLane(lease, attempt, (trx) => storeTransaction(trx, name, attempt.id, made, new Date(at)));
-    const stored = { ...made, createdAt: at, sentAt: null };
+    await inLane(lease, attempt, (trx) => storeTransaction(trx, name, attempt.id, made));
+    const stored = { ...made, ageMs: 0, sentAgoMs: null };
     return { ...attempt, transactions: [...attempt.transactions, stored] };
   };
 

@@ -20,17 +20,18 @@ export interface Attempt {
 }
 
 export interface AttemptTransaction extends SignedTransaction {
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-  readonly sentAt: number | null;
+  /** How long ago it was signed, in milliseconds by the database's clock. */
+  readonly ageMs: number;
+  /** How long ago it was last sent; null for never. */
+  readonly sentAgoMs: number | null;
 }
 
 interface TransactionColumns {
   id: string;
   raw: string;
   terms: Record<string, string>;
-  createdAt: number;
-  sentAt: number | null;
+  ageMs: number;
+  sentAgoMs: number | null;
 }
 type AttemptColumns = Omit<Attempt, 'transactions'> & { transactions: TransactionColumns[] };
 
@@ -57,8 +58,8 @@ export async function attemptsUnderWay(
       chosen.block, chosen.block_id as "blockId",
       coalesce((
         select jsonb_agg(jsonb_build_object('id', t.id, 'raw', t.raw, 'terms', t.terms,
-          'createdAt', round(extract(epoch from t.created_at) * 1000),
-          'sentAt', round(extract(epoch from t.sent_at) * 1000)) order by t.created_at, t.id)
+          'ageMs', round(extract(epoch from now() - t.created_at) * 1000),
+          'sentAgoMs', round(extract(epoch from now() - t.sent_at) * 1000)) order by t.created_at, t.id)
         from transactions t where t.attempt_id = chosen.id
       ), '[]') as transactions
     from chosen order by chosen.id`.execute(db);
@@ -89,9 +90,9 @@ export async function storeTransaction(
   chain: string,
   attemptId: number,
   { id, raw, terms }: SignedTransaction,
-  at: Date,
 ): Promise<void> {
-  const values = { attempt_id: attemptId, raw, terms: jsonb(terms), created_at: at, sent_at: null };
+  const signed = { raw, terms: jsonb(terms), created_at: sql<Date>`now()`, sent_at: null };
+  const values = { attempt_id: attemptId, ...signed };
   await trx
     .insertInto('transactions')
     .values({ chain, id, ...values })
@@ -104,10 +105,10 @@ export async function storeTransaction(
     where attempt_id = ${attemptId} and status in ('queued', 'submitted')`.execute(trx);
 }
 
-export const noteSent = (db: Db, chain: string, ids: readonly string[], at: Date) =>
+export const noteSent = (db: Db, chain: string, ids: readonly string[]) =>
   db
     .updateTable('transactions')
-    .set({ sent_at: at })
+    .set({ sent_at: sql<Date>`now()` })
     .where('chain', '=', chain)
     .where('id', 'in', ids.length === 0 ? [''] : ids)
     .execute();

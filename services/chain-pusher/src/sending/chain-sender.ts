@@ -80,7 +80,7 @@ export function createChainSender(options: ChainSenderOptions) {
     if (lease?.epoch !== epoch) {
       level.clear();
       checkedAt = 0;
-      since = clock.now();
+      since = clock.monotonic();
     }
     epoch = lease?.epoch;
     return lease;
@@ -149,8 +149,9 @@ export function createChainSender(options: ChainSenderOptions) {
       if (inclusion === undefined) holdingUp.add(attempt.signer);
       if (!found.has(attempt)) continue;
       const isOwn = attempt.signer === port.signer;
+      const sendingForMs = clock.monotonic() - since;
       const stepAt = (at: Look) =>
-        nextStep(attempt, inclusion, { view: at.of(attempt), now: clock.now(), isFirst, isOwn, since }, port);
+        nextStep(attempt, inclusion, { view: at.of(attempt), isFirst, isOwn, sendingForMs }, port);
       let step = stepAt(seen);
       // The chain may have taken blocks back between the look at it and the look for transactions.
       if (step.kind === 'lost' && seen === first) {

@@ -3,7 +3,6 @@ import type { ChainView, Inclusion } from '../chains/chain-port.js';
 import type { Attempt, AttemptTransaction } from './attempt-store.js';
 import { nextStep, type StepContext } from './next-step.js';
 
-const NOW = 1_000_000;
 const patience = { resendMs: 10_000, replaceMs: 30_000, retryMs: 1000 };
 /** Over once the count of the view has passed the nonce, as on EVM. */
 const port = {
@@ -12,12 +11,12 @@ const port = {
     nonce !== null && count !== null && count > nonce,
 };
 
-const sent = (agoMs: number, more: Partial<AttemptTransaction> = {}): AttemptTransaction => ({
+const sent = (ageMs: number, more: Partial<AttemptTransaction> = {}): AttemptTransaction => ({
   id: 'a',
   raw: '0x',
   terms: {},
-  createdAt: NOW - agoMs,
-  sentAt: NOW,
+  ageMs,
+  sentAgoMs: 0,
   ...more,
 });
 const attempt = (more: Partial<Attempt> = {}): Attempt => ({
@@ -36,10 +35,9 @@ const attempt = (more: Partial<Attempt> = {}): Attempt => ({
 const seen = (nonce: number): ChainView => ({ nonce, isTooExpensive: false, terms: {} });
 const context = (more: Partial<StepContext> = {}): StepContext => ({
   view: seen(5),
-  now: NOW,
   isFirst: true,
   isOwn: true,
-  since: 0,
+  sendingForMs: 1_000_000,
   ...more,
 });
 const inclusion = (more: Partial<Inclusion> = {}): Inclusion => ({
@@ -54,9 +52,11 @@ const inclusion = (more: Partial<Inclusion> = {}): Inclusion => ({
 const stepOf = (one: Attempt, at: StepContext, found?: Inclusion) => nextStep(one, found, at, port);
 
 describe('what is done about an attempt that no block holds', () => {
-  const stale = attempt({ transactions: [sent(0, { sentAt: NOW - 10_000 })] });
+  const stale = attempt({ transactions: [sent(0, { sentAgoMs: 10_000 })] });
+  const almostStale = attempt({ transactions: [sent(0, { sentAgoMs: 9_999 })] });
   const old = attempt({ transactions: [sent(30_000)] });
-  const unsent = attempt({ transactions: [sent(0, { sentAt: null })] });
+  const almostOld = attempt({ transactions: [sent(29_999)] });
+  const unsent = attempt({ transactions: [sent(0, { sentAgoMs: null })] });
   const included = attempt({ state: 'included', block: 9, blockId: 'b9' });
   const takenOver = attempt({ nonce: null, state: 'included', transactions: [sent(0, { raw: '' })] });
 
@@ -65,9 +65,9 @@ describe('what is done about an attempt that no block holds', () => {
     ['sent a moment ago: it waits', attempt(), {}, 'wait'],
     ['stored and not sent: it is sent', unsent, {}, 'resend'],
     ['sent long ago: it is sent again', stale, {}, 'resend'],
-    ['sent almost long ago: it waits', stale, { now: NOW - 1 }, 'wait'],
+    ['sent almost long ago: it waits', almostStale, {}, 'wait'],
     ['that holds up the others: it is replaced', old, {}, 'replace'],
-    ['that almost holds them up for long: it waits', old, { now: NOW - 1 }, 'wait'],
+    ['that almost holds them up for long: it waits', almostOld, {}, 'wait'],
     ['behind an older one: it is not replaced', old, { isFirst: false }, 'wait'],
     ['whose nonce is used: it is lost', attempt(), { view: seen(6) }, 'lost'],
     ['that was in a block: it is open again', included, {}, 'reopen'],
@@ -87,12 +87,12 @@ describe('what is done about an attempt that no block holds', () => {
 
 describe('what is done about an attempt of an earlier signer', () => {
   const earlier = { isOwn: false };
-  const stale = attempt({ transactions: [sent(60_000, { sentAt: NOW - 10_000 })] });
+  const stale = attempt({ transactions: [sent(60_000, { sentAgoMs: 10_000 })] });
 
   it.each<[string, Attempt, Partial<StepContext>, string]>([
     ['that it never signed: it is lost', attempt({ transactions: [] }), {}, 'lost'],
-    ['that a new process finds: it is sent again', stale, { since: NOW }, 'resend'],
-    ['never replaced, and lost after as long', stale, { since: NOW - 30_000 }, 'lost'],
+    ['that a new process finds: it is sent again', stale, { sendingForMs: 0 }, 'resend'],
+    ['never replaced, and lost after as long', stale, { sendingForMs: 30_000 }, 'lost'],
     ['sent a moment ago: it waits', attempt(), { isFirst: false }, 'wait'],
     ["whose nonce is used by that signer's count: it is lost", attempt(), { view: seen(6) }, 'lost'],
   ])('%s', (_what, one, more, kind) => {

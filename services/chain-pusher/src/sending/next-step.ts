@@ -7,17 +7,16 @@ export type Step =
   | { readonly kind: 'note'; readonly inclusion: Inclusion }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** What is known when a step is decided. Times are milliseconds since the epoch. */
+/** What is known when a step is decided. */
 export interface StepContext {
   /** As the attempt's own signer sees the chain. */
   readonly view: ChainView;
-  readonly now: number;
   /** No older attempt of the signer is open, so this one holds up the others. */
   readonly isFirst: boolean;
   /** The present signer's. What an earlier one signed can be sent again, and neither signed anew nor replaced. */
   readonly isOwn: boolean;
-  /** When this process began to send to the chain. */
-  readonly since: number;
+  /** How long this process has been the one that sends to the chain, in milliseconds. */
+  readonly sendingForMs: number;
 }
 
 const DEPTHS: Readonly<Record<string, number>> = { open: 0, included: 1, confirmed: 2, final: 3 };
@@ -41,13 +40,13 @@ export function nextStep(
 }
 
 function stepWhileOpen(
-  { createdAt, sentAt }: Attempt['transactions'][number],
-  { now, isFirst, isOwn, since }: StepContext,
+  { ageMs, sentAgoMs }: Attempt['transactions'][number],
+  { isFirst, isOwn, sendingForMs }: StepContext,
   { resendMs, replaceMs }: ChainPort['patience'],
 ): Step {
-  if (!isOwn && now - Math.max(createdAt, since) >= replaceMs) return { kind: 'lost' };
-  if (isOwn && isFirst && now - createdAt >= replaceMs) return { kind: 'replace' };
-  return now - (sentAt ?? 0) >= resendMs ? { kind: 'resend' } : { kind: 'wait' };
+  if (!isOwn && Math.min(ageMs, sendingForMs) >= replaceMs) return { kind: 'lost' };
+  if (isOwn && isFirst && ageMs >= replaceMs) return { kind: 'replace' };
+  return sentAgoMs === null || sentAgoMs >= resendMs ? { kind: 'resend' } : { kind: 'wait' };
 }
 
 function stepAtInclusion(attempt: Attempt, inclusion: Inclusion): Step {
