@@ -45,7 +45,7 @@ const IN_ORDER = `
   aiModelsList chainsList limitsGet cronPreview
   deploymentsCreate deploymentsDelete deploymentsCreate deploymentsList deploymentsGet deploymentsUpdate
   bindingsList bindingsRemove bindingsAdd instancesCreate instancesList instancesGet instancesUpdate
-  deploymentsPublish publicExecute deploymentsUnpublish deploymentsExecute executionsGet
+  deploymentsPublish publicExecute deploymentsUnpublish deploymentsExecute executionsGet executionsGetPublic
   historyList historyGet historyVerify deploymentsStream deploymentsUsage paymentsList
   pushesList pushesRetry pushesSkip
   bindingsUpdate schedulesList schedulesPause schedulesResume schedulesRun occurrencesList
@@ -55,12 +55,13 @@ const IN_ORDER = `
   .split(/\s+/);
 
 /**
- * No push of these fails, so there is none to try again or to skip, and a sign-in code is made at a start and used once: the
- * document says how that is answered.
+ * No push of these fails, so there is none to try again or to skip, no public execution goes on after its answer, and a sign-in
+ * code is made at a start and used once: the document says how that is answered.
  */
 const REFUSED = new Map([
   ['pushesRetry', 'push_not_found'],
   ['pushesSkip', 'push_not_found'],
+  ['executionsGetPublic', 'execution_not_found'],
   ['authCode', 'sign_in_code_invalid'],
 ]);
 

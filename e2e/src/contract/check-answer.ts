@@ -40,7 +40,7 @@ function wrongInSuccess(
   const { success, ...members } = body as Record<string, unknown>;
   const parsed = (operation.reply as z.ZodType).safeParse(members);
   const { http } = operation;
-  const accepted = http.accepted?.(members['data'] as Record<string, unknown>) === true;
+  const accepted = http.accepted?.is(members['data'] as Record<string, unknown>) === true;
   return [
     ...(success === true ? [] : ['success is not true']),
     ...(status === (accepted ? 202 : http.status) ? [] : [`the status is not ${http.status}`]),

@@ -119,7 +119,7 @@ export const executionRpcs = {
       tag,
       summary: 'Execute an event',
       bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
-      accepted: (data) => 'executionId' in data,
+      accepted: { data: acceptedExecution, is: (data) => 'executionId' in data },
       location: ({ params }, { executionId }) =>
         executionId === undefined
           ? undefined

@@ -136,7 +136,7 @@ export const publicContract = defineContract('gateway', {
       summary: 'Execute an event with a signed message',
       bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
       signed: true,
-      accepted: (data) => 'executionId' in data,
+      accepted: { data: acceptedExecution, is: (data) => 'executionId' in data },
       location: ({ params }, { executionId }) =>
         executionId === undefined
           ? undefined

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { RoutedRpc } from '../operations/operation.js';
 import { requestParts, requestSchema } from '../operations/request-schema.js';
 import { BODY_EXAMPLES, parameterExamples } from './examples.js';
+import { operationId } from './operation-id.js';
 import { parametersOf } from './parameters.js';
 import { problemResponses } from './problem-responses.js';
 import type { SchemaBook } from './schema-book.js';
@@ -15,7 +16,7 @@ export function describeOperation(rpc: RoutedRpc, book: SchemaBook): Record<stri
   const parameters = parametersOf(parts, book, parameterExamples(rpc.name, inPath));
   const hasBody = requestSchema(rpc).body !== 'none';
   return {
-    operationId: rpc.name.replaceAll(/\.(\w)/g, (_dot, letter: string) => letter.toUpperCase()),
+    operationId: operationId(rpc.name),
     summary: rpc.http.summary,
     description: descriptionOf(rpc),
     tags: [rpc.http.tag],

@@ -12,7 +12,7 @@ const entriesOf = (value: unknown): [string, JsonSchema][] =>
 export function propertiesIn(node: unknown, place = '#'): Placed[] {
   if (Array.isArray(node)) return node.flatMap((item, at) => propertiesIn(item, `${place}/${at}`));
   return entriesOf(node)
-    .filter(([key]) => key !== 'example')
+    .filter(([key]) => key !== 'example' && key !== 'examples')
     .flatMap(([key, child]) => {
       const own = key === 'properties' ? entriesOf(child) : [];
       return [
@@ -22,14 +22,20 @@ export function propertiesIn(node: unknown, place = '#'): Placed[] {
     });
 }
 
+interface Content {
+  schema: JsonSchema;
+  example?: unknown;
+  examples?: Record<string, { $ref: string }>;
+}
 interface Described {
   operationId: string;
+  responses: Record<string, { content?: Record<string, Content> }>;
   parameters?: { name: string; description?: string; schema: JsonSchema }[];
   requestBody?: { content: Record<string, { schema: JsonSchema }> };
 }
 interface Document {
   paths: Record<string, Record<string, Described>>;
-  components: { schemas: Record<string, JsonSchema> };
+  components: { schemas: Record<string, JsonSchema>; examples: Record<string, { value: unknown }> };
 }
 
 const operationsIn = ({ paths }: Document): Described[] => Object.values(paths).flatMap(Object.values);
@@ -38,6 +44,28 @@ export const parametersIn = (document: Document): Placed[] =>
   operationsIn(document).flatMap(({ operationId, parameters = [] }) =>
     parameters.map((parameter): Placed => [`${operationId} ${parameter.name}`, { ...parameter }]),
   );
+
+/** Each success response in each of its types: the place of its schema in the document, and its examples. */
+export function answersIn({ paths, components }: Document) {
+  const escaped = (text: string) => encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'));
+  const examplesOf = ({ example, examples = {} }: Content) => [
+    ...(example === undefined ? [] : [example]),
+    ...Object.values(examples).map(({ $ref }) => components.examples[$ref.split('/').at(-1) ?? '']?.value),
+  ];
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { operationId, responses }]) =>
+      Object.entries(responses)
+        .filter(([status]) => status.startsWith('2'))
+        .flatMap(([status, { content = {} }]) =>
+          Object.entries(content).map(([type, one]) => {
+            const steps = ['paths', path, method, 'responses', status, 'content', type, 'schema'];
+            const schema = `#/${steps.map(escaped).join('/')}`;
+            return [`${operationId} ${status}`, { schema, examples: examplesOf(one) }] as const;
+          }),
+        ),
+    ),
+  );
+}
 
 export const componentsIn = ({ components }: Document): Placed[] => Object.entries(components.schemas);
 

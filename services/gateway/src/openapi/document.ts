@@ -2,9 +2,11 @@ import { type Scope, VERSION } from '@orrery/contracts';
 import type { z } from 'zod';
 import type { RoutedRpc } from '../operations/operation.js';
 import { requestParts } from '../operations/request-schema.js';
+import { answerExamples } from './answer-examples.js';
 import { describeOperation } from './describe-operation.js';
 import { problemSchema, sharedResponses } from './problem-responses.js';
 import { createSchemaBook, type SchemaBook } from './schema-book.js';
+import { successEnvelopes } from './success-responses.js';
 
 const INFO = {
   title: 'Orrery',
@@ -89,6 +91,7 @@ export function openApiDocument(routes: readonly RoutedRpc[]): Record<string, un
       schemas: { Problem: problemSchema, ...book.components() },
       responses: sharedResponses(),
       headers: HEADERS,
+      examples: examplesOf(routes, book),
       securitySchemes: SECURITY,
     },
   };
@@ -105,6 +108,16 @@ function bookOf(routes: readonly RoutedRpc[]): SchemaBook {
     }),
   );
 }
+
+/** What the answers refer to, each once: many operations answer the same record. */
+const examplesOf = (routes: readonly RoutedRpc[], book: SchemaBook): Record<string, { value: unknown }> =>
+  Object.fromEntries(
+    routes
+      .flatMap((rpc) => successEnvelopes(rpc, book).map(([, envelope]) => answerExamples(rpc, envelope)))
+      .flatMap((examples) => Object.entries(examples))
+      .map(([name, value]) => [name, { value }] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
 
 function pathsOf(routes: readonly RoutedRpc[], book: SchemaBook): Record<string, Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {};

@@ -1,4 +1,5 @@
-const direct = {
+/** What a direct version of the event of the racing world is. */
+export const direct = {
   inputSchema: { winner: 'string' },
   readEntities: [{ schema: 'horse', filter: ['winner'] }],
   stateChanges: { horse: 'partial' },
@@ -11,14 +12,17 @@ const direct = {
   },
 };
 /** The same event as one that runs by itself. */
-const daily = {
+export const daily = {
   ...direct,
   executionSettings: {
     visibility: 'cron',
     cron: { schedule: '0 9 * * *', timezone: 'Europe/Vienna', input: { winner: 'HORSE_1' } },
   },
 };
-const wins = { name: 'wins', type: 'integer', constraints: { min: 0 }, defaultValue: 0 };
+/** The wallet that signs in the examples. */
+export const wallet = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
+export const wins = { name: 'wins', type: 'integer', constraints: { min: 0 }, defaultValue: 0 };
+export const speed = { name: 'speed', type: 'float', constraints: { min: 0, max: 100 }, defaultValue: 50 };
 const bindings = [{ event: 'race-result', eventVersion: 1 }];
 
 /** Bodies by operation that build a racing world. An e2e test sends each of them to a running server. */
@@ -35,7 +39,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'worlds.update': { description: 'Races every hour' },
   'entitySchemas.create': { name: 'horse', attributes: [wins] },
   'entitySchemas.update': { description: 'A horse and its record' },
-  'attributes.create': { name: 'speed', type: 'float', constraints: { min: 0, max: 100 }, defaultValue: 50 },
+  'attributes.create': speed,
   'attributes.update': { constraints: { min: 0, max: 120 } },
   'events.create': { name: 'race-result', firstVersion: direct },
   'events.update': { description: 'A race has been run' },
@@ -51,20 +55,20 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'public.execute': {
     event: 'race-result',
     input: { winner: 'HORSE_1' },
-    wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
+    wallet,
     signature: '5'.repeat(88),
     message: `orrery:0x${'5a'.repeat(20)}:race-result:1763976600000`,
   },
   'cron.preview': { schedule: '0 9 * * *' },
   'auth.challenge': {
-    wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
+    wallet,
     purpose: 'key',
     name: 'scoreboard',
     scopes: ['read'],
   },
   'auth.code': { code: 'n'.repeat(43) },
   'auth.token': {
-    wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
+    wallet,
     message: 'orrery.example wants you to sign in with your Solana account:\n…',
     signature: '5'.repeat(88),
   },

@@ -1,10 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { httpOperations } from '@orrery/contracts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { requestParts, requestSchema } from '../operations/request-schema.js';
 import { openApiDocument } from './document.js';
-import { componentsIn, isBounded, parametersIn, propertiesIn, sentSchemas } from './document.test-support.js';
+import {
+  answersIn,
+  componentsIn,
+  isBounded,
+  parametersIn,
+  propertiesIn,
+  sentSchemas,
+} from './document.test-support.js';
+import { OUTCOME_EXAMPLES } from './example-records.js';
 import { BODY_EXAMPLES } from './examples.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests walk through the document freely
@@ -95,5 +104,65 @@ describe('the OpenAPI document', () => {
     httpOperations.filter((rpc) => requestSchema(rpc).body !== 'none').map((rpc) => [rpc.name, rpc] as const),
   )('gives %s a body as an example, and it is valid', (name, rpc) => {
     expect(requestParts(rpc).body.safeParse(BODY_EXAMPLES[name]).error).toBeUndefined();
+  });
+});
+
+describe('the examples of answers', () => {
+  const formats = {
+    'date-time': (text: string) => new Date(text).toISOString() === text,
+    date: /^\d{4}-\d{2}-\d{2}$/,
+  };
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats });
+  ajv.addSchema(document, 'openapi.json');
+  const answers = answersIn(document);
+
+  it.each(answers)('%s has some, and each is valid', (_name, { schema, examples }) => {
+    const isValid = ajv.compile({ $ref: `openapi.json${schema}` });
+    expect(examples.length).toBeGreaterThan(0);
+    for (const example of examples) expect([isValid(example), isValid.errors]).toEqual([true, null]);
+  });
+
+  it('are those of every operation, and no others', () => {
+    expect(answers.length).toBeGreaterThan(httpOperations.length);
+    const referred = JSON.stringify(document.paths).match(/#\/components\/examples\/\w+/g) ?? [];
+    const names = [...new Set(referred)].map((reference) => reference.split('/').at(-1));
+    expect(names.sort()).toEqual(Object.keys(document.components.examples).sort());
+    const made = new Set(httpOperations.map(({ name }) => name));
+    expect(Object.keys(OUTCOME_EXAMPLES).filter((name) => !made.has(name))).toEqual([]);
+  });
+
+  it('are refused with a member more, one less or one of another type', () => {
+    const [, { schema, examples }] = answers.find(
+      ([name]) => name === 'worldsGet 200',
+    ) as (typeof answers)[number];
+    const isValid = ajv.compile({ $ref: `openapi.json${schema}` });
+    const [{ data, ...rest }] = examples as [{ data: object }];
+    for (const spoilt of [
+      { ...data, more: 1 },
+      { ...data, name: undefined },
+      { ...data, id: 'one' },
+    ])
+      expect(isValid(JSON.parse(JSON.stringify({ ...rest, data: spoilt })))).toBe(false);
+  });
+
+  it('show each kind of answer of an execution under its own status', () => {
+    const { responses } = document.paths['/api/worlds/{worldAddress}/deployments/{address}/execute'].post;
+    const kinds = (status: number) => Object.keys(responses[status].content['application/json'].examples);
+    expect([kinds(200), kinds(202)]).toEqual([['ExecutionAnswer', 'DryRunAnswer'], ['AcceptedExecution']]);
+  });
+
+  it('show the events of the live stream as it sends them, and their data is valid', () => {
+    const { get } = document.paths['/api/worlds/{worldAddress}/deployments/{address}/stream'];
+    const { schema, example } = get.responses[200].content['text/event-stream'];
+    const events = [...example.matchAll(/(?:id: (\d+)\n)?event: (\w+)\ndata: (.*)\n\n/g)];
+    expect(events.map(([, id, event]) => [event, id])).toEqual([
+      ['execution', '5'],
+      ['push', undefined],
+      ['end', undefined],
+    ]);
+    for (const [at, [, , , data = '']] of events.entries()) {
+      const isValid = ajv.compile({ $ref: `openapi.json${schema.contentSchema.anyOf[at].$ref}` });
+      expect([isValid(JSON.parse(data)), isValid.errors]).toEqual([true, null]);
+    }
   });
 });

@@ -67,7 +67,11 @@ export const thingContract = defineContract('things', {
     data: z.array(z.any()),
   }),
   'things.open': operation({
-    http: { ...at('POST', '/app/things'), bodyBytes: () => 1024, accepted: (data) => 'later' in data },
+    http: {
+      ...at('POST', '/app/things'),
+      bodyBytes: () => 1024,
+      accepted: { data: z.strictObject({ later: z.boolean() }), is: (data) => 'later' in data },
+    },
     access: { scope: 'none', relation: 'public' },
     errors: [],
     body: z.strictObject({ later: z.boolean().optional() }),

@@ -119,7 +119,7 @@ function answerEnvelope(
   const location = rpc.http.location?.({ params }, record);
   if (location !== undefined) reply.header('location', location);
   if (etag !== undefined) reply.header('etag', quoted(etag));
-  const accepted = rpc.http.accepted?.(record) === true;
+  const accepted = rpc.http.accepted?.is(record) === true;
   // RFC 7240 §3: only a request with `Prefer: respond-async` is accepted for later.
   if (accepted) reply.header('preference-applied', 'respond-async');
   reply.code(accepted ? 202 : rpc.http.status);

@@ -1,0 +1,344 @@
+import { canonicalHash } from '@orrery/contracts';
+import { daily, direct, PATH_EXAMPLES, speed, wallet, wins } from './examples.js';
+
+const {
+  idOrAddress,
+  address: deployment,
+  historyId = '',
+  executionId,
+  instanceId = '',
+  chain,
+  id,
+} = PATH_EXAMPLES;
+
+/** A time of the morning on which all of it happened. */
+const at = (minuteAndSecond: string) => `2026-11-21T09:${minuteAndSecond}.000Z`;
+const times = { createdAt: at('30:00'), updatedAt: at('30:00') };
+
+const versionHash = canonicalHash(direct);
+const version = {
+  id: 1,
+  eventId: 1,
+  event: 'race-result',
+  version: 1,
+  isLocked: false,
+  lockedAt: null,
+  versionHash,
+  outputSchema: null,
+  behaviorPrompt: null,
+  executionSettings: null,
+  guards: null,
+  ...direct,
+  ...times,
+};
+
+const input = { winner: instanceId };
+const stateChanges = { [`horse:${instanceId}`]: { wins: 4 } };
+/** The members that the hash of an entry covers. */
+const hashed = {
+  v: 1,
+  deployment: deployment ?? '',
+  id: historyId,
+  seq: 5,
+  kind: 'execution',
+  event: 'race-result',
+  eventVersion: 1,
+  versionHash,
+  trigger: 'admin',
+  caller: 'account:1',
+  status: 'succeeded',
+  input,
+  changes: [{ entitySchema: 'horse', instanceId, op: 'update', set: { wins: 4 }, unset: [], revision: 2 }],
+  result: input,
+  error: null,
+  llmHash: null,
+  attestation: null,
+  paymentKey: null,
+  executedAt: at('31:00'),
+  prevHash: canonicalHash({ seq: 4 }),
+};
+const entry = { ...hashed, hash: canonicalHash(hashed), stateChanges };
+const decided = { event: 'race-result', eventVersion: 1, stateChanges, result: input, attestation: null };
+const answer = { historyId, seq: entry.seq, ...decided, pushes: [{ chain, status: 'queued' }] };
+
+const transaction = `0x${'7e'.repeat(32)}`;
+const pushed = {
+  chain,
+  number: 1,
+  status: 'confirmed',
+  transaction,
+  block: 34_210_771,
+  explorerUrl: `https://sepolia.basescan.org/tx/${transaction}`,
+  error: null,
+};
+const digest = canonicalHash({ ...decided, v: 1, number: 1, historyId, entryHash: entry.hash });
+
+const asset = { decimals: 6, network: 'base-sepolia', asset: '0x036cbd53842c5426634e7929541ec2318f3dcf7e' };
+const payer = `0x${'3c'.repeat(20)}`;
+const payment = {
+  paymentKey: `eip155:84532/${asset.asset}/${payer}/0x${'91'.repeat(32)}`,
+  amount: '50000',
+  ...asset,
+  payTo: `0x${'2b'.repeat(20)}`,
+  payer,
+  status: 'settled',
+  transaction: `0x${'8d'.repeat(32)}`,
+  event: 'race-result',
+  wallet,
+  inputHash: canonicalHash(input),
+  seq: 6,
+  reason: null,
+  createdAt: at('32:00'),
+  updatedAt: at('32:02'),
+};
+
+const occurrence = {
+  id: 1,
+  kind: 'due',
+  dueAt: '2026-11-22T08:00:00.000Z',
+  until: null,
+  count: 1,
+  status: 'fired',
+  reason: null,
+  eventVersion: 2,
+  counter: 1,
+  attempts: 1,
+  outcome: 'succeeded',
+  historyId: '0190f8a1-3e00-7b22-9a00-000000000003',
+  seq: 9,
+  error: null,
+  startedAt: '2026-11-22T08:00:00.004Z',
+  endedAt: '2026-11-22T08:00:00.031Z',
+};
+
+const account = { id: 1, name: 'racing club', wallet: null, quotas: { worlds: 10 }, ...times };
+const key = {
+  id,
+  name: 'scoreboard',
+  scopes: ['read'],
+  createdAt: at('33:00'),
+  expiresAt: null,
+  lastUsedAt: null,
+  madeBy: null,
+};
+const token = `orrery_${id}${'a'.repeat(49)}`;
+const cost = { calls: 24, inputTokens: 30_960, outputTokens: 2_880, usd: 0.0138 };
+
+/** One record of each kind that answers hold, by the names of `components.schemas`: one racing world after its first race. */
+export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
+  Pagination: { page: 1, limit: 20, total: 1, totalPages: 1 },
+  Deleted: { deleted: true },
+  World: {
+    id: 1,
+    address: idOrAddress,
+    name: 'Race track',
+    description: null,
+    domainTags: ['racing'],
+    promptSeed: 'A small track with honest horses.',
+    isPublic: false,
+    ...times,
+  },
+  DefinitionCheck: {
+    problems: [
+      {
+        pointer: '/events/0/firstVersion/mutationSettings/template/stateChanges/horse:{{input.winer}}',
+        code: 'path_not_in_input',
+        message: 'Line 1, column 9: The inputSchema has no "winer". Did you mean "winner"?',
+      },
+    ],
+    warnings: [],
+  },
+  EntitySchema: {
+    id: 1,
+    worldId: 1,
+    name: 'horse',
+    description: null,
+    attributes: [{ id: 1, ...wins, ...times }],
+    ...times,
+  },
+  Attribute: { id: 2, ...speed, ...times },
+  Event: { id: 1, worldId: 1, name: 'race-result', description: null, latestVersion: 1, ...times },
+  EventVersion: version,
+  Deployment: {
+    id: 1,
+    address: deployment,
+    worldId: 1,
+    worldAddress: idOrAddress,
+    name: 'Season 1',
+    description: null,
+    mode: 'upgradable',
+    isPublic: false,
+    isPaused: false,
+    isLLMPublic: false,
+    aiModelId: null,
+    aiDailyBudgetUsd: null,
+    payToAddress: null,
+    lockedAt: null,
+    definitionHash: null,
+    source: null,
+    ...times,
+  },
+  EventBinding: {
+    id: 1,
+    event: 'race-result',
+    eventVersion: 1,
+    targetChains: [chain],
+    onchain: null,
+    ...times,
+  },
+  EntityInstance: {
+    id: 1,
+    entitySchema: 'horse',
+    instanceId,
+    state: { wins: 4 },
+    revision: 2,
+    createdAt: times.createdAt,
+    updatedAt: entry.executedAt,
+  },
+  ExecutionAnswer: answer,
+  DryRunAnswer: { dryRun: true, ...decided, prompt: null, llm: null },
+  AcceptedExecution: { executionId, state: 'running' },
+  Execution: { executionId, state: 'succeeded', answer },
+  HistoryEntry: { ...entry, llm: null, payment: null, pushes: [pushed], durationMs: 1.4 },
+  LiveExecution: entry,
+  StreamEnd: { code: 'deployment_not_found' },
+  Verification: { valid: true, entries: 5, firstDivergence: null, next: null },
+  Payment: payment,
+  PaymentTotal: { amount: payment.amount, ...asset, status: payment.status, payments: 1 },
+  Push: { historyId, seq: entry.seq, ...pushed, truncated: false, digest },
+  Chain: {
+    name: chain,
+    caip2: 'eip155:84532',
+    family: 'evm',
+    status: 'available',
+    limits: { contentBytes: 8192, pushesPerTransaction: 50 },
+  },
+  AiModel: {
+    modelId: 'storyteller',
+    modelDisplayName: 'Storyteller',
+    modelDescription: 'Writes short reports of races.',
+    contextLength: 131_072,
+    attestationSupported: false,
+    verifiable: false,
+    isDefault: true,
+  },
+  AiUsage: {
+    from: '2026-11-21',
+    to: '2026-11-21',
+    totals: cost,
+    days: [{ day: '2026-11-21', event: 'race-report', ...cost }],
+  },
+  SchedulePreview: {
+    schedule: '0 9 * * *',
+    timezone: 'UTC',
+    description: 'At 09:00',
+    times: ['2026-11-22T09:00:00.000Z', '2026-11-23T09:00:00.000Z'],
+  },
+  Schedule: {
+    event: 'race-result',
+    eventVersion: 2,
+    schedule: daily.executionSettings.cron.schedule,
+    timezone: daily.executionSettings.cron.timezone,
+    status: 'active',
+    pausedBy: [],
+    nextAt: '2026-11-23T08:00:00.000Z',
+    lastOccurrence: occurrence,
+    counter: 1,
+    consecutiveFailures: 0,
+    lastError: null,
+  },
+  Occurrence: occurrence,
+  Me: { account, key: { id, scopes: ['read', 'write', 'execute', 'keys'], expiresAt: null } },
+  Key: key,
+  CreatedKey: { ...key, token },
+  Challenge: {
+    message: [
+      'orrery.example wants you to sign in with your Solana account:',
+      wallet,
+      '',
+      'Create the API key "scoreboard" for Orrery, with the scopes read, good until it is revoked. This costs nothing and moves nothing.',
+      '',
+      'URI: https://orrery.example',
+      'Version: 1',
+      'Nonce: 5b1f0c6e9d7a4382',
+      `Issued At: ${at('33:00')}`,
+      `Expiration Time: ${at('38:00')}`,
+    ].join('\n'),
+    expiresAt: at('38:00'),
+  },
+  SignedIn: {
+    token,
+    keyId: id,
+    scopes: ['read', 'write', 'execute', 'keys'],
+    expiresAt: '2026-11-22T09:33:00.000Z',
+    account,
+  },
+  SignInMethods: { wallet: true },
+  Limits: {
+    requests: {
+      bodyBytes: 1_048_576,
+      jsonDepth: 32,
+      pageEntries: 100,
+      pageDepth: 100_000,
+      answerSeconds: 30,
+      modelAnswerSeconds: 125,
+      rates: {
+        keyPerSecond: 100,
+        keyBurst: 500,
+        publicPerAddressPerMinute: 120,
+        publicPerWalletPerMinute: 60,
+        signInPerAddressPerMinute: 10,
+      },
+    },
+    definitions: {
+      promptBytes: 32_768,
+      descriptionBytes: 4096,
+      domainTags: 32,
+      domainTagCharacters: 64,
+      schemasPerWorld: 500,
+      schemasBytesPerWorld: 4_194_304,
+      attributesPerSchema: 200,
+      schemaBytes: 262_144,
+      eventsPerWorld: 500,
+      versionsPerEvent: 1000,
+      versionBytes: 262_144,
+    },
+    deployments: {
+      bindings: 200,
+      instances: 100_000,
+      inputBytes: 65_536,
+      stateBytes: 65_536,
+      entryBytes: 262_144,
+      instancesReadPerExecution: 500,
+      instancesChangedPerExecution: 500,
+      messageMaxAgeSeconds: 300,
+      messageMaxAheadSeconds: 60,
+    },
+  },
+};
+
+/** What an operation makes of the record: the members in which its answer differs from the example above. */
+export const OUTCOME_EXAMPLES: Readonly<Record<string, object>> = {
+  'worlds.update': { description: 'Races every hour' },
+  'worlds.publish': { isPublic: true },
+  'entitySchemas.update': { description: 'A horse and its record' },
+  'attributes.update': { constraints: { min: 0, max: 120 } },
+  'events.update': { description: 'A race has been run' },
+  'versions.create': { id: 2, version: 2, versionHash: canonicalHash(daily), ...daily },
+  'versions.update': { executionSettings: { visibility: 'public' } },
+  'versions.lock': { isLocked: true, lockedAt: at('34:00') },
+  'deployments.update': { name: 'Season one' },
+  'deployments.lock': {
+    mode: 'locked',
+    lockedAt: at('34:00'),
+    definitionHash: canonicalHash({ 'race-result': versionHash }),
+  },
+  'deployments.publish': { isPublic: true },
+  'deployments.pause': { isPaused: true },
+  'bindings.update': { eventVersion: 2 },
+  'instances.create': { state: { wins: 3 }, revision: 1, updatedAt: times.createdAt },
+  'schedules.pause': { status: 'paused', pausedBy: ['schedule'], nextAt: null },
+  'schedules.run': { kind: 'manual' },
+  'pushes.retry': { status: 'queued', transaction: null, block: null, explorerUrl: null },
+  'pushes.skip': { status: 'queued', transaction: null, block: null, explorerUrl: null, truncated: true },
+};
