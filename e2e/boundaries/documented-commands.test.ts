@@ -43,8 +43,7 @@ const STARTS = [
 
 /** Tests that run blocks of `sh`: of which page, and how those begin. */
 const RUN_BY: readonly { readonly page: string; readonly begins: RegExp; readonly test: string }[] = [
-  { page: 'README.md', begins: /^npx orrery /, test: 'e2e/tests/readme.e2e.test.ts' },
-  { page: 'docs/cli.md', begins: /^(orrery|cat) /, test: 'e2e/tests/cli-page.e2e.test.ts' },
+  { page: 'docs/cli.md', begins: /^(orrery|cat) /, test: 'e2e/tests/pages.e2e.test.ts' },
   // In the shells themselves.
   { page: 'docs/cli.md', begins: /^source <\(orrery completion /, test: 'e2e/tests/cli.e2e.test.ts' },
 ];
@@ -60,7 +59,7 @@ const reasonOf = (text: string): string | undefined =>
   /^# (No test (?:of every day )?runs this: .{10,}|A test .*: \S+\.test\.ts)\n/.exec(text)?.[1];
 
 function isRun({ page, language, text }: Commands): boolean {
-  if (language === 'bash') return page === 'README.md' || PASTED_PAGES.includes(page);
+  if (language === 'bash') return PASTED_PAGES.includes(page);
   if (RUN_BY.some((one) => one.page === page && one.begins.test(text))) return true;
   return commandsOf(text).every((line) => STARTS.some((start) => start.test(line)));
 }

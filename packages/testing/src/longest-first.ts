@@ -9,7 +9,7 @@ const LONGEST = [
   'cluster.ext',
   'counter.ext',
   'chains-and-payments.ext',
-  'guides.e2e',
+  'pages.e2e',
   'bad-start.e2e',
 ];
 

@@ -12,7 +12,7 @@ export function startAllInOne(databaseUrl?: string, env: Record<string, string> 
     const dataDirectory = await mkdtemp(join(tmpdir(), 'orrery-'));
     resources.add('data directory', () => rm(dataDirectory, { recursive: true, force: true }));
     const commandEnv = {
-      ORRERY_DATA_DIR: dataDirectory,
+      ORRERY_DATA_DIR: env['ORRERY_DATA_DIR'] ?? dataDirectory,
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     };
     const variables = { PORT: '0', ...commandEnv, ...env };

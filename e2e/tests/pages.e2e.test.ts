@@ -1,13 +1,23 @@
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { BUILT_COMMAND, repositoryRoot } from '@orrery/testing/system';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apiClient } from '../src/api-client.js';
+import { commandLine } from '../src/command-line.js';
 import { checkedRequests } from '../src/contract/checked-requests.js';
 import { documentedExamples, exampleOf, requestOf } from '../src/guides/documented-examples.js';
 import { expectShown } from '../src/guides/expect-shown.js';
 import { PASTED_PAGES } from '../src/guides/pasted-pages.js';
 import { readPage } from '../src/guides/read-page.js';
+import { runCommands } from '../src/guides/run-commands.js';
 import { runPage } from '../src/guides/run-page.js';
 import { type GuideHouse, startGuideHouse } from '../src/guides/start-guide-house.js';
+
+const execute = promisify(execFile);
 
 let house: GuideHouse;
 beforeAll(async () => {
@@ -15,9 +25,70 @@ beforeAll(async () => {
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 
-describe('a page', () => {
+interface Named {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** What a page says of its commands beside the answers that it shows. */
+const SAID: Readonly<Record<string, readonly RegExp[]>> = {
+  'README.md': [
+    /"valid":true/,
+    /(?=.*"event":"race")(?=.*"status":"succeeded").*"model":"orrery\/sampler"/,
+    /"isPublic":true/,
+    /HORSE_2 wins R9/,
+    /is as the files say: there is nothing to do\.\n$/,
+  ],
+};
+
+describe('the pages, one after the other in one data directory', () => {
   it.each(PASTED_PAGES)('%s does what it shows', async (page) => {
-    for (const block of await runPage(readPage(page), house)) expectShown(block);
+    const answered = await runPage(readPage(page), house);
+    for (const block of answered) expectShown(block);
+    const output = answered.map((block) => block.output).join('');
+    for (const said of SAID[page] ?? []) expect(output).toMatch(said);
+  });
+
+  it('docs/cli.md works as it stands', async () => {
+    expect(await runCommands(readPage('docs/cli.md'), house)).toBeGreaterThan(25);
+    const { run } = commandLine(house.system.commandEnv);
+    expect(await run('history', 'list', 'Spring')).toMatch(/win +1 +admin +succeeded/);
+  });
+
+  it('docs/cli.md shows files that are a world', async () => {
+    const files = readPage('docs/cli.md').filter(({ language }) => language === 'yaml');
+    const shown = files.map(({ text }) => ({ path: /^# (\S+)\n/.exec(text)?.[1] ?? 'no name', text }));
+    expect(shown.map(({ path }) => path)).toEqual(['world.yaml', 'schemas/horse.yaml', 'events/race.yaml']);
+    for (const { path, text } of shown) {
+      const file = join(house.folder, 'shown', path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, text);
+    }
+    const { end } = commandLine(house.system.commandEnv);
+    const dryRun = await end('world', 'apply', join(house.folder, 'shown'), '--dry-run');
+    expect(dryRun).toMatchObject({ failed: false, stderr: '' });
+  });
+
+  it('name each world and each deployment as no other page does', async () => {
+    const { url, key } = house.system;
+    const api = apiClient(url, key);
+    const listed = async (path: string): Promise<Named[]> => (await api.get(`${path}?limit=100`)).body.data;
+    const worlds = await listed('/worlds');
+    expect(worlds.length).toBeGreaterThan(6);
+    const deployments = await Promise.all(
+      worlds.map(({ address }) => listed(`/worlds/${address}/deployments`)),
+    );
+    for (const all of [worlds, deployments.flat()]) {
+      const names = all.map(({ name }) => name).sort();
+      expect(names).toEqual([...new Set(names)]);
+    }
+  });
+
+  it('and a demo plays there', async () => {
+    const { stdout } = await execute(process.execPath, [join(repositoryRoot, BUILT_COMMAND), 'demo'], {
+      cwd: house.folder,
+    });
+    expect(stdout).toMatch(/HORSE_1\s+.*1\s+.*12/);
   });
 });
 
