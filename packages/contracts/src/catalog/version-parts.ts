@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject } from '../json/json-schemas.js';
+import { boundedMap, jsonObject } from '../json/json-schemas.js';
 import { prompt, storedName } from '../records/text.js';
 
 export const changeMode = z.enum(['partial', 'full', 'append']).meta({
@@ -10,7 +10,10 @@ export const changeMode = z.enum(['partial', 'full', 'append']).meta({
 });
 export type ChangeMode = z.infer<typeof changeMode>;
 
-export const modeMap = z.record(z.string(), changeMode).meta({
+/** Of a map from names of schemas or attributes. */
+const MOST_KEYS = 10_000;
+
+export const modeMap = boundedMap(changeMode, MOST_KEYS).meta({
   id: 'StateChanges',
   description: 'Schema name → mode: the schemas whose instances an execution may change, and how.',
 });
@@ -89,8 +92,7 @@ export const guards = z
       .max(500)
       .optional()
       .describe('How many instances one execution may name in its changes. Absent: 500.'),
-    maxDelta: z
-      .record(z.string(), z.number().min(0))
+    maxDelta: boundedMap(z.number().min(0), MOST_KEYS)
       .optional()
       .describe(
         'Attribute name → how far one execution may move its number, up or down. New instances are not bounded by it.',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject, JsonValue } from './json-value.js';
+import { isJsonObject, type JsonObject, type JsonValue } from './json-value.js';
 
 /**
  * Any JSON. The guard at the entrance (`findUnsafeJson`) has walked it already, so these do not walk it again.
@@ -17,3 +17,14 @@ export const jsonObject = z
   JsonObject,
   JsonObject
 >;
+
+/** A map of at most `most` keys, which are counted before they and their values are looked at. */
+export const boundedMap = <Value extends z.ZodType>(value: Value, most: number) =>
+  z.preprocess(
+    (map, context) => {
+      if (!isJsonObject(map) || Object.keys(map).length <= most) return map;
+      context.addIssue({ code: 'custom', message: `An object of at most ${most} keys is allowed here.` });
+      return z.NEVER;
+    },
+    z.record(z.string(), value),
+  );

@@ -13,12 +13,38 @@ const MAY_CHANGE = /[^ -\u02ff]/;
  * square of its length (docs/schemas.md).
  */
 export function toNfc(text: string): string {
-  if (!mayNeedNfc(text)) return text;
-  return (mayHaveLongRun(text) ? text.replace(MARKS, orderMarks) : text).normalize('NFC');
+  if (!isNormalizable(text)) return text;
+  const normal = (mayHaveLongRun(text) ? text.replace(MARKS, orderMarks) : text).normalize('NFC');
+  if (normal !== text) unitsLeft -= text.length;
+  return normal;
+}
+
+/** UTF-16 units that one request may have changed by normalization, or sorted in long runs of marks: about 15 ms. */
+const REQUEST_UNITS = 262_144;
+
+/** Checking a request takes no turn of the event loop, so that one count serves for all. */
+let unitsLeft = Number.POSITIVE_INFINITY;
+
+/**
+ * Checks a request. Once its texts have used up `REQUEST_UNITS`, `toNfc` returns those that may need normalization as
+ * they are: they are refused as names (`isBeyondNfcBudget`), and nothing is found under them.
+ */
+export function withinNfcBudget<T>(check: () => T): T {
+  unitsLeft = REQUEST_UNITS;
+  try {
+    return check();
+  } finally {
+    unitsLeft = Number.POSITIVE_INFINITY;
+  }
 }
 
 /** False: `toNfc` returns the text as it is, and takes next to no time. */
 export const mayNeedNfc = (text: string): boolean => text.length <= MOST_NAME_UNITS && MAY_CHANGE.test(text);
+
+const isNormalizable = (text: string): boolean => mayNeedNfc(text) && unitsLeft >= 0;
+
+/** Whether a text that came from `toNfc` may be in another form than NFC, since the request's budget was used up. */
+export const isBeyondNfcBudget = (text: string): boolean => unitsLeft < 0 && mayNeedNfc(text);
 
 /** In a run of fewer marks the engine takes a few steps for each of them. */
 const LONG_RUN = 32;
@@ -43,6 +69,7 @@ const DOUBLE_MARKS: ReadonlyMap<number, string> = new Map(
 /** The same marks in canonical order: starters stay in their places, and the non-starters between them are sorted. */
 function orderMarks(run: string): string {
   if (run.length < LONG_RUN) return run;
+  unitsLeft -= run.length;
   const marks = marksOf(run);
   let from = 0;
   for (let at = 0; at <= marks.length; at += 1) {

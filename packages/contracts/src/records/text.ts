@@ -3,7 +3,7 @@ import { isCleanText } from '../json/json-guard.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
 import { cutText } from '../json/storable.js';
 import { MOST_CONTENT } from '../limits/content-limits.js';
-import { toNfc } from './nfc.js';
+import { isBeyondNfcBudget, toNfc } from './nfc.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
@@ -28,6 +28,9 @@ const fitsName = (text: string): boolean =>
   text.length <= MOST_CHARACTERS ||
   (text.length <= 2 * MOST_CHARACTERS && [...text].length <= MOST_CHARACTERS);
 
+const BEYOND_BUDGET =
+  'The request has more text to be brought to Unicode normal form NFC than is allowed. Send its names in NFC.';
+
 /** A name: 1–255 characters after NFC, no control characters, no space at either end. */
 export const name = z
   .string()
@@ -37,6 +40,7 @@ export const name = z
       .string()
       .min(1)
       .refine(fitsName, { error: 'A name may have at most 255 characters.', abort: true })
+      .refine((text) => !isBeyondNfcBudget(text), { error: BEYOND_BUDGET, abort: true })
       .refine(isCleanText, 'The text may not contain U+0000 or lone surrogates.')
       .refine((text) => !CONTROL.test(text), 'Control characters are not allowed.')
       .refine((text) => text.trim() === text, { error: ({ input }) => spaceAround(String(input)) }),

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { catalogContract } from '../catalog/contract.js';
 import type { ServiceError } from '../errors/service-error.js';
 import { jsonObject } from '../json/json-schemas.js';
+import { runtimeContract } from '../runtime/contract.js';
 import { parseRequest, problemsOf } from './parse-request.js';
 
 const body = z.strictObject({ name: z.string(), template: jsonObject.optional() });
@@ -92,5 +93,40 @@ describe('parseRequest', () => {
     expect(world({ name: ' Derby' })).toEqual([
       '/name: The text " Derby" has a space at its start. Leave it out.',
     ]);
+  });
+
+  it('counts the keys of a map before it looks at them', () => {
+    const stateChanges = Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`horse${at}`, 'x']));
+    expect(version({ stateChanges })).toEqual([
+      '/stateChanges: An object of at most 10000 keys is allowed here.',
+    ]);
+  });
+
+  it('refuses the names that come after a budget of text to be brought to NFC', () => {
+    const bindings = (event: string) =>
+      Array.from({ length: 600 }, (_, at) => ({ event: `${event}${at}`, eventVersion: 1 }));
+    const create = runtimeContract.rpcs['bindings.add'];
+    const parse = (event: string) => {
+      const params = { worldAddress: '1', address: `0x${'0'.repeat(40)}` };
+      try {
+        return parseRequest(create, { params, query: {}, headers: {}, body: bindings(event) }).body.length;
+      } catch (error) {
+        return (error as ServiceError).errors[0]?.message;
+      }
+    };
+    const tooMuch = expect.stringContaining('more text to be brought to Unicode normal form NFC');
+    expect(parse('\u03b9\u0308\u0301'.repeat(170))).toEqual(tooMuch);
+    expect(parse(`a${'\u0316\u0315'.repeat(40)}`)).toBe(600);
+    expect(parse(`a${'\u0316\u0315'.repeat(250)}`)).toBe('A name may have at most 255 characters.');
+    // Each request has its own budget, and names that are in NFC use up none of it.
+    expect(parse('\u0390'.repeat(250))).toBe(600);
+  });
+
+  it('goes through a request once', () => {
+    const create = rpcs['worlds.create'];
+    const parse = vi.spyOn(create.request, 'safeParse');
+    world({ name: 7 });
+    expect(parse).toHaveBeenCalledTimes(1);
+    parse.mockRestore();
   });
 });

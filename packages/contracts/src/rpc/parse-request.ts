@@ -4,6 +4,7 @@ import { type FieldProblem, fieldProblem, MAX_PROBLEMS } from '../errors/field-p
 import { ServiceError } from '../errors/service-error.js';
 import { shownValue } from '../errors/shown-value.js';
 import { toPointer } from '../json/json-value.js';
+import { withinNfcBudget } from '../records/nfc.js';
 import { knownProperties } from './known-properties.js';
 import type { RequestOf, Rpc } from './rpc.js';
 
@@ -12,11 +13,9 @@ const PLACES = { body: '', query: '#query', params: '#path', headers: '#header' 
 
 /** The request as the RPC's schema makes it. @throws ServiceError `validation_failed` or `body_must_be_array`, with pointers. */
 export function parseRequest<R extends Rpc>(rpc: R, request: unknown): RequestOf<R> {
-  const parsed = rpc.request.safeParse(request);
-  if (parsed.success) return parsed.data as RequestOf<R>;
-  // Parsed again with options, which cost as much as the parsing of a good request.
-  const { error = parsed.error } = rpc.request.safeParse(request, WITH_VALUES);
-  const problems = problemsOf(error, rpc.request);
+  const { success, data, error } = withinNfcBudget(() => rpc.request.safeParse(request));
+  if (success) return data as RequestOf<R>;
+  const problems = problemsOf(error, rpc.request, request);
   if (rpc.http === undefined) throw refusal(problems, 'The request');
   if (bodyMustBeArray(error)) throw noArray();
   throw refusedHttp(problems);
@@ -25,9 +24,6 @@ export function parseRequest<R extends Rpc>(rpc: R, request: unknown): RequestOf
 /** The refusal of a body that is no array where one is wanted. */
 export const noArray = (): ServiceError =>
   new ServiceError('body_must_be_array', 'The body must be an array, also for one element: [{ … }].');
-
-/** The values found are told to those who sent them. */
-const WITH_VALUES = { reportInput: true } as const;
 
 /** Says what was wrong with an HTTP request by the places that its sender knows: `/query/page` is `#query/page`. */
 export const refusedHttp = (problems: readonly FieldProblem[]): ServiceError =>
@@ -43,14 +39,25 @@ function placed(pointer: string): string {
   return place === undefined ? pointer : [place, ...rest].join('/');
 }
 
-/** `schema`: what the value was parsed with, for suggestions. */
-export const problemsOf = (error: z.ZodError, schema?: z.ZodType): FieldProblem[] =>
+/** `schema`: what the value was parsed with, for suggestions. `value`: what was parsed, for those who sent it. */
+export const problemsOf = (error: z.ZodError, schema?: z.ZodType, value?: unknown): FieldProblem[] =>
   error.issues
     .slice(0, MAX_PROBLEMS)
-    .flatMap((issue) => issueProblems(issue, schema))
+    .flatMap((issue) => issueProblems(issue, schema, value))
     .slice(0, MAX_PROBLEMS);
 
-function issueProblems(issue: z.core.$ZodIssue, schema: z.ZodType | undefined): FieldProblem[] {
+/** Found by its path, since zod tells it only of a parsing with other options, which would be a second one. */
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((inner, step) => (hasOwn(inner, step) ? inner[step] : undefined), value);
+
+const hasOwn = (value: unknown, step: PropertyKey): value is Record<PropertyKey, unknown> =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, step);
+
+function issueProblems(
+  issue: z.core.$ZodIssue,
+  schema: z.ZodType | undefined,
+  value: unknown,
+): FieldProblem[] {
   if (issue.code === 'unrecognized_keys') {
     const known = knownProperties(schema, issue.path);
     return issue.keys
@@ -61,7 +68,9 @@ function issueProblems(issue: z.core.$ZodIssue, schema: z.ZodType | undefined): 
   }
   // What a rule of ours refuses zod calls "custom", which says nothing to a caller.
   const code = issue.code === 'custom' ? 'invalid' : issue.code;
-  return [fieldProblem(toPointer(issue.path), code, messageOf(issue))];
+  return [
+    fieldProblem(toPointer(issue.path), code, messageOf(issue, issue.input ?? valueAt(value, issue.path))),
+  ];
 }
 
 /** Longer lists are looked up in the reference. */
@@ -74,9 +83,8 @@ function unknownProperty(key: string, known: readonly string[]): string {
   return `The property "${key}" is not known.${meant}${all}`;
 }
 
-function messageOf(issue: z.core.$ZodIssue): string {
-  const { input } = issue;
-  if (issue.code === 'invalid_type') return wrongType(issue);
+function messageOf(issue: z.core.$ZodIssue, input: unknown): string {
+  if (issue.code === 'invalid_type') return wrongType(issue, input);
   if (input === undefined) return sentence(issue.message);
   const found = `found ${shownValue(input)}.`;
   if (issue.code === 'too_small' || issue.code === 'too_big') return `${issue.message}; ${found}`;
@@ -86,12 +94,12 @@ function messageOf(issue: z.core.$ZodIssue): string {
 }
 
 /** Requests hold no `undefined`: where zod received it, something is missing. */
-function wrongType(issue: z.core.$ZodIssueInvalidType): string {
+function wrongType(issue: z.core.$ZodIssueInvalidType, input: unknown): string {
   const wanted = String(issue.expected) === 'record' ? 'object' : issue.expected;
   if (issue.message.endsWith('received undefined')) return `Required, but missing: expected ${wanted}.`;
-  return issue.input === undefined
+  return input === undefined
     ? sentence(issue.message.replace('expected record', 'expected object'))
-    : `Expected ${wanted}; found ${shownValue(issue.input)}.`;
+    : `Expected ${wanted}; found ${shownValue(input)}.`;
 }
 
 /** The messages of zod itself have no full stop. */
