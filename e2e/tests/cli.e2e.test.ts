@@ -181,7 +181,7 @@ describe('the command `orrery`', () => {
     const replaced = await json('instances', 'update', 'Season 1', 'HORSE_1', '--state', state);
     expect(replaced.state).toEqual(before.state);
     expect((await end('instances', 'get', 'Derby/Season 1', 'HORSE_l')).stderr).toMatch(
-      /\(404 entity_instance_not_found\)\nRefused: .*\nDid you mean "HORSE_1"\?\n$/,
+      /\(404 entity_instance_not_found\)\nRefused: .*\n`orrery instances list .*\nDid you mean "HORSE_1"\?\n$/,
     );
   });
 
