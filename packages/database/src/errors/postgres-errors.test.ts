@@ -47,6 +47,8 @@ describe('classifyPostgresError', () => {
     [withCode('3D000'), 'unavailable'],
     [withCode('55000', { routine: 'CheckMyDatabase' }), 'unavailable'],
     [withCode('55000'), 'other'],
+    [withCode('XX000', { routine: 'write_item' }), 'unavailable'],
+    [withCode('XX000'), 'other'],
     [withCode('57P02'), 'unknown_outcome'],
     [withCode('57P04'), 'unknown_outcome'],
     [withCode('57P05'), 'unknown_outcome'],

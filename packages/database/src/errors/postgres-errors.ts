@@ -109,15 +109,20 @@ interface DriverError {
   readonly message?: unknown;
 }
 
+/**
+ * SQLSTATE 55000 and XX000 have many meanings. These routines refuse a new session: its database takes none at present, or
+ * a full disk keeps the server from writing the file with which sessions begin.
+ */
+const isRefusedSession = (code: unknown, routine: unknown): boolean =>
+  (code === '55000' && routine === 'CheckMyDatabase') || (code === 'XX000' && routine === 'write_item');
+
 /** Says what an error thrown by a query (and by nothing else) means. Never throws. */
 export function classifyPostgresError(error: unknown): PostgresFailure {
   if (error instanceof ConnectionLost || error instanceof PoolExhausted) return { kind: 'unavailable' };
   if (error instanceof OutcomeUnknown) return { kind: 'unknown_outcome' };
   if (typeof error !== 'object' || error === null) return { kind: 'other' };
   const { code, constraint, message, syscall, routine } = error as DriverError;
-  // SQLSTATE 55000 has many meanings; this routine refuses connections to a database that takes none at present.
-  const isRefused = code === '55000' && routine === 'CheckMyDatabase';
-  if (syscall === 'connect' || isRefused) return { kind: 'unavailable' };
+  if (syscall === 'connect' || isRefusedSession(code, routine)) return { kind: 'unavailable' };
   const broken = CONSTRAINTS[String(code)];
   if (broken !== undefined) return { kind: broken, constraint: String(constraint ?? '') };
   const text = typeof message === 'string' ? message : '';
