@@ -55,6 +55,8 @@ const CHANGES = [
   ['Australia/Lord_Howe', '2026-04-05'],
   ['Australia/Lord_Howe', '2026-10-04'],
   ['America/Santiago', '2026-09-06'],
+  ['America/Nuuk', '2026-03-29'],
+  ['America/Nuuk', '2026-10-25'],
   ['Asia/Kathmandu', '2026-03-29'],
 ] as const;
 
@@ -65,6 +67,8 @@ const PATTERNS: readonly (readonly [schedule: string, Fields])[] = [
   ['0 2 * * *', { minutes: new Set([0]), hours: new Set([2]) }],
   ['15 2 * * *', { minutes: new Set([15]), hours: new Set([2]) }],
   ['0 0 * * *', { minutes: new Set([0]), hours: new Set([0]) }],
+  ['0 23 * * *', { minutes: new Set([0]), hours: new Set([23]) }],
+  ['30 23 * * *', { minutes: new Set([30]), hours: new Set([23]) }],
   ['30 1 * * *', { minutes: new Set([30]), hours: new Set([1]) }],
   ['0,30 2 * * *', { minutes: new Set([0, 30]), hours: new Set([2]) }],
   ['30 2,3 * * *', { minutes: new Set([30]), hours: new Set([2, 3]) }],
@@ -94,6 +98,11 @@ describe('daylight saving', () => {
     expect(next(berlin, '2026-10-25T00:30:00Z')).toBe('2026-10-26T01:30');
     const lordHowe = { schedule: '15 2 * * *', timezone: 'Australia/Lord_Howe' };
     expect(next(lordHowe, '2026-10-03T00:00:00Z')).toBe('2026-10-03T15:30');
+    const nuuk = { schedule: '30 23 * * SAT', timezone: 'America/Nuuk' };
+    expect(next(nuuk, '2026-03-23T00:00:00Z')).toBe('2026-03-29T01:00');
+    expect(next(nuuk, '2026-03-29T01:00:00Z')).toBe('2026-04-05T00:30');
+    const samoa = { schedule: '0 6 * * *', timezone: 'Pacific/Apia' };
+    expect(next(samoa, '2011-12-29T16:00:00Z')).toBe('2011-12-30T16:00');
     const kathmandu = { schedule: '0 6 * * *', timezone: 'Asia/Kathmandu' };
     expect(next(kathmandu, '2026-11-22T00:15:00Z')).toBe('2026-11-23T00:15');
   });
@@ -106,8 +115,16 @@ describe('due times', () => {
   });
 
   it('are counted as they are listed, over any span', () => {
-    const zones = ['UTC', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago', 'Asia/Kathmandu'];
-    const schedules = ['*/7 * * * *', '30 2 * * *', '0 */5 * * *', '15 0,2,23 1-10 * MON', '0 0 31 * *'];
+    const changing = ['Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago', 'America/Nuuk'];
+    const zones = ['UTC', ...changing, 'Asia/Kathmandu'];
+    const schedules = [
+      '*/7 * * * *',
+      '30 2 * * *',
+      '30 23 * * *',
+      '0 */5 * * *',
+      '15 0,2,23 1-10 * MON',
+      '0 0 31 * *',
+    ];
     const start = Date.UTC(2026, 0, 1);
     fc.assert(
       fc.property(

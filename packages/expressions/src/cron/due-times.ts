@@ -31,7 +31,30 @@ function calculatorOf({ schedule, timezone = 'UTC' }: CronSchedule): Cron {
 }
 
 const calculateNext = (schedule: CronSchedule, after: number): number | undefined =>
-  calculatorOf(schedule).nextRun(new Date(after))?.getTime();
+  endOfGapAround(schedule, after) ?? calculatorOf(schedule).nextRun(new Date(after))?.getTime();
+
+const FIXED_TIME = /^\s*\d+\s+\d+\s/;
+/** No two changes of a zone's clock are this near to each other. */
+const APART_MS = DAY_MS / 4;
+
+/**
+ * The first minute after a gap of daylight saving that holds the next time of a single fixed hour and minute. The calculator
+ * leaves it out where the gap reaches midnight, as from 23:00 to 24:00 in America/Nuuk. A gap of a whole date has no due time.
+ */
+function endOfGapAround({ schedule, timezone }: CronSchedule, after: number): number | undefined {
+  if (timezone === undefined || !FIXED_TIME.test(schedule)) return undefined;
+  const shown = calculateNext({ schedule }, after + offsetAt(timezone, after));
+  if (shown === undefined) return undefined;
+  const near = shown - offsetAt(timezone, shown);
+  const [before, behind] = [offsetAt(timezone, near - APART_MS), offsetAt(timezone, near + APART_MS)];
+  if (behind <= before || behind - before >= DAY_MS) return undefined;
+  const isInGap =
+    offsetAt(timezone, shown - before) === behind && offsetAt(timezone, shown - behind) === before;
+  if (!isInGap) return undefined;
+  let end = shown - behind;
+  while (offsetAt(timezone, end) === before) end += MINUTE_MS;
+  return end;
+}
 
 /** Next due times that are remembered: many schedules that are due at one time are due again at another one. */
 const MAX_KNOWN = 1000;
