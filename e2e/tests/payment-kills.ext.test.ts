@@ -119,13 +119,21 @@ function payWhileRuntimesAreKilled(): void {
       const name = `${when}-${trial}`;
       const { uses, ...sent } = await offer(name);
       let calls = 0;
+      let isAnswered = () => undefined;
+      const answered = new Promise<undefined>((resolve) => {
+        isAnswered = () => void resolve(undefined);
+      });
       evm.facilitator.beforeSettling = async () => {
         calls += 1;
         evm.facilitator.conduct = calls === 1 ? 'answers 500' : 'drops its reply';
-        if (calls > 1 && when === 'again') await killRuntime();
+        if (calls === 1) return;
+        // It is asked once more at once, maybe before the caller has its answer.
+        await answered;
+        if (when === 'again') await killRuntime();
       };
       expect((await send(sent)).status).toBe(202);
       if (when === 'awaiting') await killRuntime();
+      isAnswered();
       await vi.waitFor(async () => expect((await send(sent)).status).toBe(200), answeredIn);
       evm.facilitator.beforeSettling = async () => undefined;
       evm.facilitator.conduct = 'honest';
