@@ -38,7 +38,8 @@ export async function resolveRun(
   signal: AbortSignal,
   looks: number | undefined,
 ): Promise<Settlement> {
-  if (looks !== undefined && looks > 0) await clock.sleep(backoffDelay(looks, PAUSE), signal);
+  // Who began the wait has asked just now, and its caller is to hear first that the payment is unclear.
+  if (looks !== undefined) await clock.sleep(backoffDelay(looks + 1, PAUSE), signal);
   const payment = requiredPayment(row);
   const { settlingAt, calls: stored } = await paymentProgress(db, payment.key);
   const calls = looks === undefined ? { ...stored, unaccounted: true } : stored;
