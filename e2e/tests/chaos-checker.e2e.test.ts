@@ -174,9 +174,10 @@ describe('the checker of chaos', () => {
 
   it('sees what has not ended', async () => {
     const { url } = await copied();
-    expect(await untilEnded(url, async () => 0, 0)).toEqual([]);
+    const noBlock = async () => undefined;
+    expect(await untilEnded(url, async () => 0, noBlock, 0)).toEqual([]);
     await tamper(url, `${FIRED}; update scheduler.occurrences set status = 'running'`);
-    expect(await untilEnded(url, async () => 2, 0)).toEqual([
+    expect(await untilEnded(url, async () => 2, noBlock, 0)).toEqual([
       expect.stringMatching(/^1 occurrences under way/),
       '0 of 2 pushes were taken up',
     ]);

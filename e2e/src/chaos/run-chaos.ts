@@ -1,6 +1,6 @@
 import { cp } from 'node:fs/promises';
 import { systemClock } from '@orrery/service-kit';
-import { createPublicClient, type Hex, http } from 'viem';
+import { createPublicClient, createTestClient, type Hex, http } from 'viem';
 import { PRICE, RECEIVER } from '../public/toasts.js';
 import { type Evidence, readChainPushes, readCharges, readEntries, readPayments } from './check/evidence.js';
 import { findAll, named, type Violation } from './check/find-all.js';
@@ -78,7 +78,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   );
   const pushed = new Set(worlds.pushed.map(addressOf));
   const { databaseUrl } = house.backends;
-  const left = await untilEnded(databaseUrl, () => executedIn(databaseUrl, pushed), ENDING_MS);
+  const paymentNode = createTestClient({ mode: 'anvil', transport: http(house.payments.rpcUrl) });
+  const makeBlock = () => paymentNode.mine({ blocks: 1 });
+  const left = await untilEnded(databaseUrl, () => executedIn(databaseUrl, pushed), makeBlock, ENDING_MS);
   violations.push(...named('an end within the deadline', left));
   const evidence = await gather(house, log.operations, pushed);
   const logs = await readLogs(house.folder);

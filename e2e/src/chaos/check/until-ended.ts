@@ -17,14 +17,17 @@ const UNDER_WAY = {
 /**
  * Invariant 7: with no fault left, everything that was accepted ends. Resolves when nothing is under way, with nothing; or,
  * when the time is over, with what has not ended.
+ * @param makeBlock on the payments' chain, which makes none without transactions: what a chain never took ends by its time
  * @param patienceMs as long as the longest deadline of anything, in milliseconds
  */
 export async function untilEnded(
   databaseUrl: string,
   expectedPushes: () => Promise<number>,
+  makeBlock: () => Promise<void>,
   patienceMs: number,
 ): Promise<string[]> {
   for (const until = performance.now() + patienceMs; ; ) {
+    await makeBlock();
     const left = [...(await underWay(databaseUrl)), ...(await notTaken(databaseUrl, expectedPushes))];
     if (left.length === 0 || performance.now() > until) return left;
     await systemClock.sleep(500);
