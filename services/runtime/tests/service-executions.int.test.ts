@@ -275,9 +275,10 @@ describe('a once-key', () => {
     ] as const) {
       const key = newKey('message', { windowMs });
       await once(address, { keys: [key] });
+      // The runtime reads the database's clock, which may be a little ahead of this one.
       const left = Number((await stored(key))?.expires_at) - Date.now();
       expect(left).toBeGreaterThan(kept - 60_000);
-      expect(left).toBeLessThanOrEqual(kept);
+      expect(left).toBeLessThan(kept + 60_000);
     }
   });
 
