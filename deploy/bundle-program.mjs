@@ -7,7 +7,7 @@ import { bundleInto } from './bundle-into.mjs';
 const [, , ...entries] = process.argv;
 await bundleInto('dist/bundle', {
   entryPoints: entries.length === 0 ? ['dist/main.js'] : entries,
-  target: 'node20.19',
+  target: 'node24',
   // The SDK looks for its own files.
   external: ['@opentelemetry/sdk-*', '@opentelemetry/exporter-*', '@opentelemetry/resources'],
 });

@@ -94,7 +94,7 @@ describe('the all-in-one refuses by one line and leaves nothing half-started', (
       const versions = "{ ...process.versions, node: '18.19.1' }";
       await writeFile(old, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
       expect(await refusalOf(startNode(path, { NODE_OPTIONS: `--require=${old}` }))).toBe(
-        'orrery: This is Node.js 18.19.1, and Orrery needs 20.19 or newer: install one (https://nodejs.org) and run `npm ci` again.',
+        'orrery: This is Node.js 18.19.1, and Orrery needs 24 or newer. `npm ci` brings it for `npm start` and `npm run orrery`; to run the programs directly, install it (https://nodejs.org).',
       );
     },
   );

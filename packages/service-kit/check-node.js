@@ -1,8 +1,8 @@
 // Imported first, by what is started without a build: nothing here is newer than what old versions of Node can read.
-const [major, minor] = process.versions.node.split('.').map(Number);
-if (major < 20 || (major === 20 && minor < 19)) {
+const [major] = process.versions.node.split('.').map(Number);
+if (major < 24) {
   process.stderr.write(
-    `orrery: This is Node.js ${process.versions.node}, and Orrery needs 20.19 or newer: install one (https://nodejs.org) and run \`npm ci\` again.\n`,
+    `orrery: This is Node.js ${process.versions.node}, and Orrery needs 24 or newer. \`npm ci\` brings it for \`npm start\` and \`npm run orrery\`; to run the programs directly, install it (https://nodejs.org).\n`,
   );
   process.exit(1);
 }

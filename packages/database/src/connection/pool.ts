@@ -160,6 +160,7 @@ export function guardedPool(pool: pg.Pool, { readOnly }: Pick<PoolLimits, 'readO
     connect: async () =>
       readOnly ? readingClient(await connect(), connect) : guardedClient(await connect()),
     end: () => pool.end(),
+    options: pool.options,
   };
 }
 

@@ -1,4 +1,5 @@
-import { type Migration, sql } from 'kysely';
+import { sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** Adds `idempotency_keys` to a service's schema. `reply` is null while the first request is under way. */
 export const idempotencyTable: Migration = {

@@ -1,5 +1,6 @@
 import { FIRST_CONTACT, type Logger, retry, StartupError, systemClock } from '@orrery/service-kit';
-import { Kysely, type Migration, type MigrationResult, Migrator, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
+import { type Migration, type MigrationResult, Migrator } from 'kysely/migration';
 import type pg from 'pg';
 import type { Connections } from '../connection/connect.js';
 import type { PoolLimits } from '../connection/pool.js';

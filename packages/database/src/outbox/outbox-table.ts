@@ -1,5 +1,6 @@
 import type { JsonValue } from '@orrery/contracts';
-import { type Generated, type Kysely, type Migration, sql } from 'kysely';
+import { type Generated, type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** To be mixed into a service's own table types: `interface Schema extends OutboxSchema`. */
 export interface OutboxSchema {

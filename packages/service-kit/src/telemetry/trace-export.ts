@@ -1,5 +1,6 @@
 import { context, propagation, trace } from '@opentelemetry/api';
-import { NodeSDK, tracing } from '@opentelemetry/sdk-node';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import { ParentBasedSampler, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace';
 
 /** Of the traces that begin here, this share is recorded unless the operator says otherwise. */
 const SHARE = 0.01;
@@ -9,7 +10,6 @@ const SHARE = 0.01;
  * are our own.
  */
 export async function startTraceExport(service: string, usesSampler: boolean): Promise<AsyncDisposable> {
-  const { ParentBasedSampler, TraceIdRatioBasedSampler } = tracing;
   const sdk = new NodeSDK({
     serviceName: service,
     // With a sampler named, the SDK reads its variables by itself.

@@ -1,4 +1,5 @@
-import { type Migration, sql } from 'kysely';
+import { sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /**
  * Worlds and their contents. Counters are columns of the parent row, updated in the transaction of the change. JSON of

@@ -1,4 +1,5 @@
-import { type Migration, sql } from 'kysely';
+import { sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** References to definitions from outside the catalog. `revision` grows with every claim, so a sweep recognises a new one. */
 export const claims: Migration = {

@@ -1,4 +1,5 @@
-import { type Migration, sql } from 'kysely';
+import { sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** The quotas of accounts as the gateway published them; `worlds` null is no quota. */
 export const quotas: Migration = {

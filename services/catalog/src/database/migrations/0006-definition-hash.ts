@@ -1,4 +1,5 @@
-import { type Migration, sql } from 'kysely';
+import { sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /**
  * A cheap answer to whether a cached version is still current. The columns are generated, so existing rows have them and

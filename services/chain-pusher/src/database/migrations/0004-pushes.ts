@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** What is to be pushed, and how far it has come (docs/on-chain.md, docs/adr/0024). */
 export const pushes: Migration = {

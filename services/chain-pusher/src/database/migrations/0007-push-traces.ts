@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** The trace of the execution that a push is of, where it is recorded: what is sent to the chain continues it. */
 export const pushTraces: Migration = {

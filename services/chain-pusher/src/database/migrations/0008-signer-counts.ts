@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** How many transactions of its signer a chain has included: what a later one waits for. */
 export const signerCounts: Migration = {

@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** Challenges that may still be answered; an answered one is gone, whichever replica saw it. */
 export const signIn: Migration = { up: createTables };

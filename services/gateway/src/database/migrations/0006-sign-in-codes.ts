@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** Codes that may still be exchanged for a token; an exchanged one is gone, whichever replica saw it. */
 export const signInCodes: Migration = { up: createTable };

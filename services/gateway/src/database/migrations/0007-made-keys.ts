@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** Which key made a key, and what a wallet signs for: null for a sign-in. Keys of before have no maker. */
 export const madeKeys: Migration = { up: addColumns };

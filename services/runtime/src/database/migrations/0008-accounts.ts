@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** Accounts as the gateway, their owner, publishes them: the limit of deployments, and whether the account is disabled. */
 export const accounts: Migration = {

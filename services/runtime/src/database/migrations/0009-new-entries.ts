@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /**
  * The form in which a commit hands its entries over (`commit/entry-rows.ts`), `input` and `changes` beside them. Processes

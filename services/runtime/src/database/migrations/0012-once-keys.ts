@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /**
  * `once_keys`: what may be executed once, whoever asks: a signed message, an occurrence of a schedule, a payment. `reply`

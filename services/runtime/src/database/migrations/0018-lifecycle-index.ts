@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /** Finds a deployment's lifecycle entries among its executions. Executions and instance writes are not in it. */
 export const lifecycleIndex: Migration = {

@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /**
  * `ai_usage`: what AI models cost, by deployment, UTC day and event. `ai_reservations`: what the requests under way may

@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /**
  * `once_keys.seq`: the journal entry whose answer a key has, in place of a stored `reply`. `new_once_key` is the form in

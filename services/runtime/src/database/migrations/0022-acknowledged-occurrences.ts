@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /**
  * `acknowledged_occurrences`: how far each schedule's occurrences are acknowledged. `kind` is `due` with a due time in

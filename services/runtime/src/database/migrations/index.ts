@@ -1,5 +1,5 @@
 import { idempotencyTable, outboxMigration, outboxShardIndex, outboxShards } from '@orrery/database';
-import type { Migration } from 'kysely';
+import type { Migration } from 'kysely/migration';
 import { ownership } from './0001-ownership.js';
 import { deployments } from './0002-deployments.js';
 import { instances } from './0003-instances.js';

@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /**
  * `deployments`: how far each deployment's lifecycle is followed. `pending_syncs`: deployments that may have changed since.

@@ -1,4 +1,5 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 /**
  * Drops the tables of a consumer: since 0004 the scheduler follows lifecycles and consumes no journal. Processes of the
