@@ -4,9 +4,9 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/query-client.js';
-import { applyTheme } from './layout/theme.js';
 import { createConsoleRouter } from './router.js';
 import { createSession } from './session/session.js';
+import { applyTheme } from './ui/theme.js';
 import './style.css';
 
 applyTheme();

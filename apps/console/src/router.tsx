@@ -6,12 +6,11 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import { readUsageSearch } from './ai/usage-search.js';
 import { readNewDeploymentSearch } from './deployments/new-deployment-search.js';
+import { readEditSearch, readEventSearch } from './events/event-search.js';
 import { Frame } from './layout/frame.js';
 import { NotFound } from './layout/not-found.js';
 import { PageFailed } from './layout/page-failed.js';
-import { defined, pageIn } from './layout/search-values.js';
 import { readLiveSearch } from './live/live-search.js';
 import { readPaymentsSearch } from './payments/payments-search.js';
 import { readPushesSearch } from './pushes/pushes-search.js';
@@ -19,7 +18,8 @@ import { readRunSearch } from './run/run-search.js';
 import { readSchedulesSearch } from './schedules/schedules-search.js';
 import type { Session } from './session/session.js';
 import { codeIn, SignInPage } from './session/sign-in-page.js';
-import { readEditSearch, readEventSearch } from './worlds/events/event-search.js';
+import { defined, pageIn } from './ui/search-values.js';
+import { readUsageSearch } from './usage/usage-search.js';
 import { readWorldsSearch, WorldsPage } from './worlds/worlds-page.js';
 
 export interface RouterContext {
@@ -78,27 +78,27 @@ const world = createRoute({
 const schema = createRoute({
   getParentRoute: () => root,
   path: '/worlds/$world/schemas/$schema',
-  component: lazyRouteComponent(() => import('./worlds/schemas/schema-page.js'), 'SchemaPage'),
+  component: lazyRouteComponent(() => import('./schemas/schema-page.js'), 'SchemaPage'),
 });
 
 const event = createRoute({
   getParentRoute: () => root,
   path: '/worlds/$world/events/$event',
-  component: lazyRouteComponent(() => import('./worlds/events/event-page.js'), 'EventPage'),
+  component: lazyRouteComponent(() => import('./events/event-page.js'), 'EventPage'),
   validateSearch: readEventSearch,
 });
 
 const editVersion = createRoute({
   getParentRoute: () => root,
   path: '/worlds/$world/events/$event/edit',
-  component: lazyRouteComponent(() => import('./worlds/events/edit-version-page.js'), 'EditVersionPage'),
+  component: lazyRouteComponent(() => import('./events/edit-version-page.js'), 'EditVersionPage'),
   validateSearch: readEditSearch,
 });
 
 const newEvent = createRoute({
   getParentRoute: () => root,
   path: '/worlds/$world/new-event',
-  component: lazyRouteComponent(() => import('./worlds/events/new-event-page.js'), 'NewEventPage'),
+  component: lazyRouteComponent(() => import('./events/new-event-page.js'), 'NewEventPage'),
 });
 
 const deployment = createRoute({
@@ -160,7 +160,7 @@ const payments = createRoute({
 const ai = createRoute({
   getParentRoute: () => deployment,
   path: '/ai',
-  component: lazyRouteComponent(() => import('./ai/usage-page.js'), 'UsagePage'),
+  component: lazyRouteComponent(() => import('./usage/usage-page.js'), 'UsagePage'),
   validateSearch: readUsageSearch,
 });
 

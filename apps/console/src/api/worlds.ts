@@ -1,6 +1,7 @@
 import type { Orrery } from '@orrery/sdk';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { readPage } from './read-page.js';
+import type { World } from './records.js';
 
 /** Whose worlds: one's own, or all that one can read. */
 export type WorldsOwner = 'me' | 'all';
@@ -25,3 +26,6 @@ export const worldQuery = (orrery: Orrery, world: string) =>
     queryFn: ({ signal }) =>
       orrery.get('/api/worlds/{idOrAddress}', { path: { idOrAddress: world }, signal }),
   });
+
+/** Only the owner is shown the prompt seed, if only as null. */
+export const isOwn = ({ promptSeed }: World): boolean => promptSeed !== undefined;

@@ -1,10 +1,10 @@
 import type { components } from '@orrery/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { deploymentPagesKey } from '../api/deployments.js';
 import type { Deployment, Event } from '../api/records.js';
-import { newKey } from '../run/execute.js';
+import { useRequestKey } from '../api/request-key.js';
 import { useOrrery } from '../session/use-session.js';
 import { Button, ButtonLink } from '../ui/button.js';
 import { Actions } from '../ui/dialog.js';
@@ -13,8 +13,8 @@ import { CheckField, NumberField } from '../ui/field.js';
 import { fieldsOf } from '../ui/field-labels.js';
 import { Form } from '../ui/form.js';
 import { LeaveGuard } from '../ui/leave-guard.js';
-import { readNumber } from '../ui/number-text.js';
 import { Card } from '../ui/page.js';
+import { readNumber } from '../ui/typed-text.js';
 import { EventChoice } from './event-choice.js';
 import { draftOfSettings, EMPTY_SETTINGS, settingsOf } from './settings-draft.js';
 import { ModelAndPaymentFields, NameFields, SETTINGS_LABELS } from './settings-fields.js';
@@ -131,17 +131,14 @@ function useCreation(world: string) {
   const cache = useQueryClient();
   const navigate = useNavigate();
   // The same request sent again after a lost answer makes no second deployment.
-  const sent = useRef<{ body: string; key: string }>(undefined);
+  const { keyOf } = useRequestKey();
   return useMutation({
-    mutationFn: (body: components['schemas']['NewDeployment']) => {
-      const text = JSON.stringify(body);
-      if (sent.current?.body !== text) sent.current = { body: text, key: newKey() };
-      return orrery.post('/api/worlds/{worldAddress}/deployments', {
+    mutationFn: (body: components['schemas']['NewDeployment']) =>
+      orrery.post('/api/worlds/{worldAddress}/deployments', {
         path: { worldAddress: world },
         body,
-        idempotencyKey: sent.current.key,
-      });
-    },
+        idempotencyKey: keyOf(JSON.stringify(body)),
+      }),
     onSuccess: async ({ address }) => {
       await cache.invalidateQueries({ queryKey: deploymentPagesKey(world) });
       await navigate({

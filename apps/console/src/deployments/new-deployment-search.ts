@@ -1,4 +1,4 @@
-import { defined, nameIn } from '../layout/search-values.js';
+import { defined, nameIn } from '../ui/search-values.js';
 
 /** What the address of the page holds. */
 export interface NewDeploymentSearch {

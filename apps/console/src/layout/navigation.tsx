@@ -4,8 +4,8 @@ import { signOut } from '../session/sign-out.js';
 import { useSession } from '../session/use-session.js';
 import { Button } from '../ui/button.js';
 import { Dialog } from '../ui/dialog.js';
-import mark from './mark.svg';
-import { ThemeSwitch } from './theme-switch.js';
+import mark from '../ui/mark.svg';
+import { ThemeSwitch } from '../ui/theme.js';
 
 export const Brand = () => (
   <Link to="/" className="flex h-12 shrink-0 items-center gap-2 px-4 font-semibold tracking-tight">

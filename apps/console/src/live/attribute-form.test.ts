@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Attribute } from '../api/records.js';
-import { emptyObject, readDraft } from '../run/drafts.js';
+import { emptyObject, readDraft } from '../forms/drafts.js';
 import { formOfState } from './attribute-form.js';
 
 const attribute = (name: string, of: Partial<Attribute>): Attribute => ({

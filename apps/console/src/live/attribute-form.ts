@@ -1,7 +1,7 @@
 import type { JsonObject } from '@orrery/sdk';
 import type { Attribute } from '../api/records.js';
-import type { ObjectField } from '../run/fields.js';
-import { fieldOfSchema } from '../run/json-schema-fields.js';
+import type { ObjectField } from '../forms/fields.js';
+import { fieldOfSchema } from '../forms/json-schema-fields.js';
 
 /** The form of an instance's state: a control for each attribute, which begins with its default. */
 export const formOfState = (attributes: readonly Attribute[]): ObjectField => ({

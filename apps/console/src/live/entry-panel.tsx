@@ -6,15 +6,15 @@ import { Await } from '../ui/await.js';
 import { Badge } from '../ui/badge.js';
 import { CopyableCode } from '../ui/copy.js';
 import { Details } from '../ui/details.js';
-import { Diff } from '../ui/diff.js';
+import { Diff } from '../ui/diff/diff.js';
 import { JsonView } from '../ui/json-view.js';
 import { Card, Section } from '../ui/page.js';
 import { Time } from '../ui/time.js';
 import { blockOf } from './entry-blocks.js';
 import { beforeAndAfter, type InstanceChange, keyOf } from './entry-changes.js';
 import { beginOf, callerOf, type JournalEntry, reasonOf, titleOf } from './entry-words.js';
-import type { PartProps } from './live-page.js';
 import { entriesQuery, stateQuery } from './queries.js';
+import type { PartProps } from './tail.js';
 
 /** The entry after which the state is shown: what it was, and what it changed. */
 export function EntryPanel({ deployment, tail, seq }: PartProps) {

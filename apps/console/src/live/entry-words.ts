@@ -1,5 +1,5 @@
 import type { HistoryEntry, LiveEntry } from '@orrery/sdk';
-import { placeWords } from '../run/place-words.js';
+import { placeWords } from '../forms/place-words.js';
 import { withoutPointer } from '../ui/field-labels.js';
 import { shownValue } from './columns.js';
 

@@ -8,10 +8,10 @@ import { Empty } from '../ui/empty.js';
 import { Section } from '../ui/page.js';
 import { columnsOf } from './columns.js';
 import { InstancesTable } from './instances-table.js';
-import type { PartProps } from './live-page.js';
 import { toggled } from './live-search.js';
 import { NewInstance } from './new-instance.js';
 import { instancesQuery } from './queries.js';
+import type { PartProps } from './tail.js';
 import { useLiveSearch } from './use-live-search.js';
 
 const FIRST = { firstPage: 1, lastPage: 1 };

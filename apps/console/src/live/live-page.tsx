@@ -50,11 +50,3 @@ function Live({ deployment, tail, isFollowed }: LiveProps) {
     </>
   );
 }
-
-/** What each part of the page is about: a deployment after one of its entries. */
-export interface PartProps {
-  deployment: DeploymentRef;
-  tail: Tail;
-  /** The entry after which the state is shown. */
-  seq: number;
-}

@@ -2,7 +2,7 @@ import { type KeyboardEvent, useState } from 'react';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Fork } from './fork.js';
-import type { PartProps } from './live-page.js';
+import type { PartProps } from './tail.js';
 import type { PositionState } from './use-position.js';
 
 interface PositionProps extends PartProps, Pick<PositionState, 'isFollowing' | 'missing'> {

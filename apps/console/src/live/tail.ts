@@ -1,3 +1,4 @@
+import type { DeploymentRef } from '../api/records.js';
 import type { JournalEntry } from './entry-words.js';
 
 /** The end of a journal, as the stream tells it. */
@@ -8,6 +9,14 @@ export interface Tail {
   readonly recent: readonly JournalEntry[];
   /** Counts how often old ones were dropped from `recent`: what was read before that is read again. */
   readonly generation: number;
+}
+
+/** What each part of the page is about: a deployment after one of its entries. */
+export interface PartProps {
+  deployment: DeploymentRef;
+  tail: Tail;
+  /** The entry after which the state is shown. */
+  seq: number;
 }
 
 const MOST = 400;

@@ -1,11 +1,11 @@
 import type { Payment, PaymentTotal } from '../api/payments.js';
 import { EntryLink } from '../deployments/entry-link.js';
+import { formatAmount } from '../ui/amount.js';
 import { Badge } from '../ui/badge.js';
 import { Copy, CopyableCode, shortened } from '../ui/copy.js';
+import { explorerLink } from '../ui/explorer.js';
 import type { Column } from '../ui/table.js';
 import { Time } from '../ui/time.js';
-import { formatAmount } from './amount.js';
-import { explorerLink } from './explorer.js';
 import { paymentMeaning, paymentTone } from './payment-words.js';
 
 type Money = Pick<Payment, 'amount' | 'decimals' | 'network' | 'asset'>;

@@ -1,5 +1,5 @@
 import type { PaymentStatus } from '../api/payments.js';
-import { defined, pageIn, wordIn } from '../layout/search-values.js';
+import { defined, pageIn, wordIn } from '../ui/search-values.js';
 import { STATUSES } from './payment-words.js';
 
 /** What the address of the page holds. */

@@ -1,8 +1,8 @@
 import type { Push } from '../api/pushes.js';
 import { EntryLink } from '../deployments/entry-link.js';
-import { safeLink } from '../payments/explorer.js';
 import { Badge } from '../ui/badge.js';
 import { Copy, shortened } from '../ui/copy.js';
+import { safeLink } from '../ui/explorer.js';
 import type { Column } from '../ui/table.js';
 import { PushActions } from './push-actions.js';
 import { pushMeaning, pushTone } from './push-words.js';

@@ -1,5 +1,5 @@
 import type { PushState } from '../api/pushes.js';
-import { defined, nameIn, pageIn, wordIn } from '../layout/search-values.js';
+import { defined, nameIn, pageIn, wordIn } from '../ui/search-values.js';
 import { STATES } from './push-words.js';
 
 /** What the address of the page holds. */

@@ -1,6 +1,6 @@
 import { Badge, type Tone } from '../ui/badge.js';
 import { classes } from '../ui/classes.js';
-import { Diff } from '../ui/diff.js';
+import { Diff } from '../ui/diff/diff.js';
 import { type ChangedInstance, type ChangeRow, changedInstances, type StatesBefore } from './change-rows.js';
 
 export interface ChangeTableProps {

@@ -3,16 +3,17 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { deploymentKey } from '../api/deployments.js';
 import type { EventVersion } from '../api/records.js';
+import { useRequestKey } from '../api/request-key.js';
 import { useDeploymentRef } from '../deployments/use-deployment-ref.js';
+import { isByModel } from '../events/version-words.js';
+import type { Problems } from '../forms/drafts.js';
+import { formOf, type InputForm } from '../forms/form-model.js';
 import { useOrrery } from '../session/use-session.js';
 import { Button } from '../ui/button.js';
 import { problemsOf } from '../ui/error-note.js';
 import { Card } from '../ui/page.js';
-import { isByModel } from '../worlds/events/version-words.js';
-import type { Problems } from './drafts.js';
 import { ModelChoice } from './dry-run-choice.js';
-import { executeEvent, isUndecided, newKey, type Otherwise, type Outcome, tryEvent } from './execute.js';
-import { formOf, type InputForm } from './form-model.js';
+import { executeEvent, isUndecided, type Otherwise, type Outcome, tryEvent } from './execute.js';
 import { InputEditor } from './input-editor.js';
 import { type Entered, enteredOf, keptOf, partOf, readEntered, startOf } from './input-state.js';
 import { FailureView, OutcomeView } from './outcome-view.js';
@@ -139,18 +140,16 @@ function useRun({ event }: EventVersion, isSlow: boolean, entered: unknown, othe
   const ref = useDeploymentRef();
   const cache = useQueryClient();
   const leaving = useLeaving();
-  const undecided = useRef<{ input: string; key: string }>(undefined);
+  const undecided = useRequestKey();
   const run = useMutation({
     mutationFn: ({ kind, input }: Attempt) => {
       if (kind === 'dry run') return tryEvent(orrery, ref, { event, input }, otherwise);
-      const text = JSON.stringify(input);
-      if (undecided.current?.input !== text) undecided.current = { input: text, key: newKey() };
-      const { key } = undecided.current;
-      return executeEvent(orrery, ref, { event, input }, { isSlow, idempotencyKey: key, signal: leaving() });
+      const idempotencyKey = undecided.keyOf(JSON.stringify(input));
+      return executeEvent(orrery, ref, { event, input }, { isSlow, idempotencyKey, signal: leaving() });
     },
     onSettled: (_data, error, { kind }) => {
       if (kind === 'dry run') return;
-      if (!isUndecided(error)) undecided.current = undefined;
+      if (!isUndecided(error)) undecided.forget();
       void cache.invalidateQueries({ queryKey: deploymentKey(ref) });
     },
   });

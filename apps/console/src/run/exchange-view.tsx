@@ -1,5 +1,5 @@
 import type { JsonObject } from '@orrery/sdk';
-import { formatUsd } from '../payments/amount.js';
+import { formatUsd } from '../ui/amount.js';
 import { Badge } from '../ui/badge.js';
 import { Copy } from '../ui/copy.js';
 import { Details } from '../ui/details.js';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@orrery/sdk';
-import { isObject } from './json.js';
+import { isObject } from '../forms/json.js';
 
 /** What a model was asked and answered, as `llm` of a dry run or of a history entry holds it (docs/ai.md). */
 export interface Exchange {

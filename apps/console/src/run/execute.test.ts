@@ -1,6 +1,7 @@
 import { type Orrery, OrreryError } from '@orrery/sdk';
 import { describe, expect, it } from 'vitest';
-import { executeEvent, failedEntryOf, isUndecided, llmOfError, newKey, tryEvent } from './execute.js';
+import { newKey } from '../api/request-key.js';
+import { executeEvent, failedEntryOf, isUndecided, llmOfError, tryEvent } from './execute.js';
 
 const refusal = (code: string, status: number, facts: Record<string, unknown> = {}) =>
   new OrreryError({ code, status, detail: 'Refused.', facts });

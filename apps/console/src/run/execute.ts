@@ -10,8 +10,8 @@ import {
 import { deploymentPath } from '../api/deployment-path.js';
 import { readPage } from '../api/read-page.js';
 import type { DeploymentRef } from '../api/records.js';
+import { isObject } from '../forms/json.js';
 import { type StatesBefore, splitKey } from './change-rows.js';
-import { isObject } from './json.js';
 
 type HistoryEntry = components['schemas']['HistoryEntry'];
 
@@ -191,9 +191,3 @@ export function llmOfError(error: unknown): JsonObject | null {
   const llm = error instanceof OrreryError ? error.facts['llm'] : undefined;
   return isObject(llm) ? llm : null;
 }
-
-/** 128 random bits. `crypto.randomUUID` is missing in pages over plain HTTP. */
-export const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  );

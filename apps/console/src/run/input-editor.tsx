@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { JsonEditor } from '../ui/json-editor.js';
+import type { Problems } from '../forms/drafts.js';
+import type { InputForm } from '../forms/form-model.js';
+import { MemberControls } from '../forms/input-form.js';
+import { JsonEditor } from '../ui/json-editor/json-editor.js';
 import { Tabs } from '../ui/tabs.js';
-import type { Problems } from './drafts.js';
-import type { InputForm } from './form-model.js';
-import { MemberControls } from './input-form.js';
 import { asForm, asJson, type Entered } from './input-state.js';
 
 export interface InputEditorProps {

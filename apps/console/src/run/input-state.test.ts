@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formOf } from './form-model.js';
+import { formOf } from '../forms/form-model.js';
 import { asForm, asJson, enteredOf, keptOf, partOf, readEntered, startOf } from './input-state.js';
 
 const form = formOf({ raceId: 'string', laps: 'integer?' });

@@ -1,7 +1,14 @@
 import type { JsonObject } from '@orrery/sdk';
-import { draftOf, emptyObject, type ObjectDraft, objectDraft, type Problems, readDraft } from './drafts.js';
-import type { InputForm } from './form-model.js';
-import { isObject } from './json.js';
+import {
+  draftOf,
+  emptyObject,
+  type ObjectDraft,
+  objectDraft,
+  type Problems,
+  readDraft,
+} from '../forms/drafts.js';
+import type { InputForm } from '../forms/form-model.js';
+import { isObject } from '../forms/json.js';
 
 /** What a person has entered: a form, or JSON text. */
 export type Entered =

@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
 import { EntryLink } from '../deployments/entry-link.js';
+import { VERSION_LABELS } from '../events/version-labels.js';
+import { placeWords } from '../forms/place-words.js';
 import { Badge } from '../ui/badge.js';
 import { CopyableCode } from '../ui/copy.js';
 import { Details } from '../ui/details.js';
@@ -8,11 +10,9 @@ import { labelAt } from '../ui/field-labels.js';
 import { JsonView } from '../ui/json-view.js';
 import { Card } from '../ui/page.js';
 import { Time } from '../ui/time.js';
-import { VERSION_LABELS } from '../worlds/events/version-labels.js';
 import { ChangeTable } from './change-table.js';
 import { ExchangeView } from './exchange-view.js';
 import { failedEntryOf, isUndecided, llmOfError, type Outcome } from './execute.js';
-import { placeWords } from './place-words.js';
 
 /** What a try would do, or what an execution has done. */
 export function OutcomeView({ outcome }: { outcome: Outcome }) {

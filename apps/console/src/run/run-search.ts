@@ -1,6 +1,6 @@
 import type { JsonObject } from '@orrery/sdk';
-import { defined, nameIn } from '../layout/search-values.js';
-import { isObject } from './json.js';
+import { isObject } from '../forms/json.js';
+import { defined, nameIn } from '../ui/search-values.js';
 
 /** What the address of the page holds. */
 export interface RunSearch {

@@ -1,5 +1,5 @@
 import type { OccurrenceStatus } from '../api/schedules.js';
-import { defined, nameIn, pageIn, wordIn } from '../layout/search-values.js';
+import { defined, nameIn, pageIn, wordIn } from '../ui/search-values.js';
 
 /** What the address of the page holds. */
 export interface SchedulesSearch {

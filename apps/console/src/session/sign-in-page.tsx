@@ -1,13 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import mark from '../layout/mark.svg';
-import { ThemeSwitch } from '../layout/theme-switch.js';
 import { Button } from '../ui/button.js';
 import { ErrorNote } from '../ui/error-note.js';
 import { TextField } from '../ui/field.js';
 import { Form } from '../ui/form.js';
+import mark from '../ui/mark.svg';
 import { Progress } from '../ui/progress.js';
+import { ThemeSwitch } from '../ui/theme.js';
 import { checkKey, exchangeCode, readMethods, signInWithWallet } from './sign-in.js';
 import { useEnding, useSession } from './use-session.js';
 import { type BrowserWallet, useWallets } from './wallets.js';

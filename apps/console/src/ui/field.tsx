@@ -2,7 +2,7 @@ import type { InputHTMLAttributes, ReactNode, SelectHTMLAttributes, TextareaHTML
 import { useId } from 'react';
 import { classes } from './classes.js';
 import { useEmptiness } from './form.js';
-import { whyNoNumber } from './number-text.js';
+import { whyNoNumber } from './typed-text.js';
 
 interface ControlProps {
   id: string;

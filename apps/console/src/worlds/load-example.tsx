@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
-import { newKey } from '../run/execute.js';
+import { useState } from 'react';
+import { useRequestKey } from '../api/request-key.js';
 import { useOrrery } from '../session/use-session.js';
 import { Await } from '../ui/await.js';
 import { Button } from '../ui/button.js';
@@ -77,17 +77,15 @@ function useLoading() {
   const cache = useQueryClient();
   const navigate = useNavigate();
   const [progress, setProgress] = useState(0);
-  const attempt = useRef<{ of: string; key: string }>(undefined);
+  const { keyOf, forget } = useRequestKey();
   const load = useMutation({
     mutationFn: (example: ExampleWorld) => {
       setProgress(0);
-      if (attempt.current?.of !== example.world.name)
-        attempt.current = { of: example.world.name, key: newKey() };
       const onProgress = (done: number, of: number) => setProgress(done / of);
-      return loadExample(orrery, example, { key: attempt.current.key, onProgress });
+      return loadExample(orrery, example, { key: keyOf(example.world.name), onProgress });
     },
     onSuccess: async (made) => {
-      attempt.current = undefined;
+      forget();
       await cache.invalidateQueries({ queryKey: ['worlds'] });
       await navigate({ to: '/worlds/$world/deployments/$deployment/live', params: made });
     },

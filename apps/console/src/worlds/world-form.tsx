@@ -6,6 +6,7 @@ import { ErrorNote, problemAt } from '../ui/error-note.js';
 import { TextArea, TextField } from '../ui/field.js';
 import { fieldsOf } from '../ui/field-labels.js';
 import { Form } from '../ui/form.js';
+import { listOf } from '../ui/typed-text.js';
 
 export interface WorldValues {
   name: string;
@@ -85,10 +86,3 @@ const FIELDS = fieldsOf({
   '/domainTags': 'Tags',
   '/promptSeed': 'Prompt seed',
 });
-
-/** `a, b` as a list; what is empty is left out. */
-export const listOf = (text: string): string[] =>
-  text
-    .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '');

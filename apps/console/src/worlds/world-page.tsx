@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { World } from '../api/records.js';
-import { worldQuery } from '../api/worlds.js';
+import { isOwn, worldQuery } from '../api/worlds.js';
 import { DeploymentList } from '../deployments/deployment-list.js';
+import { EventList } from '../events/event-list.js';
+import { SchemaList } from '../schemas/schema-list.js';
 import { useOrrery } from '../session/use-session.js';
 import { Await } from '../ui/await.js';
 import { Badge } from '../ui/badge.js';
@@ -10,9 +12,6 @@ import { CopyableCode } from '../ui/copy.js';
 import { Details } from '../ui/details.js';
 import { Card, Page } from '../ui/page.js';
 import { Time } from '../ui/time.js';
-import { EventList } from './events/event-list.js';
-import { isOwn } from './is-own.js';
-import { SchemaList } from './schemas/schema-list.js';
 import { WorldActions } from './world-actions.js';
 
 export function WorldPage() {

@@ -1,8 +1,33 @@
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { ChartProps } from '../chart.js';
 import { useColours } from './colours.js';
+
+export interface ChartSeries {
+  readonly label: string;
+  /** One for each x; null where there is none. */
+  readonly values: readonly (number | null)[];
+  /** What is said of each x where `values` are drawn on top of another series; `values` by default. */
+  readonly own?: readonly (number | null)[] | undefined;
+}
+
+export interface ChartProps {
+  /** For screen readers: what the chart shows. */
+  label: string;
+  /** Rising. Of `time`, seconds since 1970; of `day`, those of 00:00 UTC. */
+  x: readonly number[];
+  xKind: 'seq' | 'time' | 'day';
+  series: readonly ChartSeries[];
+  kind?: 'line' | 'steps' | 'bars' | undefined;
+  /** Pixels. */
+  height?: number | undefined;
+  /** How a value is written; as it is by default. */
+  format?: ((value: number) => string) | undefined;
+  /** The x that is marked with a line. */
+  marker?: number | undefined;
+  /** Called with the x that was clicked. */
+  onPick?: ((x: number) => void) | undefined;
+}
 
 export default function Plot(props: ChartProps) {
   const { label, x, series, height = 220, marker, onPick } = props;

@@ -1,7 +1,18 @@
 import { useMemo } from 'react';
 import { classes } from '../classes.js';
-import type { DiffProps } from '../diff.js';
 import { type DiffRow, diffRows } from './diff-rows.js';
+
+export interface DiffProps {
+  /** For screen readers: what is compared. */
+  label: string;
+  /** Undefined: it was not there. */
+  left: unknown;
+  right: unknown;
+  /** What stands above each side. */
+  titles?: readonly [left: string, right: string] | undefined;
+  /** Leaves out what is the same, but for what surrounds a difference. */
+  onlyChanges?: boolean | undefined;
+}
 
 export default function DiffTable({ label, left, right, titles, onlyChanges = false }: DiffProps) {
   const rows = useMemo(() => diffRows(left, right), [left, right]);

@@ -1,0 +1,69 @@
+import { problemsOf } from '../ui/error-note.js';
+import { labelAt } from '../ui/field-labels.js';
+import type { EditorProblem } from '../ui/json-editor/problems.js';
+import { DraftError, type Problem, type VersionDraft } from './version-draft.js';
+import { VERSION_LABELS } from './version-labels.js';
+
+/** What is wrong with the parts of a version, by pointers into its body. */
+export interface VersionProblems {
+  /** About a part as a whole, such as a text field. */
+  at(pointer: string): string | undefined;
+  /** About a part of JSON: pointers into that. */
+  within(pointer: string): readonly EditorProblem[];
+  /** Whether some part of the form shows it. */
+  isShown(pointer: string): boolean;
+  /** The label of the part. */
+  nameOf(pointer: string): string | undefined;
+}
+
+/** What each part of the form gets. */
+export interface PartProps {
+  draft: VersionDraft;
+  change: (part: Partial<VersionDraft>) => void;
+  problems: VersionProblems;
+  /** Names of the world's schemas. */
+  schemas: readonly string[];
+}
+
+/** The parts that show what is wrong with them and with what is in them. */
+const PARTS = [
+  '/inputSchema',
+  '/outputSchema',
+  '/readEntities',
+  '/stateChanges',
+  '/mutationSettings/template',
+  '/mutationSettings/behaviorPrompt',
+  '/behaviorPrompt',
+  '/guards',
+  '/executionSettings/priceUsd',
+  '/executionSettings/cron',
+];
+
+/** Beside the version in the request that creates an event. */
+const EVENT_LABELS = { '/name': 'Name', '/description': 'Description' };
+
+/** `prefix`: where the version is in the request that failed, such as `/firstVersion`. */
+export function versionProblems(error: unknown, prefix = ''): VersionProblems {
+  const given: readonly Problem[] = error instanceof DraftError ? error.pointers : problemsOf(error);
+  const problems = given
+    .filter(({ pointer }) => pointer.startsWith(prefix))
+    .map(({ pointer, message }) => ({ pointer: pointer.slice(prefix.length), message }));
+  const isIn = (part: string, pointer: string) => pointer === part || pointer.startsWith(`${part}/`);
+  const inBody = (pointer: string) => pointer.slice(prefix.length);
+  return {
+    nameOf: (pointer) =>
+      pointer.startsWith(prefix) ? labelAt(VERSION_LABELS, inBody(pointer)) : labelAt(EVENT_LABELS, pointer),
+    at: (part) =>
+      problems
+        .filter(({ pointer }) => isIn(part, pointer))
+        .map(({ message }) => message)
+        .join(' ') || undefined,
+    within: (part) =>
+      problems
+        .filter(({ pointer }) => isIn(part, pointer))
+        .map(({ pointer, message }) => ({ pointer: pointer.slice(part.length), message })),
+    isShown: (pointer) =>
+      pointer in EVENT_LABELS ||
+      (pointer.startsWith(prefix) && PARTS.some((part) => isIn(part, inBody(pointer)))),
+  };
+}

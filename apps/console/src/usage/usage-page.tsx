@@ -1,0 +1,148 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type AiUsage, usageQuery } from '../api/ai.js';
+import { deploymentQuery } from '../api/deployments.js';
+import { useDeploymentRef } from '../deployments/use-deployment-ref.js';
+import { useOrrery } from '../session/use-session.js';
+import { formatUsd } from '../ui/amount.js';
+import { Await } from '../ui/await.js';
+import { Chart } from '../ui/chart/chart.js';
+import { Empty } from '../ui/empty.js';
+import { ErrorNote } from '../ui/error-note.js';
+import { SelectField } from '../ui/field.js';
+import { Card, Section } from '../ui/page.js';
+import { type Column, Table } from '../ui/table.js';
+import { MEASURES, RANGES, type UsageSearch } from './usage-search.js';
+import {
+  type EventUsage,
+  lastDays,
+  type Measure,
+  measured,
+  stacked,
+  totalsByEvent,
+  usageChart,
+} from './usage-series.js';
+
+/** What AI models have cost the deployment, by day and event. */
+export function UsagePage() {
+  const from = '/worlds/$world/deployments/$deployment/ai';
+  const { days = 30, measure } = useSearch({ from });
+  const navigate = useNavigate({ from });
+  const show = (change: UsageSearch) =>
+    void navigate({ search: (search) => ({ ...search, ...change }), replace: true });
+  const query = useQuery(usageQuery(useOrrery(), useDeploymentRef(), lastDays(days, new Date())));
+  return (
+    <>
+      <Today />
+      <Await query={query} what="the usage">
+        {(usage) => {
+          const shown = measure ?? (usage.totals.usd > 0 ? 'usd' : 'calls');
+          return (
+            <Section
+              title="Usage of models"
+              lead="By UTC day. Dry runs count, too."
+              actions={
+                <>
+                  <SelectField
+                    label="Of"
+                    className="flex items-baseline gap-2"
+                    value={String(days)}
+                    onChange={(next) => show({ days: Number(next) })}
+                    options={RANGES.map((range) => [String(range), `${range} days`])}
+                  />
+                  <SelectField
+                    label="Show"
+                    className="flex items-baseline gap-2"
+                    value={shown}
+                    onChange={(next) => show({ measure: next })}
+                    options={MEASURES}
+                  />
+                </>
+              }
+            >
+              {usage.totals.calls === 0 ? <NoUsage /> : <Usage usage={usage} measure={shown} />}
+            </Section>
+          );
+        }}
+      </Await>
+    </>
+  );
+}
+
+/** What is left of the day's budget. */
+function Today() {
+  const orrery = useOrrery();
+  const ref = useDeploymentRef();
+  const deployment = useQuery(deploymentQuery(orrery, ref));
+  const today = useQuery(usageQuery(orrery, ref, lastDays(1, new Date())));
+  const budget = deployment.data?.aiDailyBudgetUsd;
+  if (today.data === undefined || deployment.data === undefined) return <ErrorNote error={today.error} />;
+  const used = formatUsd(today.data.totals.usd);
+  return (
+    <p className="mb-4">
+      Today: <strong>{used}</strong>
+      {typeof budget === 'number'
+        ? ` of the daily budget of ${formatUsd(budget)}.`
+        : '. There is no daily budget.'}
+    </p>
+  );
+}
+
+const NoUsage = () => (
+  <Empty title="No model was asked in these days.">
+    Events that an AI model decides ask it here. What each request costs is counted.
+  </Empty>
+);
+
+function Usage({ usage, measure }: { usage: AiUsage; measure: Measure }) {
+  const { days, series } = usageChart(usage, measure);
+  const tops = stacked(series);
+  // What is drawn later covers what was drawn before: the tallest bars first.
+  const bars = series
+    .map(({ event, values }, at) => ({ label: event, values: tops[at] ?? [], own: values }))
+    .reverse();
+  const format = FORMATS[measure];
+  return (
+    <>
+      <Card className="mb-4">
+        <Chart
+          label={`${WORDS[measure]} of models by day and event; the table below has the sums`}
+          x={days}
+          xKind="day"
+          kind="bars"
+          series={bars}
+          format={format}
+        />
+      </Card>
+      <Table
+        label="Usage by event"
+        columns={columnsFor(measured(usage.totals, measure), measure)}
+        rows={totalsByEvent(usage.days)}
+        rowKey={({ event }) => event}
+      />
+    </>
+  );
+}
+
+const count = (value: number): string => value.toLocaleString('en');
+const FORMATS: Record<Measure, (value: number) => string> = { usd: formatUsd, calls: count, tokens: count };
+const WORDS: Record<Measure, string> = { usd: 'Cost', calls: 'Requests', tokens: 'Tokens' };
+
+const columnsFor = (total: number, measure: Measure): readonly Column<EventUsage>[] => [
+  { key: 'event', header: 'Event', cell: ({ event }) => event },
+  { key: 'usd', header: 'Cost', alignRight: true, cell: ({ usd }) => formatUsd(usd) },
+  { key: 'calls', header: 'Requests', alignRight: true, cell: ({ calls }) => count(calls) },
+  { key: 'input', header: 'Prompt tokens', alignRight: true, cell: ({ inputTokens }) => count(inputTokens) },
+  {
+    key: 'output',
+    header: 'Answer tokens',
+    alignRight: true,
+    cell: ({ outputTokens }) => count(outputTokens),
+  },
+  {
+    key: 'share',
+    header: `Share of ${WORDS[measure].toLowerCase()}`,
+    alignRight: true,
+    cell: (usage) => (total === 0 ? '–' : `${Math.round((100 * measured(usage, measure)) / total)} %`),
+  },
+];
