@@ -1,12 +1,18 @@
 import { z } from 'zod';
 import { jsonValue } from '../json/json-schemas.js';
-import { pageQuery } from '../paging/pagination.js';
-import { idempotentHeaders } from '../records/idempotency-key.js';
+import { attributeName } from '../names/names.js';
+import { attributeInPath, schemaInPath, worldInPath } from '../names/paths.js';
+import { pageQuery } from '../records/pagination.js';
 import { recordId, recordTimes } from '../records/record-fields.js';
 import { deleted, storedName } from '../records/text.js';
-import { listOperation, operation } from '../rpc/operation.js';
-import type { HttpBinding } from '../rpc/rpc.js';
-import { attributeInPath, attributeName, schemaInPath, worldInPath } from './names.js';
+import {
+  idempotentHeaders,
+  listOperation,
+  operation,
+  READING,
+  routesBelow,
+  WRITING,
+} from '../rpc/operation.js';
 
 export const attributeType = z.enum(['integer', 'float', 'string', 'boolean', 'json']).meta({
   id: 'AttributeType',
@@ -88,21 +94,12 @@ export type UpdateAttributeBody = z.output<typeof updateAttributeBody>;
 
 const inSchema = z.strictObject({ worldAddress: worldInPath, schemaName: schemaInPath });
 const params = inSchema.extend({ name: attributeInPath });
-const ROOT = '/api/worlds/:worldAddress/entity-schemas/:schemaName/attributes';
-const http = (
-  method: HttpBinding['method'],
-  rest: string,
-  summary: string,
-  more: Partial<HttpBinding> = {},
-): HttpBinding => ({ method, path: `${ROOT}${rest}`, status: 200, tag: 'Attributes', summary, ...more });
-
-const reading = { scope: 'read', relation: 'visible' } as const;
-const writing = { scope: 'write', relation: 'owner' } as const;
+const http = routesBelow('/api/worlds/:worldAddress/entity-schemas/:schemaName/attributes', 'Attributes');
 
 export const attributeRpcs = {
   'attributes.list': listOperation({
     http: http('GET', '', 'List the attributes of an entity schema'),
-    access: reading,
+    access: READING,
     errors: ['world_not_found', 'entity_schema_not_found', 'page_too_deep'],
     params: inSchema,
     query: pageQuery,
@@ -115,7 +112,7 @@ export const attributeRpcs = {
         `/api/worlds/${worldAddress}/entity-schemas/${encodeURIComponent(String(schemaName))}` +
         `/attributes/${encodeURIComponent(String(attribute['name']))}`,
     }),
-    access: writing,
+    access: WRITING,
     errors: [
       'world_not_found',
       'entity_schema_not_found',
@@ -131,14 +128,14 @@ export const attributeRpcs = {
   }),
   'attributes.get': operation({
     http: http('GET', '/:name', 'Get an attribute'),
-    access: reading,
+    access: READING,
     errors: ['world_not_found', 'entity_schema_not_found', 'attribute_not_found'],
     params,
     data: attributeRecord,
   }),
   'attributes.update': operation({
     http: http('PUT', '/:name', 'Update an attribute; the change applies from the next write'),
-    access: writing,
+    access: WRITING,
     errors: [
       'world_not_found',
       'entity_schema_not_found',
@@ -152,7 +149,7 @@ export const attributeRpcs = {
   }),
   'attributes.delete': operation({
     http: http('DELETE', '/:name', 'Delete an attribute; stored values remain'),
-    access: writing,
+    access: WRITING,
     errors: ['world_not_found', 'entity_schema_not_found', 'attribute_not_found'],
     params,
     data: deleted,

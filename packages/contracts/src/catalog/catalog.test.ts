@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { idempotencyKey } from '../records/idempotency-key.js';
+import { attributeName, schemaName } from '../names/names.js';
+import { versionInPath } from '../names/paths.js';
+import { idempotencyKey } from '../rpc/operation.js';
 import { catalogContract } from './contract.js';
 import { createEventBody, updateEventBody } from './events.js';
-import { attributeName, schemaName, versionInPath } from './names.js';
 
 const routes = Object.values(catalogContract.rpcs).flatMap((rpc) => ('http' in rpc ? [rpc] : []));
 const accepts = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>

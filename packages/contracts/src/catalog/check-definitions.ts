@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../rpc/operation.js';
+import { operation, route } from '../rpc/operation.js';
 import { createEntitySchemaBody } from './entity-schemas.js';
 import { createEventBody } from './events.js';
 
@@ -41,13 +41,12 @@ export type CheckDefinitionsBody = z.output<typeof checkDefinitionsBody>;
 
 export const checkRpcs = {
   'worlds.check': operation({
-    http: {
-      method: 'POST',
-      path: '/api/worlds/check',
-      status: 200,
-      tag: 'Worlds',
-      summary: 'Check the definitions of a world as saving them would, and store nothing',
-    },
+    http: route(
+      'POST',
+      '/api/worlds/check',
+      'Worlds',
+      'Check the definitions of a world as saving them would, and store nothing',
+    ),
     access: { scope: 'read', relation: 'account' },
     errors: [],
     body: checkDefinitionsBody,

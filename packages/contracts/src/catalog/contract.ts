@@ -1,5 +1,8 @@
+import { z } from 'zod';
 import { definitionLimitRpcs } from '../limits/limits.js';
-import { defineContract } from '../rpc/rpc.js';
+import { address } from '../records/record-fields.js';
+import { timestamp } from '../records/text.js';
+import { defineContract, defineMessage } from '../rpc/rpc.js';
 import { attributeRpcs } from './attributes.js';
 import { checkRpcs } from './check-definitions.js';
 import { definitionRpcs } from './definitions.js';
@@ -19,3 +22,24 @@ export const catalogContract = defineContract('catalog', {
   ...definitionRpcs,
   ...definitionLimitRpcs,
 });
+
+/**
+ * Something in the catalog changed. Correctness does not depend on this message. It holds no definition, so other accounts
+ * learn nothing of a private world but that it changes.
+ */
+export const catalogChanged = defineMessage(
+  'catalog',
+  'changed',
+  z.object({
+    worldId: z.int(),
+    worldAddress: address,
+    ownerAccountId: z.int(),
+    subject: z.enum(['world', 'entity_schema', 'event', 'event_version']),
+    /** Of the world, schema or event; for a version its event's. */
+    name: z.string(),
+    version: z.int().nullable(),
+    change: z.enum(['created', 'updated', 'published', 'unpublished', 'locked', 'deleted']),
+    at: timestamp,
+  }),
+);
+export type CatalogChanged = z.infer<typeof catalogChanged.payload>;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type FieldProblem, fieldProblem } from '../errors/field-problem.js';
-import { address } from '../ids/address.js';
 import { jsonObject } from '../json/json-schemas.js';
-import { MOST_CONTENT } from '../limits/content-limits.js';
+import { type FieldProblem, fieldProblem } from '../json/json-value.js';
+import { MOST_CONTENT } from '../records/content-limits.js';
+import { address } from '../records/record-fields.js';
 import { sha256 } from '../records/text.js';
 import { rpc } from '../rpc/rpc.js';
 import { attributeDefinition } from './attributes.js';
@@ -67,7 +67,6 @@ export const worldTexts = z.object({
 });
 export type WorldTexts = z.infer<typeof worldTexts>;
 
-const internal = { scope: 'none', relation: 'internal' } as const;
 const versionName = z.object({ event: z.string(), version: z.int() });
 /** Of the claims made, by the id of what is claimed. An older catalog answers none. */
 const revisions = z.record(z.string(), z.int()).optional();
@@ -86,8 +85,6 @@ const changedOr = <T extends z.ZodType>(definition: T) =>
 export const definitionRpcs = {
   /** Is what I remember still so? One call confirms everything that a batch of runs uses; answers are in item order. */
   'definitions.confirm': rpc({
-    access: internal,
-    errors: [],
     request: z.object({
       versions: z.array(z.object({ versionId: z.int(), hash: z.string() })).max(1000),
       schemas: z.array(z.object({ worldId: z.int(), name: z.string(), hash: z.string() })).max(1000),
@@ -101,8 +98,6 @@ export const definitionRpcs = {
   }),
   /** The id of an event's version, bound or not; null when there is none. It is not claimed. */
   'definitions.find': rpc({
-    access: internal,
-    errors: [],
     request: z.object({ worldId: z.int(), event: z.string(), version: z.int() }),
     reply: z.object({ versionId: z.int().nullable() }),
   }),
@@ -115,7 +110,6 @@ export const definitionRpcs = {
   }),
   /** Claims versions for bindings; `unknown_event` / `unknown_event_version` carry the pointer `/<index>/event…`. */
   'claims.versions': rpc({
-    access: internal,
     errors: ['unknown_event', 'unknown_event_version'],
     request: z.object({
       worldId: z.int(),
@@ -126,7 +120,6 @@ export const definitionRpcs = {
   }),
   /** Claims schemas for a deployment's first instances of them; live definitions are answered. */
   'claims.schemas': rpc({
-    access: internal,
     errors: ['unknown_entity_schema'],
     request: z.object({ worldId: z.int(), deployment: address, schemas: z.array(z.string()).max(500) }),
     reply: z.object({ definitions: z.array(schemaDefinition), revisions }),
@@ -137,8 +130,6 @@ export const definitionRpcs = {
    * knows no revisions; their claims are left to the sweep.
    */
   'claims.release': rpc({
-    access: internal,
-    errors: [],
     request: z.object({
       deployment: address,
       versionIds: z.array(z.int()).optional(),
@@ -150,7 +141,6 @@ export const definitionRpcs = {
   }),
   /** Locks versions on behalf of a deployment's lock; answers them as they now are for ever, with the world's texts. */
   'definitions.lock': rpc({
-    access: internal,
     errors: ['unknown_event', 'unknown_event_version'],
     request: z.object({
       worldId: z.int(),
@@ -163,8 +153,6 @@ export const definitionRpcs = {
 /** What the catalog's sweep asks the runtime: which of a deployment's claims are still held. Answered in its lane. */
 export const referenceRpcs = {
   'references.held': rpc({
-    access: internal,
-    errors: [],
     request: z.object({ deployment: address, versionIds: z.array(z.int()), schemaIds: z.array(z.int()) }),
     reply: z.object({ exists: z.boolean(), versionIds: z.array(z.int()), schemaIds: z.array(z.int()) }),
   }),

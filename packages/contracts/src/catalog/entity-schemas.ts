@@ -1,13 +1,19 @@
 import { z } from 'zod';
-import { namedBytes } from '../limits/content-limits.js';
-import { pageQuery } from '../paging/pagination.js';
-import { idempotentHeaders } from '../records/idempotency-key.js';
+import { schemaName } from '../names/names.js';
+import { schemaInPath, worldInPath } from '../names/paths.js';
+import { namedBytes } from '../records/content-limits.js';
+import { pageQuery } from '../records/pagination.js';
 import { recordId, recordTimes } from '../records/record-fields.js';
 import { deleted, description, storedName } from '../records/text.js';
-import { listOperation, operation } from '../rpc/operation.js';
-import type { HttpBinding } from '../rpc/rpc.js';
+import {
+  idempotentHeaders,
+  listOperation,
+  operation,
+  READING,
+  routesBelow,
+  WRITING,
+} from '../rpc/operation.js';
 import { attributeRecord, createAttributeBody } from './attributes.js';
-import { schemaInPath, schemaName, worldInPath } from './names.js';
 
 const NAME = 'What the schema is called; unique in its world.';
 const DESCRIPTION = 'What the schema is for, for people. Null: no description.';
@@ -55,21 +61,12 @@ export type UpdateEntitySchemaBody = z.output<typeof updateEntitySchemaBody>;
 
 const inWorld = z.strictObject({ worldAddress: worldInPath });
 const params = inWorld.extend({ schemaName: schemaInPath });
-const ROOT = '/api/worlds/:worldAddress/entity-schemas';
-const http = (
-  method: HttpBinding['method'],
-  rest: string,
-  summary: string,
-  more: Partial<HttpBinding> = {},
-): HttpBinding => ({ method, path: `${ROOT}${rest}`, status: 200, tag: 'Entity schemas', summary, ...more });
-
-const reading = { scope: 'read', relation: 'visible' } as const;
-const writing = { scope: 'write', relation: 'owner' } as const;
+const http = routesBelow('/api/worlds/:worldAddress/entity-schemas', 'Entity schemas');
 
 export const entitySchemaRpcs = {
   'entitySchemas.list': listOperation({
     http: http('GET', '', 'List the entity schemas of a world'),
-    access: reading,
+    access: READING,
     errors: ['world_not_found', 'page_too_deep'],
     params: inWorld,
     query: pageQuery,
@@ -81,7 +78,7 @@ export const entitySchemaRpcs = {
       location: ({ params: { worldAddress } }, schema) =>
         `/api/worlds/${worldAddress}/entity-schemas/${encodeURIComponent(String(schema['name']))}`,
     }),
-    access: writing,
+    access: WRITING,
     errors: [
       'world_not_found',
       'entity_schema_exists',
@@ -97,7 +94,7 @@ export const entitySchemaRpcs = {
   }),
   'entitySchemas.get': operation({
     http: http('GET', '/:schemaName', 'Get an entity schema'),
-    access: reading,
+    access: READING,
     errors: ['world_not_found', 'entity_schema_not_found'],
     params,
     data: entitySchemaRecord,
@@ -106,7 +103,7 @@ export const entitySchemaRpcs = {
     http: http('PUT', '/:schemaName', 'Update an entity schema; a schema in use cannot be renamed', {
       bodyBytes: namedBytes,
     }),
-    access: writing,
+    access: WRITING,
     errors: ['world_not_found', 'entity_schema_not_found', 'entity_schema_exists', 'entity_schema_in_use'],
     params,
     body: updateEntitySchemaBody,
@@ -114,7 +111,7 @@ export const entitySchemaRpcs = {
   }),
   'entitySchemas.delete': operation({
     http: http('DELETE', '/:schemaName', 'Delete an entity schema that no version or instance uses'),
-    access: writing,
+    access: WRITING,
     errors: ['world_not_found', 'entity_schema_not_found', 'entity_schema_in_use'],
     params,
     data: deleted,

@@ -1,13 +1,18 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../errors/error-table.js';
 import { jsonObject } from '../json/json-schemas.js';
-import { pageQuery } from '../paging/pagination.js';
-import { idempotentHeaders } from '../records/idempotency-key.js';
+import { eventInPath, versionInPath, worldInPath } from '../names/paths.js';
+import { pageQuery } from '../records/pagination.js';
 import { recordId, recordTimes } from '../records/record-fields.js';
 import { deleted, sha256, storedName, timestamp } from '../records/text.js';
-import { listOperation, operation } from '../rpc/operation.js';
-import type { HttpBinding } from '../rpc/rpc.js';
-import { eventInPath, versionInPath, worldInPath } from './names.js';
+import {
+  idempotentHeaders,
+  listOperation,
+  operation,
+  READING,
+  routesBelow,
+  WRITING,
+} from '../rpc/operation.js';
 import { versionBody } from './version-body.js';
 import {
   executionSettings,
@@ -65,22 +70,14 @@ export const versionErrors = [
 
 const inEvent = z.strictObject({ worldAddress: worldInPath, eventName: eventInPath });
 const params = inEvent.extend({ version: versionInPath });
-const ROOT = '/api/worlds/:worldAddress/events/:eventName/event-versions';
-const http = (
-  method: HttpBinding['method'],
-  rest: string,
-  summary: string,
-  more: Partial<HttpBinding> = {},
-): HttpBinding => ({ method, path: `${ROOT}${rest}`, status: 200, tag: 'Event versions', summary, ...more });
+const http = routesBelow('/api/worlds/:worldAddress/events/:eventName/event-versions', 'Event versions');
 
-const reading = { scope: 'read', relation: 'visible' } as const;
-const writing = { scope: 'write', relation: 'owner' } as const;
 const absent = ['world_not_found', 'event_not_found', 'event_version_not_found'] as const;
 
 export const versionRpcs = {
   'versions.list': listOperation({
     http: http('GET', '', 'List the versions of an event'),
-    access: reading,
+    access: READING,
     errors: ['world_not_found', 'event_not_found', 'page_too_deep'],
     params: inEvent,
     query: pageQuery,
@@ -93,7 +90,7 @@ export const versionRpcs = {
         `/api/worlds/${worldAddress}/events/${encodeURIComponent(String(eventName))}` +
         `/event-versions/${version['version']}`,
     }),
-    access: writing,
+    access: WRITING,
     errors: [
       'world_not_found',
       'event_not_found',
@@ -109,14 +106,14 @@ export const versionRpcs = {
   }),
   'versions.get': operation({
     http: http('GET', '/:version', 'Get an event version'),
-    access: reading,
+    access: READING,
     errors: absent,
     params,
     data: versionRecord,
   }),
   'versions.update': operation({
     http: http('PUT', '/:version', 'Update an unlocked event version; absent fields keep their values'),
-    access: writing,
+    access: WRITING,
     errors: [...absent, ...versionErrors, 'version_locked'],
     params,
     body: versionBody,
@@ -128,14 +125,14 @@ export const versionRpcs = {
       '/:version/lock',
       'Lock an event version permanently, including the schemas that it names',
     ),
-    access: writing,
+    access: WRITING,
     errors: absent,
     params,
     data: versionRecord,
   }),
   'versions.delete': operation({
     http: http('DELETE', '/:version', 'Delete an event version that is neither locked nor bound'),
-    access: writing,
+    access: WRITING,
     errors: [...absent, 'version_locked', 'event_version_in_use'],
     params,
     data: deleted,

@@ -1,13 +1,19 @@
 import { z } from 'zod';
-import { namedBytes } from '../limits/content-limits.js';
-import { pageQuery } from '../paging/pagination.js';
-import { idempotentHeaders } from '../records/idempotency-key.js';
+import { segmentName } from '../names/names.js';
+import { eventInPath, worldInPath } from '../names/paths.js';
+import { namedBytes } from '../records/content-limits.js';
+import { pageQuery } from '../records/pagination.js';
 import { recordId, recordTimes } from '../records/record-fields.js';
 import { deleted, description, storedName } from '../records/text.js';
-import { listOperation, operation } from '../rpc/operation.js';
-import type { HttpBinding } from '../rpc/rpc.js';
+import {
+  idempotentHeaders,
+  listOperation,
+  operation,
+  READING,
+  routesBelow,
+  WRITING,
+} from '../rpc/operation.js';
 import { versionErrors } from './event-versions.js';
-import { eventInPath, segmentName, worldInPath } from './names.js';
 import { versionBody } from './version-body.js';
 
 const NAME = 'What the event is called; unique in its world.';
@@ -53,27 +59,12 @@ export type UpdateEventBody = z.output<typeof updateEventBody>;
 
 const inWorld = z.strictObject({ worldAddress: worldInPath });
 const params = inWorld.extend({ eventName: eventInPath });
-const http = (
-  method: HttpBinding['method'],
-  rest: string,
-  summary: string,
-  more: Partial<HttpBinding> = {},
-): HttpBinding => ({
-  method,
-  path: `/api/worlds/:worldAddress/events${rest}`,
-  status: 200,
-  tag: 'Events',
-  summary,
-  ...more,
-});
-
-const reading = { scope: 'read', relation: 'visible' } as const;
-const writing = { scope: 'write', relation: 'owner' } as const;
+const http = routesBelow('/api/worlds/:worldAddress/events', 'Events');
 
 export const eventRpcs = {
   'events.list': listOperation({
     http: http('GET', '', 'List the events of a world'),
-    access: reading,
+    access: READING,
     errors: ['world_not_found', 'page_too_deep'],
     params: inWorld,
     query: pageQuery,
@@ -85,7 +76,7 @@ export const eventRpcs = {
       location: ({ params: { worldAddress } }, event) =>
         `/api/worlds/${worldAddress}/events/${encodeURIComponent(String(event['name']))}`,
     }),
-    access: writing,
+    access: WRITING,
     errors: [
       'world_not_found',
       'event_exists',
@@ -101,7 +92,7 @@ export const eventRpcs = {
   }),
   'events.get': operation({
     http: http('GET', '/:eventName', 'Get an event'),
-    access: reading,
+    access: READING,
     errors: ['world_not_found', 'event_not_found'],
     params,
     data: eventRecord,
@@ -110,7 +101,7 @@ export const eventRpcs = {
     http: http('PUT', '/:eventName', 'Update an event; a bound event cannot be renamed', {
       bodyBytes: namedBytes,
     }),
-    access: writing,
+    access: WRITING,
     errors: ['world_not_found', 'event_not_found', 'event_exists', 'event_in_use'],
     params,
     body: updateEventBody,
@@ -118,7 +109,7 @@ export const eventRpcs = {
   }),
   'events.delete': operation({
     http: http('DELETE', '/:eventName', 'Delete an event without bindings, including its unlocked versions'),
-    access: writing,
+    access: WRITING,
     errors: ['world_not_found', 'event_not_found', 'event_in_use', 'version_locked'],
     params,
     data: deleted,

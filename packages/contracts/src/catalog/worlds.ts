@@ -1,13 +1,17 @@
 import { z } from 'zod';
-import { address } from '../ids/address.js';
-import { MOST_CONTENT, worldBytes } from '../limits/content-limits.js';
-import { pageQuery } from '../paging/pagination.js';
-import { idempotentHeaders } from '../records/idempotency-key.js';
-import { recordId, recordTimes } from '../records/record-fields.js';
+import { worldInPath } from '../names/paths.js';
+import { MOST_CONTENT, worldBytes } from '../records/content-limits.js';
+import { pageQuery } from '../records/pagination.js';
+import { address, recordId, recordTimes } from '../records/record-fields.js';
 import { deleted, description, name, prompt, storedName } from '../records/text.js';
-import { listOperation, operation } from '../rpc/operation.js';
-import type { HttpBinding } from '../rpc/rpc.js';
-import { worldInPath } from './names.js';
+import {
+  idempotentHeaders,
+  listOperation,
+  operation,
+  READING,
+  routesBelow,
+  WRITING,
+} from '../rpc/operation.js';
 
 const NAME = 'What the world is called; several worlds may have one name.';
 const DESCRIPTION = 'What the world is, for people. Null: no description.';
@@ -46,15 +50,7 @@ export const updateWorldBody = z
 export type UpdateWorldBody = z.output<typeof updateWorldBody>;
 
 const params = z.strictObject({ idOrAddress: worldInPath });
-const http = (
-  method: HttpBinding['method'],
-  rest: string,
-  summary: string,
-  more: Partial<HttpBinding> = {},
-): HttpBinding => ({ method, path: `/api/worlds${rest}`, status: 200, tag: 'Worlds', summary, ...more });
-
-const reading = { scope: 'read', relation: 'visible' } as const;
-const writing = { scope: 'write', relation: 'owner' } as const;
+const http = routesBelow('/api/worlds', 'Worlds');
 
 export const worldRpcs = {
   'worlds.list': listOperation({
@@ -80,7 +76,7 @@ export const worldRpcs = {
   }),
   'worlds.get': operation({
     http: http('GET', '/:idOrAddress', 'Get a world'),
-    access: reading,
+    access: READING,
     errors: ['world_not_found'],
     params,
     data: worldRecord,
@@ -89,7 +85,7 @@ export const worldRpcs = {
     http: http('PUT', '/:idOrAddress', 'Update a world; absent fields keep their values', {
       bodyBytes: worldBytes,
     }),
-    access: writing,
+    access: WRITING,
     errors: ['world_not_found'],
     params,
     body: updateWorldBody,
@@ -97,14 +93,14 @@ export const worldRpcs = {
   }),
   'worlds.publish': operation({
     http: http('POST', '/:idOrAddress/publish', 'Publish a world: every account can read it'),
-    access: writing,
+    access: WRITING,
     errors: ['world_not_found'],
     params,
     data: worldRecord,
   }),
   'worlds.unpublish': operation({
     http: http('POST', '/:idOrAddress/unpublish', 'Unpublish a world: only its owner can read it'),
-    access: writing,
+    access: WRITING,
     errors: ['world_not_found'],
     params,
     data: worldRecord,
@@ -115,7 +111,7 @@ export const worldRpcs = {
       '/:idOrAddress',
       'Delete a world without deployments, including its schemas and events',
     ),
-    access: writing,
+    access: WRITING,
     errors: ['world_not_found', 'world_in_use'],
     params,
     data: deleted,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { pageQuery } from '../records/pagination.js';
 import { httpAddress } from '../records/text.js';
+import { listOperation, route } from '../rpc/operation.js';
 
 /** Names that the operators of all installations use for the same networks; none is there unless it is configured. */
 export const WELL_KNOWN_CHAINS: readonly string[] = [
@@ -68,3 +70,42 @@ export const chainFile = z
   );
 export type ChainFile = z.input<typeof chainFile>;
 export type ChainConfig = z.output<typeof chainFile>[number];
+
+export const chainFamily = z
+  .enum(['evm', 'solana'])
+  .meta({ id: 'ChainFamily', description: 'The kind of a chain: an EVM chain or Solana.' });
+export type ChainFamily = z.infer<typeof chainFamily>;
+
+/** Bytes of a push's content as canonical JSON; a larger one goes as its digest alone. */
+export const CONTENT_BYTES: Readonly<Record<ChainFamily, number>> = { evm: 8192, solana: 566 };
+
+export const chainRecord = z
+  .strictObject({
+    name: z.string().describe('What bindings name it by, in `targetChains`.'),
+    caip2: z.string().describe('Its CAIP-2 id, such as `eip155:84532`.'),
+    family: chainFamily.describe('What kind of chain it is.'),
+    status: z.enum(['available', 'unavailable']).describe('`unavailable`: pushes to it wait.'),
+    limits: z
+      .strictObject({
+        contentBytes: z
+          .int()
+          .min(1)
+          .describe(
+            'Bytes of the content of a push as canonical JSON; a larger one is pushed as its digest alone.',
+          ),
+        pushesPerTransaction: z.int().min(1).describe('Pushes that one transaction carries at most.'),
+      })
+      .describe('What fits on the chain.'),
+  })
+  .meta({ id: 'Chain', description: 'A chain that executions can be pushed to.' });
+export type ChainRecord = z.infer<typeof chainRecord>;
+
+export const chainRpcs = {
+  'chains.list': listOperation({
+    http: route('GET', '/api/chains', 'Chains', 'List the chains that bindings may name'),
+    access: { scope: 'read', relation: 'account' },
+    errors: ['page_too_deep'],
+    query: pageQuery,
+    item: chainRecord,
+  }),
+};

@@ -1,27 +1,20 @@
 import { z } from 'zod';
-import { address } from '../ids/address.js';
-import { MAX_LIMIT, pageQuery } from '../paging/pagination.js';
-import { listOperation, operation } from '../rpc/operation.js';
+import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath } from '../names/paths.js';
+import { MAX_LIMIT, pageQuery } from '../records/pagination.js';
+import { address } from '../records/record-fields.js';
+import { listOperation, operation, READING, routesBelow, WRITING } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
-import { deploymentPath, historyIdInPath } from '../runtime/deployment-path.js';
 import { pushRecord, pushStatus, pushSummary } from './push-record.js';
 
-const one = '/api/worlds/:worldAddress/deployments/:address';
-const tag = 'Chains';
+const http = routesBelow(DEPLOYMENT_PATH, 'Chains');
 
 const chainName = z.string().min(1).max(64);
 
 /** What the owner does about a push that failed. */
 const remedy = (verb: string, summary: string) =>
   operation({
-    http: {
-      method: 'POST',
-      path: `${one}/history/:historyId/pushes/:chain/${verb}`,
-      status: 200,
-      tag,
-      summary,
-    },
-    access: { scope: 'write', relation: 'owner' },
+    http: http('POST', `/history/:historyId/pushes/:chain/${verb}`, summary),
+    access: WRITING,
     errors: ['deployment_not_found', 'push_not_found', 'push_not_failed'],
     params: z.strictObject({
       ...deploymentPath.shape,
@@ -33,14 +26,8 @@ const remedy = (verb: string, summary: string) =>
 
 export const pushRpcs = {
   'pushes.list': listOperation({
-    http: {
-      method: 'GET',
-      path: `${one}/pushes`,
-      status: 200,
-      tag,
-      summary: 'List the pushes of a deployment, newest first',
-    },
-    access: { scope: 'read', relation: 'visible' },
+    http: http('GET', '/pushes', 'List the pushes of a deployment, newest first'),
+    access: READING,
     errors: ['deployment_not_found', 'page_too_deep'],
     params: deploymentPath,
     query: z.strictObject({
@@ -54,8 +41,6 @@ export const pushRpcs = {
   'pushes.skip': remedy('skip', 'Push only the digest of an execution whose push failed'),
   /** The pushes of entries that a reader of the history may see. An entry without rows is not answered. */
   'pushes.ofEntries': rpc({
-    access: { scope: 'none', relation: 'internal' },
-    errors: [],
     request: z.object({ deployment: address, historyIds: z.array(z.string()).max(MAX_LIMIT) }),
     reply: z.object({ pushes: z.array(z.object({ historyId: z.string(), push: pushSummary })) }),
   }),

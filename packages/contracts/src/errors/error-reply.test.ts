@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { fromErrorReply, toErrorReply } from './error-reply.js';
-import { ServiceError } from './service-error.js';
+import { fromErrorReply, ServiceError, toErrorReply } from './service-error.js';
 
 it('an error arrives as it was sent', () => {
   const errors = [{ pointer: '/a', code: 'too_small', message: 'Too small.' }];

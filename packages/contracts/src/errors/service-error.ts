@@ -1,6 +1,7 @@
-import type { JsonObject } from '../json/json-value.js';
-import { ERRORS, type ErrorCode } from './error-table.js';
-import type { FieldProblem } from './field-problem.js';
+import { z } from 'zod';
+import { storableObject, storableText } from '../json/json-guard.js';
+import type { FieldProblem, JsonObject } from '../json/json-value.js';
+import { ERRORS, type ErrorCode, isErrorCode } from './error-table.js';
 
 export interface ServiceErrorDetails {
   /** Places of the request that are wrong. */
@@ -35,3 +36,29 @@ export class ServiceError extends Error {
 /** Anything thrown, as a ServiceError: what is unknown becomes `internal`, its text kept as cause only. */
 export const asServiceError = (error: unknown): ServiceError =>
   error instanceof ServiceError ? error : new ServiceError('internal', undefined, { cause: error });
+
+/** How an error travels over the bus. */
+export const errorReply = z.object({
+  code: z.string(),
+  detail: z.string(),
+  errors: z.array(z.object({ pointer: z.string(), code: z.string(), message: z.string() })),
+  facts: z.record(z.string(), z.json()),
+});
+export type ErrorReply = z.infer<typeof errorReply>;
+
+/** The one way from an error to a row, a key's answer or the wire: a reason may quote text that PostgreSQL refuses. */
+export const toErrorReply = (error: ServiceError): ErrorReply => ({
+  code: error.code,
+  detail: storableText(error.message),
+  errors: error.errors.map(({ pointer, code, message }) => ({
+    pointer: storableText(pointer),
+    code,
+    message: storableText(message),
+  })),
+  facts: storableObject(error.facts),
+});
+
+export function fromErrorReply(reply: ErrorReply): ServiceError {
+  const code = isErrorCode(reply.code) ? reply.code : 'internal';
+  return new ServiceError(code, reply.detail, { errors: reply.errors, facts: reply.facts });
+}

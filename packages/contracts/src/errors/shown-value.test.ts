@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shownValue } from './shown-value.js';
+import { shownValue } from './wording.js';
 
 it.each([
   ['7', 'the text "7"'],

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { recordId, recordTimes } from '../records/record-fields.js';
 import { timestamp } from '../records/text.js';
 import { scope } from '../rpc/call-context.js';
-import { defineMessage } from '../rpc/message.js';
-import { operation } from '../rpc/operation.js';
-import { rpc } from '../rpc/rpc.js';
+import { operation, route } from '../rpc/operation.js';
+import { defineMessage, rpc } from '../rpc/rpc.js';
 
 export const accountQuotas = z
   .strictObject({
@@ -42,13 +41,7 @@ export type AccountState = z.infer<typeof accountState>;
 export const accountRpcs = {
   /** Who a token is. */
   'accounts.me': operation({
-    http: {
-      method: 'GET',
-      path: '/api/me',
-      status: 200,
-      tag: 'Keys',
-      summary: 'Get the account and the key of the token',
-    },
+    http: route('GET', '/api/me', 'Keys', 'Get the account and the key of the token'),
     access: { scope: 'none', relation: 'account' },
     errors: [],
     data: z
@@ -69,8 +62,6 @@ export const accountRpcs = {
 export const accountStateRpcs = {
   /** A page of account states by rising id, for the periodic reconciliation of the other services. */
   'accounts.states': rpc({
-    access: { scope: 'none', relation: 'internal' },
-    errors: [],
     request: z.object({ afterId: z.int().min(0), limit: z.int().min(1).max(1000) }),
     reply: z.object({ states: z.array(accountState) }),
   }),

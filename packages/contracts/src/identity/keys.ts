@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { pageQuery } from '../paging/pagination.js';
+import { pageQuery } from '../records/pagination.js';
 import { recordTimes } from '../records/record-fields.js';
 import { deleted, name, storedName, timestamp } from '../records/text.js';
 import { scope } from '../rpc/call-context.js';
-import { defineMessage } from '../rpc/message.js';
-import { listOperation, operation } from '../rpc/operation.js';
+import { listOperation, operation, routesBelow } from '../rpc/operation.js';
+import { defineMessage } from '../rpc/rpc.js';
 
 const NAME = 'What it is for, for people.';
 const SCOPES = 'What it may do.';
@@ -46,26 +46,22 @@ export type CreatedKey = z.infer<typeof createdKey>;
 
 const keyParams = z.strictObject({ id: z.string().min(1).max(64).describe('Id of the key.') });
 const access = { scope: 'keys', relation: 'account' } as const;
-const tag = 'Keys';
+const http = routesBelow('/api/keys', 'Keys');
 
 export const keyRpcs = {
   'keys.list': listOperation({
-    http: { method: 'GET', path: '/api/keys', status: 200, tag, summary: 'List the keys of the account' },
+    http: http('GET', '', 'List the keys of the account'),
     access,
     errors: ['page_too_deep'],
     query: pageQuery,
     item: keyRecord,
   }),
   'keys.create': operation({
-    http: {
-      method: 'POST',
-      path: '/api/keys',
-      bodyBytes: () => 4 * 1024,
+    http: http('POST', '', 'Create a key; the token is shown only once', {
       status: 201,
-      tag,
-      summary: 'Create a key; the token is shown only once',
+      bodyBytes: () => 4 * 1024,
       location: (_request, data) => `/api/keys/${encodeURIComponent(String(data['id']))}`,
-    },
+    }),
     access,
     errors: ['forbidden', 'limit_reached'],
     body: z
@@ -83,14 +79,10 @@ export const keyRpcs = {
     data: createdKey,
   }),
   'keys.rotate': operation({
-    http: {
-      method: 'POST',
-      path: '/api/keys/:id/rotate',
+    http: http('POST', '/:id/rotate', 'Replace a key by a new one with the same name, scopes and expiry', {
       status: 201,
-      tag,
-      summary: 'Replace a key by a new one with the same name, scopes and expiry',
       location: (_request, data) => `/api/keys/${encodeURIComponent(String(data['id']))}`,
-    },
+    }),
     access,
     errors: ['key_not_found', 'forbidden'],
     params: keyParams,
@@ -106,13 +98,7 @@ export const keyRpcs = {
     data: createdKey,
   }),
   'keys.revoke': operation({
-    http: {
-      method: 'DELETE',
-      path: '/api/keys/:id',
-      status: 200,
-      tag,
-      summary: 'Revoke a key and the keys that it made',
-    },
+    http: http('DELETE', '/:id', 'Revoke a key and the keys that it made'),
     access,
     errors: ['key_not_found'],
     params: keyParams,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { name, timestamp } from '../records/text.js';
 import { scope } from '../rpc/call-context.js';
-import { operation } from '../rpc/operation.js';
+import { operation, routesBelow } from '../rpc/operation.js';
 import { accountRecord } from './accounts.js';
 import { keyScopes } from './keys.js';
 
@@ -18,7 +18,7 @@ export const walletSignature = z
   .meta({ id: 'WalletSignature', description: 'Base58 of the 64 bytes of an ed25519 signature.' });
 
 const access = { scope: 'none', relation: 'public' } as const;
-const tag = 'Sign-in';
+const http = routesBelow('/auth', 'Sign-in');
 
 const signedIn = z
   .strictObject({
@@ -37,14 +37,9 @@ const signedIn = z
 /** Ways to a token: a wallet, where the operator has opened that, and a code for a person at the machine itself. */
 export const signInRpcs = {
   'auth.challenge': operation({
-    http: {
-      method: 'POST',
-      path: '/auth/challenge',
+    http: http('POST', '/challenge', 'Create a challenge for a wallet to sign, for a sign-in or for a key', {
       bodyBytes: () => 4 * 1024,
-      status: 200,
-      tag,
-      summary: 'Create a challenge for a wallet to sign, for a sign-in or for a key',
-    },
+    }),
     access,
     errors: ['sign_up_closed'],
     body: z
@@ -83,14 +78,7 @@ export const signInRpcs = {
       .meta({ id: 'Challenge', description: 'A text for a wallet to sign.' }),
   }),
   'auth.token': operation({
-    http: {
-      method: 'POST',
-      path: '/auth/token',
-      bodyBytes: () => 4 * 1024,
-      status: 200,
-      tag,
-      summary: 'Exchange a signed challenge for a token',
-    },
+    http: http('POST', '/token', 'Exchange a signed challenge for a token', { bodyBytes: () => 4 * 1024 }),
     access,
     errors: ['sign_up_closed', 'invalid_signature', 'message_expired', 'forbidden', 'limit_reached'],
     body: z
@@ -103,14 +91,9 @@ export const signInRpcs = {
     data: signedIn,
   }),
   'auth.code': operation({
-    http: {
-      method: 'POST',
-      path: '/auth/code',
+    http: http('POST', '/code', 'Exchange a sign-in code for a token that is valid for 24 hours', {
       bodyBytes: () => 1024,
-      status: 200,
-      tag,
-      summary: 'Exchange a sign-in code for a token that is valid for 24 hours',
-    },
+    }),
     access,
     errors: ['sign_in_code_invalid', 'forbidden'],
     body: z
@@ -124,7 +107,7 @@ export const signInRpcs = {
     data: signedIn,
   }),
   'auth.methods': operation({
-    http: { method: 'GET', path: '/auth/methods', status: 200, tag, summary: 'Get the ways to sign in' },
+    http: http('GET', '/methods', 'Get the ways to sign in'),
     access,
     errors: [],
     data: z

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { findUnsafeJson } from './json-guard.js';
-import { cutText, storableJson, storableText } from './storable.js';
+import { cutText, findUnsafeJson, storableJson, storableText } from './json-guard.js';
 
 it.each([
   ['abcd', 4, 'abcd'],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation } from '../rpc/operation.js';
+import { operation, route } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 
 const count = (what: string) => z.int().min(0).describe(what);
@@ -65,13 +65,7 @@ export type RequestLimits = z.infer<typeof requestLimits>;
 /** The gateway asks the services for theirs. */
 export const limitRpcs = {
   'limits.get': operation({
-    http: {
-      method: 'GET',
-      path: '/api/limits',
-      status: 200,
-      tag: 'Limits',
-      summary: 'Get the limits in force',
-    },
+    http: route('GET', '/api/limits', 'Limits', 'Get the limits in force'),
     access: { scope: 'none', relation: 'account' },
     errors: [],
     data: z
@@ -86,8 +80,6 @@ export const limitRpcs = {
 
 export const definitionLimitRpcs = {
   'limits.ofDefinitions': rpc({
-    access: { scope: 'none', relation: 'internal' },
-    errors: [],
     request: z.object({}),
     reply: definitionLimits,
   }),
@@ -95,8 +87,6 @@ export const definitionLimitRpcs = {
 
 export const deploymentLimitRpcs = {
   'limits.ofDeployments': rpc({
-    access: { scope: 'none', relation: 'internal' },
-    errors: [],
     request: z.object({}),
     reply: deploymentLimits,
   }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { instanceId } from '../catalog/names.js';
+import { instanceId } from '../names/names.js';
 import { newInstance } from '../runtime/instances.js';
 import { withNfcKeys } from './text.js';
 

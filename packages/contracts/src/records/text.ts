@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { isCleanText } from '../json/json-guard.js';
+import { cutText, isCleanText } from '../json/json-guard.js';
 import type { JsonObject, JsonValue } from '../json/json-value.js';
-import { cutText } from '../json/storable.js';
-import { MOST_CONTENT } from '../limits/content-limits.js';
+import { MOST_CONTENT } from './content-limits.js';
 import { isBeyondNfcBudget, toNfc } from './nfc.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for

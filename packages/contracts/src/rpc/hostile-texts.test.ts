@@ -1,15 +1,12 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  accountContract,
-  catalogContract,
-  chainContract,
-  identityContract,
-  liveContract,
-  publicContract,
-  runtimeContract,
-  schedulerContract,
-} from '../index.js';
+import { catalogContract } from '../catalog/contract.js';
+import { chainContract } from '../chain/contract.js';
+import { accountContract, identityContract } from '../identity/contract.js';
+import { runtimeContract } from '../runtime/contract.js';
+import { liveContract } from '../runtime/live-executions.js';
+import { publicContract } from '../runtime/public-execution.js';
+import { schedulerContract } from '../scheduler/contract.js';
 import { parseRequest } from './parse-request.js';
 import type { NamedRpc } from './rpc.js';
 

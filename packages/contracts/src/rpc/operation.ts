@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_LIMIT, pagination } from '../paging/pagination.js';
+import { MAX_LIMIT, pagination } from '../records/pagination.js';
 import type { HttpBinding, Rpc } from './rpc.js';
 
 const nothing = z.strictObject({});
@@ -63,3 +63,48 @@ export function listOperation<
   });
   return { http, access, errors, request: requestOf(parts), reply } satisfies Rpc;
 }
+
+/** The HTTP binding of an operation; its status is 200 unless `more` says otherwise. */
+export const route = (
+  method: HttpBinding['method'],
+  path: string,
+  tag: string,
+  summary: string,
+  more: Partial<HttpBinding> = {},
+): HttpBinding => ({ method, path, status: 200, tag, summary, ...more });
+
+/** The HTTP bindings of operations whose paths begin alike. */
+export const routesBelow =
+  (root: string, tag: string) =>
+  (method: HttpBinding['method'], rest: string, summary: string, more?: Partial<HttpBinding>): HttpBinding =>
+    route(method, `${root}${rest}`, tag, summary, more);
+
+/** What most operations ask of their caller. */
+export const READING = { scope: 'read', relation: 'visible' } as const;
+export const WRITING = { scope: 'write', relation: 'owner' } as const;
+
+/** The path of a request with its parameters filled in, each as one encoded segment. */
+export const requestPath = ({ path }: Pick<HttpBinding, 'path'>, params: Record<string, unknown>): string =>
+  path.replace(/:([A-Za-z]+)/g, (_whole, parameter: string) => encodeURIComponent(String(params[parameter])));
+
+const unquoted = (text: string): string => text.replace(/^"(.*)"$/, '$1');
+
+/** `Idempotency-Key`, quoted or bare: 1–255 printable ASCII characters without quotes. */
+export const idempotencyKey = z
+  .string()
+  .regex(
+    /^(?:[\x20\x21\x23-\x7e]{1,255}|"[\x20\x21\x23-\x7e]{1,255}")$/,
+    'An idempotency key has 1 to 255 printable ASCII characters and no quotes.',
+  )
+  .meta({
+    minLength: 1,
+    maxLength: 257,
+    description:
+      '1 to 255 printable ASCII characters without quotes; quotes around them are left out. A repetition with the same ' +
+      'key gets the first answer for 24 hours; another body with the same key is 422 `idempotency_key_reused`. Keys ' +
+      'belong to an account, a method and a path.',
+  })
+  .transform(unquoted);
+
+/** Headers of an operation that may be repeated safely. */
+export const idempotentHeaders = z.strictObject({ 'idempotency-key': idempotencyKey.optional() });

@@ -1,11 +1,8 @@
-import type { z } from 'zod';
-import { didYouMean } from '../errors/did-you-mean.js';
-import { type FieldProblem, fieldProblem, MAX_PROBLEMS } from '../errors/field-problem.js';
+import { z } from 'zod';
 import { ServiceError } from '../errors/service-error.js';
-import { shownValue } from '../errors/shown-value.js';
-import { toPointer } from '../json/json-value.js';
+import { didYouMean, shownValue } from '../errors/wording.js';
+import { type FieldProblem, fieldProblem, MAX_PROBLEMS, toPointer } from '../json/json-value.js';
 import { withinNfcBudget } from '../records/nfc.js';
-import { knownProperties } from './known-properties.js';
 import type { RequestOf, Rpc } from './rpc.js';
 
 /** How a pointer names a place outside the body; the body's own pointers are plain RFC 6901. */
@@ -129,3 +126,19 @@ export const bodyMustBeArray = ({ issues }: z.ZodError): boolean =>
       path.length === 1 &&
       path[0] === 'body',
   );
+
+/** The names of the properties that a schema declares at a path; none where it is no object with fixed properties. */
+export function knownProperties(schema: unknown, path: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodPipe) return knownProperties(schema.in, path);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => knownProperties(option, path));
+  if (isWrapper(schema)) return knownProperties(schema.unwrap(), path);
+  const [key, ...rest] = path;
+  if (schema instanceof z.ZodObject)
+    return key === undefined ? Object.keys(schema.shape) : knownProperties(schema.shape[String(key)], rest);
+  if (key === undefined) return [];
+  if (schema instanceof z.ZodArray) return knownProperties(schema.element, rest);
+  return schema instanceof z.ZodRecord ? knownProperties(schema.valueType, rest) : [];
+}
+
+const isWrapper = (schema: unknown): schema is z.ZodOptional | z.ZodNullable | z.ZodDefault =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;

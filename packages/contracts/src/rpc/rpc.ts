@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../errors/error-table.js';
-import type { ContentLimits } from '../limits/content-limits.js';
+import type { ContentLimits } from '../records/content-limits.js';
 import type { CallContext, Scope } from './call-context.js';
 
 /**
@@ -55,9 +55,14 @@ export interface Contract<Rpcs extends Record<string, Rpc> = Record<string, Rpc>
   rpcs: { [Name in keyof Rpcs]: NamedRpc<Rpcs[Name]> };
 }
 
+/** An RPC that is no HTTP operation: services alone call it, unless `access` says otherwise. */
 export const rpc = <Request extends z.ZodType, Reply extends z.ZodType>(
-  definition: Rpc<Request, Reply>,
-): Rpc<Request, Reply> => definition;
+  definition: Pick<Rpc<Request, Reply>, 'request' | 'reply'> & Partial<Rpc<Request, Reply>>,
+): Rpc<Request, Reply> => ({
+  access: { scope: 'none', relation: 'internal' },
+  errors: [],
+  ...definition,
+});
 
 /** Names the RPCs of one service; subjects are made here and typed nowhere else. */
 export function defineContract<Rpcs extends Record<string, Rpc>>(
@@ -82,3 +87,20 @@ export type Handler<R extends Rpc> = (
 
 /** One handler for each RPC: a forgotten one does not compile. */
 export type Handlers<Rpcs extends Record<string, Rpc>> = { [Name in keyof Rpcs]: Handler<Rpcs[Name]> };
+
+/** A fact on the bus, published after the commit that made it true. */
+export interface Message<Payload extends z.ZodType = z.ZodType> {
+  /** Service that publishes it. */
+  service: string;
+  name: string;
+  subject: string;
+  payload: Payload;
+}
+
+export const defineMessage = <Payload extends z.ZodType>(
+  service: string,
+  name: string,
+  payload: Payload,
+): Message<Payload> => ({ service, name, subject: `orrery.facts.${service}.${name}`, payload });
+
+export type PayloadOf<M extends Message> = z.output<M['payload']>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { pageQuery } from '../paging/pagination.js';
-import { listOperation } from '../rpc/operation.js';
+import { pageQuery } from '../records/pagination.js';
+import { listOperation, route } from '../rpc/operation.js';
 
 export const aiModelId = z.string().min(1).max(255).describe('Id of an AI model.');
 
@@ -19,13 +19,7 @@ export type AiModelRecord = z.infer<typeof aiModelRecord>;
 
 export const aiModelRpcs = {
   'aiModels.list': listOperation({
-    http: {
-      method: 'GET',
-      path: '/api/ai-models',
-      status: 200,
-      tag: 'AI models',
-      summary: 'List the AI models',
-    },
+    http: route('GET', '/api/ai-models', 'AI models', 'List the AI models'),
     access: { scope: 'read', relation: 'account' },
     errors: ['page_too_deep'],
     query: pageQuery,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
 import { storedName } from '../records/text.js';
-import { operation } from '../rpc/operation.js';
-import { deploymentPath } from './deployment-path.js';
+import { operation, route } from '../rpc/operation.js';
 
 /** `Date.parse` takes 2026-02-31 for a day of March. */
 function isDay(text: string): boolean {
@@ -46,13 +46,12 @@ export const MAX_USAGE_DAYS = 92;
 
 export const aiUsageRpcs = {
   'deployments.usage': operation({
-    http: {
-      method: 'GET',
-      path: '/api/worlds/:worldAddress/deployments/:address/usage',
-      status: 200,
-      tag: 'AI models',
-      summary: 'Get what AI models cost a deployment, by day and event',
-    },
+    http: route(
+      'GET',
+      `${DEPLOYMENT_PATH}/usage`,
+      'AI models',
+      'Get what AI models cost a deployment, by day and event',
+    ),
     access: { scope: 'read', relation: 'owner' },
     errors: ['deployment_not_found'],
     params: deploymentPath,

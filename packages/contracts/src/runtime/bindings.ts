@@ -1,11 +1,16 @@
 import { z } from 'zod';
-import { MOST_CONTENT } from '../limits/content-limits.js';
-import { idempotentHeaders } from '../records/idempotency-key.js';
+import { deploymentPath } from '../names/paths.js';
+import { MOST_CONTENT } from '../records/content-limits.js';
 import { recordId, recordTimes } from '../records/record-fields.js';
 import { deleted, name, soughtNameInQuery, storedName } from '../records/text.js';
-import { operation } from '../rpc/operation.js';
-import { requestPath } from '../rpc/request-path.js';
-import { deploymentPath } from './deployment-path.js';
+import {
+  idempotentHeaders,
+  operation,
+  READING,
+  requestPath,
+  routesBelow,
+  WRITING,
+} from '../rpc/operation.js';
 
 /** A name of a chain or a key that pushes are filtered by. */
 const shortName = z.string().min(1).max(255);
@@ -74,7 +79,7 @@ export const bindingRecord = z
 export type BindingRecord = z.infer<typeof bindingRecord>;
 
 const path = '/api/worlds/:worldAddress/deployments/:address/event-bindings';
-const tag = 'Event bindings';
+const http = routesBelow(path, 'Event bindings');
 
 /** Of one binding its own address, of several the list. */
 function locationOf(params: Record<string, string>, bindings: readonly BindingRecord[]): string {
@@ -86,14 +91,8 @@ function locationOf(params: Record<string, string>, bindings: readonly BindingRe
 export const bindingRpcs = {
   /** With `?event=` the one binding of that event, else all of them, unpaged. */
   'bindings.list': operation({
-    http: {
-      method: 'GET',
-      path,
-      status: 200,
-      tag,
-      summary: 'List the event bindings, or get the binding of one event',
-    },
-    access: { scope: 'read', relation: 'visible' },
+    http: http('GET', '', 'List the event bindings, or get the binding of one event'),
+    access: READING,
     errors: ['deployment_not_found', 'event_binding_not_found'],
     params: deploymentPath,
     query: z.strictObject({
@@ -106,15 +105,11 @@ export const bindingRpcs = {
       .describe('All bindings, or with `event` the one of that event.'),
   }),
   'bindings.add': operation({
-    http: {
-      method: 'POST',
-      path,
+    http: http('POST', '', 'Bind events to versions', {
       status: 201,
-      tag,
-      summary: 'Bind events to versions',
       location: ({ params }, data) => locationOf(params, data as unknown as readonly BindingRecord[]),
-    },
-    access: { scope: 'write', relation: 'owner' },
+    }),
+    access: WRITING,
     errors: [
       'deployment_not_found',
       'body_must_be_array',
@@ -134,8 +129,8 @@ export const bindingRpcs = {
     data: z.array(bindingRecord).max(MOST_CONTENT.bindingsPerDeployment).describe('The new bindings.'),
   }),
   'bindings.update': operation({
-    http: { method: 'PUT', path, status: 200, tag, summary: 'Update event bindings' },
-    access: { scope: 'write', relation: 'owner' },
+    http: http('PUT', '', 'Update event bindings'),
+    access: WRITING,
     errors: [
       'deployment_not_found',
       'body_must_be_array',
@@ -154,8 +149,8 @@ export const bindingRpcs = {
       .describe('The bindings as they now are.'),
   }),
   'bindings.remove': operation({
-    http: { method: 'DELETE', path, status: 200, tag, summary: 'Unbind an event' },
-    access: { scope: 'write', relation: 'owner' },
+    http: http('DELETE', '', 'Unbind an event'),
+    access: WRITING,
     errors: ['deployment_not_found', 'event_binding_not_found', 'deployment_locked'],
     params: deploymentPath,
     query: z.strictObject({ event: soughtNameInQuery.describe('Name of the event to unbind.') }),

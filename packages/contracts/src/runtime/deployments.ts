@@ -1,16 +1,21 @@
 import { z } from 'zod';
-import { address } from '../ids/address.js';
-import { walletAddress } from '../ids/wallet-address.js';
-import { MOST_CONTENT, namedBytes } from '../limits/content-limits.js';
-import { pageQuery } from '../paging/pagination.js';
-import { idempotentHeaders } from '../records/idempotency-key.js';
-import { recordId, recordTimes } from '../records/record-fields.js';
+import { deploymentPath, worldPath } from '../names/paths.js';
+import { MOST_CONTENT, namedBytes } from '../records/content-limits.js';
+import { pageQuery } from '../records/pagination.js';
+import { address, recordId, recordTimes } from '../records/record-fields.js';
 import { deleted, description, name, sha256, storedName, timestamp } from '../records/text.js';
-import { listOperation, operation } from '../rpc/operation.js';
+import { walletAddress } from '../records/wallet-address.js';
+import {
+  idempotentHeaders,
+  listOperation,
+  operation,
+  READING,
+  routesBelow,
+  WRITING,
+} from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai-models.js';
 import { bindingInput } from './bindings.js';
-import { deploymentPath, worldPath } from './deployment-path.js';
 
 export const deploymentMode = z.enum(['upgradable', 'locked']).meta({
   id: 'DeploymentMode',
@@ -117,15 +122,13 @@ export const deploymentSettings = z
   });
 export type DeploymentSettings = z.infer<typeof deploymentSettings>;
 
-const all = '/api/worlds/:worldAddress/deployments';
-const one = `${all}/:address`;
-const tag = 'Deployments';
+const http = routesBelow('/api/worlds/:worldAddress/deployments', 'Deployments');
 
 /** Turns one of a deployment's switches; idempotent. */
 const action = (verb: string, summary: string) =>
   operation({
-    http: { method: 'POST', path: `${one}/${verb}`, status: 200, tag, summary },
-    access: { scope: 'write', relation: 'owner' },
+    http: http('POST', `/:address/${verb}`, summary),
+    access: WRITING,
     errors: ['deployment_not_found'],
     params: deploymentPath,
     data: deploymentRecord,
@@ -133,24 +136,20 @@ const action = (verb: string, summary: string) =>
 
 export const deploymentRpcs = {
   'deployments.list': listOperation({
-    http: { method: 'GET', path: all, status: 200, tag, summary: 'List the deployments of a world' },
-    access: { scope: 'read', relation: 'visible' },
+    http: http('GET', '', 'List the deployments of a world'),
+    access: READING,
     errors: ['world_not_found', 'page_too_deep'],
     params: worldPath,
     query: pageQuery,
     item: deploymentRecord,
   }),
   'deployments.create': operation({
-    http: {
-      method: 'POST',
-      path: all,
+    http: http('POST', '', 'Create a deployment, empty or as a copy of another', {
       status: 201,
-      tag,
-      summary: 'Create a deployment, empty or as a copy of another',
       location: ({ params }, data) =>
         `/api/worlds/${params.worldAddress}/deployments/${String(data.address)}`,
-    },
-    access: { scope: 'write', relation: 'owner' },
+    }),
+    access: WRITING,
     errors: [
       'world_not_found',
       'duplicate_event',
@@ -174,8 +173,8 @@ export const deploymentRpcs = {
     data: deploymentRecord,
   }),
   'deployments.get': operation({
-    http: { method: 'GET', path: one, status: 200, tag, summary: 'Get a deployment' },
-    access: { scope: 'read', relation: 'visible' },
+    http: http('GET', '/:address', 'Get a deployment'),
+    access: READING,
     errors: ['deployment_not_found'],
     params: deploymentPath,
     data: deploymentRecord,
@@ -185,29 +184,21 @@ export const deploymentRpcs = {
    * deployment: `deployment_not_found` where the caller may not see it.
    */
   'deployments.relation': rpc({
-    access: { scope: 'none', relation: 'internal' },
     errors: ['deployment_not_found'],
     request: z.strictObject({ params: deploymentPath }),
     reply: z.strictObject({ address, relation: z.enum(['owner', 'visible']) }),
   }),
   'deployments.update': operation({
-    http: {
-      method: 'PUT',
-      path: one,
-      status: 200,
-      tag,
-      summary: 'Update the settings of a deployment',
-      bodyBytes: namedBytes,
-    },
-    access: { scope: 'write', relation: 'owner' },
+    http: http('PUT', '/:address', 'Update the settings of a deployment', { bodyBytes: namedBytes }),
+    access: WRITING,
     errors: ['deployment_not_found', 'unknown_ai_model', 'ai_model_unpriced', 'deployment_locked'],
     params: deploymentPath,
     body: deploymentSettings,
     data: deploymentRecord,
   }),
   'deployments.delete': operation({
-    http: { method: 'DELETE', path: one, status: 200, tag, summary: 'Delete a deployment' },
-    access: { scope: 'write', relation: 'owner' },
+    http: http('DELETE', '/:address', 'Delete a deployment'),
+    access: WRITING,
     errors: ['deployment_not_found', 'deployment_locked', 'deployment_busy'],
     params: deploymentPath,
     data: deleted,

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { jsonObject, jsonValue } from '../json/json-schemas.js';
-import { namedBytes } from '../limits/content-limits.js';
-import { idempotentHeaders } from '../records/idempotency-key.js';
+import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
+import { namedBytes } from '../records/content-limits.js';
 import { name, storedName } from '../records/text.js';
-import { operation } from '../rpc/operation.js';
+import { idempotentHeaders, operation, routesBelow } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai-models.js';
-import { deploymentPath } from './deployment-path.js';
 import { executionError, stateChangesView } from './journal.js';
 
 /** What a decided execution answers, committed or not. */
@@ -81,8 +80,7 @@ export const executedEvent = {
     .describe('Its input, as the `inputSchema` of the version says: 64 KiB as JSON at most by default.'),
 };
 
-const one = '/api/worlds/:worldAddress/deployments/:address';
-const tag = 'Execution';
+const http = routesBelow(DEPLOYMENT_PATH, 'Execution');
 const flag = z
   .union([z.boolean(), z.enum(['true', 'false'])], 'The flag must be "true" or "false".')
   .transform((value) => value === true || value === 'true');
@@ -112,19 +110,14 @@ const executeQuery = z
 
 export const executionRpcs = {
   'deployments.execute': operation({
-    http: {
-      method: 'POST',
-      path: `${one}/execute`,
-      status: 200,
-      tag,
-      summary: 'Execute an event',
+    http: http('POST', '/execute', 'Execute an event', {
       bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
       accepted: { data: acceptedExecution, is: (data) => 'executionId' in data },
       location: ({ params }, { executionId }) =>
         executionId === undefined
           ? undefined
           : `/api/worlds/${params.worldAddress}/deployments/${params.address}/executions/${String(executionId)}`,
-    },
+    }),
     access: { scope: 'execute', relation: 'owner' },
     errors: [
       'deployment_not_found',
@@ -180,22 +173,20 @@ export const executionRpcs = {
    * gateway whose call was lost with its process. The owner answers, so a run that is not there will not appear.
    */
   'executions.ofCall': rpc({
-    access: { scope: 'none', relation: 'internal' },
-    errors: [],
     request: z.strictObject({ params: deploymentPath, callId: z.uuid() }),
     reply: z.strictObject({ data: z.union([executionAnswer, acceptedExecution]).nullable() }),
   }),
   'executions.get': operation({
-    http: {
-      method: 'GET',
-      path: `${one}/executions/:executionId`,
-      status: 200,
-      tag,
-      summary: 'Get the status of an asynchronous execution',
-    },
+    http: http('GET', '/executions/:executionId', 'Get the status of an asynchronous execution'),
     access: { scope: 'read', relation: 'owner' },
     errors: ['deployment_not_found', 'execution_not_found'],
     params: z.strictObject({ ...deploymentPath.shape, executionId }),
     data: executionRecord,
   }),
 };
+
+/** Whether a `Prefer` header asks for an answer before the work is done (RFC 7240 §4.1). */
+export const prefersAsync = (prefer: string | undefined): boolean =>
+  prefer
+    ?.split(',')
+    .some((preference) => preference.split(';', 1)[0]?.trim().toLowerCase() === 'respond-async') ?? false;

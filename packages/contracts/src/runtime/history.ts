@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { pushSummary } from '../chain/push-record.js';
 import { jsonObject } from '../json/json-schemas.js';
-import { pageQuery } from '../paging/pagination.js';
+import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath } from '../names/paths.js';
+import { pageQuery } from '../records/pagination.js';
 import { name } from '../records/text.js';
-import { listOperation, operation } from '../rpc/operation.js';
-import type { HttpBinding } from '../rpc/rpc.js';
-import { deploymentPath, historyIdInPath } from './deployment-path.js';
+import { listOperation, operation, READING, routesBelow } from '../rpc/operation.js';
 import { executionStatus, executionTrigger, hashedEntry, readBeside } from './journal.js';
 import { entryPayment } from './payments.js';
 
@@ -123,27 +122,20 @@ export const verification = z
   .meta({ id: 'Verification', description: 'What the check of a range of the journal has found.' });
 export type Verification = z.infer<typeof verification>;
 
-const http = (rest: string, summary: string): HttpBinding => ({
-  method: 'GET',
-  path: `/api/worlds/:worldAddress/deployments/:address/history${rest}`,
-  status: 200,
-  tag: 'History',
-  summary,
-});
-const access = { scope: 'read', relation: 'visible' } as const;
+const http = routesBelow(`${DEPLOYMENT_PATH}/history`, 'History');
 
 export const historyRpcs = {
   'history.list': listOperation({
-    http: http('', 'List the executions of a deployment, newest first'),
-    access,
+    http: http('GET', '', 'List the executions of a deployment, newest first'),
+    access: READING,
     errors: ['deployment_not_found', 'page_too_deep'],
     params: deploymentPath,
     query: historyQuery,
     item: historyEntry,
   }),
   'history.verify': operation({
-    http: http('/verify', 'Verify the hash chain and the replayed state of a range of the journal'),
-    access,
+    http: http('GET', '/verify', 'Verify the hash chain and the replayed state of a range of the journal'),
+    access: READING,
     errors: ['deployment_not_found', 'request_in_flight'],
     params: deploymentPath,
     query: z.strictObject({
@@ -153,8 +145,8 @@ export const historyRpcs = {
     data: verification,
   }),
   'history.get': operation({
-    http: http('/:historyId', 'Get a history entry with the prompt and the answer of its model'),
-    access,
+    http: http('GET', '/:historyId', 'Get a history entry with the prompt and the answer of its model'),
+    access: READING,
     errors: ['deployment_not_found', 'history_entry_not_found'],
     params: z.strictObject({ ...deploymentPath.shape, historyId: historyIdInPath }),
     data: historyEntry,

@@ -1,14 +1,20 @@
 import { z } from 'zod';
-import { instanceId } from '../catalog/names.js';
 import { jsonObject } from '../json/json-schemas.js';
 import type { JsonObject } from '../json/json-value.js';
-import { namedBytes } from '../limits/content-limits.js';
-import { pageQuery } from '../paging/pagination.js';
-import { idempotentHeaders } from '../records/idempotency-key.js';
+import { instanceId } from '../names/names.js';
+import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
+import { namedBytes } from '../records/content-limits.js';
+import { pageQuery } from '../records/pagination.js';
 import { recordTimes } from '../records/record-fields.js';
 import { deleted, name, soughtName, soughtNameInQuery, storedName, withNfcKeys } from '../records/text.js';
-import { listOperation, operation } from '../rpc/operation.js';
-import { deploymentPath } from './deployment-path.js';
+import {
+  idempotentHeaders,
+  listOperation,
+  operation,
+  READING,
+  routesBelow,
+  WRITING,
+} from '../rpc/operation.js';
 
 const KEY = 'Key of the instance; unique in its deployment and schema.';
 
@@ -50,9 +56,7 @@ export const newInstance = z
   })
   .meta({ id: 'NewEntityInstance', description: 'A new entity instance.' });
 
-const all = '/api/worlds/:worldAddress/deployments/:address/entity-instances';
-const one = `${all}/:instanceId`;
-const tag = 'Entity instances';
+const http = routesBelow(`${DEPLOYMENT_PATH}/entity-instances`, 'Entity instances');
 const instancePath = z.strictObject({
   ...deploymentPath.shape,
   instanceId: soughtName.describe('Key of the instance, percent-encoded.'),
@@ -79,14 +83,8 @@ const atSeq = wholeNumber.optional();
 
 export const instanceRpcs = {
   'instances.list': listOperation({
-    http: {
-      method: 'GET',
-      path: all,
-      status: 200,
-      tag,
-      summary: 'List entity instances, current or at an earlier position of the history',
-    },
-    access: { scope: 'read', relation: 'visible' },
+    http: http('GET', '', 'List entity instances, current or at an earlier position of the history'),
+    access: READING,
     errors: ['deployment_not_found', 'entity_instance_not_found', 'page_too_deep', 'history_broken'],
     params: deploymentPath,
     query: z.strictObject({
@@ -99,17 +97,13 @@ export const instanceRpcs = {
     item: instanceRecord,
   }),
   'instances.create': operation({
-    http: {
-      method: 'POST',
-      path: all,
+    http: http('POST', '', 'Create an entity instance', {
       status: 201,
-      tag,
-      summary: 'Create an entity instance',
       bodyBytes: (limits) => limits.stateBytes + namedBytes(limits),
       location: ({ params }, data) =>
         `/api/worlds/${params.worldAddress}/deployments/${params.address}/entity-instances/${encodeURIComponent(String(data.instanceId))}?entitySchema=${encodeURIComponent(String(data.entitySchema))}`,
-    },
-    access: { scope: 'write', relation: 'owner' },
+    }),
+    access: WRITING,
     errors: [
       'deployment_not_found',
       'unknown_entity_schema',
@@ -126,14 +120,12 @@ export const instanceRpcs = {
     data: instanceRecord,
   }),
   'instances.get': operation({
-    http: {
-      method: 'GET',
-      path: one,
-      status: 200,
-      tag,
-      summary: 'Get an entity instance, current or at an earlier position of the history',
-    },
-    access: { scope: 'read', relation: 'visible' },
+    http: http(
+      'GET',
+      '/:instanceId',
+      'Get an entity instance, current or at an earlier position of the history',
+    ),
+    access: READING,
     errors: ['deployment_not_found', 'entity_instance_not_found', 'ambiguous_instance', 'history_broken'],
     params: instancePath,
     query: z.strictObject({
@@ -143,15 +135,10 @@ export const instanceRpcs = {
     data: instanceRecord,
   }),
   'instances.update': operation({
-    http: {
-      method: 'PUT',
-      path: one,
-      status: 200,
-      tag,
-      summary: 'Replace the state of an entity instance',
+    http: http('PUT', '/:instanceId', 'Replace the state of an entity instance', {
       bodyBytes: ({ stateBytes }) => stateBytes + 1024,
-    },
-    access: { scope: 'write', relation: 'owner' },
+    }),
+    access: WRITING,
     errors: [
       'deployment_not_found',
       'entity_instance_not_found',
@@ -176,8 +163,8 @@ export const instanceRpcs = {
     data: instanceRecord,
   }),
   'instances.delete': operation({
-    http: { method: 'DELETE', path: one, status: 200, tag, summary: 'Delete an entity instance' },
-    access: { scope: 'write', relation: 'owner' },
+    http: http('DELETE', '/:instanceId', 'Delete an entity instance'),
+    access: WRITING,
     errors: [
       'deployment_not_found',
       'entity_instance_not_found',

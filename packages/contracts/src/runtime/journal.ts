@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { address } from '../ids/address.js';
 import { jsonObject, jsonValue } from '../json/json-schemas.js';
+import { address } from '../records/record-fields.js';
 import { sha256, storedName, timestamp } from '../records/text.js';
-import { rpc } from '../rpc/rpc.js';
+import { defineMessage, rpc } from '../rpc/rpc.js';
 import { onchainFilter } from './bindings.js';
 
 export const journalKind = z
@@ -151,8 +151,6 @@ export const journalRpcs = {
    * `of: 'lifecycle'` answers the last lifecycle entry of each of these journals in place of its last entry.
    */
   'journal.heads': rpc({
-    access: { scope: 'none', relation: 'internal' },
-    errors: [],
     request: z.object({
       changedSince: timestamp.nullable(),
       after: headCursor.nullable(),
@@ -166,9 +164,25 @@ export const journalRpcs = {
    * too. May answer fewer than `limit` (replies are bounded in bytes); `head` says how far the journal goes.
    */
   'journal.range': rpc({
-    access: { scope: 'none', relation: 'internal' },
     errors: ['deployment_not_found'],
     request: z.object({ deployment: address, after: z.int().min(0), limit: z.int().min(1).max(500) }),
     reply: z.object({ entries: z.array(journalFact), head: z.int() }),
   }),
 };
+
+/**
+ * Published for every journal entry after its commit, each deployment's in `seq` order, with the entry's id as the
+ * message's. A hint: consumers follow `seq`, fetch what is missing through `journal.range`, and learn from `journal.heads`
+ * of what was never delivered.
+ */
+export const journalEntry = defineMessage('runtime', 'journal-entry', journalFact);
+
+/**
+ * Broadcast after a commit: the deployments that it touched, each with its journal's last `seq`. Who missed it finds out
+ * through `journal.heads` or `journal.range`.
+ */
+export const journalHeads = defineMessage(
+  'runtime',
+  'journal-heads',
+  z.strictObject({ heads: z.array(z.tuple([z.string(), z.int()])) }),
+);

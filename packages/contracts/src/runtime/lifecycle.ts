@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { address } from '../ids/address.js';
+import { deploymentPath } from '../names/paths.js';
+import { address } from '../records/record-fields.js';
 import { sha256, timestamp } from '../records/text.js';
-import { defineMessage } from '../rpc/message.js';
-import { rpc } from '../rpc/rpc.js';
-import { deploymentPath } from './deployment-path.js';
+import { defineMessage, rpc } from '../rpc/rpc.js';
 import { type JournalKind, journalKind } from './journal.js';
 
 /**
@@ -81,15 +80,12 @@ export const deploymentLifecycle = z.object({
 });
 export type DeploymentLifecycle = z.infer<typeof deploymentLifecycle>;
 
-const internal = { scope: 'none', relation: 'internal' } as const;
-
 export const lifecycleRpcs = {
   /**
    * What a deployment is and runs now, and how it came there since an entry. A service that follows bindings asks for it
    * when it hears of a change (`lifecycleChanged`), or finds one (`journal.heads` of lifecycles). Deleted ones too.
    */
   'lifecycle.read': rpc({
-    access: internal,
     errors: ['deployment_not_found'],
     request: z.object({ deployment: address, after: z.int().min(0) }),
     reply: deploymentLifecycle,
@@ -99,7 +95,6 @@ export const lifecycleRpcs = {
    * `lifecycle`: an answer about the deployment has to include its entries up to here.
    */
   'deployments.authorize': rpc({
-    access: internal,
     errors: ['deployment_not_found', 'forbidden'],
     request: z.object({ params: deploymentPath, relation: z.enum(['visible', 'owner']) }),
     reply: z.object({ deployment: address, isPaused: z.boolean(), lifecycle: lifecycleHead }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { pushRecord } from '../chain/push-record.js';
-import { operation } from '../rpc/operation.js';
+import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
+import { operation, READING, route } from '../rpc/operation.js';
 import { defineContract } from '../rpc/rpc.js';
-import { deploymentPath } from './deployment-path.js';
 import { hashedEntry, readBeside } from './journal.js';
 
 export const liveExecution = z.strictObject({ ...hashedEntry.shape, ...readBeside }).meta({
@@ -21,21 +21,22 @@ const streamEnd = z
 /** Answered by the gateway itself: a stream is no single reply. */
 export const liveContract = defineContract('gateway', {
   'deployments.stream': operation({
-    http: {
-      method: 'GET',
-      path: '/api/worlds/:worldAddress/deployments/:address/stream',
-      status: 200,
-      tag: 'History',
-      summary: 'Stream the executions of a deployment as they commit',
-      stream: {
-        execution: liveExecution.describe('A committed execution, in order; its `id` is the `seq`.'),
-        push: pushRecord.describe(
-          'A push that has changed, without an `id`. It may get lost: the list of pushes has all.',
-        ),
-        end: streamEnd.describe('The last event, when the key or the deployment is no longer there.'),
+    http: route(
+      'GET',
+      `${DEPLOYMENT_PATH}/stream`,
+      'History',
+      'Stream the executions of a deployment as they commit',
+      {
+        stream: {
+          execution: liveExecution.describe('A committed execution, in order; its `id` is the `seq`.'),
+          push: pushRecord.describe(
+            'A push that has changed, without an `id`. It may get lost: the list of pushes has all.',
+          ),
+          end: streamEnd.describe('The last event, when the key or the deployment is no longer there.'),
+        },
       },
-    },
-    access: { scope: 'read', relation: 'visible' },
+    ),
+    access: READING,
     errors: ['deployment_not_found'],
     params: deploymentPath,
     headers: z.strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { referenceRpcs } from '../catalog/definitions.js';
-import { address } from '../ids/address.js';
 import { jsonValue } from '../json/json-schemas.js';
+import { address } from '../records/record-fields.js';
 import { rpc } from '../rpc/rpc.js';
 import { bindingRpcs } from './bindings.js';
 import { deploymentRpcs } from './deployments.js';
@@ -9,8 +9,6 @@ import { executionRpcs } from './execution.js';
 import { instanceRpcs } from './instances.js';
 import { publicExecutionRpcs } from './public-execution.js';
 import { serviceExecutionRpcs } from './service-executions.js';
-
-const internal = { scope: 'none', relation: 'internal' } as const;
 
 const pauseRequest = z.object({ address, paused: z.boolean() });
 
@@ -41,13 +39,11 @@ export const ownedRpcs = {
     ...publicExecutionRpcs,
     /** Pauses or resumes a deployment whose account was disabled or enabled. Runtime processes call it themselves. */
     'accounts.pause': rpc({
-      access: internal,
-      errors: [],
       request: pauseRequest,
       reply: z.null(),
     }),
     /** Pauses or resumes a deployment for the operator. Runtime processes call it themselves. */
-    'operator.pause': rpc({ access: internal, errors: [], request: pauseRequest, reply: z.null() }),
+    'operator.pause': rpc({ request: pauseRequest, reply: z.null() }),
   },
 };
 export type OwnedRpcs = typeof ownedRpcs;
@@ -59,8 +55,6 @@ export type OwnedRpcName = keyof OwnedRpcs['account'] | keyof OwnedRpcs['service
  */
 export const ownershipRpcs = {
   'owner.forward': rpc({
-    access: internal,
-    errors: [],
     request: z.object({ name: z.string(), request: jsonValue }),
     reply: z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('answered'), reply: jsonValue }),

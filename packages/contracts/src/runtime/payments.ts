@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { MAX_LIMIT, pageQuery, pagination } from '../paging/pagination.js';
+import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
+import { MAX_LIMIT, pageQuery, pagination } from '../records/pagination.js';
 import { recordTimes } from '../records/record-fields.js';
 import { storedName } from '../records/text.js';
-import { operation } from '../rpc/operation.js';
-import { deploymentPath } from './deployment-path.js';
+import { operation, route } from '../rpc/operation.js';
 
 export const paymentStatus = z
   .enum([
@@ -79,13 +79,12 @@ export const paymentTotal = z
 export type PaymentTotal = z.infer<typeof paymentTotal>;
 
 const listed = operation({
-  http: {
-    method: 'GET',
-    path: '/api/worlds/:worldAddress/deployments/:address/payments',
-    status: 200,
-    tag: 'Payments',
-    summary: 'List the payments of a deployment, newest first, with the totals of each asset',
-  },
+  http: route(
+    'GET',
+    `${DEPLOYMENT_PATH}/payments`,
+    'Payments',
+    'List the payments of a deployment, newest first, with the totals of each asset',
+  ),
   access: { scope: 'read', relation: 'owner' },
   errors: ['deployment_not_found', 'page_too_deep'],
   params: deploymentPath,

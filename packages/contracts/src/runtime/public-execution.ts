@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { walletAddress, walletSignature } from '../identity/sign-in.js';
 import { jsonObject } from '../json/json-schemas.js';
-import { namedBytes } from '../limits/content-limits.js';
+import { deploymentInPath } from '../names/paths.js';
+import { namedBytes } from '../records/content-limits.js';
 import { name } from '../records/text.js';
-import { operation } from '../rpc/operation.js';
+import { operation, route } from '../rpc/operation.js';
 import { defineContract, rpc } from '../rpc/rpc.js';
-import { deploymentInPath } from './deployment-path.js';
 import {
   acceptedExecution,
   executedEvent,
@@ -77,7 +77,6 @@ export const publicExecutionRpcs = {
    * `request_in_flight` while there is none; with another input it is `message_already_used`.
    */
   'executions.public': rpc({
-    access: { scope: 'none', relation: 'internal' },
     errors: ['forbidden', ...refusals, ...executionErrors],
     request: z.object({
       /** Its numeric id or its address. */
@@ -111,13 +110,12 @@ const executionPath = '/app/deployments/:address/executions/:executionId';
 
 export const publicExecutionReadRpcs = {
   'executions.getPublic': operation({
-    http: {
-      method: 'GET',
-      path: executionPath,
-      status: 200,
-      tag: 'Public execution',
-      summary: 'Get the status of a public execution, by the id that its caller was told',
-    },
+    http: route(
+      'GET',
+      executionPath,
+      'Public execution',
+      'Get the status of a public execution, by the id that its caller was told',
+    ),
     access: { scope: 'none', relation: 'public' },
     errors: ['execution_not_found'],
     params: z.strictObject({ address, executionId }),
@@ -128,20 +126,21 @@ export const publicExecutionReadRpcs = {
 /** Answered by the gateway itself, which verifies the signature and codes the payment headers. */
 export const publicContract = defineContract('gateway', {
   'public.execute': operation({
-    http: {
-      method: 'POST',
-      path: '/app/deployments/:address/execute',
-      status: 200,
-      tag: 'Public execution',
-      summary: 'Execute an event with a signed message',
-      bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
-      signed: true,
-      accepted: { data: acceptedExecution, is: (data) => 'executionId' in data },
-      location: ({ params }, { executionId }) =>
-        executionId === undefined
-          ? undefined
-          : `/app/deployments/${params.address}/executions/${String(executionId)}`,
-    },
+    http: route(
+      'POST',
+      '/app/deployments/:address/execute',
+      'Public execution',
+      'Execute an event with a signed message',
+      {
+        bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
+        signed: true,
+        accepted: { data: acceptedExecution, is: (data) => 'executionId' in data },
+        location: ({ params }, { executionId }) =>
+          executionId === undefined
+            ? undefined
+            : `/app/deployments/${params.address}/executions/${String(executionId)}`,
+      },
+    ),
     access: { scope: 'none', relation: 'public' },
     errors: [...refusals, ...executionErrors],
     params: z.strictObject({ address }),

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { address } from '../ids/address.js';
 import { jsonObject } from '../json/json-schemas.js';
+import { address } from '../records/record-fields.js';
 import { name, sha256 } from '../records/text.js';
-import { defineMessage } from '../rpc/message.js';
-import { rpc } from '../rpc/rpc.js';
+import { defineMessage, rpc } from '../rpc/rpc.js';
 import { executionAnswer } from './execution.js';
 import { executionError, executionTrigger } from './journal.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cronSettings } from '../catalog/version-parts.js';
 import { timestamp } from '../records/text.js';
-import { operation } from '../rpc/operation.js';
+import { operation, route } from '../rpc/operation.js';
 
 /** Due times that a preview answers at most. */
 const MAX_PREVIEWED = 100;
@@ -24,13 +24,7 @@ export type SchedulePreview = z.infer<typeof schedulePreview>;
 
 export const previewRpcs = {
   'cron.preview': operation({
-    http: {
-      method: 'POST',
-      path: '/api/cron/preview',
-      status: 200,
-      tag: 'Schedules',
-      summary: 'Preview the due times of a cron schedule',
-    },
+    http: route('POST', '/api/cron/preview', 'Schedules', 'Preview the due times of a cron schedule'),
     access: { scope: 'read', relation: 'account' },
     errors: ['invalid_cron_schedule'],
     body: z

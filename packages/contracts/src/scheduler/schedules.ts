@@ -1,11 +1,16 @@
 import { z } from 'zod';
-import { pageQuery } from '../paging/pagination.js';
-import { idempotentHeaders } from '../records/idempotency-key.js';
+import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
+import { pageQuery } from '../records/pagination.js';
 import { recordId } from '../records/record-fields.js';
 import { name, storedName, timestamp } from '../records/text.js';
-import { listOperation, operation } from '../rpc/operation.js';
-import type { HttpBinding } from '../rpc/rpc.js';
-import { deploymentPath } from '../runtime/deployment-path.js';
+import {
+  idempotentHeaders,
+  listOperation,
+  operation,
+  READING,
+  routesBelow,
+  WRITING,
+} from '../rpc/operation.js';
 import { executionError, executionStatus } from '../runtime/journal.js';
 
 export const occurrenceStatus = z.enum(['running', 'fired', 'skipped', 'missed', 'paused']).meta({
@@ -71,15 +76,7 @@ export const scheduleRecord = z
   .meta({ id: 'Schedule', description: 'When a bound event runs by itself.' });
 export type ScheduleRecord = z.infer<typeof scheduleRecord>;
 
-const all = '/api/worlds/:worldAddress/deployments/:address/schedules';
-const one = `${all}/:event`;
-const http = (method: HttpBinding['method'], path: string, summary: string): HttpBinding => ({
-  method,
-  path,
-  status: 200,
-  tag: 'Schedules',
-  summary,
-});
+const http = routesBelow(`${DEPLOYMENT_PATH}/schedules`, 'Schedules');
 const schedulePath = z.strictObject({
   ...deploymentPath.shape,
   event: name.describe('Name of the event, percent-encoded.'),
@@ -88,8 +85,8 @@ const schedulePath = z.strictObject({
 /** Turns a schedule on or off; idempotent. */
 const action = (verb: string, summary: string) =>
   operation({
-    http: http('POST', `${one}/${verb}`, summary),
-    access: { scope: 'write', relation: 'owner' },
+    http: http('POST', `/:event/${verb}`, summary),
+    access: WRITING,
     errors: ['deployment_not_found', 'schedule_not_found'],
     params: schedulePath,
     data: scheduleRecord,
@@ -97,8 +94,8 @@ const action = (verb: string, summary: string) =>
 
 export const scheduleRpcs = {
   'schedules.list': listOperation({
-    http: http('GET', all, 'List the schedules of a deployment'),
-    access: { scope: 'read', relation: 'visible' },
+    http: http('GET', '', 'List the schedules of a deployment'),
+    access: READING,
     errors: ['deployment_not_found', 'page_too_deep'],
     params: deploymentPath,
     query: pageQuery,
@@ -106,8 +103,8 @@ export const scheduleRpcs = {
   }),
   /** Also of an event that is no longer bound. */
   'occurrences.list': listOperation({
-    http: http('GET', `${one}/occurrences`, 'List the occurrences of a schedule, newest first'),
-    access: { scope: 'read', relation: 'visible' },
+    http: http('GET', '/:event/occurrences', 'List the occurrences of a schedule, newest first'),
+    access: READING,
     errors: ['deployment_not_found', 'schedule_not_found', 'page_too_deep'],
     params: schedulePath,
     query: z.strictObject({
@@ -120,7 +117,7 @@ export const scheduleRpcs = {
   'schedules.resume': action('resume', 'Resume a schedule'),
   /** Executes the event now, beside the schedule. The record is `running` where the outcome takes longer. */
   'schedules.run': operation({
-    http: http('POST', `${one}/run`, 'Run a schedule now, beside its due times'),
+    http: http('POST', '/:event/run', 'Run a schedule now, beside its due times'),
     access: { scope: 'execute', relation: 'owner' },
     errors: ['deployment_not_found', 'schedule_not_found', 'deployment_paused', 'idempotency_key_reused'],
     params: schedulePath,

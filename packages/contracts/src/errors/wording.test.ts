@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { closest, didYouMean } from './did-you-mean.js';
+import { closest, didYouMean } from './wording.js';
 
 describe('closest', () => {
   it.each([

@@ -1,16 +1,13 @@
-import { catalogContract } from '../catalog/contract.js';
-import { catalogChanged } from '../catalog/messages.js';
-import { chainContract } from '../chain/contract.js';
-import { pushResult } from '../chain/messages.js';
-import { accountChanged } from '../identity/accounts.js';
-import { accountContract } from '../identity/contract.js';
-import { runtimeContract } from '../runtime/contract.js';
-import { lifecycleChanged } from '../runtime/lifecycle.js';
-import { journalEntry, journalHeads } from '../runtime/messages.js';
-import { occurrencesEnded } from '../runtime/service-executions.js';
-import { schedulerContract } from '../scheduler/contract.js';
-import type { Message } from './message.js';
-import type { Contract, NamedRpc } from './rpc.js';
+import { catalogChanged, catalogContract } from './catalog/contract.js';
+import { chainContract, pushResult } from './chain/contract.js';
+import { accountChanged } from './identity/accounts.js';
+import { accountContract } from './identity/contract.js';
+import type { Contract, Message, NamedRpc } from './rpc/rpc.js';
+import { runtimeContract } from './runtime/contract.js';
+import { journalEntry, journalHeads } from './runtime/journal.js';
+import { lifecycleChanged } from './runtime/lifecycle.js';
+import { occurrencesEnded } from './runtime/service-executions.js';
+import { schedulerContract } from './scheduler/contract.js';
 
 /** What a service does on the bus, beside publishing and broadcasting in its own name. From this follows what its user may do there (docs/operations.md, "NATS"). */
 export interface Traffic {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { prefersAsync } from './prefers-async.js';
+import { prefersAsync } from './execution.js';
 
 it.each([
   ['respond-async', true],

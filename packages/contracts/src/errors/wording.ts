@@ -1,3 +1,6 @@
+import { cutText } from '../json/json-guard.js';
+import type { FieldProblem } from '../json/json-value.js';
+
 /** Longer names are not compared: the work grows with the square of the length. */
 const MAX_LENGTH = 64;
 /** Names that are looked through; a world has no more schemas or events. */
@@ -76,4 +79,38 @@ function leastErrors(
     (last[column - 1] ?? bound) + (same ? 0 : 1),
     exchanged && row > 1 && column > 1 ? (beforeLast[column - 2] ?? bound) + 1 : bound,
   );
+}
+
+/** Characters of a text that a message repeats. */
+const SHOWN_LENGTH = 40;
+
+/** A value in the words of a message, with its type: `the text "7"`, `the number 7`, `true`, `null`, `a list of 3`. */
+export function shownValue(value: unknown): string {
+  if (typeof value === 'string')
+    return value === '' ? 'an empty text' : `the text ${JSON.stringify(cutText(value, SHOWN_LENGTH))}`;
+  if (typeof value === 'number') return `the number ${value}`;
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}
+
+/** More than these are only counted. */
+const MAX_WARNINGS = 5;
+
+/**
+ * What a success says in its `message` about likely mistakes that are allowed, after what else it has to say: `Warning:
+ * <pointer>: <text>` for each. Undefined where there is nothing to say.
+ */
+export function withWarnings(
+  warnings: readonly FieldProblem[],
+  message?: string | undefined,
+): string | undefined {
+  // A key and the value at it may have the same mistake at the same place.
+  const texts = new Set(
+    warnings.map(({ pointer, message }) => `${pointer === '' ? '' : `${pointer}: `}${message}`),
+  );
+  const told = [...texts].slice(0, MAX_WARNINGS).map((text) => `Warning: ${text}`);
+  const more = texts.size - told.length;
+  const parts = [message, ...told, more > 0 ? `There are ${more} more warnings.` : undefined];
+  const text = parts.filter((part) => part !== undefined).join(' ');
+  return text === '' ? undefined : text;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { fieldProblem } from './field-problem.js';
-import { withWarnings } from './warnings.js';
+import { fieldProblem } from '../json/json-value.js';
+import { withWarnings } from './wording.js';
 
 const warnings = (count: number) =>
   Array.from({ length: count }, (_, index) => fieldProblem(`/${index}`, 'likely', `Is ${index} meant?`));
