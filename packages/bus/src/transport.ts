@@ -1,4 +1,4 @@
-import type { Cancellation, Canceller, ServiceError } from '@orrery/contracts';
+import type { Cancellation, ServiceError } from '@orrery/contracts';
 
 /** Text with headers. An adapter carries it and does not read it. Names are in lower case. */
 export interface Frame {
@@ -8,7 +8,7 @@ export interface Frame {
 }
 
 /** Answers a request and never rejects. `call` is aborted by the adapter when the caller gave up. */
-export type Answer = (request: Frame, call: Canceller) => Promise<Frame>;
+export type Answer = (request: Frame, call: AbortController) => Promise<Frame>;
 
 export interface RequestOptions {
   /** The serving service: it shares the subject's requests among its processes. */

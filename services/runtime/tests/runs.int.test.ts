@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type CallContext, Canceller, runtimeContract, ServiceError } from '@orrery/contracts';
+import { type CallContext, runtimeContract, ServiceError } from '@orrery/contracts';
 import { connect, type Database, OutcomeUnknown } from '@orrery/database';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import pg from 'pg';
@@ -229,7 +229,10 @@ describe('a run', () => {
     });
     await gone.close();
     const id = randomUUID();
-    const call = { deadline: Date.now() + 20_000, signal: new Canceller() } as unknown as CallContext;
+    const call = {
+      deadline: Date.now() + 20_000,
+      signal: new AbortController().signal,
+    } as unknown as CallContext;
     const asked = awaitRun({ db: gone.db as never, clock: systemClock }, id, Promise.resolve(), call);
     expect(await refusalOf(asked)).toMatchObject({
       code: 'unavailable',

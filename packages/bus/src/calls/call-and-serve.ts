@@ -1,7 +1,6 @@
 import {
   type CallContext,
   type Cancellation,
-  type Canceller,
   type Contract,
   type ErrorReply,
   errorReply,
@@ -147,7 +146,7 @@ async function handle(
   rpc: NamedRpc,
   handler: AnyHandler,
   request: Frame,
-  call: Canceller,
+  call: AbortController,
   { clock, readCallHeaders }: AnswerDependencies,
 ): Promise<Frame> {
   const now = clock.monotonic();
@@ -155,11 +154,11 @@ async function handle(
   const timer = startDeadline(facts.deadline - now, () => call.abort(lateError()));
   try {
     const valid = parseRequest(rpc, decodeUntrusted(request.body));
-    const reply = await handler(valid as never, { signal: call, ...facts });
+    const reply = await handler(valid as never, { signal: call.signal, ...facts });
     return { headers: NO_HEADERS, body: encodeReply(rpc, reply) };
   } catch (error) {
     // A handler that stopped because its call was aborted has not failed.
-    throw isAbort(error) && call.aborted ? call.reason : error;
+    throw isAbort(error) && call.signal.aborted ? call.signal.reason : error;
   } finally {
     clearTimeout(timer);
   }

@@ -1,4 +1,4 @@
-import { type Cancellation, Canceller, ServiceError } from '@orrery/contracts';
+import { type Cancellation, ServiceError } from '@orrery/contracts';
 import { NamedSlots } from '@orrery/service-kit';
 import type { RequestOptions } from '../transport.js';
 
@@ -105,7 +105,7 @@ function reasonOf(signal: Cancellation | undefined): ServiceError {
 export interface RunningCalls {
   readonly size: number;
   /** A cancellation names the call by `id`. */
-  start(id: string): Canceller;
+  start(id: string): AbortController;
   end(id: string): void;
   cancel(id: string): void;
   /** Resolves when none runs. */
@@ -115,14 +115,14 @@ export interface RunningCalls {
 }
 
 export function createRunningCalls(): RunningCalls {
-  const running = new NamedSlots<string, Canceller>();
+  const running = new NamedSlots<string, AbortController>();
   let onIdle: (() => void) | undefined;
   return {
     get size() {
       return running.size;
     },
     start: (id) => {
-      const call = new Canceller();
+      const call = new AbortController();
       running.set(id, call);
       return call;
     },

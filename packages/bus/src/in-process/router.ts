@@ -1,4 +1,3 @@
-import type { Canceller } from '@orrery/contracts';
 import {
   awaitAnswer,
   createRunningCalls,
@@ -70,7 +69,7 @@ function requestFrom(
   frame: Frame,
   options: RequestOptions,
 ): Promise<Frame> {
-  let call: Canceller | undefined;
+  let call: AbortController | undefined;
   return awaitAnswer<Frame>(
     options,
     ({ resolve }) => {

@@ -44,7 +44,7 @@ export function createAnswers(
   const answerOne = async (id: string, arrival: Arrival, answer: Answer) => {
     const call = running.start(id);
     try {
-      const request = await parts.unpack(arrival, PART_TIMEOUT_MS, call);
+      const request = await parts.unpack(arrival, PART_TIMEOUT_MS, call.signal);
       const reply = await answer(request, call);
       const { headers, body } = reply;
       if (body.length > PACKED_AT_MOST) await sendAlone(id, reply);

@@ -277,7 +277,7 @@ export function lendTransport(transport: Transport, port: MessagePort, logger: L
 /** The guest answers the subject's requests. */
 const answerOf =
   (guest: Link<GuestProcedures>, subject: string): Answer =>
-  (frame, call) =>
+  (frame, { signal }) =>
     new Promise<Frame>((resolve) => {
       const giveUp = guest.begin(
         'answer',
@@ -287,9 +287,9 @@ const answerOf =
           reject: (error) => resolve(errorFrame(error)),
         },
       );
-      call.addEventListener('abort', () => {
+      signal.addEventListener('abort', () => {
         // The guest keeps the deadline by itself.
-        if (!(call.reason instanceof ServiceError && isLate(call.reason))) giveUp();
+        if (!(signal.reason instanceof ServiceError && isLate(signal.reason))) giveUp();
       });
     });
 

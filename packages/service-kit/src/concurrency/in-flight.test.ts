@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Canceller } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { createInFlightCounter, NamedSlots, Slots } from './in-flight.js';
 
@@ -87,17 +86,6 @@ const HOLDERS: readonly [string, () => Enter][] = [
         const name = String(names);
         slots.set(name, value);
         return () => slots.take(name);
-      };
-    },
-  ],
-  [
-    'the listeners of a cancellation',
-    () => {
-      const canceller = new Canceller();
-      return (value) => {
-        const listener = () => void value;
-        canceller.addEventListener('abort', listener);
-        return () => canceller.removeEventListener('abort', listener);
       };
     },
   ],

@@ -2,7 +2,6 @@ import type { MessagePort } from 'node:worker_threads';
 import {
   asServiceError,
   type Cancellation,
-  Canceller,
   type ErrorReply,
   fromErrorReply,
   type JsonObject,
@@ -73,15 +72,15 @@ export function createLink<Mine extends Procedures, Theirs extends Procedures>({
 }: LinkOptions<Mine>): Link<Theirs> {
   const send = sendByTurns<Kind>(port);
   const waiting = new Slots<Settle<never>>();
-  const running = new NamedSlots<number, Canceller>();
+  const running = new NamedSlots<number, AbortController>();
   let isOpen = true;
 
   const serve = async (id: number, name: string, args: unknown) => {
-    const call = new Canceller();
+    const call = new AbortController();
     running.set(id, call);
     try {
       // Both ends are built from the same types.
-      send('done', id, await procedures[name as keyof Mine](args as never, call), undefined);
+      send('done', id, await procedures[name as keyof Mine](args as never, call.signal), undefined);
     } catch (thrown) {
       const error = asServiceError(thrown);
       if (error.code === 'internal')

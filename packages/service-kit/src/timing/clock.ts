@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { abortSignalOf, type Cancellation } from '@orrery/contracts';
+import type { Cancellation } from '@orrery/contracts';
 
 /** The one source of time. Tests pass a clock that they move themselves. */
 export interface Clock {
@@ -17,7 +17,7 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => Math.round(performance.timeOrigin + performance.now()),
-  sleep: (ms, signal) => wait(ms, undefined, signal === undefined ? {} : { signal: abortSignalOf(signal) }),
+  sleep: (ms, signal) => wait(ms, undefined, signal === undefined ? {} : { signal: signal }),
 };
 
 type Times = Pick<Clock, 'now' | 'monotonic'>;

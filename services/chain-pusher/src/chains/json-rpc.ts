@@ -1,5 +1,4 @@
 import type { Cancellation } from '@orrery/contracts';
-import { abortSignalOf } from '@orrery/contracts';
 import { createTracer, inCallSpan } from '@orrery/service-kit';
 
 /** A JSON-RPC error that a server answered. */
@@ -73,7 +72,7 @@ async function firstAnswer(
   for (const url of urls) {
     signal.throwIfAborted();
     try {
-      const inTime = AbortSignal.any([abortSignalOf(signal), AbortSignal.timeout(timeoutMs)]);
+      const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       return await traced(url, calls, () => post(url, calls, inTime));
     } catch (error) {
       failure = error;

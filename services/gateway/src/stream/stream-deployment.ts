@@ -1,5 +1,4 @@
 import {
-  abortSignalOf,
   asServiceError,
   type DeploymentRecord,
   type liveContract,
@@ -71,7 +70,7 @@ async function serve(
   from: number,
 ): Promise<void> {
   const lost = new AbortController();
-  const signal = AbortSignal.any([abortSignalOf(call.signal), lost.signal]);
+  const signal = AbortSignal.any([call.signal, lost.signal]);
   const stream = openEventStream(call.begin(), signal);
   const leave = context.pushes.follow(deployment, (push) => stream.hint('push', push));
   let seq = from;

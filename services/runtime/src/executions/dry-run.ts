@@ -1,5 +1,4 @@
 import {
-  abortSignalOf,
   asServiceError,
   type CallContext,
   type DryRunAnswer,
@@ -72,12 +71,9 @@ export async function dryRun(
   if ('dryRun' in first) return first;
   const check: CheckProposal = (mutation) =>
     submit((context) => verdictOf(applied(context, mutation))).catch(() => undefined);
-  const answer = await callDecider(
-    decider,
-    { ...first.request, check },
-    clock,
-    abortSignalOf(call.signal),
-  ).catch((error: DeciderFailed) => failWith(error.cause, error.evidence));
+  const answer = await callDecider(decider, { ...first.request, check }, clock, call.signal).catch(
+    (error: DeciderFailed) => failWith(error.cause, error.evidence),
+  );
   return submit((context) => answerOf(context, applied(context, answer.mutation), answer)).catch(
     (error: unknown) => failWith(error, answer),
   );

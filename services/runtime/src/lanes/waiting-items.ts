@@ -1,4 +1,4 @@
-import { abortSignalOf, ServiceError } from '@orrery/contracts';
+import { ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import { partitionOf } from '../ownership/partitions.js';
 import type { HoldName } from '../state/open-runs.js';
@@ -113,7 +113,7 @@ export function createWaitingItems(
   const startTimer = (queue: Queue, waiter: Waiter) => {
     const { deadline, signal } = waiter.queued.item;
     const left = Math.max(0, deadline - clock.monotonic());
-    const either = AbortSignal.any([waiter.timer.signal, abortSignalOf(signal)]);
+    const either = AbortSignal.any([waiter.timer.signal, signal]);
     const refuseIt = () => refuse(queue, waiter);
     clock.sleep(left - Math.min(MARGIN_MS, left / 10), either).then(refuseIt, refuseIt);
   };

@@ -1,6 +1,5 @@
-import { setMaxListeners } from 'node:events';
 import type { Bus } from '@orrery/bus';
-import { Canceller, ServiceError } from '@orrery/contracts';
+import { ServiceError } from '@orrery/contracts';
 import type { Batcher, Clock, Logger } from '@orrery/service-kit';
 import type { DatabaseClock } from '../database/database-clock.js';
 import type { Db } from '../database/db.js';
@@ -59,22 +58,25 @@ const UNKNOWN: Shot = { kind: 'unknown', error: undefined };
 export function createDispatcher(dependencies: DispatcherDependencies): Dispatcher {
   const { db, clock, databaseNow, concurrency, logger, signals, onRoom } = dependencies;
   const working = new Map<number, Promise<void>>();
-  // Each occurrence that is sent listens to it: an AbortSignal would look through all its listeners each time.
-  const stopping = new Canceller();
-  // For those that wait for a sync.
-  setMaxListeners(0, stopping.signal);
+  const stopping = new AbortController();
   const record = recordTogether<Outcome>(async (outcomes) => {
     await recordOutcomes(db, outcomes, await databaseNow());
     signals.ended(outcomes);
   });
-  const patience = createPatience(clock, stopping, UNKNOWN);
-  const context: ExecuteContext = { ...dependencies, record, patience, stopping, aheadMs: 0 };
+  const patience = createPatience(clock, stopping.signal, UNKNOWN);
+  const context: ExecuteContext = {
+    ...dependencies,
+    record,
+    patience,
+    stopping: stopping.signal,
+    aheadMs: 0,
+  };
 
   const send = (taken: Taken, place: Place) => {
     working.set(taken.occurrence.id, attempt(taken, place));
   };
   // The next ones are claimed while these are executed and recorded.
-  const queues = createSendQueues({ ...dependencies, signal: stopping }, send, () => tellOfRoom());
+  const queues = createSendQueues({ ...dependencies, signal: stopping.signal }, send, () => tellOfRoom());
   /** Queues that had no room when they were last asked. */
   const full = new Set<QueueName>();
   const tellOfRoom = () => {
@@ -89,7 +91,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       await execute(context, taken, place);
     } catch (error) {
       // Its claim runs out, and it is taken up again.
-      if (!stopping.aborted)
+      if (!stopping.signal.aborted)
         logger.warn({ err: error, occurrence: id }, 'the outcome of an occurrence was not recorded');
     }
     working.delete(id);
@@ -97,7 +99,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   };
   // What waits to be recorded is bounded too.
   const roomIn = (queue: QueueName) =>
-    stopping.aborted || working.size > MOST_WORKING * concurrency ? 0 : queues.room(queue);
+    stopping.signal.aborted || working.size > MOST_WORKING * concurrency ? 0 : queues.room(queue);
   return {
     room: (queue) => {
       const room = roomIn(queue);
@@ -132,7 +134,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
 interface ExecuteContext extends DispatcherDependencies {
   readonly record: Batcher<Outcome, null>;
   readonly patience: Patience<Shot>;
-  readonly stopping: Canceller;
+  readonly stopping: AbortSignal;
   /** How far the database's clock was ahead of this process's when something was last claimed; measured with. */
   aheadMs: number;
 }
@@ -171,7 +173,7 @@ async function fireUnlessChanged(
       const shot = await fireWhileRoom(context, occurrence, place);
       if (shot.kind !== 'changed') return [occurrence, shot];
       if (renewals === MOST_RENEWALS || !place.stepAside()) return [occurrence, UNKNOWN];
-      await syncs.now(occurrence.deployment, stopping.signal);
+      await syncs.now(occurrence.deployment, stopping);
       const renewed = await renewOccurrence(db, occurrence, await databaseNow());
       if ('skipped' in renewed) return [occurrence, { kind: 'skipped', reason: renewed.skipped }];
       occurrence = renewed;

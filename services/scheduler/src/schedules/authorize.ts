@@ -1,11 +1,5 @@
 import type { Bus } from '@orrery/bus';
-import {
-  abortSignalOf,
-  type CallContext,
-  catalogContract,
-  type ReplyOf,
-  runtimeContract,
-} from '@orrery/contracts';
+import { type CallContext, catalogContract, type ReplyOf, runtimeContract } from '@orrery/contracts';
 import type { Db } from '../database/db.js';
 import type { Syncs } from '../following/start-syncs.js';
 
@@ -44,7 +38,7 @@ export async function authorize(
     .executeTakeFirst();
   const isBehind = known?.seq !== lifecycle.seq || known.hash !== lifecycle.hash;
   if (isBehind || (await hasChangedDraft(db, bus, deployment, call)))
-    await syncs.now(deployment, abortSignalOf(call.signal));
+    await syncs.now(deployment, call.signal);
   return found;
 }
 

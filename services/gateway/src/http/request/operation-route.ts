@@ -1,4 +1,4 @@
-import { type Caller, type Cancellation, Canceller, type ContentLimits } from '@orrery/contracts';
+import type { Caller, Cancellation, ContentLimits } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from '../../operations/operation.js';
@@ -92,12 +92,12 @@ export function callOf(
 
 /** Aborts when the client disconnects before its answer is written. */
 function signalOfClient(reply: FastifyReply): Cancellation {
-  const gone = new Canceller();
+  const gone = new AbortController();
   // A response closes once, so `on` needs no removal as `once` does.
   reply.raw.on('close', () => {
     if (!reply.raw.writableFinished) gone.abort(new Error('the client went away'));
   });
-  return gone;
+  return gone.signal;
 }
 
 /** The body of a success; undefined members are not sent. */

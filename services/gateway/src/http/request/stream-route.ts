@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { abortSignalOf, parseRequest, ServiceError } from '@orrery/contracts';
+import { parseRequest, ServiceError } from '@orrery/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { GatewayCall, RoutedRpc } from '../../operations/operation.js';
 import { requestSchema } from '../../operations/request-schema.js';
@@ -39,7 +39,7 @@ export function addStreamRoute(app: FastifyInstance, rpc: RoutedRpc, context: St
     try {
       await context.stream(request, {
         ...call,
-        signal: AbortSignal.any([abortSignalOf(call.signal), closing.signal]),
+        signal: AbortSignal.any([call.signal, closing.signal]),
         token: bearerToken(http.raw),
         begin: () => beginStream(reply, context.admission),
       });
