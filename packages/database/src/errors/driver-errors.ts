@@ -6,9 +6,9 @@ const connectionErrors = new WeakSet<object>();
 
 export const noteConnectionError = (error: object): void => void connectionErrors.add(error);
 
-/** Errors that the driver makes itself. */
+/** Errors that the driver or Kysely makes itself. */
 const TEXTS =
-  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Cannot use a pool after calling end)/;
+  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Postgres connection has been discarded|Cannot use a pool after calling end)/;
 
 /** Whether PostgreSQL, its driver or one of our connections to it failed, and not something else that the code uses. */
 export function isDatabaseError(error: unknown): boolean {

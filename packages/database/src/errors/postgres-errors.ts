@@ -90,14 +90,17 @@ const KINDS: Readonly<
   '57P05': 'unknown_outcome',
 };
 
-/** Errors that the driver makes itself carry no code, only a text; some of the server's files have a general one. */
+/** Errors that the driver or Kysely makes itself carry no code, only a text; some of the server's files have a general one. */
 const TEXTS: readonly (readonly [RegExp, 'unavailable' | 'storage_full' | 'unknown_outcome'])[] = [
   [/No space left on device/, 'storage_full'],
   [
     /timeout exceeded when trying to connect|due to connection timeout|timeout expired|after calling end on the pool/,
     'unavailable',
   ],
-  [/^Connection terminated|not queryable|^Query read timeout|^read ECONNRESET/, 'unknown_outcome'],
+  [
+    /^Connection terminated|not queryable|^Query read timeout|^read ECONNRESET|^Postgres connection has been discarded/,
+    'unknown_outcome',
+  ],
 ];
 
 interface DriverError {
