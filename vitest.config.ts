@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { INCLUDED, LEFT_OUT } from './e2e/src/starting/of-one-shape.js';
-import LongestFirst from './packages/testing/src/longest-first.js';
+import LongestFirst from './packages/testing/src/run/longest-first.js';
 
 /** Workspace packages resolve to their TypeScript source, so tests never see a stale build. */
 const conditions = ['@orrery/source', 'node'];
@@ -18,13 +18,13 @@ const project = (name: string, include: string[], extra: Record<string, unknown>
     environment: 'node' as const,
     isolate,
     // What a test waits for may take long on a busy machine. Only a test that fails waits so long.
-    setupFiles: ['packages/testing/src/patient-waits.ts'],
+    setupFiles: ['packages/testing/src/run/patient-waits.ts'],
     expect: { poll: { timeout: 30_000 } },
     ...extra,
   },
 });
 const backed = {
-  globalSetup: ['packages/testing/src/global-setup.ts'],
+  globalSetup: ['packages/testing/src/run/global-setup.ts'],
   // The longest take 6 s; a busy machine is twenty times slower.
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -36,7 +36,7 @@ export default defineConfig({
     // Most suites wait for processes and servers: more workers than the two cores of a small machine.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
-    reporters: ['default', './packages/testing/src/closing-line.ts'],
+    reporters: ['default', './packages/testing/src/run/closing-line.ts'],
     projects: [
       // None waits for anything; the longest compute for a second, a busy machine is ten times slower.
       project('unit', ['{packages,services,apps}/*/src/**/*.test.ts'], { testTimeout: 60_000 }),

@@ -1,21 +1,20 @@
 import { VERSION } from '@orrery/contracts';
 import { Command } from 'commander';
-import { addAccountsCommands } from './accounts/accounts-commands.js';
-import { addChainsCommands } from './chains/chains-commands.js';
-import type { CommandContext } from './command-context.js';
-import { addCompletionCommand } from './completion/completion-command.js';
-import { addConsoleCommand } from './console/console-command.js';
-import { addDatabaseCommands } from './database/database-commands.js';
+import { addCompletionCommand, addHelpCommand } from './completion/completion.js';
 import { addDemoCommand } from './demo/demo-command.js';
 import { addDeploymentsCommands } from './deployments/deployments-commands.js';
 import { addStreamCommand } from './deployments/stream-command.js';
 import { addEventsCommands } from './events/events-commands.js';
-import { addHelpCommand } from './help/help-command.js';
 import { addKeysCommands } from './keys/keys-commands.js';
 import { addOperationsCommands } from './operations/operations-commands.js';
+import { addAccountsCommands } from './operator/accounts-commands.js';
+import { addChainsCommands } from './operator/chains-commands.js';
+import { addConsoleCommand } from './operator/console-command.js';
+import { addDatabaseCommands } from './operator/database-commands.js';
 import { addPublicCommands } from './public/public-commands.js';
 import { takeServerOptionsEarly } from './server/early-options.js';
-import { addWalletsCommands } from './wallets/wallets-commands.js';
+import type { CommandContext } from './terminal/context.js';
+import { addWalletsCommands } from './wallets/wallet-file.js';
 import { addWorldCommands } from './world/world-commands.js';
 
 /** The command `orrery`. */

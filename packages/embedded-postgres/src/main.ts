@@ -1,5 +1,5 @@
 import { locateBinaries } from './binaries/binaries.js';
-import { makeTemplate } from './cluster/make-template.js';
+import { makeTemplate } from './make-template.js';
 
 /** Part of the build: makes the template. Without one, a first start runs initdb itself, or says why it cannot. */
 try {

@@ -1,5 +1,5 @@
-export { createTestDatabase, type DatabaseTemplate, type TestDatabase } from './database.js';
-export { describeWithNats, describeWithRedis } from './describe-with.js';
-export { FakeClock } from './fake-clock.js';
-export { PATIENT } from './patient-release.js';
-export { describeOccurrences, type OccurrenceRuntime, type Sending } from './suites/occurrences-suite.js';
+export { createTestDatabase, type DatabaseTemplate, type TestDatabase } from './fixtures/database.js';
+export { describeWithNats, describeWithRedis } from './fixtures/describe-with.js';
+export { FakeClock } from './fixtures/fake-clock.js';
+export { describeOccurrences, type OccurrenceRuntime, type Sending } from './fixtures/occurrences-suite.js';
+export { PATIENT } from './programs/patient-release.js';

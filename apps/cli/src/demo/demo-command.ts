@@ -1,9 +1,9 @@
 import { type AiModelRecord, type ChainRecord, MAX_LIMIT } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
-import type { CommandContext } from '../command-context.js';
 import { askOrFail } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
+import type { CommandContext } from '../terminal/context.js';
 import { aiRacingSteps } from './ai-racing-steps.js';
 import { playDemo } from './play-demo.js';
 import { racingSteps } from './racing-steps.js';

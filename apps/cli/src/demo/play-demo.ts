@@ -1,9 +1,8 @@
-import { formatRows } from '../format-rows.js';
-import { askOrFail, askServer } from '../server/ask-server.js';
+import { askOrFail, askServer, Refusal } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
-import { Refusal } from '../server/refusal.js';
+import { formatRows } from '../terminal/format-rows.js';
+import { poll } from '../terminal/poll.js';
 import { pushesPath, type Step, tablePath } from './racing-steps.js';
-import { showPushes } from './show-pushes.js';
 
 export interface DemoOptions {
   readonly server: Server;
@@ -42,3 +41,23 @@ interface Horse {
 const fill = (path: string, names: Readonly<Record<string, string>>): string =>
   path.replace(/\{(\w+)\}/g, (_, name) => names[name] ?? '');
 const shorten = (text: string): string => (text.length <= 150 ? text : `${text.slice(0, 149)}…`);
+
+/** How long pushes are waited for. */
+const WAITING = { forMs: 60_000, everyMs: 500 };
+
+interface Push {
+  number: number;
+  status: string;
+  transaction: string | null;
+  block: number | null;
+}
+
+/** Waits until the pushes of a deployment are on the chain, and shows where. */
+async function showPushes(server: Server, path: string, write: (line: string) => void): Promise<void> {
+  const ask = async () => (await askOrFail(server, 'GET', path)).data as Push[];
+  const areThere = (all: Push[]) =>
+    all.length > 0 && all.every(({ status }) => status === 'confirmed' || status === 'finalized');
+  const pushes = await poll(ask, areThere, WAITING);
+  write(`\nThe pushes of the deployment (GET /api${path})`);
+  write(formatRows(pushes, ['number', 'status', 'block', 'transaction']));
+}

@@ -1,10 +1,9 @@
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
-import type { CommandContext } from '../command-context.js';
-import { operationNamed, performOperation } from '../operations/perform-operation.js';
+import { performNamed } from '../operations/perform-operation.js';
 import { deploymentsNamed, findDeployment, isReference } from '../operations/references.js';
-import { type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
-import { addCloneCommand } from './clone-command.js';
+import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
+import type { CommandContext } from '../terminal/context.js';
 
 /**
  * `orrery deployments pause|resume` as its owner, over the API, and as the operator, in the database; and
@@ -24,9 +23,12 @@ export function addDeploymentsCommands(program: Command, context: CommandContext
     withServerOptions(command)
       .option('--json', 'print the data as JSON')
       .action(async (deployment: string, options: OwnerOptions) => {
-        if (deployment.includes('/')) return switchAsOwner(context, deployment, { ...options, verb });
+        const asOwner = async (server: Server) => ({
+          params: { ...(await findDeployment(server, deployment)) },
+        });
+        if (deployment.includes('/')) return performNamed(`deployments.${verb}`, asOwner, options, context);
         if (!isReference(deployment)) throw await noReference(context, deployment, options);
-        const { setOperatorPause } = await import('./operator-pause.js');
+        const { setOperatorPause } = await import('../operator/operator-pause.js');
         return setOperatorPause(context, deployment, paused);
       });
   }
@@ -53,13 +55,28 @@ async function noReference(
   );
 }
 
-async function switchAsOwner(
-  context: CommandContext,
-  deployment: string,
-  { verb, json, ...options }: OwnerOptions & { readonly verb: 'pause' | 'resume' },
-): Promise<void> {
-  const server = await serverOf(options, context);
-  const params = { ...(await findDeployment(server, deployment)) };
-  const operation = operationNamed(`deployments.${verb}`);
-  await performOperation(operation, { params }, { ...context, json, server });
+interface CloneOptions extends OwnerOptions {
+  readonly atSeq?: string;
+}
+
+/** `orrery deployments clone`, also named `fork`: a new deployment with the instances and bindings of another. */
+function addCloneCommand(deployments: Command, context: CommandContext): void {
+  const command = deployments
+    .command('clone')
+    .alias('fork')
+    .description('create a deployment as a copy of another, as that is now or as it was')
+    .argument('<deployment>', 'the one that is copied, as WORLD/DEPLOYMENT, or one of yours alone')
+    .argument('<name>', 'the name of the new one')
+    .option('--at-seq <number>', 'copy it as it was after this entry of its journal');
+  withServerOptions(command)
+    .option('--json', 'print the data as JSON')
+    .action((deployment: string, name: string, { atSeq, ...options }: CloneOptions) => {
+      const copy = async (server: Server) => {
+        const { worldAddress, address: sourceDeployment } = await findDeployment(server, deployment);
+        const seq = atSeq === undefined ? {} : { sourceSeq: Number(atSeq) };
+        const body = { name, bindings: [], sourceDeployment, ...seq };
+        return { params: { worldAddress }, body };
+      };
+      return performNamed('deployments.create', copy, options, context);
+    });
 }

@@ -1,10 +1,11 @@
 import { createOrrery, type LiveEntry, OrreryError, type StreamEvent } from '@orrery/sdk';
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { CommandContext } from '../command-context.js';
+import { type Command, Option } from 'commander';
 import { type DeploymentReference, findDeployment } from '../operations/references.js';
 import { cellOf } from '../operations/show-answer.js';
+import { Refusal } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
-import { Refusal } from '../server/refusal.js';
+import type { CommandContext } from '../terminal/context.js';
+import { wholeNumber } from '../terminal/options.js';
 
 interface StreamOptions extends ServerOptions {
   readonly after?: number;
@@ -19,9 +20,13 @@ export function addStreamCommand(program: Command, context: CommandContext): voi
     .command('stream')
     .description('follow a deployment: each execution as it is committed, without a gap')
     .argument('<deployment>', 'a deployment as WORLD/DEPLOYMENT, or one of yours alone')
-    .option('--after <seq>', 'begin after this entry of the journal, 0 for all of it; by default now', whole)
+    .option(
+      '--after <seq>',
+      'begin after this entry of the journal, 0 for all of it; by default now',
+      wholeNumber,
+    )
     .addOption(new Option('--include <all>', 'tell written instances, settings … too').choices(['all']))
-    .option('--count <number>', 'end after this many', whole);
+    .option('--count <number>', 'end after this many', wholeNumber);
   withServerOptions(command)
     .option('--json', 'print each as JSON, on a line of its own')
     .action(async (deployment: string, options: StreamOptions) => {
@@ -63,9 +68,4 @@ function entryLine({ seq, executedAt, kind, event, eventVersion, trigger, status
   const changes = Object.keys(entry.stateChanges).length === 0 ? undefined : cellOf(entry.stateChanges);
   const parts = [seq, executedAt, ...what, entry.error?.code, changes];
   return parts.filter((part) => part !== undefined && part !== null).join('  ');
-}
-
-function whole(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
-  return Number(text);
 }

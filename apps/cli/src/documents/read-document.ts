@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { readGivenFile } from './read-given-file.js';
+import { StartupError } from '@orrery/service-kit';
 import { readYaml } from './yaml-text.js';
 
 /** JSON or YAML: written out, where the text begins with a brace or a bracket, else in a file; `-` is the input. */
@@ -8,4 +10,31 @@ export async function readDocument(given: string): Promise<unknown> {
   const advice = 'give a file in JSON or YAML, or the value itself in braces or brackets.';
   const text = given === '-' ? await readAll(process.stdin) : await readGivenFile(given, advice);
   return readYaml(text, given === '-' ? 'The input' : given).value;
+}
+
+/**
+ * The text of a file that was named on the command line.
+ * @param advice what to do where there is no such file
+ * @throws StartupError with the path that was looked at
+ */
+export const readGivenFile = (file: string, advice: string): Promise<string> =>
+  readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    const path = resolve(file);
+    const reason =
+      cause.code === 'ENOENT' ? `There is no file ${path}` : `${path} cannot be read (${cause.code})`;
+    throw new StartupError(`${reason}: ${advice}`, { cause });
+  });
+
+/**
+ * A value as it is typed: JSON where it is JSON, otherwise the text itself. A whole number that JSON would change is a
+ * text, too.
+ */
+export function readValue(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isExact = typeof value !== 'number' || Number.isSafeInteger(value) || !/^-?\d+$/.test(text);
+    return isExact ? value : text;
+  } catch {
+    return text;
+  }
 }

@@ -1,11 +1,14 @@
 import { isJsonObject, type JsonObject } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
-import { type Command, InvalidArgumentError } from 'commander';
-import type { CommandContext } from '../command-context.js';
+import type { Command } from 'commander';
 import { readDocument } from '../documents/read-document.js';
 import { type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
+import type { CommandContext } from '../terminal/context.js';
+import { numberLike } from '../terminal/options.js';
 import { showTries } from './show-tries.js';
 import { tryEvent } from './try-event.js';
+
+const wholeFrom1 = numberLike(/^[1-9]\d{0,8}$/, 'It must be a whole number from 1.');
 
 interface TryOptions extends ServerOptions {
   readonly deployment: string;
@@ -62,9 +65,4 @@ async function readInput(given: string): Promise<JsonObject> {
   const input = await readDocument(given);
   if (!isJsonObject(input)) throw new StartupError(`The input ${given} is no JSON object.`);
   return input;
-}
-
-function wholeFrom1(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
-  return Number(text);
 }

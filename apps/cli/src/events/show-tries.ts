@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '@orrery/contracts';
-import { formatRows } from '../format-rows.js';
+import { formatRows } from '../terminal/format-rows.js';
 import type { Try } from './try-event.js';
 
 /** Characters of a value that are shown. */

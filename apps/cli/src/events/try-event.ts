@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { findDeployment } from '../operations/references.js';
-import { askServer, type ServerAnswer } from '../server/ask-server.js';
+import { askServer, Refusal, type ServerAnswer } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
-import { Refusal } from '../server/refusal.js';
 
 export interface TryRequest {
   readonly deployment: string;

@@ -1,10 +1,11 @@
 import { type Scope, scope } from '@orrery/contracts';
+import bs58 from 'bs58';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CommandContext } from '../command-context.js';
-import type { OperationRequest } from '../operations/fill-request.js';
-import { operationNamed, performOperation } from '../operations/perform-operation.js';
-import { type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
-import { signForKey } from './sign-for-key.js';
+import { askFor, operationNamed, performNamed } from '../operations/perform-operation.js';
+import { type ServerOptions, urlOf, withServerOptions } from '../server/find-server.js';
+import type { CommandContext } from '../terminal/context.js';
+import { numberLike } from '../terminal/options.js';
+import { readWalletFile } from '../wallets/wallet-file.js';
 
 interface KeyOptions extends ServerOptions {
   readonly account?: number;
@@ -19,10 +20,11 @@ interface CreateOptions extends KeyOptions {
   readonly expiresAt?: string;
 }
 
+const accountId = numberLike(/^[1-9]\d{0,14}$/, 'An account id is a whole number from 1.');
 const ALL_SCOPES = scope.options;
 
 /** Loaded when a command needs it: so no other waits for the database's driver. */
-const inDatabase = () => import('./keys-in-database.js');
+const inDatabase = () => import('../operator/accounts-and-keys.js');
 
 const ACCOUNT = 'its owner, as the operator, in the database; by default the account of --key';
 
@@ -55,16 +57,19 @@ export function addKeysCommands(program: Command, context: CommandContext): void
   withServerOptions(create)
     .option('--json', 'with --own: print the data as JSON')
     .action(async (options: CreateOptions) => {
-      if (options.wallet !== undefined) await signForKey({ ...options, wallet: options.wallet }, context);
-      else if (options.own === true) await createOwn(options, context);
-      else await (await inDatabase()).createKeyRow(options, context);
+      if (options.wallet !== undefined) await signForKey(options.wallet, options, context);
+      else if (options.own === true) {
+        const { name, scopes, expiresAt } = options;
+        const request = { body: { name, scopes, expiresAt } };
+        await performNamed('keys.create', () => request, options, context);
+      } else await (await inDatabase()).createKeyRow(options, context);
     });
   const list = keys.command('list').description('list keys').option('--account <id>', ACCOUNT, accountId);
   withServerOptions(list)
     .option('--json', 'of --key: print the data as JSON')
     .action(async (options: KeyOptions) =>
       options.account === undefined
-        ? askForOwn('keys.list', { query: { limit: '100' } }, options, context)
+        ? performNamed('keys.list', () => ({ query: { limit: '100' } }), options, context)
         : (await inDatabase()).listKeyRows(options.account, context),
     );
   const revoke = keys
@@ -76,30 +81,9 @@ export function addKeysCommands(program: Command, context: CommandContext): void
     .option('--json', 'of --key: print the data as JSON')
     .action(async (id: string, options: KeyOptions) =>
       options.account === undefined
-        ? askForOwn('keys.revoke', { params: { id } }, options, context)
+        ? performNamed('keys.revoke', () => ({ params: { id } }), options, context)
         : (await inDatabase()).revokeKeyRow(options.account, id, context),
     );
-}
-
-async function askForOwn(
-  name: string,
-  request: Partial<OperationRequest>,
-  { json, ...options }: KeyOptions,
-  context: CommandContext,
-): Promise<void> {
-  const server = await serverOf(options, context);
-  await performOperation(operationNamed(name), request, { ...context, json, server });
-}
-
-function createOwn(options: CreateOptions, context: CommandContext): Promise<void> {
-  const { name, scopes, expiresAt } = options;
-  return askForOwn('keys.create', { body: { name, scopes, expiresAt } }, options, context);
-}
-
-function accountId(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text))
-    throw new InvalidArgumentError('An account id is a whole number from 1.');
-  return Number(text);
 }
 
 function scopeList(text: string): Scope[] {
@@ -108,4 +92,29 @@ function scopeList(text: string): Scope[] {
   if (known.length !== wanted.length)
     throw new InvalidArgumentError(`The scopes are ${ALL_SCOPES.join(', ')}.`);
   return known;
+}
+
+interface SignedIn {
+  readonly token: string;
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+  readonly account: { readonly id: number };
+}
+
+/** Has a wallet sign for a key of its account, and shows the key. @throws StartupError, Refusal */
+async function signForKey(
+  file: string,
+  { name, scopes, expiresAt, ...options }: CreateOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { address: wallet, sign } = await readWalletFile(file);
+  const server = { url: await urlOf(options, context), key: '' };
+  const asked = { wallet, purpose: 'key', name, scopes, ...(expiresAt !== undefined && { expiresAt }) };
+  const challenge = await askFor(operationNamed('auth.challenge'), { body: asked }, server);
+  const { message } = challenge.data as { message: string };
+  const signature = bs58.encode(sign(Buffer.from(message)));
+  const answer = await askFor(operationNamed('auth.token'), { body: { wallet, message, signature } }, server);
+  const key = answer.data as SignedIn;
+  context.write(`account ${key.account.id}, key ${key.keyId}, scopes ${key.scopes.join(',')}`);
+  context.write(key.token);
 }

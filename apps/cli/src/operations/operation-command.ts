@@ -1,7 +1,7 @@
 import type { RoutedRpc } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { Argument, type Command, Option } from 'commander';
-import type { CommandContext } from '../command-context.js';
+import { Refusal } from '../server/ask-server.js';
 import {
   type Server,
   type ServerOptions,
@@ -9,12 +9,12 @@ import {
   urlOf,
   withServerOptions,
 } from '../server/find-server.js';
-import { Refusal } from '../server/refusal.js';
+import type { CommandContext } from '../terminal/context.js';
+import { toKebab } from '../terminal/options.js';
 import { fillRequest, type OperationRequest, type Typed } from './fill-request.js';
 import type { Member } from './member.js';
 import { formOf, type OperationForm, type Target } from './operation-form.js';
 import { performOperation, type Showing } from './perform-operation.js';
-import { toKebab } from './placement.js';
 import type { Brief } from './show-answer.js';
 
 /** What a command of ours has beyond what follows from its operation. */

@@ -2,11 +2,12 @@ import { httpOperations } from '@orrery/contracts';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../program.js';
+import { toKebab } from '../terminal/options.js';
 import { COLUMNS } from './columns.js';
 import { membersOf } from './member.js';
 import { formOf } from './operation-form.js';
 import { isOffered } from './operations-commands.js';
-import { GROUP_ALIASES, GROUP_DESCRIPTIONS, placeOf, toKebab } from './placement.js';
+import { GROUP_ALIASES, GROUP_DESCRIPTIONS, placeOf } from './placement.js';
 
 const silent = { write: () => undefined, note: () => undefined, confirm: async () => false };
 const program = createProgram({ env: {}, ...silent });

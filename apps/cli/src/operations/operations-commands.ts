@@ -1,6 +1,6 @@
 import { httpOperations, type RoutedRpc } from '@orrery/contracts';
 import type { Command } from 'commander';
-import type { CommandContext } from '../command-context.js';
+import type { CommandContext } from '../terminal/context.js';
 import { EXTRAS } from './extras.js';
 import { addOperationCommand } from './operation-command.js';
 import { GROUP_ALIASES, GROUP_DESCRIPTIONS, placeOf } from './placement.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readValue } from '../documents/read-value.js';
+import { readValue } from '../documents/read-document.js';
 import { optionValue, readPairs } from './option-value.js';
 
 describe('a value that is typed', () => {

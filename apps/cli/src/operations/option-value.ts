@@ -1,6 +1,5 @@
 import { StartupError } from '@orrery/service-kit';
-import { readDocument } from '../documents/read-document.js';
-import { readValue } from '../documents/read-value.js';
+import { readDocument, readValue } from '../documents/read-document.js';
 import type { Member } from './member.js';
 
 /** The value of a member of a body, from the text of its option. @throws StartupError when it is none */

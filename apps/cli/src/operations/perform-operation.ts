@@ -1,9 +1,8 @@
 import { httpOperations, MAX_LIMIT, type RoutedRpc, requestPath } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
-import type { CommandContext } from '../command-context.js';
-import { type ServerAnswer, sendOrFail } from '../server/ask-server.js';
-import type { Server } from '../server/find-server.js';
-import { Refusal } from '../server/refusal.js';
+import { allPages, Refusal, type ServerAnswer, sendOrFail } from '../server/ask-server.js';
+import { type Server, type ServerOptions, serverOf } from '../server/find-server.js';
+import type { CommandContext } from '../terminal/context.js';
 import type { OperationRequest } from './fill-request.js';
 import { type Brief, showAnswer } from './show-answer.js';
 
@@ -42,6 +41,17 @@ export async function performOperation(
   showAnswer(rpc, answer, { ...outputs, json, brief });
 }
 
+/** Performs an operation by its name for a command of ours; `request` may look up what the command names. */
+export async function performNamed(
+  name: string,
+  request: (server: Server) => Partial<OperationRequest> | Promise<Partial<OperationRequest>>,
+  { json, ...options }: ServerOptions & Pick<Showing, 'json'>,
+  context: CommandContext,
+): Promise<void> {
+  const server = await serverOf(options, context);
+  await performOperation(operationNamed(name), await request(server), { ...context, json, server });
+}
+
 export function askFor(
   { http }: RoutedRpc,
   { params = {}, query = {}, headers = {}, body }: Partial<OperationRequest>,
@@ -52,13 +62,8 @@ export function askFor(
   return sendOrFail(server, { method: http.method, path, headers, body });
 }
 
-async function askForAll(rpc: RoutedRpc, request: Partial<OperationRequest>, server: Server) {
-  const data: unknown[] = [];
-  let answer: ServerAnswer | undefined;
-  for (let page = 1; page <= (answer?.pagination?.totalPages ?? 1); page += 1) {
+const askForAll = (rpc: RoutedRpc, request: Partial<OperationRequest>, server: Server) =>
+  allPages((page) => {
     const query = { limit: String(MAX_LIMIT), ...request.query, page: String(page) };
-    answer = await askFor(rpc, { ...request, query }, server);
-    data.push(...(answer.data as unknown[]));
-  }
-  return { ...answer, status: 200, data };
-}
+    return askFor(rpc, { ...request, query }, server);
+  });

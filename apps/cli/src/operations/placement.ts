@@ -1,4 +1,5 @@
 import type { RoutedRpc } from '@orrery/contracts';
+import { toKebab } from '../terminal/options.js';
 
 /** Where the name of an operation is not the best name of its command. */
 const PLACES: Readonly<Record<string, readonly string[]>> = {
@@ -46,10 +47,3 @@ export function placeOf({ name }: Pick<RoutedRpc, 'name'>): readonly string[] {
   const [group = '', verb = ''] = name.split('.');
   return [GROUPS[group] ?? toKebab(group), toKebab(verb)];
 }
-
-/** `isLLMPublic` → `is-llm-public`. */
-export const toKebab = (name: string): string =>
-  name
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
-    .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1-$2')
-    .toLowerCase();

@@ -1,5 +1,6 @@
+import { MAX_LIMIT } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
-import { askOrFail, askServer } from '../server/ask-server.js';
+import { allPages, askOrFail, askServer } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
 
 /** A world or a deployment as lists show it. */
@@ -17,16 +18,13 @@ export interface DeploymentReference {
 /** An id or an address. */
 export const isReference = (text: string): boolean => /^(\d+|0x[0-9a-f]{40})$/i.test(text);
 
-/** All things of a list, page by page. */
+/** All things of a list. */
 export async function listAll<T>(server: Server, path: string): Promise<T[]> {
-  const all: T[] = [];
   const sign = path.includes('?') ? '&' : '?';
-  for (let page = 1, pages = 1; page <= pages; page += 1) {
-    const { data, pagination } = await askOrFail(server, 'GET', `${path}${sign}limit=100&page=${page}`);
-    pages = pagination?.totalPages ?? 1;
-    all.push(...(data as T[]));
-  }
-  return all;
+  const { data } = await allPages((page) =>
+    askOrFail(server, 'GET', `${path}${sign}limit=${MAX_LIMIT}&page=${page}`),
+  );
+  return data as T[];
 }
 
 export const ownWorlds = (server: Server): Promise<Named[]> => listAll(server, '/worlds?owner=me');

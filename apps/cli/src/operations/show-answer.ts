@@ -1,8 +1,8 @@
 import type { RoutedRpc } from '@orrery/contracts';
-import type { CommandContext } from '../command-context.js';
 import { writeYaml } from '../documents/yaml-text.js';
-import { formatRows } from '../format-rows.js';
 import type { ServerAnswer } from '../server/ask-server.js';
+import type { CommandContext } from '../terminal/context.js';
+import { formatRows } from '../terminal/format-rows.js';
 import { at, columnsOf } from './columns.js';
 
 /** A part of the data, and what is said about the rest. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@orrery/contracts';
 import { createOrrery, OrreryError, type Payer, type PublicAnswer } from '@orrery/sdk';
 import { StartupError } from '@orrery/service-kit';
-import { adviceOn } from '../server/refusal.js';
+import { adviceOn } from '../server/ask-server.js';
 import type { Wallet } from '../wallets/wallet-file.js';
 import { howToPay, offersOf } from './offers.js';
 

@@ -1,6 +1,6 @@
 import type { Payer, PaymentRequired } from '@orrery/sdk';
 import { StartupError } from '@orrery/service-kit';
-import { readGivenFile } from '../documents/read-given-file.js';
+import { readGivenFile } from '../documents/read-document.js';
 import type { Wallet } from '../wallets/wallet-file.js';
 import { offersOf, unaffordable } from './offers.js';
 

@@ -1,11 +1,11 @@
 import { isJsonObject } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CommandContext } from '../command-context.js';
 import { readDocument } from '../documents/read-document.js';
 import { findDeployment } from '../operations/references.js';
 import { askOrFail } from '../server/ask-server.js';
 import { type ServerOptions, serverOf, urlOf, withServerOptions } from '../server/find-server.js';
+import type { CommandContext } from '../terminal/context.js';
 import { readWalletFile } from '../wallets/wallet-file.js';
 import { executePublicly } from './execute-publicly.js';
 import { createPayer } from './payer.js';

@@ -1,7 +1,7 @@
 import type { FieldProblem, HttpBinding, Pagination } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
+import { toKebab } from '../terminal/options.js';
 import type { Server } from './find-server.js';
-import { Refusal } from './refusal.js';
 
 /** An answer in the envelope; a refusal has a code and a sentence (RFC 9457). */
 export interface ServerAnswer {
@@ -67,3 +67,78 @@ export const askOrFail = (
   path: string,
   body?: unknown,
 ): Promise<ServerAnswer> => sendOrFail(server, { method, path: `/api${path}`, body });
+
+/** All pages of a list as one answer. */
+export async function allPages(ask: (page: number) => Promise<ServerAnswer>): Promise<ServerAnswer> {
+  const data: unknown[] = [];
+  let answer: ServerAnswer = { status: 200 };
+  for (let page = 1; page <= (answer.pagination?.totalPages ?? 1); page += 1) {
+    answer = await ask(page);
+    data.push(...(answer.data as unknown[]));
+  }
+  return { ...answer, data };
+}
+
+type Asked = Pick<ServerRequest, 'method' | 'path'>;
+
+/** The server has refused a request. The message is its problem document for people: code, sentence, places, advice. */
+export class Refusal extends StartupError {
+  readonly problem: ServerAnswer;
+
+  constructor(server: Server, request: Asked, problem: ServerAnswer) {
+    super([textOf(request, problem), ...adviceOn(server, problem)].join('\n'));
+    this.problem = problem;
+  }
+}
+
+/** The sentence first; what was asked, which is long, at the end. */
+function textOf({ method, path }: Asked, problem: ServerAnswer): string {
+  const { status, code, error = '', errors = [] } = problem;
+  const reason = code === undefined ? status : `${status} ${code}`;
+  // One problem is in the sentence already.
+  const further = errors.filter(({ message }) => !error.includes(message));
+  const lines = further.map(({ pointer, message }) => `\n  ${pointer || 'the body'}: ${message}`);
+  const sentence = Object.hasOwn(ADVICE, code ?? '') ? withoutPaths(error) : error;
+  return asTyped(`${sentence} (${reason})${lines.join('')}\nRefused: ${method} ${path}`);
+}
+
+/** Without the sentences that name requests: a command says the same. */
+const withoutPaths = (text: string): string => text.replaceAll(/\s*[^.]*\bGET \/api\/[^.]*\./g, '');
+
+/** The places of queries and headers by the options that fill them. */
+const asTyped = (text: string): string =>
+  text.replaceAll(/#(?:query|header)\/([\w-]+)/g, (_, name: string) => `--${toKebab(name)}`);
+
+/** Commands for what the server says of its API. */
+export const ADVICE: Readonly<Record<string, string>> = {
+  unknown_ai_model: '`orrery models list` shows the models.',
+  unknown_chain: '`orrery chains list` shows the chains.',
+  world_not_found: '`orrery worlds list` shows the worlds that you may see.',
+  deployment_not_found: '`orrery deployments list WORLD` shows the deployments of a world.',
+  entity_schema_not_found: '`orrery schemas list WORLD` shows the schemas of a world.',
+  attribute_not_found: '`orrery attributes list WORLD SCHEMA` shows the attributes of a schema.',
+  event_not_found: '`orrery events list WORLD` shows the events of a world.',
+  event_version_not_found: '`orrery versions list WORLD EVENT` shows the versions of an event.',
+  event_binding_not_found: '`orrery bindings list DEPLOYMENT` shows what a deployment has bound.',
+  entity_instance_not_found: '`orrery instances list DEPLOYMENT` shows the instances of a deployment.',
+  history_entry_not_found: '`orrery history list DEPLOYMENT` shows the entries of a deployment.',
+  schedule_not_found: '`orrery schedules list DEPLOYMENT` shows the schedules of a deployment.',
+  push_not_found: '`orrery pushes list DEPLOYMENT` shows the pushes of a deployment.',
+  key_not_found: '`orrery keys list` shows the keys of your account.',
+  revision_mismatch:
+    'It was changed by something else since it was read, so nothing was written: look at it and run the command again.',
+};
+
+/** What the server cannot know: where the key and the address came from. */
+export function adviceOn(
+  { url, keyFrom }: Server,
+  { status, code }: Pick<ServerAnswer, 'status' | 'code'>,
+): string[] {
+  const withoutApi = url.replace(/\/api$/, '');
+  if (status === 401 && keyFrom !== undefined)
+    return [`The key came from ${keyFrom}, the server is ${url}. --key or ORRERY_KEY gives another key.`];
+  if (code === 'route_not_found' && withoutApi !== url)
+    return [`Give the address without /api, which the command adds itself: ${withoutApi}`];
+  const advice = ADVICE[code ?? ''];
+  return advice === undefined ? [] : [advice];
+}

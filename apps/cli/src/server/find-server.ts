@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
-import type { CommandContext } from '../command-context.js';
+import type { CommandContext } from '../terminal/context.js';
 
 /** A running server, and the key to use it with. */
 export interface Server {

@@ -2,7 +2,9 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'nod
 import { writeFile } from 'node:fs/promises';
 import { StartupError } from '@orrery/service-kit';
 import bs58 from 'bs58';
-import { readGivenFile } from '../documents/read-given-file.js';
+import type { Command } from 'commander';
+import { readGivenFile } from '../documents/read-document.js';
+import type { CommandContext } from '../terminal/context.js';
 
 /** An ed25519 key pair that signs public executions. */
 export interface Wallet {
@@ -53,4 +55,14 @@ function walletOf(privateKey: KeyObject, given?: Uint8Array): Wallet {
     secretKey,
     sign: (message) => sign(null, message, privateKey),
   };
+}
+
+/** `orrery wallets create`: a key file for `orrery public execute`. */
+export function addWalletsCommands(program: Command, { write }: CommandContext): void {
+  program
+    .command('wallets')
+    .description('create wallets that sign public executions')
+    .command('create <file>')
+    .description('create a wallet, in the key file format of Solana’s tools')
+    .action(async (file: string) => write((await createWalletFile(file)).address));
 }

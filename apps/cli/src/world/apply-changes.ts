@@ -1,7 +1,6 @@
 import { StartupError } from '@orrery/service-kit';
-import { type ServerAnswer, send } from '../server/ask-server.js';
+import { Refusal, type ServerAnswer, send } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
-import { Refusal } from '../server/refusal.js';
 import { type ChangeRequest, requestsOf } from './change-requests.js';
 import type { Change } from './plan-changes.js';
 import type { DefinitionKind, WorldFolder } from './read-folder.js';

@@ -1,16 +1,16 @@
-import type { CommandContext } from '../command-context.js';
 import { findWorld, ownWorlds } from '../operations/references.js';
 import { type Server, type ServerOptions, serverOf } from '../server/find-server.js';
+import type { CommandContext } from '../terminal/context.js';
 import { applyChanges } from './apply-changes.js';
 import { boundDrafts } from './bound-drafts.js';
 import { withoutFirstVersion } from './change-requests.js';
 import { type CheckedWarning, checkWithServer } from './check-with-server.js';
+import type { StoredWorld } from './definitions.js';
 import { orphanedNames } from './orphaned-names.js';
 import { type Change, type Plan, planChanges } from './plan-changes.js';
 import { type DefinitionKind, readFolder, type WorldFolder } from './read-folder.js';
 import { readStoredWorld } from './read-stored-world.js';
 import { showPlan } from './show-plan.js';
-import type { StoredWorld } from './world-content.js';
 
 export interface ApplyOptions extends ServerOptions {
   readonly world?: string;

@@ -1,13 +1,11 @@
 import type { DefinitionCheck } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
-import { send } from '../server/ask-server.js';
+import { Refusal, send } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
-import { Refusal } from '../server/refusal.js';
 import { newEvent, withoutFirstVersion } from './change-requests.js';
-import type { EventDefinition, SchemaDefinition } from './definitions.js';
+import type { EventDefinition, SchemaDefinition, StoredWorld } from './definitions.js';
 import type { Plan } from './plan-changes.js';
 import type { WorldFolder } from './read-folder.js';
-import type { StoredWorld } from './world-content.js';
 
 interface Checking {
   readonly server: Server;

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { requestsOf } from './change-requests.js';
-import { type EventDefinition, toEventDefinition } from './definitions.js';
+import {
+  type EventDefinition,
+  type StoredWorld,
+  toEventDefinition,
+  type WorldContent,
+} from './definitions.js';
 import { planChanges } from './plan-changes.js';
 import { showPlan } from './show-plan.js';
-import type { StoredWorld, WorldContent } from './world-content.js';
 
 const options = { prune: false, newVersions: false };
 const horse = {

@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EventDefinition, SchemaDefinition, WorldDefinition } from './definitions.js';
-import type { LatestVersion, StoredWorld, WorldContent } from './world-content.js';
+import type {
+  EventDefinition,
+  LatestVersion,
+  SchemaDefinition,
+  StoredWorld,
+  WorldContent,
+  WorldDefinition,
+} from './definitions.js';
 
 /** One thing that applying a folder does. `from` and `to` are definitions, as files have them. */
 export type Change =

@@ -4,8 +4,12 @@ import { createEntitySchemaBody, createWorldBody, problemsOf, versionBody } from
 import { StartupError } from '@orrery/service-kit';
 import type { z } from 'zod';
 import { type ReadYaml, readYaml } from '../documents/yaml-text.js';
-import { toEventDefinition, toSchemaDefinition, toWorldDefinition } from './definitions.js';
-import type { WorldContent } from './world-content.js';
+import {
+  toEventDefinition,
+  toSchemaDefinition,
+  toWorldDefinition,
+  type WorldContent,
+} from './definitions.js';
 
 /** Files of definitions; others may stand beside them. */
 export const ENDING = /\.(ya?ml|json)$/;

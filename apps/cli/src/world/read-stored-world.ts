@@ -3,8 +3,7 @@ import { StartupError } from '@orrery/service-kit';
 import { listAll } from '../operations/references.js';
 import { askOrFail } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
-import { toEventDefinition, toSchemaDefinition, toWorldDefinition } from './definitions.js';
-import type { StoredWorld } from './world-content.js';
+import { type StoredWorld, toEventDefinition, toSchemaDefinition, toWorldDefinition } from './definitions.js';
 
 /** Reads all definitions of a world, of each event those of its latest version. @throws StartupError for another's world */
 export async function readStoredWorld(server: Server, reference: string): Promise<StoredWorld> {

@@ -1,12 +1,12 @@
 import { StartupError } from '@orrery/service-kit';
 import { type Command, Option } from 'commander';
-import type { CommandContext } from '../command-context.js';
 import { findWorld, ownWorlds } from '../operations/references.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
+import type { CommandContext } from '../terminal/context.js';
 import { type ApplyOptions, applyFolder } from './apply-folder.js';
+import type { StoredWorld } from './definitions.js';
 import { nameInFolder } from './read-folder.js';
 import { readStoredWorld } from './read-stored-world.js';
-import type { StoredWorld } from './world-content.js';
 import { type FileFormat, writeFolder } from './write-folder.js';
 
 interface ExportOptions extends ServerOptions {

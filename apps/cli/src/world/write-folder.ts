@@ -1,9 +1,9 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeYaml } from '../documents/yaml-text.js';
+import type { WorldContent } from './definitions.js';
 import { fileNameOf } from './file-name.js';
 import { ENDING } from './read-folder.js';
-import type { WorldContent } from './world-content.js';
 
 export type FileFormat = 'yaml' | 'json';
 

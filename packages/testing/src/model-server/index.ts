@@ -1,14 +1,11 @@
+export { type ModelServer, startModelServer } from './model-server.js';
 export {
   type ChatBody,
-  type ModelCall,
-  type ModelServer,
-  type Profile,
-  startModelServer,
-} from './model-server.js';
-export {
   completes,
   fails,
   MISBEHAVIOUR,
+  type ModelCall,
+  type Profile,
   refusesForms,
   refusesParameter,
   refusesSystemRole,

@@ -1,32 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { says } from './profiles.js';
-
-/** The body of a request for a chat completion, as far as tests look at it. */
-export interface ChatBody {
-  readonly model: string;
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
-  readonly response_format?: {
-    readonly type: string;
-    readonly json_schema?: { readonly schema: Record<string, unknown>; readonly strict?: boolean };
-  };
-  readonly [parameter: string]: unknown;
-}
-
-/** One request, as a profile answers it and as tests see it. */
-export interface ModelCall {
-  readonly body: ChatBody;
-  readonly headers: IncomingMessage['headers'];
-  readonly response: ServerResponse;
-  /** Aborts when the client has gone. */
-  readonly gone: AbortSignal;
-  /** Bytes of the answer that were handed to the socket so far. */
-  bytesWritten(): number;
-}
-
-/** How the server behaves in answering a request. */
-export type Profile = (call: ModelCall) => void | Promise<void>;
+import { type ChatBody, type ModelCall, type Profile, says } from './profiles.js';
 
 export interface ModelServerOptions {
   /** How the server behaves unless a test has planned something else. Default: it proposes nothing. */

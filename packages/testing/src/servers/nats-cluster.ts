@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { holding, systemClock } from '@orrery/service-kit';
-import { PATIENT } from '../patient-release.js';
+import { PATIENT } from '../programs/patient-release.js';
 import { freePort } from './free-port.js';
 import { startNatsServer } from './nats-server.js';
 import type { TestServer } from './server-program.js';

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { requireProgram } from '../backends/find-program.js';
+import { requireProgram } from '../programs/find-program.js';
 import { freePort } from './free-port.js';
 import { dataFolder, runServerProgram, type TestServer } from './server-program.js';
 

@@ -1,4 +1,4 @@
-import { requireProgram } from '../backends/find-program.js';
+import { requireProgram } from '../programs/find-program.js';
 import { freePort } from './free-port.js';
 import { dataFolder, runServerProgram, type TestServer } from './server-program.js';
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { holding } from '@orrery/service-kit';
 import { Client } from 'pg';
-import { PATIENT } from '../patient-release.js';
+import { PATIENT } from '../programs/patient-release.js';
 
 /** A server that others may follow. */
 interface PrimaryPostgres {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { holding } from '@orrery/service-kit';
-import { PATIENT } from '../patient-release.js';
+import { PATIENT } from '../programs/patient-release.js';
 import { startNode } from './node-process.js';
 import type { System } from './system.js';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { holding, type Resources, systemClock } from '@orrery/service-kit';
-import { PATIENT } from '../patient-release.js';
+import { PATIENT } from '../programs/patient-release.js';
 import { freePort } from '../servers/free-port.js';
 import { type NodeProcess, startNode } from './node-process.js';
 import type { System } from './system.js';

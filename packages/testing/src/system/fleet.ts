@@ -1,5 +1,5 @@
 import { holding, systemClock } from '@orrery/service-kit';
-import { PATIENT } from '../patient-release.js';
+import { PATIENT } from '../programs/patient-release.js';
 import { freePort } from '../servers/free-port.js';
 import { type BalancedServer, isOk, startBalancer, watchReadiness } from './balancer.js';
 import {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { CommandContext } from '../command-context.js';
 import { type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
+import type { CommandContext } from '../terminal/context.js';
 
 /** `orrery console`: a link that opens the console signed in. */
 export function addConsoleCommand(program: Command, context: CommandContext): void {
@@ -12,7 +12,7 @@ export function addConsoleCommand(program: Command, context: CommandContext): vo
   withServerOptions(command).action(async (options: ServerOptions) => {
     const server = await serverOf(options, context);
     // Loaded when it is needed: no other command waits for the database's driver.
-    const { printSignInLink } = await import('./sign-in-link.js');
+    const { printSignInLink } = await import('./accounts-and-keys.js');
     await printSignInLink(server, context);
   });
 }

@@ -1,12 +1,12 @@
 import { holding, type Resources } from '@orrery/service-kit';
 import type { TestProject } from 'vitest/node';
-import { obtainBackend } from './backends/obtain-backend.js';
-import { startRunPostgres } from './backends/run-postgres.js';
-import { readTestEnvironment, type TestEnvironment } from './environment.js';
-import { PATIENT } from './patient-release.js';
-import type { Backend } from './provided.js';
-import { startNatsServer } from './servers/nats-server.js';
-import { startRedisServer } from './servers/redis-server.js';
+import type { Backend } from '../fixtures/provided.js';
+import { readTestEnvironment, type TestEnvironment } from '../programs/environment.js';
+import { PATIENT } from '../programs/patient-release.js';
+import { startNatsServer } from '../servers/nats-server.js';
+import { startRedisServer } from '../servers/redis-server.js';
+import { obtainBackend } from './obtain-backend.js';
+import { startRunPostgres } from './run-postgres.js';
 
 /** Vitest's global setup: one PostgreSQL, NATS and Redis for the test run, which end with it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

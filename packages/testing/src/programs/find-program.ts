@@ -1,5 +1,5 @@
 import { delimiter, join } from 'node:path';
-import { readTestEnvironment } from '../environment.js';
+import { readTestEnvironment } from './environment.js';
 import { cachedProgram, isProgram, type Program, type ProgramName } from './package-cache.js';
 
 /** Finds a server's program on the PATH or in the cache; downloads nothing. */

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
-import type { PostgresBinaries } from '../binaries/binaries.js';
-import { startEmbeddedPostgres } from '../start-postgres.js';
-import { moveIntoPlace } from './create-cluster.js';
-import { findTemplate, templateFolder } from './template.js';
+import type { PostgresBinaries } from './binaries/binaries.js';
+import { moveIntoPlace } from './cluster/create-cluster.js';
+import { findTemplate, templateFolder } from './cluster/template.js';
+import { startEmbeddedPostgres } from './start-postgres.js';
 
 /** Makes the template unless it exists, in a draft folder first. Of two concurrent builds one wins. */
 export async function makeTemplate(binaries: PostgresBinaries): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../program.js';
-import { ADVICE, Refusal } from './refusal.js';
+import { ADVICE, Refusal } from './ask-server.js';
 
 const request = { method: 'GET', path: '/api/worlds' } as const;
 const problem = { status: 401, code: 'unauthorized', error: 'The token is not known.' };

@@ -1,11 +1,6 @@
 import type { Command } from 'commander';
-import type { CommandContext } from '../command-context.js';
-
-export interface DeployCommand {
-  chain: string;
-  owner?: string;
-  json?: true;
-}
+import type { CommandContext } from '../terminal/context.js';
+import type { DeployCommand } from './set-up-chains.js';
 
 /** Loaded when a command needs it: so no other waits for the chains' libraries. */
 const work = () => import('./set-up-chains.js');

@@ -4,9 +4,10 @@ import { connect, type Migrations, migrate } from '@orrery/database';
 import { migrations as gateway } from '@orrery/gateway/migrations';
 import { migrations as runtime } from '@orrery/runtime/migrations';
 import { migrations as scheduler } from '@orrery/scheduler/migrations';
-import { createLogger, StartupError } from '@orrery/service-kit';
+import { StartupError } from '@orrery/service-kit';
 import type { Command } from 'commander';
-import type { CommandContext } from '../command-context.js';
+import type { CommandContext } from '../terminal/context.js';
+import { commandLogger } from './with-database.js';
 
 /** The schema of each service, and what brings it up to date. */
 const SCHEMAS: Readonly<Record<string, Migrations>> = {
@@ -30,12 +31,7 @@ export function addDatabaseCommands(program: Command, context: CommandContext): 
 async function migrateAll({ env, write }: CommandContext): Promise<void> {
   const url = env.DATABASE_URL;
   if (!url) throw new StartupError('Set DATABASE_URL: the embedded database migrates when Orrery starts.');
-  const logger = createLogger({
-    service: 'orrery',
-    level: 'warn',
-    format: 'text',
-    destination: process.stderr,
-  });
+  const logger = commandLogger();
   for (const [schema, migrations] of Object.entries(SCHEMAS)) {
     await using database = await connect({ url, schema, applicationName: 'orrery-migrate', logger });
     await migrate({ database, migrations, logger });

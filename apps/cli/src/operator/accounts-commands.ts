@@ -1,9 +1,12 @@
 import type { AccountQuotas } from '@orrery/contracts';
-import { type Command, InvalidArgumentError } from 'commander';
-import type { CommandContext } from '../command-context.js';
+import type { Command } from 'commander';
+import type { CommandContext } from '../terminal/context.js';
+import { numberLike, wholeNumber } from '../terminal/options.js';
+
+const dollars = numberLike(/^\d{1,9}(\.\d{1,6})?$/, 'It must be an amount such as 2.50.');
 
 /** Loaded when a command needs it: so no other waits for the database's driver. */
-const work = () => import('./accounts-in-database.js');
+const work = () => import('./accounts-and-keys.js');
 
 /** `orrery accounts list|disable|enable|quota`, for operators. Running services apply a change within seconds. */
 export function addAccountsCommands(program: Command, context: CommandContext): void {
@@ -34,15 +37,4 @@ export function addAccountsCommands(program: Command, context: CommandContext): 
     .option('--ai-usd-per-day <dollars>', 'cost of AI models per UTC day', dollars)
     .option('--pushes-per-day <number>', 'pushes to chains per UTC day', wholeNumber)
     .action(async (id: number, options: AccountQuotas) => (await work()).setQuotas(id, options, context));
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
-  return Number(text);
-}
-
-function dollars(text: string): number {
-  if (!/^\d{1,9}(\.\d{1,6})?$/.test(text))
-    throw new InvalidArgumentError('It must be an amount such as 2.50.');
-  return Number(text);
 }

@@ -1,12 +1,11 @@
-import { setTimeout } from 'node:timers/promises';
 import { findOperatorPause, openRuntimeDatabase, requestOperatorPause } from '@orrery/runtime/operator';
 import { StartupError } from '@orrery/service-kit';
-import type { CommandContext } from '../command-context.js';
-import { withDatabase } from '../with-database.js';
+import type { CommandContext } from '../terminal/context.js';
+import { poll } from '../terminal/poll.js';
+import { withDatabase } from './with-database.js';
 
-/** How long the command waits for a running service to carry the change out, and how often it looks, in milliseconds. */
-const PATIENCE_MS = 8000;
-const INTERVAL_MS = 200;
+/** How long the command waits for a running service to carry the change out. */
+const WAITING = { forMs: 8000, everyMs: 200 };
 
 /** Pauses a deployment as the operator, whose pause its owner cannot lift, or ends that pause. */
 export const setOperatorPause = (
@@ -21,14 +20,10 @@ export const setOperatorPause = (
         `There is no deployment ${deployment} in the database. As its owner write WORLD/DEPLOYMENT.`,
       );
     const { id, address } = found;
-    const isDone = async () => (await findOperatorPause(db, address))?.isPaused === paused;
     await requestOperatorPause(db, id, paused);
-    const until = performance.now() + PATIENCE_MS;
-    while (!(await isDone()) && performance.now() < until) await setTimeout(INTERVAL_MS);
+    const isDone = (pause: typeof found | undefined) => pause?.isPaused === paused;
+    const last = await poll(() => findOperatorPause(db, address), isDone, WAITING);
     const state = paused ? 'paused' : 'no longer paused';
-    write(
-      (await isDone())
-        ? `deployment ${address} is ${state} by the operator`
-        : `deployment ${address} is ${state} by the operator as soon as a runtime runs`,
-    );
+    const when = isDone(last) ? '' : ' as soon as a runtime runs';
+    write(`deployment ${address} is ${state} by the operator${when}`);
   });

@@ -14,14 +14,19 @@ import {
   requestAdoption,
 } from '@orrery/chain-pusher/operator';
 import { StartupError, systemClock } from '@orrery/service-kit';
-import type { CommandContext } from '../command-context.js';
-import { formatRows } from '../format-rows.js';
-import { withDatabase } from '../with-database.js';
-import type { DeployCommand } from './chains-commands.js';
+import type { CommandContext } from '../terminal/context.js';
+import { formatRows } from '../terminal/format-rows.js';
+import { poll } from '../terminal/poll.js';
+import { withDatabase } from './with-database.js';
 
-/** How long an adoption is waited for, and how often it is looked at, in milliseconds. */
-const PATIENCE_MS = 15_000;
-const INTERVAL_MS = 200;
+export interface DeployCommand {
+  chain: string;
+  owner?: string;
+  json?: true;
+}
+
+/** How long an adoption is waited for. */
+const WAITING = { forMs: 15_000, everyMs: 200 };
 
 export async function deploy({ env, write }: CommandContext, { chain: name, owner, json }: DeployCommand) {
   const { chain, signerKey } = readSigningChain(env, name);
@@ -78,12 +83,11 @@ export async function adopt({ env, write }: CommandContext, options: { chain: st
       throw new StartupError(`Nothing of ${deployment} was ever to be pushed to ${chain}.`);
     }
     await requestAdoption(db, deployment, chain);
-    const until = performance.now() + PATIENCE_MS;
-    let outcome = await adoptionOutcome(db, deployment, chain);
-    while (outcome === undefined && performance.now() < until) {
-      await systemClock.sleep(INTERVAL_MS);
-      outcome = await adoptionOutcome(db, deployment, chain);
-    }
+    const outcome = await poll(
+      () => adoptionOutcome(db, deployment, chain),
+      (found) => found !== undefined,
+      WAITING,
+    );
     write(`${deployment} on ${chain} ${outcome ?? 'is adopted as soon as a chain-pusher reaches the chain'}`);
   });
 }

@@ -1,8 +1,8 @@
 import type { Resources } from '@orrery/service-kit';
-import type { Backend } from '../provided.js';
+import type { Backend } from '../fixtures/provided.js';
+import { findProgram } from '../programs/find-program.js';
+import { fillCache, type ProgramName } from '../programs/package-cache.js';
 import type { TestServer } from '../servers/server-program.js';
-import { findProgram } from './find-program.js';
-import { fillCache, type ProgramName } from './package-cache.js';
 
 export interface BackendPlan {
   readonly program: ProgramName;
