@@ -3,6 +3,9 @@ import type { ChainConfig, ChainFamily } from '@orrery/contracts';
 import { readChainFile } from '@orrery/service-host';
 import { type Environment, readEnvironment, StartupError, wholeNumber } from '@orrery/service-kit';
 import { z } from 'zod';
+import type { SigningChain } from './chains/open-chain.js';
+
+export type { SigningChain } from './chains/open-chain.js';
 
 const environment = z.object({
   CHAINS_FILE: z.string().optional().describe('the path of a JSON file with the chains'),
@@ -13,17 +16,11 @@ const environment = z.object({
   }).default(10_000),
 });
 
-/** A chain of the file, and the key that signs its transactions. The key never leaves this process. */
-export interface SigningChain {
-  readonly chain: ChainConfig;
-  readonly signerKey: string;
-}
-
 export interface ChainPusherConfig {
   readonly chains: readonly SigningChain[];
   /** A process that does not renew its lease of a chain for this long loses it, in milliseconds. */
   readonly leaseTtlMs: number;
-  /** How often each chain's lanes are looked at, in milliseconds. Default 500. */
+  /** How often each chain's lanes are checked, in milliseconds. Default 500. */
   readonly pollMs?: number;
 }
 

@@ -2,21 +2,21 @@ import { CONTENT_BYTES, chainContract, type PayloadOf, pushResult } from '@orrer
 import { type OutboxMessage, startRelay } from '@orrery/database';
 import { followAccounts, followJournal, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
-import { storeQuota } from './accounts/quota-store.js';
 import { type OpenChain, openChain } from './chains/open-chain.js';
 import type { ChainPusherConfig } from './config.js';
-import { migrations } from './database/migrations/index.js';
-import type { ChainPusherSchema } from './database/schema.js';
 import { takeEntry } from './intake/take-entry.js';
-import { pushHandlers } from './pushes/handlers.js';
+import { pushHandlers } from './operations/handlers.js';
 import { type Sending, startSending } from './sending/start-sending.js';
+import { storeQuota } from './store/accounts/quota-store.js';
+import { migrations } from './store/tables/migrations/index.js';
+import type { ChainPusherSchema } from './store/tables/schema.js';
 
 export interface ChainPusherDependencies extends ServiceDependencies {
-  /** Opens a chain of the configuration; tests give it less patience. */
+  /** Opens a chain of the configuration; tests give it shorter delays. */
   readonly openChain?: OpenChain;
 }
 
-/** How often each chain's lanes are looked at, in milliseconds. */
+/** How often each chain's lanes are checked, in milliseconds. */
 const POLL_MS = 500;
 const CONSUMER = 'chain-pusher';
 

@@ -3,8 +3,8 @@ import { createLogger } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Db } from '../src/database/schema.js';
-import { type ChainLease, fenced, holdLease, LeaseLost } from '../src/sending/chain-lease.js';
+import { type ChainLease, fenced, holdLease, LeaseLost } from '../src/store/chains/chain-lease.js';
+import type { Db } from '../src/store/tables/schema.js';
 
 async function openDatabase(): Promise<Db> {
   const { url: databaseUrl } = await createTestDatabase();
@@ -41,7 +41,7 @@ it('a takeover waits for what the holder of a lease commits, and afterwards that
   const lease = (await holdLease(db, 'local', 'one', 0)) as ChainLease;
   const order: string[] = [];
   const [inside, mayCommit] = [gate(), gate()];
-  const writing = fenced(db, lease, 'one', async (trx) => {
+  const writing = fenced(db, lease, async (trx) => {
     await sql`insert into accounts (account_id, revision) values (7, 1)`.execute(trx);
     inside.open();
     await mayCommit.opened;
@@ -55,7 +55,7 @@ it('a takeover waits for what the holder of a lease commits, and afterwards that
   await untilLockIsAwaited(db);
   mayCommit.open();
   await writing;
-  expect(await taking).toEqual({ chain: 'local', epoch: lease.epoch + 1 });
+  expect(await taking).toEqual({ chain: 'local', owner: 'two', epoch: lease.epoch + 1 });
   expect(order).toEqual(['one commits', 'two takes over']);
-  await expect(fenced(db, lease, 'one', async () => undefined)).rejects.toThrow(LeaseLost);
+  await expect(fenced(db, lease, async () => undefined)).rejects.toThrow(LeaseLost);
 });

@@ -3,8 +3,8 @@ import type { SigningChain } from '@orrery/chain-pusher/config';
 import { openChain } from '@orrery/chain-pusher/operator';
 import { canonicalJson } from '@orrery/contracts';
 import { describe, expect, it, vi } from 'vitest';
-import type { ChainPort, Parcel } from '../src/chains/chain-port.js';
-import { parcelDigest } from '../src/chains/parcel-digest.js';
+import type { ChainPort } from '../src/core/chains/chain-port.js';
+import { type Batch, batchDigest } from '../src/core/pushes/batch.js';
 import { startEvm } from './evm-house.js';
 import { chainOf } from './running-pusher.js';
 import { startSolana } from './solana-house.js';
@@ -18,14 +18,14 @@ const pushOf = (number: number, truncated = false) => {
   const digest = createHash('sha256').update(text).digest('hex');
   return { number, entryHash: 'e1'.repeat(32), digest, text: truncated ? null : text };
 };
-const parcelOf = (from: number, to = from): Parcel => ({
+const batchOf = (from: number, to = from): Batch => ({
   deployment,
   pushes: Array.from({ length: to - from + 1 }, (_, at) => pushOf(from + at)),
 });
 
-async function signedBy(port: ChainPort, parcel: Parcel) {
+async function signedBy(port: ChainPort, batch: Batch) {
   const view = await port.view(signal);
-  const signed = await port.sign(parcel, { nonce: view.nonce, view, replaced: [], gasFactor: 1 }, signal);
+  const signed = await port.sign(batch, { nonce: view.nonce, view, replaced: [], gasFactor: 1 }, signal);
   if (signed === null) throw new Error('too expensive');
   return { signed, view };
 }
@@ -77,7 +77,7 @@ describe.each(families)('a chain of the family %s', (name, start) => {
   it('finds a transaction by the id that it had before it was sent, however often it was', async () => {
     const { chain } = await start();
     const port = await openChain(chain);
-    const { signed } = await signedBy(port, parcelOf(1));
+    const { signed } = await signedBy(port, batchOf(1));
     const before = await port.view(signal);
     expect(await port.find([signed], before, signal)).toEqual([]);
     expect(await port.send(signed, signal)).toEqual({ kind: 'sent' });
@@ -96,16 +96,16 @@ describe.each(families)('a chain of the family %s', (name, start) => {
     const port = await openChain(chain);
     expect(await port.recorded(deployment, 0, signal)).toEqual([]);
     expect(await port.lastNumber(deployment, signal)).toBe(0);
-    const parcels = [parcelOf(1), parcelOf(2, 4), { deployment, pushes: [pushOf(5, true)] }];
-    for (const [at, parcel] of parcels.entries()) {
-      const { signed } = await signedBy(port, parcel);
+    const batches = [batchOf(1), batchOf(2, 4), { deployment, pushes: [pushOf(5, true)] }];
+    for (const [at, batch] of batches.entries()) {
+      const { signed } = await signedBy(port, batch);
       await port.send(signed, signal);
-      const last = parcels[at]?.pushes.at(-1)?.number;
+      const last = batches[at]?.pushes.at(-1)?.number;
       await vi.waitFor(async () => expect(await port.lastNumber(deployment, signal)).toBe(last), patiently);
     }
     const recorded = await port.recorded(deployment, 1, signal);
     for (const { from, to, digest, transaction } of recorded) {
-      expect(digest).toBe(parcelDigest(parcelOf(from, to).pushes.map((push) => push.digest)));
+      expect(digest).toBe(batchDigest(batchOf(from, to).pushes.map((push) => push.digest)));
       expect(transaction).toEqual(expect.any(String));
     }
     const numbers = recorded.flatMap(({ from, to }) =>
@@ -118,13 +118,13 @@ describe.each(families)('a chain of the family %s', (name, start) => {
   it('tells when a transaction that it does not have can never be included any more', async () => {
     const { chain } = await start(25);
     const port = await openChain(chain);
-    const lost = await signedBy(port, parcelOf(1));
+    const lost = await signedBy(port, batchOf(1));
     const { nonce } = lost.view;
     expect(port.isOver(lost.signed, nonce, lost.view)).toBe(false);
     await vi.waitFor(async () => {
       // On EVM another transaction takes its nonce, on Solana its blockhash becomes too old.
       if (name === 'EVM') {
-        const { signed } = await signedBy(port, { ...parcelOf(1), deployment: `0x${'77'.repeat(20)}` });
+        const { signed } = await signedBy(port, { ...batchOf(1), deployment: `0x${'77'.repeat(20)}` });
         await port.send(signed, signal);
       }
       const view = await port.view(signal);

@@ -24,7 +24,7 @@ import { createTestDatabase, PATIENT } from '@orrery/testing';
 import { ANVIL_KEYS } from '@orrery/testing/servers';
 import { sql } from 'kysely';
 import { expect, onTestFinished, vi } from 'vitest';
-import type { ChainPort } from '../src/chains/chain-port.js';
+import type { ChainPort } from '../src/core/chains/chain-port.js';
 import { type FakeRuntime, OWNER, startFakeRuntime } from './fake-runtime.js';
 
 type Rpcs = typeof chainContract.rpcs;
@@ -41,8 +41,8 @@ export const chainOf = (
 
 /** Sends again and replaces sooner than in earnest; what is never replaced (Solana) is not. */
 const openImpatiently = async (chain: SigningChain): Promise<ChainPort> => {
-  const { patience } = await openChain(chain);
-  const replaceMs = Number.isFinite(patience.replaceMs) ? 600 : patience.replaceMs;
+  const { delays } = await openChain(chain);
+  const replaceMs = Number.isFinite(delays.replaceMs) ? 600 : delays.replaceMs;
   return openChain(chain, { resendMs: 150, replaceMs, retryMs: 30 });
 };
 

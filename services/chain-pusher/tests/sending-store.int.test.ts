@@ -5,12 +5,15 @@ import { createLogger } from '@orrery/service-kit';
 import { createTestDatabase } from '@orrery/testing';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { AttemptState, Db } from '../src/database/schema.js';
-import { listPushes, toPushRecord } from '../src/pushes/push-store.js';
-import { attemptsUnderWay } from '../src/sending/attempt-store.js';
-import { claimParcels, fillGaps } from '../src/sending/claim-parcels.js';
-import { compareLane } from '../src/sending/compare-lane.js';
-import { failAttempt, forgetFailures } from '../src/sending/lane-failure.js';
+import { toPushRecord } from '../src/core/pushes/push-record.js';
+import type { SubmissionState } from '../src/core/submissions/submission.js';
+import { claimBatches } from '../src/store/lanes/claim-batches.js';
+import { compareLane } from '../src/store/lanes/compare-lane.js';
+import { failSubmission, forgetFailures } from '../src/store/lanes/lane-failure.js';
+import { listPushes } from '../src/store/pushes/push-store.js';
+import { fillGaps } from '../src/store/submissions/nonces.js';
+import { submissionsUnderWay } from '../src/store/submissions/submission-store.js';
+import type { Db } from '../src/store/tables/schema.js';
 
 const chain = 'local';
 const signer = 'own';
@@ -38,7 +41,7 @@ async function lane(deployment: string, last: number): Promise<string> {
   }
   return deployment;
 }
-const attempt = (nonce: number, state: AttemptState, deployment = 'other') =>
+const submission = (nonce: number, state: SubmissionState, deployment = 'other') =>
   db
     .insertInto('attempts')
     .values({ chain, signer, nonce, deployment, from_number: 1, to_number: 1, state })
@@ -46,16 +49,16 @@ const attempt = (nonce: number, state: AttemptState, deployment = 'other') =>
     .executeTakeFirstOrThrow();
 const laneRow = (deployment: string) =>
   db.selectFrom('lanes').selectAll().where('deployment', '=', deployment).executeTakeFirstOrThrow();
-const open = () => attemptsUnderWay(db, chain, { limit: 100, watched: 0 });
+const open = () => submissionsUnderWay(db, chain, { limit: 100, watched: 0 });
 const claim = (nonce: number | null, ...deployments: string[]) =>
-  transaction(db, (trx) => claimParcels(trx, { chain, signer, deployments, nonce }));
+  transaction(db, (trx) => claimBatches(trx, { chain, signer, nonce }, deployments));
 
-describe('the nonce of an attempt', () => {
-  it('is the first one that no attempt under way has, in a block or not', async () => {
-    await attempt(5, 'open');
-    await attempt(6, 'included');
-    await attempt(7, 'confirmed');
-    await attempt(8, 'dead');
+describe('the nonce of a submission', () => {
+  it('is the first one that no submission under way has, in a block or not', async () => {
+    await submission(5, 'open');
+    await submission(6, 'included');
+    await submission(7, 'confirmed');
+    await submission(8, 'dead');
     await lane('a', 1);
     await claim(5, 'a');
     expect((await open()).map(({ deployment, nonce }) => [deployment, nonce])).toEqual([
@@ -64,11 +67,11 @@ describe('the nonce of an attempt', () => {
     ]);
   });
 
-  it('is used up by an empty attempt where it would leave a gap below an open one', async () => {
-    await attempt(5, 'dead');
-    await attempt(6, 'confirmed');
-    await attempt(7, 'dead');
-    await attempt(9, 'open');
+  it('is used up by an empty submission where it would leave a gap below an open one', async () => {
+    await submission(5, 'dead');
+    await submission(6, 'confirmed');
+    await submission(7, 'dead');
+    await submission(9, 'open');
     const asked: number[] = [];
     const fill = (mayFill: (nonce: number) => boolean) =>
       transaction(db, (trx) => fillGaps(trx, { chain, signer, nonce: 5 }, mayFill));
@@ -102,7 +105,7 @@ describe('a lane whose push is refused', () => {
     await claim(1, 'a');
     const [one] = await open();
     if (one === undefined) throw new Error('nothing was claimed');
-    await transaction(db, (trx) => failAttempt(trx, chain, one, { ...failure, kind }));
+    await transaction(db, (trx) => failSubmission(trx, one, { ...failure, kind }));
   };
 
   it('stops after five refusals in a row; what has its effect between them begins the count anew', async () => {
@@ -110,7 +113,7 @@ describe('a lane whose push is refused', () => {
     // The first one finds which of the two is at fault.
     for (let tries = 0; tries < 4; tries += 1) await refuse();
     expect(await laneRow('a')).toMatchObject({ failures: 4, stop: null, sent_number: 0 });
-    await transaction(db, (trx) => forgetFailures(trx, 'a', chain));
+    await transaction(db, (trx) => forgetFailures(trx, { deployment: 'a', chain }));
     expect((await laneRow('a')).failures).toBe(0);
     for (let tries = 0; tries < 4; tries += 1) await refuse();
     expect((await laneRow('a')).stop).toBeNull();
@@ -140,14 +143,14 @@ describe('a lane that is compared with its chain', () => {
     transaction: at,
   });
   const compare = (...ranges: ReturnType<typeof recorded>[]) =>
-    transaction(db, (trx) => compareLane(trx, { deployment: 'a', chain, signer }, ranges));
+    transaction(db, (trx) => compareLane(trx, { deployment: 'a', chain }, signer, ranges));
   const taken = async () => {
     const { rows } = await sql<{ range: number[]; transaction: string }>`
       select array[from_number, to_number] as range, transaction from attempts order by id`.execute(db);
     return rows.map(({ range, transaction: at }) => [...range.map(Number), at]);
   };
 
-  it('takes over what it finds, the pushes of one transaction as one attempt', async () => {
+  it('takes over what it finds, the pushes of one transaction as one submission', async () => {
     await lane('a', 5);
     expect(await compare(recorded(1, 's'), recorded(2, 't'), recorded(3, 't'))).toBe('more');
     expect(await taken()).toEqual([
@@ -155,7 +158,7 @@ describe('a lane that is compared with its chain', () => {
       [2, 3, 't'],
     ]);
     expect(await laneRow('a')).toMatchObject({ sent_number: 3, stop: null });
-    expect(await compare()).toBe('level');
+    expect(await compare()).toBe('equal');
   });
 
   it('stops at another digest, and takes over what comes before', async () => {
@@ -185,13 +188,7 @@ it('a transaction that waits for earlier ones says for how many, once that is no
   await db.updateTable('pushes').set({ status }).execute();
   const errorOf = async () => {
     const { rows } = await listPushes(db, 'a', {}, { page: 1, limit: 10 });
-    const [record] = rows.map((row) =>
-      toPushRecord(
-        row,
-        () => null,
-        () => undefined,
-      ),
-    );
+    const [record] = rows.map((row) => toPushRecord(row, undefined));
     return record?.error;
   };
   const count = (nonce: number, of = signer) =>

@@ -1,6 +1,6 @@
 import { canonicalJson } from '@orrery/contracts';
 import { expect, it, vi } from 'vitest';
-import { pushContent } from '../src/intake/push-content.js';
+import { pushContent } from '../src/core/pushes/push-content.js';
 import { prepareHouse } from './running-pusher.js';
 import { startSolana } from './solana-house.js';
 import { sendFromStranger } from './stranger.js';

@@ -1,13 +1,13 @@
 import type { Database } from '@orrery/database';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
-import { sql } from 'kysely';
-import type { ChainPort } from '../chains/chain-port.js';
-import type { SigningChain } from '../config.js';
-import type { ChainPusherSchema, Db } from '../database/schema.js';
-import { chainSignals } from '../signals.js';
-import { stopLost } from './adopt-lane.js';
-import { releaseLeases } from './chain-lease.js';
-import { createChainSender } from './chain-sender.js';
+import type { SigningChain } from '../chains/open-chain.js';
+import type { ChainPort } from '../core/chains/chain-port.js';
+import { releaseLeases } from '../store/chains/chain-lease.js';
+import { stopLost } from '../store/lanes/adopt-lane.js';
+import { backlogOf } from '../store/lanes/lane-store.js';
+import type { ChainPusherSchema } from '../store/tables/schema.js';
+import { ChainSender } from './chain-sender.js';
+import { chainSignals } from './signals.js';
 
 export interface SendingOptions {
   readonly database: Pick<Database<ChainPusherSchema>, 'db'>;
@@ -39,7 +39,7 @@ export async function startSending(options: SendingOptions): Promise<Sending> {
   const signals = chainSignals();
   const loops = new Map<string, PollLoop>();
   for (const one of chains) {
-    const sender = createChainSender({
+    const sender = new ChainSender({
       ...options,
       db,
       chain: one.chain,
@@ -52,7 +52,7 @@ export async function startSending(options: SendingOptions): Promise<Sending> {
       maxBackoffMs: 10_000,
       clock,
       logger,
-      runOnce: sender.runOnce,
+      runOnce: (signal) => sender.runOnce(signal),
     });
     loops.set(one.chain.name, loop);
   }
@@ -74,15 +74,4 @@ export async function startSending(options: SendingOptions): Promise<Sending> {
       await releaseLeases(db, options.owner);
     },
   };
-}
-
-async function backlogOf(db: Db, chain: string) {
-  const { rows } = await sql<{ pushes: number; seconds: number; stopped: number }>`
-    select coalesce(sum(last_number - sent_number), 0)::bigint as pushes,
-      count(*) filter (where stop is not null)::bigint as stopped,
-      coalesce(extract(epoch from now() - min((select created_at from pushes
-        where pushes.deployment = lanes.deployment and pushes.chain = lanes.chain
-          and pushes.number = lanes.sent_number + 1))), 0)::float8 as seconds
-    from lanes where chain = ${chain} and sent_number < last_number`.execute(db);
-  return rows[0] ?? { pushes: 0, seconds: 0, stopped: 0 };
 }

@@ -2,7 +2,7 @@ import type { EvmChainConfig } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import { type Address, encodeDeployData, type Hex, isAddress, zeroAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { createRpc, RpcFailure } from '../json-rpc.js';
+import { createRpc, RpcFailure } from '../rpc/json-rpc.js';
 import { bidFor } from './fees.js';
 import { pushRegistryAbi, pushRegistryBytecode } from './push-registry.js';
 

@@ -5,12 +5,13 @@ import type {
   ChainCheck,
   ChainPort,
   ChainView,
+  Delays,
   Inclusion,
-  Patience,
-  RecordedPushes,
   SendOutcome,
-} from '../chain-port.js';
-import { countFrom, createRpc, type RpcCall, RpcFailure, ServersAway } from '../json-rpc.js';
+} from '../../core/chains/chain-port.js';
+import { ServersAway } from '../../core/chains/chain-port.js';
+import type { RecordedPushes } from '../../core/pushes/compare-ranges.js';
+import { countFrom, createRpc, type RpcCall, RpcFailure } from '../rpc/json-rpc.js';
 import { bidFor } from './fees.js';
 import {
   callData,
@@ -26,7 +27,7 @@ import {
 
 /** Without a `finalized` block a chain is taken to be final at this depth. */
 const FINAL_DEPTH = 64;
-const PATIENCE: Patience = { resendMs: 10_000, replaceMs: 30_000, retryMs: 1000 };
+const DELAYS: Delays = { resendMs: 10_000, replaceMs: 30_000, retryMs: 1000 };
 /** Gas of one push, for the check of the balance. */
 const ONE_PUSH = 100_000n;
 /** keccak256 of the signature of `Pushed`. */
@@ -52,7 +53,7 @@ const call = (method: string, ...params: unknown[]): RpcCall => ({ method, param
 export function createEvmChain(
   config: EvmChainConfig,
   signerKey: string,
-  patience: Patience = PATIENCE,
+  delays: Delays = DELAYS,
 ): ChainPort {
   const account = privateKeyToAccount(signerKey as Hex);
   const signer = account.address.toLowerCase();
@@ -180,7 +181,7 @@ export function createEvmChain(
 
   return {
     signer,
-    patience,
+    delays,
     takesRepetitions: true,
     check,
     view,
@@ -188,13 +189,13 @@ export function createEvmChain(
       countFrom(await readOne(call('eth_getTransactionCount', other, 'latest'), signal)),
     recorded,
     lastNumber,
-    sign: async (parcel, { nonce, view: seen, replaced, gasFactor }) => {
+    sign: async (batch, { nonce, view: seen, replaced, gasFactor }) => {
       if (nonce === null) throw new TypeError('an EVM transaction needs a nonce');
       const bid = bidFor(seen.terms, replaced.at(-1)?.terms, cap);
       if (bid === undefined) return null;
-      const isEmpty = parcel.pushes.length === 0;
-      const data = isEmpty ? '0x' : callData(parcel);
-      const gas = isEmpty ? ONE_PUSH : BigInt(Math.ceil(Number(gasBound(data, parcel)) * gasFactor));
+      const isEmpty = batch.pushes.length === 0;
+      const data = isEmpty ? '0x' : callData(batch);
+      const gas = isEmpty ? ONE_PUSH : BigInt(Math.ceil(Number(gasBound(data, batch)) * gasFactor));
       const raw = await account.signTransaction({
         type: 'eip1559',
         chainId,
@@ -208,8 +209,8 @@ export function createEvmChain(
       const terms = { maxFee: String(bid.maxFee), tip: String(bid.tip), gas: String(gas) };
       return { id: keccak256(raw), raw, terms };
     },
-    rehearse: async (parcel, signal) => {
-      const [answer] = await rpc([toRegistry(callData(parcel))], signal);
+    simulate: async (batch, signal) => {
+      const [answer] = await rpc([toRegistry(callData(batch))], signal);
       return answer instanceof RpcFailure ? (revertReason(answer.data) ?? answer.message) : null;
     },
     send: async ({ raw }, signal) => {

@@ -7,16 +7,16 @@ import {
   isHex,
   stringToHex,
 } from 'viem';
-import type { OutgoingPush, Parcel } from '../chain-port.js';
+import type { Batch, OutgoingPush } from '../../core/pushes/batch.js';
 import { pushRegistryAbi as abi } from './push-registry.js';
 
-/** The call of the registry that records a parcel: `push` for one, `pushMany` for several. */
-export function callData({ deployment, pushes }: Parcel): Hex {
+/** The call of the registry that records a batch: `push` for one, `pushMany` for several. */
+export function callData({ deployment, pushes }: Batch): Hex {
   const [first, ...others] = pushes.map((push) => ({
     deployment: deployment as Address,
     ...argumentsOf(push),
   }));
-  if (first === undefined) throw new RangeError('a parcel holds one push at least');
+  if (first === undefined) throw new RangeError('a batch holds one push at least');
   if (others.length > 0)
     return encodeFunctionData({ abi, functionName: 'pushMany', args: [[first, ...others]] });
   const { number, entryHash, digest, data } = first;
@@ -35,10 +35,10 @@ const argumentsOf = ({ number, entryHash, digest, text }: OutgoingPush) => ({
 });
 
 /**
- * An upper bound of the gas that a parcel takes: what is in flight is not on the chain yet, so a node could not estimate
+ * An upper bound of the gas that a batch takes: what is in flight is not on the chain yet, so a node could not estimate
  * it. Calldata at the rate of EIP-7623, two new slots and a log for each push.
  */
-export function gasBound(data: Hex, { pushes }: Parcel): bigint {
+export function gasBound(data: Hex, { pushes }: Batch): bigint {
   const bytes = (data.length - 2) / 2;
   return BigInt(21_000 + 60_000 * pushes.length + 60 * bytes);
 }

@@ -1,5 +1,6 @@
-import { PUSHES_PER_TRANSACTION, type RecordedPushes } from '../chain-port.js';
-import { ServersAway } from '../json-rpc.js';
+import { ServersAway } from '../../core/chains/chain-port.js';
+import { PUSHES_PER_TRANSACTION } from '../../core/pushes/batch.js';
+import type { RecordedPushes } from '../../core/pushes/compare-ranges.js';
 import { memoText, readMemo } from './memo.js';
 
 /** A transaction that mentions the signer, as `getSignaturesForAddress` tells. Anyone can make one. */

@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
-import { isRange, type OutgoingPush, type Parcel, type RecordedPushes } from '../chain-port.js';
-import { parcelDigest } from '../parcel-digest.js';
+import { type Batch, batchDigest, isRange, type OutgoingPush } from '../../core/pushes/batch.js';
+import type { RecordedPushes } from '../../core/pushes/compare-ranges.js';
 
 /**
- * The memo of a parcel (docs/on-chain.md): the content of one push; its digest, where that is too large; the range of
- * several, with the hash of the last entry and the parcel's digest.
+ * The memo of a batch (docs/on-chain.md): the content of one push; its digest, where that is too large; the range of
+ * several, with the hash of the last entry and the batch's digest.
  */
-export function memoOf({ deployment, pushes }: Parcel): string {
+export function memoOf({ deployment, pushes }: Batch): string {
   const [first, last] = [pushes[0], pushes.at(-1)];
-  if (first === undefined || last === undefined) throw new RangeError('a parcel holds one push at least');
+  if (first === undefined || last === undefined) throw new RangeError('a batch holds one push at least');
   if (first !== last) {
-    const digest = parcelDigest(pushes.map((push) => push.digest));
+    const digest = batchDigest(pushes.map((push) => push.digest));
     const { entryHash } = last;
     return canonicalJson({ v: 1, deployment, from: first.number, to: last.number, entryHash, digest });
   }

@@ -3,18 +3,19 @@ import type {
   ChainCheck,
   ChainPort,
   ChainView,
+  Delays,
   Inclusion,
-  Patience,
-  RecordedPushes,
   SendOutcome,
-} from '../chain-port.js';
-import { countFrom, createRpc, RpcFailure, ServersAway } from '../json-rpc.js';
+} from '../../core/chains/chain-port.js';
+import { ServersAway } from '../../core/chains/chain-port.js';
+import type { RecordedPushes } from '../../core/pushes/compare-ranges.js';
+import { countFrom, createRpc, RpcFailure } from '../rpc/json-rpc.js';
 import { memoOf } from './memo.js';
 import { createMemoIndex, type MentionedIn } from './memo-index.js';
 import { type Lifetime, memoSignedBy, signerOf, signMemo } from './solana-transaction.js';
 
 /** A transaction is never replaced: its bytes are sent again until its blockhash is too old. */
-const PATIENCE: Patience = { resendMs: 4000, replaceMs: Number.POSITIVE_INFINITY, retryMs: 1000 };
+const DELAYS: Delays = { resendMs: 4000, replaceMs: Number.POSITIVE_INFINITY, retryMs: 1000 };
 /** Lamports of one signature, for the check of the balance. */
 const FEE = 5000;
 /** Compute units that a memo of the largest size may take, for its simulation. */
@@ -29,11 +30,11 @@ interface Status {
   readonly confirmationStatus: 'processed' | 'confirmed' | 'finalized' | null;
 }
 
-/** A Solana chain: each parcel is one memo (docs/on-chain.md). */
+/** A Solana chain: each batch is one memo (docs/on-chain.md). */
 export async function createSolanaChain(
   config: SolanaChainConfig,
   signerKey: string,
-  patience: Patience = PATIENCE,
+  delays: Delays = DELAYS,
 ): Promise<ChainPort> {
   const signer = await signerOf(signerKey);
   const rpc = createRpc(config.rpcUrls);
@@ -103,7 +104,7 @@ export async function createSolanaChain(
     return { nonce: null, isTooExpensive: false, terms };
   }
 
-  const simulate = async (memo: string, lifetime: Lifetime, signal: AbortSignal) => {
+  const simulated = async (memo: string, lifetime: Lifetime, signal: AbortSignal) => {
     const { raw } = await signMemo(signer, { program, memo, units: MOST_UNITS }, lifetime);
     const options = { encoding: 'base64', commitment: 'confirmed' };
     type Simulated = { value: { err: unknown; unitsConsumed?: number } };
@@ -122,7 +123,7 @@ export async function createSolanaChain(
 
   return {
     signer: signer.address,
-    patience,
+    delays,
     takesRepetitions: false,
     check,
     view,
@@ -131,18 +132,18 @@ export async function createSolanaChain(
       withoutRepetitions(await memos.of(deployment, after, signal)).slice(0, 500),
     lastNumber: async (deployment, signal) =>
       (await memos.of(deployment, 0, signal)).reduce((last, { to }) => Math.max(last, to), 0),
-    sign: async (parcel, { view: seen, replaced, gasFactor }, signal) => {
+    sign: async (batch, { view: seen, replaced, gasFactor }, signal) => {
       // Both could be included.
       if (replaced.length > 0) return null;
-      const memo = memoOf(parcel);
+      const memo = memoOf(batch);
       const lifetime = lifetimeOf(seen);
-      const { unitsConsumed = MOST_UNITS } = await simulate(memo, lifetime, signal);
+      const { unitsConsumed = MOST_UNITS } = await simulated(memo, lifetime, signal);
       const units = Math.min(MOST_UNITS, Math.ceil(unitsConsumed * 1.2 * gasFactor) + 1000);
       const { raw, signature } = await signMemo(signer, { program, memo, units }, lifetime);
       return { id: signature, raw, terms: { lastValid: String(lifetime.lastValidBlockHeight) } };
     },
-    rehearse: async (parcel, signal) => {
-      const { err } = await simulate(memoOf(parcel), lifetimeOf(await view(signal)), signal);
+    simulate: async (batch, signal) => {
+      const { err } = await simulated(memoOf(batch), lifetimeOf(await view(signal)), signal);
       return err === null ? null : JSON.stringify(err);
     },
     send: async ({ raw }, signal) => {

@@ -1,0 +1,137 @@
+import type { Bus } from '@orrery/bus';
+import {
+  type CallContext,
+  type ChainConfig,
+  type ChainRecord,
+  CONTENT_BYTES,
+  type chainContract,
+  type Handlers,
+  type PushRecord,
+  paginationOf,
+  refuseDeepPage,
+  runtimeContract,
+  ServiceError,
+} from '@orrery/contracts';
+import { transaction } from '@orrery/database';
+import { PUSHES_PER_TRANSACTION } from '../core/pushes/batch.js';
+import { type PushRow, toPushRecord } from '../core/pushes/push-record.js';
+import { unavailableChains } from '../store/chains/chain-lease.js';
+import { type Remedy, remedyFailed } from '../store/lanes/lane-failure.js';
+import { listPushes, pushesOf } from '../store/pushes/push-store.js';
+import type { Db } from '../store/tables/schema.js';
+
+type Rpcs = typeof chainContract extends { rpcs: infer R } ? R : never;
+interface Path {
+  readonly worldAddress: string;
+  readonly address: string;
+}
+
+export interface PushDependencies {
+  readonly db: Db;
+  readonly bus: Pick<Bus, 'call'>;
+  /** The configured chains, by name. */
+  readonly chains: ReadonlyMap<string, ChainConfig>;
+  /** A lane of this chain can go on. */
+  readonly wake: (chain: string) => void;
+}
+
+export function pushHandlers(dependencies: PushDependencies): Handlers<Rpcs> {
+  const { db, chains } = dependencies;
+  const toRecords = async (): Promise<(row: PushRow) => PushRecord> => {
+    const unavailable = await unavailableChains(db);
+    const obstacleOf = (chain: string) => {
+      if (!chains.has(chain)) return 'chain_unconfigured';
+      return unavailable.has(chain) ? 'chain_unavailable' : undefined;
+    };
+    return (row) => toPushRecord(row, chains.get(row.chain)?.explorerUrl, obstacleOf(row.chain));
+  };
+  const recordsOf = async (rows: readonly PushRow[]): Promise<PushRecord[]> =>
+    rows.length === 0 ? [] : rows.map(await toRecords());
+  const recordOf = async (row: PushRow): Promise<PushRecord> => (await toRecords())(row);
+  const remedy = (what: Remedy) => async (request: RemedyRequest, call: CallContext) => ({
+    data: await apply(dependencies, what, request, call, recordOf),
+  });
+  return {
+    'chains.list': async ({ query }) => {
+      refuseDeepPage(query);
+      const unavailable = await unavailableChains(db);
+      const all = [...chains.values()].map((chain) => toChainRecord(chain, unavailable));
+      const from = (query.page - 1) * query.limit;
+      return { data: all.slice(from, from + query.limit), pagination: paginationOf(query, all.length) };
+    },
+    'pushes.list': async ({ params, query }, call) => {
+      refuseDeepPage(query);
+      const { address } = await relationOf(dependencies, params, call);
+      const { rows, count } = await listPushes(db, address, query, query);
+      const pagination = paginationOf(query, count.total);
+      return {
+        data: await recordsOf(rows),
+        pagination: count.isMinimum ? { ...pagination, totalIsMinimum: true } : pagination,
+      };
+    },
+    'pushes.retry': remedy('retry'),
+    'pushes.skip': remedy('skip'),
+    'pushes.ofEntries': async ({ deployment, historyIds }) => {
+      const records = await recordsOf(await pushesOf(db, deployment, historyIds));
+      return { pushes: records.map(({ historyId, ...record }) => ({ historyId, push: toSummary(record) })) };
+    },
+  };
+}
+
+const toSummary = ({
+  seq: _seq,
+  truncated: _truncated,
+  digest: _digest,
+  ...summary
+}: Omit<PushRecord, 'historyId'>) => summary;
+
+const toChainRecord = (
+  { name, caip2, family }: ChainConfig,
+  unavailable: ReadonlySet<string>,
+): ChainRecord => ({
+  name,
+  caip2,
+  family,
+  status: unavailable.has(name) ? 'unavailable' : 'available',
+  limits: { contentBytes: CONTENT_BYTES[family], pushesPerTransaction: PUSHES_PER_TRANSACTION },
+});
+
+/** @throws `deployment_not_found` where the caller may not see it */
+const relationOf = ({ bus }: Pick<PushDependencies, 'bus'>, params: Path, call: CallContext) =>
+  bus.call(
+    runtimeContract.rpcs['deployments.relation'],
+    { params: { worldAddress: params.worldAddress, address: params.address } },
+    call,
+  );
+
+interface RemedyRequest {
+  readonly params: Path & { readonly historyId: string; readonly chain: string };
+}
+
+async function apply(
+  dependencies: PushDependencies,
+  what: Remedy,
+  { params }: RemedyRequest,
+  call: CallContext,
+  recordOf: (row: PushRow) => Promise<PushRecord>,
+): Promise<PushRecord> {
+  const { db, wake } = dependencies;
+  const { address, relation } = await relationOf(dependencies, params, call);
+  if (relation !== 'owner') {
+    throw new ServiceError('forbidden', 'Only the owner of a deployment may do this.');
+  }
+  const find = async (reader: Db): Promise<PushRow> => {
+    const rows = await pushesOf(reader, address, [params.historyId]);
+    const push = rows.find(({ chain }) => chain === params.chain);
+    if (push === undefined) throw new ServiceError('push_not_found');
+    return push;
+  };
+  const { number } = await find(db);
+  const remedied = await transaction(db, async (trx) => {
+    await remedyFailed(trx, { deployment: address, chain: params.chain }, number, what);
+    // What this request made of it. The sender may take it as soon as it is committed.
+    return find(trx);
+  });
+  wake(params.chain);
+  return recordOf(remedied);
+}

@@ -1,0 +1,48 @@
+import type { JournalFact } from '@orrery/contracts';
+import { activeTrace } from '@orrery/service-kit';
+import { sql } from 'kysely';
+import { pushContent } from '../../core/pushes/push-content.js';
+import type { Trx } from '../tables/schema.js';
+
+/** Whose quota the pushes count for. */
+export const rememberDeployment = (trx: Trx, { deployment, caller }: JournalFact) =>
+  sql`
+    insert into deployments (address, account_id)
+    values (${deployment}, ${/^account:(\d+)$/.exec(caller)?.[1] ?? null}::bigint)
+    on conflict do nothing`.execute(trx);
+
+/** What a lane has sent goes on; the rest is never sent. The lane's row is locked, so nothing is claimed meanwhile. */
+export async function cancelUnsent(trx: Trx, deployment: string): Promise<void> {
+  await sql`
+    with stopped as (
+      update lanes set last_number = sent_number, stop = null where deployment = ${deployment}
+      returning chain, sent_number
+    )
+    update pushes set status = 'cancelled', content = null, changed_at = now()
+    from stopped
+    where pushes.deployment = ${deployment} and pushes.chain = stopped.chain and pushes.number > stopped.sent_number`.execute(
+    trx,
+  );
+}
+
+/** Gives an execution's push to a chain the next number. `limit`: bytes of content that the chain takes. */
+export async function appendPush(trx: Trx, entry: JournalFact, chain: string, limit: number): Promise<void> {
+  const number = await nextNumber(trx, entry.deployment, chain);
+  const { text, digest } = pushContent(entry, number, entry.binding?.onchain ?? null);
+  const truncated = Buffer.byteLength(text) > limit;
+  await sql`
+    insert into pushes (deployment, chain, number, history_id, seq, entry_hash, digest, content, truncated, traceparent)
+    values (${entry.deployment}, ${chain}, ${number}, ${entry.id}, ${entry.seq}, ${entry.hash}, ${digest}, ${text},
+      ${truncated}, ${activeTrace() ?? null})`.execute(trx);
+}
+
+/** Numbers have no gap: the lane's row is locked from here to the commit. */
+async function nextNumber(trx: Trx, deployment: string, chain: string): Promise<number> {
+  const { rows } = await sql<{ number: number }>`
+    insert into lanes as lane (deployment, chain, last_number) values (${deployment}, ${chain}, 1)
+    on conflict (deployment, chain) do update set last_number = lane.last_number + 1
+    returning last_number as number`.execute(trx);
+  const [row] = rows;
+  if (row === undefined) throw new Error('the lane gave no number');
+  return row.number;
+}

@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import { PUSHES_PER_TRANSACTION, withinBytes } from '../../core/pushes/batch.js';
+import { withinQuota } from '../accounts/quota-store.js';
+import { freeNonces, type NonceTerms } from '../submissions/nonces.js';
+import type { Trx } from '../tables/schema.js';
+
+interface LaneRow {
+  deployment: string;
+  sent_number: number;
+  failures: number;
+  account_id: number | null;
+}
+
+/**
+ * Makes submissions of what waits in these lanes, which were compared with the chain: consecutive pushes of one lane, each
+ * submission under a nonce of its own.
+ */
+export async function claimBatches(
+  trx: Trx,
+  terms: NonceTerms,
+  deployments: readonly string[],
+): Promise<void> {
+  const nonces = await freeNonces(trx, terms);
+  const { rows } = await sql<LaneRow>`
+    select lanes.deployment, sent_number, failures, account_id
+    from lanes left join deployments on deployments.address = lanes.deployment
+    where chain = ${terms.chain} and lanes.deployment = any(${[...deployments]})
+      and sent_number < last_number and stop is null and (wait_until is null or wait_until <= now())
+      and not exists (select from attempts
+        where attempts.deployment = lanes.deployment and attempts.chain = lanes.chain and state = 'open')
+    order by wait_until nulls first for update of lanes`.execute(trx);
+  for (const lane of rows) await claimBatch(trx, terms, lane, nonces);
+}
+
+async function claimBatch(trx: Trx, terms: NonceTerms, lane: LaneRow, nonces: () => number | null) {
+  const { deployment, sent_number: sent, failures } = lane;
+  const { chain, signer } = terms;
+  const { rows } = await sql<{ number: number; bytes: number; isNew: boolean }>`
+    select number, case when truncated then 0 else octet_length(content) end as bytes, attempt_id is null as "isNew"
+    from pushes where deployment = ${deployment} and chain = ${chain} and number > ${sent}
+    order by number limit ${failures > 0 ? 1 : PUSHES_PER_TRANSACTION}`.execute(trx);
+  const allowed = await withinQuota(trx, lane.account_id, withinBytes(rows));
+  const last = allowed.at(-1);
+  if (last === undefined) {
+    await sql`
+      update lanes set waits_for = 'quota_exceeded',
+        wait_until = (date_trunc('day', now() at time zone 'utc') + interval '1 day') at time zone 'utc'
+      where deployment = ${deployment} and chain = ${chain}`.execute(trx);
+    return;
+  }
+  const { id } = await trx
+    .insertInto('attempts')
+    .values({ chain, signer, nonce: nonces(), deployment, from_number: sent + 1, to_number: last.number })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await sql`
+    update pushes set attempt_id = ${id}
+    where deployment = ${deployment} and chain = ${chain} and number > ${sent} and number <= ${last.number}`.execute(
+    trx,
+  );
+  // The time of its turn puts it behind the lanes that wait.
+  await sql`
+    update lanes set sent_number = ${last.number}, waits_for = null, wait_until = now()
+    where deployment = ${deployment} and chain = ${chain}`.execute(trx);
+}

@@ -1,0 +1,39 @@
+import { sql } from 'kysely';
+import type { Db, Lane, Trx } from '../tables/schema.js';
+
+/** Locks a lane for the rest of the transaction: what happens to its pushes is published in this order. */
+export const lockLane = (trx: Trx, { deployment, chain }: Lane) =>
+  sql`select from lanes where deployment = ${deployment} and chain = ${chain} for update`.execute(trx);
+
+/** Lanes with work, longest without a turn first. None of them has a submission open, so a lane's order is the chain's. */
+export async function lanesWithWork(
+  db: Db,
+  chain: string,
+  limit: number,
+): Promise<{ deployment: string; sent: number }[]> {
+  const { rows } = await sql<{ deployment: string; sent: number }>`
+    select deployment, sent_number as sent from lanes
+    where chain = ${chain} and sent_number < last_number and stop is null and (wait_until is null or wait_until <= now())
+      and not exists (select from attempts
+        where attempts.deployment = lanes.deployment and attempts.chain = lanes.chain and state = 'open')
+    order by wait_until nulls first limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Lets a lane that cannot be compared with the chain wait, behind those that can. */
+export const putBack = (trx: Trx, { deployment, chain }: Lane, pauseMs: number) =>
+  sql`
+    update lanes set waits_for = 'not_compared', wait_until = now() + ${pauseMs} * interval '1 millisecond'
+    where deployment = ${deployment} and chain = ${chain}`.execute(trx);
+
+/** What waits for a chain, how long it has waited, in seconds, and the lanes that have stopped. */
+export async function backlogOf(db: Db, chain: string) {
+  const { rows } = await sql<{ pushes: number; seconds: number; stopped: number }>`
+    select coalesce(sum(last_number - sent_number), 0)::bigint as pushes,
+      count(*) filter (where stop is not null)::bigint as stopped,
+      coalesce(extract(epoch from now() - min((select created_at from pushes
+        where pushes.deployment = lanes.deployment and pushes.chain = lanes.chain
+          and pushes.number = lanes.sent_number + 1))), 0)::float8 as seconds
+    from lanes where chain = ${chain} and sent_number < last_number`.execute(db);
+  return rows[0] ?? { pushes: 0, seconds: 0, stopped: 0 };
+}

@@ -1,0 +1,83 @@
+import type { PushStatus } from '@orrery/contracts';
+import { type BoundedCount, countUpTo, page } from '@orrery/database';
+import { sql } from 'kysely';
+import type { PushRow } from '../../core/pushes/push-record.js';
+import type { Db } from '../tables/schema.js';
+
+const rowsOf = (db: Db, deployment: string) =>
+  db
+    .selectFrom('pushes as push')
+    .leftJoin('attempts as attempt', 'attempt.id', 'push.attempt_id')
+    .leftJoin('chains as known', (join) =>
+      join.onRef('known.name', '=', 'push.chain').onRef('known.signer', '=', 'attempt.signer'),
+    )
+    .innerJoin('lanes as lane', (join) =>
+      join.onRef('lane.deployment', '=', 'push.deployment').onRef('lane.chain', '=', 'push.chain'),
+    )
+    .where('push.deployment', '=', deployment);
+
+const COLUMNS = [
+  'push.chain',
+  'push.number',
+  'push.history_id',
+  'push.seq',
+  'push.digest',
+  'push.truncated',
+  'push.status',
+  'push.error',
+  'attempt.transaction',
+  'attempt.block',
+  'lane.stop',
+  'lane.waits_for',
+  // In its first seconds a transaction waits for nothing else than those that were sent with it.
+  sql<number | null>`case when attempt.state = 'open' and attempt.created_at < now() - interval '10 seconds'
+    then attempt.nonce - known.nonce end`.as('earlier'),
+] as const;
+
+export interface PushFilter {
+  readonly chain?: string | undefined;
+  readonly state?: PushStatus | undefined;
+}
+
+/** A page of a deployment's pushes, newest first, and how many there are, counted to 10,000. */
+export async function listPushes(
+  db: Db,
+  deployment: string,
+  { chain, state }: PushFilter,
+  window: { page: number; limit: number },
+): Promise<{ rows: PushRow[]; count: BoundedCount }> {
+  let query = db.selectFrom('pushes').where('deployment', '=', deployment);
+  if (chain !== undefined) query = query.where('chain', '=', chain);
+  if (state !== undefined) query = query.where('status', '=', state);
+  // The page is cut before the joins.
+  const numbers = page(query.select(['chain', 'number']).orderBy('seq', 'desc').orderBy('chain'), window);
+  const rows = rowsOf(db, deployment)
+    .where(({ eb, refTuple }) =>
+      eb(refTuple('push.chain', 'push.number'), 'in', numbers.$asTuple('chain', 'number')),
+    )
+    .select(COLUMNS)
+    .orderBy('push.seq', 'desc')
+    .orderBy('push.chain');
+  return { rows: await rows.execute(), count: await countUpTo(db, query) };
+}
+
+/** The pushes of these executions of a deployment; ids that are no UUID have none. */
+export async function pushesOf(
+  db: Db,
+  deployment: string,
+  historyIds: readonly string[],
+): Promise<PushRow[]> {
+  const ids = historyIds.filter(isUuid);
+  if (ids.length === 0) return [];
+  return rowsOf(db, deployment)
+    .where('push.history_id', 'in', ids)
+    .select(COLUMNS)
+    .orderBy('push.chain')
+    .execute();
+}
+
+/** The pushes that a submission carries. */
+export const pushesOfSubmission = (db: Db, deployment: string, id: number): Promise<PushRow[]> =>
+  rowsOf(db, deployment).where('push.attempt_id', '=', id).select(COLUMNS).orderBy('push.number').execute();
+
+const isUuid = (text: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text);

@@ -1,0 +1,103 @@
+import type { PushProblem, PushStatus } from '@orrery/contracts';
+import type { OutboxSchema } from '@orrery/database';
+import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
+import type { SubmissionState } from '../../core/submissions/submission.js';
+
+/** The tables of the schema `chain_pusher`, as queries see them; the migrations say what each is for. */
+export interface ChainPusherSchema extends OutboxSchema {
+  deployments: { address: string; account_id: number | null };
+  lanes: LanesTable;
+  pushes: PushesTable;
+  attempts: AttemptsTable;
+  transactions: TransactionsTable;
+  chains: ChainsTable;
+  accounts: { account_id: number; pushes_per_day: number | null; revision: number };
+  push_usage: { account_id: number; day: string; pushes: number };
+  adoptions: { deployment: string; chain: string; outcome: string | null; requested_at: Generated<Date> };
+}
+
+export type Db = Kysely<ChainPusherSchema>;
+export type Trx = Transaction<ChainPusherSchema>;
+
+/** A deployment's pushes to one chain. */
+export interface Lane {
+  readonly deployment: string;
+  readonly chain: string;
+}
+
+type Time = ColumnType<Date, Date | undefined, Date>;
+type NullableTime = ColumnType<Date | null, Date | null | undefined, Date | null>;
+
+interface LanesTable {
+  deployment: string;
+  chain: string;
+  /** The number given last. */
+  last_number: number;
+  /** Every push up to this number is in a submission, or on the chain. */
+  sent_number: Generated<number>;
+  /** Why nothing is sent: `failed`, `chain_ahead`. */
+  stop: string | null;
+  /** Tries in a row that failed. */
+  failures: Generated<number>;
+  wait_until: NullableTime;
+  waits_for: string | null;
+}
+
+interface PushesTable {
+  deployment: string;
+  chain: string;
+  number: number;
+  history_id: string;
+  seq: number;
+  entry_hash: string;
+  digest: string;
+  /** Removed once the push is final. */
+  content: string | null;
+  truncated: boolean;
+  status: Generated<PushStatus>;
+  attempt_id: number | null;
+  error: PushProblem | null;
+  /** Of the execution, if its trace is recorded. */
+  traceparent: string | null;
+  created_at: Time;
+  changed_at: Time;
+}
+
+/** Submissions; the table has kept the name of the first release. */
+interface AttemptsTable {
+  id: Generated<number>;
+  chain: string;
+  signer: string;
+  nonce: number | null;
+  deployment: string;
+  from_number: number;
+  to_number: number;
+  state: Generated<SubmissionState>;
+  /** The transaction that the chain has, and where. */
+  transaction: string | null;
+  block: number | null;
+  block_id: string | null;
+  created_at: Time;
+}
+
+interface TransactionsTable {
+  chain: string;
+  id: string;
+  attempt_id: number;
+  raw: string;
+  terms: Record<string, string>;
+  created_at: Time;
+  sent_at: NullableTime;
+}
+
+interface ChainsTable {
+  name: string;
+  owner: string | null;
+  epoch: Generated<number>;
+  expires_at: NullableTime;
+  status: Generated<'available' | 'unavailable'>;
+  reason: string | null;
+  /** Whose transactions are sent, and how many of them the chain has included; null where it does not count them. */
+  signer: string | null;
+  nonce: number | null;
+}
