@@ -1,8 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Client } from 'pg';
-import { runTool } from './run-tool.js';
+import { runTool } from '../measuring/run-tool.js';
+import { withClient } from '../systems/postgres.js';
 
 export interface Pgbench {
   readonly databaseUrl: string;
@@ -13,49 +10,24 @@ export interface Pgbench {
 const CLIENTS = 16;
 
 /** The runtime's own tables under another name, with all their indexes, and one instance for each row. */
-export async function preparePgbench(databaseUrl: string, rows: number): Promise<void> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
+export const preparePgbench = (databaseUrl: string, rows: number): Promise<void> =>
+  withClient(databaseUrl, async (client) => {
     await client.query('create schema bench');
     await client.query('create sequence bench.seq cache 1000');
-    for (const table of ['instances', 'journal', 'outbox']) {
+    for (const table of ['instances', 'journal', 'outbox'])
       await client.query(`create table bench.${table} (like runtime.${table} including all)`);
-    }
     await client.query(
       `insert into bench.instances (id, deployment_id, entity_schema, instance_id, state, revision, created_at, updated_at)
        select n, n, 'counter', 'one', '{"value":0}', 1, now(), now() from generate_series(1, $1::int) n`,
       [rows],
     );
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 /** Transactions a second: an update of a state, a journal entry, an outbox row, one transaction each. */
 export async function runPgbench({ databaseUrl, seconds, rows }: Pgbench): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-pgbench-'));
-  try {
-    const script = join(folder, 'execution.sql');
-    await writeFile(script, scriptFor(rows));
-    const args = [
-      '-n',
-      '-M',
-      'prepared',
-      '-c',
-      String(CLIENTS),
-      '-j',
-      '1',
-      '-T',
-      String(seconds),
-      '-f',
-      script,
-    ];
-    const printed = await runTool('pgbench', [...args, databaseUrl]);
-    return Number(/tps = ([\d.]+)/.exec(printed)?.[1]);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const options = ['-n', '-M', 'prepared', '-c', String(CLIENTS), '-j', '1', '-T', String(seconds)];
+  const printed = await runTool('pgbench', scriptFor(rows), (file) => [...options, '-f', file, databaseUrl]);
+  return Number(/tps = ([\d.]+)/.exec(printed)?.[1]);
 }
 
 const HASH = 'a'.repeat(64);

@@ -2,15 +2,15 @@ import { setTimeout } from 'node:timers/promises';
 import { Resources } from '@orrery/service-kit';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type Fleet, type Member, startFleet } from '@orrery/testing/system';
-import { createDatabase } from '../create-database.js';
-import { runHttpLoad } from '../http-load.js';
-import { reportOf } from '../report.js';
-import { setUpDeployments } from '../set-up-deployments.js';
-import { startPostgres } from '../start-postgres.js';
-import { type Calls, startOpenLoop } from './open-loop.js';
-import { processorTime } from './processor-time.js';
+import { runHttpLoad } from './load/http-load.js';
+import { type Call, startOpenLoop } from './load/open-loop.js';
+import { processorTime } from './measuring/processor-time.js';
+import { measureInTurns } from './measuring/report.js';
+import { runMeasurement } from './measuring/run-measurement.js';
+import { createDatabase, startPostgres } from './systems/postgres.js';
+import { setUpDeployments, TICK } from './systems/set-up.js';
 
-export interface ScalingOptions {
+interface ScalingOptions {
   readonly rounds: number;
   /** Of each measurement of the rate. */
   readonly seconds: number;
@@ -24,23 +24,25 @@ const SERVICES = ['gateway', 'catalog', 'runtime'] as const;
 const UNLIMITED = { RATE_LIMITS: 'false' };
 /** After a change of the runtimes: until their partitions are shared out again. */
 const SHARED_OUT_MS = 8000;
-/** What is looked at after each fault: longer than a lease lives. */
-const LOOKED_AT_MS = 10_000;
+/** How long the calls after each fault are counted: longer than a lease lives. */
+const COUNTED_MS = 10_000;
 /** The most called deployments of the open loop. */
 const WATCHED = 16;
+/** Its rate, per second. */
+const RATE = 125;
 
 /**
  * Executions a second with one, two and three runtimes, in turns; then, with two, what happens to 125 calls a second while one
  * is stopped in order, killed, frozen and added: how long a deployment had no owner, and which calls failed.
  */
-export async function runScaling(options: ScalingOptions): Promise<void> {
+async function runScaling(options: ScalingOptions): Promise<void> {
   await using resources = new Resources({ releaseTimeoutMs: 20_000 });
   const { postgres } = await startPostgres(resources, { max_connections: '300' });
   const nats = resources.use('nats', await startNatsServer());
   const databaseUrl = await createDatabase(postgres.url, 'scaling');
   const backends = { databaseUrl, natsUrl: nats.url, each: 1 };
   const fleet = resources.use('fleet', await startFleet(backends, UNLIMITED));
-  const paths = await setUpDeployments(fleet, { count: options.deployments, isDraft: false });
+  const paths = await setUpDeployments(fleet, { count: options.deployments });
   await measureRates({ fleet, pids: { PostgreSQL: postgres.pid, NATS: nats.pid } }, paths, options);
   await measureFaults(fleet, paths.slice(0, WATCHED), options);
 }
@@ -53,23 +55,22 @@ interface Measured {
 
 async function measureRates(measured: Measured, paths: readonly string[], options: ScalingOptions) {
   const { fleet } = measured;
-  const { rounds, seconds, connections, write } = options;
+  const { seconds, connections, write } = options;
   const [gateway] = fleet.of('gateway');
   const load = { url: `http://127.0.0.1:${gateway?.port}`, key: fleet.key, paths, connections };
-  const measurements = RUNTIMES.map((count) => ({ name: `runtimes: ${count}`, values: [] as number[] }));
   await runHttpLoad({ ...load, seconds: 2 * seconds });
-  for (let round = 1; round <= rounds; round += 1)
-    for (const [place, count] of RUNTIMES.entries()) {
+  const runs = RUNTIMES.map((count) => ({
+    name: `runtimes: ${count}`,
+    measure: async () => {
       await haveRuntimes(fleet, count);
       await runHttpLoad({ ...load, seconds: 1 });
       const before = timesOf(measured);
       const rate = await runHttpLoad({ ...load, seconds });
-      measurements[place]?.values.push(rate);
-      write(
-        `runtimes: ${count}, processor time of an execution: ${timesText(before, measured, rate * seconds)}`,
-      );
-    }
-  write(reportOf(measurements));
+      write(`processor time of an execution: ${timesText(before, measured, rate * seconds)}`);
+      return rate;
+    },
+  }));
+  await measureInTurns(runs, options);
 }
 
 /** Seconds of processor time so far, by service and backend. */
@@ -107,15 +108,15 @@ async function measureFaults(fleet: Fleet, paths: readonly string[], { write }: 
   ];
   await haveRuntimes(fleet, 2);
   for (const [name, cause] of faults) {
-    const loop = startOpenLoop(fleet, paths);
+    const loop = startOpenLoop(fleet, paths, { body: TICK, perSecond: RATE });
     await setTimeout(2000);
     const at = performance.now();
     const [member] = fleet.of('runtime');
     if (member === undefined) throw new Error('no runtime is left');
     const caused = cause(member);
-    await setTimeout(LOOKED_AT_MS);
+    await setTimeout(COUNTED_MS);
     await caused;
-    write(`one of two runtimes ${name}: ${textOf(await loop.stop(at))}`);
+    write(`one of two runtimes ${name}: ${textOf(await loop.stop(), paths, at)}`);
     if (name.startsWith('frozen')) {
       process.kill(member.process.pid, 'SIGCONT');
       await fleet.end(member);
@@ -124,6 +125,16 @@ async function measureFaults(fleet: Fleet, paths: readonly string[], { write }: 
   }
 }
 
-const textOf = ({ calls, failed, withoutOwnerMs, longestMs }: Calls): string =>
-  `${calls} calls, ${failed.length} failed${failed.length > 0 ? ` (${[...new Set(failed)].join(', ')})` : ''}; ` +
-  `every deployment answered after ${Math.round(withoutOwnerMs)} ms, the longest call took ${Math.round(longestMs)} ms`;
+/** The outcome of the calls since a fault, and how long it took until each deployment had answered one of them. */
+function textOf(all: readonly Call[], paths: readonly string[], at: number): string {
+  const calls = all.filter(({ startedAt }) => startedAt >= at);
+  const failed = calls.flatMap(({ failure }) => failure || []);
+  const firstOf = (path: string) =>
+    Math.min(...calls.filter((one) => one.path === path && one.failure === '').map(({ endedAt }) => endedAt));
+  const answered = Math.round(Math.max(...paths.map(firstOf)) - at);
+  const longest = Math.round(Math.max(...calls.map(({ startedAt, endedAt }) => endedAt - startedAt)));
+  const why = failed.length > 0 ? ` (${[...new Set(failed)].join(', ')})` : '';
+  return `${calls.length} calls, ${failed.length} failed${why}; every deployment answered after ${answered} ms, the longest call took ${longest} ms`;
+}
+
+await runMeasurement({ rounds: 3, seconds: 5, connections: 64, deployments: 200 }, runScaling);

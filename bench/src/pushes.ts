@@ -4,15 +4,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Resources } from '@orrery/service-kit';
 import { ANVIL_KEYS, startAnvil } from '@orrery/testing/servers';
 import { type System, startAllInOne, startNode } from '@orrery/testing/system';
-import { Client } from 'pg';
-import { comeToRest } from '../come-to-rest.js';
-import { createDatabase } from '../create-database.js';
-import { runHttpLoad } from '../http-load.js';
-import { type Measurement, reportOf } from '../report.js';
-import { setUpDeployments } from '../set-up-deployments.js';
-import { startPostgres } from '../start-postgres.js';
+import { runHttpLoad } from './load/http-load.js';
+import { measureInTurns, quantile } from './measuring/report.js';
+import { runMeasurement } from './measuring/run-measurement.js';
+import { createDatabase, startPostgres, untilPublished, untilTrue } from './systems/postgres.js';
+import { poster, setUpDeployments, TICK } from './systems/set-up.js';
 
-export interface PushesOptions {
+interface PushesOptions {
   readonly rounds: number;
   /** Of load in each measurement. */
   readonly seconds: number;
@@ -31,7 +29,7 @@ const chain = { name: 'local', caip2: 'eip155:31337', family: 'evm', signerKeyEn
  * How fast executions reach an EVM chain (anvil, a block for each transaction), how long after their commit, and for how
  * much gas; and executions a second with pushes to a chain that is down, against the same without pushes, in turns.
  */
-export async function runPushes(options: PushesOptions): Promise<void> {
+async function runPushes(options: PushesOptions): Promise<void> {
   await using resources = new Resources();
   const { folder, postgres } = await startPostgres(resources);
   const start = async (name: string, settings: object): Promise<System> => {
@@ -71,12 +69,10 @@ async function measureLiving(
   const { single, backlog, write } = options;
   const targets = await setUpDeployments(system, {
     count: DEPLOYMENTS,
-    isDraft: false,
     targetChains: ['local'],
   });
-  const execute = async (at: number) => {
-    await ask(system, targets[at % targets.length] ?? '', { event: 'tick', input: { id: 'one', by: 1 } });
-  };
+  const post = poster(system);
+  const execute = (at: number) => post((targets[at % targets.length] ?? '').replace('/api', ''), TICK);
   const delays: number[] = [];
   for (let at = 0; at < single; at += 1) {
     const startedAt = performance.now();
@@ -91,8 +87,7 @@ async function measureLiving(
   await Promise.all(work);
   await untilPushed(url, contract, single + backlog);
   const seconds = (performance.now() - startedAt) / 1000;
-  delays.sort((a, b) => a - b);
-  write(`delay from the call to the block: median ${Math.round(delays[Math.floor(single / 2)] ?? 0)} ms`);
+  write(`delay from the call to the block: median ${Math.round(quantile(delays, 0.5))} ms`);
   write(`${backlog} executions of ${DEPLOYMENTS} deployments: ${Math.round(backlog / seconds)} pushes/s`);
   for (const line of await gasLines(url, contract)) write(line);
 }
@@ -135,43 +130,26 @@ async function gasLines(url: string, contract: string): Promise<string[]> {
 }
 
 async function measureDead(system: System, options: PushesOptions): Promise<void> {
-  const { rounds, seconds, connections, write } = options;
-  const setUp = (targetChains: string[]) =>
-    setUpDeployments(system, { count: 200, isDraft: false, targetChains });
-  const runs = [
-    { name: 'without pushes', paths: await setUp([]), values: [] as number[] },
-    { name: 'with pushes to a chain that is down', paths: await setUp(['local']), values: [] as number[] },
-  ];
-  const load = (paths: string[]) =>
-    runHttpLoad({ url: system.url, key: system.key, connections, seconds, paths });
-  for (const { paths } of runs) await load(paths);
-  for (let round = 1; round <= rounds; round += 1) {
-    for (const run of runs) {
-      await comeToRest(system);
-      await untilTakenIn(system);
-      run.values.push(await load(run.paths));
-      write(`round ${round}  ${run.name}: ${Math.round(run.values.at(-1) ?? 0)}/s`);
-    }
-  }
-  const measurements: Measurement[] = runs;
-  write(`\n${reportOf(measurements)}`);
+  const { url, key, databaseUrl } = system;
+  const run = async (name: string, targetChains: string[]) => {
+    const paths = await setUpDeployments(system, { count: 200, targetChains });
+    return { name, measure: () => runHttpLoad({ ...options, url, key, paths }) };
+  };
+  const runs = [await run('without pushes', []), await run('with pushes to a chain that is down', ['local'])];
+  for (const { measure } of runs) await measure();
+  const rest = async () => {
+    await untilPublished(databaseUrl);
+    await untilTrue(databaseUrl, TAKEN_IN, 200);
+    return '';
+  };
+  await measureInTurns(runs, { ...options, rest });
 }
 
-/** Resolves once the chain-pusher has read all journals: what is behind must not slow the next measurement down. */
-async function untilTakenIn({ databaseUrl }: System): Promise<void> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  const isBehind = async () => {
-    const { rows } = await client.query<{ behind: boolean }>(
-      `select exists (select from runtime.journal_heads h join runtime.deployments d on d.id = h.deployment_id
-        left join chain_pusher.inbox_positions p on p.ordering_key = d.address
-        where p.last_seq is distinct from h.seq) as behind`,
-    );
-    return rows[0]?.behind === true;
-  };
-  while (await isBehind()) await wait(200);
-  await client.end();
-}
+/** The chain-pusher has read all journals. */
+const TAKEN_IN = `not exists (
+  select from runtime.journal_heads h join runtime.deployments d on d.id = h.deployment_id
+  left join chain_pusher.inbox_positions p on p.ordering_key = d.address
+  where p.last_seq is distinct from h.seq)`;
 
 async function rpc<T>(url: string, method: string, ...params: unknown[]): Promise<T> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
@@ -180,9 +158,4 @@ async function rpc<T>(url: string, method: string, ...params: unknown[]): Promis
   return ((await answer.json()) as { result: T }).result;
 }
 
-async function ask({ url, key }: System, path: string, body: object): Promise<void> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`POST ${path} was answered ${answer.status}: ${await answer.text()}`);
-  await answer.arrayBuffer();
-}
+await runMeasurement({ rounds: 3, seconds: 8, connections: 64, single: 20, backlog: 2000 }, runPushes);

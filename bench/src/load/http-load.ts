@@ -1,7 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { runTool } from './run-tool.js';
+import { runTool } from '../measuring/run-tool.js';
+import { TICK } from '../systems/set-up.js';
 
 export interface HttpLoad {
   readonly url: string;
@@ -29,23 +27,8 @@ async function runScript(
   { connections, seconds, url }: Pick<HttpLoad, 'url' | 'connections' | 'seconds'>,
   text: string,
 ): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-load-'));
-  try {
-    const script = join(folder, 'load.lua');
-    await writeFile(script, text);
-    const printed = await runTool('wrk', [
-      '-t1',
-      `-c${connections}`,
-      `-d${seconds}s`,
-      '--latency',
-      '-s',
-      script,
-      url,
-    ]);
-    return rateOf(printed);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency'];
+  return rateOf(await runTool('wrk', text, (file) => [...options, '-s', file, url]));
 }
 
 function rateOf(printed: string): number {
@@ -59,7 +42,7 @@ function rateOf(printed: string): number {
 /** Requests are formatted once, so that the generator costs little. */
 const scriptOf = ({ key, paths, method = 'POST' }: HttpLoad): string => `
 local headers = { ["Authorization"] = "Bearer ${key}", ["Content-Type"] = "application/json" }
-local body = [[{"event":"tick","input":{"id":"one","by":1}}]]
+local body = [[${JSON.stringify(TICK)}]]
 local paths = { ${paths.map((path) => `"${path}"`).join(', ')} }
 local requests = {}
 init = function()

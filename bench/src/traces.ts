@@ -3,15 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Resources } from '@orrery/service-kit';
 import { startNatsServer } from '@orrery/testing/servers';
-import { type System, startFiveProcesses } from '@orrery/testing/system';
-import { comeToRest } from '../come-to-rest.js';
-import { createDatabase } from '../create-database.js';
-import { runHttpLoad } from '../http-load.js';
-import { type Measurement, reportOf } from '../report.js';
-import { setUpDeployments } from '../set-up-deployments.js';
-import { startPostgres } from '../start-postgres.js';
+import { startFiveProcesses } from '@orrery/testing/system';
+import { runHttpLoad } from './load/http-load.js';
+import { measureInTurns, type Run } from './measuring/report.js';
+import { runMeasurement } from './measuring/run-measurement.js';
+import { createDatabase, startPostgres, untilPublished } from './systems/postgres.js';
+import { setUpDeployments } from './systems/set-up.js';
 
-export interface TracesOptions {
+interface TracesOptions {
   readonly rounds: number;
   readonly seconds: number;
   readonly connections: number;
@@ -30,19 +29,16 @@ const SHARES = [
  * Executions a second of five processes without traces, with one in a hundred and with all of them, in turns on one
  * PostgreSQL server. A collector takes the traces and throws them away.
  */
-export async function runTraces(options: TracesOptions): Promise<void> {
+async function runTraces(options: TracesOptions): Promise<void> {
   await using resources = new Resources({ releaseTimeoutMs: 20_000 });
   const { postgres } = await startPostgres(resources, { max_connections: '300' });
   const collector = await startCollector(resources);
-  const runs = [];
+  const runs: Run[] = [];
   for (const [name, share] of SHARES) {
     const variables = { RATE_LIMITS: 'false', ...(share !== undefined && tracesTo(collector.url, share)) };
     runs.push(await prepare(`traces: ${name}`, postgres.url, variables, resources, options));
   }
-  const measurements: Measurement[] = runs.map(({ name }) => ({ name, values: [] }));
-  for (let round = 0; round < options.rounds; round += 1)
-    for (const [place, { measure }] of runs.entries()) measurements[place]?.values.push(await measure());
-  options.write(reportOf(measurements));
+  await measureInTurns(runs, options);
   options.write(`the collector got ${Math.round(collector.bytes() / 1e6)} MB`);
 }
 
@@ -58,17 +54,17 @@ async function prepare(
   variables: Record<string, string>,
   resources: Resources,
   { connections, deployments, seconds }: TracesOptions,
-) {
+): Promise<Run> {
   const nats = resources.use('nats', await startNatsServer());
   const databaseUrl = await createDatabase(serverUrl, name.replaceAll(/\W+/g, '_'));
   const backends = { databaseUrl, natsUrl: nats.url };
-  const system: System = resources.use(name, await startFiveProcesses(backends, variables));
-  const paths = await setUpDeployments(system, { count: deployments, isDraft: false });
+  const system = resources.use(name, await startFiveProcesses(backends, variables));
+  const paths = await setUpDeployments(system, { count: deployments });
   const load = { url: system.url, key: system.key, connections, paths };
   await runHttpLoad({ ...load, seconds: 2 * seconds });
   const measure = async () => {
     const rate = await runHttpLoad({ ...load, seconds });
-    await comeToRest(system);
+    await untilPublished(databaseUrl);
     return rate;
   };
   return { name, measure };
@@ -91,3 +87,5 @@ async function startCollector(resources: Resources): Promise<{ url: string; byte
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bytes: () => bytes };
 }
+
+await runMeasurement({ rounds: 5, seconds: 3, connections: 64, deployments: 200 }, runTraces);
