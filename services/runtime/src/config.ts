@@ -2,11 +2,13 @@ import type { ContentLimits } from '@orrery/contracts';
 import { readChainFile, readContentLimits } from '@orrery/service-host';
 import { type Environment, readEnvironment, readTogether, wholeNumber } from '@orrery/service-kit';
 import { z } from 'zod';
-import type { Model } from './models/model.js';
-import { type ModelFile, openModelFile } from './models/model-file.js';
-import { type PaymentConfig, readPayments, TEST_NETWORKS } from './payments/payment-config.js';
+import type { Model } from './core/models/model.js';
+import { type ModelFile, openModelFile } from './runs/models/model-file.js';
+import { type PaymentConfig, readPayments, TEST_NETWORKS } from './runs/payments/payment-config.js';
+import type { RuntimeLimits } from './store/deployments/deployment-directory.js';
 
 const MIB = 1024 * 1024;
+
 const limit = (fallback: number, min: number, max: number, what: string) =>
   wholeNumber({ min, max, what: `${what}, ${min} to ${max}` }).default(fallback);
 
@@ -27,14 +29,6 @@ const environment = z.object({
   PAYMENTS_FILE: z.string().optional().describe('the path of a JSON file with what payments are taken in'),
   AI_MODELS_FILE: z.string().optional().describe('the path of a JSON file with the AI models'),
 });
-
-export interface RuntimeLimits
-  extends Pick<
-    ContentLimits,
-    'inputBytes' | 'stateBytes' | 'entryBytes' | 'descriptionBytes' | 'bindingsPerDeployment'
-  > {
-  readonly instancesPerDeployment: number;
-}
 
 export interface RuntimeConfig {
   /** How long an execution by a model may take whose caller waits, in milliseconds. */

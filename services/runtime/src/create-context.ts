@@ -9,39 +9,42 @@ import {
   type Resources,
   type Semaphore,
 } from '@orrery/service-kit';
-import { type Budgets, createBudgets } from './budgets/budgets.js';
-import { type CatalogClient, createCatalogClient } from './catalog/catalog-client.js';
-import { createReleaseEmptySchema, type ReleaseEmptySchema } from './claims/release-empty-schema.js';
-import { createAfterCommit } from './commit/after-commit.js';
-import { type CommitBatch, createCommit } from './commit/commit-statement.js';
-import { createRecovery } from './commit/recovery.js';
-import type { RuntimeConfig, RuntimeLimits } from './config.js';
-import type { Db, RuntimeSchema } from './database/db.js';
-import { boundReads, type Pools } from './database/pools.js';
+import type { RuntimeConfig } from './config.js';
+import type { Decider } from './core/models/decider.js';
+import { type CatalogClient, createCatalogClient } from './lane/catalog/catalog-client.js';
+import type { FindUse } from './lane/items/once-item.js';
+import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './lane/ownership/lease-keeper.js';
+import { createOutsideWork } from './lane/ownership/outside-work.js';
+import { createRouter, type RouteToOwner } from './lane/ownership/route-to-owner.js';
+import { createAfterCommit, startPublication } from './lane/publication/publication.js';
+import { createLanes, type Lanes } from './lane/queue/lanes.js';
+import { createLostTails, createResidentStates } from './lane/queue/resident-states.js';
+import { createReleaseEmptySchema, type ReleaseEmptySchema } from './operations/claims/claims.js';
+import { type Budgets, createBudgets } from './runs/models/budgets.js';
+import { createModelList, type LiveModelList } from './runs/models/model-list.js';
+import {
+  createPayments,
+  networkParties,
+  type PaymentParties,
+  type Payments,
+} from './runs/payments/payments.js';
+import { type RunKeeper, startRunKeeper } from './runs/steps/run-keeper.js';
+import { type CommitBatch, createCommit } from './store/commit/commit-statement.js';
+import { createRecovery } from './store/commit/recovery.js';
+import { boundReads, type Pools } from './store/database/pools.js';
+import type { Db, RuntimeSchema } from './store/database/schema.js';
 import {
   createDeploymentAccess,
   createDeploymentDirectory,
   type DeploymentAccess,
   type DeploymentDirectory,
-} from './deployments/deployment-directory.js';
-import { type RunKeeper, startRunKeeper } from './executions/run-keeper.js';
-import { createIdBlocks, type IdBlocks, nextIdBlock } from './ids/id-blocks.js';
-import { type ComputeLifetimes, createLifetimes } from './journal/lifetimes.js';
-import { startPublication } from './journal/publication.js';
-import { createLanes, type Lanes } from './lanes/lanes.js';
-import { createLostTails } from './lanes/lost-tails.js';
-import type { Decider } from './models/decider.js';
-import { createModelList, type LiveModelList } from './models/model-list.js';
-import type { FindUse } from './once/once-item.js';
-import { createUsedKeys } from './once/once-store.js';
-import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './ownership/lease-keeper.js';
-import { createOutsideWork } from './ownership/outside-work.js';
-import { createHeldPartitions, PARTITIONS } from './ownership/partitions.js';
-import { createRouter, type RouteToOwner } from './ownership/route-to-owner.js';
-import { createPayments, networkParties, type PaymentParties, type Payments } from './payments/payments.js';
-import { createInstanceLoader } from './state/load-instances.js';
-import { loadState } from './state/load-state.js';
-import { createResidentStates } from './state/resident-states.js';
+  type RuntimeLimits,
+} from './store/deployments/deployment-directory.js';
+import { type ComputeLifetimes, createLifetimes } from './store/journal/lifetimes.js';
+import { createHeldPartitions, PARTITIONS } from './store/leases/partitions.js';
+import { createUsedKeys } from './store/runs/once-store.js';
+import { createIdBlocks, type IdBlocks, nextIdBlock } from './store/state/id-blocks.js';
+import { createInstanceLoader, loadState } from './store/state/load-state.js';
 
 /** What the handlers work with. Rooms do not import it: each declares the dependencies that it takes. */
 export interface RuntimeContext {
@@ -101,6 +104,7 @@ export interface ContextParts {
 
 /** Commits in flight at once: while one is written, others are decided and answered (docs/adr/0010). */
 const COMMITS_AT_ONCE = 3;
+
 /** Verifications that run in one process at a time. */
 const VERIFICATIONS = 2;
 

@@ -1,29 +1,30 @@
 import type { CallContext, Handlers, OwnedRpcs, runtimeContract } from '@orrery/contracts';
 import type { Semaphore } from '@orrery/service-kit';
-import { bindingReads, bindingWrites } from './bindings/handlers.js';
-import { usageReads } from './budgets/handlers.js';
-import { heldHere, referenceHandlers } from './claims/held-references.js';
+import { MAX_CHANGES } from './core/deciding/apply-changes.js';
+import { MAX_READ } from './core/deciding/execution.js';
 import type { RuntimeContext } from './create-context.js';
-import { creationHandlers } from './creation/create-deployment.js';
-import { createDeploymentAccess } from './deployments/deployment-directory.js';
-import { deploymentReads, deploymentWrites } from './deployments/handlers.js';
-import { forwardHandlers, type OwnedHandlers, routedHandlers } from './deployments/owned-handlers.js';
-import { pauseHere } from './deployments/pause-for-cause.js';
-import { MAX_CHANGES } from './execution/apply-changes.js';
-import { serviceExecutionHandlers, serviceExecutionsHere } from './executions/for-service.js';
-import { executionReads, executionWrites } from './executions/handlers.js';
+import { forwardHandlers, type OwnedHandlers, routedHandlers } from './lane/ownership/route-to-owner.js';
+import { bindingReads, bindingWrites } from './operations/bindings/handlers.js';
+import { heldHere, referenceHandlers } from './operations/claims/claims.js';
+import { creationHandlers } from './operations/deployments/create-deployment.js';
+import { deploymentReads, deploymentWrites } from './operations/deployments/handlers.js';
+import { modelHandlers, usageReads } from './operations/deployments/models.js';
+import { serviceExecutionHandlers, serviceExecutionsHere } from './operations/executions/for-service.js';
+import { executionReads, executionWrites, paymentReads } from './operations/executions/handlers.js';
 import {
   publicExecutionHandlers,
   publicExecutionReads,
   publicExecutionsHere,
-} from './executions/public-execution.js';
-import { instanceReads, instanceWrites } from './instances/handlers.js';
-import { historyHandlers, journalHandlers } from './journal/handlers.js';
-import { withPushResults } from './journal/push-results.js';
-import { lifecycleHandlers } from './lifecycle/handlers.js';
-import { modelHandlers } from './models/handlers.js';
-import { paymentReads } from './payments/handlers.js';
-import { MAX_READ } from './state/instance-view.js';
+} from './operations/executions/public-execution.js';
+import {
+  historyHandlers,
+  journalHandlers,
+  lifecycleHandlers,
+  withPushResults,
+} from './operations/history/handlers.js';
+import { instanceReads, instanceWrites } from './operations/instances/handlers.js';
+import { pauseHere } from './operations/pauses/pauses.js';
+import { createDeploymentAccess } from './store/deployments/deployment-directory.js';
 
 type RuntimeRpcs = typeof runtimeContract extends { rpcs: infer Rpcs } ? Rpcs : never;
 

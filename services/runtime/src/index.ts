@@ -1,3 +1,4 @@
-export { type RuntimeConfig, type RuntimeLimits, readRuntimeConfig } from './config.js';
-export type { Model } from './models/model.js';
+export { type RuntimeConfig, readRuntimeConfig } from './config.js';
+export type { Model } from './core/models/model.js';
 export { type RunningRuntime, type RuntimeDependencies, startRuntime } from './service.js';
+export type { RuntimeLimits } from './store/deployments/deployment-directory.js';

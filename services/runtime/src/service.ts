@@ -2,26 +2,25 @@ import { runtimeContract } from '@orrery/contracts';
 import { startKeySweep } from '@orrery/database';
 import { followAccounts, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
-import { accountPauses, storeAccount } from './accounts/account-store.js';
-import { createModelDecider } from './ai/model-decider.js';
-import type { CommitBatch } from './commit/commit-statement.js';
 import type { RuntimeConfig } from './config.js';
+import type { Decider } from './core/models/decider.js';
 import { createRuntimeContext, type RuntimeContext } from './create-context.js';
-import { followDatabaseTime } from './database/database-time.js';
-import type { RuntimeSchema } from './database/db.js';
-import { migrations } from './database/migrations/index.js';
-import { openPools } from './database/pools.js';
-import { applyPauses } from './deployments/pause-for-cause.js';
-import { startRunSweep } from './executions/run-sweep.js';
 import { runtimeHandlers } from './handlers.js';
-import type { Decider } from './models/decider.js';
-import { startFollowingModelFile } from './models/follow-model-file.js';
-import { startOnceKeySweep } from './once/once-store.js';
-import { startFollowingOperator } from './operator/operator-pauses.js';
-import { type LeaseKeeper, partitionsFreed } from './ownership/lease-keeper.js';
-import { endAllLeases } from './ownership/lease-store.js';
-import type { PaymentParties } from './payments/payments.js';
-import { startReconciliation } from './payments/reconcile.js';
+import { type LeaseKeeper, partitionsFreed } from './lane/ownership/lease-keeper.js';
+import { applyPauses, startFollowingOperator } from './operations/pauses/pauses.js';
+import { createModelDecider } from './runs/asking/model-decider.js';
+import { startFollowingModelFile } from './runs/models/follow-model-file.js';
+import type { PaymentParties } from './runs/payments/payments.js';
+import { startReconciliation } from './runs/payments/reconcile.js';
+import type { CommitBatch } from './store/commit/commit-statement.js';
+import { followDatabaseTime } from './store/database/database-time.js';
+import { migrations } from './store/database/migrations/index.js';
+import { openPools } from './store/database/pools.js';
+import type { RuntimeSchema } from './store/database/schema.js';
+import { accountPauses, storeAccount } from './store/deployments/account-store.js';
+import { endAllLeases } from './store/leases/lease-store.js';
+import { startOnceKeySweep } from './store/runs/once-store.js';
+import { startRunSweep } from './store/runs/run-store.js';
 
 export interface RuntimeDependencies extends ServiceDependencies {
   /** Names this process among the runtime's processes; random by default. */
@@ -45,6 +44,7 @@ export interface RunningRuntime extends RunningService {
 
 /** How often expired keys are removed, in milliseconds. */
 const KEY_SWEEP_MS = 60_000;
+
 /** How often ended runs are. */
 const RUN_SWEEP_MS = 5000;
 

@@ -1,9 +1,12 @@
 import { accountChanged } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import { storeAccount } from '../src/accounts/account-store.js';
-import { quotaOf } from '../src/budgets/usage-store.js';
-import { findOperatorPause, requestOperatorPause } from '../src/operator/operator-pauses.js';
+import {
+  findOperatorPause,
+  requestOperatorPause,
+  storeAccount,
+} from '../src/store/deployments/account-store.js';
+import { quotaOf } from '../src/store/runs/usage-store.js';
 import { codeOf, type House, OWNER, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house: House = await prepareHouse();

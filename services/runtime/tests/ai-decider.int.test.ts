@@ -13,9 +13,9 @@ import {
   startModelServer,
 } from '@orrery/testing/model-server';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { modelAt, raceDefinition, world } from '../src/ai/ai.test-support.js';
-import { FAILURE_INTERVAL_MS, FAILURES_TO_OPEN } from '../src/ai/circuit-breaker.js';
-import type { ModelUsage } from '../src/models/decider.js';
+import type { ModelUsage } from '../src/core/models/model.js';
+import { modelAt, raceDefinition, world } from '../src/core/prompting/ai.test-support.js';
+import { FAILURE_INTERVAL_MS, FAILURES_TO_OPEN } from '../src/runs/asking/circuit-breaker.js';
 import { askingAt, hastyClock } from './ai-question.js';
 
 const won = { stateChanges: { 'horse:HORSE_1': { wins: 4 } }, result: { winner: 'HORSE_1' } };

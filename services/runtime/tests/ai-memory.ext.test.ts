@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { MISBEHAVIOUR, startModelServer } from '@orrery/testing/model-server';
 import { expect, it } from 'vitest';
-import { MAX_BODY_BYTES } from '../src/ai/chat-client.js';
+import { MAX_BODY_BYTES } from '../src/runs/asking/chat-client.js';
 import { askingAt } from './ai-question.js';
 
 setFlagsFromString('--expose-gc');

@@ -1,13 +1,13 @@
 import type { JsonObject, VersionDefinition } from '@orrery/contracts';
 import { type Clock, createLogger, systemClock } from '@orrery/service-kit';
-import { entities, modelAt, raceDefinition, world } from '../src/ai/ai.test-support.js';
-import { createModelDecider } from '../src/ai/model-decider.js';
-import { compileDefinition } from '../src/execution/compiled-definition.js';
-import { applyMutation, readForExecution } from '../src/execution/execute-event.js';
-import { executionOf, viewOf } from '../src/execution/execution.test-support.js';
-import { DeciderFailed, type DeciderRequest, type ModelUsage } from '../src/models/decider.js';
-import type { Evidence, ModelExchange } from '../src/models/evidence.js';
-import type { Model } from '../src/models/model.js';
+import { applyMutation, readForExecution } from '../src/core/deciding/execute-event.js';
+import { compileDefinition } from '../src/core/deciding/execution.js';
+import { executionOf, viewOf } from '../src/core/deciding/execution.test-support.js';
+import type { Evidence, ModelExchange } from '../src/core/models/decider.js';
+import { DeciderFailed, type DeciderRequest } from '../src/core/models/decider.js';
+import type { Model, ModelUsage } from '../src/core/models/model.js';
+import { entities, modelAt, raceDefinition, world } from '../src/core/prompting/ai.test-support.js';
+import { createModelDecider } from '../src/runs/asking/model-decider.js';
 
 /** The time that a model's server has, in milliseconds: on a `hastyClock` it is over when a test says so. */
 const TIMEOUT_MS = 60_000;

@@ -2,11 +2,11 @@ import { type CallContext, newAddress } from '@orrery/contracts';
 import { createKeyedMutex, createLogger } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { removeClaims } from '../src/claims/claim-store.js';
-import { createReleaseEmptySchema } from '../src/claims/release-empty-schema.js';
-import { NotOwner, partitionOf } from '../src/ownership/partitions.js';
-import { loadState } from '../src/state/load-state.js';
-import type { WorkItem } from '../src/state/work-item.js';
+import type { WorkItem } from '../src/lane/items/work-item.js';
+import { createReleaseEmptySchema } from '../src/operations/claims/claims.js';
+import { removeClaims } from '../src/store/deployments/claim-store.js';
+import { NotOwner, partitionOf } from '../src/store/leases/partitions.js';
+import { loadState } from '../src/store/state/load-state.js';
 import { incrementVersion } from './fake-catalog.js';
 import { type House, plantDeployment, prepareHouse } from './running-runtime.js';
 

@@ -2,23 +2,23 @@ import { connect, type Database, migrate } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { batchRows } from '../src/commit/batch-rows.js';
+import { type JournalEntryDraft, sealEntry } from '../src/core/entries/entry.js';
+import type { PaymentEffect } from '../src/store/commit/batch.js';
+import { type Batch, type BindingWrite, newBatch, type TouchedInstance } from '../src/store/commit/batch.js';
+import { batchRows } from '../src/store/commit/batch-rows.js';
 import {
   createCommit,
   ONCE_STATEMENT,
   PLAIN_STATEMENT,
   USUAL_STATEMENT,
   WHOLE_STATEMENT,
-} from '../src/commit/commit-statement.js';
-import type { RuntimeSchema } from '../src/database/db.js';
-import { migrations } from '../src/database/migrations/index.js';
-import { type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';
-import { acquire, raiseEpochs, readBalance, readOwners, renew } from '../src/ownership/lease-store.js';
-import { totalsOfPayments } from '../src/payments/payment-store.js';
-import { type Batch, type BindingWrite, newBatch, type TouchedInstance } from '../src/state/batch.js';
-import type { DeploymentState } from '../src/state/deployment-state.js';
-import type { PaymentEffect } from '../src/state/effects.js';
-import { createInstanceMemory, type MemoryInstance } from '../src/state/instance-memory.js';
+} from '../src/store/commit/commit-statement.js';
+import { migrations } from '../src/store/database/migrations/index.js';
+import type { RuntimeSchema } from '../src/store/database/schema.js';
+import { acquire, raiseEpochs, readBalance, readOwners, renew } from '../src/store/leases/lease-store.js';
+import { totalsOfPayments } from '../src/store/runs/payment-store.js';
+import type { DeploymentState } from '../src/store/state/deployment-state.js';
+import { createInstanceMemory, type MemoryInstance } from '../src/store/state/instance-memory.js';
 
 let place: TestDatabase;
 let database: Database<RuntimeSchema>;

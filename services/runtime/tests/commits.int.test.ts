@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { CommitBatch } from '../src/commit/commit-statement.js';
-import type { Batch } from '../src/state/batch.js';
+import type { Batch } from '../src/store/commit/batch.js';
+import type { CommitBatch } from '../src/store/commit/commit-statement.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house = await prepareHouse();

@@ -3,11 +3,11 @@ import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createEvmChain } from '../src/payments/evm/evm-chain.js';
-import { evmReader } from '../src/payments/evm/read-authorization.js';
-import { createHttpFacilitator } from '../src/payments/http-facilitator.js';
-import type { Payment } from '../src/payments/payment.js';
-import { requirementOf, requirementV2 } from '../src/payments/requirements.js';
+import type { Payment } from '../src/core/payments/payment.js';
+import { requirementOf, requirementV2 } from '../src/core/payments/requirements.js';
+import { evmReader } from '../src/runs/payments/evm-authorization.js';
+import { createEvmChain } from '../src/runs/payments/evm-chain.js';
+import { createHttpFacilitator } from '../src/runs/payments/http-facilitator.js';
 
 let evm: EvmPayments;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { createWalletClient, type Hex, http, parseAbi, parseSignature } from 'vi
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { baseSepolia } from 'viem/chains';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { TEST_NETWORKS } from '../src/payments/payment-config.js';
+import { TEST_NETWORKS } from '../src/runs/payments/payment-config.js';
 import { incrementVersion } from './fake-catalog.js';
 import { lookOnPayments, sendsTo } from './paying.js';
 import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';

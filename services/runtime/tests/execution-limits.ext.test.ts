@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { decideExecution } from '../src/execution/execute-event.js';
-import { executionOf, viewOf } from '../src/execution/execution.test-support.js';
+import { decideExecution } from '../src/core/deciding/execute-event.js';
+import { executionOf, viewOf } from '../src/core/deciding/execution.test-support.js';
 import { executions } from './hostile-executions.js';
 
 /** Twice what deciding one execution may take on a quiet machine: meanwhile no other deployment of the process is served. */

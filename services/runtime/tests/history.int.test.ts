@@ -9,8 +9,9 @@ import {
 import { createSemaphore, systemClock } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { historyHandlers, type SeenDeployment } from '../src/journal/handlers.js';
-import { listHistory } from '../src/journal/list-history.js';
+import { historyHandlers } from '../src/operations/history/handlers.js';
+import type { SeenDeployment } from '../src/store/deployments/deployment-directory.js';
+import { listHistory } from '../src/store/journal/history.js';
 import { openRuntimeDatabase, plantDeployment } from './journal-fixture.js';
 
 const db = await openRuntimeDatabase();

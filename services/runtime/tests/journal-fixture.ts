@@ -9,14 +9,14 @@ import { connect, jsonb, migrate } from '@orrery/database';
 import { createLogger, Resources } from '@orrery/service-kit';
 import { createTestDatabase, PATIENT } from '@orrery/testing';
 import { afterAll } from 'vitest';
-import type { RuntimeSchema } from '../src/database/db.js';
-import { migrations } from '../src/database/migrations/index.js';
-import { noChanges } from '../src/execution/check-changes.js';
-import { compileSchema } from '../src/execution/compiled-definition.js';
-import { decideManualWrite } from '../src/execution/manual-write.js';
-import type { CheckedChanges } from '../src/journal/change.js';
-import { genesisHash, type JournalEntryDraft, sealEntry } from '../src/journal/entry.js';
-import type { InstanceState } from '../src/state/instance-view.js';
+import { noChanges } from '../src/core/deciding/check-changes.js';
+import type { InstanceState } from '../src/core/deciding/execution.js';
+import { compileSchema } from '../src/core/deciding/execution.js';
+import { decideManualWrite } from '../src/core/deciding/manual-write.js';
+import type { CheckedChanges } from '../src/core/entries/change.js';
+import { genesisHash, type JournalEntryDraft, sealEntry } from '../src/core/entries/entry.js';
+import { migrations } from '../src/store/database/migrations/index.js';
+import type { RuntimeSchema } from '../src/store/database/schema.js';
 
 /** A migrated database for one test file. */
 export async function openRuntimeDatabase() {

@@ -4,7 +4,7 @@ import type { RuntimeDependencies } from '@orrery/runtime';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { type ModelCall, says, startModelServer } from '@orrery/testing/model-server';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { createModelDecider } from '../src/ai/model-decider.js';
+import { createModelDecider } from '../src/runs/asking/model-decider.js';
 import { modelNamed } from './model-double.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TEST_NETWORKS } from '../src/payments/payment-config.js';
+import { TEST_NETWORKS } from '../src/runs/payments/payment-config.js';
 import { attribute, incrementVersion } from './fake-catalog.js';
 import { type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 

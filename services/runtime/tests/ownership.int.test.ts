@@ -2,7 +2,7 @@ import { runtimeContract, ServiceError } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { CommitOutcome } from '../src/commit/commit-statement.js';
+import type { CommitOutcome } from '../src/store/commit/commit-statement.js';
 import { codeOf, type House, OWNER, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house: House = await prepareHouse();

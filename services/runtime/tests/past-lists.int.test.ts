@@ -2,9 +2,9 @@ import { type InstanceRecord, type JsonObject, MAX_LIMIT } from '@orrery/contrac
 import { createSemaphore, systemClock } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { instanceAt, instancesAt } from '../src/instances/past-instances.js';
-import { readPast } from '../src/journal/broken-history.js';
-import { beginLifetimes, createLifetimes, instancesThen } from '../src/journal/lifetimes.js';
+import { instanceAt, instancesAt } from '../src/store/deployments/past-instances.js';
+import { beginLifetimes, createLifetimes, instancesThen } from '../src/store/journal/lifetimes.js';
+import { readPast } from '../src/store/journal/verify/verify-journal.js';
 import { openRuntimeDatabase, type PlantedDeployment, plantDeployment } from './journal-fixture.js';
 
 const db = await openRuntimeDatabase();

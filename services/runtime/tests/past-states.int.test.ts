@@ -1,14 +1,15 @@
 import { type JsonObject, journalFact } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { journalRange } from '../src/journal/journal-range.js';
-import { pastState } from '../src/journal/past-states.js';
-import { loadFacts, outboxRowOf } from '../src/journal/publication.js';
-import { snapshotAt, snapshotHasher } from '../src/journal/snapshot.js';
+import { journalRange } from '../src/store/journal/journal-pages.js';
+import { loadFacts, outboxRowOf } from '../src/store/journal/journal-store.js';
+import { pastStates, snapshotAt, snapshotHasher } from '../src/store/journal/past-states.js';
 import { openRuntimeDatabase, type PlantedDeployment, plantDeployment } from './journal-fixture.js';
 
 const db = await openRuntimeDatabase();
 const horse = (instanceId: string) => ({ entitySchema: 'horse', instanceId });
+const pastState = async (id: number, name: ReturnType<typeof horse>, seq: number) =>
+  (await pastStates(db, id, [name], seq))[0] ?? null;
 
 /** What the fold of every entry says, remembered while it was written. */
 async function plantLong() {
@@ -29,13 +30,13 @@ const { race, past } = await plantLong();
 test('the state after any entry is what it was then', async () => {
   for (const [seq, states] of past.entries()) {
     for (const id of ['H1', 'H2', 'H3']) {
-      expect((await pastState(db, race.id, horse(id), seq))?.state ?? null).toEqual(states[id] ?? null);
+      expect((await pastState(race.id, horse(id), seq))?.state ?? null).toEqual(states[id] ?? null);
     }
   }
 });
 
 test('it comes with the revision and the time of that change', async () => {
-  expect(await pastState(db, race.id, horse('H1'), 3)).toEqual({
+  expect(await pastState(race.id, horse('H1'), 3)).toEqual({
     state: { wins: 3, note: 'y' },
     revision: 3,
     changedAt: new Date(1_800_000_000_002),
@@ -45,12 +46,12 @@ test('it comes with the revision and the time of that change', async () => {
 test('at a checkpoint it comes with the revision and the time of the change that the checkpoint follows', async () => {
   const long = await plantDeployment(db);
   for (let wins = 1; wins <= 101; wins++) await long.write('H1', { wins });
-  expect(await pastState(db, long.id, horse('H1'), 100)).toEqual({
+  expect(await pastState(long.id, horse('H1'), 100)).toEqual({
     state: { wins: 100 },
     revision: 100,
     changedAt: new Date(1_800_000_000_099),
   });
-  expect(await pastState(db, long.id, horse('H1'), 101)).toMatchObject({ revision: 101 });
+  expect(await pastState(long.id, horse('H1'), 101)).toMatchObject({ revision: 101 });
 });
 
 const snapshot = async (of: PlantedDeployment, seq: number) => {
@@ -71,7 +72,7 @@ test('a snapshot goes through more instances than it folds at once, in the order
   await big.begin('copied', { wins: 1 });
   const ids = Array.from({ length: 120 }, (_, n) => `${n % 2 === 0 ? 'h' : 'É'}${n}`);
   for (const id of ids) await big.write(id, { wins: 1 });
-  expect(await pastState(db, big.id, horse('copied'), 0)).toMatchObject({ revision: 1, changedAt: null });
+  expect(await pastState(big.id, horse('copied'), 0)).toMatchObject({ revision: 1, changedAt: null });
   const order: string[] = [];
   for await (const { instanceId } of snapshotAt(db, big.id, 1000)) order.push(instanceId);
   expect(order).toEqual(['copied', ...ids].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));

@@ -6,8 +6,8 @@ import {
 } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger, systemClock } from '@orrery/service-kit';
-import type { RuntimeSchema } from '../src/database/db.js';
-import { reconcileDue } from '../src/payments/reconcile.js';
+import { reconcileDue } from '../src/runs/payments/reconcile.js';
+import type { RuntimeSchema } from '../src/store/database/schema.js';
 import type { House } from './running-runtime.js';
 
 const { 'executions.public': executePublicly } = runtimeContract.rpcs;

@@ -1,8 +1,8 @@
 import { type OfferedPayment, ServiceError } from '@orrery/contracts';
 import { expect, vi } from 'vitest';
-import type { CommitBatch } from '../src/commit/commit-statement.js';
-import { TEST_NETWORKS } from '../src/payments/payment-config.js';
-import type { Batch } from '../src/state/batch.js';
+import { TEST_NETWORKS } from '../src/runs/payments/payment-config.js';
+import type { Batch } from '../src/store/commit/batch.js';
+import type { CommitBatch } from '../src/store/commit/commit-statement.js';
 import { incrementVersion } from './fake-catalog.js';
 import { lookOnPayments, sendsTo } from './paying.js';
 import { type Conduct, createPaymentWorld, paymentFor, RECEIVER } from './payment-world.js';

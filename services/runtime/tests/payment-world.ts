@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject, OfferedPayment, PaymentDemand } from '@orrery/contracts';
-import type { Charge, Payment, SettlementReply } from '../src/payments/payment.js';
-import type { PaymentParties } from '../src/payments/payments.js';
+import type { Charge, Payment, SettlementReply } from '../src/core/payments/payment.js';
+import type { PaymentParties } from '../src/runs/payments/payments.js';
 
 export const RECEIVER = '0x1111111111111111111111111111111111111111';
 

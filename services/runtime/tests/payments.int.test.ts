@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OfferedPayment, PaymentDemand } from '@orrery/contracts';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { TEST_NETWORKS } from '../src/payments/payment-config.js';
+import { TEST_NETWORKS } from '../src/runs/payments/payment-config.js';
 import { createDeciderDouble } from './decider-double.js';
 import { attribute, incrementVersion } from './fake-catalog.js';
 import { lookOnPayments, type PublicRequest, sendsTo, WALLET } from './paying.js';

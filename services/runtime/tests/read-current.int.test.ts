@@ -1,8 +1,8 @@
 import { connect } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { expect, it, vi } from 'vitest';
-import type { RuntimeSchema } from '../src/database/db.js';
-import { CURRENT_INSTANCES } from '../src/instances/read-current.js';
+import type { RuntimeSchema } from '../src/store/database/schema.js';
+import { CURRENT_INSTANCES } from '../src/store/deployments/instance-store.js';
 import { attribute } from './fake-catalog.js';
 import { codeOf, OTHER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 

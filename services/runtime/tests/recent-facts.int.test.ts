@@ -8,10 +8,11 @@ import {
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CommitBatch } from '../src/commit/commit-statement.js';
-import type { RuntimeSchema } from '../src/database/db.js';
-import { createRecentEntries, loadFacts, outboxRowOf, recentFacts } from '../src/journal/publication.js';
-import type { Batch } from '../src/state/batch.js';
+import { createRecentEntries, recentFacts } from '../src/lane/publication/publication.js';
+import type { Batch } from '../src/store/commit/batch.js';
+import type { CommitBatch } from '../src/store/commit/commit-statement.js';
+import type { RuntimeSchema } from '../src/store/database/schema.js';
+import { loadFacts, outboxRowOf } from '../src/store/journal/journal-store.js';
 import { createDeciderDouble } from './decider-double.js';
 import { attribute } from './fake-catalog.js';
 import { rememberDeployment } from './lose-tail.js';

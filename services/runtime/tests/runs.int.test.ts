@@ -4,7 +4,7 @@ import { connect, type Database, OutcomeUnknown } from '@orrery/database';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import pg from 'pg';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { awaitRun } from '../src/executions/handlers.js';
+import { awaitRun } from '../src/runs/execute/execute.js';
 import { createDeciderDouble } from './decider-double.js';
 import { codeOf, type House, OWNER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 

@@ -4,9 +4,9 @@ import { type Address, generateKeyPairSigner, type KeyPairSigner } from '@solana
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { ExactSvmSchemeV1 } from '@x402/svm/v1';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Payment } from '../src/payments/payment.js';
-import { TEST_NETWORKS } from '../src/payments/payment-config.js';
-import { createSolanaChain } from '../src/payments/solana/solana-chain.js';
+import type { Payment } from '../src/core/payments/payment.js';
+import { TEST_NETWORKS } from '../src/runs/payments/payment-config.js';
+import { createSolanaChain } from '../src/runs/payments/solana-chain.js';
 import { incrementVersion } from './fake-catalog.js';
 import { sendsTo } from './paying.js';
 import { codeOf, type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';

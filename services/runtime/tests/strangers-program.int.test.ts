@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { type DeploymentSource, type HistoryQuery, historyQuery } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
-import { listHistory } from '../src/journal/list-history.js';
-import { snapshotAt, snapshotHasher } from '../src/journal/snapshot.js';
+import { listHistory } from '../src/store/journal/history.js';
+import { snapshotAt, snapshotHasher } from '../src/store/journal/past-states.js';
 import { openRuntimeDatabase, type PlantedDeployment, plantDeployment } from './journal-fixture.js';
 
 const db = await openRuntimeDatabase();

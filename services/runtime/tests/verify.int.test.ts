@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { snapshotHasher } from '../src/journal/snapshot.js';
-import { verifyJournal } from '../src/journal/verify/verify-journal.js';
+import { snapshotHasher } from '../src/store/journal/past-states.js';
+import { verifyJournal } from '../src/store/journal/verify/verify-journal.js';
 import { openRuntimeDatabase, type PlantedDeployment, plantDeployment } from './journal-fixture.js';
 
 const db = await openRuntimeDatabase();

@@ -1,0 +1,182 @@
+import {
+  type ChangeMode,
+  instanceId as instanceIdRule,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  ServiceError,
+  spaceAround,
+} from '@orrery/contracts';
+import { changeKey, type InstanceName } from '../entries/change.js';
+import { changeNotAllowed } from './check-changes.js';
+import { invalidKey, type Proposal, type ProposedChange } from './decide-proposal.js';
+import type {
+  AppliedChange,
+  CompiledDefinition,
+  CompiledSchema,
+  InstanceState,
+  InstanceView,
+  Needs,
+} from './execution.js';
+
+/** Changes that one execution may make. */
+export const MAX_CHANGES = 500;
+
+/**
+ * Applies a proposal to copies of the instances that it names. Returns `needs` while one of them is not in memory.
+ * @throws `change_too_large`, `change_not_allowed`, `invalid_change_key`, `operator_type_mismatch`
+ */
+export function applyChanges(
+  definition: CompiledDefinition,
+  proposal: Proposal,
+  view: InstanceView,
+): { needs: Needs } | { applied: AppliedChange[] } {
+  refuseTooMany(proposal);
+  const modes = proposal.changes.map((change) => modeOf(definition, change));
+  const absent = proposal.changes.filter(
+    (change) => view.get(change.entitySchema, change.instanceId) === undefined,
+  );
+  if (absent.length > 0) return { needs: { instances: absent.map(nameOf), schemas: [] } };
+  refuseTooLarge(proposal, view);
+  return {
+    applied: proposal.changes.map((change, index) =>
+      applyOne(change, modes[index] ?? 'partial', definition.schemaNamed(change.entitySchema), view),
+    ),
+  };
+}
+
+function refuseTooMany({ changes }: Proposal): void {
+  if (changes.length > MAX_CHANGES) {
+    throw new ServiceError('change_too_large', `One execution changes at most ${MAX_CHANGES} instances.`, {
+      facts: { limit: MAX_CHANGES, changes: changes.length },
+    });
+  }
+  const seen = new Set<string>();
+  for (const change of changes) {
+    const key = changeKey(change);
+    if (seen.has(key))
+      throw new ServiceError('invalid_change_key', `"${key}" is changed twice.`, { facts: { key } });
+    seen.add(key);
+  }
+}
+
+/** Each attribute of a changed instance is copied, measured and compared, each value inside it measured. */
+const MAX_ATTRIBUTES = 100_000;
+
+const MAX_VALUES = 500_000;
+
+/** So few instances of 64 KiB cannot exceed the limits. */
+const ALWAYS_FEW = 8;
+
+/** @throws `change_too_large` when the instances to be changed together hold more than the lane has time for */
+function refuseTooLarge({ changes }: Proposal, view: InstanceView): void {
+  if (changes.length <= ALWAYS_FEW) return;
+  const left = { attributes: MAX_ATTRIBUTES, values: MAX_VALUES };
+  for (const { entitySchema, instanceId } of changes) {
+    const state = view.get(entitySchema, instanceId)?.state;
+    if (state === undefined) continue;
+    left.attributes -= Object.keys(state).length;
+    countValues(state, left);
+    if (left.attributes >= 0 && left.values >= 0) continue;
+    throw new ServiceError(
+      'change_too_large',
+      `The instances that one execution changes may have at most ${MAX_ATTRIBUTES} attributes and ${MAX_VALUES} JSON values together.`,
+      { facts: { attributes: MAX_ATTRIBUTES, values: MAX_VALUES } },
+    );
+  }
+}
+
+function countValues(value: JsonValue, left: { values: number }): void {
+  left.values -= 1;
+  if (left.values < 0 || typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) for (const element of value) countValues(element, left);
+  else for (const key of Object.keys(value)) countValues(value[key] ?? null, left);
+}
+
+/** The mode map is a whitelist; without one every schema of the version is `partial`. */
+function modeOf({ definition }: CompiledDefinition, change: ProposedChange): ChangeMode {
+  const { entitySchema } = change;
+  const modes = definition.stateChanges;
+  const mode = modes === null ? 'partial' : ownValue(modes, entitySchema);
+  if (mode !== undefined && Object.hasOwn(definition.schemas, entitySchema)) return mode;
+  throw modes === null
+    ? changeNotAllowed('no_schema', change, { known: Object.keys(definition.schemas) })
+    : changeNotAllowed('schema', change, { known: Object.keys(modes) });
+}
+
+const ownValue = <T>(record: Record<string, T>, key: string): T | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined;
+
+const nameOf = ({ entitySchema, instanceId }: InstanceName): InstanceName => ({ entitySchema, instanceId });
+
+function applyOne(
+  change: ProposedChange,
+  mode: ChangeMode,
+  schema: CompiledSchema,
+  view: InstanceView,
+): AppliedChange {
+  const before = view.get(change.entitySchema, change.instanceId) ?? null;
+  if (before === null) refuseBadId(change);
+  const named = new Set(Object.keys(change.values));
+  for (const { attribute } of change.operators) named.add(attribute);
+  const after = change.remove ? removed(change, before) : changed(change, mode, schema, before);
+  const { entitySchema, instanceId } = change;
+  return { entitySchema, instanceId, schema, before, after, named };
+}
+
+/** The id of an existing instance was checked when it was created. */
+function refuseBadId(change: ProposedChange): void {
+  if (instanceIdRule.safeParse(change.instanceId).success) return;
+  const key = changeKey(change);
+  const { instanceId } = change;
+  if (instanceId.trim() !== instanceId) throw invalidKey(key, `"${key}": ${spaceAround(instanceId)}`);
+  throw invalidKey(
+    key,
+    `"${key}" holds no valid instanceId. It must have 1–255 characters and no control characters, and it may not be ".", "..", "__proto__", "constructor" or "prototype".`,
+  );
+}
+
+function removed(change: ProposedChange, before: InstanceState | null): null {
+  if (before !== null) return null;
+  throw changeNotAllowed('absent', change);
+}
+
+/** Operators see the state with its defaults, and have the last word on their attributes. */
+function changed(
+  change: ProposedChange,
+  mode: ChangeMode,
+  schema: CompiledSchema,
+  before: InstanceState | null,
+): JsonObject {
+  const current = schema.withDefaults(before?.state ?? {});
+  const after = mergeByMode(mode, current, change.values, schema.isRequired);
+  for (const { attribute, resolve } of change.operators) {
+    const outcome = resolve(current[attribute]);
+    if (outcome === undefined) delete after[attribute];
+    else after[attribute] = outcome;
+  }
+  return schema.withDefaults(after);
+}
+
+/** The state after a change by the mode of its schema, before operators and defaults. */
+export function mergeByMode(
+  mode: ChangeMode,
+  before: JsonObject,
+  values: JsonObject,
+  isRequired: (attribute: string) => boolean,
+): JsonObject {
+  if (mode === 'full') return { ...values };
+  const after = { ...before };
+  for (const [attribute, value] of Object.entries(values)) {
+    if (value === null && !isRequired(attribute)) delete after[attribute];
+    else after[attribute] = mode === 'append' ? appended(before[attribute], value) : value;
+  }
+  return after;
+}
+
+/** Lists grow, objects are merged, a single value is pushed onto a list; anything else is set. */
+function appended(before: JsonValue | undefined, value: JsonValue): JsonValue {
+  if (Array.isArray(before)) return Array.isArray(value) ? [...before, ...value] : [...before, value];
+  if (isJsonObject(before) && isJsonObject(value)) return { ...before, ...value };
+  return value;
+}

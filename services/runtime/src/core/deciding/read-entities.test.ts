@@ -1,0 +1,94 @@
+import type { JsonObject, ReadEntity } from '@orrery/contracts';
+import { expect, test } from 'vitest';
+import { readEntities, selectEntities } from './execute-event.js';
+import { executionOf, viewOf } from './execution.test-support.js';
+
+const states = {
+  horse: { H1: { wins: 1 }, 'horse:H1': { wins: 2 }, '7': { wins: 7 } },
+  race: { R1: { laps: 3 } },
+};
+
+/** What templates see of the instances that an input selects. */
+function loaded(items: ReadEntity[], input: JsonObject): unknown {
+  const { definition } = executionOf({ schemas: { horse: {}, race: {} }, readEntities: items });
+  const found = readEntities(definition, selectEntities(items, input), viewOf(states));
+  return 'read' in found ? JSON.parse(JSON.stringify(found.read.entities)) : found;
+}
+const horses = (...filter: string[]): ReadEntity[] => [{ schema: 'horse', filter }];
+
+test('rule 1: a path is read from the input and its value used as instanceId', () => {
+  expect(loaded(horses('winner'), { winner: 'H1' })).toEqual({ horse: { H1: { wins: 1 } } });
+});
+
+test('rule 2: paths use dots', () => {
+  expect(loaded(horses('race.winner.id'), { race: { winner: { id: 'H1' } } })).toEqual({
+    horse: { H1: { wins: 1 } },
+  });
+});
+
+test('rule 3: several paths combine with OR', () => {
+  expect(loaded(horses('a', 'b'), { a: 'H1', b: 7 })).toEqual({
+    horse: { H1: { wins: 1 }, '7': { wins: 7 } },
+  });
+});
+
+test('rule 4: the value is matched exactly, a schema prefix within it included', () => {
+  expect(loaded(horses('id'), { id: 'horse:H1' })).toEqual({ horse: { 'horse:H1': { wins: 2 } } });
+  expect(loaded(horses('id'), { id: 'h1' })).toEqual({ horse: {} });
+});
+
+test('rule 5: without a filter all instances are loaded', () => {
+  expect(loaded([{ schema: 'horse' }], {})).toEqual({ horse: states.horse });
+});
+
+test('rule 6: several items, each with its schema and filter', () => {
+  const items = [...horses('id'), { schema: 'race' }, ...horses('other')];
+  expect(loaded(items, { id: 'H1', other: '7' })).toEqual({
+    horse: { H1: { wins: 1 }, '7': { wins: 7 } },
+    race: states.race,
+  });
+});
+
+test('an absent or null path selects nothing, never everything', () => {
+  expect(loaded(horses('id'), {})).toEqual({ horse: {} });
+  expect(loaded(horses('id.deep'), { id: null })).toEqual({ horse: {} });
+});
+
+test('a list selects each element, numbers are taken as text', () => {
+  expect(loaded(horses('ids'), { ids: ['H1', 7, null, 'H1'] })).toEqual({
+    horse: { H1: { wins: 1 }, '7': { wins: 7 } },
+  });
+});
+
+test('an object selects nothing that could be meant', () => {
+  expect(() => loaded(horses('id'), { id: { x: 1 } })).toThrow(
+    expect.objectContaining({
+      code: 'invalid_input',
+      errors: [expect.objectContaining({ pointer: '/input/id' })],
+    }),
+  );
+});
+
+test('an item without a filter wins over one with', () => {
+  expect(loaded([...horses('id'), { schema: 'horse' }], { id: 'H1' })).toEqual({ horse: states.horse });
+});
+
+test('an instance may be called like a property of objects', () => {
+  const { definition } = executionOf({ readEntities: horses('id') });
+  const view = viewOf({ horse: { constructor: { x: 1 }, ['__proto__']: { x: 2 } } });
+  const found = readEntities(
+    definition,
+    selectEntities(horses('id'), { id: ['constructor', 'toString'] }),
+    view,
+  );
+  expect('read' in found && Object.keys(found.read.entities['horse'] ?? {})).toEqual(['constructor']);
+});
+
+test('a schema that is known to have too many instances is refused, not loaded', () => {
+  const view = { get: () => undefined, all: () => undefined, tooMany: () => true };
+  const { definition } = executionOf({ readEntities: [{ schema: 'horse' }] });
+  const selection = selectEntities(definition.definition.readEntities, {});
+  expect(() => readEntities(definition, selection, view)).toThrow(
+    expect.objectContaining({ code: 'read_set_too_large' }),
+  );
+});

@@ -1,0 +1,156 @@
+import { DEFAULT_CONTENT_LIMITS as LIMITS, ServiceError } from '@orrery/contracts';
+import { describe, expect, it } from 'vitest';
+import { applyChanges } from './apply-changes.js';
+import {
+  changeNotAllowed,
+  checkEntrySize,
+  checkInstanceCount,
+  checkResult,
+  checkStates,
+  noChanges,
+  refuseUnloaded,
+  tooManyInstances,
+} from './check-changes.js';
+import { decideDirect, invalidKey, proposalOf } from './decide-proposal.js';
+import { readForExecution } from './execute-event.js';
+import { compileSchema, type InstanceState } from './execution.js';
+import { emptyView, executionOf, schemaOf, viewOf } from './execution.test-support.js';
+import { lifecycleEntry } from './lifecycle-entry.js';
+
+const code = (work: () => unknown): string | undefined => {
+  try {
+    work();
+  } catch (error) {
+    return error instanceof ServiceError ? error.code : String(error);
+  }
+  return undefined;
+};
+const horse = compileSchema(schemaOf('horse', { wins: 'integer' }));
+const applied = (before: InstanceState | null, after: Record<string, number | string> | null) => ({
+  entitySchema: 'horse',
+  instanceId: 'H1',
+  schema: horse,
+  before,
+  after,
+  named: new Set<string>(),
+});
+
+describe('read', () => {
+  const parts = { readEntities: [{ schema: 'horse', filter: ['horse'] }] };
+
+  it('names what is not in memory', () => {
+    expect(readForExecution(executionOf(parts, { horse: 'H1' }), emptyView)).toEqual({
+      kind: 'refused',
+      error: expect.objectContaining({ code: 'mutation_missing' }),
+    });
+    const direct = executionOf({ ...parts, template: {} }, { horse: 'H1' });
+    const needs = [{ entitySchema: 'horse', instanceId: 'H1' }];
+    expect(readForExecution(direct, emptyView)).toEqual({ kind: 'needs', instances: needs, schemas: [] });
+  });
+
+  it('finds states and absent instances', () => {
+    const direct = executionOf({ ...parts, template: {} }, { horse: 'H1' });
+    const found = readForExecution(direct, viewOf({ horse: { H1: { wins: 1 } } }));
+    expect(found).toMatchObject({ kind: 'read', read: { entities: { horse: { H1: { wins: 1 } } } } });
+    const reads = [{ entitySchema: 'horse', instanceId: 'H1', revision: 0 }];
+    expect(readForExecution(direct, viewOf())).toMatchObject({ kind: 'read', read: { reads } });
+  });
+});
+
+describe('decide', () => {
+  const read = { entities: {}, reads: [], wholeSchemas: [] };
+
+  it('evaluates a template', () => {
+    const execution = executionOf({ template: { result: { laps: '{{input.laps}}' } } }, { laps: 3 });
+    expect(decideDirect(execution, read)).toMatchObject({ from: 'template', result: { laps: 3 } });
+    expect(code(() => decideDirect(executionOf({}), read))).toBe('mutation_missing');
+  });
+
+  it('names the key that names no instance', () => {
+    expect(invalidKey('horse', 'no colon')).toMatchObject({
+      code: 'invalid_change_key',
+      facts: { key: 'horse' },
+    });
+  });
+});
+
+describe('apply', () => {
+  const { definition } = executionOf({ schemas: { horse: { wins: 'integer' } } });
+  const proposal = proposalOf({ stateChanges: { 'horse:H1': { wins: 2 } } }, 'template');
+
+  it('needs the instances that are not in memory', () => {
+    const instances = [{ entitySchema: 'horse', instanceId: 'H1' }];
+    expect(applyChanges(definition, proposal, emptyView)).toEqual({ needs: { instances, schemas: [] } });
+  });
+
+  it('merges into a copy', () => {
+    const before = { wins: 1, name: 'Ada' };
+    const outcome = applyChanges(definition, proposal, viewOf({ horse: { H1: before } }));
+    expect(outcome).toMatchObject({ applied: [{ after: { wins: 2, name: 'Ada' } }] });
+    expect(before.wins).toBe(1);
+  });
+
+  it('refuses a schema that the version does not have', () => {
+    const other = proposalOf({ stateChanges: { 'cow:C1': {} } }, 'template');
+    expect(code(() => applyChanges(definition, other, viewOf()))).toBe('change_not_allowed');
+  });
+});
+
+describe('check', () => {
+  it('makes changes of states that satisfy their schemas', () => {
+    const [created] = checkStates([applied(null, { wins: 1 })], LIMITS);
+    expect(created).toMatchObject({ op: 'create', set: { wins: 1 }, revision: 1 });
+    const same = applied({ state: { wins: 1 }, revision: 4 }, { wins: 1 });
+    expect(checkStates([same], LIMITS)).toEqual([]);
+    expect(checkStates([same], LIMITS, { keepIdle: true })).toMatchObject([{ op: 'update', revision: 5 }]);
+    expect(code(() => checkStates([applied(null, { wins: 'many' })], LIMITS))).toBe('invalid_state');
+  });
+
+  it('bounds an entry', () => {
+    const entryBytes = 1024;
+    expect(
+      code(() => checkEntrySize({ a: 'x'.repeat(100) }, noChanges(), null, { entryBytes })),
+    ).toBeUndefined();
+    const large = { a: 'x'.repeat(2000) };
+    expect(code(() => checkEntrySize(large, noChanges(), null, { entryBytes }))).toBe('change_too_large');
+  });
+
+  it('lets a model change what it was shown', () => {
+    const change = applied({ state: {}, revision: 1 }, { wins: 1 });
+    expect(code(() => refuseUnloaded([change], []))).toBe('change_not_allowed');
+    const reads = [{ entitySchema: 'horse', instanceId: 'H1', revision: 1 }];
+    expect(code(() => refuseUnloaded([change, applied(null, {})], reads))).toBeUndefined();
+  });
+
+  it('checks a result by its contract', () => {
+    const { definition } = executionOf({ outputSchema: { winner: 'string' } });
+    expect(code(() => checkResult(definition, { winner: 'H1' }))).toBeUndefined();
+    expect(code(() => checkResult(definition, null))).toBe('invalid_result');
+  });
+
+  it('bounds how many instances there are, and lets a deployment that has too many lose some', () => {
+    const created = checkStates([applied(null, {})], LIMITS);
+    expect(code(() => checkInstanceCount(created, { before: 2, limit: 3 }))).toBeUndefined();
+    expect(code(() => checkInstanceCount(created, { before: 3, limit: 3 }))).toBe(tooManyInstances(3).code);
+    const deleted = checkStates([applied({ state: {}, revision: 1 }, null)], LIMITS);
+    expect(code(() => checkInstanceCount(deleted, { before: 9, limit: 3 }))).toBeUndefined();
+  });
+
+  it('says what a version may not change', () => {
+    const name = { entitySchema: 'horse', instanceId: 'H1' };
+    const error = changeNotAllowed('maxDelta', name, { attribute: 'wins', limit: 2 });
+    expect(error.message).toContain('at most 2');
+    expect(error.facts).toEqual({ key: 'horse:H1', reason: 'maxDelta', attribute: 'wins', limit: 2 });
+  });
+});
+
+it('an entry that is no execution holds its facts as its input', () => {
+  const entry = lifecycleEntry('paused', '0xab', { kind: 'service', service: 'gateway' }, 0, {
+    by: 'account',
+  });
+  expect(entry).toMatchObject({
+    kind: 'paused',
+    input: { by: 'account' },
+    executedAt: '1970-01-01T00:00:00.000Z',
+  });
+});

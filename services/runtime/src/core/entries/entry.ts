@@ -1,0 +1,202 @@
+import { hash, randomUUID } from 'node:crypto';
+import {
+  canonicalHash,
+  canonicalJson,
+  cutText,
+  type DeploymentSource,
+  type ExecutionAnswer,
+  type ExecutionError,
+  type HashedEntry,
+  type InstanceChange,
+  JOURNAL_VERSION,
+  type JsonObject,
+  type JsonValue,
+  type ServiceError,
+  storableObject,
+  storableText,
+} from '@orrery/contracts';
+import { type CheckedChanges, journalled, stateChangesOf } from './change.js';
+
+declare const sealed: unique symbol;
+
+/** A journal entry before it has its position in the chain. Its changes have been checked. */
+export interface JournalEntryDraft
+  extends Omit<HashedEntry, 'v' | 'seq' | 'prevHash' | 'changes' | 'attestation' | 'error'> {
+  changes: CheckedChanges;
+  error: HashedEntry['error'];
+  attestation: JsonObject | null;
+}
+
+/** An entry with its position in the chain: only `sealEntry` makes one, and it is never changed afterwards. */
+export type SealedEntry = Readonly<HashedEntry> & {
+  readonly hash: string;
+  /** What the hash covers: the RFC 8785 JSON of the members of `HashedEntry`. */
+  readonly text: string;
+  /** The parts of `text` that are free JSON. */
+  readonly inputText: string;
+  readonly changesText: string;
+  /** SHA-256 of the RFC 8785 JSON of `input`. */
+  readonly inputHash: string;
+  readonly [sealed]: true;
+};
+
+/**
+ * Gives a draft its position: `seq` is the head's plus one, `prevHash` the head's hash. `notBefore` is the head's time: the
+ * draft may have been staged before others were committed.
+ */
+export function sealEntry(
+  draft: JournalEntryDraft,
+  { seq, prevHash, notBefore }: { seq: number; prevHash: string; notBefore?: string },
+): SealedEntry {
+  const inputText = canonicalJson(draft.input);
+  const changes = draft.changes.map(journalled);
+  const changesText = changesTextOf(changes);
+  // Member by member: spreading an object of this size takes longer than hashing it.
+  const entry = {
+    v: JOURNAL_VERSION,
+    deployment: draft.deployment,
+    id: draft.id,
+    seq,
+    kind: draft.kind,
+    event: draft.event,
+    eventVersion: draft.eventVersion,
+    versionHash: draft.versionHash,
+    trigger: draft.trigger,
+    caller: draft.caller,
+    status: draft.status,
+    input: draft.input,
+    changes,
+    result: draft.result,
+    error: draft.error,
+    llmHash: draft.llmHash,
+    attestation: draft.attestation,
+    paymentKey: draft.paymentKey,
+    // Both are RFC 3339 in UTC with milliseconds, so their texts have the order of their times.
+    executedAt: notBefore !== undefined && notBefore > draft.executedAt ? notBefore : draft.executedAt,
+    prevHash,
+    hash: '',
+    text: '',
+    inputText,
+    changesText,
+    inputHash: sha256(inputText),
+  } satisfies HashedEntry & Omit<SealedEntry, typeof sealed>;
+  entry.text = entryText(entry, inputText, changesText);
+  entry.hash = sha256(entry.text);
+  return entry as unknown as SealedEntry;
+}
+
+const sha256 = (text: string): string => hash('sha256', text, 'hex');
+
+/** What an entry says of the answer of its execution. */
+export type AnsweringEntry = Pick<
+  HashedEntry,
+  'id' | 'seq' | 'event' | 'eventVersion' | 'changes' | 'result' | 'attestation'
+>;
+
+/** The answer of an execution that succeeded, from its entry and the chains that it is pushed to. */
+export const answerOf = (entry: AnsweringEntry, targetChains: readonly string[]): ExecutionAnswer => ({
+  historyId: entry.id,
+  seq: entry.seq,
+  // An entry of an execution names both.
+  event: entry.event ?? '',
+  eventVersion: entry.eventVersion ?? 0,
+  stateChanges: stateChangesOf(entry.changes),
+  result: entry.result,
+  attestation: entry.attestation as JsonObject | null,
+  pushes: targetChains.map((chain) => ({ chain, status: 'queued' })),
+});
+
+/**
+ * SHA-256 of the RFC 8785 JSON of a stored entry (docs/history.md "The hash chain"). Unlike `sealEntry` it does not
+ * rely on the form of any member, so anything added to a stored entry changes the hash.
+ */
+export const hashOf = (entry: HashedEntry): string => canonicalHash(entry as unknown as JsonObject);
+
+/** The `prevHash` of a deployment's first entry; both members as the deployment's record shows them. */
+export const genesisHash = (origin: { deployment: string; source: DeploymentSource | null }): string =>
+  canonicalHash({ deployment: origin.deployment, source: origin.source && { ...origin.source } });
+
+/**
+ * RFC 8785 text of what an entry's hash covers. The names of the members are known, so they are written here in their
+ * canonical order and only free JSON is canonicalized: a third of the time of canonicalizing the whole entry.
+ * `inputText` and `changesText` are the texts of the input and the changes, for a caller that has them.
+ */
+export const entryText = (
+  entry: HashedEntry,
+  inputText = canonicalJson(entry.input),
+  changesText = changesTextOf(entry.changes),
+): string =>
+  `{"attestation":${jsonText(entry.attestation)}` +
+  `,"caller":${JSON.stringify(entry.caller)}` +
+  `,"changes":${changesText}` +
+  `,"deployment":${plain(entry.deployment)}` +
+  `,"error":${jsonText(entry.error as JsonObject | null)}` +
+  `,"event":${JSON.stringify(entry.event)}` +
+  `,"eventVersion":${entry.eventVersion}` +
+  `,"executedAt":${plain(entry.executedAt)}` +
+  `,"id":${plain(entry.id)}` +
+  `,"input":${inputText}` +
+  `,"kind":${plain(entry.kind)}` +
+  `,"llmHash":${plain(entry.llmHash)}` +
+  `,"paymentKey":${JSON.stringify(entry.paymentKey)}` +
+  `,"prevHash":${plain(entry.prevHash)}` +
+  `,"result":${jsonText(entry.result)}` +
+  `,"seq":${entry.seq}` +
+  `,"status":${plain(entry.status)}` +
+  `,"trigger":${plain(entry.trigger)}` +
+  `,"v":${entry.v}` +
+  `,"versionHash":${plain(entry.versionHash)}}`;
+
+const changesTextOf = (changes: readonly InstanceChange[]): string =>
+  `[${changes.map(changeText).join(',')}]`;
+
+const changeText = (change: InstanceChange): string =>
+  `{"entitySchema":${JSON.stringify(change.entitySchema)}` +
+  `,"instanceId":${JSON.stringify(change.instanceId)}` +
+  `,"op":"${change.op}"` +
+  `,"revision":${change.revision}` +
+  `,"set":${canonicalJson(change.set)}` +
+  `,"unset":${JSON.stringify(change.unset)}}`;
+
+/** Addresses, ids, hashes, times and the service's own words contain nothing to escape. */
+const plain = (text: string | null): string => (text === null ? 'null' : `"${text}"`);
+
+const jsonText = (value: JsonValue): string => (value === null ? 'null' : canonicalJson(value));
+
+/** The most characters of a reason, and of its facts as JSON, that an entry holds. */
+const MAX_DETAIL = 2000;
+
+const MAX_FACTS = 8000;
+
+/**
+ * The reason of a failed execution as it is journalled and answered. Facts that are too large are left out.
+ */
+export function executionErrorOf({ code, message, facts }: ServiceError): ExecutionError {
+  const detail = cutText(storableText(message), MAX_DETAIL - 1);
+  const storable = storableObject(facts);
+  const { length } = JSON.stringify(storable);
+  return length === '{}'.length || length > MAX_FACTS ? { code, detail } : { code, detail, facts: storable };
+}
+
+/**
+ * RFC 9562 version 7: 48 bits of milliseconds since the epoch, the rest random, so that ids sort by time. The random
+ * part is that of a version 4, which the runtime makes from entropy in store.
+ */
+export function uuidV7(now: number): string {
+  const high = Math.floor(now / 0x10000);
+  return `${hex16(high >>> 16)}${hex16(high)}-${hex16(now % 0x10000)}-7${randomUUID().slice(15)}`;
+}
+
+/** `toString(16)` of a number beyond 31 bits takes microseconds. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** The lowest 16 bits as four digits. */
+const hex16 = (number: number): string => `${HEX[(number >>> 8) & 255]}${HEX[number & 255]}`;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether a text can be compared with a column of type uuid. */
+export const isUuid = (text: string): boolean => UUID.test(text);
+
+/** Members of `llm` that hold the texts sent to a model and received from it, or quote them. */
+export const LLM_TEXTS = ['request', 'response', 'reasons'];

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { raceDefinition } from './ai.test-support.js';
+import { attributeShape, closedObject, orNull, resultShape } from './answer-shape.js';
+import { changeableSchemas, estimateTokens, outputLimitOf, resultSchema, schemaTokens } from './prompt.js';
+import { chatRequest, formAfterRefusal, formBelow, type RequestForm } from './request-form.js';
+import { loadedState } from './strict-form.js';
+
+const best: RequestForm = {
+  output: 'strict',
+  tokenLimit: 'max_tokens',
+  withTemperature: true,
+  withSeed: true,
+  withSystemRole: true,
+};
+
+describe('the form of a request', () => {
+  it('goes down the ladder of outputs, then does without a system role', () => {
+    const json = formBelow(best);
+    expect(json?.output).toBe('json');
+    const text = formAfterRefusal({ ...best, output: 'json' }, undefined);
+    expect(text?.output).toBe('text');
+    expect(formBelow({ ...best, output: 'text' })).toBeUndefined();
+    const last = formAfterRefusal({ ...best, output: 'text' }, undefined);
+    expect(last).toEqual({ ...best, withSystemRole: false });
+    expect(formAfterRefusal({ ...best, output: 'text', withSystemRole: false }, undefined)).toBeUndefined();
+  });
+
+  it.each([
+    ['max_tokens', { tokenLimit: 'max_completion_tokens' }],
+    ['temperature', { withTemperature: false }],
+    ['seed', { withSeed: false }],
+    ['system', { withSystemRole: false }],
+  ] as const)('does without the part that a server refuses: %s', (part, without) => {
+    expect(formAfterRefusal(best, part)).toEqual({ ...best, ...without });
+  });
+
+  it('makes the body of a request', () => {
+    const messages = [
+      { role: 'system', content: 'rules' },
+      { role: 'user', content: 'facts' },
+    ] as const;
+    const parts = { model: 'large-1', messages, schema: {}, outputTokens: 9, seed: 4 };
+    const strict = chatRequest({ ...parts, form: best });
+    expect(strict).toMatchObject({ model: 'large-1', max_tokens: 9, seed: 4, stream: false });
+    expect(strict['response_format']).toMatchObject({ type: 'json_schema' });
+    const plain = chatRequest({
+      ...parts,
+      form: { ...best, output: 'text', withSystemRole: false, withSeed: false },
+    });
+    expect(plain['messages']).toEqual([{ role: 'user', content: 'rules\n\nfacts' }]);
+    expect(plain).not.toHaveProperty('seed');
+    expect(plain).not.toHaveProperty('response_format');
+  });
+});
+
+describe('the shape of an answer', () => {
+  it('is closed, and every property required', () => {
+    expect(closedObject({ a: {} })).toEqual({
+      type: 'object',
+      properties: { a: {} },
+      required: ['a'],
+      additionalProperties: false,
+    });
+  });
+
+  it('lets a value be null', () => {
+    const shape = orNull({ schema: { type: 'string', enum: ['a'] }, read: (value) => value });
+    expect(shape.schema).toEqual({ type: ['string', 'null'], enum: ['a', null] });
+    expect(shape.read(null, '')).toBeNull();
+  });
+
+  it('asks for JSON as text', () => {
+    const shape = attributeShape({ name: 'gear', type: 'json', constraints: null, defaultValue: null });
+    expect(shape.read('{"a":1}', '')).toEqual({ a: 1 });
+    expect(() => shape.read('{', '/gear')).toThrow('/gear');
+    const bounded = attributeShape({
+      name: 'n',
+      type: 'integer',
+      constraints: { min: 1 },
+      defaultValue: null,
+    });
+    expect(bounded.schema).toEqual({ type: 'integer', minimum: 1 });
+  });
+
+  it('reads what a result may leave out as absent where it is null', () => {
+    const shape = resultShape(resultSchema(raceDefinition()));
+    expect(shape.read({ winner: 'H1', time: null }, '')).toEqual({ winner: 'H1' });
+    expect(resultShape(null).read(null, '')).toBeNull();
+  });
+});
+
+describe('the prompt', () => {
+  it('shows the schemas that an event may change', () => {
+    expect(changeableSchemas(raceDefinition()).map(({ name, mode }) => [name, mode])).toEqual([
+      ['horse', 'partial'],
+    ]);
+    expect(changeableSchemas(raceDefinition({ stateChanges: null })).map(({ name }) => name)).toEqual([
+      'course',
+      'horse',
+    ]);
+    expect(resultSchema(raceDefinition({ outputSchema: null }))).toBeNull();
+  });
+
+  it('is measured by bytes', () => {
+    expect([estimateTokens('abcd'), estimateTokens('äöü')]).toEqual([2, 2]);
+    expect([schemaTokens(null), schemaTokens({})]).toEqual([0, 1]);
+    expect([outputLimitOf(1), outputLimitOf(4000), outputLimitOf(1_000_000)]).toEqual([1, 1000, 8192]);
+  });
+
+  it('finds a state by its own keys alone', () => {
+    const entities = { horse: { H1: { wins: 1 } } };
+    expect(loadedState(entities, 'horse', 'H1')).toEqual({ wins: 1 });
+    expect(loadedState(entities, 'horse', 'constructor')).toBeUndefined();
+  });
+});

@@ -1,0 +1,228 @@
+import { type Bus, serviceCall } from '@orrery/bus';
+import {
+  type CallContext,
+  catalogContract,
+  MAX_LIMIT,
+  type ReplyOf,
+  type RequestOf,
+  type VersionDefinition,
+  type WorldTexts,
+} from '@orrery/contracts';
+import { type Clock, createBatcher } from '@orrery/service-kit';
+import { LRUCache } from 'lru-cache';
+import {
+  type CompiledDefinition,
+  type CompiledSchema,
+  compileDefinition,
+  compileSchema,
+} from '../../core/deciding/execution.js';
+import type { MadeClaim, SchemaClaim } from '../../store/deployments/claim-store.js';
+
+/** What the runtime knows of the catalog: definitions as they are now, and claims on them. */
+export interface CatalogClient {
+  /** A version as it is now; a locked one never changes. `undefined` when it is gone. */
+  version(versionId: number): Promise<CompiledDefinition | undefined>;
+  /** The id of an event's version, bound or not; `undefined` when there is none. */
+  findVersion(worldId: number, event: string, version: number): Promise<number | undefined>;
+  /** A live schema as it is now; `undefined` when there is none of this name. */
+  schema(worldId: number, name: string): Promise<CompiledSchema | undefined>;
+  /** The names of a world's live schemas, up to 100, on behalf of a caller who may see it; none without the catalog. */
+  schemaNames(world: string, call: CallContext): Promise<string[]>;
+  /** The world's texts as they are now; `undefined` when it is gone. */
+  world(worldId: number): Promise<WorldTexts | undefined>;
+  claimSchemas: ClaimSchemas;
+  /** Claims in the order of the versions. @throws `unknown_event`, `unknown_event_version` */
+  claimVersions(
+    deployment: { address: string; worldId: number },
+    versions: readonly { event: string; version: number }[],
+  ): Promise<VersionClaim[]>;
+  /** Locks versions for a deployment's lock. */
+  lock(
+    worldId: number,
+    versionIds: readonly number[],
+  ): Promise<{ definitions: VersionDefinition[]; world: WorldTexts }>;
+  /**
+   * Releases these claims unless they have been made again; without any named, all of the deployment's. A claim whose
+   * revision is unknown is left to the catalog's sweep.
+   */
+  release(
+    address: string,
+    some?: { versions?: readonly MadeClaim[]; schemas?: readonly MadeClaim[] },
+  ): Promise<void>;
+}
+
+export interface VersionClaim extends MadeClaim {
+  readonly event: string;
+  readonly version: number;
+  readonly definition: VersionDefinition;
+}
+
+/** Claims schemas for a deployment's first instances. @throws `unknown_entity_schema` */
+export type ClaimSchemas = (
+  deployment: { address: string; world_id: number },
+  names: readonly string[],
+) => Promise<SchemaClaim[]>;
+
+/** How long the catalog has to answer, in milliseconds. */
+const TIMEOUT_MS = 5000;
+
+interface CatalogClientOptions {
+  readonly bus: Bus;
+  readonly clock: Clock;
+  /**
+   * Each call that confirms definitions waits for this first. The runtime gives the wait for a free commit slot: an
+   * execution cannot commit before there is one, and until then more executions share the call (docs/adr/0010).
+   */
+  readonly beforeConfirm: () => Promise<void> | undefined;
+}
+
+export function createCatalogClient({ bus, clock, beforeConfirm }: CatalogClientOptions): CatalogClient {
+  const { rpcs } = catalogContract;
+  const options = () => serviceCall('runtime', clock, TIMEOUT_MS);
+  const confirm = createConfirm(
+    (request) => bus.call(rpcs['definitions.confirm'], request, options()),
+    beforeConfirm,
+  );
+  const definitions = createDefinitions(confirm);
+  return {
+    version: definitions.version,
+    findVersion: async (worldId, event, version) => {
+      const request = { worldId, event, version };
+      const { versionId } = await bus.call(rpcs['definitions.find'], request, options());
+      return versionId ?? undefined;
+    },
+    schema: definitions.schema,
+    schemaNames: async (worldAddress, call) => {
+      const query = { page: 1, limit: MAX_LIMIT };
+      const request = { params: { worldAddress }, query, headers: {}, body: {} };
+      const listed = bus.call(rpcs['entitySchemas.list'], request, call);
+      return (await listed.catch(() => ({ data: [] }))).data.map(({ name }) => name);
+    },
+    world: definitions.world,
+    claimSchemas: async ({ address, world_id }, schemas) => {
+      const request = { worldId: world_id, deployment: address, schemas: [...schemas] };
+      const { definitions, revisions } = await bus.call(rpcs['claims.schemas'], request, options());
+      return definitions.map(({ name, schemaId: id }) => ({ name, id, revision: revisions?.[id] ?? null }));
+    },
+    claimVersions: async ({ address, worldId }, versions) => {
+      if (versions.length === 0) return [];
+      const request = { worldId, deployment: address, versions: [...versions] };
+      const { definitions, revisions } = await bus.call(rpcs['claims.versions'], request, options());
+      return definitions.map((definition) => {
+        const { event, version, versionId: id } = definition;
+        return { event, version, id, revision: revisions?.[id] ?? null, definition };
+      });
+    },
+    lock: (worldId, versionIds) =>
+      bus.call(rpcs['definitions.lock'], { worldId, versionIds: [...versionIds] }, options()),
+    release: async (deployment, some) => {
+      const versions = known(some?.versions);
+      const schemas = known(some?.schemas);
+      if (some !== undefined && versions.length + schemas.length === 0) return;
+      // An older catalog, which reads only ids, takes a request without any for the release of all claims.
+      const named = some && { versions, schemas, versionIds: [], schemaIds: [] };
+      await bus.call(rpcs['claims.release'], { deployment, ...named }, options());
+    },
+  };
+}
+
+const known = (claims: readonly MadeClaim[] = []): { id: number; revision: number }[] =>
+  claims.flatMap(({ id, revision }) => (revision === null ? [] : [{ id, revision }]));
+
+type ConfirmRpc = (typeof catalogContract.rpcs)['definitions.confirm'];
+
+type Request = RequestOf<ConfirmRpc>;
+
+type Reply = ReplyOf<ConfirmRpc>;
+
+type Kind = 'versions' | 'schemas' | 'worlds';
+
+type ItemOf<K extends Kind> = Request[K][number];
+
+type AnswerOf<K extends Kind> = Reply[K][number];
+
+/** An item of a request, and the list that it belongs to. */
+type KindAndItem = { [K in Kind]: { kind: K; item: ItemOf<K> } }[Kind];
+
+/** Whether the remembered definition is current: `same`, `changed` with the current definition, or `gone`. */
+type Confirm = <K extends Kind>(kind: K, item: ItemOf<K>) => Promise<AnswerOf<K>>;
+
+/** Items that share a call at most; the contract bounds each kind. */
+const AT_ONCE = 1000;
+
+/** Different items have different keys: the free text comes last. */
+function keyOf({ kind, item }: KindAndItem): string {
+  if (kind === 'versions') return `${kind} ${item.versionId} ${item.hash}`;
+  if (kind === 'schemas') return `${kind} ${item.worldId} ${item.hash} ${item.name}`;
+  return `${kind} ${item.worldId} ${item.hash}`;
+}
+
+/**
+ * Confirms definitions with one call per batch. An item joins the next call that has not been sent yet, so its answer is
+ * never older than the request for it: an execution may rely on it. Each call waits for `ready` first.
+ */
+export function createConfirm(
+  call: (request: Request) => Promise<Reply>,
+  ready: () => Promise<void> | undefined = () => undefined,
+): Confirm {
+  const load = async (items: readonly KindAndItem[]) => {
+    const request = { versions: [], schemas: [], worlds: [] } as { [K in Kind]: ItemOf<Kind>[] };
+    const indexes = items.map(({ kind, item }) => request[kind].push(item) - 1);
+    const reply = await call(request as Request);
+    // Answers are in the order of the items, one for each.
+    return items.map(({ kind }, index) => reply[kind][indexes[index] as number] as AnswerOf<Kind>);
+  };
+  const batcher = createBatcher<KindAndItem, AnswerOf<Kind>>({ maxBatch: AT_ONCE, load, keyOf, ready });
+  return ((kind: Kind, item: never) => batcher({ kind, item })) as Confirm;
+}
+
+/** Compiled definitions in memory at once, of versions and of schemas. */
+const MAX_COMPILED = 5000;
+
+/** Texts of worlds in memory at once; a description and a prompt are up to 36 KiB. */
+const MAX_WORLDS = 1000;
+
+/** Sent when nothing is remembered, so that the catalog sends the definition. */
+const NO_HASH = '';
+
+/** Definitions as they are now: remembered ones are confirmed by their hashes; locked versions never change. */
+function createDefinitions(confirm: Confirm) {
+  const versions = new LRUCache<number, CompiledDefinition>({ max: MAX_COMPILED });
+  const schemas = new LRUCache<string, CompiledSchema>({ max: MAX_COMPILED });
+  const worlds = new LRUCache<number, WorldTexts>({ max: MAX_WORLDS });
+
+  return {
+    version: async (versionId: number): Promise<CompiledDefinition | undefined> => {
+      const known = versions.get(versionId);
+      if (known?.definition.isLocked) return known;
+      const answer = await confirm('versions', { versionId, hash: known?.definition.hash ?? NO_HASH });
+      if (answer.state === 'same') return known;
+      versions.delete(versionId);
+      if (answer.state === 'gone') return undefined;
+      const compiled = compileDefinition(answer.definition);
+      versions.set(versionId, compiled);
+      return compiled;
+    },
+    /** `undefined` when the world is gone. */
+    world: async (worldId: number): Promise<WorldTexts | undefined> => {
+      const known = worlds.get(worldId);
+      const answer = await confirm('worlds', { worldId, hash: known?.hash ?? NO_HASH });
+      if (answer.state === 'same') return known;
+      worlds.delete(worldId);
+      if (answer.state === 'gone') return undefined;
+      worlds.set(worldId, answer.definition);
+      return answer.definition;
+    },
+    schema: async (worldId: number, name: string): Promise<CompiledSchema | undefined> => {
+      const key = `${worldId}:${name}`;
+      const known = schemas.get(key);
+      const answer = await confirm('schemas', { worldId, name, hash: known?.definition.hash ?? NO_HASH });
+      if (answer.state === 'same') return known;
+      schemas.delete(key);
+      if (answer.state === 'gone') return undefined;
+      const compiled = compileSchema(answer.definition);
+      schemas.set(key, compiled);
+      return compiled;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { Cancellation, ServiceError } from '@orrery/contracts';
+import type { InstanceName } from '../../core/entries/change.js';
+import type { SealedEntry } from '../../core/entries/entry.js';
+import type { Effects, OnceKeyEffect, PaymentEffect, RunEffect } from '../../store/commit/batch.js';
+import type { DeploymentState, HoldName } from '../../store/state/deployment-state.js';
+import type { IdBlocks } from '../../store/state/id-blocks.js';
+
+/** What has to be in memory before an item can be decided. */
+export interface ItemNeeds {
+  readonly instances?: readonly InstanceName[];
+  /** Schemas whose instances are all read. */
+  readonly schemas?: readonly string[];
+  /** Schemas to be claimed from the catalog, since a first instance of them is created. */
+  readonly claims?: readonly string[];
+  /** Ids for this many created instances or bindings. */
+  readonly ids?: number;
+}
+
+/** The outcome of deciding an item against the state that the item before it left. */
+export type ItemOutcome<T> =
+  /** Something is not in memory, or the preparation no longer fits: prepare again and decide again. */
+  | { readonly kind: 'needs'; readonly needs: ItemNeeds }
+  | { readonly kind: 'prepare' }
+  /** A run holds something that the item changes, or wants to hold: decide again once it is released. */
+  | { readonly kind: 'wait'; readonly for: HoldName; readonly toHold: boolean }
+  /** Nothing to commit. */
+  | { readonly kind: 'answer'; readonly answer: T }
+  | { readonly kind: 'refuse'; readonly error: ServiceError }
+  /** A step of a run, without an entry. Decided again after a lost commit it must have the same outcome. */
+  | {
+      readonly kind: 'record';
+      readonly run: RunEffect;
+      readonly onceKeys?: readonly OnceKeyEffect[];
+      readonly payment?: PaymentEffect;
+      /** Schemas whose claims are committed with it, before their first instances are. */
+      readonly claims?: readonly string[];
+      readonly settlement: { readonly reply: T } | { readonly error: ServiceError };
+    }
+  /** One journal entry with its effects; `answer` is given once it is committed. */
+  | {
+      readonly kind: 'commit';
+      readonly effects: Effects;
+      readonly answer: (entry: SealedEntry) => { reply: T } | { error: ServiceError };
+    };
+
+/** One request in the order of a deployment. */
+export interface WorkItem<T> {
+  readonly deploymentId: number;
+  /** In milliseconds, by the monotonic clock. Past it, or once the signal aborts, an item is dropped unless it has been decided. */
+  readonly deadline: number;
+  readonly signal: Cancellation;
+  /** Loads what `decide` needs from outside, before the item is queued; it may be called several times. */
+  prepare(state: DeploymentState): Promise<void> | void;
+  /** Pure and synchronous: everything it reads is in memory. `now` in milliseconds since the epoch. */
+  decide(state: DeploymentState, ids: IdBlocks, now: number): ItemOutcome<T>;
+}

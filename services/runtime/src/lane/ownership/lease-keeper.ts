@@ -1,0 +1,281 @@
+import { defineMessage } from '@orrery/contracts';
+import {
+  type Clock,
+  createBatcher,
+  createMeter,
+  createSemaphore,
+  type Logger,
+  startPollLoop,
+} from '@orrery/service-kit';
+import { z } from 'zod';
+import type { Db } from '../../store/database/schema.js';
+import {
+  type Announced,
+  acquire,
+  announce,
+  type Balance,
+  giveBack,
+  leave,
+  readBalance,
+  renew,
+} from '../../store/leases/lease-store.js';
+import { type HeldPartitions, PARTITIONS, takingOrder } from '../../store/leases/partitions.js';
+import type { OutsideWork } from './outside-work.js';
+
+/**
+ * Times the announcements of other processes by this process's monotonic clock: each is over when it has not changed for
+ * what was left of it when it was first seen, and for its whole length at most. So nobody who announces is taken for gone,
+ * and nobody who is gone is waited for longer, whatever somebody does to the clock of the database.
+ */
+export class ObservedLeases {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #lengthMs: number;
+  #seen = new Map<string, { readonly mark: string; readonly until: number }>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>, lengthMs: number) {
+    this.#clock = clock;
+    this.#lengthMs = lengthMs;
+  }
+
+  /** How long each of them still lasts, in milliseconds, 0 for one that is over. What is not named is forgotten. */
+  observe(announced: ReadonlyMap<string, Announced>): Map<string, number> {
+    const now = this.#clock.monotonic();
+    const seen = new Map<string, { mark: string; until: number }>();
+    const left = new Map<string, number>();
+    for (const [name, { mark, leftMs }] of announced) {
+      const before = this.#seen.get(name);
+      const lasts = Math.min(Math.max(leftMs ?? 0, 0), this.#lengthMs);
+      const one = before?.mark === mark ? before : { mark, until: now + lasts };
+      seen.set(name, one);
+      left.set(name, Math.max(0, one.until - now));
+    }
+    this.#seen = seen;
+    return left;
+  }
+}
+
+/** Broadcast among the runtime's processes: there are partitions to take. A lost one delays a takeover by a third of the lease's time. */
+export const partitionsFreed = defineMessage('runtime', 'partitions-freed', z.object({ by: z.string() }));
+
+interface LeaseKeeperOptions extends MovingOptions {
+  readonly db: Db;
+  readonly instance: string;
+  /** A lease that is not renewed for this long may be taken by any process, in milliseconds. */
+  readonly ttlMs: number;
+  readonly held: HeldPartitions;
+  /** Refuses what is not being committed of these partitions; resolves when nothing of them is being committed. */
+  readonly drained: (partitions: readonly number[]) => Promise<void>;
+  /** Notifies the other processes that there are partitions to take. */
+  readonly announceFree: () => Promise<void>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface LeaseKeeper {
+  /** Balances now, for instance because another process has given partitions back. */
+  wake(): void;
+  /** Renews, then balances. */
+  runOnce(): Promise<unknown>;
+  /** Hands everything over: drains, gives back, leaves. Repeated calls share one stop. */
+  stop(): Promise<void>;
+}
+
+/** Pause after a failed renewal, in milliseconds. */
+const RENEW_AGAIN_MS = 250;
+
+/** A commit may keep a partition from being given back for this long, in milliseconds. */
+const DRAIN_MS = 250;
+
+/** Waited beyond the end of a lease, and before a partition that could not be taken is tried again, in milliseconds. */
+const MARGIN_MS = 50;
+
+/**
+ * Keeps this process's share of the partitions: ceil(64 / live processes).
+ *
+ *   free ─ acquire (epoch + 1) ─→ held ─ renew every third of the TTL ─→ held
+ *   held ─ more than the share ─→ held, no model is asked ─ nothing under way outside ─→ draining
+ *   held ─ stop ─→ draining ─ nothing being committed ─→ given back (free)
+ *   held ─ not renewed in time ─→ free for others; lost here: its states in memory are forgotten
+ *
+ * Renewal has a loop of its own, so that no handover keeps it waiting; each partition is handed over by itself.
+ */
+export function startLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
+  const { db, instance, ttlMs, held, clock, logger } = options;
+  /** Statements that change which leases are held; each is short. */
+  const turns = createSemaphore(1);
+  const inTurn = <T>(work: () => Promise<T>) => turns.run(NEVER, work);
+  const handOver = createHandover(options, inTurn);
+  const chooseMoving = createChooseMoving(options);
+  const stopping = new AbortController();
+  const observed = createObserver(options);
+
+  const renewal = startPollLoop({
+    name: 'lease renewal',
+    intervalMs: ttlMs / 3,
+    maxBackoffMs: RENEW_AGAIN_MS,
+    clock,
+    logger,
+    runOnce: async () => {
+      await inTurn(async () => {
+        if (!stopping.signal.aborted) await announce(db, instance, ttlMs);
+        await renewHeld(options);
+      });
+      return 'idle';
+    },
+  });
+  const keepShare = async () => {
+    const { live, over, freeInMs } = observed(await readBalance(db, instance));
+    const share = Math.ceil(PARTITIONS / live);
+    const mine = held.all().map(({ partition }) => partition);
+    const missing = share - mine.length;
+    const moving = chooseMoving(mine, -missing);
+    if (moving.length > 0) await handOver(moving);
+    const taken =
+      missing > 0 ? await inTurn(() => acquire(db, instance, ttlMs, { limit: missing, over })) : [];
+    held.hold(taken);
+    if (freeInMs === null || freeInMs > ttlMs / 3) return;
+    if (freeInMs === 0 && taken.length >= missing) return;
+    // An owner has died: its leases end before the next regular run. Or a commit keeps a free partition locked.
+    const wake = () => balance.wake();
+    clock.sleep(freeInMs + MARGIN_MS, stopping.signal).then(wake, () => undefined);
+  };
+  const balance = startPollLoop({
+    name: 'partition balance',
+    intervalMs: ttlMs / 3,
+    maxBackoffMs: ttlMs / 3,
+    clock,
+    logger,
+    runOnce: async () => {
+      await keepShare();
+      return 'idle';
+    },
+  });
+  const stop = async () => {
+    stopping.abort();
+    await balance.stop();
+    // Before the partitions are free, so that the processes that take them do not count this one.
+    await inTurn(() => leave(db, instance));
+    await handOver(held.all().map(({ partition }) => partition));
+    await renewal.stop();
+  };
+  let stopped: Promise<void> | undefined;
+  return {
+    wake: balance.wake,
+    runOnce: async () => {
+      await renewal.runOnce();
+      await balance.runOnce();
+    },
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+const NEVER = new AbortController().signal;
+
+/** What this process needs to know in order to balance. */
+interface Observed {
+  /** Live processes, this one included. */
+  readonly live: number;
+  /** Leases of others that have ended. */
+  readonly over: Balance['others'];
+  /** Until a partition that is not held here is free, in milliseconds; 0 when one is, null when all are held here. */
+  readonly freeInMs: number | null;
+}
+
+function createObserver({ instance, ttlMs, clock }: LeaseKeeperOptions): (read: Balance) => Observed {
+  const [partitions, processes] = [new ObservedLeases(clock, ttlMs), new ObservedLeases(clock, ttlMs)];
+  return ({ others, members }) => {
+    const left = partitions.observe(new Map(others.map((one) => [String(one.partition), one])));
+    const alive = processes.observe(new Map(members.map((one) => [one.instance, one])));
+    return {
+      live: 1 + [...alive].filter(([name, ms]) => name !== instance && ms > 0).length,
+      over: others.filter(({ partition }) => left.get(String(partition)) === 0),
+      freeInMs: others.length === 0 ? null : Math.min(...left.values()),
+    };
+  };
+}
+
+async function renewHeld({ db, instance, ttlMs, held }: LeaseKeeperOptions): Promise<void> {
+  const before = held.all();
+  const renewed = await renew(db, instance, ttlMs);
+  const still = new Set(renewed.map(({ partition }) => partition));
+  held.dropLost(before.filter(({ partition }) => !still.has(partition)));
+  held.hold(renewed);
+}
+
+/** Hands partitions over, each as soon as nothing of it is being committed; those of one moment in one statement. */
+function createHandover(
+  { db, instance, held, drained, announceFree, clock, logger }: LeaseKeeperOptions,
+  inTurn: <T>(work: () => Promise<T>) => Promise<T>,
+): (partitions: readonly number[]) => Promise<void> {
+  const durations = createMeter('runtime').createHistogram('orrery_runtime_handover', {
+    unit: 'ms',
+    description: 'Time from the decision to hand a partition over until it was free',
+  });
+  const release = createBatcher<number, undefined>({
+    maxBatch: PARTITIONS,
+    load: async (partitions) => {
+      await inTurn(() => {
+        held.drop(partitions);
+        return giveBack(db, instance, partitions);
+      });
+      await announceFree().catch((error: unknown) =>
+        logger.debug({ err: error }, 'the handover could not be broadcast'),
+      );
+      return partitions.map(() => undefined);
+    },
+  });
+  const handOverOne = async (partition: number) => {
+    const startedAt = performance.now();
+    const done = new AbortController();
+    const late = clock.sleep(DRAIN_MS, done.signal).then(
+      () => logger.info({ partition, ms: DRAIN_MS }, 'a partition is handed over during a commit'),
+      () => undefined,
+    );
+    await Promise.race([drained([partition]), late]);
+    done.abort();
+    await release(partition);
+    durations.record(performance.now() - startedAt);
+  };
+  return async (partitions) => {
+    held.drain(partitions);
+    await Promise.all(partitions.map(handOverOne));
+  };
+}
+
+interface MovingOptions {
+  readonly outside: Pick<OutsideWork, 'isIdle' | 'setMoving'>;
+  /** How long a partition that is to move waits for its work outside, in milliseconds. */
+  readonly patienceMs: () => number;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
+
+/**
+ * Chooses which of the partitions held here are handed over, so that other processes have their share: those without work
+ * outside first, from the end of the taking order. Where too few are idle, others are kept from beginning more, and are
+ * chosen once they are idle, or have been waited for long enough.
+ */
+export function createChooseMoving({
+  outside,
+  patienceMs,
+  clock,
+}: MovingOptions): (mine: readonly number[], excess: number) => number[] {
+  /** Since when each is waited for, in milliseconds of the monotonic clock. */
+  let waiting = new Map<number, number>();
+  return (mine, excess) => {
+    const now = clock.monotonic();
+    const isOverdue = (partition: number) => now - (waiting.get(partition) ?? now) >= patienceMs();
+    const isReady = (partition: number) => outside.isIdle(partition) || isOverdue(partition);
+    const inOrder = mine.toSorted((a, b) => takingOrder(b) - takingOrder(a));
+    const chosen = inOrder.filter(isReady).slice(0, Math.max(0, excess));
+    const awaited = inOrder
+      .filter((partition) => !isReady(partition))
+      .sort((a, b) => Number(waiting.has(b)) - Number(waiting.has(a)))
+      .slice(0, Math.max(0, excess - chosen.length));
+    waiting = new Map(awaited.map((partition) => [partition, waiting.get(partition) ?? now]));
+    outside.setMoving([...chosen, ...awaited]);
+    return chosen;
+  };
+}

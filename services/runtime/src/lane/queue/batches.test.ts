@@ -1,0 +1,203 @@
+import { setImmediate } from 'node:timers/promises';
+import { createLogger, createSemaphore } from '@orrery/service-kit';
+import { expect, it, vi } from 'vitest';
+import type { DeploymentState } from '../../store/state/deployment-state.js';
+import { OpenRuns } from '../../store/state/deployment-state.js';
+import { createBatches } from './batches.js';
+import type { QueuedItem } from './queued-items.js';
+
+const stateOf = (id: number) =>
+  ({
+    id,
+    partition: id,
+    epoch: 1,
+    row: { deleted_at: null },
+    head: { executedAt: new Date(0).toISOString() },
+    runs: new OpenRuns(),
+  }) as unknown as DeploymentState;
+
+/** An item that decides on a step of a run, the least that is committed. */
+function itemFor(state: DeploymentState): QueuedItem {
+  const run = { id: 'run', open: null, write: { insert: {} } };
+  const item = {
+    deploymentId: state.id,
+    deadline: Number.POSITIVE_INFINITY,
+    signal: { aborted: false },
+    decide: () => ({ kind: 'record', run, settlement: { reply: 'done' } }),
+  };
+  const rest = {
+    stage: 'undecided',
+    state,
+    needs: undefined,
+    isolated: false,
+    violations: 0,
+    preparations: 1,
+    reject: vi.fn(),
+    resolve: vi.fn(),
+  };
+  return { item, ...rest } as unknown as QueuedItem;
+}
+
+const COMMITTED = { kind: 'committed' } as const;
+const REFUSED = { kind: 'refused', lost: [], heads: [], runs: [], keys: [] } as const;
+
+type Dependencies = Parameters<typeof createBatches>[0];
+
+function batches(some: Partial<Dependencies>) {
+  return createBatches({
+    states: { isCurrent: () => true, forget: vi.fn(), trim: vi.fn() } as never,
+    commitSlots: createSemaphore(2),
+    ids: {} as never,
+    lostTails: { endLostBy: () => undefined, acknowledge: () => undefined },
+    isAwaited: () => false,
+    clock: { now: () => 0, monotonic: () => 0 },
+    commit: () => Promise.resolve(COMMITTED),
+    recover: () => Promise.resolve('unwritten'),
+    onCommitted: () => undefined,
+    onLost: () => undefined,
+    prepareAndQueue: () => undefined,
+    waitForRun: () => undefined,
+    onDone: () => undefined,
+    logger: createLogger({ service: 'test', level: 'silent' }),
+    ...some,
+  });
+}
+
+it('a deployment that was read again during its commit is forgotten after it, others are not', async () => {
+  const [stays, replaced] = [stateOf(1), stateOf(2)];
+  const current = new Set([stays, replaced]);
+  const forget = vi.fn();
+  const through = new Promise<void>((resolve) => {
+    const add = batches({
+      states: {
+        isCurrent: (state: DeploymentState) => current.has(state),
+        forget,
+        trim: () => undefined,
+      } as never,
+      // Its partition was lost and held again.
+      commit: async () => (current.delete(replaced) ? COMMITTED : REFUSED),
+      onDone: () => resolve(),
+    });
+    for (const state of [stays, replaced]) add(itemFor(state));
+  });
+  await through;
+  expect(forget.mock.calls).toEqual([[2]]);
+});
+
+it('a commit begins only when a slot is free, and takes one as soon as it is released', async () => {
+  const begun: (() => void)[] = [];
+  const commit: Dependencies['commit'] = () => new Promise((resolve) => begun.push(() => resolve(COMMITTED)));
+  const add = batches({ commitSlots: createSemaphore(2), commit });
+  for (let round = 0; round < 4; round += 1) {
+    for (let count = 0; count < 8; count += 1) add(itemFor(stateOf(round * 8 + count)));
+    // What was added in one turn of the event loop has been looked at before this one's end.
+    await setImmediate();
+  }
+  expect(begun).toHaveLength(2);
+  begun[0]?.();
+  await vi.waitFor(() => expect(begun).toHaveLength(3));
+  for (const end of begun) end();
+});
+
+/** What becomes of an item of deployment 1 that is committed together with one of deployment 2. */
+async function outcomeOf(some: Partial<Dependencies>) {
+  const calls = { prepareAndQueue: vi.fn(), onLost: vi.fn(), onCommitted: vi.fn(), forget: vi.fn() };
+  const states = { isCurrent: () => true, forget: calls.forget, trim: vi.fn() } as never;
+  const items = [stateOf(1), stateOf(2)].map(itemFor);
+  const add = batches({ ...calls, states, ...some });
+  for (const item of items) add(item);
+  const settled = () =>
+    items.filter(({ resolve, reject }) =>
+      [resolve, reject].some((one) => vi.mocked(one).mock.calls.length > 0),
+    );
+  return { ...calls, items, settled };
+}
+const gone = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+const failing = (error: Error) => ({ commit: () => Promise.reject(error) });
+
+it('a refused batch drops the leases that are lost, no others, and queues every item again', async () => {
+  const lost = [{ partition: 2, epoch: 1 }];
+  const refused = { commit: () => Promise.resolve({ ...REFUSED, lost }) };
+  const { prepareAndQueue, onLost, forget, items, settled } = await outcomeOf(refused);
+  await vi.waitFor(() => expect(prepareAndQueue).toHaveBeenCalledTimes(2));
+  expect(prepareAndQueue.mock.calls).toEqual(items.map((item) => [item]));
+  expect(items.some(({ isolated }) => isolated)).toBe(false);
+  expect(onLost.mock.calls).toEqual([[lost]]);
+  expect(forget.mock.calls).toEqual([[1], [2]]);
+  expect(settled()).toEqual([]);
+});
+
+it('no item of a batch without an answer is decided again or refused before there is a proof', async () => {
+  let prove: (proof: 'written' | 'unwritten' | 'unclear') => void = () => {};
+  const recover = vi.fn(
+    () =>
+      new Promise<'written' | 'unwritten' | 'unclear'>((resolve) => {
+        prove = resolve;
+      }),
+  );
+  const { prepareAndQueue, settled } = await outcomeOf({ ...failing(gone), recover });
+  await vi.waitFor(() => expect(recover).toHaveBeenCalledOnce());
+  await setImmediate();
+  expect([prepareAndQueue.mock.calls, settled()]).toEqual([[], []]);
+  prove('unwritten');
+  await vi.waitFor(() => expect(prepareAndQueue).toHaveBeenCalledTimes(2));
+  expect(settled()).toEqual([]);
+});
+
+it.each([
+  ['written', async () => 'written' as const, { resolved: 2, rejected: 0, committed: 1 }],
+  ['unclear', async () => 'unclear' as const, { resolved: 0, rejected: 2, committed: 0 }],
+  [
+    'sought when the process stops',
+    () => Promise.reject(new Error('stopped')),
+    { resolved: 0, rejected: 2, committed: 0 },
+  ],
+])('a batch that is %s is settled and never decided again', async (_what, recover, expected) => {
+  const { prepareAndQueue, onCommitted, items, settled } = await outcomeOf({ ...failing(gone), recover });
+  await vi.waitFor(() => expect(settled()).toHaveLength(2));
+  const count = (how: 'resolve' | 'reject') =>
+    items.flatMap((item) => vi.mocked(item[how]).mock.calls).length;
+  const committed = onCommitted.mock.calls.length;
+  expect({ resolved: count('resolve'), rejected: count('reject'), committed }).toEqual(expected);
+  expect(prepareAndQueue).not.toHaveBeenCalled();
+  for (const { reject } of items)
+    for (const [error] of vi.mocked(reject).mock.calls)
+      expect(error).toMatchObject({ code: 'unavailable', facts: { outcome: 'unknown' } });
+});
+
+it('a proof that failed is logged with its reason', async () => {
+  const logger = { warn: vi.fn() };
+  const reason = new Error('stopped');
+  const { settled } = await outcomeOf({
+    ...failing(gone),
+    recover: () => Promise.reject(reason),
+    logger: logger as never,
+  });
+  await vi.waitFor(() => expect(settled()).toHaveLength(2));
+  expect(logger.warn).toHaveBeenCalledWith({ err: reason }, expect.stringContaining('not proven'));
+});
+
+it('what fails after a commit decides nothing again', async () => {
+  const onCommitted = () => {
+    throw new Error('no');
+  };
+  const { prepareAndQueue, items } = await outcomeOf({ onCommitted });
+  await vi.waitFor(() => expect(items[0]?.reject).toHaveBeenCalled());
+  expect(prepareAndQueue).not.toHaveBeenCalled();
+});
+
+it('an item that breaks a unique constraint by itself is tried a few times, then refused', async () => {
+  const violation = Object.assign(new Error('duplicate key'), {
+    code: '23505',
+    constraint: 'once_keys_pkey',
+  });
+  const item = itemFor(stateOf(1));
+  let add: (queued: QueuedItem) => void = () => {};
+  const commit = vi.fn(() => Promise.reject(violation));
+  add = batches({ commit, prepareAndQueue: (queued) => add(queued) });
+  add(item);
+  await vi.waitFor(() =>
+    expect(item.reject).toHaveBeenCalledWith(expect.objectContaining({ code: 'internal' })),
+  );
+  expect(commit).toHaveBeenCalledTimes(4);
+});

@@ -1,0 +1,103 @@
+import { expect, it, vi } from 'vitest';
+import type { JournalEntryDraft } from '../../core/entries/entry.js';
+import { isEmpty } from '../../store/commit/batch.js';
+import type { DeploymentState } from '../../store/state/deployment-state.js';
+import { ClaimedMessages, OpenRuns } from '../../store/state/deployment-state.js';
+import { createInstanceMemory } from '../../store/state/instance-memory.js';
+import type { ItemOutcome } from '../items/work-item.js';
+import { type DecideDependencies, decideBatch } from './decide-batch.js';
+import type { QueuedItem } from './queued-items.js';
+
+const stateOf = (id: number) =>
+  ({
+    id,
+    partition: id,
+    epoch: 1,
+    row: { deleted_at: null },
+    head: { seq: 0, hash: '', executedAt: '1970-01-01T00:00:00.000Z', totals: {} },
+    instances: createInstanceMemory(),
+    claimedSchemas: new Map(),
+    keys: new Map(),
+    messages: new ClaimedMessages(0),
+    runs: new OpenRuns(),
+  }) as unknown as DeploymentState;
+
+const draft = {
+  ...{ kind: 'execution', trigger: 'admin', status: 'succeeded', changes: [], input: {} },
+  ...{ result: null, error: null, attestation: null },
+} as unknown as JournalEntryDraft;
+
+function queuedFor(state: DeploymentState, outcome: Partial<ItemOutcome<unknown>>): QueuedItem {
+  const item = {
+    deploymentId: state.id,
+    deadline: Number.POSITIVE_INFINITY,
+    signal: { aborted: false },
+    decide: () => ({
+      kind: 'commit',
+      effects: { entry: draft },
+      answer: () => ({ reply: 'done' }),
+      ...outcome,
+    }),
+  };
+  return { item, state, stage: 'undecided', isolated: false, preparations: 1 } as unknown as QueuedItem;
+}
+
+function setUp(some: Partial<DecideDependencies> = {}) {
+  const forget = vi.fn();
+  const dependencies: DecideDependencies = {
+    states: { isCurrent: () => true, forget } as never,
+    ids: {} as never,
+    lostTails: { endLostBy: () => undefined },
+    isAwaited: () => false,
+    clock: { now: () => 0, monotonic: () => 0 },
+    ...some,
+  };
+  return { forget, decide: (queue: QueuedItem[]) => decideBatch(dependencies, queue, new Set()) };
+}
+
+it('an item that throws while it is staged leaves nothing to commit, and those before it are decided again', () => {
+  const { decide, forget } = setUp();
+  const [one, two] = [stateOf(1), stateOf(2)];
+  const broken = () => {
+    throw new Error('broken');
+  };
+  const before = [queuedFor(one, {}), queuedFor(two, {}), queuedFor(two, { kind: 'answer', answer: 'seen' })];
+  const waits = queuedFor(one, { kind: 'wait', for: 'instance horse:H1', toHold: false });
+  const failing = queuedFor(one, { answer: broken } as never);
+  const after = queuedFor(two, {});
+  const queue = [...before, waits, failing, after];
+  const { batch, settled, unready, waiting } = decide(queue);
+  expect(isEmpty(batch)).toBe(true);
+  expect(settled).toEqual([
+    { queued: failing, settlement: { error: expect.objectContaining({ code: 'internal' }) } },
+  ]);
+  expect([unready, waiting]).toEqual([[...before, waits], []]);
+  expect(new Set(forget.mock.calls.flat())).toEqual(new Set([1, 2]));
+  expect(queue).toEqual([after]);
+});
+
+it('an item that throws before it is staged harms no other', () => {
+  const { decide, forget } = setUp();
+  const state = stateOf(1);
+  const failing = queuedFor(state, {});
+  (failing.item as { decide: unknown }).decide = () => {
+    throw new Error('broken');
+  };
+  const { batch, settled } = decide([queuedFor(state, {}), failing, queuedFor(state, {})]);
+  expect(batch.entries.map(({ entry }) => entry.seq)).toEqual([1, 2]);
+  expect(settled.map(({ settlement }) => 'error' in settlement)).toEqual([false, true, false]);
+  expect(forget).not.toHaveBeenCalled();
+});
+
+it('a run is not staged before an item that waits to change what runs', () => {
+  const state = stateOf(1);
+  const run = { id: 'r', step: 0, claim: null, holds: null, staged: false, awaitsPayment: false };
+  state.runs.set(run);
+  const stages = { kind: 'record', run: { id: 'r', open: { ...run, staged: true }, write: { update: {} } } };
+  const queued = () => queuedFor(state, { ...stages, settlement: { reply: undefined } } as never);
+  const { waiting } = setUp({ isAwaited: (id, name) => id === 1 && name === 'what runs' }).decide([queued()]);
+  expect(waiting).toMatchObject([{ waitsFor: { name: 'turn to stage', toHold: false } }]);
+  expect(setUp().decide([queued()]).waiting).toEqual([]);
+  // The steps of a run that is staged already go on.
+  expect(setUp({ isAwaited: () => true }).decide([queued()]).waiting).toEqual([]);
+});

@@ -1,0 +1,285 @@
+import { asServiceError, ServiceError } from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
+import { changeKey } from '../../core/entries/change.js';
+import { type Batch, type Effects, isEmpty, isFull, newBatch, onceKeyId } from '../../store/commit/batch.js';
+import {
+  idsFor,
+  type Settlement,
+  schemasCreatedBy,
+  stageClaim,
+  stageEffects,
+  stageOnceKeys,
+  stagePayment,
+  stageRun,
+  unclaimedOf,
+} from '../../store/commit/stage-effects.js';
+import { NotOwner } from '../../store/leases/partitions.js';
+import {
+  type DeploymentState,
+  type HoldName,
+  type OpenRuns,
+  ofInstance,
+  ofSchema,
+  TURN_TO_STAGE,
+  timeAfter,
+  WHAT_RUNS,
+} from '../../store/state/deployment-state.js';
+import type { IdBlocks } from '../../store/state/id-blocks.js';
+import type { ItemOutcome } from '../items/work-item.js';
+import { type QueuedItem, reasonToDrop, type WaitsFor } from './queued-items.js';
+import { type LostTails, type ResidentStates, tailLost } from './resident-states.js';
+
+/**
+ * What an item has to wait for: an instance that it changes is held by a run, or it changes bindings, mode or pauses
+ * while a run waits for its payment (docs/execution.md). `own` is the run that the item is a step of.
+ *
+ * @throws `deployment_busy` for a deletion while a payment settles
+ */
+export function mustWait(effects: Effects, runs: OpenRuns, own: string | undefined): HoldName | undefined {
+  const isHeld = runs.isHeld(WHAT_RUNS, own);
+  if (effects.row?.deleted_at != null && (isHeld || runs.awaiting > 0))
+    throw new ServiceError(
+      'deployment_busy',
+      'A payment is being settled: delete the deployment in a few minutes.',
+    );
+  if (isHeld && changesWhatRuns(effects)) return WHAT_RUNS;
+  for (const change of effects.entry.changes) {
+    const names = [ofInstance(changeKey(change)), ofSchema(change.entitySchema)];
+    for (const name of names) if (runs.isHeld(name, own)) return name;
+  }
+  return undefined;
+}
+
+/** Columns that decide what the deployment executes, and whether it does. */
+const RUNNING = ['mode', 'owner_paused', 'operator_paused', 'account_paused'] as const;
+
+const changesWhatRuns = ({ row, bindings }: Effects): boolean =>
+  bindings !== undefined || (row !== undefined && RUNNING.some((column) => row[column] !== undefined));
+
+interface Waiting {
+  readonly queued: QueuedItem;
+  readonly waitsFor: WaitsFor;
+}
+
+export interface DecidedBatch {
+  readonly batch: Batch;
+  /** Their callers are answered once the batch is committed. */
+  readonly settled: readonly { readonly queued: QueuedItem; readonly settlement: Settlement }[];
+  /** To be prepared again. */
+  readonly unready: readonly QueuedItem[];
+  /** To wait for a run that holds something. */
+  readonly waiting: readonly Waiting[];
+}
+
+export interface DecideDependencies {
+  readonly states: ResidentStates;
+  readonly ids: IdBlocks;
+  readonly lostTails: Pick<LostTails, 'endLostBy'>;
+  /** Whether an earlier item still waits for this, or has been called for it and not settled yet. */
+  readonly isAwaited: (deploymentId: number, name: HoldName) => boolean;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+/**
+ * Decides items in their order, each against the state that the one before it left, until the queue is empty or the
+ * batch is full. It removes the items that it decides from the queue. Items of deployments that are `uncommitted` stay:
+ * their state depends on a commit that may fail. An isolated item gets a batch of its own.
+ */
+export function decideBatch(
+  dependencies: DecideDependencies,
+  queue: QueuedItem[],
+  uncommitted: ReadonlySet<number>,
+): DecidedBatch {
+  const decided = {
+    batch: newBatch(),
+    settled: [] as { queued: QueuedItem; settlement: Settlement }[],
+    unready: [] as QueuedItem[],
+    waiting: [] as Waiting[],
+  };
+  const staying: QueuedItem[] = [];
+  let failed: Failed | undefined;
+  let seen = 0;
+  for (const queued of queue) {
+    const { batch } = decided;
+    if (isFull(batch)) break;
+    const stays = uncommitted.has(queued.item.deploymentId);
+    if (queued.isolated && !stays && !isEmpty(batch)) break;
+    seen += 1;
+    if (stays) {
+      staying.push(queued);
+      continue;
+    }
+    const settlement = decideOne(dependencies, queued, batch);
+    if (settlement === 'unready') decided.unready.push(queued);
+    else if ('halfStaged' in settlement) failed = { queued, error: settlement.halfStaged };
+    else if ('name' in settlement) decided.waiting.push({ queued, waitsFor: settlement });
+    else decided.settled.push({ queued, settlement });
+    if (queued.isolated || failed !== undefined) break;
+  }
+  const unseen = queue.splice(seen);
+  queue.length = 0;
+  for (const queued of [...staying, ...unseen]) queue.push(queued);
+  return failed === undefined ? decided : withoutBatch(dependencies, decided, failed);
+}
+
+/** An item threw while it was staged: the batch and the states in it hold a part of its effects. */
+interface HalfStaged {
+  readonly halfStaged: unknown;
+}
+
+interface Failed {
+  readonly queued: QueuedItem;
+  readonly error: unknown;
+}
+
+/**
+ * The batch is not committed. What is in memory of its deployments is forgotten, and all items that were decided for it
+ * are decided again, but the one that was staged by half: it gets its error.
+ */
+function withoutBatch(
+  { states }: Pick<DecideDependencies, 'states'>,
+  { batch, settled, unready, waiting }: DecidedBatch,
+  { queued: failed, error }: Failed,
+): DecidedBatch {
+  for (const id of [...batch.deployments.keys(), failed.item.deploymentId]) states.forget(id);
+  const again = [...settled, ...waiting].map(({ queued }) => queued);
+  return {
+    batch: newBatch(),
+    settled: [{ queued: failed, settlement: { error: asServiceError(error) } }],
+    unready: [...unready, ...again],
+    waiting: [],
+  };
+}
+
+function decideOne(
+  dependencies: DecideDependencies,
+  queued: QueuedItem,
+  batch: Batch,
+): Settlement | 'unready' | WaitsFor | HalfStaged {
+  const { states, ids, lostTails, clock } = dependencies;
+  const { state, item } = queued;
+  const reason = reasonToDrop(queued, clock.monotonic());
+  if (reason !== undefined) return { error: reason };
+  if (state === undefined || !states.isCurrent(state)) return 'unready';
+  // An earlier item deleted it.
+  if (state.row.deleted_at !== null) return { error: new ServiceError('deployment_not_found') };
+  const at = timeAfter(state.head, clock.now());
+  const lost = lostTails.endLostBy(state);
+  try {
+    if (lost !== undefined) stageTailLost(batch, state, ids, tailLost(state, lost, at), at);
+    const outcome = outcomeOf(dependencies, item, { state, batch, at });
+    return 'kind' in outcome ? settle(outcome, { queued, state, batch, ids, at: new Date(at) }) : outcome;
+  } catch (error) {
+    return { halfStaged: error };
+  }
+}
+
+/** What the item decides, or must wait for. What it throws settles it: nothing was staged. */
+function outcomeOf(
+  dependencies: DecideDependencies,
+  item: QueuedItem['item'],
+  { state, batch, at }: { readonly state: DeploymentState; readonly batch: Batch; readonly at: number },
+): ItemOutcome<unknown> | { readonly error: unknown } {
+  try {
+    const outcome = item.decide(state, dependencies.ids, at);
+    return deferUnlessReady(outcome, state, batch, dependencies);
+  } catch (error) {
+    return { error: error instanceof NotOwner ? error : asServiceError(error) };
+  }
+}
+
+const stageTailLost = (batch: Batch, state: DeploymentState, ids: IdBlocks, effects: Effects, at: number) =>
+  stageEffects(batch, state, { effects, answer: () => ({ reply: undefined }) }, ids, new Date(at));
+
+/**
+ * The outcome itself, or what must happen before the item can be decided for good: the batch that writes the same
+ * once-key ends, a run releases what it holds, an item that waits longer has its turn, or ids and claims for new
+ * instances arrive.
+ */
+function deferUnlessReady<T>(
+  outcome: ItemOutcome<T>,
+  state: DeploymentState,
+  batch: Batch,
+  { ids, isAwaited }: Pick<DecideDependencies, 'ids' | 'isAwaited'>,
+): ItemOutcome<T> {
+  if (writesSameKey(outcome, batch)) return { kind: 'prepare' };
+  if (outcome.kind === 'record')
+    return stages(outcome, state) && isAwaited(state.id, WHAT_RUNS)
+      ? { kind: 'wait', for: TURN_TO_STAGE, toHold: false }
+      : claimsReady(outcome, state);
+  if (outcome.kind !== 'commit') return outcome;
+  const { effects } = outcome;
+  const held = state.runs.size > 0 ? mustWait(effects, state.runs, effects.run?.id) : undefined;
+  if (held !== undefined) return { kind: 'wait', for: held, toHold: false };
+  const claims = unclaimedOf(schemasCreatedBy(effects), state);
+  if (claims.length > 0) return { kind: 'needs', needs: { claims } };
+  const count = idsFor(outcome.effects);
+  return count === 0 || ids.has(count) ? outcome : { kind: 'needs', needs: { ids: count } };
+}
+
+/** Whether a run is staged by this, and from then on holds what the deployment runs. */
+const stages = (
+  { run }: Extract<ItemOutcome<unknown>, { kind: 'record' }>,
+  { runs }: DeploymentState,
+): boolean => run.open?.staged === true && runs.get(run.id)?.staged !== true;
+
+/** A step of a run that commits claims waits until the catalog has made them. */
+function claimsReady<T>(
+  outcome: Extract<ItemOutcome<T>, { kind: 'record' }>,
+  state: DeploymentState,
+): ItemOutcome<T> {
+  const claims = unclaimedOf(outcome.claims ?? [], state);
+  return claims.length > 0 ? { kind: 'needs', needs: { claims } } : outcome;
+}
+
+/** Whether the batch has written a once-key that this outcome writes too: it is decided again after that commit. */
+function writesSameKey<T>(outcome: ItemOutcome<T>, { onceKeys }: Batch): boolean {
+  if (onceKeys.size === 0 || (outcome.kind !== 'commit' && outcome.kind !== 'record')) return false;
+  const effects = outcome.kind === 'commit' ? outcome.effects : outcome;
+  return effects.onceKeys?.some((effect) => onceKeys.has(onceKeyId(effect))) ?? false;
+}
+
+/** A step without an entry answers with the id of its run, or with an error. */
+const SMALL_ANSWER_BYTES = 1000;
+
+interface Deciding {
+  readonly queued: QueuedItem;
+  readonly state: DeploymentState;
+  readonly batch: Batch;
+  readonly ids: IdBlocks;
+  readonly at: Date;
+}
+
+/** Takes the outcome's effects into the batch; keeps with the item what it needs before it can be decided again. */
+function settle(
+  outcome: ItemOutcome<unknown>,
+  { queued, state, batch, ids, at }: Deciding,
+): Settlement | 'unready' | WaitsFor {
+  switch (outcome.kind) {
+    case 'needs':
+      queued.needs = outcome.needs;
+      return 'unready';
+    case 'prepare':
+      queued.needs = undefined;
+      return 'unready';
+    case 'wait':
+      return { name: outcome.for, toHold: outcome.toHold };
+    case 'answer':
+      return { reply: outcome.answer };
+    case 'refuse':
+      return { error: outcome.error };
+    case 'record':
+      stageRun(batch, state, outcome.run);
+      if (outcome.onceKeys !== undefined)
+        stageOnceKeys(batch, state, outcome.onceKeys, {
+          settlement: outcome.settlement,
+          at,
+          bytes: SMALL_ANSWER_BYTES,
+        });
+      for (const schema of outcome.claims ?? []) stageClaim(batch, state, schema);
+      if (outcome.payment !== undefined) stagePayment(batch, outcome.payment);
+      return outcome.settlement;
+    case 'commit':
+      return stageEffects(batch, state, outcome, ids, at, queued.trace);
+  }
+}

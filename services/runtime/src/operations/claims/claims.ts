@@ -1,0 +1,187 @@
+import {
+  type CallContext,
+  type Handlers,
+  type ReplyOf,
+  type RequestOf,
+  type referenceRpcs,
+  ServiceError,
+} from '@orrery/contracts';
+import type { KeyedMutex, Logger } from '@orrery/service-kit';
+import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
+import type { WorkItem } from '../../lane/items/work-item.js';
+import type { RouteToOwner } from '../../lane/ownership/route-to-owner.js';
+import type { Lanes } from '../../lane/queue/lanes.js';
+import type { Db } from '../../store/database/schema.js';
+import { emptySchemas, removeClaims } from '../../store/deployments/claim-store.js';
+import type { DeploymentDirectory, KnownDeployment } from '../../store/deployments/deployment-directory.js';
+import { partitionOf } from '../../store/leases/partitions.js';
+import {
+  type ClaimedSchema,
+  type DeploymentState,
+  ofInstancesIn,
+} from '../../store/state/deployment-state.js';
+
+type Held = (typeof referenceRpcs)['references.held'];
+
+const GONE = { exists: false, versionIds: [], schemaIds: [] };
+
+interface ReferenceDependencies {
+  readonly db: Db;
+  readonly directory: Pick<DeploymentDirectory, 'byAddress'>;
+  readonly lanes: Pick<Lanes, 'submit'>;
+  /** Claims and releases run one at a time per deployment. */
+  readonly claimMutex: KeyedMutex;
+}
+
+/** Answers the catalog's sweep, in the deployment's lane and so after everything that was committed before. */
+export function referenceHandlers(
+  dependencies: ReferenceDependencies & { readonly route: RouteToOwner },
+): Handlers<typeof referenceRpcs> {
+  return {
+    'references.held': async (request, call) => {
+      const deployment = await dependencies.directory.byAddress(request.deployment);
+      if (deployment === undefined) return GONE;
+      const here = () => heldHere(dependencies, request, call);
+      const partition = partitionOf(deployment.id);
+      return dependencies.route({ name: 'references.held', partition, request, here }, call);
+    },
+  };
+}
+
+/** At the owner, never at the same time as a claim, so no claim is renewed before its row is removed. @throws NotOwner */
+export async function heldHere(
+  { db, lanes, directory, claimMutex }: ReferenceDependencies,
+  request: RequestOf<Held>,
+  call: CallContext,
+): Promise<ReplyOf<Held>> {
+  const deployment = await directory.byAddress(request.deployment);
+  if (deployment === undefined) return GONE;
+  try {
+    return await claimMutex.run(deployment.id, async () => {
+      const { held, state } = await lanes.submit(heldItem(db, deployment, request, call));
+      // Also removes rows that an earlier answer failed to remove: a schema that is not held has no row.
+      const free = request.schemaIds.filter((id) => !held.schemaIds.includes(id));
+      await removeClaims(db, state, free);
+      return held;
+    });
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'deployment_not_found') return GONE;
+    throw error;
+  }
+}
+
+function heldItem(
+  db: Db,
+  deployment: KnownDeployment,
+  { versionIds, schemaIds }: RequestOf<Held>,
+  { deadline, signal }: CallContext,
+): WorkItem<{ held: ReplyOf<Held>; state: DeploymentState }> {
+  let empty: ReadonlySet<string> = new Set();
+  return {
+    deploymentId: deployment.id,
+    deadline,
+    signal,
+    prepare: async (state) => {
+      const candidates = [...state.claimedSchemas].filter(([, { schemaId }]) => schemaIds.includes(schemaId));
+      empty = await emptySchemas(
+        db,
+        state.id,
+        candidates.map(([name]) => name),
+      );
+    },
+    decide: (state) => {
+      releaseEmpty(state, empty);
+      const bound = new Set([...state.bindings.values()].map(({ versionId }) => versionId));
+      const claimed = new Set([...state.claimedSchemas.values()].map(({ schemaId }) => schemaId));
+      const held = {
+        exists: true,
+        versionIds: versionIds.filter((id) => bound.has(id)),
+        schemaIds: schemaIds.filter((id) => claimed.has(id)),
+      };
+      return { kind: 'answer', answer: { held, state } };
+    },
+  };
+}
+
+/**
+ * A claim lasts as long as its schema has an instance. Instances that were created since the database was read, or that
+ * are not committed yet, are in memory; a first instance after this claims the schema again. A run that waits for its
+ * payment has claimed the schemas of the instances that it will create, and holds these.
+ */
+function releaseEmpty(
+  { claimedSchemas, instances, runs }: DeploymentState,
+  empty: ReadonlySet<string>,
+): void {
+  for (const name of empty)
+    if (!instances.hasAny(name) && !runs.isHeld(ofInstancesIn(name))) claimedSchemas.delete(name);
+}
+
+export type ReleaseEmptySchema = (
+  deployment: KnownDeployment,
+  schema: string,
+  call: CallContext,
+) => Promise<void>;
+
+interface ReleaseDependencies {
+  readonly db: Db;
+  readonly lanes: Pick<Lanes, 'submit'>;
+  readonly catalog: Pick<CatalogClient, 'release'>;
+  readonly claimMutex: KeyedMutex;
+  readonly logger: Logger;
+}
+
+/**
+ * Releases a claim at once, so an unused schema can be deleted without waiting for the catalog's sweep. Never fails the
+ * call that it follows. Once the lane has released the claim, a new instance claims the schema again, after this.
+ */
+export const createReleaseEmptySchema =
+  ({ db, lanes, catalog, claimMutex, logger }: ReleaseDependencies): ReleaseEmptySchema =>
+  (deployment, schema, call) =>
+    claimMutex
+      .run(deployment.id, async () => {
+        const released = await lanes.submit(releaseItem(db, deployment, schema, call));
+        if (released === undefined) return;
+        const { claim, state } = released;
+        await removeClaims(db, state, [claim.schemaId]);
+        const made = { id: claim.schemaId, revision: claim.revision };
+        await catalog.release(deployment.address, { schemas: [made] });
+      })
+      .catch((error: unknown) =>
+        logger.info({ err: error }, 'releasing the claim on an empty schema failed; the sweep releases it'),
+      );
+
+interface Released {
+  readonly claim: ClaimedSchema;
+  readonly state: DeploymentState;
+}
+
+/** Answers the schema whose claim was released, if it has no instances, and the state of the deployment then. */
+function releaseItem(
+  db: Db,
+  deployment: Pick<KnownDeployment, 'id'>,
+  schema: string,
+  { deadline, signal }: Pick<CallContext, 'deadline' | 'signal'>,
+): WorkItem<Released | undefined> {
+  let seen: { seq: number; isEmpty: boolean } | undefined;
+  return {
+    deploymentId: deployment.id,
+    deadline,
+    signal,
+    prepare: async (state) => {
+      const { seq } = state.head;
+      seen = { seq, isEmpty: (await emptySchemas(db, state.id, [schema])).has(schema) };
+    },
+    decide: (state) => {
+      const claim = state.claimedSchemas.get(schema);
+      if (claim === undefined || !seen?.isEmpty || state.instances.hasAny(schema)) return STILL_USED;
+      // A run that waits for its payment has claimed it for the instances that it will create.
+      if (state.runs.isHeld(ofInstancesIn(schema))) return STILL_USED;
+      // The result of the read is reliable only while nothing has been committed since.
+      if (seen?.seq !== state.head.seq) return { kind: 'prepare' };
+      state.claimedSchemas.delete(schema);
+      return { kind: 'answer', answer: { claim, state } };
+    },
+  };
+}
+
+const STILL_USED = { kind: 'answer', answer: undefined } as const;

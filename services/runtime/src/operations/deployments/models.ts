@@ -1,0 +1,67 @@
+import {
+  type AiUsage,
+  type aiModelRpcs,
+  type aiUsageRpcs,
+  fieldProblem,
+  type Handlers,
+  MAX_USAGE_DAYS,
+  paginationOf,
+  refuseDeepPage,
+  refusedHttp,
+} from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
+import type { ModelList } from '../../runs/models/model-list.js';
+import type { Db } from '../../store/database/schema.js';
+import type { DeploymentAccess } from '../../store/deployments/deployment-directory.js';
+import { dayOf, readUsage } from '../../store/runs/usage-store.js';
+
+interface UsageDependencies {
+  readonly db: Db;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly access: Pick<DeploymentAccess, 'owned'>;
+}
+
+export const usageReads = ({ db, clock, access }: UsageDependencies): Handlers<typeof aiUsageRpcs> => ({
+  'deployments.usage': async ({ params, query }, { caller }) => {
+    const { id } = await access.owned(params, caller);
+    const { from, to } = rangeOf(query, clock.now());
+    const days = await readUsage(db, id, from, to);
+    return { data: { from, to, totals: totalsOf(days), days } };
+  },
+});
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const DEFAULT_DAYS = 30;
+
+/** @throws `validation_failed` */
+function rangeOf({ from, to = '' }: { from?: string | undefined; to?: string | undefined }, now: number) {
+  const last = to === '' ? Math.max(Date.parse(dayOf(now)), Date.parse(from ?? dayOf(now))) : Date.parse(to);
+  const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : Date.parse(from);
+  if (first > last) throw refused('The first day comes after the last.');
+  if (last - first >= MAX_USAGE_DAYS * DAY_MS)
+    throw refused(`At most ${MAX_USAGE_DAYS} days can be asked for at once.`);
+  return { from: dayOf(first), to: dayOf(last) };
+}
+
+const refused = (message: string) => refusedHttp([fieldProblem('/query/from', 'invalid', message)]);
+
+function totalsOf(days: AiUsage['days']): AiUsage['totals'] {
+  const totals = { calls: 0, inputTokens: 0, outputTokens: 0, usd: 0 };
+  for (const day of days) {
+    totals.calls += day.calls;
+    totals.inputTokens += day.inputTokens;
+    totals.outputTokens += day.outputTokens;
+    totals.usd += day.usd;
+  }
+  return totals;
+}
+
+export const modelHandlers = ({ models }: { models: ModelList }): Handlers<typeof aiModelRpcs> => ({
+  'aiModels.list': async ({ query }) => {
+    refuseDeepPage(query);
+    const all = models.all();
+    const before = (query.page - 1) * query.limit;
+    return { data: all.slice(before, before + query.limit), pagination: paginationOf(query, all.length) };
+  },
+});

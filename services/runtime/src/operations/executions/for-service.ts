@@ -1,0 +1,191 @@
+import {
+  type AcceptedExecution,
+  type acknowledgeRpcs,
+  type CallContext,
+  canonicalHash,
+  type ErrorReply,
+  type ExecutionAnswer,
+  fromErrorReply,
+  type Handlers,
+  type JsonObject,
+  type ReplyOf,
+  type RequestOf,
+  ServiceError,
+  type ServiceExecution,
+  type serviceExecutionRpcs,
+} from '@orrery/contracts';
+import { executionErrorOf } from '../../core/entries/entry.js';
+import type { WorkItem } from '../../lane/items/work-item.js';
+import type { RouteToOwner } from '../../lane/ownership/route-to-owner.js';
+import { awaitRun, type ExecuteDependencies, execute } from '../../runs/execute/execute.js';
+import type { ExecutionRequest } from '../../runs/requests/resolve-event.js';
+import {
+  type DeploymentDirectory,
+  type KnownDeployment,
+  notFound,
+} from '../../store/deployments/deployment-directory.js';
+import { partitionOf } from '../../store/leases/partitions.js';
+import { acknowledgeOccurrences, readUsedKeys, type StoredOutcome } from '../../store/runs/once-store.js';
+
+type Rpcs = typeof serviceExecutionRpcs;
+
+type ForService = RequestOf<Rpcs['executions.forService']>;
+
+type OutcomeOf = RequestOf<Rpcs['executions.outcomeOf']>;
+
+interface ForServiceDependencies extends ExecuteDependencies {
+  readonly directory: Pick<DeploymentDirectory, 'byAddress'>;
+}
+
+/** Handlers for any process, which forwards to the owner of the deployment. */
+export function serviceExecutionHandlers(
+  dependencies: ForServiceDependencies & { readonly route: RouteToOwner },
+): Handlers<Rpcs & typeof acknowledgeRpcs> {
+  const { db, directory, route } = dependencies;
+  const here = serviceExecutionsHere(dependencies);
+  const routed = <Name extends keyof Rpcs>(name: Name): Handlers<Pick<Rpcs, Name>>[Name] =>
+    // Each handler takes the request of the RPC whose name it has.
+    (async (request: never, call: CallContext) => {
+      refuseOthers(call);
+      const deployment = await known(directory, request);
+      const answer = here[name] as (request: never, call: CallContext) => Promise<unknown>;
+      return route({ name, partition: partitionOf(deployment.id), request, here: answer }, call);
+    }) as Handlers<Pick<Rpcs, Name>>[Name];
+  return {
+    'executions.forService': routed('executions.forService'),
+    'executions.outcomeOf': routed('executions.outcomeOf'),
+    'executions.acknowledge': async ({ occurrences }, call) => {
+      refuseOthers(call);
+      await acknowledgeOccurrences(db, occurrences);
+      return null;
+    },
+  };
+}
+
+/** At the owner. @throws NotOwner */
+export function serviceExecutionsHere(dependencies: ForServiceDependencies): Handlers<Rpcs> {
+  const { directory } = dependencies;
+  return {
+    'executions.forService': async (request, call) => {
+      refuseOthers(call);
+      return executeForService(dependencies, await known(directory, request), request, call);
+    },
+    'executions.outcomeOf': async (request, call) => {
+      refuseOthers(call);
+      return outcomeOf(dependencies, await known(directory, request), request, call);
+    },
+  };
+}
+
+function refuseOthers({ caller }: CallContext): void {
+  if (caller.kind !== 'schedule')
+    throw new ServiceError('forbidden', 'Only a schedule executes in this way.');
+}
+
+async function known(
+  directory: ForServiceDependencies['directory'],
+  { deployment }: { readonly deployment: string },
+): Promise<KnownDeployment> {
+  const found = await directory.byAddress(deployment);
+  if (found === undefined) throw notFound();
+  return found;
+}
+
+/** The answer goes out this long before the caller stops waiting, in milliseconds. */
+const ANSWER_MARGIN_MS = 250;
+
+async function executeForService(
+  dependencies: ForServiceDependencies,
+  { id: deploymentId }: KnownDeployment,
+  { event, input, trigger, keys, expected }: ForService,
+  call: CallContext,
+): Promise<ServiceExecution> {
+  const request: ExecutionRequest = {
+    deploymentId,
+    event,
+    input,
+    trigger,
+    walletAddress: null,
+    expected,
+  };
+  const requestHash = canonicalHash({ deploymentId, event, input, trigger });
+  const options = { once: { keys, requestHash }, asynchronous: false, outlivesCall: true };
+  const early = { ...call, deadline: call.deadline - ANSWER_MARGIN_MS };
+  let runId: string | undefined;
+  const onAccepted = (id: string) => {
+    runId = id;
+  };
+  try {
+    const answer = await execute(dependencies, request, { ...options, onAccepted }, early);
+    if (!('executionId' in answer)) return succeeded(answer);
+    return call.leavesRun === true
+      ? running(answer.executionId)
+      : await ofOtherRequest(dependencies, answer, early);
+  } catch (error) {
+    return runId !== undefined && isLate(error) ? running(runId) : failed(error);
+  }
+}
+
+/** The run that another request with the same keys began: this one waits for it too. */
+async function ofOtherRequest(
+  { db, clock }: ForServiceDependencies,
+  { executionId }: AcceptedExecution,
+  call: CallContext,
+): Promise<ServiceExecution> {
+  try {
+    const answer = await awaitRun({ db, clock }, executionId, Promise.resolve(), call);
+    return 'executionId' in answer ? running(executionId) : succeeded(answer);
+  } catch (error) {
+    return isLate(error) ? running(executionId) : failed(error);
+  }
+}
+
+const isLate = (error: unknown): boolean =>
+  error instanceof ServiceError && error.code === 'deadline_exceeded' && !('historyId' in error.facts);
+
+const running = (executionId: string): ServiceExecution => ({ state: 'running', executionId });
+
+const succeeded = (answer: ExecutionAnswer): ServiceExecution => {
+  const { historyId, seq } = answer;
+  return { state: 'ended', status: 'succeeded', historyId, seq, answer };
+};
+
+/** A failed execution has an entry. @throws what is a refusal */
+function failed(error: unknown): ServiceExecution {
+  if (!(error instanceof ServiceError) || typeof error.facts['historyId'] !== 'string') throw error;
+  const { historyId, seq, ...facts } = error.facts;
+  const plain = new ServiceError(error.code, error.message, { errors: error.errors, facts });
+  const stored = executionErrorOf(plain) as { code: string; detail: string; facts?: JsonObject };
+  return { state: 'ended', status: 'failed', historyId: String(historyId), seq: Number(seq), error: stored };
+}
+
+async function outcomeOf(
+  { db, lanes }: ForServiceDependencies,
+  { id }: KnownDeployment,
+  { scope, key }: OutcomeOf,
+  call: CallContext,
+): Promise<ReplyOf<Rpcs['executions.outcomeOf']>> {
+  await lanes.submit(afterAllBefore(id, call)).catch(unlessDeleted);
+  const [used] = await readUsedKeys(db, [{ scope, key }]);
+  if (used === undefined || used.isForgotten === true) return { state: 'unknown' };
+  if (used.reply === null) return running(used.run_id ?? '');
+  // Stored by `stageOnceKeys`.
+  const outcome = used.reply as unknown as StoredOutcome;
+  return 'error' in outcome
+    ? failed(fromErrorReply(outcome.error as ErrorReply))
+    : succeeded(outcome.reply as unknown as ExecutionAnswer);
+}
+
+/** The outcome of a key stays when its deployment is deleted. */
+function unlessDeleted(error: unknown): void {
+  if (!(error instanceof ServiceError) || error.code !== 'deployment_not_found') throw error;
+}
+
+/** Settled once all that was queued before it is committed. */
+const afterAllBefore = (deploymentId: number, { deadline, signal }: CallContext): WorkItem<null> => ({
+  deploymentId,
+  deadline,
+  signal,
+  prepare: () => undefined,
+  decide: () => ({ kind: 'answer', answer: null }),
+});

@@ -1,0 +1,227 @@
+import {
+  type AcceptedExecution,
+  type CallContext,
+  type Caller,
+  canonicalHash,
+  type ExecutionAnswer,
+  type Handlers,
+  MESSAGE_PREFIX,
+  type publicExecutionReadRpcs,
+  type publicExecutionRpcs,
+  type ReplyOf,
+  type RequestOf,
+  ServiceError,
+  toNfc,
+} from '@orrery/contracts';
+import { toCallError } from '@orrery/database';
+import { z } from 'zod';
+import { isUuid } from '../../core/entries/entry.js';
+import type { OnceRequest } from '../../lane/items/once-item.js';
+import type { RouteToOwner } from '../../lane/ownership/route-to-owner.js';
+import { awaitRun, type ExecuteDependencies, execute } from '../../runs/execute/execute.js';
+import type { ExecutionRequest } from '../../runs/requests/resolve-event.js';
+import {
+  type DeploymentDirectory,
+  type KnownDeployment,
+  notFound,
+} from '../../store/deployments/deployment-directory.js';
+import { partitionOf } from '../../store/leases/partitions.js';
+import { settlementOf } from '../../store/runs/payment-store.js';
+import { readRun, recordOfRun, requestOf, unendedAnswer } from '../../store/runs/run-store.js';
+import { awaitsPayment } from '../../store/state/deployment-state.js';
+
+type Rpcs = typeof publicExecutionRpcs;
+
+type Request = RequestOf<Rpcs['executions.public']>;
+
+type Reply = ReplyOf<Rpcs['executions.public']>;
+
+interface PublicExecutionDependencies extends ExecuteDependencies {
+  readonly directory: Pick<DeploymentDirectory, 'byAddress'>;
+  readonly messageWindow: MessageWindow;
+}
+
+/** For any process, which forwards to the owner of the deployment. */
+export const publicExecutionHandlers = (
+  dependencies: PublicExecutionDependencies & { readonly route: RouteToOwner },
+): Handlers<Rpcs> => ({
+  'executions.public': async (request, call) => {
+    const deployment = await known(dependencies, request);
+    const here = (_request: Request, call: CallContext) =>
+      executeHere(dependencies, deployment, request, call);
+    const partition = partitionOf(deployment.id);
+    return dependencies.route({ name: 'executions.public', partition, request, here }, call);
+  },
+});
+
+/** At the owner. @throws NotOwner */
+export const publicExecutionsHere = (dependencies: PublicExecutionDependencies): Handlers<Rpcs> => ({
+  'executions.public': async (request, call) =>
+    executeHere(dependencies, await known(dependencies, request), request, call),
+});
+
+/** By the id of the execution alone, which only its caller was told. */
+export const publicExecutionReads = ({
+  db,
+  directory,
+}: Pick<PublicExecutionDependencies, 'db' | 'directory'>): Handlers<typeof publicExecutionReadRpcs> => ({
+  'executions.getPublic': async ({ params }) => {
+    const deployment = await directory.byAddress(params.address);
+    const row = isUuid(params.executionId) ? await readRun(db, params.executionId) : undefined;
+    if (row === undefined || row.deployment_id !== deployment?.id || requestOf(row).trigger !== 'public')
+      throw new ServiceError('execution_not_found');
+    return { data: recordOfRun(row) };
+  },
+});
+
+async function known(
+  { directory }: Pick<PublicExecutionDependencies, 'directory'>,
+  { deployment }: Request,
+): Promise<KnownDeployment> {
+  const found = await directory.byAddress(deployment);
+  if (found === undefined) throw notFound();
+  return found;
+}
+
+/**
+ * Answers as if it checked in this order: the text of the message, whether it was seen before, its time; then the lane goes
+ * on with the deployment, the event, the input and the price (docs/public-execution.md).
+ */
+async function executeHere(
+  dependencies: PublicExecutionDependencies,
+  { id: deploymentId, address }: KnownDeployment,
+  { event, input, message, payment, resource, awaitsRun }: Request,
+  call: CallContext,
+): Promise<Reply> {
+  const wallet = walletOf(call.caller);
+  const request: ExecutionRequest = {
+    deploymentId,
+    event,
+    input,
+    trigger: 'public',
+    walletAddress: wallet,
+    offer: { payment, resource },
+  };
+  const once = onceForMessage(dependencies, request, { wallet, message, address });
+  let begun: string | undefined;
+  const onAccepted = (runId: string) => {
+    begun = runId;
+  };
+  const answer = await execute(dependencies, request, { once, asynchronous: false, onAccepted }, call);
+  if ('executionId' in answer && (answer.executionId === begun || answer.state === 'awaiting_payment'))
+    return { data: answer, payment: null };
+  const data = 'executionId' in answer ? await ofEarlierCall(dependencies, answer, awaitsRun, call) : answer;
+  if ('executionId' in data) return { data, payment: null };
+  // Only who sends a payment is told what became of it.
+  const paid =
+    payment === null
+      ? undefined
+      : await settlementOf(dependencies.db, deploymentId, data.seq).catch(afterCommit);
+  return { data, payment: paid ?? null };
+}
+
+/** Its execution is committed: repeated, the message tells of it. */
+function afterCommit(error: unknown): never {
+  throw new ServiceError(
+    'unavailable',
+    `${toCallError(error).message} Repeat the request to get the outcome.`,
+    {
+      facts: { outcome: 'unknown' },
+      cause: error,
+    },
+  );
+}
+
+/** The message has begun a run that had not ended. @throws `request_in_flight` */
+async function ofEarlierCall(
+  dependencies: PublicExecutionDependencies,
+  { executionId }: AcceptedExecution,
+  awaitsRun: boolean,
+  call: CallContext,
+): Promise<ExecutionAnswer | AcceptedExecution> {
+  if (awaitsRun) return awaitRun(dependencies, executionId, Promise.resolve(), call);
+  const row = await readRun(dependencies.db, executionId);
+  if (row !== undefined && awaitsPayment(row.state)) return unendedAnswer(row);
+  throw new ServiceError(
+    'request_in_flight',
+    'The message is being executed. Repeat the request to get the outcome.',
+    { facts: { retryAfterSeconds: 1 } },
+  );
+}
+
+function walletOf(caller: Caller): string {
+  if (caller.kind === 'wallet') return caller.wallet;
+  throw new ServiceError('forbidden', 'Only a wallet executes in this way.');
+}
+
+/** One use of a message by its wallet, for the first input that comes with it. @throws `message_mismatch` */
+function onceForMessage(
+  { clock, messageWindow }: Pick<PublicExecutionDependencies, 'clock' | 'messageWindow'>,
+  { deploymentId, event, input }: ExecutionRequest,
+  { wallet, message, address }: { wallet: string; message: string; address: string },
+): OnceRequest {
+  const time = timeOfMessage(message, { address, event });
+  const now = clock.now();
+  const windowMs = messageWindow.maxAgeMs + messageWindow.maxAheadMs;
+  return {
+    keys: [{ scope: 'message', key: canonicalHash({ wallet, message }), windowMs }],
+    requestHash: canonicalHash({ deploymentId, event, input, wallet }),
+    signedAt: time,
+    refuseNew: () => refuseOutsideWindow(time, now, messageWindow),
+  };
+}
+
+/** How far a message's time may lie from the time at which it arrives, in milliseconds. */
+interface MessageWindow {
+  readonly maxAgeMs: number;
+  readonly maxAheadMs: number;
+}
+
+/** `0x` and 40 hex digits. */
+const ADDRESS_LENGTH = 42;
+
+const RFC_3339 = z.iso.datetime({ offset: true });
+
+/**
+ * The time of a message, in milliseconds since the epoch. The message is `orrery:{deploymentAddress}:{eventName}:` and a
+ * timestamp: 13 digits (milliseconds), 10 digits (seconds) or RFC 3339. Names hold colons, so it is never split: it must
+ * begin with the expected text. The address counts in any case of letters, the name in NFC.
+ *
+ * @throws `message_mismatch` with the text to sign, up to the timestamp, in `facts.expected`
+ */
+export function timeOfMessage(
+  message: string,
+  { address, event }: { readonly address: string; readonly event: string },
+): number {
+  const expected = `${MESSAGE_PREFIX}${address}:${event}:`;
+  const start = MESSAGE_PREFIX.length + ADDRESS_LENGTH;
+  const given = toNfc(message.slice(0, start).toLowerCase() + message.slice(start));
+  const time = given.startsWith(expected) ? timeOf(given.slice(expected.length)) : undefined;
+  if (time === undefined)
+    throw new ServiceError(
+      'message_mismatch',
+      `Sign the text "${expected}" followed by the current time: milliseconds (13 digits), seconds (10 digits) or RFC 3339.`,
+      { facts: { expected } },
+    );
+  return time;
+}
+
+function timeOf(text: string): number | undefined {
+  if (/^\d{13}$/.test(text)) return Number(text);
+  if (/^\d{10}$/.test(text)) return Number(text) * 1000;
+  return RFC_3339.safeParse(text).success ? Date.parse(text) : undefined;
+}
+
+/** @throws `message_expired` for a message whose time is too long ago or too far ahead */
+export function refuseOutsideWindow(
+  time: number,
+  now: number,
+  { maxAgeMs, maxAheadMs }: MessageWindow,
+): void {
+  if (now - time <= maxAgeMs && time - now <= maxAheadMs) return;
+  throw new ServiceError(
+    'message_expired',
+    `The message may be at most ${maxAgeMs / 1000} s old and ${maxAheadMs / 1000} s ahead of ${new Date(now).toISOString()}: sign a new one.`,
+    { facts: { serverTime: new Date(now).toISOString(), maxAgeMs, maxAheadMs } },
+  );
+}

@@ -1,0 +1,146 @@
+import { type Bus, serviceCall } from '@orrery/bus';
+import {
+  type CallContext,
+  type Caller,
+  type Cancellation,
+  chainContract,
+  type Handlers,
+  type HistoryEntry,
+  type historyRpcs,
+  type journalRpcs,
+  type lifecycleRpcs,
+  ServiceError,
+} from '@orrery/contracts';
+import type { Clock, Semaphore } from '@orrery/service-kit';
+import { isUuid } from '../../core/entries/entry.js';
+import type { Db } from '../../store/database/schema.js';
+import type { DeploymentAccess, SeenDeployment } from '../../store/deployments/deployment-directory.js';
+import { listHistory } from '../../store/journal/history.js';
+import { journalHeads, journalRange } from '../../store/journal/journal-pages.js';
+import { entryById, toHistoryEntry } from '../../store/journal/journal-store.js';
+import { lifecycleHeadOf, readLifecycle } from '../../store/journal/lifecycle.js';
+import { verifyJournal } from '../../store/journal/verify/verify-journal.js';
+import { isPaused } from '../../store/state/deployment-state.js';
+
+interface JournalDependencies {
+  db: Db;
+  clock: Pick<Clock, 'monotonic'>;
+  /** Resolves path parameters. Throws `deployment_not_found` for what is absent, deleted or not visible. */
+  see(params: { worldAddress: string; address: string }, caller: Caller): Promise<SeenDeployment>;
+  /** Bounds how many verifications run in this process. */
+  verifying: Semaphore;
+}
+
+/** The share of the time until the deadline after which a verification answers how far it came. */
+const SHARE_OF_TIME = 0.6;
+
+export function historyHandlers({
+  db,
+  clock,
+  see,
+  verifying,
+}: JournalDependencies): Handlers<typeof historyRpcs> {
+  return {
+    'history.list': async ({ params, query }, { caller }) =>
+      listHistory(db, await see(params, caller), query),
+
+    'history.get': async ({ params }, { caller }) => {
+      const deployment = await see(params, caller);
+      const withTexts = deployment.isOwner || deployment.isLLMPublic;
+      const row = isUuid(params.historyId)
+        ? await entryById(db, deployment.id, params.historyId, { withTexts })
+        : undefined;
+      if (row === undefined) throw new ServiceError('history_entry_not_found');
+      return { data: toHistoryEntry(row, deployment.address) };
+    },
+
+    'history.verify': async ({ params, query }, { caller, signal, deadline }: CallContext) => {
+      const deployment = await see(params, caller);
+      const latest = clock.monotonic() + (deadline - clock.monotonic()) * SHARE_OF_TIME;
+      const bounds = { signal, isEnough: () => clock.monotonic() >= latest };
+      return { data: await verifying.run(signal, () => verifyJournal(db, deployment, query, bounds)) };
+    },
+  };
+}
+
+export const journalHandlers = ({ db }: Pick<JournalDependencies, 'db'>): Handlers<typeof journalRpcs> => ({
+  'journal.heads': (request) => journalHeads(db, request),
+  'journal.range': (request) => journalRange(db, request),
+});
+
+interface PushResultsDependencies {
+  readonly bus: Pick<Bus, 'call'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+type Reads = Handlers<Pick<typeof historyRpcs, 'history.list' | 'history.get'>>;
+
+/** A reader of the history does not wait longer for the chain-pusher, in milliseconds. */
+const PATIENCE_MS = 2000;
+
+/**
+ * Adds to history entries how their pushes stand. The chain-pusher stores that; it is asked once for a page, and only where
+ * an entry has pushes.
+ */
+export const withPushResults = (dependencies: PushResultsDependencies, reads: Reads): Reads => ({
+  'history.list': async (request, call) => {
+    const page = await reads['history.list'](request, call);
+    return { ...page, data: await filledIn(dependencies, page.data, call.signal) };
+  },
+  'history.get': async (request, call) => {
+    const found = await reads['history.get'](request, call);
+    const [data = found.data] = await filledIn(dependencies, [found.data], call.signal);
+    return { ...found, data };
+  },
+});
+
+async function filledIn(
+  { bus, clock }: PushResultsDependencies,
+  entries: HistoryEntry[],
+  signal: Cancellation,
+): Promise<HistoryEntry[]> {
+  const pushed = entries.filter(({ pushes }) => pushes.length > 0);
+  const [first] = pushed;
+  if (first === undefined) return entries;
+  const request = { deployment: first.deployment, historyIds: pushed.map(({ id }) => id) };
+  const known = await bus
+    .call(chainContract.rpcs['pushes.ofEntries'], request, serviceCall('runtime', clock, PATIENCE_MS, signal))
+    // The history is there without the chain-pusher.
+    .catch(() => undefined);
+  const keyOf = (historyId: string, chain: string) => `${historyId} ${chain}`;
+  const results = new Map(known?.pushes.map(({ historyId, push }) => [keyOf(historyId, push.chain), push]));
+  return entries.map((entry) => ({
+    ...entry,
+    pushes: entry.pushes.map((push) => {
+      if (known === undefined) return { ...push, status: 'unknown' as const };
+      return results.get(keyOf(entry.id, push.chain)) ?? push;
+    }),
+  }));
+}
+
+interface LifecycleDependencies {
+  readonly db: Db;
+  readonly access: Pick<DeploymentAccess, 'visible' | 'owned'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export const lifecycleHandlers = ({
+  db,
+  access,
+  clock,
+}: LifecycleDependencies): Handlers<typeof lifecycleRpcs> => ({
+  'lifecycle.read': async (request) => ({
+    ...(await readLifecycle(db, request)),
+    now: new Date(clock.now()).toISOString(),
+  }),
+  'deployments.authorize': async ({ params, relation }, { caller }) => {
+    if (caller.kind !== 'account') throw new ServiceError('deployment_not_found');
+    if (relation === 'owner') await access.owned(params, caller);
+    const row = await access.visible(params, caller);
+    return {
+      deployment: row.address,
+      isPaused: isPaused(row),
+      lifecycle: await lifecycleHeadOf(db, row.id),
+    };
+  },
+});

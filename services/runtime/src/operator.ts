@@ -1,0 +1,34 @@
+import { connect, type Database, migrate } from '@orrery/database';
+import type { Logger } from '@orrery/service-kit';
+import { migrations } from './store/database/migrations/index.js';
+import type { RuntimeSchema } from './store/database/schema.js';
+
+export type { RuntimeSchema } from './store/database/schema.js';
+
+export {
+  findOperatorPause,
+  type OperatorPause,
+  requestOperatorPause,
+} from './store/deployments/account-store.js';
+
+/** Connects to the runtime's schema and brings it up to date. @throws StartupError that says what to do. */
+export async function openRuntimeDatabase(options: {
+  databaseUrl: string;
+  logger: Logger;
+  maxConnections?: number;
+}): Promise<Database<RuntimeSchema>> {
+  const { databaseUrl: url, ...rest } = options;
+  const database = await connect<RuntimeSchema>({
+    ...rest,
+    url,
+    schema: 'runtime',
+    applicationName: 'orrery-operator',
+  });
+  try {
+    await migrate({ database, migrations, logger: options.logger });
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

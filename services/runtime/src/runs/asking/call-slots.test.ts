@@ -1,0 +1,88 @@
+import { ServiceError } from '@orrery/contracts';
+import { expect, it } from 'vitest';
+import { modelAt } from '../../core/prompting/ai.test-support.js';
+import { createCallSlots, MAX_WAITING, type SlotCall } from './call-slots.js';
+
+const never = new AbortController().signal;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+const model = modelAt('http://a/v1', { maxConcurrency: 1 });
+const asking = (more: Partial<SlotCall> = {}): SlotCall => ({
+  model,
+  deployment: '0x1',
+  accountId: 1,
+  isHolding: false,
+  isRepeated: false,
+  ...more,
+});
+
+/** Calls that end when a test says so; `codes` are those of the refused ones. */
+function openSlots(perDeployment = Number.POSITIVE_INFINITY) {
+  const slots = createCallSlots(perDeployment);
+  const codes: string[] = [];
+  const ends: (() => void)[] = [];
+  const call = (more: Partial<SlotCall> = {}, signal = never) => {
+    const answer = slots.run(asking(more), signal, () => new Promise<void>((resolve) => ends.push(resolve)));
+    answer.catch((error: unknown) => codes.push(error instanceof ServiceError ? error.code : 'gone'));
+  };
+  const calls = (count: number, more?: Partial<SlotCall>) => {
+    for (let made = 0; made < count; made += 1) call(more);
+  };
+  const endNext = async () => {
+    ends.shift()?.();
+    await settled();
+  };
+  return { slots, call, calls, codes, ends, endNext };
+}
+
+it('refuses what would make more than 100 calls of an account wait for a model', async () => {
+  const { slots, calls, codes, ends, endNext } = openSlots();
+  calls(1 + MAX_WAITING + 49);
+  await settled();
+  expect(codes).toEqual(Array.from({ length: 49 }, () => 'too_many_waiting'));
+  expect(() => slots.refuseCrowd(1, 'racing/large')).toThrow(
+    expect.objectContaining({ code: 'too_many_waiting', facts: expect.objectContaining({ limit: 100 }) }),
+  );
+  await endNext();
+  slots.refuseCrowd(1, 'racing/large');
+  calls(2);
+  await settled();
+  expect(codes).toHaveLength(50);
+  while (ends.length > 0) await endNext();
+  slots.refuseCrowd(1, 'racing/large');
+});
+
+it('counts those that wait for a slot of their deployment', async () => {
+  const { calls, codes } = openSlots(1);
+  calls(1 + MAX_WAITING + 1, { model: modelAt('http://a/v1') });
+  await settled();
+  expect(codes).toEqual(['too_many_waiting']);
+});
+
+it('lets any number begin at once where nothing bounds them', async () => {
+  const { calls, codes, ends } = openSlots();
+  calls(900, { model: modelAt('http://a/v1') });
+  await settled();
+  expect([codes.length, ends.length]).toEqual([0, 900]);
+});
+
+it('refuses neither other accounts nor executions that have called the model before', async () => {
+  const { call, calls, codes } = openSlots();
+  calls(1 + MAX_WAITING);
+  call({ accountId: 2 });
+  call({ isRepeated: true });
+  call({ isHolding: true });
+  await settled();
+  expect(codes).toEqual([]);
+});
+
+it('counts nobody who has gone', async () => {
+  const { call, calls, codes } = openSlots();
+  const leaving = new AbortController();
+  calls(MAX_WAITING);
+  call({}, leaving.signal);
+  leaving.abort(new Error('gone'));
+  await settled();
+  calls(1);
+  await settled();
+  expect(codes).toEqual(['gone']);
+});

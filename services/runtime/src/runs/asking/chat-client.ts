@@ -1,0 +1,278 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
+import type { Model } from '../../core/models/model.js';
+import type { ModelMessage } from '../../core/prompting/read-answer.js';
+import type { RefusedPart } from '../../core/prompting/request-form.js';
+
+/** An answer to a request for a chat completion. */
+export interface ChatAnswer {
+  readonly message: ModelMessage;
+  /** Tokens as the server counted them; null where it did not say. */
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | null;
+  readonly attestation: JsonObject | null;
+}
+
+/** Why a request has no answer. */
+export type ChatFault =
+  /** The server does not accept the request or its key (4xx except 408 and 429, and 501). */
+  | 'refused'
+  | 'rate_limited'
+  /** The server failed (5xx). */
+  | 'server_error'
+  | 'unreachable'
+  /** The connection broke, or what came is no chat completion. */
+  | 'broken_answer'
+  | 'too_large'
+  /** The server took longer than a call of the model may take. */
+  | 'timeout'
+  /** The deadline of the execution came first, which says nothing of the server. */
+  | 'overdue';
+
+interface ChatFailureFacts {
+  readonly status?: number;
+  /** How long the server asks to wait, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+  readonly refusedPart?: RefusedPart | undefined;
+  readonly isPromptTooLong?: boolean;
+}
+
+/** A request without an answer. It holds no text of the server, which may repeat the prompt or the key. */
+export class ChatFailed extends Error {
+  override readonly name = 'ChatFailed';
+
+  constructor(
+    readonly fault: ChatFault,
+    readonly facts: ChatFailureFacts = {},
+  ) {
+    super(`the request to the model has no answer: ${fault}`);
+  }
+}
+
+export interface ChatClient {
+  /**
+   * Sends one request, once. @throws ChatFailed, or the signal's reason when it aborts; both cancel the HTTP request
+   */
+  complete(model: Model, body: JsonObject, limits: ChatLimits): Promise<ChatAnswer>;
+}
+
+interface ChatLimits {
+  readonly signal: AbortSignal;
+  /** Aborts when the server has taken too long. */
+  readonly timeout: AbortSignal;
+  /** Aborts when the execution's deadline has come. */
+  readonly overdue: AbortSignal;
+  /** Called as soon as the request goes out: from then on it may cost something. */
+  readonly onSent: () => void;
+}
+
+/** Bytes of an answer's body that are read. An answer's text has at most 1 MiB, and its JSON escapes it. */
+export const MAX_BODY_BYTES = 2 * 1024 * 1024;
+
+/**
+ * A client of OpenAI-compatible servers. The library makes the request and names its errors; it does not retry (the
+ * caller knows the deadline, the budget and the server's health, and records each attempt), logs nothing, and reads its
+ * environment variables for nothing that is set here.
+ */
+export function createChatClient(): ChatClient {
+  let loaded: ReturnType<typeof loadLibraries> | undefined;
+  return {
+    complete: async (model, body, limits) => {
+      loaded ??= loadLibraries();
+      return complete(await loaded, model, body, limits);
+    },
+  };
+}
+
+/** Loads what only processes need that ask a model. */
+async function loadLibraries() {
+  // In the all-in-one's bundle a CommonJS package that is loaded late has its default export only.
+  const [{ default: OpenAI }, { default: undici }] = await Promise.all([import('openai'), import('undici')]);
+  const { Agent, fetch } = undici;
+  // The caller's timeout covers headers and body; undici's own ones would end slow answers after 300 s.
+  const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  return { OpenAI, fetch: boundedFetch((url, init) => fetch(url, { ...init, dispatcher })) };
+}
+
+async function complete(
+  { OpenAI, fetch }: Awaited<ReturnType<typeof loadLibraries>>,
+  model: Model,
+  body: JsonObject,
+  limits: ChatLimits,
+): Promise<ChatAnswer> {
+  const signal = AbortSignal.any([limits.signal, limits.timeout, limits.overdue]);
+  const client = new OpenAI({
+    apiKey: model.apiKey ?? 'none',
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    baseURL: model.baseUrl,
+    maxRetries: 0,
+    // The signal ends it earlier.
+    timeout: LIBRARY_TIMEOUT_MS,
+    logLevel: 'off',
+    fetch: (url, init) => {
+      signal.throwIfAborted();
+      limits.onSent();
+      return fetch(url, init);
+    },
+    ...(model.apiKey === undefined ? { defaultHeaders: { authorization: null } } : {}),
+  });
+  try {
+    // The body is made by `request-form.ts` from the same parameters.
+    const { data, response } = await client.chat.completions.create(body as never, { signal }).withResponse();
+    return answerOf(data as unknown as JsonValue, response.headers, model);
+  } catch (error) {
+    limits.signal.throwIfAborted();
+    throw failureOf(error, limits);
+  }
+}
+
+const LIBRARY_TIMEOUT_MS = 24 * 60 * 60 * 1000;
+
+/** Statuses of responses without a body. */
+const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
+
+type UndiciFetch = typeof import('undici').fetch;
+
+/**
+ * Reads the whole body, so that the limit of bytes and the timeout cover it. Redirects are not followed: a key is sent
+ * nowhere else.
+ */
+const boundedFetch =
+  (fetch: UndiciFetch) =>
+  async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    // The library calls it with the address and a body of text; undici's types of the same things are its own.
+    const sent = { ...init, redirect: 'manual' } as unknown as Parameters<UndiciFetch>[1];
+    const { status, headers, body } = await fetch(String(url), sent);
+    const read = BODILESS.has(status) ? null : await readBounded(body, MAX_BODY_BYTES);
+    return new Response(read, { status, headers: [...headers] });
+  };
+
+/** Parameters that a request can do without, or give by another name. */
+const OPTIONAL_PARAMETERS = ['max_tokens', 'temperature', 'seed'] as const;
+
+/** How servers say that the model's template has no system role, also with 500; an error that only quotes it costs a try. */
+const NO_SYSTEM_ROLE =
+  /\bsystem (role|message|prompt|instruction)|'system'|developer instruction|roles must alternate/i;
+
+function refusedPartOf(error: unknown): RefusedPart | undefined {
+  const { message, param } = error as { message?: unknown; param?: unknown };
+  const parameter = OPTIONAL_PARAMETERS.find((name) => name === param);
+  return parameter ?? (NO_SYSTEM_ROLE.test(String(message).slice(0, MAX_ERROR_TEXT)) ? 'system' : undefined);
+}
+
+/** Characters of a server's error text that are looked at. */
+const MAX_ERROR_TEXT = 2000;
+
+function failureOf(error: unknown, { timeout, overdue }: ChatLimits): ChatFailed {
+  if (timeout.aborted) return new ChatFailed('timeout');
+  if (overdue.aborted) return new ChatFailed('overdue');
+  if (error instanceof ChatFailed) return error;
+  if (causesOf(error).some((cause) => cause instanceof TooManyBytes)) return new ChatFailed('too_large');
+  const { status, headers, code } = error as { status?: unknown; headers?: Headers; code?: unknown };
+  if (typeof status !== 'number') return new ChatFailed(wasReached(error) ? 'broken_answer' : 'unreachable');
+  const facts = {
+    status,
+    retryAfterMs: retryAfterOf(headers),
+    refusedPart: refusedPartOf(error),
+    isPromptTooLong: code === 'context_length_exceeded',
+  };
+  if (status === 429 || status === 408) return new ChatFailed('rate_limited', facts);
+  const isRefused = (status >= 400 && status < 500) || status === 501 || facts.refusedPart === 'system';
+  return new ChatFailed(isRefused ? 'refused' : 'server_error', facts);
+}
+
+function causesOf(error: unknown): unknown[] {
+  const causes: unknown[] = [];
+  for (let cause = error; cause instanceof Error && causes.length < 10; cause = cause.cause)
+    causes.push(cause);
+  return causes;
+}
+
+/** Errors of a connection that was never made. */
+const NOT_CONNECTED = new Set([
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
+]);
+
+function wasReached(error: unknown): boolean {
+  const causes = causesOf(error).flatMap((cause) =>
+    cause instanceof AggregateError ? cause.errors : [cause],
+  );
+  return !causes.some((cause) => NOT_CONNECTED.has(String((cause as { code?: unknown }).code)));
+}
+
+/** The header `retry-after` (RFC 9110, seconds or a date) or `retry-after-ms`. */
+function retryAfterOf(headers: Headers | undefined, now = Date.now()): number | undefined {
+  const milliseconds = Number.parseFloat(headers?.get('retry-after-ms') ?? '');
+  if (Number.isFinite(milliseconds)) return Math.max(0, milliseconds);
+  const text = headers?.get('retry-after')?.trim() ?? '';
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
+}
+
+/** @throws ChatFailed for what is no chat completion */
+function answerOf(data: JsonValue, headers: Headers, model: Model): ChatAnswer {
+  const choice = isJsonObject(data) && Array.isArray(data['choices']) ? data['choices'][0] : undefined;
+  if (!isJsonObject(data) || !isJsonObject(choice)) throw new ChatFailed('broken_answer', { status: 200 });
+  const message = isJsonObject(choice['message']) ? choice['message'] : {};
+  return {
+    message: {
+      content: textOrNull(message['content']),
+      finishReason: finishReasonOf(choice['finish_reason']),
+      refusal: textOrNull(message['refusal']),
+      hasToolCalls: isJsonObject(message['function_call']) || isFilled(message['tool_calls']),
+    },
+    usage: usageOf(data['usage']),
+    attestation: attestationOf(data, headers, model),
+  };
+}
+
+const FINISH_REASONS = new Set(['stop', 'length', 'content_filter', 'tool_calls', 'function_call']);
+
+/** One of the known ones; servers are not trusted to put nothing else there. */
+const finishReasonOf = (value: JsonValue | undefined): string | null =>
+  typeof value !== 'string' ? null : FINISH_REASONS.has(value) ? value : 'other';
+
+const textOrNull = (value: JsonValue | undefined): string | null =>
+  typeof value === 'string' && value !== '' ? value : null;
+
+const isFilled = (value: JsonValue | undefined): boolean => Array.isArray(value) && value.length > 0;
+
+function usageOf(usage: JsonValue | undefined): ChatAnswer['usage'] {
+  if (!isJsonObject(usage)) return null;
+  const { prompt_tokens: inputTokens, completion_tokens: outputTokens } = usage;
+  return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : null;
+}
+
+const isCount = (value: JsonValue | undefined): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** Bytes of an attestation that are kept: it is part of the journal. */
+const MAX_ATTESTATION_BYTES = 64 * 1024;
+
+function attestationOf(data: JsonObject, headers: Headers, { attestation: place }: Model): JsonObject | null {
+  if (place === undefined) return null;
+  const { from, name } = place;
+  const given = from === 'header' ? headers.get(name) : data[name];
+  if (given === undefined || given === null) return null;
+  const attestation = isJsonObject(given) ? given : { [name]: given };
+  return Buffer.byteLength(JSON.stringify(attestation)) > MAX_ATTESTATION_BYTES ? null : attestation;
+}
+
+/** A body that has more bytes than are read of it. */
+class TooManyBytes extends Error {
+  override readonly name = 'TooManyBytes';
+}
+
+/** Reads a body of at most `limit` bytes, after decompression. Of a larger one the rest is not received. @throws TooManyBytes */
+async function readBounded(body: AsyncIterable<Uint8Array> | null, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop early cancels the stream, which closes the connection.
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > limit) throw new TooManyBytes('the body is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes);
+}

@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest';
+import { createFairSlots } from './call-slots.js';
+
+const never = new AbortController().signal;
+const as = (who: string, isFirst = false) => ({ who, isFirst });
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Work that ends when the test says so. */
+function createWork() {
+  const started: string[] = [];
+  const ends: (() => void)[] = [];
+  const work = (name: string) => () => {
+    started.push(name);
+    return new Promise<void>((resolve) => ends.push(resolve));
+  };
+  const endNext = async () => {
+    ends.shift()?.();
+    await settled();
+  };
+  return { started, work, endNext };
+}
+
+it('gives the slots to those who wait in turn, not to who came first with much work', async () => {
+  const slots = createFairSlots(1);
+  const { started, work, endNext } = createWork();
+  const runs = ['a', 'a', 'a', 'b', 'c', 'b'].map((who, at) =>
+    slots.run(as(who), never, work(`${who}${at}`)),
+  );
+  await settled();
+  for (let done = 0; done < 6; done += 1) await endNext();
+  await Promise.all(runs);
+  expect(started).toEqual(['a0', 'a1', 'b3', 'c4', 'a2', 'b5']);
+});
+
+it('runs as many at once as there are slots', async () => {
+  const slots = createFairSlots(2);
+  const { started, work, endNext } = createWork();
+  const runs = ['a', 'b', 'c'].map((who) => slots.run(as(who), never, work(who)));
+  await settled();
+  expect(started).toEqual(['a', 'b']);
+  await endNext();
+  expect(started).toEqual(['a', 'b', 'c']);
+  await endNext();
+  await endNext();
+  await Promise.all(runs);
+});
+
+it('forgets who gives up waiting, and passes the slot on when work fails', async () => {
+  const slots = createFairSlots(1);
+  const { started, work, endNext } = createWork();
+  const failing = slots.run(as('a'), never, async () => {
+    await settled();
+    throw new Error('failed');
+  });
+  const givingUp = new AbortController();
+  const given = slots.run(as('b'), givingUp.signal, work('b'));
+  const waiting = slots.run(as('c'), never, work('c'));
+  givingUp.abort(new Error('gone'));
+  await expect(given).rejects.toThrow('gone');
+  await expect(failing).rejects.toThrow('failed');
+  await settled();
+  expect(started).toEqual(['c']);
+  await endNext();
+  await waiting;
+  await expect(slots.run(as('d'), AbortSignal.abort(new Error('late')), work('d'))).rejects.toThrow('late');
+});
+
+it('gives the next slots to work that is to be first', async () => {
+  const slots = createFairSlots(1);
+  const { started, work, endNext } = createWork();
+  const asked = [as('a'), as('a'), as('b'), as('b', true), as('a', true), as('c', true)];
+  const givingUp = new AbortController();
+  const runs = asked.map((one, at) =>
+    slots.run(one, at === 4 ? givingUp.signal : never, work(`${one.who}${at}`)).catch(() => undefined),
+  );
+  givingUp.abort();
+  await settled();
+  for (let done = 0; done < 5; done += 1) await endNext();
+  await Promise.all(runs);
+  expect(started).toEqual(['a0', 'b3', 'c5', 'a1', 'b2']);
+});

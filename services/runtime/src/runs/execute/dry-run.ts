@@ -1,0 +1,202 @@
+import {
+  asServiceError,
+  type CallContext,
+  type DryRunAnswer,
+  type executionRpcs,
+  isJsonObject,
+  type JsonObject,
+  type RequestOf,
+  ServiceError,
+  type WorldTexts,
+} from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
+import { applyMutation, decideExecution, readForExecution } from '../../core/deciding/execute-event.js';
+import type { CompiledDefinition, Decision, Execution } from '../../core/deciding/execution.js';
+import { stateChangesOf } from '../../core/entries/change.js';
+import { uuidV7 } from '../../core/entries/entry.js';
+import type {
+  CheckProposal,
+  Decider,
+  DeciderFailed,
+  DeciderRequest,
+  Evidence,
+} from '../../core/models/decider.js';
+import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
+import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
+import type { Lanes } from '../../lane/queue/lanes.js';
+import { type DeploymentState, isPaused } from '../../store/state/deployment-state.js';
+import type { Budgets } from '../models/budgets.js';
+import { type ModelList, refuseUnknownModel } from '../models/model-list.js';
+import { callDecider, deciderRequestOf, type UncheckedRequest, verdictOf } from '../requests/call-decider.js';
+import {
+  type Briefing,
+  briefingOf,
+  type Confirmed,
+  confirmTexts,
+  confirmVersion,
+  type ExecutionRequest,
+  executionOf,
+  type ResolveDependencies,
+  resolveEvent,
+} from '../requests/resolve-event.js';
+
+export interface DryRunDependencies extends ResolveDependencies {
+  readonly catalog: Pick<CatalogClient, 'version' | 'findVersion' | 'world'>;
+  readonly models: ModelList;
+  readonly lanes: Pick<Lanes, 'submit'>;
+  readonly clock: Clock;
+  readonly decider: Decider;
+  readonly budgets: Pick<Budgets, 'of'>;
+}
+
+/** What may be tried in place of what is bound and chosen. */
+type Tried = Pick<
+  RequestOf<(typeof executionRpcs)['deployments.execute']>['query'],
+  'eventVersion' | 'aiModelId'
+>;
+
+/**
+ * Decides an execution as it would be decided now and commits nothing: no entry, no run, no key. A model is called as
+ * for an execution, and its cost counts. What it answers is applied to the instances as they are then.
+ * @throws ServiceError that the execution would fail with; for a version that a model decides, the fact `llm` is what
+ * the entry would have recorded
+ */
+export async function dryRun(
+  dependencies: DryRunDependencies,
+  request: ExecutionRequest,
+  tried: Tried,
+  call: CallContext,
+): Promise<DryRunAnswer> {
+  const { lanes, decider, clock } = dependencies;
+  const submit = <T>(decide: (context: Context) => ItemOutcome<T>) =>
+    lanes.submit(dryRunItem(dependencies, request, tried, call, decide));
+  refuseUnknownModel(dependencies.models, tried.aiModelId, '#query/aiModelId');
+  const named = { executionId: uuidV7(clock.now()), deadline: call.deadline, isHolding: false };
+  const first = await submit((context) => readOrDecide(context, dependencies, named));
+  if ('dryRun' in first) return first;
+  const check: CheckProposal = (mutation) =>
+    submit((context) => verdictOf(applied(context, mutation))).catch(() => undefined);
+  const answer = await callDecider(decider, { ...first.request, check }, clock, call.signal).catch(
+    (error: DeciderFailed) => failWith(error.cause, error.evidence),
+  );
+  return submit((context) => answerOf(context, applied(context, answer.mutation), answer)).catch(
+    (error: unknown) => failWith(error, answer),
+  );
+}
+
+/** What a dry run decides about, in the current state of its deployment. */
+interface Context {
+  readonly execution: Execution;
+  readonly state: DeploymentState;
+  readonly briefing: Briefing | 'prepare';
+}
+
+/** One look at the deployment, as an item of its lane that commits nothing. */
+function dryRunItem<T>(
+  { catalog, limits, models }: DryRunDependencies,
+  request: ExecutionRequest,
+  { eventVersion, aiModelId }: Tried,
+  call: CallContext,
+  decide: (context: Context) => ItemOutcome<T>,
+): WorkItem<T> {
+  let confirmed: Confirmed;
+  let texts: WorldTexts | undefined;
+  return {
+    deploymentId: request.deploymentId,
+    deadline: call.deadline,
+    signal: call.signal,
+    prepare: async (state) => {
+      confirmed = await confirmTried(catalog, state, request.event, eventVersion);
+      texts = await confirmTexts(catalog, state, confirmed);
+    },
+    decide: (state, _ids, now) => {
+      const resolved =
+        eventVersion === undefined ? resolveEvent(state, request, confirmed) : resolveTried(state, confirmed);
+      if (resolved === 'prepare') return { kind: 'prepare' };
+      const { definition } = resolved;
+      const execution = executionOf({ definition }, state, request, call, limits, now);
+      const briefing = briefingOf(state, texts, models);
+      const tried =
+        briefing === 'prepare' || aiModelId === undefined ? briefing : { ...briefing, modelId: aiModelId };
+      return decide({ execution, state, briefing: tried });
+    },
+  };
+}
+
+/** @throws `unknown_event_version` */
+async function confirmTried(
+  catalog: DryRunDependencies['catalog'],
+  state: DeploymentState,
+  event: string,
+  version: number | undefined,
+): Promise<Confirmed> {
+  if (version === undefined) return confirmVersion(catalog, state, event);
+  const versionId = await catalog.findVersion(state.row.world_id, event, version);
+  const definition = versionId === undefined ? undefined : await catalog.version(versionId);
+  if (versionId !== undefined && definition !== undefined) return { versionId, definition, afterLock: true };
+  const message = `The event "${event}" has no version ${version}.`;
+  throw new ServiceError('unknown_event_version', message, {
+    errors: [{ pointer: '#query/eventVersion', code: 'unknown_event_version', message }],
+  });
+}
+
+/** @throws `deployment_paused` */
+function resolveTried(
+  { row }: DeploymentState,
+  confirmed: Confirmed,
+): { readonly definition: CompiledDefinition } | 'prepare' {
+  if (isPaused(row)) throw new ServiceError('deployment_paused');
+  return confirmed?.definition === undefined ? 'prepare' : { definition: confirmed.definition };
+}
+
+function readOrDecide(
+  context: Context,
+  dependencies: DryRunDependencies,
+  call: Pick<DeciderRequest, 'executionId' | 'deadline' | 'isHolding'>,
+): ItemOutcome<DryRunAnswer | { readonly request: UncheckedRequest }> {
+  const { execution, state, briefing } = context;
+  if (execution.definition.mutation !== 'ai')
+    return answerOf(context, decideExecution(execution, state.instances));
+  const found = readForExecution(execution, state.instances);
+  if (found.kind === 'needs') return { kind: 'needs', needs: found };
+  if (found.kind !== 'read') return { kind: 'refuse', error: found.error };
+  if (briefing === 'prepare') return { kind: 'prepare' };
+  const request = deciderRequestOf(dependencies, { ...context, briefing }, found.read, call);
+  return { kind: 'answer', answer: { request } };
+}
+
+/** *Apply* and *check*, on what the execution reads by now. */
+function applied({ execution, state }: Context, mutation: JsonObject): Decision {
+  const found = readForExecution(execution, state.instances);
+  return found.kind === 'read' ? applyMutation(execution, found.read, mutation, state.instances) : found;
+}
+
+function answerOf(
+  { execution: { event, definition } }: Context,
+  decision: Decision,
+  { llm = null, attestation = null }: Partial<Evidence> = {},
+): ItemOutcome<DryRunAnswer> {
+  if (decision.kind === 'needs') return { kind: 'needs', needs: decision };
+  if (decision.kind !== 'succeeded') return { kind: 'refuse', error: decision.error };
+  const { changes, result } = decision;
+  const prompt = llm?.['request'];
+  const answer: DryRunAnswer = {
+    dryRun: true,
+    event,
+    eventVersion: definition.definition.version,
+    stateChanges: stateChangesOf(changes),
+    result,
+    attestation,
+    prompt: isJsonObject(prompt) ? prompt : null,
+    llm,
+  };
+  return { kind: 'answer', answer };
+}
+
+/** The owner sees what the model was asked and answered also where that cannot be applied. */
+function failWith(cause: unknown, { llm = null }: Partial<Evidence>): never {
+  const error = asServiceError(cause);
+  if (llm === null) throw error;
+  const { code, message, errors, facts } = error;
+  throw new ServiceError(code, message, { errors, facts: { ...facts, llm }, cause });
+}

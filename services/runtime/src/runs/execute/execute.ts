@@ -1,0 +1,221 @@
+import {
+  type AcceptedExecution,
+  type CallContext,
+  type ExecutionAnswer,
+  ServiceError,
+} from '@orrery/contracts';
+import { type KeyedRequest, toCallError } from '@orrery/database';
+import type { Clock } from '@orrery/service-kit';
+import { decideExecution } from '../../core/deciding/execute-event.js';
+import { uuidV7 } from '../../core/entries/entry.js';
+import type { Decider } from '../../core/models/decider.js';
+import type { Payment } from '../../core/payments/payment.js';
+import { type FindUse, keyedItem, type OnceRequest, onceItem } from '../../lane/items/once-item.js';
+import type { WorkItem } from '../../lane/items/work-item.js';
+import type { Lanes } from '../../lane/queue/lanes.js';
+import type { Db } from '../../store/database/schema.js';
+import { acceptedAnswer, answerOfRun, hasEnded, readRun, unendedAnswer } from '../../store/runs/run-store.js';
+import { awaitsPayment, type DeploymentState } from '../../store/state/deployment-state.js';
+import { type ModelList, usableModel } from '../models/model-list.js';
+import type { Payments } from '../payments/payments.js';
+import { conclude } from '../requests/conclude.js';
+import {
+  decidedBy,
+  type PaymentToVerify,
+  requirePayment,
+  verifyPayment,
+} from '../requests/require-payment.js';
+import {
+  type Confirmed,
+  confirmVersion,
+  type ExecutionRequest,
+  executionOf,
+  modelIdOf,
+  priceOf,
+  type ResolveDependencies,
+  resolveEvent,
+} from '../requests/resolve-event.js';
+import { acceptRun } from '../steps/accept-run.js';
+import type { RunKeeper } from '../steps/run-keeper.js';
+
+interface ExecutionItemDependencies extends ResolveDependencies {
+  readonly db: Db;
+  readonly findUse: FindUse;
+  readonly clock: Clock;
+  readonly models: Pick<ModelList, 'default' | 'find'>;
+  /** Time limit of a run whose caller waits, in milliseconds; it may be longer than the call's. */
+  readonly aiDeadlineMs: number;
+  readonly payments: Pick<Payments, 'requirements' | 'prepare' | 'read'>;
+  readonly decider: Pick<Decider, 'refuseCrowd'>;
+}
+
+interface ExecutionOptions {
+  /** The id of the run if the execution becomes one. */
+  readonly runId: string;
+  readonly keyed?: KeyedRequest | undefined;
+  readonly once?: OnceRequest | undefined;
+  /** The caller does not wait: the execution becomes a run, whatever decides it. */
+  readonly asynchronous: boolean;
+  /** The caller waits, but a run goes on without it. */
+  readonly outlivesCall?: boolean;
+}
+
+/** Time limit of an asynchronous execution, in milliseconds. */
+const ASYNC_TIMEOUT_MS = 10 * 60_000;
+
+/**
+ * One execution as an item of its deployment's lane. The definition is confirmed while the item is prepared; read →
+ * decide → apply → check happen in the lane, against the state that the previous item left. An execution that needs a
+ * decider, or is asynchronous, becomes a run: the item then commits the run's row, which claims the
+ * Idempotency-Key, and answers with the run's id.
+ */
+function executionItem(
+  dependencies: ExecutionItemDependencies,
+  request: ExecutionRequest,
+  { runId, keyed, once, asynchronous, outlivesCall = asynchronous }: ExecutionOptions,
+  call: CallContext,
+): WorkItem<ExecutionAnswer | AcceptedExecution | PaymentToVerify> {
+  const { catalog, clock, models, limits, aiDeadlineMs, payments, decider } = dependencies;
+  const startedAt = performance.now();
+  let confirmed: Confirmed;
+  const deadline = clock.now() + (outlivesCall ? ASYNC_TIMEOUT_MS : aiDeadlineMs);
+  const { caller, callId } = call;
+  const accept = (state: DeploymentState, now: number) =>
+    acceptRun(state, { id: runId, request, caller, callId, keyed, once, asynchronous, deadline }, now);
+  const acceptPaid = (state: DeploymentState, now: number, payment: Payment) => {
+    const paid = { payment, deadline: Math.min(now + aiDeadlineMs, decidedBy(payment)) };
+    return acceptRun(state, { id: runId, request, caller, callId, keyed, once, asynchronous, ...paid }, now);
+  };
+  const item: WorkItem<ExecutionAnswer | AcceptedExecution | PaymentToVerify> = {
+    deploymentId: request.deploymentId,
+    deadline: call.deadline,
+    signal: call.signal,
+    prepare: async (state) => {
+      const confirming = confirmVersion(catalog, state, request.event);
+      // A catalog that is away is waited for by the run.
+      confirmed = await (asynchronous ? confirming.catch(() => undefined) : confirming);
+      if (
+        request.offer !== undefined &&
+        priceOf(confirmed?.definition, request) > 0 &&
+        state.row.pay_to_address
+      )
+        await payments.prepare(state.row.pay_to_address);
+    },
+    decide: (state, _ids, now) => {
+      const resolved = resolveEvent(state, request, confirmed);
+      if (asynchronous && confirmed === undefined) return accept(state, now);
+      if (resolved === 'prepare') return { kind: 'prepare' };
+      const isAi = resolved.definition.mutation === 'ai';
+      if (isAi) {
+        const { record } = usableModel(models, modelIdOf(state.row, models));
+        decider.refuseCrowd?.(state.row.owner_account_id, record.modelId);
+      }
+      if (asynchronous) return accept(state, now);
+      const execution = executionOf(resolved, state, request, call, limits, now);
+      const priceUsd = priceOf(resolved.definition, request);
+      if (priceUsd > 0 && request.offer !== undefined) {
+        const context = { execution, state, offer: request.offer, priceUsd, now };
+        return requirePayment(payments, context, (payment) => acceptPaid(state, now, payment));
+      }
+      if (isAi) return accept(state, now);
+      const decision = decideExecution(execution, state.instances);
+      return conclude(resolved, execution, decision, { elapsed: () => performance.now() - startedAt });
+    },
+  };
+  const withKey = keyedItem(dependencies.db, item, keyed, asynchronous ? acceptedAnswer : undefined);
+  const withKeys = once === undefined ? withKey : onceItem(dependencies.findUse, withKey, once);
+  return {
+    ...withKeys,
+    // If the commit's answer was lost, this item is decided again and its run already exists. The item answers with that
+    // run; otherwise it would be refused because of its own key.
+    decide: (state, ids, now) =>
+      state.runs.has(runId)
+        ? { kind: 'answer', answer: acceptedAnswer(runId) }
+        : withKeys.decide(state, ids, now),
+  };
+}
+
+export interface ExecuteDependencies extends ExecutionItemDependencies {
+  readonly lanes: Pick<Lanes, 'submit'>;
+  readonly runs: Pick<RunKeeper, 'drive'>;
+  readonly payments: Pick<Payments, 'requirements' | 'prepare' | 'read' | 'verify'>;
+}
+
+interface ExecuteOptions extends Omit<ExecutionOptions, 'runId'> {
+  /** Called with the id of the run that the execution becomes. */
+  readonly onAccepted?: (runId: string) => void;
+}
+
+/** Answers once the execution has ended; once its run is committed, where it is asynchronous or the caller leaves it. */
+export async function execute(
+  dependencies: ExecuteDependencies,
+  request: ExecutionRequest,
+  options: ExecuteOptions,
+  call: CallContext,
+): Promise<ExecutionAnswer | AcceptedExecution> {
+  const { lanes, runs, clock } = dependencies;
+  const runId = uuidV7(clock.now());
+  const item = executionItem(dependencies, request, { runId, ...options }, call);
+  const answer = await lanes.submit(item);
+  if ('toVerify' in answer) {
+    const paid = await verifyPayment(dependencies, { request, once: options.once }, answer.toVerify);
+    return execute(dependencies, paid.request, { ...options, once: paid.once }, call);
+  }
+  // With another id it is the stored answer to the same key, or the run that has claimed it.
+  if (!('executionId' in answer) || answer.executionId !== runId) return answer;
+  options.onAccepted?.(runId);
+  const ended = runs.drive(runId, request.deploymentId).catch(() => undefined);
+  return options.asynchronous || call.leavesRun === true
+    ? answer
+    : awaitRun(dependencies, runId, ended, call);
+}
+
+/** How often the row of a run is read that another owner continues, in milliseconds. */
+const POLL_MS = 100;
+
+/** Resolves with `ended`, or at the deadline: a run outlives it while the database is away. */
+async function before(deadline: number, ended: Promise<void>, clock: Clock): Promise<void> {
+  const done = new AbortController();
+  const late = clock.sleep(Math.max(0, deadline - clock.monotonic()), done.signal).catch(() => undefined);
+  await Promise.race([ended, late]);
+  done.abort();
+}
+
+/** The answer goes out this long before the caller stops waiting, in milliseconds. */
+const ANSWER_MARGIN_MS = 250;
+
+/** The run is stored, so it goes on. @throws ServiceError that its outcome is unknown, with its id */
+const unseen =
+  (executionId: string) =>
+  (error: unknown): never => {
+    throw new ServiceError('unavailable', `${toCallError(error).message} ${GOES_ON}`, {
+      facts: { executionId, outcome: 'unknown' },
+      cause: error,
+    });
+  };
+
+const GOES_ON = 'The execution goes on: its executionId tells how it stands.';
+
+/**
+ * Waits for the end of a run, or until nobody can tell whether its payment was charged. When another process becomes the
+ * deployment's owner, its row is polled.
+ * @throws `deadline_exceeded` with the fact `executionId` when the run goes on after the call's deadline, `unavailable` with
+ * the same fact when its row cannot be read
+ */
+export async function awaitRun(
+  { db, clock }: Pick<ExecuteDependencies, 'db' | 'clock'>,
+  id: string,
+  ended: Promise<void>,
+  { deadline: waitsUntil, signal }: CallContext,
+): Promise<ExecutionAnswer | AcceptedExecution> {
+  const deadline = waitsUntil - ANSWER_MARGIN_MS;
+  await before(deadline, ended, clock);
+  for (;;) {
+    const row = await readRun(db, id).catch(unseen(id));
+    if (row !== undefined && hasEnded(row)) return answerOfRun(row);
+    if (row !== undefined && awaitsPayment(row.state)) return unendedAnswer(row);
+    if (signal.aborted || clock.monotonic() >= deadline)
+      throw new ServiceError('deadline_exceeded', undefined, { facts: { executionId: id } });
+    await clock.sleep(POLL_MS, signal);
+  }
+}

@@ -1,0 +1,180 @@
+import { ServiceError } from '@orrery/contracts';
+import { toServiceError, transaction } from '@orrery/database';
+import {
+  type Backoff,
+  type Batcher,
+  type Clock,
+  createBatcher,
+  type Logger,
+  retry,
+  storedTimeOf,
+} from '@orrery/service-kit';
+import type { Budget } from '../../core/models/decider.js';
+import { type Claim, grant, type Payer } from '../../core/models/grant.js';
+import type { ModelUsage } from '../../core/models/model.js';
+import type { Db } from '../../store/database/schema.js';
+import {
+  addUsage,
+  dayOf,
+  lockBudgets,
+  putReservations,
+  quotaOf,
+  type RequestCost,
+  readLedger,
+} from '../../store/runs/usage-store.js';
+
+export interface Budgets {
+  /** What the requests of one execution are paid from. */
+  of(payer: Payer): Budget;
+  /** Ends the attempts to store what requests have cost. */
+  stop(): Promise<void>;
+}
+
+interface BudgetOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Requests whose costs are added by one statement. */
+const AT_ONCE = 500;
+
+/** Pauses between the attempts to reserve, and to store what a request has cost, while the database is away. */
+const PAUSE: Backoff = { baseMs: 200, maxMs: 5000 };
+
+/**
+ * The budgets of deployments and accounts, in PostgreSQL: before a request to a model, what it may cost at most is
+ * reserved; after it, what it did cost is counted. A request without any budget is only counted. A cost that was stored
+ * when the connection broke may be counted twice, never not at all while the process lives.
+ */
+export function createBudgets({ db, clock, logger }: BudgetOptions): Budgets {
+  const stopping = new AbortController();
+  const pending = new Set<Promise<void>>();
+  // Requests of one event count in one row: those that end at the same time are added together.
+  const reserve = createReservations(db, clock);
+  const add = createBatcher<RequestCost, undefined>({
+    maxBatch: AT_ONCE,
+    load: async (costs) => {
+      await addUsage(db, costs);
+      return costs.map(() => undefined);
+    },
+  });
+  const policy = {
+    ...PAUSE,
+    attempts: Number.POSITIVE_INFINITY,
+    retryable: (error: unknown) => toServiceError(error).retryable,
+  };
+  const addLater = (cost: RequestCost): Promise<void> => {
+    const stored = retry(() => add(cost), policy, { clock, signal: stopping.signal })
+      .catch((error: unknown) => logger.warn({ err: error }, 'the cost of a model request was not counted'))
+      .finally(() => pending.delete(stored));
+    pending.add(stored);
+    return stored;
+  };
+  const of = (payer: Payer): Budget => ({
+    reserve: async (most, signal) => {
+      refuseUnpriced(payer, most);
+      const day = dayOf(clock.now());
+      const stored = { ...payer, deadline: storedTimeOf(clock, payer.deadline) };
+      const reservation = await retry(() => reserve(stored, day, most.usd), policy, { clock, signal }).catch(
+        (error: unknown) => {
+          signal.throwIfAborted();
+          throw toServiceError(error);
+        },
+      );
+      return {
+        settle: async (usage) => {
+          const cost = { payer, reservation, day, usage };
+          // Not awaited: the answer of the model does not wait for a database that is away.
+          await add(cost).catch(() => void addLater(cost));
+        },
+      };
+    },
+  });
+  return {
+    of,
+    stop: async () => {
+      stopping.abort();
+      await Promise.allSettled([...pending]);
+    },
+  };
+}
+
+/** @throws `ai_model_unpriced` */
+function refuseUnpriced({ dailyBudgetUsd }: Payer, { usd }: ModelUsage): void {
+  if (usd !== null || dailyBudgetUsd === null) return;
+  throw new ServiceError(
+    'ai_model_unpriced',
+    'The deployment has a budget and its AI model no prices. Choose a model with prices, or remove the budget.',
+  );
+}
+
+/**
+ * Reserves so many US dollars of a day's budgets, and resolves with the id of the reservation; with null where no budget
+ * limits the request. @throws `budget_exhausted`, and what the database throws
+ */
+type Reserve = (payer: Payer, day: string, usd: number | null) => Promise<string | null>;
+
+/** Claims that share one transaction. */
+const CLAIMS_AT_ONCE = 500;
+
+interface Account {
+  readonly decide: Batcher<Claim, string | null | ServiceError>;
+  claims: number;
+}
+
+/**
+ * Reservations take turns account by account, since all of them count towards one quota. Those of one account that are
+ * asked for meanwhile share the next transaction; accounts do not wait for each other.
+ */
+function createReservations(db: Db, clock: Pick<Clock, 'now'>): Reserve {
+  const accounts = new Map<string, Account>();
+  return async (payer, day, usd) => {
+    // Nothing is to be bounded, and a quota cannot be compared with a price that nobody knows.
+    if (usd === null) return null;
+    const name = `${payer.accountId} ${day}`;
+    const account = accounts.get(name) ?? openAccount(db, payer.accountId, day, clock);
+    accounts.set(name, account);
+    account.claims += 1;
+    try {
+      const decision = await account.decide({ payer, usd });
+      if (decision instanceof Error) throw decision;
+      return decision;
+    } finally {
+      account.claims -= 1;
+      if (account.claims === 0) accounts.delete(name);
+    }
+  };
+}
+
+const openAccount = (db: Db, accountId: number, day: string, clock: Pick<Clock, 'now'>): Account => ({
+  claims: 0,
+  decide: createBatcher({
+    maxBatch: CLAIMS_AT_ONCE,
+    load: (claims) => decideClaims(db, claims, { accountId, day, now: new Date(clock.now()) }),
+  }),
+});
+
+async function decideClaims(
+  db: Db,
+  claims: readonly Claim[],
+  of: { readonly accountId: number; readonly day: string; readonly now: Date },
+): Promise<readonly (string | null | ServiceError)[]> {
+  const quota = await quotaOf(db, of.accountId);
+  const isLimited = ({ payer }: Claim) => quota !== null || payer.dailyBudgetUsd !== null;
+  const limited = claims.filter(isLimited);
+  if (limited.length === 0) return claims.map(() => null);
+  const ids = limited.map(({ payer }) => payer.executionId);
+  const decided = await transaction(db, async (trx) => {
+    await lockBudgets(trx, of.accountId);
+    const refusals = grant(await readLedger(trx, of, ids), quota, limited);
+    const decisions = limited.map((claim, at) => refusals[at] ?? { id: crypto.randomUUID(), ...claim });
+    const granted = decisions.flatMap((one) => (one instanceof Error ? [] : [one]));
+    if (granted.length > 0) await putReservations(trx, of, granted);
+    return new Map(limited.map((claim, at) => [claim, decisions[at]]));
+  });
+  return claims.map((claim) => {
+    const decision = decided.get(claim);
+    return decision instanceof Error ? decision : (decision?.id ?? null);
+  });
+}

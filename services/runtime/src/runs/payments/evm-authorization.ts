@@ -1,0 +1,86 @@
+import { checksumAddress, type JsonObject, ServiceError } from '@orrery/contracts';
+import { z } from 'zod';
+import type { OfferReader, Requirement } from '../../core/payments/payment.js';
+
+/** Letters count in any case; those in the wrong case would be refused as a broken checksum later. */
+const evmAddress = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .toLowerCase();
+
+const uint256 = z
+  .string()
+  .regex(/^\d{1,78}$/)
+  .refine((text) => BigInt(text) < 2n ** 256n);
+
+/** An EIP-3009 authorization with its signature, which may be that of a smart wallet. */
+const signedAuthorization = z.object({
+  signature: z.string().regex(/^0x(?:[0-9a-fA-F]{2}){1,4096}$/),
+  authorization: z.object({
+    from: evmAddress,
+    to: evmAddress,
+    value: uint256,
+    validAfter: uint256,
+    validBefore: uint256,
+    nonce: z.string().regex(/^0x[0-9a-fA-F]{64}$/),
+  }),
+});
+
+export type SignedAuthorization = z.infer<typeof signedAuthorization>;
+
+/** A payment in an ERC-20 token with EIP-3009. @throws `invalid_payment` */
+export function readAuthorization(payload: JsonObject): SignedAuthorization {
+  const read = signedAuthorization.safeParse(payload);
+  if (read.success) return read.data;
+  const at = read.error.issues[0]?.path.join('/') ?? '';
+  throw new ServiceError(
+    'invalid_payment',
+    `The payment is no signed EIP-3009 authorization: see payload/${at}.`,
+  );
+}
+
+/** Reads payments that are signed EIP-3009 authorizations. */
+export const evmReader: OfferReader = (payload, requirement, now) => {
+  const signed = readAuthorization(payload);
+  const mismatch = mismatchOf(signed, requirement, now);
+  if (mismatch !== undefined) return { mismatch };
+  const { signature, authorization } = signed;
+  return {
+    key: keyOfAuthorization(signed, requirement),
+    payer: checksumAddress(authorization.from),
+    // Only what is signed: the chain takes nothing else.
+    payload: { signature, authorization: { ...authorization } },
+    validUntil: validUntilOf(signed),
+  };
+};
+
+/**
+ * An authorization may be valid for this long, in seconds: many times what is asked for. What became of one whose
+ * settlement is unknown is asked of its chain until it has ended.
+ */
+const MAX_VALID_S = 600n;
+
+/** Why an authorization does not fulfil a requirement, as far as it can be told without the chain. */
+function mismatchOf(
+  { authorization: { to, value, validAfter, validBefore } }: SignedAuthorization,
+  { payTo, amount }: Requirement,
+  now: number,
+): string | undefined {
+  const seconds = BigInt(Math.floor(now / 1000));
+  if (to !== payTo.toLowerCase()) return 'The payment is for another receiver.';
+  if (BigInt(value) !== BigInt(amount)) return `The payment is not of the amount required, ${amount}.`;
+  if (BigInt(validAfter) > seconds) return 'The payment is not valid yet.';
+  if (BigInt(validBefore) > seconds + MAX_VALID_S)
+    return `The payment is valid for too long: "validBefore" may be at most ${MAX_VALID_S} seconds ahead.`;
+  return undefined;
+}
+
+/** The payer and the nonce name an authorization of a token for ever. */
+const keyOfAuthorization = (
+  { authorization: { from, nonce } }: SignedAuthorization,
+  { caip2, asset }: Pick<Requirement, 'caip2' | 'asset'>,
+): string => `${caip2}/${asset}/${from}/${nonce}`.toLowerCase();
+
+/** Milliseconds since the epoch. */
+const validUntilOf = ({ authorization: { validBefore } }: SignedAuthorization): number =>
+  Number(validBefore) * 1000;

@@ -1,0 +1,214 @@
+import { type OfferedPayment, ServiceError } from '@orrery/contracts';
+import { type Clock, createSemaphore, type Logger } from '@orrery/service-kit';
+import type {
+  Chain,
+  Charge,
+  ChargeSearch,
+  Facilitator,
+  Payment,
+  PaymentAsset,
+  PaymentFamily,
+  Requirement,
+  Resource,
+} from '../../core/payments/payment.js';
+import type { PaymentReason } from '../../core/payments/payment-reasons.js';
+import { type ReadOffer, readOffer } from '../../core/payments/read-offer.js';
+import { type Price, requirementOf } from '../../core/payments/requirements.js';
+import { evmReader } from './evm-authorization.js';
+import { createHttpFacilitator, FacilitatorError } from './http-facilitator.js';
+import type { PaymentConfig } from './payment-config.js';
+import { resolvePayment, type Settlement, type SettleOptions, settlePayment } from './settle-payment.js';
+import { createSolanaTerms } from './solana-terms.js';
+
+/** Payments as the executions see them. */
+export interface Payments {
+  /**
+   * Why no wallet can pay this receiver, as the end of a sentence: the operator takes no payments on its chains. Undefined
+   * where wallets can.
+   */
+  whyUnpayable(payTo: string): string | undefined;
+  /**
+   * What may be paid for one execution, one requirement for each asset of the receiver's family. 'prepare': `prepare` has
+   * not been called for this receiver, or too long ago.
+   * @throws `pay_to_address_missing` where no asset fits the receiver
+   */
+  requirements(price: Price): readonly Requirement[] | 'prepare';
+  /** Fetches what requirements for this receiver need. @throws `unavailable` */
+  prepare(payTo: string): Promise<void>;
+  /** Reads an offered payment against requirements. @throws `invalid_payment` */
+  read(offered: OfferedPayment, requirements: readonly Requirement[], resource: Resource): ReadOffer;
+  /** Undefined where the facilitator finds the payment good, else its reason. @throws `unavailable` */
+  verify(payment: Payment): Promise<PaymentReason | undefined>;
+  /** Takes as long as a settlement may take. */
+  settle(payment: Payment, options: Omit<SettleOptions, 'until'>): Promise<Settlement>;
+  /** Finds out what became of a payment whose settlement is unclear; a bounded number at once. */
+  resolve(payment: Payment, options: Omit<SettleOptions, 'until'>): Promise<Settlement>;
+  /** @throws when the chain cannot be asked, or the signal's reason */
+  look(payment: Payment, search: ChargeSearch): Promise<Charge>;
+}
+
+/** Who verifies and settles, and who is asked what became of it. */
+export interface PaymentParties {
+  readonly facilitator: Facilitator;
+  chainOf(requirement: Pick<Requirement, 'network' | 'asset'>): Promise<Chain>;
+}
+
+interface PaymentsDependencies {
+  readonly config: PaymentConfig;
+  readonly parties: PaymentParties;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Unclear payments whose chains are asked at once: others wait for nothing but their own end. */
+const RESOLVED_AT_ONCE = 20;
+
+export function createPayments({ config, parties, clock, logger }: PaymentsDependencies): Payments {
+  const { facilitator } = parties;
+  const chainOf = ({ requirement }: Payment) => parties.chainOf(requirement);
+  const assetsFor = (payTo: string): readonly PaymentAsset[] => {
+    const family = familyOf(payTo);
+    const assets = config.accepts.filter((asset) => asset.family === family);
+    if (assets.length > 0) return assets;
+    throw new ServiceError(
+      'pay_to_address_missing',
+      'This service takes no payments on the chain of the payToAddress: set one of another chain.',
+    );
+  };
+  const solana = createSolanaTerms(facilitator, clock);
+  /** Installations that share a receiver cannot tell whose payments arrive there. */
+  const warnOf =
+    ({ key, requirement: { payTo } }: Payment) =>
+    (settlement: Settlement): Settlement => {
+      if (settlement.kind === 'elsewhere')
+        logger.warn(
+          { payment: key, payTo, transaction: settlement.transaction },
+          'a payment was charged by a transaction that is not ours: if another installation has the same payToAddress, give each its own',
+        );
+      return settlement;
+    };
+  const resolving = createSemaphore(RESOLVED_AT_ONCE);
+  return {
+    whyUnpayable: (payTo) => whyUnpayable(payTo, config),
+    requirements: (price) => {
+      const found = assetsFor(price.payTo).map((asset) =>
+        asset.family === 'solana'
+          ? solana.requirement(asset, price)
+          : requirementOf(asset, price, { name: asset.name, version: asset.version }),
+      );
+      const known = found.filter((requirement) => requirement !== undefined);
+      return known.length === found.length ? known : 'prepare';
+    },
+    prepare: async (payTo) => {
+      if (familyOf(payTo) === 'evm') return;
+      try {
+        await Promise.all(assetsFor(payTo).map((asset) => solana.prepare(asset, payTo)));
+      } catch (error) {
+        if (error instanceof ServiceError) throw error;
+        logger.warn({ err: error }, 'the facilitator could not be asked who pays the fees');
+        throw unavailable(error);
+      }
+    },
+    read: (offered, requirements, resource) => {
+      const readerOf = ({ family }: Requirement) => (family === 'solana' ? solana.reader() : evmReader);
+      return readOffer(offered, requirements, resource, { now: clock.now(), readerOf });
+    },
+    verify: oneAtATime(async (payment) => {
+      try {
+        return await facilitator.verify(payment);
+      } catch (error) {
+        logger.warn({ err: error }, 'the facilitator could not be asked to verify a payment');
+        throw unavailable(error);
+      }
+    }),
+    settle: (payment, options) => {
+      const until = clock.monotonic() + config.settleMs;
+      const parts = { facilitator, chainOf, clock, logger };
+      return settlePayment(parts, payment, { until, ...options }).then(warnOf(payment));
+    },
+    resolve: (payment, options) =>
+      resolving.run(options.signal, () =>
+        resolvePayment({ facilitator, chainOf, clock, logger }, payment, options).then(warnOf(payment)),
+      ),
+    look: async (payment, search) => (await chainOf(payment)).look(payment, search),
+  };
+}
+
+type Verify = Payments['verify'];
+
+/** Copies of a payment that arrive during its verification share the result. */
+function oneAtATime(verify: Verify): Verify {
+  const underWay = new Map<string, ReturnType<Verify>>();
+  return (payment) => {
+    const { x402Version, requirement, payload } = payment;
+    const name = JSON.stringify([x402Version, requirement, payload]);
+    const known = underWay.get(name);
+    if (known !== undefined) return known;
+    const verified = verify(payment).finally(() => underWay.delete(name));
+    underWay.set(name, verified);
+    return verified;
+  };
+}
+
+function unavailable(cause: unknown): ServiceError {
+  const status = cause instanceof FacilitatorError ? cause.status : undefined;
+  const what =
+    status === undefined
+      ? 'The payment facilitator cannot be reached.'
+      : status === 200
+        ? 'The payment facilitator gave an answer that cannot be read.'
+        : `The payment facilitator answered with an error (HTTP ${status}).`;
+  const message = `${what} Nothing was charged: repeat the request later.`;
+  return new ServiceError('unavailable', message, { facts: { retryAfterSeconds: 5 }, cause });
+}
+
+const familyOf = (payTo: string): PaymentFamily => (payTo.startsWith('0x') ? 'evm' : 'solana');
+
+const CHAINS: Readonly<Record<PaymentFamily, string>> = { evm: 'EVM chains', solana: 'Solana' };
+
+function whyUnpayable(payTo: string, { accepts }: PaymentConfig): string | undefined {
+  const taken = new Set(accepts.map(({ family }) => family));
+  const own = familyOf(payTo);
+  if (taken.has(own)) return undefined;
+  const others = [...taken].map((family) => CHAINS[family]).join(' or ');
+  return (
+    `this service takes no payments on ${CHAINS[own]}, where the deployment's payToAddress is: ` +
+    `no wallet can execute it until the deployment has one on ${others}`
+  );
+}
+
+/** The facilitator and the chains of a configuration. What talks to them is loaded with the first payment. */
+export function networkParties(config: PaymentConfig, clock: Clock, logger: Logger): PaymentParties {
+  const chains = new Map<string, Promise<Chain>>();
+  return {
+    facilitator: createHttpFacilitator(config.facilitatorUrl, logger),
+    chainOf: ({ network, asset }) => {
+      const found = config.accepts.find((one) => one.network === network && one.asset === asset);
+      // A payment may outlive the configuration that it was made under.
+      if (found === undefined)
+        return Promise.reject(new Error(`payments on ${network} are not configured any more`));
+      const chain = chains.get(network) ?? openChain(found, clock);
+      chains.set(network, chain);
+      return chain;
+    },
+  };
+}
+
+async function openChain(asset: PaymentAsset, clock: Clock): Promise<Chain> {
+  if (asset.rpcUrls.length === 0) return unseenChain(clock);
+  if (asset.family === 'solana') {
+    const { createSolanaChain } = await import('./solana-chain.js');
+    return createSolanaChain(asset);
+  }
+  const { createEvmChain } = await import('./evm-chain.js');
+  return createEvmChain(asset);
+}
+
+/** How long after the end of a payment it counts as not charged where no node tells, in milliseconds. */
+const UNSEEN_MS = 60_000;
+
+/** A chain for which the operator has no node: the facilitator's word counts. */
+const unseenChain = (clock: Clock): Chain => ({
+  look: async ({ validUntil }) =>
+    clock.now() > validUntil + UNSEEN_MS ? { kind: 'void', reason: 'not_seen' } : { kind: 'unseen' },
+});

@@ -1,0 +1,167 @@
+import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
+import { type Selectable, sql } from 'kysely';
+import type { Payment } from '../../core/payments/payment.js';
+import type { Db, RuntimeTables } from '../../store/database/schema.js';
+import type { Payments } from './payments.js';
+import { withinTime } from './settle-payment.js';
+import { countPayment } from './signals.js';
+
+interface ReconcileDependencies {
+  readonly db: Db;
+  readonly payments: Pick<Payments, 'look' | 'resolve'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+type Row = Pick<
+  Selectable<RuntimeTables['payments']>,
+  'key' | 'status' | 'offered' | 'settling_at' | 'created_at' | 'seq'
+>;
+
+/** How often the database is searched for payments that are due, in milliseconds. */
+const INTERVAL_MS = 5000;
+
+/** Payments that one search takes up. */
+const AT_ONCE = 20;
+
+/** A payment that is still open is looked up again after as long as it has been unknown, within these bounds in milliseconds. */
+const AGAIN_MS = { min: 5000, max: 600_000 };
+
+/** A process that has taken a payment up has this long before another may, in milliseconds. */
+const TAKEN_MS = 60_000;
+
+/** How long a chain may be asked about a payment, in milliseconds. */
+const LOOK_MS = 20_000;
+
+/**
+ * Asks the chains what became of refused payments once they are invalid: one that was charged all the same is due for a
+ * refund. Payments that are `unknown` were committed by an older release before their settlement was known. They are
+ * settled once more as long as they are valid. Every process does this for all deployments; one payment is taken up by one
+ * process at a time.
+ */
+export function startReconciliation(dependencies: ReconcileDependencies): PollLoop {
+  return startPollLoop({
+    name: 'payment reconciliation',
+    intervalMs: INTERVAL_MS,
+    clock: dependencies.clock,
+    logger: dependencies.logger,
+    runOnce: async (signal) => ((await reconcileDue(dependencies, signal)) === AT_ONCE ? 'more' : 'idle'),
+  });
+}
+
+/** Resolves with how many payments were due. */
+export async function reconcileDue(
+  dependencies: ReconcileDependencies,
+  signal: AbortSignal,
+): Promise<number> {
+  const due = await takeDue(dependencies);
+  await Promise.all(
+    due.map((row) =>
+      reconcile(dependencies, row, signal).catch((error: unknown) =>
+        afterFailure(dependencies, row, error, signal),
+      ),
+    ),
+  );
+  return due.length;
+}
+
+/** It is looked up again after a pause that grows, so what cannot be told for long takes little time from the others. */
+async function afterFailure(
+  dependencies: ReconcileDependencies,
+  row: Row,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> {
+  if (signal.aborted) return;
+  const { logger } = dependencies;
+  logger.warn({ err: error, payment: row.key }, 'what became of a payment could not be told');
+  // Where the database is away, another search takes it up.
+  await again(dependencies, row).catch(() => undefined);
+}
+
+async function takeDue({ db, clock }: ReconcileDependencies): Promise<Row[]> {
+  const now = clock.now();
+  const { rows } = await sql<Row>`
+    update payments set check_at = ${new Date(now + TAKEN_MS)} where key in (
+      select key from payments where check_at <= ${new Date(now)} order by check_at limit ${AT_ONCE}
+      for update skip locked)
+    returning key, status, offered, settling_at, created_at, seq`.execute(db);
+  return rows;
+}
+
+const reconcile = (dependencies: ReconcileDependencies, row: Row, signal: AbortSignal): Promise<void> =>
+  (row.status === 'unknown' ? reconcileUnknown : watchRefused)(dependencies, row, signal);
+
+/** An older release has executed what it pays for. What its calls have sent is not known. */
+async function reconcileUnknown(
+  dependencies: ReconcileDependencies,
+  row: Row,
+  signal: AbortSignal,
+): Promise<void> {
+  const { payments, logger } = dependencies;
+  const calls = { named: [], unaccounted: true };
+  const settlement = await payments.resolve(paymentOf(row), { since: sinceOf(row), calls, signal });
+  switch (settlement.kind) {
+    case 'settled':
+    case 'elsewhere':
+      return end(dependencies, row, 'settled', { transaction: settlement.transaction, reason: null });
+    case 'refused':
+      logger.warn(
+        { payment: row.key, seq: row.seq },
+        'an execution succeeded whose payment was never charged',
+      );
+      return end(dependencies, row, 'uncollected', { reason: settlement.reason });
+    case 'unclear':
+      return again(dependencies, row);
+  }
+}
+
+/** Its execution has failed. Whoever has seen the authorization could still submit it. */
+async function watchRefused(
+  dependencies: ReconcileDependencies,
+  row: Row,
+  signal: AbortSignal,
+): Promise<void> {
+  const { payments, clock, logger } = dependencies;
+  const look = (either: AbortSignal) =>
+    payments.look(paymentOf(row), { since: sinceOf(row), named: [], signal: either });
+  const charge = await withinTime(clock, LOOK_MS, signal, look);
+  if (charge.kind === 'open' || charge.kind === 'unseen') return again(dependencies, row);
+  if (charge.kind === 'void') return end(dependencies, row, 'refused', {});
+  logger.error({ payment: row.key, seq: row.seq }, 'a payment was charged after it was refused');
+  return end(dependencies, row, 'refund_due', { transaction: charge.transaction, reason: 'charged_late' });
+}
+
+// Written by `accept-run.ts`.
+const paymentOf = ({ offered }: Row) => offered as unknown as Payment;
+
+const sinceOf = ({ settling_at, created_at }: Row): number => (settling_at ?? created_at).getTime();
+
+/** Writes it unless another process was faster, and counts it. */
+async function end(
+  { db, clock }: ReconcileDependencies,
+  { key, status: before }: Row,
+  status: 'settled' | 'uncollected' | 'refused' | 'refund_due',
+  columns: { transaction?: string; reason?: string | null },
+): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('payments')
+    .set({ status, ...columns, check_at: null, updated_at: new Date(clock.now()) })
+    .where('key', '=', key)
+    .where('status', '=', before)
+    .where('check_at', 'is not', null)
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n && status !== before) countPayment(status);
+}
+
+async function again({ db, clock }: ReconcileDependencies, { key, settling_at }: Row): Promise<void> {
+  const now = clock.now();
+  const unknownFor = settling_at === null ? 0 : now - settling_at.getTime();
+  const pause = Math.min(AGAIN_MS.max, Math.max(AGAIN_MS.min, unknownFor));
+  await db
+    .updateTable('payments')
+    .set({ check_at: new Date(now + pause) })
+    .where('key', '=', key)
+    .where('check_at', 'is not', null)
+    .execute();
+}

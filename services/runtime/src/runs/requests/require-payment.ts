@@ -1,0 +1,131 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type PaymentDemand, ServiceError } from '@orrery/contracts';
+import { readForExecution } from '../../core/deciding/execute-event.js';
+import type { Execution } from '../../core/deciding/execution.js';
+import type { Payment, Requirement, Resource } from '../../core/payments/payment.js';
+import { type PaymentReason, sentenceOf } from '../../core/payments/payment-reasons.js';
+import { demandOf } from '../../core/payments/requirements.js';
+import type { OnceRequest } from '../../lane/items/once-item.js';
+import type { ItemOutcome } from '../../lane/items/work-item.js';
+import type { Db } from '../../store/database/schema.js';
+import { readUsedKeys } from '../../store/runs/once-store.js';
+import type { DeploymentState } from '../../store/state/deployment-state.js';
+import type { Payments } from '../payments/payments.js';
+import type { ExecutionRequest, Offer } from './resolve-event.js';
+
+/** A payment that fulfils the requirements and is still to be verified, outside the lane. */
+export interface PaymentToVerify {
+  readonly toVerify: Payment;
+}
+
+interface PriceContext {
+  readonly execution: Execution;
+  readonly state: DeploymentState;
+  readonly offer: Offer;
+  readonly priceUsd: number;
+  readonly now: number;
+}
+
+/** Seconds for which a payment is asked to be valid: for as long its settlement may be unclear. A model has less. */
+const VALID_S = 120;
+
+/** A payment must be valid for this long after the decision, in milliseconds: it is settled then. */
+const SETTLING_MS = 25_000;
+
+/** The least time that a decision gets, in milliseconds. */
+const DECIDING_MS = 5000;
+
+/** When a paid execution must have been decided, in milliseconds since the epoch: inside the payment's validity. */
+export const decidedBy = ({ validUntil }: Payment): number => validUntil - SETTLING_MS;
+
+/**
+ * The payment before the execution: what is asked for is computed here, in the lane, from the price and the receiver as
+ * they now stand, and a payment is accepted only for exactly that.
+ *
+ * @param accept takes the execution on with its verified payment
+ * @throws `payment_required`, `payment_refused`, `pay_to_address_missing`, `invalid_payment`
+ */
+export function requirePayment<T>(
+  payments: Pick<Payments, 'requirements' | 'read'>,
+  { execution, state, offer, priceUsd, now }: PriceContext,
+  accept: (payment: Payment) => ItemOutcome<T>,
+): ItemOutcome<T | PaymentToVerify> {
+  const found = readForExecution(execution, state.instances);
+  // What cannot be executed is refused for that, and never asks for money.
+  if (found.kind === 'refused') return { kind: 'refuse', error: found.error };
+  const payTo = state.row.pay_to_address;
+  if (payTo === null) throw new ServiceError('pay_to_address_missing', NO_RECEIVER);
+  const requirements = payments.requirements({ priceUsd, payTo, maxTimeoutSeconds: VALID_S });
+  if (requirements === 'prepare') return { kind: 'prepare' };
+  const resource = resourceOf(execution, offer);
+  if (offer.payment === null)
+    throw demanded('payment_required', 'The execution costs a payment.', requirements, resource);
+  const read = payments.read(offer.payment, requirements, resource);
+  if ('mismatch' in read) throw demanded('payment_refused', read.mismatch, requirements, resource);
+  const { payment } = read;
+  if (decidedBy(payment) - now < DECIDING_MS)
+    throw demanded('payment_refused', 'The payment has expired or expires too soon.', requirements, resource);
+  return isSame(offer.verified, payment)
+    ? accept(payment)
+    : { kind: 'answer', answer: { toVerify: payment } };
+}
+
+const NO_RECEIVER = 'The deployment has no payToAddress: nobody can pay until its owner sets one.';
+
+const isSame = (verified: Payment | undefined, payment: Payment): boolean =>
+  verified?.key === payment.key && isDeepStrictEqual(verified.requirement, payment.requirement);
+
+const resourceOf = ({ event, deployment }: Execution, { resource: url }: Offer): Resource => ({
+  url,
+  description: `One execution of "${event}" in the deployment ${deployment.address}`,
+});
+
+/** A 402 with what is required. */
+export const demanded = (
+  code: 'payment_required' | 'payment_refused',
+  detail: string,
+  requirements: readonly Requirement[],
+  resource: Resource,
+  facts: { readonly reason?: PaymentReason } = {},
+): ServiceError => {
+  const demand: PaymentDemand = demandOf(requirements, resource, detail);
+  return new ServiceError(code, detail, { facts: { ...facts, ...demand } });
+};
+
+interface VerifyDependencies {
+  readonly db: Db;
+  readonly payments: Pick<Payments, 'verify'>;
+}
+
+/** A request with its payment verified, or known to be in use, and the payment among its once-keys. */
+interface PaidRequest {
+  readonly request: ExecutionRequest;
+  readonly once: OnceRequest | undefined;
+}
+
+/**
+ * Has the facilitator verify a payment, outside the lane. A payment that is in use is not verified: the once-keys tell
+ * whether this is a repetition. @throws `payment_refused`, `unavailable`
+ */
+export async function verifyPayment(
+  { db, payments }: VerifyDependencies,
+  { request, once }: PaidRequest,
+  payment: Payment,
+): Promise<PaidRequest> {
+  const key = { scope: 'payment' as const, key: payment.key };
+  const keys = [...(once?.keys.filter(({ scope }) => scope !== 'payment') ?? []), key];
+  const offered = { payment: null, resource: payment.resource.url, ...request.offer };
+  const claimed = once && { ...once, keys };
+  const isUsed = async () => (await readUsedKeys(db, [key])).length > 0;
+  if (await isUsed()) return { request, once: claimed };
+  const reason = await payments.verify(payment);
+  if (reason !== undefined) {
+    // Another copy of it was settled meanwhile.
+    if (await isUsed()) return { request, once: claimed };
+    const detail =
+      `The facilitator finds the payment not valid. ${sentenceOf(reason)} A frequent cause is that the payer holds less of ` +
+      `the asset on ${payment.requirement.network} than the payment takes.`;
+    throw demanded('payment_refused', detail, [payment.requirement], payment.resource, { reason });
+  }
+  return { request: { ...request, offer: { ...offered, verified: payment } }, once: claimed };
+}

@@ -1,0 +1,321 @@
+import {
+  asServiceError,
+  type JsonObject,
+  type JsonValue,
+  type ServiceError,
+  toErrorReply,
+} from '@orrery/contracts';
+import { type CheckedChange, hasCheckpoint } from '../../core/entries/change.js';
+import { type SealedEntry, sealEntry } from '../../core/entries/entry.js';
+import { type Binding, type DeploymentState, type JournalHead, keyIdOf } from '../state/deployment-state.js';
+import type { IdBlocks } from '../state/id-blocks.js';
+import { roughSize } from '../state/instance-memory.js';
+import {
+  type Batch,
+  type Effects,
+  type KeyedEffect,
+  type OnceKeyEffect,
+  type OnceKeyWrite,
+  onceKeyId,
+  type PaymentEffect,
+  type RunEffect,
+} from './batch.js';
+
+/** The outcome of an item; its caller gets it once the batch is committed. */
+export type Settlement = { readonly reply: unknown } | { readonly error: unknown };
+
+/** How many new ids the effects will take. */
+export const idsFor = ({ entry }: Effects): number =>
+  entry.changes.filter(({ op }) => op === 'create').length;
+
+/** Schemas of created instances. */
+export const schemasCreatedBy = ({ entry }: Pick<Effects, 'entry'>): string[] => [
+  ...new Set(entry.changes.filter(({ op }) => op === 'create').map(({ entitySchema }) => entitySchema)),
+];
+
+/** Those of the schemas for which the catalog holds no claim of this deployment yet. */
+export const unclaimedOf = (schemas: readonly string[], state: DeploymentState): string[] =>
+  schemas.filter((schema) => !state.claimedSchemas.has(schema));
+
+interface Staged {
+  readonly effects: Effects;
+  readonly answer: (entry: SealedEntry) => Settlement;
+}
+
+/**
+ * Takes the effects of an item into the batch and into the deployment's state, so that the next item sees them. The
+ * entry is sealed here: its `seq` and hash are final. The caller has made sure that ids and claims are there.
+ */
+export function stageEffects(
+  batch: Batch,
+  state: DeploymentState,
+  { effects, answer }: Staged,
+  ids: IdBlocks,
+  at: Date,
+  trace?: string,
+): Settlement {
+  const { seq, hash, executedAt } = state.head;
+  const entry = sealEntry(effects.entry, { seq: seq + 1, prevHash: hash, notBefore: executedAt });
+  stageDeployment(batch, state);
+  if (!batch.headsBefore.has(state.id)) batch.headsBefore.set(state.id, state.head);
+  batch.entries.push({ deploymentId: state.id, entry, effects, trace });
+  count(batch, 1 + effects.entry.changes.length, ENTRY_ROW_BYTES + 2 * entry.text.length);
+  for (const change of effects.entry.changes) stageChange(batch, state, change, entry.seq, ids, at);
+  state.head = headAfter(state.head, entry, effects);
+  stageSettings(batch, state, effects);
+  stageBindings(batch, state, effects);
+  const settlement = answer(entry);
+  if (effects.key !== undefined) stageKey(batch, state, effects.key, settlement, entry, at);
+  if (effects.onceKeys !== undefined)
+    stageOnceKeys(batch, state, effects.onceKeys, {
+      settlement,
+      at,
+      bytes: entry.text.length,
+      seq: entry.seq,
+    });
+  if (effects.run !== undefined) stageRun(batch, state, withOutcome(effects.run, settlement));
+  if (effects.payment !== undefined) stagePayment(batch, effects.payment, entry.seq);
+  return settlement;
+}
+
+/** Counts rows and the bytes of their JSON: both bound the batch. */
+function count(batch: Batch, rows: number, bytes: number): void {
+  batch.rows += rows;
+  batch.bytes += bytes;
+}
+
+/** The commit checks the lease of every deployment that it changes. */
+function stageDeployment(batch: Batch, state: DeploymentState): void {
+  batch.deployments.set(state.id, state);
+  batch.leases.set(state.partition, { partition: state.partition, epoch: state.epoch });
+}
+
+/** Rough cost of a row in a commit beside its JSON, in bytes. */
+const ROW_BYTES = 200;
+
+/** The same for an entry. It is what a commit writes, not the memory that `lane/publication` bounds. */
+const ENTRY_ROW_BYTES = 1000;
+
+function stageChange(
+  batch: Batch,
+  state: DeploymentState,
+  change: CheckedChange,
+  seq: number,
+  ids: IdBlocks,
+  at: Date,
+): void {
+  const { entitySchema, instanceId, op, revision } = change;
+  const key = `${state.id}:${entitySchema}:${instanceId}`;
+  const before = batch.touched.get(key);
+  if (before === undefined) {
+    const touched = { state, entitySchema, instanceId, existedBefore: op !== 'create', recreated: false };
+    batch.touched.set(key, touched);
+  } else if (op === 'create') before.recreated = before.existedBefore;
+  const bytes = change.state === null ? 0 : roughSize(change.state);
+  count(batch, 0, bytes);
+  if (hasCheckpoint(change)) {
+    count(batch, 1, bytes);
+    batch.checkpoints.push({
+      deploymentId: state.id,
+      entitySchema,
+      instanceId,
+      seq,
+      revision,
+      state: change.state,
+    });
+  }
+  if (op === 'create') stageClaim(batch, state, entitySchema);
+  state.instances.apply(change, at, op === 'create' ? ids.next() : undefined);
+}
+
+/** The first instance of a schema commits the claim on it, or a run that will create it. */
+export function stageClaim(batch: Batch, state: DeploymentState, entitySchema: string): void {
+  const claim = state.claimedSchemas.get(entitySchema);
+  if (claim === undefined) throw new Error('an instance was created of a schema that was not claimed');
+  if (claim.committed) return;
+  state.claimedSchemas.set(entitySchema, { ...claim, committed: true });
+  count(batch, 1, ROW_BYTES);
+  const { schemaId, revision } = claim;
+  batch.claims.push({ deploymentId: state.id, entitySchema, schemaId, revision });
+}
+
+function headAfter(
+  { totals }: JournalHead,
+  entry: SealedEntry,
+  { entry: { changes } }: Effects,
+): JournalHead {
+  const counted: Record<string, number> = { ...totals };
+  counted['entries'] = entry.seq;
+  const add = (name: string, by: number) => {
+    counted[name] = (counted[name] ?? 0) + by;
+  };
+  if (entry.kind === 'execution') add(`${entry.trigger}_${entry.status}`, 1);
+  for (const { op } of changes) {
+    if (op === 'create') add('instances', 1);
+    if (op === 'delete') add('instances', -1);
+  }
+  return { seq: entry.seq, hash: entry.hash, executedAt: entry.executedAt, totals: counted };
+}
+
+function stageSettings(batch: Batch, state: DeploymentState, { row }: Effects): void {
+  if (row === undefined) return;
+  count(batch, 1, ROW_BYTES + roughSize(row as JsonObject));
+  batch.settings.set(state.id, { ...batch.settings.get(state.id), ...row });
+  // Columns as they will be read back: every writer gives Dates for times.
+  state.row = { ...state.row, ...(row as Partial<typeof state.row>) };
+}
+
+function stageBindings(batch: Batch, state: DeploymentState, { bindings }: Effects): void {
+  if (bindings === undefined) return;
+  const bound = new Map(state.bindings);
+  const write = (event: string, binding: Binding | null) => {
+    count(batch, 1, ROW_BYTES);
+    batch.bindings.set(`${state.id} ${event}`, { deploymentId: state.id, event, binding });
+  };
+  for (const event of bindings.remove) {
+    write(event, null);
+    bound.delete(event);
+  }
+  for (const binding of bindings.put) {
+    write(binding.event, binding);
+    bound.set(binding.event, binding);
+  }
+  state.bindings = bound;
+}
+
+/** Keys whose answers are in memory per deployment; older ones are found in the database. */
+const KEYS_IN_MEMORY = 10_000;
+
+/**
+ * Nothing was decided: a failure of the service, or one that may pass. Repeated with its key, the request is executed. A
+ * model that gave no valid proposal has decided, as often as it is asked.
+ */
+const isUndecided = ({ code, retryable }: ServiceError): boolean =>
+  code === 'internal' || (retryable && code !== 'ai_output_invalid');
+
+/** Stores the answer of a key. Repetitions get it from now on, also those later in the same batch. */
+function stageKey(
+  batch: Batch,
+  state: DeploymentState,
+  key: KeyedEffect,
+  settlement: Settlement,
+  { text }: SealedEntry,
+  at: Date,
+): void {
+  if ('error' in settlement && isUndecided(asServiceError(settlement.error))) return;
+  const reply = key.answer === undefined ? storedAnswer(settlement) : { reply: key.answer };
+  // The answer repeats what the entry says.
+  count(batch, 1, ROW_BYTES + text.length);
+  batch.keys.push({ ...key, reply, at });
+  state.keys.set(keyIdOf(key), { requestHash: key.requestHash, reply });
+  const [oldest] = state.keys.keys();
+  if (state.keys.size > KEYS_IN_MEMORY && oldest !== undefined) state.keys.delete(oldest);
+}
+
+/** A settlement as a key's row stores it. */
+const storedAnswer = (settlement: Settlement): JsonValue =>
+  ('error' in settlement
+    ? { error: toErrorReply(asServiceError(settlement.error)) }
+    : settlement) as unknown as JsonValue;
+
+/** The outcome of an item as its once-keys store it. */
+interface KeyOutcome {
+  readonly settlement: Settlement;
+  readonly at: Date;
+  /** What the answer takes where it is stored, roughly. */
+  readonly bytes: number;
+  /** Of the item's entry, if it has one. */
+  readonly seq?: number;
+}
+
+/** Claims, ends or releases once-keys: none that the batch has already written, and a claimed one must be free. */
+export function stageOnceKeys(
+  batch: Batch,
+  state: DeploymentState,
+  effects: readonly OnceKeyEffect[],
+  outcome: KeyOutcome,
+): void {
+  for (const effect of effects) {
+    const { scope, key } = effect;
+    if (scope === 'message') state.messages.add(key, outcome.at.getTime());
+    const write = onceKeyWrite(effect, state.id, outcome);
+    count(batch, 1, ROW_BYTES + (isInEntry(write) ? 0 : outcome.bytes));
+    batch.onceKeys.set(onceKeyId(effect), write);
+  }
+}
+
+const isInEntry = (write: OnceKeyWrite): boolean => write.kind === 'claim' && write.columns.seq !== null;
+
+function onceKeyWrite(
+  effect: OnceKeyEffect,
+  deploymentId: number,
+  { settlement, at, seq }: KeyOutcome,
+): OnceKeyWrite {
+  const { kind, scope, key } = effect;
+  if (kind === 'release') return { kind, scope, key };
+  const { expiresAt: expires_at } = effect;
+  if (kind === 'end') return { kind, scope, key, columns: { expires_at, reply: storedAnswer(settlement) } };
+  const { requestHash: request_hash, runId: run_id } = effect;
+  // The entry of a message says the answer, unless it failed: `once-store.ts` makes it of the entry.
+  const answeredAt = run_id === null && scope === 'message' && 'reply' in settlement ? (seq ?? null) : null;
+  const columns = {
+    request_hash,
+    deployment_id: deploymentId,
+    run_id,
+    reply: run_id === null && answeredAt === null ? storedAnswer(settlement) : null,
+    seq: answeredAt,
+    created_at: at,
+    expires_at,
+  };
+  return { kind, scope, key, columns };
+}
+
+/** A payment's row changes together with the row of its run. `seq` is that of the run's entry, once it has one. */
+export function stagePayment(batch: Batch, payment: PaymentEffect, seq?: number): void {
+  const columns = payment.kind === 'release' ? {} : payment.columns;
+  count(batch, 1, ROW_BYTES + roughSize(columns as JsonObject));
+  const written = payment.kind === 'update' && seq !== undefined ? { ...columns, seq } : columns;
+  batch.payments.set(payment.key, { ...payment, columns: written } as PaymentEffect);
+}
+
+/** Steps of a run under this many consecutive epochs have different numbers. */
+const DISTINCT_EPOCHS = 1000;
+
+/**
+ * The number of the step after this one. It depends on the owner's epoch: when two owners continue from one row and only
+ * one of them succeeds, the row shows whose step it holds.
+ */
+export const stepAfter = (step: number, epoch: number): number => step + 1 + (epoch % DISTINCT_EPOCHS);
+
+/** A step of a run. The next item already sees what the run holds after it. */
+export function stageRun(batch: Batch, state: DeploymentState, { id, open, write }: RunEffect): void {
+  stageDeployment(batch, state);
+  const columns = 'insert' in write ? write.insert : write.update;
+  count(batch, 1, ROW_BYTES + roughSize(columns as JsonObject));
+  const from = 'insert' in write ? null : stepOf(state, id);
+  const step = from === null ? 0 : stepAfter(from, state.epoch);
+  const before = batch.runs.get(id);
+  batch.runs.set(
+    id,
+    before === undefined
+      ? { deploymentId: state.id, from, step, columns }
+      : { ...before, step, columns: { ...before.columns, ...columns } },
+  );
+  if (open === null) state.runs.delete(id);
+  else state.runs.set({ ...open, step });
+}
+
+function stepOf({ runs }: DeploymentState, id: string): number {
+  const run = runs.get(id);
+  if (run === undefined) throw new Error('a step was taken of a run that is not open');
+  return run.step;
+}
+
+/** The last step of a run: its row also stores the reply or the error of the item. */
+function withOutcome(run: RunEffect, settlement: Settlement): RunEffect {
+  const outcome =
+    'error' in settlement
+      ? { state: 'failed' as const, error: toErrorReply(asServiceError(settlement.error)) as JsonObject }
+      : { state: 'succeeded' as const, reply: settlement.reply as JsonValue };
+  return { ...run, write: { update: { ...('update' in run.write && run.write.update), ...outcome } } };
+}

@@ -1,0 +1,122 @@
+import { type AccountState, ServiceError } from '@orrery/contracts';
+import { sql } from 'kysely';
+import type { Db, Trx } from '../database/schema.js';
+
+/**
+ * Stores an account's state unless a newer revision is stored already. An older release stores no dollars: the same
+ * revision adds them.
+ */
+export async function storeAccount(
+  db: Db,
+  { accountId, quotas, disabled, revision }: AccountState,
+): Promise<void> {
+  await sql`
+    insert into accounts as known (account_id, deployments, ai_usd_per_day, disabled, revision)
+    values (${accountId}, ${quotas.deployments ?? null}, ${quotas.aiUsdPerDay ?? null}, ${disabled}, ${revision})
+    on conflict (account_id) do update
+      set deployments = excluded.deployments, ai_usd_per_day = excluded.ai_usd_per_day,
+        disabled = excluded.disabled, revision = excluded.revision
+      where known.revision < excluded.revision
+        or (known.revision = excluded.revision and known.ai_usd_per_day is distinct from excluded.ai_usd_per_day)`.execute(
+    db,
+  );
+}
+
+/** Whether news of the account has come. */
+export async function isKnown(db: Db, accountId: number): Promise<boolean> {
+  const { rows } = await sql`select from accounts where account_id = ${accountId}`.execute(db);
+  return rows.length > 0;
+}
+
+/**
+ * In the transaction that creates a deployment: serializes the creations of an account with a quota by its row. The row
+ * is written, not only locked, so a repeatable-read transaction fails after its wait instead of counting an old snapshot.
+ */
+export const lockQuota = (trx: Trx, accountId: number) =>
+  sql`
+    update accounts set deployments = deployments
+    where account_id = ${accountId} and deployments is not null`.execute(trx);
+
+/** Reliable only after `lockQuota` in the same transaction. @throws `quota_exceeded` */
+export async function refuseOverQuota(db: Db, accountId: number): Promise<void> {
+  const { rows } = await sql<{ deployments: number | null }>`
+    select deployments from accounts where account_id = ${accountId}`.execute(db);
+  const allowed = rows[0]?.deployments ?? null;
+  if (allowed === null) return;
+  const counted = await sql<{ count: number }>`
+    select count(*) as count from deployments
+    where owner_account_id = ${accountId} and deleted_at is null`.execute(db);
+  if ((counted.rows[0]?.count ?? 0) < allowed) return;
+  throw new ServiceError('quota_exceeded', `The account may have at most ${allowed} deployments.`);
+}
+
+/** Deployments whose account was disabled or enabled, wherever they do not follow that yet. */
+export const accountPauses = (db: Db): PauseCause => ({
+  name: 'account',
+  caller: 'gateway',
+  pending: async (limit) => {
+    const { rows } = await sql<PendingPause>`
+    (select d.id, d.address, true as paused from accounts a join deployments d on d.owner_account_id = a.account_id
+      where a.disabled and not d.account_paused and d.deleted_at is null limit ${limit})
+    union all
+    (select d.id, d.address, false as paused from deployments d join accounts a on a.account_id = d.owner_account_id
+      where d.account_paused and not a.disabled and d.deleted_at is null limit ${limit})`.execute(db);
+    return rows;
+  },
+});
+
+/**
+ * What pauses a deployment beside its owner: its account was disabled, or the operator paused it. Each of the three
+ * causes of `isPaused` is lifted only by who set it.
+ */
+export interface PauseCause {
+  readonly name: 'account' | 'operator';
+  /** The service in whose name the owners are called, as the journal shows it. */
+  readonly caller: string;
+  /** Some of the deployments that do not follow this cause yet. */
+  readonly pending: (limit: number) => Promise<PendingPause[]>;
+}
+
+export interface PendingPause {
+  readonly address: string;
+  readonly id: number;
+  readonly paused: boolean;
+}
+
+/** The operator's pauses, wherever a deployment does not follow them yet. */
+export const operatorPauses = (db: Db): PauseCause => ({
+  name: 'operator',
+  caller: 'operator',
+  pending: async (limit) => {
+    const { rows } = await sql<PendingPause>`
+      select d.id, d.address, p.paused from operator_pauses p join deployments d on d.id = p.deployment_id
+      where d.operator_paused <> p.paused and d.deleted_at is null limit ${limit}`.execute(db);
+    return rows;
+  },
+});
+
+/** Where a deployment stands with the operator. */
+export interface OperatorPause {
+  readonly id: number;
+  readonly address: string;
+  /** What its owner has carried out. */
+  readonly isPaused: boolean;
+}
+
+/** By address (in any case) or numeric id; `undefined` when there is no such deployment. */
+export async function findOperatorPause(db: Db, deployment: string): Promise<OperatorPause | undefined> {
+  const named = /^\d{1,15}$/.test(deployment)
+    ? sql`id = ${Number(deployment)}`
+    : sql`address = ${deployment.toLowerCase()}`;
+  const { rows } = await sql<OperatorPause>`
+    select id, address, operator_paused as "isPaused" from deployments
+    where ${named} and deleted_at is null`.execute(db);
+  return rows[0];
+}
+
+/** Asks for a deployment to be paused or resumed: its owner does so within seconds, in the order of its executions. */
+export async function requestOperatorPause(db: Db, deploymentId: number, paused: boolean): Promise<void> {
+  await sql`
+    insert into operator_pauses (deployment_id, paused) values (${deploymentId}, ${paused})
+    on conflict (deployment_id) do update set paused = excluded.paused`.execute(db);
+}

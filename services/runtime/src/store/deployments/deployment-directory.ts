@@ -1,0 +1,230 @@
+import {
+  accountOf,
+  type Caller,
+  type ContentLimits,
+  type DeploymentRecord,
+  type DeploymentSource,
+  type PageQuery,
+  parseReference,
+  type Reference,
+  ServiceError,
+} from '@orrery/contracts';
+import { page, prepared } from '@orrery/database';
+import { sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import type { Db } from '../database/schema.js';
+import { type DeploymentRow, isPaused } from '../state/deployment-state.js';
+
+/** What never changes about a deployment. */
+export interface KnownDeployment {
+  readonly id: number;
+  readonly address: string;
+  readonly worldId: number;
+  readonly worldAddress: string;
+  readonly ownerAccountId: number;
+}
+
+export interface DeploymentPath {
+  readonly worldAddress: string;
+  readonly address: string;
+}
+
+/** Finds deployments by their paths, in any process, without a call to the owner. */
+export interface DeploymentDirectory {
+  /** `undefined` when there is none, or it is in another world. A deleted one is found: the owner's process refuses it. */
+  find(path: DeploymentPath): Promise<KnownDeployment | undefined>;
+  byAddress(address: string): Promise<KnownDeployment | undefined>;
+}
+
+/** Deployments remembered at once. */
+const MAX_KNOWN = 50_000;
+
+export function createDeploymentDirectory(db: Db): DeploymentDirectory {
+  const known = new LRUCache<string, KnownDeployment>({ max: MAX_KNOWN });
+
+  const lookUp = async (segment: string): Promise<KnownDeployment | undefined> => {
+    const remembered = known.get(segment);
+    if (remembered !== undefined) return remembered;
+    const reference = parseReference(segment);
+    const found = reference && (await read(db, reference));
+    if (found !== undefined) known.set(segment, found);
+    return found;
+  };
+  return {
+    byAddress: lookUp,
+    find: async ({ worldAddress, address }) => {
+      const found = await lookUp(address);
+      return found !== undefined && isInWorld(found, worldAddress) ? found : undefined;
+    },
+  };
+}
+
+/** A path may name the world by its id or by its address. */
+function isInWorld(
+  { worldId, worldAddress }: Pick<KnownDeployment, 'worldId' | 'worldAddress'>,
+  segment: string,
+): boolean {
+  const reference = parseReference(segment);
+  if (reference === undefined) return false;
+  return 'id' in reference ? reference.id === worldId : reference.address === worldAddress;
+}
+
+const read = (db: Db, reference: Reference): Promise<KnownDeployment | undefined> =>
+  db
+    .selectFrom('deployments')
+    .select([
+      'id',
+      'address',
+      'world_id as worldId',
+      'world_address as worldAddress',
+      'owner_account_id as ownerAccountId',
+    ])
+    .where((where) =>
+      'id' in reference ? where('id', '=', reference.id) : where('address', '=', reference.address),
+    )
+    .executeTakeFirst();
+
+/** Who may do what with a deployment: its owner everything, others may see it while it is public. */
+export interface DeploymentAccess {
+  /** The row as it is. @throws `deployment_not_found` for what is absent, deleted or not visible: the answer does not tell which. */
+  visible(path: DeploymentPath, caller: Caller): Promise<DeploymentRow>;
+  see(path: DeploymentPath, caller: Caller): Promise<SeenDeployment>;
+  /** @throws `deployment_not_found` for what is absent or not visible, `forbidden` for what is visible. */
+  owned(path: DeploymentPath, caller: Caller): Promise<KnownDeployment>;
+}
+
+export function createDeploymentAccess(db: Db, directory: DeploymentDirectory): DeploymentAccess {
+  const visible = async (path: DeploymentPath, caller: Caller, statement = WHOLE): Promise<DeploymentRow> => {
+    const reference = parseReference(path.address);
+    const row = reference && (await readRow(db, reference, statement));
+    if (row === undefined || !isPath(row, path.worldAddress) || !maySee(row, caller)) throw notFound();
+    return row;
+  };
+  return {
+    visible: (path, caller) => visible(path, caller),
+    see: async (path, caller) => {
+      const row = await visible(path, caller, SEEN);
+      const isOwner = row.owner_account_id === accountOf(caller);
+      return {
+        id: row.id,
+        address: row.address,
+        source: row.source,
+        isLLMPublic: row.is_llm_public,
+        isOwner,
+      };
+    },
+    owned: async (path, caller) => {
+      const found = await directory.find(path);
+      if (found === undefined) throw notFound();
+      if (found.ownerAccountId === accountOf(caller)) return found;
+      await visible(path, caller);
+      throw new ServiceError('forbidden', 'Only the owner of a deployment may do this.');
+    },
+  };
+}
+
+const isPath = (row: DeploymentRow, world: string): boolean =>
+  isInWorld({ worldId: row.world_id, worldAddress: row.world_address }, world);
+
+const maySee = (row: DeploymentRow, caller: Caller): boolean =>
+  row.is_public || row.owner_account_id === accountOf(caller);
+
+const byReference = (name: string, columns: string) => ({
+  id: prepared<DeploymentRow>(
+    `${name}-by-id`,
+    `select ${columns} from deployments where id = $1 and deleted_at is null`,
+  ),
+  address: prepared<DeploymentRow>(
+    `${name}-by-address`,
+    `select ${columns} from deployments where address = $1 and deleted_at is null`,
+  ),
+});
+
+const WHOLE = byReference('deployment', '*');
+
+/** What `see` looks at: a locked deployment's row is large. */
+const SEEN = byReference(
+  'seen-deployment',
+  'id, address, world_id, world_address, owner_account_id, is_public, is_llm_public, source',
+);
+
+async function readRow(
+  db: Db,
+  reference: Reference,
+  statement: ReturnType<typeof byReference>,
+): Promise<DeploymentRow | undefined> {
+  const [row] = await ('id' in reference
+    ? statement.id(db, [reference.id])
+    : statement.address(db, [reference.address]));
+  return row;
+}
+
+/** A world's deployments that an account can see: its own and the public ones, in order of creation. */
+export async function listDeployments(
+  db: Db,
+  worldId: number,
+  accountId: number | undefined,
+  query: PageQuery,
+): Promise<{ rows: DeploymentRow[]; total: number }> {
+  const visible = db
+    .selectFrom('deployments')
+    .where('world_id', '=', worldId)
+    .where('deleted_at', 'is', null)
+    .where(({ or, eb }) => or([eb('is_public', '=', true), eb('owner_account_id', '=', accountId ?? -1)]));
+  const rows = await page(visible.selectAll().orderBy('id'), query).execute();
+  const counted = await visible.select(sql<number>`count(*)::int`.as('total')).executeTakeFirst();
+  return { rows, total: counted?.total ?? 0 };
+}
+
+export const notFound = (): ServiceError =>
+  new ServiceError(
+    'deployment_not_found',
+    'No deployment that you may see has this address or id, in this world. A path takes no name.',
+  );
+
+const LOCKED =
+  'The deployment is locked for ever: its bindings and its AI model stay as they are, its instances change by executions ' +
+  'alone, and it cannot be deleted. To go on with other ones, create a deployment that names this one as sourceDeployment.';
+
+/** What is fixed in a locked deployment (docs/execution.md, "Locked deployments"). @throws `deployment_locked` */
+export function refuseLocked({ mode }: Pick<DeploymentRow, 'mode'>): void {
+  if (mode === 'locked') throw new ServiceError('deployment_locked', LOCKED);
+}
+
+export const toRecord = (row: DeploymentRow): DeploymentRecord => ({
+  id: row.id,
+  address: row.address,
+  worldId: row.world_id,
+  worldAddress: row.world_address,
+  name: row.name,
+  description: row.description,
+  mode: row.mode,
+  isPublic: row.is_public,
+  isPaused: isPaused(row),
+  isLLMPublic: row.is_llm_public,
+  aiModelId: row.ai_model_id,
+  aiDailyBudgetUsd: row.ai_daily_budget_usd,
+  payToAddress: row.pay_to_address,
+  lockedAt: row.locked_at?.toISOString() ?? null,
+  definitionHash: row.definition_hash,
+  source: row.source,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+});
+
+export interface RuntimeLimits
+  extends Pick<
+    ContentLimits,
+    'inputBytes' | 'stateBytes' | 'entryBytes' | 'descriptionBytes' | 'bindingsPerDeployment'
+  > {
+  readonly instancesPerDeployment: number;
+}
+
+/** A deployment that the caller may see. */
+export interface SeenDeployment {
+  id: number;
+  address: string;
+  source: DeploymentSource | null;
+  isLLMPublic: boolean;
+  isOwner: boolean;
+}

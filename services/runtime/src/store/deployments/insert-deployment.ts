@@ -1,0 +1,130 @@
+import type { Caller, DeploymentSource, NewDeployment } from '@orrery/contracts';
+import { enqueue, jsonb } from '@orrery/database';
+import { sql } from 'kysely';
+import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
+import { genesisHash, type SealedEntry, sealEntry } from '../../core/entries/entry.js';
+import type { Trx } from '../database/schema.js';
+import { outboxRowOf } from '../journal/journal-store.js';
+import { partitionOf } from '../leases/partitions.js';
+import { insertBindings, type NewBinding } from '../state/bindings.js';
+import { type DeploymentRow, type LockedDefinition, lockedColumns } from '../state/deployment-state.js';
+import { lockQuota, refuseOverQuota } from './account-store.js';
+import { type ClaimedCopies, copySource } from './copy-source.js';
+
+/** Everything that a new deployment begins with. */
+export interface DeploymentPlan {
+  readonly address: string;
+  readonly worldId: number;
+  readonly worldAddress: string;
+  readonly ownerAccountId: number;
+  readonly given: NewDeployment;
+  readonly bindings: readonly NewBinding[];
+  /** Of a deployment that is locked from the start. */
+  readonly locked: LockedDefinition | null;
+  /** Of a clone: what it takes over from its source. */
+  readonly copies: ClaimedCopies | null;
+  readonly at: Date;
+}
+
+/**
+ * The row, the bindings, what a clone copies and the first entry of the journal, in the transaction that makes the
+ * deployment. @throws SourceChanged, `quota_exceeded`
+ */
+export async function insertDeployment(
+  trx: Trx,
+  plan: DeploymentPlan,
+  caller: Caller,
+  limits: { readonly instancesPerDeployment: number },
+): Promise<DeploymentRow> {
+  await lockQuota(trx, plan.ownerAccountId);
+  await refuseOverQuota(trx, plan.ownerAccountId);
+  const row = await trx
+    .insertInto('deployments')
+    .values(columnsOf(plan))
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  const bindings = plan.bindings.map(({ binding }) => binding);
+  await insertBindings(trx, row.id, bindings);
+  const copied = plan.copies && (await copySource(trx, plan.copies, { id: row.id, at: plan.at }, limits));
+  if (copied !== null) await setSource(trx, row.id, copied.source);
+  await insertFirstEntry(trx, row, firstEntry(plan, caller, copied?.source ?? null), copied?.instances);
+  return { ...row, source: copied?.source ?? null };
+}
+
+const setSource = (trx: Trx, id: number, source: DeploymentSource) =>
+  trx
+    .updateTable('deployments')
+    .set({ source: jsonb(source) })
+    .where('id', '=', id)
+    .execute();
+
+function columnsOf({ address, worldId, worldAddress, ownerAccountId, given, locked, at }: DeploymentPlan) {
+  const lockedPart = locked && lockedColumns(locked, at);
+  return {
+    address,
+    world_id: worldId,
+    world_address: worldAddress,
+    owner_account_id: ownerAccountId,
+    name: given.name,
+    description: given.description ?? null,
+    mode: given.mode,
+    is_llm_public: given.isLLMPublic,
+    ai_model_id: given.aiModelId ?? null,
+    ai_daily_budget_usd: given.aiDailyBudgetUsd ?? null,
+    pay_to_address: given.payToAddress ?? null,
+    ...(lockedPart && { ...lockedPart, locked_definition: jsonb(lockedPart.locked_definition) }),
+    created_at: at,
+    updated_at: at,
+  };
+}
+
+function firstEntry(
+  { address, given, bindings, at, locked }: DeploymentPlan,
+  caller: Caller,
+  source: DeploymentSource | null,
+): SealedEntry {
+  const { name, mode } = given;
+  const facts = {
+    name,
+    mode,
+    bindings: bindings.map(({ facts }) => facts),
+    ...(source && { source: { ...source } }),
+    ...(locked && { definitionHash: lockedColumns(locked, at).definition_hash }),
+  };
+  const draft = lifecycleEntry('deployment_created', address, caller, at.getTime(), facts);
+  return sealEntry(draft, { seq: 1, prevHash: genesisHash({ deployment: address, source }) });
+}
+
+async function insertFirstEntry(
+  trx: Trx,
+  { id }: DeploymentRow,
+  entry: SealedEntry,
+  instances = 0,
+): Promise<void> {
+  await trx
+    .insertInto('journal')
+    .values({
+      deployment_id: id,
+      seq: entry.seq,
+      id: entry.id,
+      v: entry.v,
+      kind: entry.kind,
+      caller: entry.caller,
+      input: jsonb(entry.input),
+      changes: jsonb([]),
+      executed_at: entry.executedAt,
+      prev_hash: entry.prevHash,
+      hash: entry.hash,
+    })
+    .execute();
+  const totals = { entries: entry.seq, ...(instances > 0 && { instances }) };
+  const head = {
+    deployment_id: id,
+    seq: entry.seq,
+    hash: entry.hash,
+    totals: jsonb<Record<string, number>>(totals),
+    active_minute: sql<number>`floor(extract(epoch from now()) / 60)::integer`,
+  };
+  await trx.insertInto('journal_heads').values(head).execute();
+  await enqueue(trx, [{ ...outboxRowOf(entry), shard: partitionOf(id) }]);
+}

@@ -1,0 +1,220 @@
+import { cutText, type InstanceRecord, type PageQuery, ServiceError, spaceAround } from '@orrery/contracts';
+import { countUpTo, type PreparedStatement, page, prepared } from '@orrery/database';
+import { type Batcher, createBatcher } from '@orrery/service-kit';
+import type { Selectable } from 'kysely';
+import type { InstanceName } from '../../core/entries/change.js';
+import type { Db, RuntimeTables } from '../database/schema.js';
+import type { MemoryInstance } from '../state/instance-memory.js';
+
+/** An instance by its key, and by its schema where several schemas have an instance of this key. */
+export interface InstancePath {
+  readonly instanceId: string;
+  readonly entitySchema: string | undefined;
+}
+
+export const toRecord = (
+  { entitySchema, instanceId }: InstanceName,
+  { id, state, revision, createdAt, updatedAt }: MemoryInstance,
+): InstanceRecord => ({
+  id,
+  entitySchema,
+  instanceId,
+  state,
+  revision,
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+});
+
+/** No instance has this key. A space at its end is easily overlooked. */
+export function instanceNotFound({
+  instanceId,
+  entitySchema,
+}: {
+  readonly instanceId: string;
+  readonly entitySchema?: string | undefined;
+}): ServiceError {
+  const ofSchema = entitySchema === undefined ? '' : ` of "${cutText(entitySchema, 255)}"`;
+  const hint = instanceId.trim() === instanceId ? keyHint(instanceId) : ` ${spaceAround(instanceId)}`;
+  return new ServiceError(
+    'entity_instance_not_found',
+    `The deployment has no instance "${cutText(instanceId, 255)}"${ofSchema}.${hint}`,
+  );
+}
+
+/** For who has put the schema before the key, as changes do (`horse:HORSE_1`); a key may hold a colon, so it is only a hint. */
+function keyHint(instanceId: string): string {
+  const [, schema, key] = /^([^:]+):(.+)$/s.exec(instanceId) ?? [];
+  if (schema === undefined || key === undefined) return '';
+  const [path, query] = [key, schema].map((part) => encodeURIComponent(cutText(part, 255)));
+  return ` A path takes the instanceId alone: …/entity-instances/${path}?entitySchema=${query}.`;
+}
+
+/** The one schema that has an instance of this key. @throws `entity_instance_not_found`, `ambiguous_instance` */
+export function onlySchema(
+  schemas: readonly string[],
+  path: { readonly instanceId: string; readonly entitySchema?: string | undefined },
+): string {
+  const [only, ...others] = schemas;
+  if (only === undefined) throw instanceNotFound(path);
+  if (others.length === 0) return only;
+  throw new ServiceError(
+    'ambiguous_instance',
+    `Several schemas have an instance of this key. Name one of ${schemas.join(', ')} in entitySchema.`,
+    {
+      facts: { entitySchemas: [...schemas] },
+    },
+  );
+}
+
+/** `"3"`, `W/"3"` or `3`; `*` is any. @throws `revision_mismatch` unless the instance has this revision. */
+export function refuseOtherRevision(ifMatch: string | undefined, revision: number): void {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return;
+  const given = ifMatch.split(',').map((tag) => /^(?:W\/)?"?([^"]*)"?$/.exec(tag.trim())?.[1]);
+  if (given.includes(String(revision))) return;
+  throw new ServiceError('revision_mismatch', `The instance has revision ${revision}.`, {
+    facts: { revision },
+  });
+}
+
+/** Pointers of the checks begin with `/schema:instanceId`; in the body of a manual write that is `/state`. */
+export function inBody<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const errors = error.errors.map((problem) => ({
+      ...problem,
+      pointer: problem.pointer.replace(/^\/[^/]*/, '/state'),
+    }));
+    const [first] = errors;
+    const detail = first === undefined ? error.message : `${first.pointer}: ${first.message}`;
+    throw new ServiceError(error.code, detail, { errors, cause: error });
+  }
+}
+
+type Row = Selectable<RuntimeTables['instances']>;
+
+/** What is shown of an instance. */
+type InstanceRow = Omit<Row, 'deployment_id'>;
+
+export const recordOf = (row: InstanceRow): InstanceRecord =>
+  toRecord(
+    { entitySchema: row.entity_schema, instanceId: row.instance_id },
+    {
+      id: row.id,
+      state: row.state,
+      revision: row.revision,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    },
+  );
+
+/** Schemas that, as committed, have an instance of this key; at most as many as a deployment may bind. */
+export async function schemasWith(db: Db, deploymentId: number, instanceId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('instances')
+    .select('entity_schema')
+    .where('deployment_id', '=', deploymentId)
+    .where('instance_id', '=', instanceId)
+    .orderBy('entity_schema')
+    .limit(500)
+    .execute();
+  return rows.map(({ entity_schema }) => entity_schema);
+}
+
+/** A page in order of creation. The unfiltered total is a counter; of one schema it is counted up to 10,000. */
+export async function listInstances(
+  db: Db,
+  deploymentId: number,
+  entitySchema: string | undefined,
+  query: PageQuery,
+): Promise<{ rows: Row[]; total: number; isMinimum: boolean }> {
+  const all = db.selectFrom('instances').where('deployment_id', '=', deploymentId);
+  const some = entitySchema === undefined ? all : all.where('entity_schema', '=', entitySchema);
+  const rows = await page(some.selectAll().orderBy('id'), query).execute();
+  const counted = entitySchema === undefined ? await counter(db, deploymentId) : await countUpTo(db, some);
+  return { rows, ...counted };
+}
+
+async function counter(db: Db, deploymentId: number): Promise<{ total: number; isMinimum: boolean }> {
+  const head = await db
+    .selectFrom('journal_heads')
+    .select('totals')
+    .where('deployment_id', '=', deploymentId)
+    .executeTakeFirst();
+  return { total: head?.totals['instances'] ?? 0, isMinimum: false };
+}
+
+/** An instance of a deployment by its key, and by its schema where it is known. */
+interface CurrentRead {
+  readonly deploymentId: number;
+  readonly instanceId: string;
+  readonly entitySchema: string | undefined;
+}
+
+/** What is committed now. A deployment that was deleted has no answer. */
+interface Current {
+  readonly isPublic: boolean;
+  readonly instance: InstanceRow | undefined;
+}
+
+type CurrentRow = { place: number; is_public: boolean } & {
+  [Column in keyof InstanceRow]: InstanceRow[Column] | null;
+};
+
+/**
+ * Each place is looked up by itself, so the plan stays one of look-ups by key. A second row says that several schemas
+ * have an instance of the key.
+ */
+export const CURRENT_INSTANCES = `
+select w.place, d.is_public, i.*
+from unnest($1::bigint[], $2::text[], $3::text[]) with ordinality as w (deployment_id, instance_id, entity_schema, place)
+join lateral (
+  select is_public from deployments where id = w.deployment_id and deleted_at is null limit 1
+) d on true
+left join lateral (
+  select id, entity_schema, instance_id, state, revision, created_at, updated_at from instances
+  where deployment_id = w.deployment_id and instance_id = w.instance_id
+    and (w.entity_schema is null or entity_schema = w.entity_schema) limit 2
+) i on true`;
+
+const currentInstances: PreparedStatement<CurrentRow> = prepared('current-instances', CURRENT_INSTANCES);
+
+/** States have up to 64 KiB. */
+const AT_ONCE = 64;
+
+const MAX_WAITING = 2000;
+
+type ReadCurrent = (read: CurrentRead) => Promise<Current | undefined>;
+
+/**
+ * Reads instances as committed, many with one statement: what is asked while one is under way shares the next.
+ * @throws `ambiguous_instance`; `overloaded` when too many wait
+ */
+export function createReadCurrent(db: Db): ReadCurrent {
+  const read: Batcher<CurrentRead, CurrentRow[]> = createBatcher({
+    maxBatch: AT_ONCE,
+    maxWaiting: MAX_WAITING,
+    keyOf: ({ deploymentId, entitySchema, instanceId }) =>
+      `${deploymentId} ${entitySchema ?? ''} ${instanceId}`,
+    load: (reads) => readAll(db, reads),
+  });
+  return async (wanted) => {
+    const [row, second] = await read(wanted);
+    if (row === undefined) return undefined;
+    if (second !== undefined)
+      onlySchema(await schemasWith(db, wanted.deploymentId, wanted.instanceId), wanted);
+    return { isPublic: row.is_public, instance: row.id === null ? undefined : (row as InstanceRow) };
+  };
+}
+
+async function readAll(db: Db, reads: readonly CurrentRead[]): Promise<CurrentRow[][]> {
+  const rows = await currentInstances(db, [
+    reads.map(({ deploymentId }) => deploymentId),
+    reads.map(({ instanceId }) => instanceId),
+    reads.map(({ entitySchema }) => entitySchema ?? null),
+  ]);
+  const found: CurrentRow[][] = reads.map(() => []);
+  for (const row of rows) found[row.place - 1]?.push(row);
+  return found;
+}

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { type Cancellation, canonicalJson, type InstanceChange, type JsonObject } from '@orrery/contracts';
+import { sql } from 'kysely';
+import { foldChange, type InstanceName } from '../../core/entries/change.js';
+import type { Db } from '../database/schema.js';
+
+/** An instance as it was after some entry. */
+export interface PastState {
+  state: JsonObject;
+  revision: number;
+  /** When the change that made it so was executed; null for a state that a clone began with. */
+  changedAt: Date | null;
+}
+
+interface PastRow {
+  /** `at` is null for a state that a clone began with. */
+  checkpoint: { revision: number; state: JsonObject | null; at: string | null } | null;
+  changes: InstanceChange[] | null;
+  /** When the last of `changes` was executed. */
+  changed_at: Date | null;
+}
+
+/**
+ * The states that instances had after entry `seq`, in the order of `names`; null: absent then. Each starts at its last
+ * checkpoint, so it folds at most 100 changes. Call it with a few dozen names at a time. Throws RangeError where the
+ * journal contradicts itself.
+ */
+export async function pastStates(
+  db: Db,
+  deploymentId: number,
+  names: readonly InstanceName[],
+  seq: number,
+): Promise<(PastState | null)[]> {
+  if (names.length === 0) return [];
+  const { rows } = await sql<PastRow>`
+    select case when k.seq is not null then jsonb_build_object('revision', k.revision, 'state', k.state, 'at',
+        (select executed_at from journal where deployment_id = ${deploymentId} and seq = k.seq)) end as checkpoint,
+      c.changes, c.changed_at
+    from rows from (unnest(${names.map(({ entitySchema }) => entitySchema)}::text[],
+      ${names.map(({ instanceId }) => instanceId)}::text[])) with ordinality n (entity_schema, instance_id, position)
+    left join lateral (
+      select seq, revision, state from kept_states s
+      where s.deployment_id = ${deploymentId} and s.entity_schema = n.entity_schema
+        and s.instance_id = n.instance_id and s.seq <= ${seq}
+      order by s.seq desc limit 1) k on true
+    left join lateral (
+      select json_agg(one.change order by j.seq) as changes,
+        (array_agg(j.executed_at order by j.seq desc))[1] as changed_at
+      from instance_changes i
+      join journal j on j.deployment_id = i.deployment_id and j.seq = i.seq
+      cross join lateral (
+        select change from jsonb_array_elements(j.changes) change
+        where change ->> 'entitySchema' = n.entity_schema and change ->> 'instanceId' = n.instance_id) one
+      where i.deployment_id = ${deploymentId} and i.entity_schema = n.entity_schema
+        and i.instance_id = n.instance_id and i.seq > coalesce(k.seq, -1) and i.seq <= ${seq}) c on true
+    order by n.position`.execute(db);
+  return rows.map(foldRow);
+}
+
+function foldRow({ checkpoint, changes, changed_at }: PastRow): PastState | null {
+  let state = checkpoint?.state ?? null;
+  for (const change of changes ?? []) state = foldChange(state, change);
+  const at = changed_at ?? checkpoint?.at ?? null;
+  if (state === null) return null;
+  return {
+    state,
+    revision: changes?.at(-1)?.revision ?? checkpoint?.revision ?? 1,
+    changedAt: at === null ? null : new Date(at),
+  };
+}
+
+interface SnapshotInstance extends InstanceName {
+  state: JsonObject;
+}
+
+/** Instances folded at once: bounds the memory that a snapshot takes. */
+const AT_ONCE = 50;
+
+/**
+ * All instances of a deployment as they were after entry `seq`, in order of schema and instanceId by their UTF-8 bytes.
+ * A clone of the past and its `snapshotHash` are made from it.
+ */
+export async function* snapshotAt(
+  db: Db,
+  deploymentId: number,
+  seq: number,
+): AsyncGenerator<SnapshotInstance> {
+  let after: InstanceName = { entitySchema: '', instanceId: '' };
+  for (;;) {
+    const names = await namesAfter(db, deploymentId, after);
+    const states = await pastStates(db, deploymentId, names, seq);
+    for (const [index, name] of names.entries()) {
+      const past = states[index];
+      if (past) yield { ...name, state: past.state };
+      after = name;
+    }
+    if (names.length < AT_ONCE) return;
+  }
+}
+
+/** The next instances that exist or existed: one index probe each, however many changes each had. */
+async function namesAfter(db: Db, deploymentId: number, after: InstanceName): Promise<InstanceName[]> {
+  const next = (schema: string, id: string) => sql`
+    select entity_schema, instance_id from (
+      (select entity_schema, instance_id from instance_changes where deployment_id = ${deploymentId}
+        and (entity_schema, instance_id) > (${sql.raw(schema)}, ${sql.raw(id)})
+        order by entity_schema, instance_id limit 1)
+      union all
+      (select entity_schema, instance_id from kept_states where deployment_id = ${deploymentId}
+        and (entity_schema, instance_id) > (${sql.raw(schema)}, ${sql.raw(id)})
+        order by entity_schema, instance_id limit 1)) either
+    order by entity_schema, instance_id limit 1`;
+  const { rows } = await sql<{ entity_schema: string; instance_id: string }>`
+    with recursive start (entity_schema, instance_id) as (
+      select ${after.entitySchema}::text collate "C", ${after.instanceId}::text collate "C"),
+    names (entity_schema, instance_id, n) as (
+      select entity_schema, instance_id, 0 from start
+      union all
+      select found.entity_schema, found.instance_id, names.n + 1 from names
+      cross join lateral (${next('names.entity_schema', 'names.instance_id')}) found
+      where names.n < ${AT_ONCE})
+    select entity_schema, instance_id from names where n > 0 order by n`.execute(db);
+  return rows.map((row) => ({ entitySchema: row.entity_schema, instanceId: row.instance_id }));
+}
+
+/**
+ * The `snapshotHash` of a clone: SHA-256 over one line per instance, in `snapshotAt`'s order, each the RFC 8785 JSON of
+ * `{ entitySchema, instanceId, state }` and a line feed.
+ */
+export function snapshotHasher(): { add(instance: SnapshotInstance): void; digest(): string } {
+  const hash = createHash('sha256');
+  return {
+    add: ({ entitySchema, instanceId, state }) => {
+      hash.update(`${canonicalJson({ entitySchema, instanceId, state })}\n`, 'utf8');
+    },
+    digest: () => hash.digest('hex'),
+  };
+}
+
+/** Checkpoints in memory at once while a snapshot is hashed. */
+const STATES_AT_ONCE = 50;
+
+/** The `snapshotHash` over a deployment's checkpoints at seq 0, which are the instances that a clone began with. */
+export async function snapshotHashOf(db: Db, deploymentId: number, signal?: Cancellation): Promise<string> {
+  const hasher = snapshotHasher();
+  let after: InstanceName = { entitySchema: '', instanceId: '' };
+  for (;;) {
+    signal?.throwIfAborted();
+    const page = await checkpointsAtStart(db, deploymentId, after);
+    for (const { state, ...name } of page) {
+      // What a clone begins with exists.
+      hasher.add({ ...name, state: state as JsonObject });
+      after = name;
+    }
+    if (page.length < STATES_AT_ONCE) return hasher.digest();
+  }
+}
+
+const checkpointsAtStart = (db: Db, deploymentId: number, after: InstanceName) =>
+  db
+    .selectFrom('kept_states')
+    .select(['entity_schema as entitySchema', 'instance_id as instanceId', 'state'])
+    .where('deployment_id', '=', deploymentId)
+    .where('seq', '=', 0)
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('entity_schema', 'instance_id'), '>', tuple(after.entitySchema, after.instanceId)),
+    )
+    .orderBy('entity_schema')
+    .orderBy('instance_id')
+    .limit(STATES_AT_ONCE)
+    .execute();

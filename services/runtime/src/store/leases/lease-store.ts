@@ -1,0 +1,137 @@
+import { sql } from 'kysely';
+import type { Db } from '../database/schema.js';
+import type { Lease } from './partitions.js';
+
+/** What a process stores to say that it is alive, and stores anew in time. */
+export interface Announced {
+  /** Tells one announcement from the next. */
+  readonly mark: string;
+  /** By the database's clock, in milliseconds; null for one that nobody holds. */
+  readonly leftMs: number | null;
+}
+
+const leases = (rows: { id: number; epoch: number }[]): Lease[] =>
+  rows.map(({ id, epoch }) => ({ partition: id, epoch }));
+
+const later = (ttlMs: number) => sql<Date>`now() + ${ttlMs} * interval '1 millisecond'`;
+
+/** Records that this process is alive. Times are those of the database's clock. */
+export async function announce(db: Db, instance: string, ttlMs: number): Promise<void> {
+  await sql`
+    insert into members (instance, expires_at) values (${instance}, ${later(ttlMs)})
+    on conflict (instance) do update set expires_at = excluded.expires_at`.execute(db);
+  await sql`delete from members where expires_at < now() - interval '1 minute'`.execute(db);
+}
+
+/**
+ * Extends the leases that are held and answers them; a lease missing from the answer has been lost. It waits for no
+ * commit, and locks rows in the order of their ids, as every statement that locks several leases does.
+ */
+export async function renew(db: Db, instance: string, ttlMs: number): Promise<Lease[]> {
+  const { rows } = await sql<{ id: number; epoch: number }>`
+    with mine as materialized (
+      select id from partitions where owner = ${instance} order by id for no key update
+    )
+    update partitions p set expires_at = ${later(ttlMs)} from mine where p.id = mine.id
+    returning p.id, p.epoch`.execute(db);
+  return leases(rows);
+}
+
+/** `takingOrder` of a partition, in SQL. */
+const TAKING_ORDER = sql.raw(
+  '((id & 1) << 5 | (id & 2) << 3 | (id & 4) << 1 | (id & 8) >> 1 | (id & 16) >> 3 | (id & 32) >> 5)',
+);
+
+/**
+ * Takes up to `limit` partitions that no process holds any more, each under a new epoch: those that were given back, and
+ * those of `over` that were not renewed since they were read. `for update skip locked` leaves out partitions that a commit
+ * has locked, so no partition is taken during a commit.
+ */
+export async function acquire(
+  db: Db,
+  instance: string,
+  ttlMs: number,
+  { limit, over }: { readonly limit: number; readonly over: readonly (Lease & { readonly mark: string })[] },
+): Promise<Lease[]> {
+  const { rows } = await sql<{ id: number; epoch: number }>`
+    update partitions set owner = ${instance}, epoch = epoch + 1, expires_at = ${later(ttlMs)}
+    where id in (
+      select id from partitions p where owner is null or exists (
+        select from jsonb_to_recordset(cast(${JSON.stringify(over)} as jsonb)) as o (partition smallint, epoch bigint, mark text)
+        where o.partition = p.id and o.epoch = p.epoch and o.mark = p.owner || ' ' || p.expires_at::text)
+      order by ${TAKING_ORDER} limit ${limit} for update skip locked
+    ) returning id, epoch`.execute(db);
+  return leases(rows);
+}
+
+/** The leases of other processes, and the announcements of all, as they were read. */
+export interface Balance {
+  /** Of partitions that `instance` does not hold. */
+  readonly others: readonly (Lease & Announced)[];
+  readonly members: readonly (Announced & { readonly instance: string })[];
+}
+
+const LEFT = sql`(extract(epoch from expires_at - now()) * 1000)::float8 as "leftMs"`;
+
+export async function readBalance(db: Db, instance: string): Promise<Balance> {
+  const { rows: others } = await sql<Balance['others'][number]>`
+    select id as partition, epoch, coalesce(owner || ' ' || expires_at::text, '') as mark, ${LEFT}
+    from partitions where owner is distinct from ${instance}`.execute(db);
+  const { rows: members } = await sql<Balance['members'][number]>`
+    select instance, expires_at::text as mark, ${LEFT} from members`.execute(db);
+  return { others, members };
+}
+
+/** Ends all leases. Only for a process that knows that no other can be running on this database. */
+export async function endAllLeases(db: Db): Promise<void> {
+  await sql`with gone as (delete from members) update partitions set owner = null, expires_at = null`.execute(
+    db,
+  );
+}
+
+/**
+ * Gives partitions back, for anyone to take at once. It waits for no commit: `acquire` passes over a partition while a
+ * commit is in progress there, and a commit that has not begun finds its lease lost.
+ */
+export async function giveBack(db: Db, instance: string, partitions: readonly number[]): Promise<void> {
+  await sql`
+    with mine as materialized (
+      select id from partitions where owner = ${instance} and id = any(${[...partitions]})
+      order by id for no key update
+    )
+    update partitions p set owner = null, expires_at = null from mine where p.id = mine.id`.execute(db);
+}
+
+export async function leave(db: Db, instance: string): Promise<void> {
+  await sql`delete from members where instance = ${instance}`.execute(db);
+}
+
+/**
+ * Ends the epochs of `given`, so that no commit under them is in progress or can still be written, and answers the leases
+ * that this process holds under the next ones. A commit in progress has locked the rows, and `for update` waits for it (a
+ * plain update would not); a later one finds another epoch. Partitions that were given back meanwhile are locked as well:
+ * `giveBack` waits for no commit. An epoch that is over already was ended with the same lock, here or by `acquire`; its
+ * row is not locked, so that no other owner's commits wait.
+ */
+export async function raiseEpochs(db: Db, instance: string, given: readonly Lease[]): Promise<Lease[]> {
+  const { rows } = await sql<{ id: number; epoch: number }>`
+    with current as materialized (
+      select p.id from partitions p
+      join jsonb_to_recordset(cast(${JSON.stringify(given)} as jsonb)) as l (partition smallint, epoch bigint)
+        on p.id = l.partition
+      where p.epoch = l.epoch
+      order by p.id for update of p
+    ), raised as (
+      update partitions p set epoch = p.epoch + 1 from current where p.id = current.id
+      returning p.id, p.epoch, p.owner
+    )
+    select id, epoch from raised where owner = ${instance}`.execute(db);
+  return leases(rows);
+}
+
+/** The process that holds each partition now; partitions whose lease has expired are absent. */
+export async function readOwners(db: Db): Promise<Map<number, string>> {
+  const { rows } = await sql<{ id: number; owner: string }>`
+    select id, owner from partitions where owner is not null and expires_at > now()`.execute(db);
+  return new Map(rows.map(({ id, owner }) => [id, owner]));
+}

@@ -1,0 +1,107 @@
+import type {
+  EntryPayment,
+  PageQuery,
+  PaymentRecord,
+  PaymentStatus,
+  PaymentTotal,
+  SettlementResponse,
+} from '@orrery/contracts';
+import { page } from '@orrery/database';
+import type { Selectable } from 'kysely';
+import type { Payment, SettleCalls } from '../../core/payments/payment.js';
+import type { Db, RuntimeTables } from '../database/schema.js';
+
+type PaymentRow = Selectable<RuntimeTables['payments']>;
+
+/** A page of a deployment's payments, newest first. */
+export async function listPayments(
+  db: Db,
+  deploymentId: number,
+  { status, ...query }: PageQuery & { readonly status?: PaymentStatus | undefined },
+): Promise<PaymentRecord[]> {
+  const all = db.selectFrom('payments').where('deployment_id', '=', deploymentId);
+  const wanted = status === undefined ? all : all.where('status', '=', status);
+  const rows = await page(wanted.selectAll().orderBy('number', 'desc'), query).execute();
+  return rows.map(recordOf);
+}
+
+/** All payments of a deployment by asset and status; a counter keeps them, so that it costs the same however many there are. */
+export async function totalsOfPayments(db: Db, deploymentId: number): Promise<PaymentTotal[]> {
+  const rows = await db
+    .selectFrom('payment_totals')
+    .select(['network', 'asset', 'decimals', 'status', 'payments', 'amount'])
+    .where('deployment_id', '=', deploymentId)
+    .where('payments', '>', 0)
+    .orderBy('network')
+    .orderBy('asset')
+    .orderBy('status')
+    .execute();
+  return rows.map(({ payments, ...row }) => ({ ...row, payments: Number(payments) }));
+}
+
+/** How far the settlement of a payment has come. */
+export async function paymentProgress(
+  db: Db,
+  key: string,
+): Promise<{ status: PaymentStatus; settlingAt: Date | null; calls: SettleCalls }> {
+  const row = await db
+    .selectFrom('payments')
+    .select(['status', 'settling_at', 'calls'])
+    .where('key', '=', key)
+    .executeTakeFirstOrThrow();
+  // Written by `settle-run.ts`; a run that awaits its payment has calls that are unaccounted for.
+  const calls = (row.calls ?? { named: [], unaccounted: true }) as unknown as SettleCalls;
+  return { status: row.status, settlingAt: row.settling_at, calls };
+}
+
+/**
+ * How the payment of an entry was settled, in the form of the version of x402 that it was made in; undefined where it is
+ * not known to be settled.
+ */
+export async function settlementOf(
+  db: Db,
+  deploymentId: number,
+  seq: number,
+): Promise<SettlementResponse | undefined> {
+  const row = await db
+    .selectFrom('journal')
+    .innerJoin('payments', 'payments.key', 'journal.payment_key')
+    .select(['payments.offered', 'payments.payer', 'payments.transaction', 'payments.network'])
+    .where('journal.deployment_id', '=', deploymentId)
+    .where('journal.seq', '=', seq)
+    .where('payments.status', '=', 'settled')
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  // Written by `accept-run.ts`.
+  const { x402Version: version, requirement } = row.offered as unknown as Payment;
+  const network = version === 1 ? row.network : requirement.caip2;
+  const { transaction, payer } = row;
+  return { version, response: { success: true, transaction, network, payer } };
+}
+
+/** Frees the payment of a run that ends without a lane, before it was staged. */
+export const releaseReservation = (db: Db, runId: string) =>
+  db.deleteFrom('payments').where('run_id', '=', runId).where('status', '=', 'reserved').execute();
+
+const recordOf = (row: PaymentRow): PaymentRecord => ({
+  paymentKey: row.key,
+  ...entryPaymentOf(row),
+  event: row.event,
+  wallet: row.wallet,
+  inputHash: row.input_hash,
+  seq: row.seq,
+  reason: row.reason,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+});
+
+const entryPaymentOf = (row: PaymentRow): EntryPayment => ({
+  amount: row.amount,
+  decimals: row.decimals,
+  network: row.network,
+  asset: row.asset,
+  payTo: row.pay_to,
+  payer: row.payer,
+  status: row.status,
+  transaction: row.transaction,
+});

@@ -1,0 +1,311 @@
+import {
+  type BindingRecord,
+  canonicalHash,
+  type JsonObject,
+  type JsonValue,
+  type VersionDefinition,
+  type WorldTexts,
+} from '@orrery/contracts';
+import type { Selectable } from 'kysely';
+import type { RunState, RuntimeTables } from '../database/schema.js';
+import type { InstanceMemory } from './instance-memory.js';
+
+export type DeploymentRow = Selectable<RuntimeTables['deployments']>;
+
+/** An event bound to a version. */
+export interface Binding extends Readonly<Omit<BindingRecord, 'createdAt' | 'updatedAt'>> {
+  readonly versionId: number;
+  /** Of the claim on the version; null where an older release made the binding. */
+  readonly claimRevision: number | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** The last entry of a deployment's journal; `totals` are the counters that lists show. */
+export interface JournalHead {
+  readonly seq: number;
+  readonly hash: string;
+  /** RFC 3339, UTC, milliseconds: such texts are in the order of their times. */
+  readonly executedAt: string;
+  readonly totals: Readonly<Record<string, number>>;
+}
+
+/** A time for what follows the journal's last entry, in milliseconds: none is earlier than the entry before it. */
+export const timeAfter = ({ executedAt }: JournalHead, now: number): number =>
+  Math.max(now, Date.parse(executedAt));
+
+export interface ClaimedSchema {
+  readonly schemaId: number;
+  /** Of the claim at the catalog; null where an older release made it. */
+  readonly revision: number | null;
+  readonly committed: boolean;
+}
+
+/** Answers of requests with an Idempotency-Key that were committed while this state was in memory, by key. */
+type KnownKeys = Map<string, { requestHash: string; reply: JsonValue }>;
+
+/** Identifies an Idempotency-Key among those of a deployment. */
+export const keyIdOf = (key: { accountId: number; operation: string; key: string }): string =>
+  JSON.stringify([key.accountId, key.operation, key.key]);
+
+/**
+ * A deployment at its owner, as its rows will be once the batch in flight is committed. Items are decided against it one
+ * after the other and change it at once. When a commit fails or its outcome is unknown, the state is forgotten and read
+ * again.
+ */
+export interface DeploymentState {
+  readonly id: number;
+  readonly partition: number;
+  /** The lease's epoch when this was read; the database refuses a commit under another one. */
+  readonly epoch: number;
+  row: DeploymentRow;
+  head: JournalHead;
+  bindings: ReadonlyMap<string, Binding>;
+  readonly instances: InstanceMemory;
+  /** Schemas that the deployment has claimed from the catalog, by name; `committed` once the first instance is. */
+  readonly claimedSchemas: Map<string, ClaimedSchema>;
+  readonly keys: KnownKeys;
+  readonly messages: ClaimedMessages;
+  /** Runs that have not ended, with what they hold. */
+  readonly runs: OpenRuns;
+}
+
+export const isPaused = (row: DeploymentRow): boolean =>
+  row.owner_paused || row.operator_paused || row.account_paused;
+
+/** What no other item may change while a run holds it. */
+export interface Holds {
+  /** By their keys in changes (`horse:HORSE_1`), including instances that do not exist. */
+  readonly instances: readonly string[];
+  /** Schemas whose instances may not be changed, created or deleted. */
+  readonly schemas: readonly string[];
+  /** When the run ends at the latest, in milliseconds since the epoch; absent for one that waits for its payment. */
+  readonly until?: number;
+  /** How many instances the run will add: room under the deployment's limit that is reserved for it. */
+  readonly room?: number;
+}
+
+/** What the deployment's other items must know of a run that has not ended. */
+export interface OpenRun {
+  readonly id: string;
+  /** Which commit its row is from; each commit that changes the row compares it and raises it. */
+  readonly step: number;
+  /** The Idempotency-Key that it has claimed. */
+  readonly claim: { readonly keyId: string; readonly requestHash: string } | null;
+  readonly holds: Holds | null;
+  /** Its outcome waits for a payment: until then neither bindings nor mode and pauses may change. */
+  readonly staged: boolean;
+  /** Its payment may be charged or is, and what it pays for is not committed: the deployment cannot be deleted. */
+  readonly awaitsPayment: boolean;
+}
+
+/** What a locked deployment runs, for ever; `definitionHash` is its hash. */
+export interface LockedDefinition {
+  readonly world: WorldTexts;
+  readonly aiModelId: string | null;
+  readonly bindings: readonly {
+    readonly event: string;
+    readonly eventVersion: number;
+    readonly versionHash: string;
+  }[];
+}
+
+/** Undefined while the deployment is not locked. */
+export const lockedDefinitionOf = ({
+  mode,
+  locked_definition: stored,
+}: Pick<DeploymentRow, 'mode' | 'locked_definition'>): LockedDefinition | undefined =>
+  // Written by the lock.
+  mode === 'locked' ? (stored as unknown as LockedDefinition) : undefined;
+
+export const lockedDefinition = (
+  definitions: readonly VersionDefinition[],
+  world: WorldTexts,
+  aiModelId: string | null,
+): LockedDefinition => ({
+  world,
+  aiModelId,
+  bindings: definitions
+    .map(({ event, version, versionHash }) => ({ event, eventVersion: version, versionHash }))
+    .sort((a, b) => (a.event < b.event ? -1 : 1)),
+});
+
+export const lockedColumns = (definition: LockedDefinition, at: Date) => ({
+  mode: 'locked' as const,
+  locked_at: at,
+  ai_model_id: definition.aiModelId,
+  definition_hash: canonicalHash(asJson(definition)),
+  locked_definition: asJson(definition),
+});
+
+const asJson = (definition: LockedDefinition): JsonObject => definition as unknown as JsonObject;
+
+const AWAITING: readonly string[] = ['awaiting_payment', 'paid', 'paid_decided'] satisfies RunState[];
+
+/** Whether a run in this state waits for its payment, or is decided anew after it. */
+export const awaitsPayment = (state: string): boolean => AWAITING.includes(state);
+
+/** What an item can wait for: each name is held by the runs in `OpenRuns.holdersOf`. */
+export type HoldName = string;
+
+export const ofInstance = (key: string): HoldName => `instance ${key}`;
+
+/** A schema that is held whole. */
+export const ofSchema = (schema: string): HoldName => `schema ${schema}`;
+
+/** Held with any instance of a schema, so that another run cannot hold the schema whole. */
+export const ofInstancesIn = (schema: string): HoldName => `instances in ${schema}`;
+
+/** What a run that waits for its payment holds: the bindings, the mode and the pauses. */
+export const WHAT_RUNS: HoldName = 'what runs';
+
+/**
+ * What a run waits for that is to be staged, while an item waits for `WHAT_RUNS`: many runs can hold that at the same
+ * time, so steady payments would keep the item out for ever. The item waits for staged runs only, and those wait for
+ * nobody, so the two never wait for each other.
+ */
+export const TURN_TO_STAGE: HoldName = 'turn to stage';
+
+const schemaOf = (key: string): string => key.slice(0, key.indexOf(':'));
+
+const namesOf = ({ holds, staged }: Pick<OpenRun, 'holds' | 'staged'>): HoldName[] => [
+  ...(holds?.instances ?? []).flatMap((key) => [ofInstance(key), ofInstancesIn(schemaOf(key))]),
+  ...(holds?.schemas ?? []).map(ofSchema),
+  ...(staged ? [WHAT_RUNS] : []),
+];
+
+const NO_RUNS: ReadonlySet<string> = new Set();
+
+/**
+ * The runs of a deployment that have not ended, by id, and an index of what they hold and claim: a look-up costs the
+ * same however many runs there are.
+ */
+export class OpenRuns {
+  readonly #runs = new Map<string, OpenRun>();
+  readonly #holders = new Map<HoldName, Set<string>>();
+  readonly #claims = new Map<string, OpenRun>();
+  #room = 0;
+  #awaiting = 0;
+
+  constructor(runs: readonly OpenRun[] = []) {
+    for (const run of runs) this.set(run);
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  /** Runs whose payments are unclear, or that are decided anew after them. */
+  get awaiting(): number {
+    return this.#awaiting;
+  }
+
+  /** Instances for which runs have reserved room. */
+  get room(): number {
+    return this.#room;
+  }
+
+  get(id: string): OpenRun | undefined {
+    return this.#runs.get(id);
+  }
+
+  has(id: string): boolean {
+    return this.#runs.has(id);
+  }
+
+  set(run: OpenRun): void {
+    this.delete(run.id);
+    this.#runs.set(run.id, run);
+    this.#room += run.holds?.room ?? 0;
+    if (run.awaitsPayment) this.#awaiting += 1;
+    if (run.claim !== null) this.#claims.set(run.claim.keyId, run);
+    for (const name of namesOf(run)) {
+      const holders = this.#holders.get(name);
+      if (holders === undefined) this.#holders.set(name, new Set([run.id]));
+      else holders.add(run.id);
+    }
+  }
+
+  delete(id: string): void {
+    const run = this.#runs.get(id);
+    if (run === undefined) return;
+    this.#runs.delete(id);
+    this.#room -= run.holds?.room ?? 0;
+    if (run.awaitsPayment) this.#awaiting -= 1;
+    if (run.claim !== null) this.#claims.delete(run.claim.keyId);
+    for (const name of namesOf(run)) {
+      const holders = this.#holders.get(name);
+      holders?.delete(id);
+      if (holders?.size === 0) this.#holders.delete(name);
+    }
+  }
+
+  /** The run that has claimed an Idempotency-Key. */
+  claimantOf(keyId: string): OpenRun | undefined {
+    return this.#claims.get(keyId);
+  }
+
+  holdersOf(name: HoldName): ReadonlySet<string> {
+    return this.#holders.get(name) ?? NO_RUNS;
+  }
+
+  /** Whether another run than `own` holds this. */
+  isHeld(name: HoldName, own?: string): boolean {
+    const holders = this.holdersOf(name);
+    return holders.size > (own !== undefined && holders.has(own) ? 1 : 0);
+  }
+}
+
+/** The first name that a run wants to hold and another run holds; `undefined` when it can hold all of them. */
+export function inTheWayOf(wanted: Holds, runs: OpenRuns, own: string): HoldName | undefined {
+  for (const key of wanted.instances) {
+    for (const name of [ofInstance(key), ofSchema(schemaOf(key))]) if (runs.isHeld(name, own)) return name;
+  }
+  for (const schema of wanted.schemas) {
+    for (const name of [ofSchema(schema), ofInstancesIn(schema)]) if (runs.isHeld(name, own)) return name;
+  }
+  return undefined;
+}
+
+/** Messages per generation; two generations are kept. */
+const GENERATION = 5000;
+
+interface Generation {
+  readonly digests: Set<number>;
+  /** Everything that was claimed from this time on is in this generation or a later one; milliseconds. */
+  readonly since: number;
+}
+
+/** The first 28 bits of a key, which is a hash in hex digits: small integers cost the collector nothing. */
+const digestOf = (key: string): number => Number.parseInt(key.slice(0, 7), 16);
+
+/**
+ * The messages that a deployment's owner has claimed since it read the deployment. A message that was signed after that
+ * and is not among them is new, so it is not looked for in the database. This is a guess, since clocks differ: the
+ * primary key of `once_keys` decides. Of 25,000 new messages one has the digest of another, and is looked for in vain.
+ */
+export class ClaimedMessages {
+  #older: Generation;
+  #newer: Generation;
+
+  /** `since`: when the deployment was read, in milliseconds since the epoch. */
+  constructor(since: number) {
+    this.#older = { digests: new Set(), since };
+    this.#newer = { digests: new Set(), since };
+  }
+
+  /** Whether a message that was signed at `signedAt`, in milliseconds since the epoch, was not claimed before. */
+  isNew(key: string, signedAt: number): boolean {
+    if (signedAt <= this.#older.since) return false;
+    const digest = digestOf(key);
+    return !this.#newer.digests.has(digest) && !this.#older.digests.has(digest);
+  }
+
+  add(key: string, now: number): void {
+    if (this.#newer.digests.size >= GENERATION) {
+      this.#older = this.#newer;
+      this.#newer = { digests: new Set(), since: now };
+    }
+    this.#newer.digests.add(digestOf(key));
+  }
+}

@@ -1,0 +1,102 @@
+import { expect, it } from 'vitest';
+import { MAX_READ } from '../../core/deciding/execution.js';
+import type { CheckedChange } from '../../core/entries/change.js';
+import { createInstanceMemory, type MemoryInstance } from './instance-memory.js';
+
+const at = new Date(0);
+const instance = (id: number, state = {}): MemoryInstance => ({
+  id,
+  state,
+  revision: 1,
+  createdAt: at,
+  updatedAt: at,
+});
+const change = (instanceId: string, rest: Partial<CheckedChange>): CheckedChange => ({
+  entitySchema: 'horse',
+  instanceId,
+  op: 'update',
+  set: {},
+  unset: [],
+  revision: 2,
+  state: {},
+  ...rest,
+});
+
+it('knows nothing at first, and what was read or is known to be absent after', () => {
+  const memory = createInstanceMemory();
+  expect(memory.get('horse', 'a')).toBeUndefined();
+  memory.learn('horse', 'a', instance(1));
+  memory.learn('horse', 'b', null);
+  expect(memory.get('horse', 'a')).toMatchObject({ id: 1 });
+  expect(memory.get('horse', 'b')).toBeNull();
+  expect(memory.all('horse')).toBeUndefined();
+});
+
+it('what memory knows already is newer than what a read finds', () => {
+  const memory = createInstanceMemory();
+  memory.learn('horse', 'a', instance(1));
+  memory.apply(change('a', { state: { wins: 2 } }), at, undefined);
+  memory.learn('horse', 'a', instance(1, { wins: 1 }));
+  memory.apply(change('gone', { op: 'create', revision: 1 }), at, 2);
+  memory.apply(change('gone', { op: 'delete', state: null }), at, undefined);
+  memory.learnAll(
+    'horse',
+    new Map([
+      ['a', instance(1)],
+      ['gone', instance(2)],
+      ['c', instance(3)],
+    ]),
+  );
+  expect([...(memory.all('horse')?.keys() ?? [])]).toEqual(['a', 'c']);
+  expect(memory.get('horse', 'a')?.state).toEqual({ wins: 2 });
+  expect(memory.get('horse', 'never seen')).toBeNull();
+});
+
+const many = new Map(Array.from({ length: MAX_READ + 1 }, (_, index) => [`h${index}`, instance(index)]));
+
+it('a schema with more than one execution may read is never complete', () => {
+  const memory = createInstanceMemory();
+  memory.learnAll('horse', many);
+  expect(memory.all('horse')).toBeUndefined();
+  expect(memory.tooMany('horse')).toBe(true);
+  memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
+  expect(memory.tooMany('horse')).toBe(false);
+});
+
+it('a read that was overtaken by a deletion does not report too many', () => {
+  const memory = createInstanceMemory();
+  memory.learn('horse', 'h1', instance(1));
+  memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
+  memory.learnAll('horse', many);
+  expect(memory.tooMany('horse')).toBe(false);
+  expect(memory.all('horse')).toBeUndefined();
+  memory.learnAll('horse', new Map([...many].filter(([instanceId]) => instanceId !== 'h1')));
+  expect(memory.all('horse')?.size).toBe(MAX_READ);
+});
+
+it('a read that was overtaken by a deletion and a creation reports too many', () => {
+  const memory = createInstanceMemory();
+  memory.learn('horse', 'h1', instance(1));
+  memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
+  memory.apply(change('new', { op: 'create', revision: 1 }), at, MAX_READ + 1);
+  memory.learnAll('horse', many);
+  expect(memory.tooMany('horse')).toBe(true);
+});
+
+it('counts what it holds, not what it has held', () => {
+  const memory = createInstanceMemory();
+  const written = (length: number) => ({ text: 'x'.repeat(length) });
+  const set = (length: number) => {
+    const state = written(length);
+    memory.apply(change('h1', { op: 'update', set: state, state }), at, undefined);
+  };
+  memory.learn('horse', 'h1', { ...instance(1), state: written(8000) });
+  const before = memory.bytes();
+  for (let count = 0; count < 10; count += 1) set(8000);
+  expect(memory.bytes()).toBe(before);
+  set(0);
+  expect(memory.bytes()).toBe(before - 16_000);
+  memory.apply(change('h1', { op: 'update', set: {}, unset: ['text'], state: {} }), at, undefined);
+  memory.apply(change('h1', { op: 'delete', state: null }), at, undefined);
+  expect(memory.bytes()).toBeLessThan(1000);
+});

@@ -1,0 +1,137 @@
+import type { JsonObject } from '@orrery/contracts';
+import { type InstanceState, type InstanceView, MAX_READ } from '../../core/deciding/execution.js';
+import type { CheckedChange } from '../../core/entries/change.js';
+
+/** An instance as its row will be once the batch in flight is committed. Never changed in place. */
+export interface MemoryInstance extends InstanceState {
+  readonly id: number;
+  readonly state: JsonObject;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+interface SchemaMemory {
+  /** null: known to be absent. */
+  readonly known: Map<string, MemoryInstance | null>;
+  /** Everything that exists is in `known`. */
+  complete: boolean;
+  /** More exist than one execution may read; a deletion makes this unknown again. */
+  tooMany: boolean;
+}
+
+/** Those instances of one deployment that its owner has in memory. */
+export interface InstanceMemory extends InstanceView {
+  get(entitySchema: string, instanceId: string): MemoryInstance | null | undefined;
+  /** Adds what a read of the database found, `null` for nothing. An instance that is known already is newer and stays. */
+  learn(entitySchema: string, instanceId: string, found: MemoryInstance | null): void;
+  /** Adds all instances of a schema that a read found, up to one more than an execution may read. */
+  learnAll(entitySchema: string, found: ReadonlyMap<string, MemoryInstance>): void;
+  /** Applies a checked change; `id` is that of a created instance. */
+  apply(change: CheckedChange, at: Date, id: number | undefined): void;
+  /** Schemas that are known to have an instance of this key. */
+  schemasWith(instanceId: string): string[];
+  /** Whether an instance of the schema is known to exist. */
+  hasAny(entitySchema: string): boolean;
+  /** Roughly how many bytes it holds. */
+  bytes(): number;
+}
+
+/** What an instance costs beside its JSON, in bytes; a guess on the high side. */
+const OVERHEAD = 400;
+
+export function createInstanceMemory(): InstanceMemory {
+  const schemas = new Map<string, SchemaMemory>();
+  let bytes = 0;
+
+  const schemaOf = (name: string): SchemaMemory => {
+    let schema = schemas.get(name);
+    if (schema === undefined) {
+      schema = { known: new Map(), complete: false, tooMany: false };
+      schemas.set(name, schema);
+    }
+    return schema;
+  };
+  const put = (schema: SchemaMemory, instanceId: string, instance: MemoryInstance | null) => {
+    if (!schema.known.has(instanceId)) bytes += OVERHEAD;
+    schema.known.set(instanceId, instance);
+  };
+  const learn = (schema: SchemaMemory, instanceId: string, found: MemoryInstance | null) => {
+    if (schema.known.has(instanceId)) return;
+    put(schema, instanceId, found);
+    if (found !== null) bytes += roughSize(found.state);
+  };
+
+  return {
+    get: (entitySchema, instanceId) => {
+      const schema = schemas.get(entitySchema);
+      const known = schema?.known.get(instanceId);
+      return known === undefined && schema?.complete ? null : known;
+    },
+    all: (entitySchema) => {
+      const schema = schemas.get(entitySchema);
+      return schema?.complete ? present(schema.known) : undefined;
+    },
+    tooMany: (entitySchema) => schemas.get(entitySchema)?.tooMany ?? false,
+    learn: (entitySchema, instanceId, found) => learn(schemaOf(entitySchema), instanceId, found),
+    learnAll: (entitySchema, found) => {
+      const schema = schemaOf(entitySchema);
+      for (const [instanceId, instance] of found) learn(schema, instanceId, instance);
+      if (found.size <= MAX_READ) schema.complete = true;
+      // The read may have found instances that have been deleted since.
+      else schema.tooMany = present(schema.known).size > MAX_READ;
+    },
+    apply: (change, at, id) => {
+      const schema = schemaOf(change.entitySchema);
+      const before = schema.known.get(change.instanceId) ?? null;
+      const after = changed(before, change, at, id);
+      const grownBy = roughSize(change.set) - replacedSize(before?.state ?? {}, change);
+      if (change.op === 'delete') schema.tooMany = false;
+      bytes += grownBy;
+      put(schema, change.instanceId, after);
+    },
+    schemasWith: (instanceId) =>
+      [...schemas].filter(([, { known }]) => known.get(instanceId)).map(([entitySchema]) => entitySchema),
+    hasAny: (entitySchema) =>
+      [...(schemas.get(entitySchema)?.known.values() ?? [])].some((one) => one !== null),
+    bytes: () => bytes,
+  };
+}
+
+/** Bytes that a change frees: all of a deleted state, else the replaced values. */
+function replacedSize(state: JsonObject, { op, set, unset }: CheckedChange): number {
+  if (op === 'delete') return roughSize(state);
+  const replaced: JsonObject = {};
+  for (const name of [...Object.keys(set), ...unset])
+    if (Object.hasOwn(state, name)) replaced[name] = state[name] ?? null;
+  return roughSize(replaced);
+}
+
+function changed(
+  before: MemoryInstance | null,
+  { state, revision }: CheckedChange,
+  at: Date,
+  id: number | undefined,
+): MemoryInstance | null {
+  if (state === null) return null;
+  if (before !== null && id === undefined) {
+    return { id: before.id, state, revision, createdAt: before.createdAt, updatedAt: at };
+  }
+  if (id === undefined) throw new Error('an instance was created without an id');
+  return { id, state, revision, createdAt: at, updatedAt: at };
+}
+
+function present(known: ReadonlyMap<string, MemoryInstance | null>): Map<string, MemoryInstance> {
+  const found = new Map<string, MemoryInstance>();
+  for (const [instanceId, instance] of known) if (instance !== null) found.set(instanceId, instance);
+  return found;
+}
+
+/** Roughly how many bytes a state takes. It is cheap: texts and lists count by length, other values at a flat rate. */
+export function roughSize(state: JsonObject): number {
+  let size = 0;
+  for (const value of Object.values(state)) {
+    size += 40 + (typeof value === 'string' ? 2 * value.length : 0);
+    if (typeof value === 'object' && value !== null) size += 2 * JSON.stringify(value).length;
+  }
+  return size;
+}

@@ -1,0 +1,185 @@
+import { type Batcher, createBatcher } from '@orrery/service-kit';
+import { sql } from 'kysely';
+import { MAX_READ } from '../../core/deciding/execution.js';
+import type { InstanceName } from '../../core/entries/change.js';
+import type { Db } from '../database/schema.js';
+import { partitionOf } from '../leases/partitions.js';
+import { BINDING_OBJECT } from './bindings.js';
+import {
+  awaitsPayment,
+  type Binding,
+  ClaimedMessages,
+  type ClaimedSchema,
+  type DeploymentRow,
+  type DeploymentState,
+  type Holds,
+  type JournalHead,
+  keyIdOf,
+  type OpenRun,
+  OpenRuns,
+} from './deployment-state.js';
+import { createInstanceMemory, type InstanceMemory, type MemoryInstance } from './instance-memory.js';
+
+interface LoadedRow extends DeploymentRow {
+  head: Omit<JournalHead, 'executedAt'>;
+  head_at: Date;
+  bindings: (Omit<Binding, 'createdAt' | 'updatedAt'> & { createdAt: string; updatedAt: string })[] | null;
+  claimed: Record<string, Omit<ClaimedSchema, 'committed'>> | null;
+  runs: OpenRunRow[] | null;
+}
+
+/**
+ * Reads a deployment in one statement, without its instances; `undefined` when it does not exist or was deleted. `now` in
+ * milliseconds since the epoch.
+ */
+export async function loadState(
+  db: Db,
+  id: number,
+  epoch: number,
+  now: number,
+): Promise<DeploymentState | undefined> {
+  const { rows } = await sql<LoadedRow>`
+    select d.*,
+      jsonb_build_object('seq', h.seq, 'hash', h.hash, 'totals', h.totals) as head,
+      (select j.executed_at from journal j where j.deployment_id = h.deployment_id and j.seq = h.seq) as head_at,
+      (select jsonb_agg(${sql.raw(BINDING_OBJECT)} order by b.id)
+        from bindings b where b.deployment_id = d.id) as bindings,
+      (select jsonb_object_agg(c.entity_schema, jsonb_build_object('schemaId', c.schema_id, 'revision', c.claim_revision))
+        from claimed_schemas c where c.deployment_id = d.id) as claimed,
+      (select jsonb_agg(jsonb_build_object('id', r.id, 'step', r.step, 'state', r.state, 'holds', r.holds, 'accountId', r.account_id,
+          'operation', r.operation, 'key', r.key, 'requestHash', r.request_hash))
+        from runs r where r.deployment_id = d.id and r.ended_at is null) as runs
+    from deployments d join journal_heads h on h.deployment_id = d.id
+    where d.id = ${id} and d.deleted_at is null`.execute(db);
+  const [row] = rows;
+  return row && stateOf(row, epoch, now);
+}
+
+function stateOf(
+  { head, head_at, bindings, claimed, runs, ...row }: LoadedRow,
+  epoch: number,
+  at: number,
+): DeploymentState {
+  return {
+    id: row.id,
+    partition: partitionOf(row.id),
+    epoch,
+    row,
+    head: { ...head, executedAt: head_at.toISOString() },
+    bindings: new Map((bindings ?? []).map((binding) => [binding.event, bindingOf(binding)])),
+    instances: createInstanceMemory(),
+    claimedSchemas: new Map(
+      Object.entries(claimed ?? {}).map(([name, claim]) => [name, { ...claim, committed: true }]),
+    ),
+    keys: new Map(),
+    messages: new ClaimedMessages(at),
+    runs: new OpenRuns((runs ?? []).map(openRunOf)),
+  };
+}
+
+const bindingOf = (binding: NonNullable<LoadedRow['bindings']>[number]): Binding => ({
+  ...binding,
+  createdAt: new Date(binding.createdAt),
+  updatedAt: new Date(binding.updatedAt),
+});
+
+/** A run that has not ended, as it is read with its deployment's state. */
+interface OpenRunRow {
+  readonly id: string;
+  readonly step: number;
+  readonly state: string;
+  readonly holds: Holds | null;
+  readonly accountId: number | null;
+  readonly operation: string | null;
+  readonly key: string | null;
+  readonly requestHash: string;
+}
+
+/** Runs are read with the state, so a new owner knows what they hold before it decides its first item. */
+const openRunOf = ({ id, step, state, holds, requestHash, ...claim }: OpenRunRow): OpenRun => ({
+  id,
+  step,
+  claim: claimOf(claim, requestHash),
+  holds,
+  staged: state === 'staged',
+  awaitsPayment: awaitsPayment(state),
+});
+
+function claimOf(
+  { accountId, operation, key }: Pick<OpenRunRow, 'accountId' | 'operation' | 'key'>,
+  requestHash: string,
+): OpenRun['claim'] {
+  if (accountId === null || operation === null || key === null) return null;
+  return { keyId: keyIdOf({ accountId, operation, key }), requestHash };
+}
+
+interface InstanceRow {
+  ordinal: number;
+  instance_id: string;
+  id: number;
+  state: MemoryInstance['state'];
+  revision: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface Wanted extends InstanceName {
+  deploymentId: number;
+}
+
+/** Reads instances into memory; the requests of many items at the same time share one statement. */
+export interface InstanceLoader {
+  loadOne(deploymentId: number, memory: InstanceMemory, name: InstanceName): Promise<void>;
+  /** All instances of a schema, unless there are more than one execution may read. */
+  loadSchema(deploymentId: number, memory: InstanceMemory, entitySchema: string): Promise<void>;
+}
+
+/** Instances in one statement at most. */
+const AT_ONCE = 500;
+
+export function createInstanceLoader(db: Db): InstanceLoader {
+  const single: Batcher<Wanted, MemoryInstance | null> = createBatcher({
+    maxBatch: AT_ONCE,
+    load: (wanted) => readEach(db, wanted),
+  });
+  return {
+    loadOne: async (deploymentId, memory, { entitySchema, instanceId }) => {
+      const found = await single({ deploymentId, entitySchema, instanceId });
+      memory.learn(entitySchema, instanceId, found);
+    },
+    loadSchema: async (deploymentId, memory, entitySchema) => {
+      memory.learnAll(entitySchema, await readSchema(db, deploymentId, entitySchema));
+    },
+  };
+}
+
+async function readEach(db: Db, wanted: readonly Wanted[]): Promise<(MemoryInstance | null)[]> {
+  const { rows } = await sql<InstanceRow>`
+    select w.ordinal::int as ordinal, i.instance_id, i.id, i.state, i.revision, i.created_at, i.updated_at
+    from rows from (jsonb_to_recordset(cast(${JSON.stringify(wanted)} as jsonb))
+      as ("deploymentId" bigint, "entitySchema" text, "instanceId" text)) with ordinality
+      as w (deployment_id, entity_schema, instance_id, ordinal)
+    join instances i using (deployment_id, entity_schema, instance_id)`.execute(db);
+  const found = new Map(rows.map((row) => [row.ordinal - 1, instanceOf(row)]));
+  return wanted.map((_, index) => found.get(index) ?? null);
+}
+
+async function readSchema(
+  db: Db,
+  deploymentId: number,
+  entitySchema: string,
+): Promise<Map<string, MemoryInstance>> {
+  const { rows } = await sql<InstanceRow>`
+    select 0 as ordinal, instance_id, id, state, revision, created_at, updated_at from instances
+    where deployment_id = ${deploymentId} and entity_schema = ${entitySchema}
+    order by id limit ${MAX_READ + 1}`.execute(db);
+  return new Map(rows.map((row) => [row.instance_id, instanceOf(row)]));
+}
+
+const instanceOf = (row: InstanceRow): MemoryInstance => ({
+  id: row.id,
+  state: row.state,
+  revision: row.revision,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
