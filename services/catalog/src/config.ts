@@ -1,7 +1,8 @@
-import type { ContentLimits } from '@orrery/contracts';
 import { readContentLimits } from '@orrery/service-host';
 import { type Environment, readEnvironment, readTogether, wholeNumber } from '@orrery/service-kit';
 import { z } from 'zod';
+import type { CatalogLimits } from './core/limits.js';
+import type { SweepTimes } from './sweeping/sweeps.js';
 
 const KIB = 1024;
 const limit = (fallback: number, max: number, what: string) =>
@@ -19,25 +20,10 @@ const environment = z.object({
   CLAIM_GRACE_MS: limit(600_000, 86_400_000, 'milliseconds before the sweep checks a claim'),
 });
 
-/** Counts are refused with 409 `limit_reached`, sizes (bytes of JSON) with 400 (docs/catalog.md). */
-export interface CatalogLimits
-  extends Pick<ContentLimits, 'promptBytes' | 'descriptionBytes' | 'domainTags' | 'domainTagCharacters'> {
-  readonly schemasPerWorld: number;
-  readonly attributesPerSchema: number;
-  readonly eventsPerWorld: number;
-  readonly versionsPerEvent: number;
-  readonly schemaBytes: number;
-  readonly versionBytes: number;
-  /** All schemas of a world together; beyond it 409 `limit_reached`. */
-  readonly worldSchemaBytes: number;
-}
+export type { CatalogLimits };
 
-export interface CatalogConfig {
+export interface CatalogConfig extends SweepTimes {
   readonly limits: CatalogLimits;
-  /** Interval of the sweep of claims, in milliseconds. */
-  readonly sweepIntervalMs: number;
-  /** The sweep skips claims younger than this, since their deployment may still commit. In milliseconds. */
-  readonly claimGraceMs: number;
 }
 
 /** @throws StartupError naming every variable that is wrong. */

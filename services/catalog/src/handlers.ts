@@ -7,32 +7,16 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { classifyPostgresError, toCallError } from '@orrery/database';
-import type { Clock } from '@orrery/service-kit';
-import { attributeHandlers } from './attributes/handlers.js';
-import type { Announce } from './changes/announce-change.js';
-import { claimHandlers } from './claims/handlers.js';
-import type { CatalogLimits } from './config.js';
-import type { Db, Pool } from './database/db.js';
-import { checkHandlers } from './definitions/check-definitions.js';
-import { definitionHandlers } from './definitions/handlers.js';
-import { entitySchemaHandlers } from './entity-schemas/handlers.js';
-import { eventHandlers } from './events/handlers.js';
-import { refuseLargeTexts } from './limits/refuse-large-texts.js';
-import { versionHandlers } from './versions/handlers.js';
-import type { WorldDependencies } from './worlds/change-world.js';
-import { worldHandlers } from './worlds/handlers.js';
-
-/** What the catalog's handlers work with, built in `service.ts`. Each room declares what it takes of it. */
-interface CatalogContext {
-  readonly db: Db;
-  /** For prepared statements. */
-  readonly pool: Pool;
-  readonly clock: Clock;
-  readonly limits: CatalogLimits;
-  /** Writes a change to the outbox, in the transaction that makes it. */
-  readonly announce: Announce;
-  readonly learnQuota: WorldDependencies['learnQuota'];
-}
+import { refuseLargeTexts } from './core/checks/large-texts.js';
+import type { CatalogLimits } from './core/limits.js';
+import { checkHandlers } from './operations/check-definitions.js';
+import { definitionHandlers } from './operations/definitions.js';
+import { eventHandlers } from './operations/events/event-handlers.js';
+import { versionHandlers } from './operations/events/version-handlers.js';
+import type { CatalogContext } from './operations/operation.js';
+import { attributeHandlers } from './operations/schemas/attribute-handlers.js';
+import { entitySchemaHandlers } from './operations/schemas/schema-handlers.js';
+import { worldHandlers } from './operations/worlds.js';
 
 export type CatalogHandlers = Handlers<typeof catalogContract.rpcs>;
 
@@ -46,7 +30,6 @@ export const catalogHandlers = (context: CatalogContext): CatalogHandlers =>
     ...versionHandlers(context),
     ...definitionHandlers(context),
     ...checkHandlers(context),
-    ...claimHandlers(context),
     'limits.ofDefinitions': async () => limitsOf(context.limits),
   });
 

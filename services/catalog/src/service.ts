@@ -8,15 +8,13 @@ import {
 import { type Database, type OutboxMessage, startRelay } from '@orrery/database';
 import { followAccounts, learnAccount, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type PollLoop, type RunningService } from '@orrery/service-kit';
-import { announceWith } from './changes/announce-change.js';
 import type { CatalogConfig } from './config.js';
-import { migrations } from './database/migrations/index.js';
-import type { CatalogSchema } from './database/schema.js';
 import { catalogHandlers } from './handlers.js';
-import { rememberQuota } from './quotas/quota-store.js';
-import { catalogSignals } from './signals.js';
-import { type Sweeps, startSweeps } from './sweeping/start-sweeps.js';
-import { type AskHeld, askRuntime } from './sweeping/sweep-claims.js';
+import { announceWith } from './store/changes.js';
+import { migrations } from './store/tables/migrations/index.js';
+import type { CatalogSchema } from './store/tables/schema.js';
+import { rememberQuota } from './store/worlds/quota-store.js';
+import { type AskHeld, askRuntime, type Sweeps, startSweeps } from './sweeping/sweeps.js';
 
 export interface CatalogDependencies extends ServiceDependencies {
   /** Finds out which claims are held; by default calls the runtime. */
@@ -77,7 +75,7 @@ export function startCatalog(
       bus.publishAll(catalogChanged, messages.map(publicationOf));
     const relay = startRelay({ database, publish, clock, logger });
     resources.add('outbox relay', () => relay.stop());
-    const sweeps = startSweeps(context, config, { askHeld, signals: catalogSignals() });
+    const sweeps = startSweeps({ db, clock, logger, askHeld, times: config });
     for (const [name, loop] of Object.entries(sweeps)) resources.add(`${name} sweep`, () => loop.stop());
     return { database, sweeps, relay };
   }, dependencies);

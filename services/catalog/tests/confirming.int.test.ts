@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { definitionHash } from '../src/database/migrations/0006-definition-hash.js';
+import { definitionHash } from '../src/store/tables/migrations/0006-definition-hash.js';
 import { bootCatalog, plantWorld, type RunningTestCatalog, refusalOf, type Sent } from './running-catalog.js';
 
 describe('confirming a draft', () => {

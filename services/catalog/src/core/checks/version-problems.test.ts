@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { EMPTY_VERSION, type StoredVersion } from '../definitions/stored-version.js';
+import { versionProblems } from './version-problems.js';
+
+const NOW = Date.UTC(2026, 0, 1);
+const found = (version: Partial<StoredVersion>) =>
+  versionProblems({ ...EMPTY_VERSION, ...version }, NOW).flatMap(({ code, problems }) =>
+    problems.map(({ pointer }) => `${code} ${pointer}`),
+  );
+
+describe('versionProblems', () => {
+  it.each<[string, Partial<StoredVersion>]>([
+    ['template_required /mutationSettings/template', { mutationSettings: { mode: 'direct' } }],
+    ['behavior_prompt_required /behaviorPrompt', { mutationSettings: { mode: 'ai' } }],
+    [
+      'invalid_cron_schedule /executionSettings/cron/schedule',
+      { executionSettings: { visibility: 'cron', cron: { schedule: '61 * * * *' } } },
+    ],
+    ['validation_failed /inputSchema/laps?', { inputSchema: { 'laps?': 'integer' } }],
+    [
+      'validation_failed /readEntities/0/filter/0',
+      { inputSchema: { id: 'string' }, readEntities: [{ schema: 'horse', filter: ['input.id'] }] },
+    ],
+    ['validation_failed /guards/deny/0', { guards: { deny: [''] } }],
+    [
+      'invalid_template /mutationSettings/template/horse:H1/wins',
+      { mutationSettings: { mode: 'direct', template: { 'horse:H1': { wins: '{{ 1 + }}' } } } },
+    ],
+  ])('finds %s', (problem, version) => {
+    expect(found(version)).toEqual([problem]);
+  });
+
+  it('finds nothing in an empty version', () => {
+    expect(found({})).toEqual([]);
+  });
+});

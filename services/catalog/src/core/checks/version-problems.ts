@@ -1,0 +1,153 @@
+import {
+  attributeName,
+  cutText,
+  didYouMean,
+  type FieldProblem,
+  fieldProblem,
+  type JsonObject,
+} from '@orrery/contracts';
+import {
+  type CompiledContract,
+  CRON_TEMPLATE_NAMES,
+  checkCronSchedule,
+  compileContract,
+  compileTemplate,
+  DIRECT_TEMPLATE_NAMES,
+  findBrokenChanges,
+  findContractMistakes,
+  undeclaredStep,
+} from '@orrery/expressions';
+import type { StoredVersion } from '../definitions/stored-version.js';
+import { below, type ProblemKind } from '../problems.js';
+import { attributesGuarded, TEMPLATE } from './names-in-version.js';
+import {
+  literalResult,
+  resultMistakes,
+  scheduledInputMistakes,
+  templateMistakes,
+} from './template-mistakes.js';
+
+/**
+ * Finds on saving what would fail on the first execution, with pointers into the version; a later kind tells what can be
+ * known in spite of the earlier ones. What depends on the schemas of the world is in `schemaProblems`.
+ *
+ * @param now milliseconds since the epoch: a schedule must fire after it.
+ */
+export function versionProblems(version: StoredVersion, now: number): ProblemKind[] {
+  const input = readContract('/inputSchema', version.inputSchema);
+  const output = readContract('/outputSchema', version.outputSchema);
+  const ofFilters = input.problems.length > 0 ? [] : wrongFilters(version, input.contract);
+  const ofContracts = [...input.problems, ...output.problems, ...ofFilters];
+  const ofTemplates = [...wrongTemplates(version, input.contract), ...literalResult(version)];
+  return [
+    { code: 'template_required', problems: missingTemplate(version) },
+    { code: 'behavior_prompt_required', problems: missingPrompt(version) },
+    { code: 'invalid_cron_schedule', problems: wrongSchedule(version, now) },
+    { code: 'validation_failed', problems: [...ofContracts, ...wrongGuards(version)] },
+    { code: 'invalid_template', problems: ofTemplates },
+    { code: 'invalid_template', problems: resultMistakes(version, output.contract) },
+    { code: 'validation_failed', problems: scheduledInputMistakes(version, input.contract) },
+  ];
+}
+
+function missingTemplate({ mutationSettings }: StoredVersion): FieldProblem[] {
+  return mutationSettings?.mode === 'direct' && mutationSettings.template === undefined
+    ? [fieldProblem('/mutationSettings/template', 'template_required', 'Mode "direct" requires a template.')]
+    : [];
+}
+
+function missingPrompt({ mutationSettings, behaviorPrompt }: StoredVersion): FieldProblem[] {
+  return mutationSettings?.mode === 'ai' && (behaviorPrompt ?? '').trim() === ''
+    ? [fieldProblem('/behaviorPrompt', 'behavior_prompt_required', 'Mode "ai" requires a behaviorPrompt.')]
+    : [];
+}
+
+/** A given schedule must be valid, whatever the visibility; visibility `cron` requires one. */
+function wrongSchedule({ executionSettings }: StoredVersion, now: number): FieldProblem[] {
+  const pointer = '/executionSettings/cron';
+  const problem = (field: string, reason: string) => [
+    fieldProblem(`${pointer}/${field}`, 'invalid_cron_schedule', reason),
+  ];
+  const cron = executionSettings?.cron;
+  if (cron === undefined)
+    return executionSettings?.visibility === 'cron'
+      ? problem('schedule', 'Visibility "cron" requires a schedule.')
+      : [];
+  const found = checkCronSchedule(cron, now);
+  return found === undefined ? [] : problem(found.field, found.reason);
+}
+
+interface ReadContract {
+  readonly contract?: CompiledContract;
+  readonly problems: readonly FieldProblem[];
+}
+
+/** Input and output must compile and mean what they say. */
+function readContract(pointer: string, schema: JsonObject | null): ReadContract {
+  if (schema === null) return { problems: [] };
+  const mistakes = findContractMistakes(schema);
+  const compiled = compileContract(schema);
+  if (compiled.ok) return { contract: compiled.contract, problems: below(pointer, mistakes) };
+  return { problems: below(pointer, mistakes.length > 0 ? mistakes : compiled.problems) };
+}
+
+/** The paths of filters must be in the input. */
+const wrongFilters = ({ readEntities }: StoredVersion, input?: CompiledContract): FieldProblem[] =>
+  readEntities.flatMap(({ filter = [] }, entity) =>
+    filter.flatMap((path, index) => filterProblems(`/readEntities/${entity}/filter/${index}`, path, input)),
+  );
+
+/** Without a contract any path may lead somewhere, unless it is written from outside the input. */
+function filterProblems(pointer: string, path: string, contract?: CompiledContract): FieldProblem[] {
+  const shown = cutText(path, 100);
+  if (path.split('.').includes('')) {
+    const message = `The path "${shown}" has an empty part. Write names with one dot between them, as in "race.horse".`;
+    return [fieldProblem(pointer, 'invalid_path', message)];
+  }
+  const missing = contract && undeclaredStep(contract, path);
+  if (path.startsWith('input.') && (contract === undefined || missing !== undefined)) {
+    const message = `Filter paths start inside the input: write "${cutText(path.slice('input.'.length), 100)}".`;
+    return [fieldProblem(pointer, 'path_not_in_input', message)];
+  }
+  const meantPath = contract === undefined || missing !== undefined ? withoutForeignSyntax(path) : path;
+  if (meantPath !== path) {
+    const written = meantPath === '' ? 'the name of one of its members' : `"${cutText(meantPath, 100)}"`;
+    const message = `The path "${shown}" selects nothing. Filter paths are names with dots between them and start inside the input: write ${written}.`;
+    return [fieldProblem(pointer, 'invalid_path', message)];
+  }
+  if (missing === undefined) return [];
+  const meant = didYouMean(path.split('.')[missing.index] ?? '', missing.declared);
+  return [fieldProblem(pointer, 'path_not_in_input', `The inputSchema has no "${shown}".${meant}`)];
+}
+
+/** The path that is meant by a placeholder, by a path of JSONPath or JavaScript, or by the input itself. */
+const withoutForeignSyntax = (path: string): string =>
+  path
+    .replace(/^\s*\{\{\s*|\s*\}\}\s*$/g, '')
+    .replace(/^\$(?:\.|$)/, '')
+    .replace(/\[(\d{1,9})\]/g, '.$1')
+    .replace(/^input(?:\.|$)/, '');
+
+/** Guards name attributes; a name that no attribute can have is a mistake. */
+const wrongGuards = (version: StoredVersion): FieldProblem[] =>
+  attributesGuarded(version)
+    .filter(({ name }) => !attributeName.safeParse(name).success)
+    .map(({ pointer }) =>
+      fieldProblem(pointer, 'invalid_attribute_name', 'No attribute can have this name.'),
+    );
+
+/** Placeholders must parse and use known names only; operators must be known; every change must have a key. */
+function wrongTemplates(version: StoredVersion, contract?: CompiledContract): FieldProblem[] {
+  const { template } = version.mutationSettings ?? {};
+  const input = version.executionSettings?.cron?.input;
+  const direct = template && compileTemplate(template, { names: DIRECT_TEMPLATE_NAMES, mutation: true });
+  const cron = input && compileTemplate(input, { names: CRON_TEMPLATE_NAMES });
+  const problems = direct?.ok === false ? direct.problems : [];
+  const isBounded = problems.every(({ code }) => code !== 'template_too_large');
+  return [
+    ...below(TEMPLATE, problems),
+    ...(template && isBounded ? below(TEMPLATE, findBrokenChanges(template)) : []),
+    ...(isBounded ? templateMistakes(version, contract) : []),
+    ...(cron?.ok === false ? below('/executionSettings/cron/input', cron.problems) : []),
+  ];
+}

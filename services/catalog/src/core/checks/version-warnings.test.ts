@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { EMPTY_VERSION, type StoredVersion } from '../definitions/stored-version.js';
+import { priceOf, priceWarnings, versionWarnings } from './version-warnings.js';
+
+const horse = { name: 'horse', definition: [] };
+const ai: StoredVersion = {
+  ...EMPTY_VERSION,
+  readEntities: [{ schema: 'horse' }],
+  behaviorPrompt: 'Think.',
+  mutationSettings: { mode: 'ai' },
+};
+const priced = (visibility: 'public' | 'admin', priceUsd?: number): StoredVersion => ({
+  ...ai,
+  executionSettings: { visibility, ...(priceUsd !== undefined && { priceUsd }) },
+});
+
+describe('versionWarnings', () => {
+  it.each<[string, StoredVersion]>([
+    ['nothing_to_run /mutationSettings', EMPTY_VERSION],
+    ['no_attributes /stateChanges/horse', { ...ai, stateChanges: { horse: 'full' } }],
+    ['reads_nothing /readEntities', { ...ai, readEntities: [] }],
+    ['literal_reference /behaviorPrompt', { ...ai, behaviorPrompt: 'Take {{ input.x }}.' }],
+    ['without_effect /executionSettings/priceUsd', priced('admin', 1)],
+    ['without_effect /mutationSettings/template', { ...ai, mutationSettings: { mode: 'ai', template: {} } }],
+  ])('warns of %s', (warning, version) => {
+    const told = versionWarnings(version, [horse]).map(({ code, pointer }) => `${code} ${pointer}`);
+    expect(told).toEqual([warning]);
+  });
+
+  it('has nothing to say of a version that asks a model', () => {
+    expect(versionWarnings(ai, [horse])).toEqual([]);
+  });
+});
+
+describe('the price of a version', () => {
+  it('is what a public execution costs', () => {
+    expect([priced('public', 2), priced('public'), priced('admin', 2)].map(priceOf)).toEqual([2, 0, 0]);
+  });
+
+  it('is told where the version is bound already', () => {
+    expect(priceWarnings(priced('public', 2), [])).toEqual([]);
+    const [warning] = priceWarnings(priced('public', 2), ['0xabc']);
+    expect(warning?.message).toContain('0xabc. An execution costs a wallet 2 USD');
+  });
+});

@@ -1,0 +1,143 @@
+import {
+  childPointer,
+  closest,
+  cutText,
+  type FieldProblem,
+  fieldProblem,
+  nothingToRun,
+} from '@orrery/contracts';
+import {
+  type AttributeNames,
+  findDottedNames,
+  findKeysWithoutSchema,
+  findLiteralReferences,
+  findLiteralValues,
+  findMisspeltAttributes,
+  findNestedTypes,
+  templateReferences,
+} from '@orrery/expressions';
+import { namedUsers } from '../claims.js';
+import type { StoredVersion } from '../definitions/stored-version.js';
+import { below } from '../problems.js';
+import { attributesGuarded, type NamedSchema, TEMPLATE } from './names-in-version.js';
+
+/**
+ * Likely mistakes that are allowed. Pointers are into the version.
+ *
+ * @param schemas those that the version names
+ */
+export function versionWarnings(version: StoredVersion, schemas: readonly NamedSchema[]): FieldProblem[] {
+  const attributes = new Map(
+    schemas.map(({ name, definition }) => [name, definition.map((attribute) => attribute.name)]),
+  );
+  return [
+    ...below('/inputSchema', findNestedTypes(version.inputSchema ?? {})),
+    ...below('/outputSchema', findNestedTypes(version.outputSchema ?? {})),
+    ...settingWarnings(version),
+    ...runWarnings(version),
+    ...templateWarnings(version, attributes),
+    ...below(
+      '/executionSettings/cron/input',
+      findLiteralValues(version.executionSettings?.cron?.input ?? {}),
+    ),
+    ...guardWarnings(version, attributes),
+    ...modelWarnings(version, attributes),
+  ];
+}
+
+/** A schedule or a price that the visibility leaves without effect. */
+function settingWarnings({ executionSettings }: StoredVersion): FieldProblem[] {
+  const { visibility, cron, priceUsd = 0 } = executionSettings ?? {};
+  const without = (name: string, what: string, wanted: string) =>
+    fieldProblem(
+      `/executionSettings/${name}`,
+      'without_effect',
+      `The ${what} has no effect with the visibility "${visibility}". Set the visibility "${wanted}".`,
+    );
+  return [
+    ...(cron !== undefined && visibility !== 'cron' ? [without('cron', 'schedule', 'cron')] : []),
+    ...(priceUsd > 0 && visibility !== 'public' ? [without('priceUsd', 'price', 'public')] : []),
+  ];
+}
+
+/** What a version runs that nobody can have meant so: nothing, or a prompt with the placeholders of a template. */
+function runWarnings(version: StoredVersion): FieldProblem[] {
+  const { mutationSettings, behaviorPrompt } = version;
+  const placeholder = /\{\{.*?\}\}/s.exec(behaviorPrompt ?? '')?.[0];
+  const literal = `A model gets the behaviorPrompt as it is written: "${cutText(placeholder ?? '', 80)}" is no placeholder there. It is shown the input beside it; call the fields by their names.`;
+  const leftover =
+    'The template has no effect in mode "ai". Set the mode "direct", or remove the template with null.';
+  const isLeftover = mutationSettings?.mode === 'ai' && mutationSettings.template !== undefined;
+  return [
+    ...(placeholder === undefined ? [] : [fieldProblem('/behaviorPrompt', 'literal_reference', literal)]),
+    ...(isLeftover ? [fieldProblem(TEMPLATE, 'without_effect', leftover)] : []),
+    ...nothingToRun(version, '/mutationSettings'),
+  ];
+}
+
+function templateWarnings({ mutationSettings }: StoredVersion, attributes: AttributeNames): FieldProblem[] {
+  const template = mutationSettings?.template;
+  if (template === undefined) return [];
+  return below(TEMPLATE, [
+    ...findKeysWithoutSchema(template),
+    ...findDottedNames(template),
+    ...findLiteralReferences(template),
+    ...findMisspeltAttributes(template, templateReferences(template), attributes),
+  ]);
+}
+
+/** A guard on an attribute that nothing has guards nothing. */
+function guardWarnings(version: StoredVersion, attributes: AttributeNames): FieldProblem[] {
+  const known = [...attributes.values()].flat();
+  return attributesGuarded(version).flatMap(({ name, pointer }) => {
+    const meant = closest(name, known);
+    const message = `No entity schema of the version has an attribute "${name}". Did you mean "${meant}"?`;
+    return meant === undefined ? [] : [fieldProblem(pointer, 'unknown_attribute', message)];
+  });
+}
+
+/** US dollars that an execution costs a wallet. */
+export const priceOf = ({ executionSettings }: StoredVersion): number =>
+  executionSettings?.visibility === 'public' ? (executionSettings.priceUsd ?? 0) : 0;
+
+/** A draft that has become dearer costs that at once where it is bound. @param users deployments that bind it */
+export function priceWarnings(version: StoredVersion, users: readonly string[]): FieldProblem[] {
+  if (users.length === 0) return [];
+  const message =
+    `Deployments bind this version: ${namedUsers(users)}. An execution costs a wallet ${priceOf(version)} USD there from ` +
+    'now on; where the deployment has no payToAddress, or one on chains where this service takes no payments, no wallet can ' +
+    'execute the event.';
+  return [fieldProblem('/executionSettings/priceUsd', 'price_raised', message)];
+}
+
+function modelWarnings(version: StoredVersion, attributes: AttributeNames): FieldProblem[] {
+  const { mutationSettings, behaviorPrompt, stateChanges } = version;
+  const isAi = mutationSettings === null ? behaviorPrompt !== null : mutationSettings.mode === 'ai';
+  if (!isAi) return [];
+  return [...emptySchemas(stateChanges, attributes), ...readsNothing(version)];
+}
+
+/** The strict form, in which models are asked first, can set attributes alone (docs/ai.md). */
+function emptySchemas(
+  stateChanges: StoredVersion['stateChanges'],
+  attributes: AttributeNames,
+): FieldProblem[] {
+  const empty = Object.keys(stateChanges ?? {}).filter((name) => attributes.get(name)?.length === 0);
+  return empty.map((name) =>
+    fieldProblem(
+      childPointer('/stateChanges', name),
+      'no_attributes',
+      `The entity schema "${name}" has no attributes, so a model is not told what it may set. Add attributes to it.`,
+    ),
+  );
+}
+
+/** A model changes only what it was shown (docs/ai.md). */
+function readsNothing({ readEntities, stateChanges }: StoredVersion): FieldProblem[] {
+  const changesNothing = stateChanges !== null && Object.keys(stateChanges).length === 0;
+  if (readEntities.length > 0 || changesNothing) return [];
+  const message =
+    'The version reads nothing, so the model is shown no instances and may change none: it can only create new ones. ' +
+    'Name the schemas whose instances it needs, as in [{ "schema": "horse" }].';
+  return [fieldProblem('/readEntities', 'reads_nothing', message)];
+}

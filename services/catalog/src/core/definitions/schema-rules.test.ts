@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import type { CatalogLimits } from '../limits.js';
+import {
+  attributesOf,
+  changedBy,
+  checkAttribute,
+  definedBy,
+  refuseOversizedSchema,
+  schemaHash,
+} from './schema-rules.js';
+
+const limits = { attributesPerSchema: 2, schemaBytes: 200 } as CatalogLimits;
+const wins = { name: 'wins', type: 'integer' as const };
+const refused = (code: string) => expect.objectContaining({ code });
+
+describe('attributes', () => {
+  const current = definedBy({
+    name: 'wins',
+    type: 'integer',
+    constraints: { min: 0, max: 9 },
+    defaultValue: 0,
+  });
+
+  it('mean the same with a member absent or null', () => {
+    expect(definedBy({ name: 'a', type: 'json' })).toEqual(
+      definedBy({ name: 'a', type: 'json', constraints: null, defaultValue: null }),
+    );
+  });
+
+  it('keep what a change does not name', () => {
+    expect(changedBy(current, {})).toEqual(current);
+    expect(changedBy(current, { name: 'losses' })).toEqual({ ...current, name: 'losses' });
+  });
+
+  it('take constraints whole and lose what is null', () => {
+    expect(changedBy(current, { constraints: { required: true } }).constraints).toEqual({ required: true });
+    expect(changedBy(current, { constraints: null, defaultValue: null })).toEqual({
+      name: 'wins',
+      type: 'integer',
+      constraints: null,
+      defaultValue: null,
+    });
+  });
+});
+
+describe('checkAttribute', () => {
+  it('refuses a default outside the bounds', () => {
+    const definition = definedBy({ ...wins, constraints: { min: 1 }, defaultValue: 0 });
+    expect(() => checkAttribute(definition)).toThrow(refused('validation_failed'));
+    expect(() => checkAttribute({ ...definition, defaultValue: 1 })).not.toThrow();
+  });
+});
+
+describe('the attributes of a new schema', () => {
+  it('are checked, with pointers into the body', () => {
+    expect(attributesOf([wins], limits)).toEqual([definedBy(wins)]);
+    const errors = [expect.objectContaining({ pointer: '/attributes/0/constraints/min' })];
+    const wrong = { ...wins, constraints: { min: 2, max: 1 } };
+    expect(() => attributesOf([wrong], limits)).toThrow(expect.objectContaining({ errors }));
+  });
+
+  it('have different names', () => {
+    expect(() => attributesOf([wins, wins], limits)).toThrow(refused('attribute_exists'));
+  });
+
+  it('keep to the limits of number and size', () => {
+    const three = ['a', 'b', 'c'].map((name) => ({ ...wins, name }));
+    expect(() => attributesOf(three, limits)).toThrow(refused('limit_reached'));
+    const large = definedBy({ name: 'note', type: 'string', defaultValue: 'x'.repeat(200) });
+    expect(() => refuseOversizedSchema([large], limits)).toThrow(refused('validation_failed'));
+    expect(() => refuseOversizedSchema([definedBy(wins)], limits)).not.toThrow();
+  });
+});
+
+describe('schemaHash', () => {
+  it('covers the name and the attributes in their order', () => {
+    const [a, b] = [definedBy(wins), definedBy({ name: 'speed', type: 'float' })];
+    const hashes = [schemaHash('x', [a, b]), schemaHash('x', [b, a]), schemaHash('y', [a, b])];
+    expect(new Set(hashes).size).toBe(3);
+  });
+});

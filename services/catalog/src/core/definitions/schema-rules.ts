@@ -1,0 +1,96 @@
+import {
+  type AttributeDefinition,
+  type CreateAttributeBody,
+  type FieldProblem,
+  fieldProblem,
+  refusal,
+  ServiceError,
+  type UpdateAttributeBody,
+} from '@orrery/contracts';
+import { checkAttributeDefinition } from '@orrery/expressions';
+import type { CatalogLimits } from '../limits.js';
+import { below } from '../problems.js';
+import { contentBytes, contentHash } from './content-hash.js';
+
+/** An attribute as sent on creation; absent and null mean none. */
+export const definedBy = (body: CreateAttributeBody): AttributeDefinition => ({
+  name: body.name,
+  type: body.type,
+  constraints: body.constraints ?? null,
+  defaultValue: body.defaultValue ?? null,
+});
+
+/** Absent members stay, constraints are replaced as a whole, null removes (docs/catalog.md). */
+export const changedBy = (
+  current: AttributeDefinition,
+  { name, type, constraints, defaultValue }: UpdateAttributeBody,
+): AttributeDefinition => ({
+  name: name ?? current.name,
+  type: type ?? current.type,
+  constraints: constraints === undefined ? current.constraints : constraints,
+  defaultValue: defaultValue === undefined ? current.defaultValue : defaultValue,
+});
+
+/**
+ * Refuses an inconsistent attribute: a default that violates its own constraints, min above max, an invalid pattern, a
+ * constraint of another type. @throws ServiceError `validation_failed` with pointers
+ */
+export function checkAttribute(definition: AttributeDefinition): void {
+  refuse(checkAttributeDefinition(definition));
+}
+
+/**
+ * The attributes that a new schema is created with, checked.
+ *
+ * @throws ServiceError `validation_failed`, `attribute_exists` for a repeated name, `limit_reached` for too many
+ */
+export function attributesOf(
+  bodies: readonly CreateAttributeBody[],
+  limits: CatalogLimits,
+): AttributeDefinition[] {
+  const definitions = bodies.map(definedBy);
+  refuse(
+    definitions.flatMap((definition, index) =>
+      below(`/attributes/${index}`, checkAttributeDefinition(definition)),
+    ),
+  );
+  refuseRepeatedNames(definitions);
+  refuseOversizedSchema(definitions, limits);
+  return definitions;
+}
+
+function refuse(errors: FieldProblem[]): void {
+  if (errors.length > 0) throw refusal(errors, 'The body');
+}
+
+function refuseRepeatedNames(definitions: readonly AttributeDefinition[]): void {
+  const seen = new Set<string>();
+  for (const [index, { name }] of definitions.entries()) {
+    if (seen.has(name)) throw repeated(name, `/attributes/${index}/name`);
+    seen.add(name);
+  }
+}
+
+function repeated(name: string, pointer: string): ServiceError {
+  const message = `The attribute "${name}" appears twice.`;
+  const errors = [fieldProblem(pointer, 'attribute_exists', message)];
+  return new ServiceError('attribute_exists', message, { errors });
+}
+
+/** @throws ServiceError `limit_reached` for too many attributes, `validation_failed` for too much JSON in them. */
+export function refuseOversizedSchema(attributes: AttributeDefinition[], limits: CatalogLimits): void {
+  if (attributes.length > limits.attributesPerSchema)
+    throw new ServiceError(
+      'limit_reached',
+      `An entity schema may have at most ${limits.attributesPerSchema} attributes.`,
+    );
+  if (contentBytes(attributes) > limits.schemaBytes)
+    throw new ServiceError(
+      'validation_failed',
+      `The attributes of an entity schema may take at most ${limits.schemaBytes} bytes.`,
+    );
+}
+
+/** SHA-256 over the name of a schema and its attributes in order of creation. */
+export const schemaHash = (name: string, attributes: AttributeDefinition[]): string =>
+  contentHash({ name, attributes });

@@ -1,0 +1,143 @@
+import type { definitionRpcs, ReplyOf, RequestOf } from '@orrery/contracts';
+import { ConnectionLost, classifyPostgresError, transaction } from '@orrery/database';
+import type { Db, Pool } from '../tables/db.js';
+import { findSchemaDefinitions, findVersionDefinitions, findWorldTexts } from './load-definitions.js';
+
+/** What a confirmation needs. */
+export interface ConfirmDependencies {
+  readonly db: Db;
+  readonly pool: Pool;
+}
+
+type Asked = RequestOf<(typeof definitionRpcs)['definitions.confirm']>;
+type Answer = ReplyOf<(typeof definitionRpcs)['definitions.confirm']>;
+
+/**
+ * Says of each definition whether the hash that the caller has cached is still current, in the order of the request.
+ * Every answer is read after its request arrived. Unless something changed, each kind takes one statement.
+ */
+export async function confirmDefinitions(context: ConfirmDependencies, asked: Asked): Promise<Answer> {
+  const [versions, schemas, worlds] = await Promise.all([
+    confirmVersions(context, asked.versions),
+    confirmSchemas(context, asked.schemas),
+    confirmWorlds(context.db, asked.worlds),
+  ]);
+  return { versions, schemas, worlds };
+}
+
+async function confirmVersions(
+  { pool, db }: ConfirmDependencies,
+  asked: Asked['versions'],
+): Promise<Answer['versions']> {
+  const states = await compareHashes(pool, CONFIRM_VERSIONS, asked);
+  const ids = changedOf(asked, states).map(({ versionId }) => versionId);
+  if (ids.length === 0) return states.map((state) => answer(state));
+  // A draft and its schemas are read by two statements: one snapshot for both.
+  const isolation = 'repeatable read';
+  const now = await transaction(db, (trx) => findVersionDefinitions(trx, ids), { isolation });
+  return asked.map(({ versionId }, index) => answer(states[index], now.get(versionId)));
+}
+
+async function confirmSchemas(
+  { pool, db }: ConfirmDependencies,
+  asked: Asked['schemas'],
+): Promise<Answer['schemas']> {
+  const states = await compareHashes(pool, CONFIRM_SCHEMAS, asked);
+  const changed = changedOf(asked, states);
+  if (changed.length === 0) return states.map((state) => answer(state));
+  const now = await findSchemaDefinitions(db, changed);
+  return asked.map((schema, index) => answer(states[index], now(schema)));
+}
+
+/** Rarely called: reads the whole texts and hashes them. */
+async function confirmWorlds(db: Db, asked: Asked['worlds']): Promise<Answer['worlds']> {
+  if (asked.length === 0) return [];
+  const now = await findWorldTexts(
+    db,
+    asked.map(({ worldId }) => worldId),
+  );
+  return asked.map(({ worldId, hash }) => {
+    const texts = now.get(worldId);
+    return answer(texts?.hash === hash ? 'same' : 'changed', texts);
+  });
+}
+
+const changedOf = <T>(asked: readonly T[], states: readonly State[]): T[] =>
+  asked.filter((_, index) => states[index] === 'changed');
+
+/** A definition that changed and is then no longer found is gone. */
+function answer<T>(state: State | undefined, definition?: T) {
+  if (state === 'same') return { state };
+  return state === 'changed' && definition !== undefined ? { state, definition } : { state: 'gone' as const };
+}
+
+/**
+ * One row for each question in `$1`, in order: `same`, `changed` or `gone`. The text is constant, and the planner's
+ * estimate of rows made from JSON does not depend on them, so it is planned once. `now` is one look-up per question.
+ */
+const answering = (columns: string, now: string) => `
+with question as materialized (
+  select q.ordinality, q.hash, (${now}) as now
+  from rows from (jsonb_to_recordset($1::jsonb) as (${columns})) with ordinality as q
+)
+select case when now is null then 'gone' when now = hash then 'same' else 'changed' end
+from question order by ordinality`;
+
+/**
+ * `now` is `definitionHash` over the rows in the statement's snapshot, which is taken after the question arrived. The
+ * transaction that writes a draft links it to exactly the schemas that it names, and a linked schema is neither renamed
+ * nor deleted. So every change of a definition changes `now`. (`coalesce`, because `concat_ws` omits nulls.)
+ */
+const CONFIRM_VERSIONS = {
+  name: 'confirm-versions',
+  text: answering(
+    '"versionId" bigint, hash text',
+    `
+    select encode(sha256(convert_to(concat_ws(e'\\n', v.id, v.definition_hash, coalesce(case
+      when v.locked_at is not null then 'locked ' || v.version_hash
+      when v.uses_all_schemas then (
+        select string_agg(s.id || ':' || s.hash, ',' order by s.id) from entity_schemas s
+        where s.world_id = (select e.world_id from events e where e.id = v.event_id)
+      )
+      else (
+        select string_agg((select s.id || ':' || s.hash from entity_schemas s where s.id = l.schema_id), ','
+          order by l.schema_id) from version_schemas l where l.version_id = v.id
+      )
+    end, ''), (select e.name from events e where e.id = v.event_id)), 'UTF8')), 'hex')
+    from event_versions v where v.id = q."versionId"`,
+  ),
+};
+
+/** A schema's hash is stored together with its name and attributes. */
+const CONFIRM_SCHEMAS = {
+  name: 'confirm-schemas',
+  text: answering(
+    '"worldId" bigint, name text, hash text',
+    'select s.hash from entity_schemas s where s.world_id = q."worldId" and s.name = q.name',
+  ),
+};
+
+/** What became of a cached definition. */
+type State = 'same' | 'changed' | 'gone';
+
+interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The state of each question, in one round trip; no questions take none. It only reads, so it needs no transaction. */
+async function compareHashes(
+  pool: Pool,
+  statement: Statement,
+  questions: readonly object[],
+): Promise<State[]> {
+  if (questions.length === 0) return [];
+  const values = [JSON.stringify(questions)];
+  try {
+    const { rows } = await pool.query<[State]>({ ...statement, values, rowMode: 'array' });
+    return rows.map(([state]) => state);
+  } catch (error) {
+    if (classifyPostgresError(error).kind !== 'unknown_outcome') throw error;
+    throw new ConnectionLost('the connection was lost while definitions were compared', { cause: error });
+  }
+}
