@@ -1,28 +1,32 @@
 import type { ContentLimits } from '@orrery/contracts';
 import type { Clock, Health, Logger } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
-import type { KeyVerifier } from './accounts/key-verifier.js';
-import { addConsoleRoutes } from './console/console-routes.js';
+import type { RateLimiter, RatePolicies } from './core/rates/token-bucket.js';
+import type { CallOperation, RoutedRpc } from './core/requests/operation.js';
+import { addConsoleRoutes, addEntrance } from './documents/console-routes.js';
+import { addDocumentRoutes } from './documents/document-routes.js';
+import { openApiDocument } from './documents/openapi/document.js';
+import { declarePrincipal, requireAccess } from './http/access/access.js';
+import type { KeyVerifier } from './http/access/key-verifier.js';
 import { answerProblems } from './http/errors/error-replies.js';
-import { declarePrincipal, requireAccess } from './http/guards/access.js';
-import { limitRate } from './http/guards/rate-limit.js';
-import { addRoute } from './http/request/operation-route.js';
-import { acceptJsonOnly } from './http/request/read-request.js';
-import { addStreamRoute, type StreamHandler } from './http/request/stream-route.js';
-import { addAdmission } from './http/server/admission.js';
-import { limitArrivingBodies } from './http/server/arriving-bodies.js';
-import { addBrowserPolicy } from './http/server/browser-policy.js';
-import { limitConnections } from './http/server/connections.js';
-import { addEntrance } from './http/server/entrance.js';
-import { addHealthRoutes } from './http/server/health-routes.js';
-import { createHttp, type HttpLimits } from './http/server/http-server.js';
+import { addAdmission } from './http/load/admission.js';
+import { acceptJsonOnly, type BodyLimits, limitArrivingBodies } from './http/load/bodies.js';
+import { type ConnectionLimits, limitConnections } from './http/load/connections.js';
+import { limitRate } from './http/rates/rate-limit.js';
+import { addRoute } from './http/routes/operation-route.js';
+import {
+  addBrowserPolicy,
+  addHealthRoutes,
+  createHttp,
+  type ServerLimits,
+} from './http/server/http-server.js';
 import { observeRequests } from './http/server/observe-requests.js';
 import { answerUnknownRoutes, recordRoutes } from './http/server/route-table.js';
-import type { RateLimiter, RatePolicies } from './limits/rate-policy.js';
-import { openApiDocument } from './openapi/document.js';
-import type { CallOperation, RoutedRpc } from './operations/operation.js';
 import { addSignedRoute, type ExecuteForWallet } from './public/signed-route.js';
-import { addDocumentRoutes } from './reference/document-routes.js';
+import { addStreamRoute, type StreamHandler } from './stream/stream-route.js';
+
+/** What requests and connections may take. */
+export type HttpLimits = ServerLimits & ConnectionLimits & BodyLimits;
 
 export interface AppContext {
   call: CallOperation;
@@ -31,6 +35,8 @@ export interface AppContext {
   logger: Logger;
   health: Health;
   limits: HttpLimits;
+  /** Aborted once the server is about to close; requests are still taken. */
+  ending?: AbortSignal;
   contentLimits: ContentLimits;
   /** Requests under way; beyond it new ones are refused. */
   maxInFlight: number;
@@ -57,7 +63,7 @@ export interface AppContext {
 
 /** The HTTP application, apart from the process: tests inject requests into it. */
 export function createApp(context: AppContext): FastifyInstance {
-  const app = createHttp(context.limits);
+  const app = createHttp(context.limits, context.ending);
   const table = recordRoutes(app);
   declarePrincipal(app);
   acceptJsonOnly(app, context.limits.jsonDepth);

@@ -11,11 +11,15 @@ import {
   wholeNumber,
 } from '@orrery/service-kit';
 import { z } from 'zod';
-import type { HttpLimits } from './http/server/http-server.js';
-import { isProxyList, trustedProxies } from './http/server/trusted-proxies.js';
-import { perMinute, type RatePolicies } from './limits/rate-policy.js';
-import type { SignInConfig } from './sign-in/handlers.js';
-import { DEFAULT_SIGN_UP_QUOTAS, parseSignUpQuotas, SIGN_UP_QUOTAS_FORM } from './sign-in/sign-up-quotas.js';
+import type { HttpLimits } from './app.js';
+import { isProxyList, trustedProxies } from './core/clients/trusted-proxies.js';
+import { perMinute, type RatePolicies } from './core/rates/token-bucket.js';
+import {
+  DEFAULT_SIGN_UP_QUOTAS,
+  parseSignUpQuotas,
+  SIGN_UP_QUOTAS_FORM,
+} from './core/sign-in/sign-up-quotas.js';
+import type { SignInConfig } from './operations/sign-in.js';
 
 const limit = (fallback: number, min: number, max: number, what: string) =>
   wholeNumber({ min, max, what: `${what}, ${min} to ${max}` }).default(fallback);

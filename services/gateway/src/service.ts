@@ -1,24 +1,23 @@
-import { accountContract, httpOperations } from '@orrery/contracts';
+import { type AccountState, accountChanged, accountContract, httpOperations } from '@orrery/contracts';
+import { type OutboxMessage, startRelay } from '@orrery/database';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
 import type { Kysely } from 'kysely';
-import { accountHandlers } from './accounts/account-handlers.js';
-import { keyHandlers } from './accounts/key-handlers.js';
-import { startKeyVerifier } from './accounts/key-verifier.js';
-import { startLastUses } from './accounts/last-uses.js';
-import { startAnnouncements } from './accounts/start-announcements.js';
 import { createApp } from './app.js';
 import type { GatewayConfig } from './config.js';
-import { findConsole } from './console/find-console.js';
-import { migrations } from './database/migrations/index.js';
-import type { GatewaySchema } from './database/schema.js';
+import type { IdentityHandlers } from './core/requests/operation.js';
+import { findConsole } from './documents/console-routes.js';
+import { startKeyVerifier, startLastUses } from './http/access/key-verifier.js';
+import { startLimiter } from './http/rates/limiter.js';
+import { createDispatch } from './http/routes/dispatch.js';
 import { listenHttp } from './http/server/http-server.js';
-import { limitHandlers } from './limits/limit-handlers.js';
-import { startLimiter } from './limits/start-limiter.js';
-import { createDispatch } from './operations/dispatch.js';
-import type { IdentityHandlers } from './operations/operation.js';
+import { accountHandlers } from './operations/accounts.js';
+import { keyHandlers } from './operations/keys.js';
+import { limitHandlers } from './operations/limits.js';
+import { signInHandlers } from './operations/sign-in.js';
 import { createExecuteForWallet } from './public/execute-for-wallet.js';
-import { signInHandlers } from './sign-in/handlers.js';
+import { migrations } from './store/tables/migrations/index.js';
+import type { GatewaySchema } from './store/tables/schema.js';
 import { startStreams } from './stream/start-streams.js';
 
 export interface RunningGateway extends RunningService {
@@ -48,7 +47,13 @@ export function startGateway(
     const { db } = database;
     const { note: onUse } = startLastUses({ db, clock, logger, resources });
     const keys = await startKeyVerifier({ db, bus, clock, logger, resources, onUse });
-    startAnnouncements({ database, bus, clock, logger, resources });
+    const relay = startRelay({
+      database,
+      clock,
+      logger,
+      publish: (messages) => bus.publishAll(accountChanged, messages.map(publicationOf)),
+    });
+    resources.add('account announcements', () => relay.stop());
     await bus.serve(accountContract, accountHandlers(db));
     const identity: IdentityHandlers = {
       ...keyHandlers({ db, bus, keys, clock, logger }),
@@ -63,7 +68,7 @@ export function startGateway(
     const executeForWallet = createExecuteForWallet(bus, { onError, longerMs });
     const limiter = await startLimiter({ ...dependencies, redisUrl: config.redisUrl, resources });
     const consoleFolder = config.console ? findConsole() : undefined;
-    let isEnding = false;
+    const ending = new AbortController();
     const app = createApp({
       call,
       keys,
@@ -77,11 +82,11 @@ export function startGateway(
       publicUrl: config.signIn.publicUrl,
       consoleFolder,
       ...config,
-      limits: { ...config.limits, isEnding: () => isEnding },
+      ending: ending.signal,
     });
     const { shutdownDelayMs } = config;
     const close = async () => {
-      isEnding = true;
+      ending.abort();
       if (shutdownDelayMs > 0) await clock.sleep(shutdownDelayMs);
       await app.close();
     };
@@ -92,3 +97,10 @@ export function startGateway(
     return { url, db, hasConsole: consoleFolder !== undefined, stopTimeoutMs };
   }, dependencies);
 }
+
+// Only account states are ever put into this outbox; the bus checks them against the contract.
+const publicationOf = ({ payload, messageId: id, orderingKey }: OutboxMessage) => ({
+  payload: payload as unknown as AccountState,
+  id,
+  orderingKey,
+});

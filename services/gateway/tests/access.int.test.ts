@@ -1,6 +1,6 @@
 import { httpOperations } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
-import { BODY_EXAMPLES, PATH_EXAMPLES } from '../src/openapi/examples.js';
+import { BODY_EXAMPLES, PATH_EXAMPLES } from '../src/documents/openapi/examples.js';
 import { fakeApp, scopes } from './support/fake-app.js';
 
 const { app, seen } = fakeApp({ routes: httpOperations });

@@ -6,10 +6,10 @@ import { systemClock } from '@orrery/service-kit';
 import { FakeClock } from '@orrery/testing';
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { type KeyVerifier, principalOfKey } from '../src/accounts/key-verifier.js';
-import { trustedProxies } from '../src/http/server/trusted-proxies.js';
-import { createLocalLimiter } from '../src/limits/local-limiter.js';
-import { perMinute } from '../src/limits/rate-policy.js';
+import { trustedProxies } from '../src/core/clients/trusted-proxies.js';
+import { perMinute } from '../src/core/rates/token-bucket.js';
+import { type KeyVerifier, principalOfKey } from '../src/http/access/key-verifier.js';
+import { createLocalLimiter } from '../src/http/rates/limiter.js';
 import { authorized, fakeApp, httpLimits, scopes } from './support/fake-app.js';
 
 const rates = {

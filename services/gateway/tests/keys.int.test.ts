@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { StartupError } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_KEYS } from '../src/accounts/create-key.js';
-import { createAccountWithKey, parseToken } from '../src/accounts/index.js';
+import { parseToken } from '../src/core/keys/key-token.js';
+import { createAccountWithKey, MAX_KEYS } from '../src/store/keys/change-keys.js';
 import { ask, startReplicas } from './support/started-gateway.js';
 
 let system: Awaited<ReturnType<typeof startReplicas>>;

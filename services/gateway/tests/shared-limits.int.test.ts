@@ -1,7 +1,7 @@
 import { createHealth, createLogger, Resources, systemClock } from '@orrery/service-kit';
 import { describeWithRedis, PATIENT } from '@orrery/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startLimiter } from '../src/limits/start-limiter.js';
+import { startLimiter } from '../src/http/rates/limiter.js';
 
 const policy = { name: `test-${process.pid}-${Date.now()}`, burst: 3, perSecond: 0.001 };
 let resources = new Resources(PATIENT);

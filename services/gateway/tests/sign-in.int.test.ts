@@ -2,7 +2,7 @@ import { accountChanged } from '@orrery/contracts';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setAccountDisabled, setAccountQuotas } from '../src/accounts/index.js';
+import { setAccountDisabled, setAccountQuotas } from '../src/store/accounts/account-store.js';
 import { ask, startReplicas } from './support/started-gateway.js';
 
 let system: Awaited<ReturnType<typeof startReplicas>>;

@@ -3,12 +3,10 @@ import { connect } from 'node:net';
 import { type JournalFact, liveContract, ServiceError } from '@orrery/contracts';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type KeyVerifier, principalOfKey } from '../src/accounts/key-verifier.js';
-import type { RoutedRpc } from '../src/operations/operation.js';
-import { createHeadWatch } from '../src/stream/head-watch.js';
-import type { JournalClient } from '../src/stream/journal-client.js';
-import { createPushWatch } from '../src/stream/push-watch.js';
+import type { RoutedRpc } from '../src/core/requests/operation.js';
+import { type KeyVerifier, principalOfKey } from '../src/http/access/key-verifier.js';
 import { streamDeployment } from '../src/stream/stream-deployment.js';
+import { createHeadWatch, createPushWatch, type JournalClient } from '../src/stream/watches.js';
 import { authorized, fakeApp } from './support/fake-app.js';
 
 const deployment = `0x${'a'.repeat(40)}`;

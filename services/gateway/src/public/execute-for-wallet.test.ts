@@ -1,6 +1,6 @@
 import { ServiceError } from '@orrery/contracts';
 import { expect, it, vi } from 'vitest';
-import type { GatewayCall } from '../operations/operation.js';
+import type { GatewayCall } from '../core/requests/operation.js';
 import { createExecuteForWallet } from './execute-for-wallet.js';
 
 const call = {

@@ -7,7 +7,7 @@ import {
   goesOn,
   inRequestSpan,
   isStillRunning,
-} from '../operations/dispatch.js';
+} from '../http/routes/dispatch.js';
 import type { ExecuteForWallet } from './signed-route.js';
 
 /**

@@ -11,14 +11,13 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { applyDecision, type RateContext } from '../http/guards/rate-limit.js';
-import { callOf, type RouteContext, routeOf } from '../http/request/operation-route.js';
-import { readRequest } from '../http/request/read-request.js';
-import type { GatewayCall, RoutedRpc } from '../operations/operation.js';
-import { requestSchema } from '../operations/request-schema.js';
-import { paymentHeaders, readPayment } from './payment/payment-headers.js';
-import { readBase58 } from './signature/read-base58.js';
-import { isSignatureOf, type SignedMessage } from './signature/verify-signature.js';
+import type { GatewayCall, RoutedRpc } from '../core/requests/operation.js';
+import { paymentHeaders, readPayment } from '../core/requests/payment-headers.js';
+import { requestSchema } from '../core/requests/request-schema.js';
+import { readBase58 } from '../core/signatures/encodings.js';
+import { applyDecision, type RateContext } from '../http/rates/rate-limit.js';
+import { callOf, type RouteContext, readRequest, routeOf } from '../http/routes/operation-route.js';
+import { isSignatureOf, type SignedMessage } from './verify-signature.js';
 
 type PublicRpc = (typeof publicExecutionRpcs)['executions.public'];
 type PublicRequest = RequestOf<(typeof publicContract.rpcs)['public.execute']>;

@@ -1,6 +1,6 @@
 import type { PushRecord } from '@orrery/contracts';
 import { expect, it } from 'vitest';
-import { createPushWatch } from './push-watch.js';
+import { createPushWatch } from './watches.js';
 
 const push = (number: number) => ({ number }) as PushRecord;
 

@@ -1,13 +1,11 @@
 import type { Bus } from '@orrery/bus';
 import { journalHeads, pushResult } from '@orrery/contracts';
 import { type Clock, type Logger, startPollLoop } from '@orrery/service-kit';
-import type { KeyVerifier } from '../accounts/key-verifier.js';
-import type { StreamHandler } from '../http/request/stream-route.js';
-import type { CallOperation } from '../operations/operation.js';
-import { createHeadWatch } from './head-watch.js';
-import { createJournalClient } from './journal-client.js';
-import { createPushWatch } from './push-watch.js';
+import type { CallOperation } from '../core/requests/operation.js';
+import type { KeyVerifier } from '../http/access/key-verifier.js';
 import { streamDeployment } from './stream-deployment.js';
+import type { StreamHandler } from './stream-route.js';
+import { createHeadWatch, createJournalClient, createPushWatch } from './watches.js';
 import { createWhileUsed, type WhileUsed } from './while-used.js';
 
 /** Milliseconds after its commit at which an execution is seen at the latest if its broadcast is lost. */

@@ -1,21 +1,19 @@
 import {
   asServiceError,
   type DeploymentRecord,
+  type JournalFact,
+  type LiveExecution,
   type liveContract,
   type RequestOf,
   runtimeContract,
   type ServiceError,
 } from '@orrery/contracts';
-import type { Clock, Logger } from '@orrery/service-kit';
-import type { KeyVerifier } from '../accounts/key-verifier.js';
-import type { StreamCall, StreamHandler } from '../http/request/stream-route.js';
-import type { CallOperation } from '../operations/operation.js';
-import { openEventStream } from './event-stream.js';
-import type { HeadWatch } from './head-watch.js';
-import type { JournalClient } from './journal-client.js';
-import type { PushWatch } from './push-watch.js';
-import { streamExecutions } from './stream-executions.js';
-import { watchAccess } from './watch-access.js';
+import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
+import type { CallOperation } from '../core/requests/operation.js';
+import type { KeyVerifier } from '../http/access/key-verifier.js';
+import { type EventStream, openEventStream } from './event-stream.js';
+import type { StreamCall, StreamHandler } from './stream-route.js';
+import type { HeadWatch, JournalClient, PushWatch } from './watches.js';
 import type { WhileUsed } from './while-used.js';
 
 type StreamRequest = RequestOf<(typeof liveContract)['rpcs']['deployments.stream']>;
@@ -94,4 +92,78 @@ async function serve(
   if (code !== undefined && !call.signal.aborted)
     void stream.send('end', undefined, { code }).catch(() => undefined);
   stream.end();
+}
+
+export interface AccessWatch {
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
+  /** Rejects when the key is no longer valid. Called every second; reads memory only. */
+  checkKey: () => Promise<unknown>;
+  /** Rejects when the deployment is no longer visible. Called every five seconds. */
+  checkVisibility: () => Promise<unknown>;
+  heartbeat: () => void;
+  onLost: (error: ServiceError) => void;
+}
+
+const SECOND = 1000;
+const VISIBILITY_TICKS = 5;
+const HEARTBEAT_TICKS = 15;
+
+/** Ends an open stream when access is lost (within seconds after a revocation), and sends its heartbeats. */
+export function watchAccess(watch: AccessWatch): PollLoop {
+  let tick = 0;
+  const runOnce = async () => {
+    tick += 1;
+    try {
+      await watch.checkKey();
+      if (tick % VISIBILITY_TICKS === 0) await watch.checkVisibility();
+      if (tick % HEARTBEAT_TICKS === 0) watch.heartbeat();
+    } catch (error) {
+      watch.onLost(asServiceError(error));
+    }
+    return 'idle' as const;
+  };
+  const { clock, logger, signal } = watch;
+  return startPollLoop({ name: 'access of a stream', intervalMs: SECOND, runOnce, clock, logger, signal });
+}
+
+export interface ExecutionStream {
+  deployment: string;
+  journal: JournalClient;
+  heads: HeadWatch;
+  stream: EventStream;
+  signal: AbortSignal;
+  /** Called with the seq of each entry that was sent or skipped. */
+  onProgress: (seq: number) => void;
+}
+
+/**
+ * Sends every execution after `from`, in order and without a gap, page by page at the client's own speed; then waits
+ * for more. Ends with the signal, or when the deployment has been deleted.
+ */
+export async function streamExecutions(
+  from: number,
+  { deployment, journal, heads, stream, signal, onProgress }: ExecutionStream,
+): Promise<'deleted' | 'aborted'> {
+  for (let seq = from; !signal.aborted; ) {
+    const { entries } = await journal.after(deployment, seq, signal);
+    for (const entry of entries) {
+      if (entry.kind === 'execution') await stream.send('execution', entry.seq, liveExecutionOf(entry));
+      seq = entry.seq;
+      onProgress(seq);
+      if (entry.kind === 'deleted') return 'deleted';
+    }
+    const last = entries.at(-1);
+    // Who follows the whole journal sees by the id that there is more than executions, and reads it.
+    if (last !== undefined && last.kind !== 'execution') stream.heartbeat(last.seq);
+    if (entries.length === 0) await heads.beyond(deployment, seq, signal);
+  }
+  return 'aborted';
+}
+
+/** The members that readers of the history see; the others are for services. */
+function liveExecutionOf(fact: JournalFact): LiveExecution {
+  const { worldAddress: _world, inputHash: _input, binding: _binding, ...execution } = fact;
+  return execution;
 }

@@ -7,11 +7,10 @@ import {
 } from '@orrery/contracts';
 import { createHealth, createLogger, systemClock } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
-import { type KeyVerifier, principalOfKey } from '../../src/accounts/key-verifier.js';
-import { type AppContext, createApp } from '../../src/app.js';
-import type { HttpLimits } from '../../src/http/server/http-server.js';
-import { createLocalLimiter } from '../../src/limits/local-limiter.js';
-import type { CallOperation, GatewayCall, RoutedRpc } from '../../src/operations/operation.js';
+import { type AppContext, createApp, type HttpLimits } from '../../src/app.js';
+import type { CallOperation, GatewayCall, RoutedRpc } from '../../src/core/requests/operation.js';
+import { type KeyVerifier, principalOfKey } from '../../src/http/access/key-verifier.js';
+import { createLocalLimiter } from '../../src/http/rates/limiter.js';
 import { thingContract } from './fake-contract.js';
 
 export const scopes: readonly Scope[] = ['read', 'write', 'execute', 'keys'];

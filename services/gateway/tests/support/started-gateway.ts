@@ -1,9 +1,9 @@
 import { connectBus, createInProcessHub } from '@orrery/bus';
 import { createHealth, createLogger, holding, systemClock } from '@orrery/service-kit';
 import { createTestDatabase, PATIENT } from '@orrery/testing';
-import { createAccountWithKey } from '../../src/accounts/index.js';
 import { readGatewayConfig } from '../../src/config.js';
 import { startGateway } from '../../src/service.js';
+import { createAccountWithKey } from '../../src/store/keys/change-keys.js';
 
 const logger = createLogger({ service: 'gateway', level: 'silent' });
 

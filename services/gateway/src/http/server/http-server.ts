@@ -1,24 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { listenFailure } from '@orrery/service-kit';
-import fastify, { type FastifyInstance } from 'fastify';
-import { answerClientError } from '../errors/client-errors.js';
-import { edgeError, sendProblem } from '../errors/error-replies.js';
-import type { BodyLimits } from './arriving-bodies.js';
-import type { ConnectionLimits } from './connections.js';
+import { type Health, listenFailure } from '@orrery/service-kit';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { ProxyTrust } from '../../core/clients/trusted-proxies.js';
+import { pathOf } from '../../core/requests/request-schema.js';
+import { answerClientError, edgeError, sendProblem } from '../errors/error-replies.js';
+import type { RouteTable } from './route-table.js';
 
-export interface HttpLimits extends ConnectionLimits, BodyLimits {
+export interface ServerLimits {
   /** Bytes of a body, whatever its operation takes. */
   bodyLimit: number;
-  /** Nesting levels of a body's JSON. */
-  jsonDepth: number;
   /** Ms within which a whole request must have arrived. */
   requestTimeoutMs: number;
   /** Ms within which the headers must have arrived. */
   headersTimeoutMs: number;
-  /** Requests are still taken, but the server is about to close. */
-  isEnding?: () => boolean;
+  trustProxy: ProxyTrust;
 }
 
 /** A name may have 255 characters, each up to four bytes long and percent-encoded as three. */
@@ -30,7 +27,7 @@ const SILENCE_MS = 500;
  * The bare HTTP server with its limits; every answer has the id of its request. Timeouts are checked every second, so a
  * slow sender exceeds them by little. While the server closes it still answers requests on open connections.
  */
-export function createHttp(limits: HttpLimits): FastifyInstance {
+export function createHttp(limits: ServerLimits, ending?: AbortSignal): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: limits.bodyLimit,
@@ -54,7 +51,7 @@ export function createHttp(limits: HttpLimits): FastifyInstance {
     reply.header('x-request-id', request.id);
     done();
   });
-  drainOnClose(app, limits.isEnding ?? (() => false));
+  drainOnClose(app, ending);
   return app;
 }
 
@@ -83,7 +80,7 @@ function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
  * Once the server is to close, every answer ends its connection: closing would otherwise wait for kept-alive connections
  * until they time out. Connections that browsers and pools open in advance carry no request and are cut.
  */
-function drainOnClose(app: FastifyInstance, isEnding: () => boolean): void {
+function drainOnClose(app: FastifyInstance, ending: AbortSignal | undefined): void {
   const sockets = new Set<Socket>();
   app.server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -99,7 +96,90 @@ function drainOnClose(app: FastifyInstance, isEnding: () => boolean): void {
     setTimeout(() => setImmediate(endSilent), SILENCE_MS).unref();
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (isClosing || isEnding()) reply.header('connection', 'close');
+    if (isClosing || ending?.aborted === true) reply.header('connection', 'close');
     done();
   });
+}
+
+/** `/healthz`: the process runs. `/readyz`: its dependencies answer; with 503 a load balancer sends requests elsewhere. */
+export function addHealthRoutes(app: FastifyInstance, health: Health): void {
+  app.get('/healthz', async () => health.liveness());
+  app.get('/readyz', async (_request, reply) => {
+    const readiness = await health.readiness();
+    return reply.code(readiness.status === 'unavailable' ? 503 : 200).send(readiness);
+  });
+}
+
+/** Answers are data for programs: a browser may not sniff, frame, cache or run them. */
+const SECURITY_HEADERS = Object.entries({
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'cross-origin',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+});
+
+const ALLOWED_HEADERS = [
+  // Sent by the fetch of the x402 packages.
+  'access-control-expose-headers',
+  'authorization',
+  'content-type',
+  'idempotency-key',
+  'if-match',
+  'last-event-id',
+  'payment-signature',
+  'prefer',
+  'x-payment',
+  'x-request-id',
+].join(', ');
+
+const EXPOSED_HEADERS = [
+  'etag',
+  'location',
+  'payment-required',
+  'payment-response',
+  'preference-applied',
+  'ratelimit',
+  'ratelimit-policy',
+  'retry-after',
+  'x-payment-response',
+  'x-request-id',
+].join(', ');
+
+/** Of a request target, so a query may follow. */
+const OPEN_PATH = /^\/(?:(?:api|app|auth)\/|openapi\.json(?:$|[?;#]))/;
+/** Browsers keep a preflight's answer at most two hours. */
+const PREFLIGHT_SECONDS = 7200;
+
+/**
+ * Tells browsers what a page may do with an answer: security headers on every answer (a page of its own may set others
+ * afterwards) and CORS. Any origin is allowed, without credentials: tokens and signatures are never sent by the browser
+ * itself, so a foreign page can do nothing that its own server could not. Answers every OPTIONS of a known path.
+ */
+export function addBrowserPolicy(app: FastifyInstance, routes: RouteTable): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    for (const [name, value] of SECURITY_HEADERS) reply.header(name, value);
+    if (!OPEN_PATH.test(request.url)) return done();
+    reply.header('access-control-allow-origin', '*');
+    reply.header('access-control-expose-headers', EXPOSED_HEADERS);
+    if (request.method !== 'OPTIONS' || !answerPreflight(request, reply, routes)) done();
+  });
+}
+
+/** Whether the path is known and was answered. */
+function answerPreflight(request: FastifyRequest, reply: FastifyReply, routes: RouteTable): boolean {
+  const methods = routes.methodsOf(pathOf(request.url)).join(', ');
+  if (methods === '') return false;
+  void reply
+    .code(204)
+    .headers({
+      allow: methods,
+      'access-control-allow-methods': methods,
+      'access-control-allow-headers': ALLOWED_HEADERS,
+      'access-control-max-age': PREFLIGHT_SECONDS,
+    })
+    .send();
+  return true;
 }

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createMeter, type Logger, withoutRedaction } from '@orrery/service-kit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { principalOf } from '../guards/access.js';
-import { pathOf } from '../request/request-path.js';
+import { pathOf } from '../../core/requests/request-schema.js';
+import { principalOf } from '../access/access.js';
 
 export interface RequestEnd {
   /** How long it took, in milliseconds. */

@@ -1,6 +1,6 @@
 import { ServiceError } from '@orrery/contracts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathOf } from '../request/request-path.js';
+import { pathOf } from '../../core/requests/request-schema.js';
 
 interface KnownRoute {
   pattern: RegExp;

@@ -1,0 +1,61 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import { ServiceError } from '@orrery/contracts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+/** The console is made of files of this origin; it talks to no other, and nobody may frame it. */
+const PAGE_POLICY = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+/** Asked for again each time, and answered 304 while it is the same. */
+const CHECKED = { ...PAGE_POLICY, 'cache-control': 'no-cache' };
+/** Named by their contents. */
+const FOREVER = { ...PAGE_POLICY, 'cache-control': 'public, max-age=31536000, immutable' };
+
+/**
+ * `/console/…`: the console's files, each in the compressed form that the browser takes. Every address below it that is
+ * no file is a page, which the console's own router knows.
+ */
+export function addConsoleRoutes(app: FastifyInstance, folder: string): void {
+  // The build is complete before the service starts: what is not there now never will be.
+  const files = new Set(readdirSync(join(folder, 'assets')));
+  app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true, cacheControl: false });
+  const sendPage = (reply: FastifyReply) => reply.headers(CHECKED).sendFile('index.html');
+  app.get('/console', async (_request, reply) => reply.redirect('/console/'));
+  app.get('/console/', async (_request, reply) => sendPage(reply));
+  app.get<{ Params: { '*': string } }>('/console/assets/*', async ({ params }, reply) => {
+    const name = params['*'];
+    if (!files.has(name)) throw new ServiceError('route_not_found');
+    return reply.headers(FOREVER).sendFile(`assets/${name}`);
+  });
+  app.get('/console/*', async ({ headers }, reply) => {
+    if (!wantsPage(headers.accept)) throw new ServiceError('route_not_found');
+    return sendPage(reply);
+  });
+}
+
+/** The built files of `apps/console`; undefined where it was not built, or not copied with the program. */
+export function findConsole(): string | undefined {
+  for (let at = dirname(fileURLToPath(import.meta.url)); at !== dirname(at); at = dirname(at)) {
+    const folder = join(at, 'apps', 'console', 'dist');
+    if (existsSync(join(folder, 'index.html'))) return folder;
+  }
+  return undefined;
+}
+
+/** Leads a browser that asks for `/` to a page. Programs hear what they hear of any path that is not there. */
+export function addEntrance(app: FastifyInstance, page: string): void {
+  app.get('/', async ({ headers }, reply) => {
+    if (!wantsPage(headers.accept)) throw new ServiceError('route_not_found');
+    return reply.redirect(page);
+  });
+}
+
+/** Whether an `Accept` header is that of a browser which opens a page, and not of a program. */
+export const wantsPage = (accept = ''): boolean => /(^|,)\s*text\/html\s*(;|,|$)/i.test(accept);

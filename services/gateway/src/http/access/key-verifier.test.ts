@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { newToken } from '../../core/keys/key-token.js';
+import type { UsableKey } from '../../store/keys/key-store.js';
+import { createKeyVerifier } from './key-verifier.js';
+
+function setUp() {
+  let now = 1_000_000;
+  let setBy = 0;
+  const clock = { now: () => now + setBy, monotonic: () => now, sleep: async () => undefined };
+  const stored = new Map<string, UsableKey>();
+  const queries: string[][] = [];
+  const verifier = createKeyVerifier({
+    clock,
+    loadUsable: async (keyIds) => {
+      queries.push(keyIds);
+      return new Map(keyIds.flatMap((id) => (stored.has(id) ? [[id, stored.get(id) as UsableKey]] : [])));
+    },
+  });
+  const add = (more: Partial<UsableKey> = {}) => {
+    const { keyId, token, hash } = newToken();
+    stored.set(keyId, { keyId, hash, accountId: 7, scopes: ['read'], expiresAt: null, ...more });
+    return { keyId, token };
+  };
+  const set = (byMs: number) => {
+    setBy += byMs;
+  };
+  return { verifier, stored, queries, add, set, pass: (ms: number) => (now += ms), now: () => now };
+}
+
+describe('key verifier', () => {
+  it('reads the database once for many requests', async () => {
+    const { verifier, queries, add } = setUp();
+    const { token, keyId } = add();
+    for (let i = 0; i < 5; i += 1)
+      expect(await verifier.verify(token)).toEqual({
+        accountId: 7,
+        keyId,
+        scopes: ['read'],
+        caller: { kind: 'account', accountId: 7, scopes: ['read'] },
+      });
+    expect(queries).toEqual([[keyId]]);
+  });
+
+  it('lets a revoked key pass no longer than that when the clock is set back', async () => {
+    const { verifier, stored, add, pass, set } = setUp();
+    const { token, keyId } = add();
+    await verifier.verify(token);
+    stored.delete(keyId);
+    set(-600_000);
+    pass(1001);
+    await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  it('lets a revoked key pass no longer than the maximum age', async () => {
+    const { verifier, stored, add, pass } = setUp();
+    const { token, keyId } = add();
+    await verifier.verify(token);
+    stored.delete(keyId);
+    pass(1001);
+    await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  it('forgets revoked keys at once', async () => {
+    const { verifier, stored, add } = setUp();
+    const { token, keyId } = add();
+    await verifier.verify(token);
+    stored.delete(keyId);
+    verifier.forget([keyId]);
+    await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  it('makes no request wait while its key is refreshed in the background', async () => {
+    const { verifier, queries, add, pass } = setUp();
+    const { token } = add();
+    await verifier.verify(token);
+    for (let i = 0; i < 5; i += 1) {
+      pass(900);
+      await verifier.refresh();
+      await verifier.verify(token);
+    }
+    expect(queries).toHaveLength(1 + 5);
+  });
+
+  it('stops refreshing an unused key', async () => {
+    const { verifier, queries, add, pass } = setUp();
+    const { token } = add();
+    await verifier.verify(token);
+    pass(2001);
+    await verifier.refresh();
+    expect(queries).toHaveLength(1);
+  });
+
+  it('refuses another secret under a known key id', async () => {
+    const { verifier, stored, add } = setUp();
+    const { keyId } = add();
+    const other = newToken();
+    stored.set(other.keyId, { ...(stored.get(keyId) as UsableKey), keyId: other.keyId });
+    await expect(verifier.verify(other.token)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  it('refuses expired keys, also cached ones', async () => {
+    const { verifier, add, pass, now } = setUp();
+    const { token } = add({ expiresAt: now() + 500 });
+    await verifier.verify(token);
+    pass(500);
+    await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  it('does not look up what cannot be a token', async () => {
+    const { verifier, queries } = setUp();
+    await expect(verifier.verify('orrery_guess')).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(queries).toEqual([]);
+  });
+});

@@ -1,0 +1,186 @@
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { type Bus, type CallOptions, isUnknown } from '@orrery/bus';
+import { ERRORS, parseRequest, prefersAsync, runtimeContract, ServiceError } from '@orrery/contracts';
+import { toCallError } from '@orrery/database';
+import { createTracer, isTraced } from '@orrery/service-kit';
+import type { CallOperation, GatewayCall, OperationReply, RoutedRpc } from '../../core/requests/operation.js';
+
+/** A handler of an operation that the gateway answers itself. */
+type LocalHandler = (request: never, call: GatewayCall) => Promise<OperationReply>;
+
+/** Handlers of the gateway's own contracts, by the name of the RPC. */
+export type LocalHandlers = Readonly<Record<string, LocalHandler>>;
+
+export interface DispatchOptions {
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds that an execution by a model may take beyond the deadline of the call. */
+  readonly longerMs: number;
+}
+
+/** Answers an operation by the gateway's own handler where there is one, else over the bus, whose errors are noted. */
+export function createDispatch(
+  bus: Pick<Bus, 'call'>,
+  local: LocalHandlers,
+  { onError, longerMs }: DispatchOptions,
+): CallOperation {
+  const dispatch: CallOperation = (rpc, request, call) => {
+    const own = local[rpc.name];
+    if (own !== undefined) return answerHere(own, rpc, request, call);
+    return callOverBus(bus, rpc, request, call, longerMs).catch((error: unknown) => {
+      onError(error);
+      throw error;
+    });
+  };
+  if (!isTraced()) return dispatch;
+  return (rpc, request, call) => inRequestSpan(rpc, call, () => dispatch(rpc, request, call));
+}
+
+/** Answers as the span under which everything that a request causes is found. A client's own trace is not taken up. */
+export function inRequestSpan<Reply>(
+  { name, http: { method, path } }: Pick<RoutedRpc, 'name' | 'http'>,
+  { requestId }: Pick<GatewayCall, 'requestId'>,
+  answer: () => Promise<Reply>,
+): Promise<Reply> {
+  const attributes = {
+    'http.request.method': method,
+    'http.route': path,
+    'orrery.operation': name,
+    'orrery.request_id': requestId,
+  };
+  const options = { kind: SpanKind.SERVER, attributes, root: true };
+  return createTracer('gateway').startActiveSpan(`${method} ${path}`, options, async (span) => {
+    try {
+      return await answer();
+    } catch (error) {
+      const { code } = toCallError(error);
+      span.setAttribute('error.type', code);
+      if (ERRORS[code].status >= 500) span.setStatus({ code: SpanStatusCode.ERROR, message: code });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+async function answerHere(
+  own: LocalHandler,
+  rpc: RoutedRpc,
+  request: unknown,
+  call: GatewayCall,
+): Promise<OperationReply> {
+  try {
+    return await own(parseRequest(rpc, request) as never, call);
+  } catch (error) {
+    throw toCallError(error);
+  }
+}
+
+/** Every operation of the contract has a reply of this shape; the serving side has checked it. */
+function callOverBus(
+  bus: Pick<Bus, 'call'>,
+  rpc: RoutedRpc,
+  request: unknown,
+  { caller, requestId, deadline, signal, onRun }: GatewayCall,
+  longerMs: number,
+): Promise<OperationReply> {
+  const call = { caller, requestId, deadline, signal };
+  if (rpc.name !== 'deployments.execute') return bus.call(rpc, request, call) as Promise<OperationReply>;
+  const execution = request as Execution;
+  const later = deadline + longerMs;
+  const executing = { callId: crypto.randomUUID(), ...call };
+  // A dry run has no run that could be asked for later.
+  const isDry = execution.query['dryRun'] !== undefined;
+  const first = isDry ? { ...executing, deadline: later } : { leavesRun: true, ...executing };
+  const ofRun = (otherwise: (error: unknown) => unknown) =>
+    answerOfRun(bus, execution, { ...executing, deadline: later }, otherwise);
+  return (bus.call(rpc, request, first) as Promise<OperationReply>).then(
+    async (answer) => {
+      const executionId = runAwaited(answer, execution);
+      if (executionId === undefined) return answer;
+      onRun?.();
+      return (await ofRun((error) => goesOn(error, executionId))) ?? answer;
+    },
+    async (error: unknown) => {
+      if (!isUnknown(error) && !isStillRunning(error)) throw error;
+      const answer = await ofRun(() => error);
+      if (answer === undefined) throw error;
+      return answer;
+    },
+  );
+}
+
+/** The run that an execution became, where its client waits for it. */
+function runAwaited({ data }: OperationReply, { headers }: Execution): string | undefined {
+  const { executionId } = data as { executionId?: unknown };
+  return typeof executionId === 'string' && !prefersAsync(headers.prefer) ? executionId : undefined;
+}
+
+/** What is answered for a run whose outcome nobody tells: it is stored, so it goes on. */
+export function goesOn(error: unknown, executionId: string): ServiceError {
+  const { code, message } = toCallError(error);
+  const isLate = code === 'deadline_exceeded';
+  return new ServiceError(isLate ? code : 'unavailable', message, {
+    facts: { executionId, ...(isLate ? {} : { outcome: 'unknown' }) },
+    cause: error,
+  });
+}
+
+/** Processes that may be lost while one run is waited for. */
+const MAX_LOST = 3;
+
+/** Asks for the outcome of what was begun: again where a process is lost, since another one answers. */
+async function repeatedWhereLost<Reply>(ask: () => Promise<Reply>): Promise<Reply> {
+  for (let lost = 0; ; lost += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isUnknown(error) || lost >= MAX_LOST) throw error;
+    }
+  }
+}
+
+/**
+ * Asks for the outcome of an execution that may have been begun; asking changes nothing, or takes effect once.
+ * @throws what the execution failed with; what `otherwise` says of the error where nobody can tell
+ */
+export const askOutcome = <Reply>(
+  ask: () => Promise<Reply>,
+  otherwise: (error: unknown) => unknown,
+): Promise<Reply> =>
+  repeatedWhereLost(ask).catch((error: unknown) => {
+    throw saysNothing(error) ? otherwise(error) : error;
+  });
+
+/** The call's deadline passed while the run that it became goes on. */
+export const isStillRunning = (error: unknown): boolean =>
+  error instanceof ServiceError &&
+  error.code === 'deadline_exceeded' &&
+  error.facts['executionId'] !== undefined;
+
+type Execution = {
+  readonly params: { worldAddress: string; address: string };
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: { readonly prefer?: string };
+};
+
+/**
+ * A call that had become a run is answered by the run, which goes on; undefined for one that became none.
+ * @throws what `otherwise` says of the error where nobody can tell
+ */
+async function answerOfRun(
+  bus: Pick<Bus, 'call'>,
+  { params }: Execution,
+  call: CallOptions & { callId: string },
+  otherwise: (error: unknown) => unknown,
+): Promise<OperationReply | undefined> {
+  const rpc = runtimeContract.rpcs['executions.ofCall'];
+  const ask = () => bus.call(rpc, { params, callId: call.callId }, call);
+  const found = await askOutcome(ask, otherwise);
+  return found.data === null ? undefined : { data: found.data };
+}
+
+/** Whether no outcome was told: an execution that failed names its entry. */
+const saysNothing = (error: unknown): boolean =>
+  error instanceof ServiceError &&
+  error.facts['historyId'] === undefined &&
+  (error.code === 'deadline_exceeded' || ERRORS[error.code].status === 503);

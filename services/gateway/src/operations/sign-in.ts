@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type AccountQuotas,
+  type CreatedKey,
+  type RequestOf,
+  ServiceError,
+  type signInRpcs,
+} from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
+import type { Kysely } from 'kysely';
+import { expiryOf } from '../core/keys/key-rules.js';
+import type { IdentityHandlers } from '../core/requests/operation.js';
+import { type SignedKey, signInText } from '../core/sign-in/sign-in-text.js';
+import { isSignedBy, type SignedMessage } from '../public/verify-signature.js';
+import { type AccountRow, accountRecordOf } from '../store/accounts/account-store.js';
+import { exchangeSignInCode } from '../store/sign-in/sign-in-codes.js';
+import { signInWallet, storeChallenge } from '../store/sign-in/wallet-sign-in.js';
+import type { GatewaySchema } from '../store/tables/schema.js';
+
+/** How long a wallet has to sign. */
+const CHALLENGE_MS = 5 * 60_000;
+
+export interface SignInConfig {
+  /** Whether anyone with a wallet may create an account. */
+  readonly isOpen: boolean;
+  /** The public address of this service; part of the signed text. */
+  readonly publicUrl: string;
+  /** What a new account may use up until the operator changes it. */
+  readonly quotas: AccountQuotas;
+}
+
+export interface SignInContext {
+  db: Kysely<GatewaySchema>;
+  clock: Clock;
+  signIn: SignInConfig;
+}
+
+type ChallengeRequest = RequestOf<(typeof signInRpcs)['auth.challenge']>['body'];
+
+type SignInHandlers = Pick<IdentityHandlers, Extract<keyof IdentityHandlers, `auth.${string}`>>;
+
+export const signInHandlers = (context: SignInContext): SignInHandlers => ({
+  'auth.challenge': async ({ body }) => {
+    refuseWhenClosed(context.signIn);
+    return { data: await challenge(context, body) };
+  },
+  'auth.token': async ({ body }) => {
+    refuseWhenClosed(context.signIn);
+    return { data: signedIn(await verifiedSignIn(context, body)) };
+  },
+  'auth.code': async ({ body }, { isFromHere }) => {
+    if (isFromHere?.() !== true)
+      throw new ServiceError(
+        'forbidden',
+        'A sign-in code works only in a browser on the machine that printed it. Sign in with an API key.',
+      );
+    return { data: signedIn(await exchangeSignInCode(context.db, body.code, new Date(context.clock.now()))) };
+  },
+  'auth.methods': async () => ({ data: { wallet: context.signIn.isOpen } }),
+});
+
+const signedIn = ({ account, key }: { account: AccountRow; key: CreatedKey }) => ({
+  token: key.token,
+  keyId: key.id,
+  scopes: key.scopes,
+  expiresAt: key.expiresAt,
+  account: accountRecordOf(account),
+});
+
+/** The signature comes first, so that only the wallet's owner can use up its challenge. */
+async function verifiedSignIn({ db, clock, signIn }: SignInContext, signed: SignedMessage) {
+  const now = new Date(clock.now());
+  if (!(await isSignedBy(signed))) throw new ServiceError('invalid_signature');
+  return await signInWallet(db, signed, { now, quotas: signIn.quotas });
+}
+
+async function challenge({ db, clock, signIn }: SignInContext, { wallet, ...asked }: ChallengeRequest) {
+  const key = signedKeyOf(asked, clock.now());
+  const issuedAt = new Date(clock.now());
+  const expiresAt = new Date(issuedAt.getTime() + CHALLENGE_MS);
+  const { host: domain, href: uri } = new URL(signIn.publicUrl);
+  const nonce = randomBytes(16).toString('hex');
+  const message = signInText({ domain, uri, wallet, nonce, issuedAt, expiresAt, key });
+  await storeChallenge(db, { wallet, message, expiresAt, key });
+  return { message, expiresAt: expiresAt.toISOString() };
+}
+
+/** The key that is asked for; null for a sign-in. @throws ServiceError `validation_failed` for an expiry that has passed. */
+function signedKeyOf(
+  { purpose, name = 'wallet key', scopes = [], expiresAt }: Omit<ChallengeRequest, 'wallet'>,
+  now: number,
+): SignedKey | null {
+  if (purpose !== 'key') return null;
+  return { name, scopes, expiresAt: expiryOf(expiresAt, now)?.toISOString() ?? null };
+}
+
+function refuseWhenClosed({ isOpen }: SignInConfig): void {
+  if (!isOpen)
+    throw new ServiceError(
+      'sign_up_closed',
+      'Accounts are created by the operator. Ask the operator for an API key.',
+    );
+}

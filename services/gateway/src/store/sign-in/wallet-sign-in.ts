@@ -1,0 +1,91 @@
+import { type AccountQuotas, type CreatedKey, ServiceError } from '@orrery/contracts';
+import { jsonb, transaction } from '@orrery/database';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { SignedKey } from '../../core/sign-in/sign-in-text.js';
+import { type AccountRow, announceAccount, lockAccount } from '../accounts/account-store.js';
+import { addKeyWithinLimit, addSessionKey } from '../keys/change-keys.js';
+import type { GatewaySchema } from '../tables/schema.js';
+
+const KEY_NAME = 'wallet sign-in';
+
+/**
+ * Takes a challenge whose signature was verified, finds or creates the account and creates the key: one that was signed
+ * for, or one with all scopes for a day. All in one transaction: a failed sign-in keeps the challenge.
+ *
+ * @throws ServiceError `message_expired`, `forbidden`, `limit_reached`.
+ */
+export const signInWallet = (
+  db: Kysely<GatewaySchema>,
+  signed: Pick<Challenge, 'wallet' | 'message'>,
+  { now, quotas }: { now: Date; quotas: AccountQuotas },
+): Promise<{ account: AccountRow; key: CreatedKey }> =>
+  transaction(db, async (trx) => {
+    const challenge = await takeChallenge(trx, signed, now);
+    if (challenge === undefined)
+      throw new ServiceError(
+        'message_expired',
+        'The challenge is unknown, used or expired. Ask for a new one.',
+      );
+    const account = await accountOfWallet(trx, signed.wallet, quotas);
+    if (account.disabled_at !== null) throw new ServiceError('forbidden', 'The account is disabled.');
+    const { key } = challenge;
+    if (key === null) return { account, key: await addSessionKey(trx, account.id, KEY_NAME, now) };
+    await lockAccount(trx, account.id);
+    const expiresAt = key.expiresAt === null ? null : new Date(key.expiresAt);
+    return { account, key: await addKeyWithinLimit(trx, account.id, { ...key, expiresAt }) };
+  });
+
+/** The account of a wallet, created at its first sign-in. Two first sign-ins at once end with one account. */
+async function accountOfWallet(
+  trx: Transaction<GatewaySchema>,
+  wallet: string,
+  quotas: AccountQuotas,
+): Promise<AccountRow> {
+  const created = await trx
+    .insertInto('accounts')
+    .values({ name: wallet, wallet, quotas: jsonb(quotas) })
+    .onConflict((conflict) => conflict.column('wallet').doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (created !== undefined) {
+    await announceAccount(trx, created);
+    return created;
+  }
+  return await trx.selectFrom('accounts').selectAll().where('wallet', '=', wallet).executeTakeFirstOrThrow();
+}
+
+interface Challenge {
+  wallet: string;
+  message: string;
+  expiresAt: Date;
+  /** The key that is signed for; null for a sign-in. */
+  key: SignedKey | null;
+}
+
+/** Stores a challenge and deletes up to 100 expired ones. */
+export async function storeChallenge(
+  db: Kysely<GatewaySchema>,
+  { wallet, message, expiresAt, key }: Challenge,
+): Promise<void> {
+  await sql`
+    delete from challenges where (wallet, message) in (
+      select wallet, message from challenges where expires_at < now() limit 100 for update skip locked
+    )`.execute(db);
+  const row = { wallet, message, expires_at: expiresAt, key: key && jsonb(key) };
+  await db.insertInto('challenges').values(row).execute();
+}
+
+/** Deletes a challenge and returns what it is for, to exactly one caller over all replicas; undefined to others. */
+async function takeChallenge(
+  db: Kysely<GatewaySchema>,
+  { wallet, message }: Pick<Challenge, 'wallet' | 'message'>,
+  now: Date,
+): Promise<Pick<Challenge, 'key'> | undefined> {
+  return await db
+    .deleteFrom('challenges')
+    .where('wallet', '=', wallet)
+    .where('message', '=', message)
+    .where('expires_at', '>', now)
+    .returning('key')
+    .executeTakeFirst();
+}

@@ -1,0 +1,135 @@
+import { type Bus, serviceCall } from '@orrery/bus';
+import {
+  type Cancellation,
+  type JournalFact,
+  type PushesChanged,
+  type PushRecord,
+  runtimeContract,
+} from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
+import { LRUCache } from 'lru-cache';
+
+/**
+ * Wakes streams when journals grow: at once by broadcasts of journal heads, otherwise by polling, with one call per
+ * deployment for any number of streams.
+ */
+export interface HeadWatch {
+  /** Takes the broadcast heads of growing journals. */
+  onHeads(heads: readonly (readonly [deployment: string, seq: number])[]): void;
+  /** Resolves when the deployment's journal has an entry after `seq`, or the signal aborts. */
+  beyond(deployment: string, seq: number, signal: AbortSignal): Promise<void>;
+  /** Reads the head of every deployment that a stream waits for. */
+  poll(): Promise<void>;
+}
+
+interface Waiter {
+  seq: number;
+  wake: () => void;
+}
+
+/** Deployments that are polled at once. */
+const AT_ONCE = 32;
+/** Deployments whose last broadcast head is remembered: it may arrive while a stream still sends earlier entries. */
+const REMEMBERED = 10_000;
+
+export function createHeadWatch(headOf: (deployment: string, known: number) => Promise<number>): HeadWatch {
+  const waiting = new Map<string, Set<Waiter>>();
+  const heads = new LRUCache<string, number>({ max: REMEMBERED });
+
+  const forget = (deployment: string, waiter: Waiter) => {
+    const waiters = waiting.get(deployment);
+    waiters?.delete(waiter);
+    if (waiters?.size === 0) waiting.delete(deployment);
+  };
+  /** Each head is used once: a wrong one, such as after a restored database, would make a stream read for ever. */
+  const takeHeadAfter = (deployment: string, seq: number) =>
+    (heads.get(deployment) ?? 0) > seq && heads.delete(deployment);
+  const pollOne = async ([deployment, waiters]: [string, Set<Waiter>]) => {
+    const known = Math.min(...[...waiters].map(({ seq }) => seq));
+    wakeBehind(waiters, await headOf(deployment, known));
+  };
+
+  return {
+    onHeads: (grown) => {
+      for (const [deployment, head] of grown) {
+        heads.set(deployment, head);
+        wakeBehind(waiting.get(deployment) ?? [], head);
+      }
+    },
+    beyond: (deployment, seq, signal) =>
+      new Promise((resolve) => {
+        const wake = () => {
+          signal.removeEventListener('abort', wake);
+          forget(deployment, waiter);
+          resolve();
+        };
+        const waiter = { seq, wake };
+        if (signal.aborted || takeHeadAfter(deployment, seq)) return resolve();
+        signal.addEventListener('abort', wake, { once: true });
+        waiting.set(deployment, (waiting.get(deployment) ?? new Set()).add(waiter));
+      }),
+    poll: async () => {
+      const all = [...waiting];
+      for (let start = 0; start < all.length; start += AT_ONCE) {
+        const outcomes = await Promise.allSettled(all.slice(start, start + AT_ONCE).map(pollOne));
+        const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+        if (failed !== undefined) throw failed.reason;
+      }
+    },
+  };
+}
+
+function wakeBehind(waiters: Iterable<Waiter>, head: number): void {
+  for (const waiter of [...waiters]) if (waiter.seq < head) waiter.wake();
+}
+
+/** Tells open streams how pushes of their deployments stand. A broadcast that is lost is not repeated. */
+export interface PushWatch {
+  onChanged(changed: PushesChanged): void;
+  /** Calls `tell` for each change from now on; the function returned ends that. */
+  follow(deployment: string, tell: (push: PushRecord) => void): () => void;
+}
+
+export function createPushWatch(): PushWatch {
+  const listeners = new Map<string, Set<(push: PushRecord) => void>>();
+  return {
+    onChanged: ({ deployment, pushes }) => {
+      for (const tell of listeners.get(deployment) ?? []) for (const push of pushes) tell(push);
+    },
+    follow: (deployment, tell) => {
+      const own = (listeners.get(deployment) ?? new Set()).add(tell);
+      listeners.set(deployment, own);
+      return () => {
+        own.delete(tell);
+        if (own.size === 0 && listeners.get(deployment) === own) listeners.delete(deployment);
+      };
+    },
+  };
+}
+
+/** The journal of a deployment, read as the gateway itself: the caller's access was checked when the stream opened. */
+export interface JournalClient {
+  after(
+    deployment: string,
+    seq: number,
+    signal?: Cancellation,
+  ): Promise<{ entries: JournalFact[]; head: number }>;
+  /** The last seq of the journal; `known` is a seq that the journal contains. */
+  headOf(deployment: string, known: number): Promise<number>;
+}
+
+const TIMEOUT_MS = 5000;
+const PAGE = 100;
+
+export function createJournalClient(bus: Pick<Bus, 'call'>, clock: Clock): JournalClient {
+  const range = (deployment: string, after: number, limit: number, signal?: Cancellation) =>
+    bus.call(
+      runtimeContract.rpcs['journal.range'],
+      { deployment, after, limit },
+      serviceCall('gateway', clock, TIMEOUT_MS, signal),
+    );
+  return {
+    after: (deployment, seq, signal) => range(deployment, seq, PAGE, signal),
+    headOf: async (deployment, known) => (await range(deployment, known, 1)).head,
+  };
+}
