@@ -1,6 +1,6 @@
 import type { Handlers, schedulerContract } from '@orrery/contracts';
-import { previewHandlers } from './preview/handlers.js';
-import { type ScheduleDependencies, scheduleHandlers } from './schedules/handlers.js';
+import { previewHandlers } from './operations/preview-handlers.js';
+import { type ScheduleDependencies, scheduleHandlers } from './operations/schedule-handlers.js';
 
 /** The handlers of all RPCs of the scheduler. A missing RPC does not compile. */
 export const schedulerHandlers = (

@@ -1,19 +1,18 @@
 import { dueEarlier, occurrencesEnded, schedulerContract } from '@orrery/contracts';
 import { startKeySweep } from '@orrery/database';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
-import { holding, type PollLoop, type RunningService } from '@orrery/service-kit';
+import { holding, type PollLoop, type RunningService, startPollLoop } from '@orrery/service-kit';
 import type { SchedulerConfig } from './config.js';
-import { type DatabaseClock, databaseClock } from './database/database-clock.js';
-import type { Db } from './database/db.js';
-import { migrations } from './database/migrations/index.js';
-import type { SchedulerSchema } from './database/schema.js';
-import { askAtOnce } from './firing/outcome-store.js';
+import { schedulerSignals } from './firing/signals.js';
 import { type Firing, startFiring } from './firing/start-firing.js';
 import { followBindings } from './following/follow-bindings.js';
 import { type Syncs, startSyncs } from './following/start-syncs.js';
 import { schedulerHandlers } from './handlers.js';
-import { startPruning } from './occurrences/prune-ledger.js';
-import { schedulerSignals } from './signals.js';
+import { createPruning } from './store/ledger/prune-ledger.js';
+import { askAtOnce } from './store/occurrences/outcome-store.js';
+import { type DatabaseClock, databaseClock } from './store/tables/database-clock.js';
+import { migrations } from './store/tables/migrations/index.js';
+import type { Db, SchedulerSchema } from './store/tables/schema.js';
 
 export interface SchedulerDependencies extends ServiceDependencies {
   /** By default the clock of the database. */
@@ -30,6 +29,9 @@ export interface RunningScheduler extends RunningService {
 
 /** Expired Idempotency-Keys are removed this often, in milliseconds. */
 const KEY_SWEEP_MS = 60_000;
+/** Old rows of ledgers are removed this often, in milliseconds. */
+const PRUNING_MS = 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
 
 /** Starts the scheduler on its own schema of the database. @throws StartupError when the database cannot be used. */
 export function startScheduler(
@@ -69,7 +71,15 @@ export function startScheduler(
     resources.add('following', async () => void (await Promise.all(following.map((loop) => loop.stop()))));
     const sweep = startKeySweep(db, { clock, logger, intervalMs: KEY_SWEEP_MS });
     resources.add('idempotency key sweep', () => sweep.stop());
-    const pruning = startPruning({ ...shared, ledgerDays: config.ledgerDays });
+    const prune = createPruning(db);
+    const pruning = startPollLoop({
+      name: 'pruning of ledgers',
+      intervalMs: PRUNING_MS,
+      runOnce: async () =>
+        (await prune((await databaseNow()) - config.ledgerDays * DAY_MS)) ? 'more' : 'idle',
+      clock,
+      logger,
+    });
     resources.add('pruning of ledgers', () => pruning.stop());
     const { dispatcher } = firing;
     await bus.serve(schedulerContract, schedulerHandlers({ ...shared, syncs, dispatcher, announceDue }));

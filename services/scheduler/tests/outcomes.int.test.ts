@@ -1,6 +1,6 @@
 import { ServiceError, type ServiceExecution } from '@orrery/contracts';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
-import { recordOutcomes } from '../src/firing/outcome-store.js';
+import { recordOutcomes } from '../src/store/occurrences/outcome-store.js';
 import { inShort, MINUTE, prepareHouse, type Scheduler } from './running-scheduler.js';
 
 // What the scheduler makes of answers that do not tell how an occurrence ended.

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { ServiceError } from '@orrery/contracts';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { listSchedules } from '../src/schedules/schedule-store.js';
+import { listSchedules } from '../src/store/schedules/schedule-store.js';
 import { MINUTE, prepareHouse, refusalOf } from './running-scheduler.js';
 
 const house = await prepareHouse();

@@ -1,19 +1,26 @@
 import type { Bus } from '@orrery/bus';
 import { ServiceError } from '@orrery/contracts';
 import type { Batcher, Clock, Logger } from '@orrery/service-kit';
-import type { DatabaseClock } from '../database/database-clock.js';
-import type { Db } from '../database/db.js';
+import { CLAIM_MS, type ClaimedOccurrence, type FailedAttempt } from '../core/occurrences/occurrence.js';
+import { type Outcome, outcomeOf } from '../core/occurrences/outcome.js';
+import { nextAttemptAt, repetitionAt } from '../core/occurrences/retry-rules.js';
+import { mayRetry, type SendResult } from '../core/occurrences/send-result.js';
 import type { Syncs } from '../following/start-syncs.js';
-import type { SchedulerSignals } from '../signals.js';
-import { CLAIM_MS, type ClaimedOccurrence, type FailedAttempt } from './claimed-occurrence.js';
-import { fireOccurrence, mayRetry, type Shot } from './fire-occurrence.js';
-import { outcomeOf } from './outcome-of.js';
-import { type Outcome, openNextAttempt, recordOutcomes, releaseClaims, repeatAt } from './outcome-store.js';
-import { createPatience, type Patience } from './patience.js';
+import {
+  nextDueOf,
+  openNextAttempt,
+  recordOutcomes,
+  releaseClaims,
+  repeatAt,
+} from '../store/occurrences/outcome-store.js';
+import { renewOccurrence } from '../store/occurrences/renew-occurrence.js';
+import type { DatabaseClock } from '../store/tables/database-clock.js';
+import type { Db } from '../store/tables/schema.js';
+import { fireOccurrence } from './fire-occurrence.js';
 import { recordTogether } from './record-together.js';
-import { renewOccurrence } from './renew-occurrence.js';
-import { nextAttemptAt, repetitionAt } from './retry-rules.js';
-import { createSendQueues, type Place, type QueueName, type Taken } from './send-queues.js';
+import { createSendQueues, type QueueName, type SendSlot, type Taken } from './send-queues.js';
+import type { SchedulerSignals } from './signals.js';
+import { type AwaitSend, createSlowSends } from './slow-sends.js';
 
 export interface DispatcherDependencies {
   readonly db: Db;
@@ -33,7 +40,7 @@ export interface DispatcherDependencies {
   readonly onAgainIn: (ms: number) => void;
 }
 
-/** Executes claimed occurrences, a bounded number at once, and records what became of them. */
+/** Executes claimed occurrences, a bounded number at once, and records their outcomes. */
 export interface Dispatcher {
   /** How many more occurrences to claim: many or none. */
   room(queue: QueueName): number;
@@ -53,7 +60,7 @@ const MOST_INTERNAL = 10;
 const MOST_RENEWALS = 5;
 /** Occurrences that are sent or recorded at once, for each that is sent for the first time. */
 const MOST_WORKING = 4;
-const UNKNOWN: Shot = { kind: 'unknown', error: undefined };
+const UNKNOWN: SendResult = { kind: 'unknown', error: undefined };
 
 export function createDispatcher(dependencies: DispatcherDependencies): Dispatcher {
   const { db, clock, databaseNow, concurrency, logger, signals, onRoom } = dependencies;
@@ -63,17 +70,17 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     await recordOutcomes(db, outcomes, await databaseNow());
     signals.ended(outcomes);
   });
-  const patience = createPatience(clock, stopping.signal, UNKNOWN);
+  const awaitSend = createSlowSends(clock, stopping.signal, UNKNOWN);
   const context: ExecuteContext = {
     ...dependencies,
     record,
-    patience,
+    awaitSend,
     stopping: stopping.signal,
     aheadMs: 0,
   };
 
-  const send = (taken: Taken, place: Place) => {
-    working.set(taken.occurrence.id, attempt(taken, place));
+  const send = (taken: Taken, slot: SendSlot) => {
+    working.set(taken.occurrence.id, attempt(taken, slot));
   };
   // The next ones are claimed while these are executed and recorded.
   const queues = createSendQueues({ ...dependencies, signal: stopping.signal }, send, () => tellOfRoom());
@@ -85,10 +92,10 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     for (const queue of open) full.delete(queue);
     if (open.length > 0) onRoom();
   };
-  const attempt = async (taken: Taken, place: Place) => {
+  const attempt = async (taken: Taken, slot: SendSlot) => {
     const { id } = taken.occurrence;
     try {
-      await execute(context, taken, place);
+      await execute(context, taken, slot);
     } catch (error) {
       // Its claim runs out, and it is taken up again.
       if (!stopping.signal.aborted)
@@ -133,23 +140,23 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
 
 interface ExecuteContext extends DispatcherDependencies {
   readonly record: Batcher<Outcome, null>;
-  readonly patience: Patience<Shot>;
+  readonly awaitSend: AwaitSend<SendResult>;
   readonly stopping: AbortSignal;
   /** How far the database's clock was ahead of this process's when something was last claimed; measured with. */
   aheadMs: number;
 }
 
 /** Sends an occurrence, and stores what is known then. */
-async function execute(context: ExecuteContext, taken: Taken, place: Place): Promise<void> {
+async function execute(context: ExecuteContext, taken: Taken, slot: SendSlot): Promise<void> {
   const { clock, record, signals, aheadMs } = context;
   const { occurrence } = taken;
   if (occurrence.attempt === 1 && occurrence.repeats === 0)
     signals.dispatched(clock.monotonic() + aheadMs - occurrence.dueAt);
-  const [sent, shot] = await fireUnlessChanged(context, taken, place);
-  if (shot === undefined) return;
-  if (shot.kind === 'unknown' && !isHopeless(sent, shot.error)) return repeatLater(context, sent);
-  if (shot.kind === 'failed' && (await retryLater(context, sent, shot))) return;
-  await record(outcomeOf(sent, shot));
+  const [sent, result] = await fireUnlessChanged(context, taken, slot);
+  if (result === undefined) return;
+  if (result.kind === 'unknown' && !isHopeless(sent, result.error)) return repeatLater(context, sent);
+  if (result.kind === 'failed' && (await retryLater(context, sent, result))) return;
+  await record(outcomeOf(sent, result));
 }
 
 const isHopeless = ({ repeats }: ClaimedOccurrence, error: unknown): boolean =>
@@ -157,40 +164,44 @@ const isHopeless = ({ repeats }: ClaimedOccurrence, error: unknown): boolean =>
 
 /**
  * Sends the occurrence again after its schedule was synced, as long as something else is bound than it was made for.
- * Nothing is sent when half of the claim's time has passed: another process may have it soon. The place is free afterwards,
+ * Nothing is sent when half of the claim's time has passed: another process may have it soon. The slot is free afterwards,
  * so that the next one is sent while the outcome is recorded.
  */
 async function fireUnlessChanged(
   context: ExecuteContext,
   { occurrence: first, takenAt }: Taken,
-  place: Place,
-): Promise<[ClaimedOccurrence, Shot | undefined]> {
+  slot: SendSlot,
+): Promise<[ClaimedOccurrence, SendResult | undefined]> {
   const { db, clock, syncs, databaseNow, stopping } = context;
   let occurrence = first;
   try {
     for (let renewals = 0; ; renewals += 1) {
       if (clock.monotonic() - takenAt > CLAIM_MS / 2) return [occurrence, undefined];
-      const shot = await fireWhileRoom(context, occurrence, place);
-      if (shot.kind !== 'changed') return [occurrence, shot];
-      if (renewals === MOST_RENEWALS || !place.stepAside()) return [occurrence, UNKNOWN];
+      const result = await sendOccurrence(context, occurrence, slot);
+      if (result.kind !== 'changed') return [occurrence, result];
+      if (renewals === MOST_RENEWALS || !slot.demote()) return [occurrence, UNKNOWN];
       await syncs.now(occurrence.deployment, stopping);
       const renewed = await renewOccurrence(db, occurrence, await databaseNow());
       if ('skipped' in renewed) return [occurrence, { kind: 'skipped', reason: renewed.skipped }];
       occurrence = renewed;
     }
   } finally {
-    place.leave();
+    slot.release();
   }
 }
 
-/** Sends the occurrence. One that takes long makes room for others, and is asked for again later if need be. */
-function fireWhileRoom(context: ExecuteContext, occurrence: ClaimedOccurrence, place: Place): Promise<Shot> {
+/** Sends the occurrence. One that takes long gives its slot to others, and is asked for again later if need be. */
+function sendOccurrence(
+  context: ExecuteContext,
+  occurrence: ClaimedOccurrence,
+  slot: SendSlot,
+): Promise<SendResult> {
   const firing = context.signals.sending(occurrence, () =>
     fireOccurrence(context, occurrence, context.stopping),
   );
   // Its caller waits.
   if (occurrence.kind === 'manual' && occurrence.repeats === 0) return firing;
-  return context.patience(firing, place);
+  return context.awaitSend(firing, slot);
 }
 
 async function repeatLater(
@@ -198,20 +209,11 @@ async function repeatLater(
   occurrence: ClaimedOccurrence,
 ): Promise<void> {
   signals.repeated();
-  const nextDue = await nextDueOf(db, occurrence);
+  const nextDue = await nextDueOf(db, occurrence.scheduleId);
   const now = await databaseNow();
   const at = repetitionAt(occurrence.repeats, now, nextDue);
   await repeatAt(db, occurrence, at);
   onAgainIn(at - now);
-}
-
-async function nextDueOf(db: Db, { scheduleId }: ClaimedOccurrence): Promise<number | null> {
-  const schedule = await db
-    .selectFrom('schedules')
-    .select('next_at')
-    .where('id', '=', scheduleId)
-    .executeTakeFirst();
-  return schedule?.next_at?.getTime() ?? null;
 }
 
 /** Opens the next attempt if there is to be one. What runs on request is not retried: its caller sees the failure. */
@@ -221,7 +223,7 @@ async function retryLater(
   failed: FailedAttempt,
 ): Promise<boolean> {
   if (occurrence.kind !== 'due' || !mayRetry(failed.error)) return false;
-  const nextDue = await nextDueOf(db, occurrence);
+  const nextDue = await nextDueOf(db, occurrence.scheduleId);
   const now = await databaseNow();
   const at = nextAttemptAt(occurrence.attempt, now, nextDue);
   if (at === undefined) return false;

@@ -1,6 +1,5 @@
-import type { Cancellation } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import type { ClaimedOccurrence } from './claimed-occurrence.js';
+import type { ClaimedOccurrence } from '../core/occurrences/occurrence.js';
 
 /**
  * Where an occurrence waits to be sent:
@@ -9,7 +8,7 @@ import type { ClaimedOccurrence } from './claimed-occurrence.js';
  *   again    its outcome is not known, or its next attempt is due
  *   manual   somebody waits for it
  *
- * Each queue has places of its own, so what is slow or unknown does not keep what is due from being sent.
+ * Each queue has slots of its own, so what is slow or unknown does not keep what is due from being sent.
  */
 export type QueueName = 'fresh' | 'again' | 'manual';
 
@@ -19,13 +18,13 @@ export interface Taken {
   readonly takenAt: number;
 }
 
-/** A place among the occurrences that are sent at once. */
-export interface Place {
-  leave(): void;
-  /** Goes from `fresh` to `again` if a place is free there, else it leaves. Tells whether it has a place then. */
-  stepAside(): boolean;
-  /** As `stepAside`, if others wait in its queue for a place; it also leaves `again` then. */
-  makeRoom(): boolean;
+/** A slot among the occurrences that are sent at once. */
+export interface SendSlot {
+  release(): void;
+  /** Goes from `fresh` to `again` if a slot is free there, else it is released. Tells whether one is held then. */
+  demote(): boolean;
+  /** As `demote`, if others wait in its queue for a slot; of `again` it is released then. */
+  yieldToWaiting(): boolean;
 }
 
 export interface SendQueues {
@@ -38,30 +37,30 @@ export interface SendQueues {
 }
 
 interface Queue {
-  readonly places: number;
+  readonly slots: number;
   /** Occurrences that may wait. */
   readonly mayWait: number;
-  /** Places are given when so many are free, and at most so many together. */
-  readonly volley: number;
-  readonly most: number;
+  /** Slots are given when so many are free, and at most so many together. */
+  readonly leastBurst: number;
+  readonly mostBurst: number;
   readonly waiting: Taken[];
   sent: number;
 }
 
-/** Occurrences that wait at most, for each place, and for how long at the rate at which they are sent, in seconds. */
-const WAITING_PER_PLACE = 4;
+/** Occurrences that wait at most, for each slot, and for how long at the rate at which they are sent, in seconds. */
+const WAITING_PER_SLOT = 4;
 const WAITING_SECONDS = 1 / 2;
 /**
- * Share of the places that are given together. What is sent in one turn of the event loop is carried, executed, committed and
+ * Share of the slots that are given together. What is sent in one turn of the event loop is carried, executed, committed and
  * recorded together, which costs each occurrence a fraction of what it costs alone.
  */
-const VOLLEY = 1 / 2;
+const BURST = 1 / 2;
 /**
  * Where the rate leaves time, as many are sent together as it allows for in this many milliseconds. Everyone else's executions
  * wait while the runtime executes and commits them, so they are few and come often.
  */
 const PACE_MS = 40;
-/** Places for what is sent again, for each place for what is sent for the first time. */
+/** Slots for what is sent again, for each slot for what is sent for the first time. */
 const AGAIN_SHARE = 1 / 4;
 
 export interface Bounds {
@@ -70,59 +69,59 @@ export interface Bounds {
   /** Occurrences that are sent for the first time in a second. */
   readonly perSecond: number;
   readonly clock: Clock;
-  readonly signal: Cancellation;
+  readonly signal: AbortSignal;
 }
 
 /** `send` must not throw; `onSent` is called after some were sent together. */
 export function createSendQueues(
   { concurrency, perSecond, clock, signal }: Bounds,
-  send: (taken: Taken, place: Place) => void,
+  send: (taken: Taken, slot: SendSlot) => void,
   onSent: () => void = () => undefined,
 ): SendQueues {
   const queues: Record<QueueName, Queue> = {
-    fresh: queueOf(concurrency, VOLLEY, perSecond),
-    again: queueOf(Math.ceil(concurrency * AGAIN_SHARE), VOLLEY),
+    fresh: queueOf(concurrency, BURST, perSecond),
+    again: queueOf(Math.ceil(concurrency * AGAIN_SHARE), BURST),
     manual: queueOf(concurrency, 0),
   };
   const { fresh, again } = queues;
   const mustRest = createRest(clock, signal, () => fill(fresh));
   const fill = (queue: Queue) => {
-    const { places, most, waiting } = queue;
+    const { slots, mostBurst, waiting } = queue;
     if (waiting.length === 0 || isFull(queue)) return;
     if (queue === fresh && mustRest()) return;
-    const given = waiting.splice(0, Math.min(most, places - queue.sent));
+    const given = waiting.splice(0, Math.min(mostBurst, slots - queue.sent));
     if (queue === fresh) mustRest.after((given.length * 1000) / perSecond);
     queue.sent += given.length;
-    for (const taken of given) send(taken, placeIn(queue));
+    for (const taken of given) send(taken, slotIn(queue));
     onSent();
-    // Who waits now is sent when the rate allows for it, even if no place has become free until then.
+    // Who waits now is sent when the rate allows for it, even if no slot has become free until then.
     fill(queue);
   };
-  const placeIn = (first: Queue): Place => {
+  const slotIn = (first: Queue): SendSlot => {
     let queue: Queue | undefined = first;
-    const leave = () => {
+    const release = () => {
       const left = queue;
       queue = undefined;
       if (left === undefined) return;
       left.sent -= 1;
       fill(left);
     };
-    const stepAside = () => {
+    const demote = () => {
       if (queue === fresh) {
-        leave();
-        if (again.sent < again.places) {
+        release();
+        if (again.sent < again.slots) {
           queue = again;
           again.sent += 1;
         }
       }
       return queue !== undefined;
     };
-    const makeRoom = () => {
+    const yieldToWaiting = () => {
       if (queue === undefined || !isFull(queue)) return queue !== undefined;
-      if (queue === again) leave();
-      return stepAside();
+      if (queue === again) release();
+      return demote();
     };
-    return { leave, stepAside, makeRoom };
+    return { release, demote, yieldToWaiting };
   };
   return {
     room: (name) => {
@@ -139,16 +138,16 @@ export function createSendQueues(
   };
 }
 
-function queueOf(places: number, share: number, perSecond = Number.POSITIVE_INFINITY): Queue {
-  const most = Math.max(1, Math.min(places, Math.round((perSecond * PACE_MS) / 1000)));
-  const volley = Math.max(1, Math.min(most, Math.ceil(places * share)));
-  const mayWait = Math.min(places * WAITING_PER_PLACE, Math.ceil(perSecond * WAITING_SECONDS));
-  return { places, volley, most, mayWait, waiting: [], sent: 0 };
+function queueOf(slots: number, share: number, perSecond = Number.POSITIVE_INFINITY): Queue {
+  const mostBurst = Math.max(1, Math.min(slots, Math.round((perSecond * PACE_MS) / 1000)));
+  const leastBurst = Math.max(1, Math.min(mostBurst, Math.ceil(slots * share)));
+  const mayWait = Math.min(slots * WAITING_PER_SLOT, Math.ceil(perSecond * WAITING_SECONDS));
+  return { slots, leastBurst, mostBurst, mayWait, waiting: [], sent: 0 };
 }
 
-/** Whether what waits has to wait for places. */
-const isFull = ({ places, sent, volley, waiting }: Queue): boolean =>
-  waiting.length > 0 && places - sent < volley;
+/** Whether what waits has to wait for slots. */
+const isFull = ({ slots, sent, leastBurst, waiting }: Queue): boolean =>
+  waiting.length > 0 && slots - sent < leastBurst;
 
 /** Whether it is too early to send more; `onOver` is called when it no longer is. */
 interface Rest {
@@ -157,7 +156,7 @@ interface Rest {
   after(ms: number): void;
 }
 
-function createRest(clock: Clock, signal: Cancellation, onOver: () => void): Rest {
+function createRest(clock: Clock, signal: AbortSignal, onOver: () => void): Rest {
   let until = Number.NEGATIVE_INFINITY;
   let isResting = false;
   const rest = async (ms: number) => {

@@ -1,6 +1,6 @@
 import { type PollLoop, startPollLoop } from '@orrery/service-kit';
+import { type ClaimedDue, claimDue, claimRunning, nextDueAt } from '../store/occurrences/claim-due.js';
 import { acknowledgeEnded } from './acknowledge.js';
-import { type ClaimedDue, claimDue, claimRunning, nextDueAt } from './claim-due.js';
 import { createDispatcher, type Dispatcher, type DispatcherDependencies } from './dispatcher.js';
 
 export type FiringDependencies = Omit<DispatcherDependencies, 'onRoom' | 'onAgainIn'>;

@@ -8,8 +8,15 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
-import { sql } from 'kysely';
-import type { Db } from '../database/db.js';
+import {
+  behindOf,
+  deploymentsOf,
+  draftBindersOf,
+  draftsAfter,
+  readProgress,
+  storeProgress,
+} from '../store/syncs/followed-store.js';
+import type { Db } from '../store/tables/schema.js';
 import type { Syncs } from './start-syncs.js';
 
 export interface FollowDependencies {
@@ -27,7 +34,7 @@ export interface FollowDependencies {
 
 const TIMEOUT_MS = 10_000;
 const PAGE = 1000;
-/** All journals are looked at this often: a runtime of an older release does not note when they change. */
+/** All journals are compared this often: a runtime of an older release does not note when they change. */
 const WHOLE_PASS_MS = 60 * 60 * 1000;
 
 /**
@@ -48,7 +55,7 @@ export async function followBindings(dependencies: FollowDependencies): Promise<
   await bus.consume(catalogChanged, {
     consumer: 'scheduler-definitions',
     handle: async ({ subject, worldId, name }) => {
-      if (subject === 'event_version') await syncs.want(await boundTo(dependencies.db, worldId, name));
+      if (subject === 'event_version') await syncs.want(await draftBindersOf(dependencies.db, worldId, name));
       return 'ack';
     },
     signal,
@@ -70,18 +77,6 @@ export async function followBindings(dependencies: FollowDependencies): Promise<
   ];
 }
 
-/** Deployments that have a draft of an event bound: locked versions never change. */
-async function boundTo(db: Db, worldId: number, event: string): Promise<string[]> {
-  const rows = await db
-    .selectFrom('schedules')
-    .select('deployment')
-    .where('world_id', '=', worldId)
-    .where('event', '=', event)
-    .where('is_draft', '=', true)
-    .execute();
-  return rows.map(({ deployment }) => deployment);
-}
-
 /** Other services that restart are asked again the next time. */
 async function unlessAway(work: () => Promise<void>, { logger }: Pick<FollowDependencies, 'logger'>) {
   try {
@@ -94,8 +89,6 @@ async function unlessAway(work: () => Promise<void>, { logger }: Pick<FollowDepe
 }
 
 type Heads = (typeof runtimeContract.rpcs)['journal.heads'];
-type Head = ReplyOf<Heads>['heads'][number];
-const PROGRESS = 'lifecycle heads';
 
 /** Where the last pass began is stored: after days off, only what has changed since is compared. */
 function createHeadPass(dependencies: FollowDependencies) {
@@ -126,35 +119,13 @@ function createHeadPass(dependencies: FollowDependencies) {
     }, dependencies);
 }
 
-/** The deployments whose lifecycle was followed to another entry, or not at all. */
-async function behindOf(db: Db, heads: readonly Head[]): Promise<string[]> {
-  const { rows } = await sql<{ deployment: string }>`
-    select h.deployment from unnest(${heads.map(({ deployment }) => deployment)}::text[],
-      ${heads.map(({ seq }) => seq)}::bigint[], ${heads.map(({ hash }) => hash)}::text[]) h (deployment, seq, hash)
-    left join deployments d on d.address = h.deployment
-    where d.address is null or d.seq <> h.seq or d.hash <> h.hash`.execute(db);
-  return rows.map(({ deployment }) => deployment);
-}
-
-async function readProgress(db: Db): Promise<string | null> {
-  const row = await db.selectFrom('progress').select('until').where('name', '=', PROGRESS).executeTakeFirst();
-  return row?.until ?? null;
-}
-
-/** A pass that another process began later stays. */
-async function storeProgress(db: Db, until: string): Promise<void> {
-  await sql`
-    insert into progress as p (name, until) values (${PROGRESS}, ${until})
-    on conflict (name) do update set until = greatest(p.until, excluded.until)`.execute(db);
-}
-
 /** Asks the catalog, a page at a time, which of the drafts that are bound have changed. */
 async function compareDrafts(
   { db, bus, clock, syncs }: FollowDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   for (let after = 0; !signal.aborted; ) {
-    const drafts = await draftsAfter(db, after);
+    const drafts = await draftsAfter(db, after, PAGE);
     const last = drafts.at(-1);
     if (last === undefined) return;
     const { versions } = await bus.call(
@@ -163,33 +134,7 @@ async function compareDrafts(
       serviceCall('scheduler', clock, TIMEOUT_MS, signal),
     );
     const changed = drafts.filter((_, index) => versions[index]?.state !== 'same');
-    if (changed.length > 0)
-      await syncs.want(
-        await deploymentsOf(
-          db,
-          changed.map(({ versionId }) => versionId),
-        ),
-      );
+    if (changed.length > 0) await syncs.want(await deploymentsOf(db, changed));
     after = last.versionId;
   }
-}
-
-async function draftsAfter(db: Db, after: number): Promise<{ versionId: number; hash: string }[]> {
-  const { rows } = await sql<{ versionId: number; hash: string }>`
-    select version_id as "versionId", max(definition_hash) as hash from schedules
-    where is_draft and version_id > ${after} group by version_id order by version_id limit ${PAGE}`.execute(
-    db,
-  );
-  return rows;
-}
-
-async function deploymentsOf(db: Db, versionIds: readonly number[]): Promise<string[]> {
-  const rows = await db
-    .selectFrom('schedules')
-    .select('deployment')
-    .distinct()
-    .where('version_id', 'in', [...versionIds])
-    .where('is_draft', '=', true)
-    .execute();
-  return rows.map(({ deployment }) => deployment);
 }

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { ServiceError } from '@orrery/contracts';
 import { type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
-import { type SyncDependencies, syncDeployment } from './sync-deployment.js';
 import {
   claimSyncs,
   nextSyncAt,
@@ -9,7 +8,8 @@ import {
   postponeSync,
   type SyncClaim,
   wantSync,
-} from './sync-queue.js';
+} from '../store/syncs/sync-queue.js';
+import { type SyncDependencies, syncDeployment } from './sync-deployment.js';
 
 export interface SyncsDependencies extends SyncDependencies {
   readonly logger: Logger;

@@ -1,6 +1,5 @@
 import { type Bus, serviceCall } from '@orrery/bus';
 import {
-  type Cancellation,
   catalogContract,
   type DeploymentLifecycle,
   runtimeContract,
@@ -9,10 +8,12 @@ import {
 } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
-import type { DatabaseClock } from '../database/database-clock.js';
-import type { Db } from '../database/db.js';
-import { endSync, holdClaim, type SyncClaim } from './sync-queue.js';
-import { endSchedules, type Facts, writeSchedules } from './write-schedules.js';
+import { aheadOf } from '../core/schedules/replay-lifecycle.js';
+import { findFollowed } from '../store/syncs/followed-store.js';
+import { endSync, holdClaim, type SyncClaim } from '../store/syncs/sync-queue.js';
+import { endSchedules, type Facts, writeSchedules } from '../store/syncs/write-schedules.js';
+import type { DatabaseClock } from '../store/tables/database-clock.js';
+import type { Db } from '../store/tables/schema.js';
 
 export interface SyncDependencies {
   readonly db: Db;
@@ -31,7 +32,7 @@ const TIMEOUT_MS = 10_000;
 export async function syncDeployment(
   dependencies: SyncDependencies,
   claim: SyncClaim,
-  signal: Cancellation,
+  signal: AbortSignal,
 ): Promise<boolean> {
   const { db, databaseNow } = dependencies;
   const { deployment } = claim;
@@ -49,14 +50,10 @@ export async function syncDeployment(
 async function askFacts(
   dependencies: SyncDependencies,
   deployment: string,
-  signal: Cancellation,
+  signal: AbortSignal,
 ): Promise<Facts | undefined> {
   const { db, databaseNow } = dependencies;
-  const known = await db
-    .selectFrom('deployments')
-    .selectAll()
-    .where('address', '=', deployment)
-    .executeTakeFirst();
+  const known = await findFollowed(db, deployment);
   const askedAt = await databaseNow();
   const lifecycle = await askLifecycle(dependencies, { deployment, after: known?.seq ?? 0 }, signal);
   if (lifecycle === undefined) return undefined;
@@ -68,7 +65,7 @@ async function askFacts(
 async function askLifecycle(
   { bus, clock }: SyncDependencies,
   request: { readonly deployment: string; readonly after: number },
-  signal: Cancellation,
+  signal: AbortSignal,
 ): Promise<DeploymentLifecycle | undefined> {
   try {
     const options = serviceCall('scheduler', clock, TIMEOUT_MS, signal);
@@ -79,23 +76,11 @@ async function askLifecycle(
   }
 }
 
-/** Runtimes tell the time of the database up to this, in milliseconds; those of earlier releases have a clock of their own. */
-const EXACT_MS = 1_000;
-
-/**
- * How far the database's clock is ahead of one that read `theirs` between two times of the database, at least: 0 where it
- * may be right. In milliseconds.
- */
-export function aheadOf(theirs: number, before: number, after: number): number {
-  if (theirs < before - EXACT_MS) return before - theirs;
-  return theirs > after + EXACT_MS ? after - theirs : 0;
-}
-
 /** What the bound versions say, by their ids. One that the catalog does not know is left out. */
 async function askDefinitions(
   { bus, clock }: SyncDependencies,
   { bindings }: DeploymentLifecycle,
-  signal: Cancellation,
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<number, VersionDefinition>> {
   const ids = [...new Set(bindings.map(({ versionId }) => versionId))];
   const { versions } = await bus.call(

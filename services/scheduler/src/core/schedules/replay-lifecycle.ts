@@ -1,0 +1,120 @@
+import type { LifecycleEntry } from '@orrery/contracts';
+import type { CronSchedule } from '@orrery/expressions';
+import { changeTiming, isSameCron, type LedgerRow, type Timing } from './schedule-rules.js';
+
+/** What happened to a deployment since its schedule was last synced. */
+export interface Replayed {
+  readonly event: string;
+  readonly entries: readonly LifecycleEntry[];
+  /** What pauses the deployment, before the entries. */
+  readonly pauseCauses: readonly string[];
+  /** Whether it is paused now. */
+  readonly isPaused: boolean;
+  /** What the bound version says now; null where nothing is bound, or the version has no schedule. */
+  readonly cron: CronSchedule | null;
+  /** The version that is bound is the one that was. */
+  readonly isSameVersion: boolean;
+  readonly now: number;
+  /** How far the database's clock is ahead of the one that gave the entries their times, as far as that is known. */
+  readonly aheadMs: number;
+  /** None of the entries had been written then, by the database's clock. */
+  readonly since: number;
+}
+
+export interface Replay {
+  readonly timing: Timing;
+  readonly ledger: readonly LedgerRow[];
+  /** When the pause ended that the ledger knows already. */
+  readonly pauseEnded: number | null;
+}
+
+type Step = Parameters<typeof changeTiming>[1];
+
+/**
+ * Goes through the entries in their order: the old definition holds until the first entry that changed the event's
+ * binding, the present one from the last such entry on, and pauses hold while they lasted. The times of entries are those
+ * of the process that wrote them, set right by `aheadMs`; none counts as later than now, as earlier than `since`, or as
+ * earlier than what is decided.
+ */
+export function replayLifecycle(timing: Timing, replayed: Replayed): Replay {
+  const { entries, cron, isPaused, now, aheadMs, since } = replayed;
+  const { ended, begun } = turningPoints(timing, replayed);
+  const causes = new Set(replayed.pauseCauses);
+  let state: Replay = { timing, ledger: [], pauseEnded: null };
+  const apply = (step: Step, at: number, reason: string) => {
+    state = merge(state, changeTiming(state.timing, step, at, reason));
+  };
+  for (const entry of entries) {
+    const at = Math.min(Math.max(Date.parse(entry.at) + aheadMs, since), now);
+    if (entry === ended) apply({ cron: null }, at, 'binding_changed');
+    if (entry === begun) apply({ cron }, at, 'binding_changed');
+    applyPause(causes, entry);
+    const deploymentPaused = causes.size > 0;
+    if (deploymentPaused !== state.timing.deploymentPaused)
+      apply({ deploymentPaused }, at, 'deployment_paused');
+    if (entry.kind === 'deleted') apply({ cron: null }, at, 'deployment_deleted');
+  }
+  if (state.timing.deploymentPaused !== isPaused)
+    apply({ deploymentPaused: isPaused }, now, 'deployment_paused');
+  if (!isSameCron(state.timing.cron, cron)) apply({ cron }, now, 'definition_changed');
+  return state;
+}
+
+/**
+ * The entry with which the old definition ended, and the one with which the present one began. Where both are the same,
+ * only a removal ends it: other entries may have changed no more than the binding's chains.
+ */
+function turningPoints(
+  timing: Timing,
+  { event, entries, cron, isSameVersion }: Replayed,
+): Record<'ended' | 'begun', LifecycleEntry | undefined> {
+  const touching = entries.filter(({ events }) => events.includes(event));
+  const isSame = isSameVersion && isSameCron(timing.cron, cron);
+  if (!isSame) return { ended: touching[0], begun: touching.at(-1) };
+  const isRemoval = ({ kind }: LifecycleEntry) => kind === 'binding_removed';
+  const last = touching.findLastIndex(isRemoval);
+  return { ended: touching.find(isRemoval), begun: last === -1 ? undefined : touching[last + 1] };
+}
+
+/** A pause that began in the same replay is not in the ledger yet: it ends there. */
+function merge(before: Replay, { timing, ledger, pauseEnded }: ReturnType<typeof changeTiming>): Replay {
+  const begun = before.ledger.findLast(({ kind, until }) => kind === 'pause' && until === null);
+  const closed =
+    pauseEnded === null || begun === undefined
+      ? before.ledger
+      : before.ledger.map((row) => (row === begun ? { ...row, until: pauseEnded } : row));
+  return {
+    timing,
+    ledger: [...closed, ...ledger],
+    pauseEnded: begun === undefined ? (pauseEnded ?? before.pauseEnded) : before.pauseEnded,
+  };
+}
+
+/** Runtimes tell the time of the database up to this, in milliseconds; those of earlier releases have a clock of their own. */
+const EXACT_MS = 1_000;
+
+/**
+ * How far the database's clock is ahead of one that read `theirs` between two times of the database, at least: 0 where it
+ * may be right. In milliseconds.
+ */
+export function aheadOf(theirs: number, before: number, after: number): number {
+  if (theirs < before - EXACT_MS) return before - theirs;
+  return theirs > after + EXACT_MS ? after - theirs : 0;
+}
+
+/** What pauses a deployment after these entries. What they do not tell is taken from how it is now. */
+export function pauseCausesAfter(
+  before: readonly string[],
+  entries: readonly LifecycleEntry[],
+  isPaused: boolean,
+): string[] {
+  if (!isPaused) return [];
+  const causes = new Set(before);
+  for (const entry of entries) applyPause(causes, entry);
+  return causes.size > 0 ? [...causes] : ['unknown'];
+}
+
+function applyPause(causes: Set<string>, { kind, cause }: LifecycleEntry): void {
+  if (kind === 'paused') causes.add(cause ?? 'owner');
+  if (kind === 'resumed') causes.delete(cause ?? 'owner');
+}

@@ -1,0 +1,98 @@
+import { createMeter, createTracer, inSpan, isTraced } from '@orrery/service-kit';
+import type { Outcome } from '../core/occurrences/outcome.js';
+
+/** By what a sending is recognised in its trace. */
+export interface SentOccurrence {
+  readonly id: number;
+  readonly deployment: string;
+  readonly event: string;
+  /** Milliseconds since the epoch. */
+  readonly dueAt: number;
+  readonly attempt: number;
+  readonly repeats: number;
+}
+
+/** What the scheduler measures. */
+export interface SchedulerSignals {
+  /** Sends an attempt: each sending begins a trace, which the execution continues. */
+  sending<T>(occurrence: SentOccurrence, send: () => Promise<T>): Promise<T>;
+  /** Schedules whose due times were decided. */
+  decided(count: number): void;
+  /** An occurrence is sent for the first time, this long after it was due, in milliseconds. */
+  dispatched(lateMs: number): void;
+  /** Occurrences have outcomes. */
+  ended(outcomes: readonly Pick<Outcome, 'status' | 'outcome' | 'reason'>[]): void;
+  /** An attempt is sent again because nobody knows its outcome. */
+  repeated(): void;
+  /** A next attempt is made. */
+  retried(): void;
+  /** How long the first due time that is not decided has been due, in milliseconds. */
+  behind(ms: number): void;
+}
+
+/** Bounds of the histogram of lateness, in seconds. */
+const LATENESS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600];
+
+export function schedulerSignals(): SchedulerSignals {
+  const meter = createMeter('scheduler');
+  const decided = meter.createCounter('orrery_scheduler_schedules_decided', {
+    description: 'Times that a schedule was due',
+  });
+  const lateness = meter.createHistogram('orrery_scheduler_lateness_seconds', {
+    description: 'From the due time of an occurrence to its first dispatch',
+    advice: { explicitBucketBoundaries: LATENESS },
+  });
+  const ended = meter.createCounter('orrery_scheduler_occurrences', {
+    description: 'Occurrences with an outcome, by status and outcome or reason',
+  });
+  const repeated = meter.createCounter('orrery_scheduler_repetitions', {
+    description: 'Attempts that are sent again because their outcome is not known',
+  });
+  const retried = meter.createCounter('orrery_scheduler_retries', {
+    description: 'Further attempts after one that failed',
+  });
+  let lagMs = 0;
+  const lag = meter.createObservableGauge('orrery_scheduler_lag_seconds', {
+    description: 'How long the first due time that is not decided has been due',
+  });
+  lag.addCallback((result) => result.observe(lagMs / 1000));
+  const tracer = isTraced() ? createTracer('scheduler') : undefined;
+  return {
+    sending: (occurrence, send) => {
+      if (tracer === undefined) return send();
+      const attributes = {
+        'orrery.deployment': occurrence.deployment,
+        'orrery.event': occurrence.event,
+        'orrery.occurrence': occurrence.id,
+        'orrery.due_at': new Date(occurrence.dueAt).toISOString(),
+        'orrery.attempt': occurrence.attempt,
+        'orrery.repeats': occurrence.repeats,
+      };
+      return inSpan(tracer, 'occurrence', { attributes }, send);
+    },
+    decided: (count) => {
+      if (count > 0) decided.add(count);
+    },
+    dispatched: (lateMs) => lateness.record(Math.max(0, lateMs) / 1000),
+    ended: (outcomes) => {
+      for (const [status, details] of countOutcomes(outcomes))
+        for (const [detail, count] of details) ended.add(count, { status, detail });
+    },
+    repeated: () => repeated.add(1),
+    retried: () => retried.add(1),
+    behind: (ms) => {
+      lagMs = ms;
+    },
+  };
+}
+
+/** How many there are of each status and detail: a counter's attributes cost more than the rest of an outcome. */
+function countOutcomes(outcomes: Parameters<SchedulerSignals['ended']>[0]): Map<string, Map<string, number>> {
+  const counts = new Map<string, Map<string, number>>();
+  for (const { status, outcome, reason } of outcomes) {
+    const details = counts.get(status) ?? new Map<string, number>();
+    const detail = outcome ?? reason ?? '';
+    counts.set(status, details.set(detail, (details.get(detail) ?? 0) + 1));
+  }
+  return counts;
+}

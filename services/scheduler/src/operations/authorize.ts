@@ -1,0 +1,53 @@
+import type { Bus } from '@orrery/bus';
+import { type CallContext, catalogContract, type ReplyOf, runtimeContract } from '@orrery/contracts';
+import type { Syncs } from '../following/start-syncs.js';
+import { draftsOf, findFollowed } from '../store/syncs/followed-store.js';
+import type { Db } from '../store/tables/schema.js';
+
+/** What the path of a request about schedules names. */
+export interface SchedulePath {
+  readonly worldAddress: string;
+  readonly address: string;
+  readonly event: string;
+}
+
+export interface AuthorizeDependencies {
+  readonly db: Db;
+  readonly bus: Pick<Bus, 'call'>;
+  readonly syncs: Pick<Syncs, 'now'>;
+}
+
+type Authorized = ReplyOf<(typeof runtimeContract.rpcs)['deployments.authorize']>;
+
+/**
+ * Asks the runtime whether the caller may, then makes sure that what was answered to a caller before, such as a new
+ * binding or a changed draft, is followed. @throws `deployment_not_found`, `forbidden`
+ */
+export async function authorize(
+  { db, bus, syncs }: AuthorizeDependencies,
+  { worldAddress, address }: Pick<SchedulePath, 'worldAddress' | 'address'>,
+  relation: 'visible' | 'owner',
+  call: CallContext,
+): Promise<Authorized> {
+  const request = { params: { worldAddress, address }, relation };
+  const found = await bus.call(runtimeContract.rpcs['deployments.authorize'], request, call);
+  const { deployment, lifecycle } = found;
+  const known = await findFollowed(db, deployment);
+  const isBehind = known?.seq !== lifecycle.seq || known.hash !== lifecycle.hash;
+  if (isBehind || (await hasChangedDraft(db, bus, deployment, call)))
+    await syncs.now(deployment, call.signal);
+  return found;
+}
+
+async function hasChangedDraft(
+  db: Db,
+  bus: Pick<Bus, 'call'>,
+  deployment: string,
+  call: CallContext,
+): Promise<boolean> {
+  const drafts = await draftsOf(db, deployment);
+  if (drafts.length === 0) return false;
+  const rpc = catalogContract.rpcs['definitions.confirm'];
+  const { versions } = await bus.call(rpc, { versions: drafts, schemas: [], worlds: [] }, call);
+  return versions.some(({ state }) => state !== 'same');
+}

@@ -1,0 +1,138 @@
+import {
+  type CallContext,
+  type Handlers,
+  paginationOf,
+  refuseDeepPage,
+  type ScheduleRecord,
+  ServiceError,
+  type scheduleRpcs,
+} from '@orrery/contracts';
+import { transaction } from '@orrery/database';
+import { changeTiming } from '../core/schedules/schedule-rules.js';
+import {
+  lastOccurrences,
+  listOccurrences,
+  type ShownOccurrence,
+  toRecord,
+} from '../store/ledger/occurrence-store.js';
+import {
+  findSchedule,
+  findScheduled,
+  listSchedules,
+  type ShownSchedule,
+  timingColumns,
+  timingOf,
+  writeLedger,
+} from '../store/schedules/schedule-store.js';
+import type { Db } from '../store/tables/schema.js';
+import { authorize, type SchedulePath } from './authorize.js';
+import { type RunNowDependencies, runNow } from './run-now.js';
+
+export interface ScheduleDependencies extends RunNowDependencies {
+  /** Something may be due earlier than it was, in any process. */
+  readonly announceDue: () => void;
+}
+
+export function scheduleHandlers(dependencies: ScheduleDependencies): Handlers<typeof scheduleRpcs> {
+  const { db } = dependencies;
+  const turn =
+    (isPaused: boolean) =>
+    async ({ params }: { params: SchedulePath }, call: CallContext) => {
+      const { deployment } = await authorize(dependencies, params, 'owner', call);
+      const row = await turnSchedule(dependencies, deployment, params.event, isPaused);
+      return { data: await recordOf(db, row) };
+    };
+  return {
+    'schedules.list': async ({ params, query }, call) => {
+      refuseDeepPage(query);
+      const { deployment } = await authorize(dependencies, params, 'visible', call);
+      const { rows, total } = await listSchedules(db, deployment, query);
+      const last = await lastOccurrences(
+        db,
+        rows.map(({ id }) => id),
+      );
+      return {
+        data: rows.map((row) => toScheduleRecord(row, last.get(row.id))),
+        pagination: paginationOf(query, total),
+      };
+    },
+    'occurrences.list': async ({ params, query }, call) => {
+      refuseDeepPage(query);
+      const { deployment } = await authorize(dependencies, params, 'visible', call);
+      const row = await findSchedule(db, deployment, params.event);
+      // An event whose versions never had a schedule has no ledger.
+      if (row === undefined || (row.schedule === null && !(await hasLedger(db, row.id)))) throw notFound();
+      return listOccurrences(db, row.id, query);
+    },
+    'schedules.pause': turn(true),
+    'schedules.resume': turn(false),
+    'schedules.run': (request, call) => runNow(dependencies, request, call),
+  };
+}
+
+const notFound = () => new ServiceError('schedule_not_found');
+
+async function hasLedger(db: Db, scheduleId: number): Promise<boolean> {
+  const found = await db
+    .selectFrom('occurrences')
+    .select('id')
+    .where('schedule_id', '=', scheduleId)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** @throws `schedule_not_found` */
+async function turnSchedule(
+  { db, databaseNow, announceDue }: ScheduleDependencies,
+  deployment: string,
+  event: string,
+  isPaused: boolean,
+): Promise<ShownSchedule> {
+  const now = await databaseNow();
+  const row = await transaction(db, async (trx) => {
+    const found = await findScheduled(trx, deployment, event).forUpdate().executeTakeFirst();
+    if (found === undefined) throw notFound();
+    if (found.is_paused === isPaused) return found;
+    const { timing, ledger, pauseEnded } = changeTiming(
+      timingOf(found),
+      { isPaused },
+      now,
+      'schedule_paused',
+    );
+    await writeLedger(trx, [{ scheduleId: found.id, rows: ledger, pauseEnded }], now);
+    return trx
+      .updateTable('schedules')
+      .set(timingColumns(timing))
+      .where('id', '=', found.id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  });
+  announceDue();
+  return row;
+}
+
+async function recordOf(db: Db, row: ShownSchedule): Promise<ScheduleRecord> {
+  return toScheduleRecord(row, (await lastOccurrences(db, [row.id])).get(row.id));
+}
+
+function toScheduleRecord(row: ShownSchedule, last: ShownOccurrence | undefined): ScheduleRecord {
+  const pausedBy = [
+    ...(row.is_paused ? ['schedule' as const] : []),
+    ...(row.deployment_paused ? ['deployment' as const] : []),
+  ];
+  return {
+    event: row.event,
+    // `listSchedules` left out what is not bound, or has no schedule.
+    eventVersion: row.event_version ?? 0,
+    schedule: row.schedule ?? '',
+    timezone: row.timezone ?? 'UTC',
+    status: pausedBy.length > 0 ? 'paused' : 'active',
+    pausedBy,
+    nextAt: row.next_at?.toISOString() ?? null,
+    lastOccurrence: last === undefined ? null : toRecord(last),
+    counter: row.counter,
+    consecutiveFailures: row.consecutive_failures,
+    lastError: row.last_error,
+  };
+}

@@ -1,0 +1,152 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { transaction } from '@orrery/database';
+import type { CronSchedule } from '@orrery/expressions';
+import { sql } from 'kysely';
+import { CLAIM_MS, type ClaimedOccurrence } from '../../core/occurrences/occurrence.js';
+import {
+  type DueDecision,
+  decideDue,
+  type LedgerRow,
+  MOST_LISTED,
+} from '../../core/schedules/schedule-rules.js';
+import { cronOf, writeLedger } from '../schedules/schedule-store.js';
+import type { Db, OccurrenceRow, Trx } from '../tables/schema.js';
+import { toClaimed } from './occurrence-rows.js';
+import { CLAIMED, type ClaimedRow, type Decided, writeDecided } from './write-decided.js';
+
+/** How many schedules were due, and those of their occurrences that are to be executed. */
+export interface ClaimedDue {
+  readonly due: number;
+  readonly occurrences: readonly ClaimedOccurrence[];
+}
+
+/**
+ * Decides schedules that are due, at most `limit`, in the order of their due times and then of their hashes. Each due time
+ * gets its row, and the occurrences that are to be executed are claimed, in one transaction.
+ */
+export const claimDue = (db: Db, now: number, limit: number): Promise<ClaimedDue> =>
+  transaction(db, async (trx) => {
+    const rows = await trx
+      .selectFrom('schedules')
+      .select(CLAIMED)
+      .where('next_at', '<=', new Date(now))
+      .orderBy('next_at')
+      .orderBy('spread')
+      .orderBy('id')
+      .limit(limit)
+      .forUpdate()
+      .skipLocked()
+      .execute();
+    const decided: Decided[] = [];
+    const decideOnce = rememberDecisions(now);
+    for (const row of rows) {
+      const one = decide(row, decideOnce);
+      if (one !== undefined) decided.push(one);
+      // What a downtime missed takes milliseconds to calculate: other work goes on in between.
+      if (one !== undefined && one.decision.ledger.length > 0) await nextTurn();
+    }
+    if (decided.length === 0) return { due: 0, occurrences: [] };
+    const overlapping = decided.filter(({ row }) => row.open_occurrence !== null);
+    await writeLedger(
+      trx,
+      decided.flatMap(({ row, decision, ledger }) => {
+        const rows = [...decision.ledger, ...ledger];
+        return rows.length === 0 ? [] : [{ scheduleId: row.id, rows, pauseEnded: null }];
+      }),
+      now,
+    );
+    await lengthenSpans(trx, overlapping);
+    const occurrences = await writeDecided(trx, decided, now);
+    return { due: decided.length, occurrences };
+  });
+
+type DecideOnce = (cron: CronSchedule, nextAt: number) => DueDecision;
+
+/** Schedules that are due at one time often are the same: what is due next is calculated once for all of them. */
+function rememberDecisions(now: number): DecideOnce {
+  const decisions = new Map<string, DueDecision>();
+  return (cron, nextAt) => {
+    const key = `${nextAt} ${cron.timezone ?? ''} ${cron.schedule}`;
+    const decision = decisions.get(key) ?? decideDue(cron, nextAt, now);
+    decisions.set(key, decision);
+    return decision;
+  };
+}
+
+function decide(row: ClaimedRow, decideOnce: DecideOnce): Decided | undefined {
+  const cron = cronOf(row);
+  if (cron === null || row.next_at === null) return undefined;
+  const decision = decideOnce(cron, row.next_at.getTime());
+  const isListed = row.open_occurrence !== null && decision.dueAt !== null && row.skips < MOST_LISTED;
+  return { row, decision, ledger: isListed ? [overlap(decision.dueAt)] : [] };
+}
+
+const overlap = (dueAt: number): LedgerRow => ({
+  kind: 'due',
+  dueAt,
+  until: null,
+  count: 1,
+  status: 'skipped',
+  reason: 'overlap',
+});
+
+/** Due times that are skipped because of one occurrence get a row each up to a number; all others share one. */
+async function lengthenSpans(trx: Trx, overlapping: readonly Decided[]): Promise<void> {
+  for (const { row, decision } of overlapping) {
+    if (decision.dueAt === null || row.skips < MOST_LISTED) continue;
+    const dueAt = new Date(decision.dueAt);
+    const { numUpdatedRows } = await trx
+      .updateTable('occurrences')
+      .set({ until: dueAt, count: sql`count + 1` })
+      .where('schedule_id', '=', row.id)
+      .where('kind', '=', 'span')
+      .where('status', '=', 'skipped')
+      .where('counter', '=', row.open_occurrence)
+      .executeTakeFirst();
+    if (numUpdatedRows > 0n) continue;
+    await trx
+      .insertInto('occurrences')
+      .values({
+        schedule_id: row.id,
+        kind: 'span',
+        due_at: dueAt,
+        until: dueAt,
+        status: 'skipped',
+        reason: 'overlap',
+        // Which occurrence they were skipped because of.
+        counter: row.open_occurrence,
+        started_at: dueAt,
+        ended_at: dueAt,
+      })
+      .execute();
+  }
+}
+
+/** Takes up occurrences whose process is gone, or whose next attempt or repetition is due; at most `limit`. */
+export async function claimRunning(db: Db, now: number, limit: number): Promise<ClaimedOccurrence[]> {
+  const { rows } = await sql<OccurrenceRow & { deployment: string; event: string }>`
+    with taken as (
+      update occurrences set claimed_until = ${new Date(now + CLAIM_MS)} where id in (
+        select id from occurrences where status = 'running' and claimed_until <= ${new Date(now)}
+        order by claimed_until limit ${limit} for update skip locked
+      ) returning *
+    )
+    select t.*, s.deployment, s.event from taken t join schedules s on s.id = t.schedule_id`.execute(db);
+  return rows.map(toClaimed);
+}
+
+/**
+ * When something is next due for the first time or again, whichever is asked for, in milliseconds; undefined when nothing
+ * is.
+ */
+export async function nextDueAt(
+  db: Db,
+  asked: { readonly fresh: boolean; readonly again: boolean },
+): Promise<number | undefined> {
+  const { rows } = await sql<{ at: Date | null }>`
+    select least(
+      (select next_at from schedules where next_at is not null and ${asked.fresh} order by next_at limit 1),
+      (select claimed_until from occurrences where status = 'running' and ${asked.again} order by claimed_until limit 1)
+    ) as at`.execute(db);
+  return rows[0]?.at?.getTime();
+}
