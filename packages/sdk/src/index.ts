@@ -1,5 +1,4 @@
 export type { Deployment, EntityInstance, InstancesOptions } from './deployments/deployment.js';
-export type { DeploymentPath } from './deployments/deployment-path.js';
 export type {
   DryRunAnswer,
   DryRunOptions,
@@ -8,13 +7,19 @@ export type {
   Executions,
   JsonObject,
 } from './deployments/executions.js';
-export type { HistoryEntry, HistoryFilter, HistoryOptions, JournalOptions } from './deployments/journal.js';
 export type { LiveEntry, Push, StreamEvent, StreamOptions } from './deployments/stream.js';
 export { type FieldProblem, OrreryError, type OrreryErrorCode } from './errors/orrery-error.js';
+export type { Payer, PaymentRequired, PaymentRequirement, Settlement } from './errors/payments.js';
 export type { components, paths } from './generated/api.js';
 export type { ErrorCode } from './generated/operations.js';
+export type {
+  DeploymentPath,
+  HistoryEntry,
+  HistoryFilter,
+  HistoryOptions,
+  JournalOptions,
+} from './journal/journal.js';
 export { createOrrery, type Orrery } from './orrery.js';
-export { base58 } from './public/base58.js';
 export type {
   PublicAnswer,
   PublicExecution,
@@ -22,8 +27,8 @@ export type {
   PublicTarget,
   SignedMessage,
   SigningWallet,
-} from './public/execute-public.js';
-export type { Payer, PaymentRequired, PaymentRequirement, Settlement } from './public/payments.js';
+} from './public/public-executions.js';
+export { base58 } from './public/public-executions.js';
 export type { ItemOf, ListArgument, ListPath, Page, Pagination } from './requests/lists.js';
 export type { RequestOptions } from './requests/operation-types.js';
 export type { ClientOptions } from './requests/requests.js';

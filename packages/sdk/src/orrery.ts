@@ -1,5 +1,5 @@
 import { createDeployment, type Deployment } from './deployments/deployment.js';
-import { createPublicExecutions, type PublicExecutions } from './public/execute-public.js';
+import { createPublicExecutions, type PublicExecutions } from './public/public-executions.js';
 import { type ItemOf, type ListArgument, type ListPath, type Page, pagesOf } from './requests/lists.js';
 import type {
   AnswerOf,

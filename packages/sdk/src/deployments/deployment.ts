@@ -1,10 +1,15 @@
 import type { components } from '../generated/api.js';
+import {
+  createJournal,
+  type DeploymentPath,
+  type HistoryEntry,
+  type HistoryOptions,
+  type JournalOptions,
+} from '../journal/journal.js';
 import { pagesOf } from '../requests/lists.js';
 import type { Requests } from '../requests/requests.js';
 import { type VerifiedHistory, type VerifyOptions, verifyHistory } from '../verification/verify-history.js';
-import type { DeploymentPath } from './deployment-path.js';
 import { createExecutions, type Executions } from './executions.js';
-import { createJournal, type HistoryEntry, type HistoryOptions, type JournalOptions } from './journal.js';
 import { type StreamEvent, type StreamOptions, streamOf } from './stream.js';
 
 export type EntityInstance = components['schemas']['EntityInstance'];

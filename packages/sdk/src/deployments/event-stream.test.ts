@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { eventsOf, type ServerEvent } from './event-stream.js';
+import { eventsOf, type ServerEvent } from './stream.js';
 
 const PATIENCE_MS = 10_000;
 const text = `: hello

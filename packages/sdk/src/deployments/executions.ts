@@ -1,9 +1,9 @@
 import { OrreryError } from '../errors/orrery-error.js';
 import type { components } from '../generated/api.js';
+import type { DeploymentPath } from '../journal/journal.js';
 import type { RequestOptions } from '../requests/operation-types.js';
-import { pause } from '../requests/pause.js';
 import type { Requests } from '../requests/requests.js';
-import type { DeploymentPath } from './deployment-path.js';
+import { pause } from '../requests/send-with-retries.js';
 
 type Schemas = components['schemas'];
 export type JsonObject = Schemas['JsonObject'];

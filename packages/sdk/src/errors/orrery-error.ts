@@ -1,6 +1,6 @@
 import type { components } from '../generated/api.js';
 import type { ErrorCode } from '../generated/operations.js';
-import { decodeHeader, type PaymentRequired } from '../public/payments.js';
+import { decodeHeader, type PaymentRequired } from './payments.js';
 
 type Problem = components['schemas']['Problem'];
 /** One wrong part of a request: `pointer` is RFC 6901 into the body, or `#query/…`, `#path/…`, `#header/…`. */

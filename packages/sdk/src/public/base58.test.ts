@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { base58 } from './base58.js';
+import { base58 } from './public-executions.js';
 
 // draft-msporny-base58-03, "Test Vectors"
 it.each([

@@ -1,5 +1,4 @@
 import { errorOfAnswer, OrreryError } from '../errors/orrery-error.js';
-import { pause } from './pause.js';
 
 export interface SendOptions {
   readonly fetch: typeof fetch;
@@ -63,4 +62,20 @@ function delayBefore(attempt: number, { retryAfter }: OrreryError): number {
   if (retryAfter !== undefined) return retryAfter * 1000;
   const delay = Math.min(FIRST_DELAY_MS * 2 ** attempt, LONGEST_DELAY_MS);
   return delay * (0.5 + Math.random() / 2);
+}
+
+/** Resolves after so many milliseconds; rejects with the signal's reason when it aborts first. */
+export function pause(ms: number, signal?: AbortSignal | null): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const leave = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', leave);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', leave, { once: true });
+  });
 }

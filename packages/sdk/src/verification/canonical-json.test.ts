@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { canonicalJson, sha256 } from './canonical-json.js';
+import { canonicalJson, sha256 } from './hash-chain.js';
 import { snapshotHash } from './states.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/history.md'), 'utf8');

@@ -1,10 +1,8 @@
-import type { DeploymentPath } from '../deployments/deployment-path.js';
-import { createJournal, type HistoryEntry, type Journal } from '../deployments/journal.js';
 import { OrreryError } from '../errors/orrery-error.js';
 import type { components } from '../generated/api.js';
+import { createJournal, type DeploymentPath, type HistoryEntry, type Journal } from '../journal/journal.js';
 import type { Requests } from '../requests/requests.js';
-import { canonicalJson } from './canonical-json.js';
-import { firstLink, hashOf } from './hash-chain.js';
+import { canonicalJson, firstLink, hashOf } from './hash-chain.js';
 import { applyChange, keyOf, type States, snapshotHash } from './states.js';
 
 /** The first place where the history does not hold; the words are those of docs/history.md. */

@@ -1,5 +1,5 @@
 import type { components } from '../generated/api.js';
-import { canonicalJson, sha256 } from './canonical-json.js';
+import { canonicalJson, sha256 } from './hash-chain.js';
 
 type Change = components['schemas']['InstanceChange'];
 type State = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
-import type { DeploymentPath } from '../deployments/deployment-path.js';
 import { OrreryError } from '../errors/orrery-error.js';
+import type { DeploymentPath } from '../journal/journal.js';
 import { pagesOf } from '../requests/lists.js';
 import type { Requests } from '../requests/requests.js';
-import { canonicalJson } from './canonical-json.js';
+import { canonicalJson } from './hash-chain.js';
 import {
   beginReplay,
   type Divergence,

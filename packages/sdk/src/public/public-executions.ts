@@ -1,10 +1,9 @@
 import type { ExecutionAnswer, JsonObject } from '../deployments/executions.js';
 import { OrreryError } from '../errors/orrery-error.js';
+import { decodeHeader, encodeHeader, type Payer, type Settlement } from '../errors/payments.js';
 import type { components } from '../generated/api.js';
-import { pause } from '../requests/pause.js';
 import type { Requests } from '../requests/requests.js';
-import { base58 } from './base58.js';
-import { decodeHeader, encodeHeader, type Payer, type Settlement } from './payments.js';
+import { pause } from '../requests/send-with-retries.js';
 
 /** An ed25519 wallet: its public key, 32 bytes or their base58, and how it signs bytes as they are (64 bytes). */
 export interface SigningWallet {
@@ -125,4 +124,15 @@ async function signAt(
     message,
     signature: base58(signature),
   };
+}
+
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/** Base58 as Bitcoin and Solana write it: each zero byte at the start is a `1`. For keys and signatures: it is quadratic. */
+export function base58(bytes: Uint8Array): string {
+  let number = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+  let text = '';
+  for (; number > 0n; number /= 58n) text = ALPHABET.charAt(Number(number % 58n)) + text;
+  const firstOther = bytes.findIndex((byte) => byte !== 0);
+  return '1'.repeat(firstOther < 0 ? bytes.length : firstOther) + text;
 }

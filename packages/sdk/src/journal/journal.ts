@@ -1,7 +1,12 @@
 import { OrreryError } from '../errors/orrery-error.js';
 import type { components, paths } from '../generated/api.js';
 import type { Requests } from '../requests/requests.js';
-import type { DeploymentPath } from './deployment-path.js';
+
+/** Names a deployment: both parts by id or by address. */
+export interface DeploymentPath {
+  readonly worldAddress: string;
+  readonly address: string;
+}
 
 export type HistoryEntry = components['schemas']['HistoryEntry'];
 
