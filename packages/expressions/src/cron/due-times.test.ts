@@ -8,29 +8,32 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** What the clock on the wall shows, as if it were UTC. */
-function wallClock(timeZone: string) {
+/** What the clock on the wall shows at each minute of a span, as if it were UTC. */
+function wallClock(timeZone: string, from: number, until: number): ReadonlyMap<number, number> {
   const numeric = 'numeric' as const;
   const fields = { year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric };
   const format = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...fields });
-  return (time: number) => {
-    const of = Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, Number(value)]));
-    return Date.UTC(of['year'] ?? 0, (of['month'] ?? 0) - 1, of['day'], of['hour'], of['minute']);
-  };
+  const minutes = Array.from({ length: (until - from) / MINUTE + 1 }, (_, index) => from + index * MINUTE);
+  return new Map(
+    minutes.map((time) => {
+      const parts = format.formatToParts(time).map(({ type, value }) => [type, Number(value)]);
+      const of: Partial<Record<string, number>> = Object.fromEntries(parts);
+      return [time, Date.UTC(of['year'] ?? 0, (of['month'] ?? 0) - 1, of['day'], of['hour'], of['minute'])];
+    }),
+  );
 }
 
 type Fields = { minutes: ReadonlySet<number>; hours: ReadonlySet<number> };
 
 /** Every minute at which the wall clock matches; of a single fixed time the first minute at or after it of each day. */
-function expectedTimes({ minutes, hours }: Fields, timeZone: string, from: number, until: number): number[] {
-  const wall = wallClock(timeZone);
+function expectedTimes({ minutes, hours }: Fields, wall: ReadonlyMap<number, number>): number[] {
   const matches = (shown: number) =>
     minutes.has(new Date(shown).getUTCMinutes()) && hours.has(new Date(shown).getUTCHours());
   const times: number[] = [];
   const isFixed = minutes.size === 1 && hours.size === 1;
-  let latest = wall(from - MINUTE);
-  for (let time = from; time <= until; time += MINUTE) {
-    const shown = wall(time);
+  const [[, before] = [0, 0], ...minutesAfter] = wall;
+  let latest = before;
+  for (const [time, shown] of minutesAfter) {
     if (!isFixed && matches(shown)) times.push(time);
     let isDue = false;
     for (let passed = latest + MINUTE; passed <= shown; passed += MINUTE) isDue ||= matches(passed);
@@ -69,6 +72,11 @@ const PATTERNS: readonly (readonly [schedule: string, Fields])[] = [
   ['0 0 * * *', { minutes: new Set([0]), hours: new Set([0]) }],
   ['0 23 * * *', { minutes: new Set([0]), hours: new Set([23]) }],
   ['30 23 * * *', { minutes: new Set([30]), hours: new Set([23]) }],
+  ['0-0 23-23 * * *', { minutes: new Set([0]), hours: new Set([23]) }],
+  ['30,30 23,23 * * *', { minutes: new Set([30]), hours: new Set([23]) }],
+  ['30-59/30 2-3/2 * * *', { minutes: new Set([30]), hours: new Set([2]) }],
+  ['*/59 23 * * *', { minutes: new Set([0, 59]), hours: new Set([23]) }],
+  ['15 */24 * * *', { minutes: new Set([15]), hours: new Set([0]) }],
   ['30 1 * * *', { minutes: new Set([30]), hours: new Set([1]) }],
   ['0,30 2 * * *', { minutes: new Set([0, 30]), hours: new Set([2]) }],
   ['30 2,3 * * *', { minutes: new Set([30]), hours: new Set([2, 3]) }],
@@ -82,8 +90,9 @@ describe('daylight saving', () => {
   it.each(CHANGES)('in %s around %s every due time is as the wall clock says', (zone, date) => {
     const from = Date.parse(`${date}T00:00:00Z`) - DAY;
     const until = from + 3 * DAY;
+    const wall = wallClock(zone, from - MINUTE, until);
     for (const [schedule, fields] of PATTERNS) {
-      const expected = shown(expectedTimes(fields, zone, from, until));
+      const expected = shown(expectedTimes(fields, wall));
       expect([schedule, ...shown(foundTimes(schedule, zone, from, until))]).toEqual([schedule, ...expected]);
     }
   });

@@ -12,7 +12,13 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Compiled schedules that are remembered. */
 const MAX_COMPILED = 1000;
 
-const compiled = new Map<string, Cron>();
+interface Calculator {
+  readonly cron: Cron;
+  /** In another time zone than UTC: whether a single hour and minute is due. */
+  readonly isFixed: boolean;
+}
+
+const compiled = new Map<string, Calculator>();
 
 /**
  * The calculator of a valid schedule. In another time zone than UTC a single fixed hour and minute is due once a day: in
@@ -20,20 +26,33 @@ const compiled = new Map<string, Cron>();
  * whenever the clock on the wall matches it (docs/schedules.md).
  * @throws for a schedule that `checkCronSchedule` refuses
  */
-function calculatorOf({ schedule, timezone = 'UTC' }: CronSchedule): Cron {
+function calculatorOf({ schedule, timezone }: CronSchedule): Calculator {
   const key = `${timezone} ${schedule}`;
   const known = compiled.get(key);
   if (known !== undefined) return known;
-  const cron = new Cron(schedule.trim(), { mode: '5-part', paused: true, timezone });
+  const [minute = '', hour = '', ...dates] = schedule.trim().split(/\s+/);
+  const single = timezone === undefined ? undefined : singleTime(minute, hour);
+  // The library goes by the spelling: it takes plain numbers for fixed, and `2-3/2` and `*/24` for others.
+  const pattern = [...(single ?? [minute, hour]), ...dates].join(' ');
+  const cron = new Cron(pattern, { mode: '5-part', paused: true, timezone: timezone ?? 'UTC' });
   if (compiled.size >= MAX_COMPILED) compiled.clear();
-  compiled.set(key, cron);
-  return cron;
+  const calculator = { cron, isFixed: single !== undefined };
+  compiled.set(key, calculator);
+  return calculator;
+}
+
+/** The minute and hour of these two fields if they select a single time of a day. */
+function singleTime(minute: string, hour: string): [minute: number, hour: number] | undefined {
+  const daily = { schedule: `${minute} ${hour} * * *` };
+  const first = calculateNext(daily, -1) ?? 0;
+  if (calculateNext(daily, first) !== first + DAY_MS) return undefined;
+  const time = new Date(first);
+  return [time.getUTCMinutes(), time.getUTCHours()];
 }
 
 const calculateNext = (schedule: CronSchedule, after: number): number | undefined =>
-  endOfGapAround(schedule, after) ?? calculatorOf(schedule).nextRun(new Date(after))?.getTime();
+  endOfGapAround(schedule, after) ?? calculatorOf(schedule).cron.nextRun(new Date(after))?.getTime();
 
-const FIXED_TIME = /^\s*\d+\s+\d+\s/;
 /** No two changes of a zone's clock are this near to each other. */
 const APART_MS = DAY_MS / 4;
 
@@ -42,7 +61,7 @@ const APART_MS = DAY_MS / 4;
  * leaves it out where the gap reaches midnight, as from 23:00 to 24:00 in America/Nuuk. A gap of a whole date has no due time.
  */
 function endOfGapAround({ schedule, timezone }: CronSchedule, after: number): number | undefined {
-  if (timezone === undefined || !FIXED_TIME.test(schedule)) return undefined;
+  if (timezone === undefined || !calculatorOf({ schedule, timezone }).isFixed) return undefined;
   const shown = calculateNext({ schedule }, after + offsetAt(timezone, after));
   if (shown === undefined) return undefined;
   const near = shown - offsetAt(timezone, shown);
