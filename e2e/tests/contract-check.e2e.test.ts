@@ -30,6 +30,19 @@ describe('an answer', () => {
     expect(() => checkProblem(problem)).not.toThrow();
   });
 
+  it('of the release before may lack what this one fills in, and has nothing else', () => {
+    const path = '/api/worlds/7/deployments/8/execute';
+    const answer = (data: object) =>
+      ({ status: 202, headers: json({ location: path }), body: { success: true, data } }) as const;
+    const accepted = { executionId: 'e', state: 'running' };
+    const checkEither = createAnswerCheck('this release or the one before');
+    expect(() => check('POST', path, answer(accepted))).toThrow('less than is documented');
+    expect(() => checkEither('POST', path, answer(accepted))).not.toThrow();
+    expect(() => checkEither('POST', path, answer({ kind: 'accepted', ...accepted }))).not.toThrow();
+    expect(() => checkEither('POST', path, answer({ ...accepted, kind: 'other' }))).toThrow();
+    expect(() => checkEither('POST', path, answer({ ...accepted, at: 1 }))).toThrow();
+  });
+
   it.each([
     [
       'has a property more in its data',

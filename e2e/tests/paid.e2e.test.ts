@@ -151,7 +151,7 @@ describe('clients that pay', () => {
     const first = await send({ ...sent, headers });
     expect([first.status, first.body.data]).toEqual([
       202,
-      { executionId: expect.any(String), state: 'awaiting_payment' },
+      { kind: 'accepted', executionId: expect.any(String), state: 'awaiting_payment' },
     ]);
     const place = `/app/deployments/${world.address}/executions/${first.body.data.executionId}`;
     expect(first.headers.get('location')).toBe(place);

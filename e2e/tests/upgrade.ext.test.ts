@@ -1,9 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Resources } from '@orrery/service-kit';
 import { createTestDatabase, describeWithNats, PATIENT } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { builtProgram, type Fleet, type Member, startFleet } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contains } from '../src/contract/contains.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { counterWorld } from '../src/load/counter-world.js';
 import type { Interruption } from '../src/load/execute-surely.js';
@@ -51,7 +51,7 @@ function suite(): void {
   afterAll(() => resources.release());
 
   it('loses, fails and repeats nothing while both releases run, and after', async () => {
-    using api = pooledClient(fleet.url, fleet.key, CLIENTS);
+    using api = pooledClient(fleet.url, fleet.key, CLIENTS, 'this release or the one before');
     const { deploy } = await counterWorld(api);
     const { deploy: deploySchedule } = await scheduledWorld(api, '0 0 29 2 *');
     const deployments = await Promise.all(Array.from({ length: DEPLOYMENTS }, deploy));
@@ -121,12 +121,12 @@ function messagesTo(url: string, { address }: PublicWorld) {
       expect(rest).toEqual({ success: true });
       answered.push({ request, answer });
     },
-    /** What each repetition was answered. */
+    /** What each repetition was answered. The newer release may add members to the answer that it serves. */
     repeat: () =>
       Promise.all(
         answered.map(async ({ request, answer }) => {
           const { data, code } = await send(request);
-          return isDeepStrictEqual(data, answer) ? 'the first answer' : code;
+          return contains(data, answer) || contains(answer, data) ? 'the first answer' : code;
         }),
       ),
   };

@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { type ApiClient, clientOf } from '../api-client.js';
-import { createAnswerCheck } from '../contract/check-answer.js';
+import { type Answering, createAnswerCheck } from '../contract/check-answer.js';
 
 export interface PooledClient extends ApiClient, Disposable {
   /** How often a request was sent again because its connection had been closed while it was idle. */
@@ -19,9 +19,14 @@ interface Asked {
  * nothing of an answer received, the request is sent again on a new connection, as RFC 9112 §9.3.1 allows where a
  * repetition is safe. Everything else that goes wrong is thrown.
  */
-export function pooledClient(url: string, key: string, connections: number): PooledClient {
+export function pooledClient(
+  url: string,
+  key: string,
+  connections: number,
+  answering?: Answering,
+): PooledClient {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
-  const check = createAnswerCheck();
+  const check = createAnswerCheck(answering);
   let resent = 0;
   const send = async (asked: Asked): Promise<IncomingMessage> => {
     try {

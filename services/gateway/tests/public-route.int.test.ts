@@ -11,6 +11,7 @@ import { fakeApp } from './support/fake-app.js';
 
 const ADDRESS = `0x${'ab'.repeat(20)}`;
 const DATA = {
+  kind: 'committed' as const,
   historyId: 'h',
   seq: 2,
   event: 'enter',
@@ -74,6 +75,7 @@ describe('the route of public execution', () => {
 
   it('answers 202 with the place of the status while the payment of an execution is unclear', async () => {
     const awaited = {
+      kind: 'accepted' as const,
       executionId: '01900000-0000-7000-8000-000000000000',
       state: 'awaiting_payment' as const,
     };

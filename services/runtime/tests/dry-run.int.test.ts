@@ -45,6 +45,7 @@ describe('a dry run that a model decides', () => {
     const llm = { model: 'large', request: { messages: ['Judge.'] }, response: '{}' };
     say({ 'counter:a': { count: 7 } }, { llm, attestation: { quote: 'q' } });
     expect((await answer).data).toEqual({
+      kind: 'dry_run',
       dryRun: true,
       event: 'judge',
       eventVersion: 1,

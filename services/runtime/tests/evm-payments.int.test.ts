@@ -282,7 +282,10 @@ describe('a payment on an EVM chain', () => {
   });
 });
 
-const awaited = { data: { executionId: expect.any(String), state: 'awaiting_payment' }, payment: null };
+const awaited = {
+  data: { kind: 'accepted', executionId: expect.any(String), state: 'awaiting_payment' },
+  payment: null,
+};
 const settled = { data: { event: 'priced' }, payment: { response: { success: true } } };
 
 /** Somebody who has seen an authorization submits it, without the facilitator. */

@@ -178,7 +178,10 @@ describe('a priced event', () => {
     const at = Date.now() - 800;
     const payment = paymentFor(await demand({ at }));
     const left = await send({ at, payment, leavesRun: true });
-    expect(left).toEqual({ data: { executionId: expect.any(String), state: 'running' }, payment: null });
+    expect(left).toEqual({
+      data: { kind: 'accepted', executionId: expect.any(String), state: 'running' },
+      payment: null,
+    });
     const answered = await send({ at, payment, awaitsRun: true });
     expect(answered).toMatchObject({ data: { event: 'priced' }, payment: { response: { success: true } } });
     expect(await send({ at, payment, leavesRun: true })).toEqual(answered);
@@ -553,7 +556,10 @@ describe('a settlement', () => {
 });
 
 /** Of an execution whose payment is unclear. */
-const awaited = { data: { executionId: expect.any(String), state: 'awaiting_payment' }, payment: null };
+const awaited = {
+  data: { kind: 'accepted', executionId: expect.any(String), state: 'awaiting_payment' },
+  payment: null,
+};
 
 describe('an unclear settlement', () => {
   it.each([
@@ -576,7 +582,7 @@ describe('an unclear settlement', () => {
       expect(await codeOf(counter('a'))).toBe('entity_instance_not_found');
       expect(await list()).toMatchObject({ data: [{ status: 'settling', seq: null }] });
       const { executionId } = first.data as unknown as { executionId: string };
-      expect(await execution(executionId)).toEqual(first.data);
+      expect(await execution(executionId)).toEqual({ executionId, state: 'awaiting_payment' });
       expect(await codeOf(house.call('deployments.delete', { params }))).toBe('deployment_busy');
       world.isOver = true;
       await vi.waitFor(async () => expect(await codeOf(send({ at, payment }))).toBe('payment_refused'), {

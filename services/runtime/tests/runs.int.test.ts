@@ -367,7 +367,7 @@ it('a caller that leaves its run is told which one it is, and asks for its answe
   };
   expect((await execute('increment')).data).toMatchObject({ stateChanges: { 'counter:a': { count: 1 } } });
   const { data } = await execute('judge');
-  expect(data).toEqual({ executionId: expect.any(String), state: 'running' });
+  expect(data).toEqual({ kind: 'accepted', executionId: expect.any(String), state: 'running' });
   const answer = house.bus.call(rpcs['executions.ofCall'], { params, callId: call.callId }, call);
   const asked = await decider.called();
   expect(asked.request.executionId).toBe((data as { executionId: string }).executionId);
@@ -447,7 +447,7 @@ describe('an Idempotency-Key', () => {
     expect(inFlight.code).toBe('request_in_flight');
     expect(await codeOf(judge('b', undefined, key))).toBe('idempotency_key_reused');
     const { data: accepted } = await judge('a', undefined, { ...key, prefer: 'respond-async' });
-    expect(accepted).toEqual({ ...inFlight.facts, state: 'running' });
+    expect(accepted).toEqual({ kind: 'accepted', ...inFlight.facts, state: 'running' });
     asked.answer(setTo('a', 1));
     const { data } = await answer;
     expect((await judge('a', undefined, key)).data).toEqual(data);
@@ -493,7 +493,7 @@ describe('Prefer: respond-async', () => {
     const { execute, look, counter, params } = await plantJudged();
     const key = { ...prefer, 'idempotency-key': 'k2' };
     const { data: accepted } = await execute({ id: 'a' }, { headers: key });
-    expect(accepted).toEqual({ executionId: expect.any(String), state: 'running' });
+    expect(accepted).toEqual({ kind: 'accepted', executionId: expect.any(String), state: 'running' });
     expect((await execute({ id: 'a' }, { headers: key })).data).toEqual(accepted);
     const { executionId } = accepted as { executionId: string };
     await vi.waitFor(async () =>

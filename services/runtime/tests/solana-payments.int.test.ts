@@ -220,4 +220,4 @@ describe('a payment on Solana', () => {
   });
 });
 
-const awaited = { executionId: expect.any(String), state: 'awaiting_payment' };
+const awaited = { kind: 'accepted', executionId: expect.any(String), state: 'awaiting_payment' };

@@ -19,8 +19,16 @@ const decided = {
     .describe("The attestation of the model's server, as it gave it. Null: none."),
 };
 
+/**
+ * Which of the answers it is. The default fills it in where an answer is sent. Nothing that is stored has it: the release
+ * before this member, which may run beside this one, refuses an answer with it.
+ */
+const kind = <K extends string>(value: K) =>
+  z.literal(value).default(value).describe(`Always \`${value}\`: which answer it is.`);
+
 export const executionAnswer = z
   .strictObject({
+    kind: kind('committed'),
     historyId: z.string().describe('Id of the history entry, a UUID.'),
     seq: z.int().min(1).describe('Place of the entry in the journal of the deployment.'),
     ...decided,
@@ -35,10 +43,11 @@ export const executionAnswer = z
       .describe('The chains that it is pushed to. The history entry shows what becomes of each push.'),
   })
   .meta({ id: 'ExecutionAnswer', description: 'A committed execution.' });
-export type ExecutionAnswer = z.infer<typeof executionAnswer>;
+export type ExecutionAnswer = Omit<z.infer<typeof executionAnswer>, 'kind'>;
 
 export const dryRunAnswer = z
   .strictObject({
+    kind: kind('dry_run'),
     dryRun: z.literal(true).describe('Always true.'),
     ...decided,
     prompt: jsonObject.nullable().describe('The request that the model saw. Null: a template decided.'),
@@ -47,7 +56,7 @@ export const dryRunAnswer = z
       .describe('What an execution would record of the model. Null: a template decided.'),
   })
   .meta({ id: 'DryRunAnswer', description: 'What an execution would do: nothing was committed.' });
-export type DryRunAnswer = z.infer<typeof dryRunAnswer>;
+export type DryRunAnswer = Omit<z.infer<typeof dryRunAnswer>, 'kind'>;
 
 const executionState = z
   .enum(['running', 'awaiting_payment', 'succeeded', 'failed'])
@@ -58,9 +67,9 @@ const executionState = z
 export const executionId = z.string().meta({ maxLength: 36, description: 'Id of the execution, a UUID.' });
 
 export const acceptedExecution = z
-  .strictObject({ executionId, state: executionState })
+  .strictObject({ kind: kind('accepted'), executionId, state: executionState })
   .meta({ id: 'AcceptedExecution', description: 'An execution that goes on without its caller (202).' });
-export type AcceptedExecution = z.infer<typeof acceptedExecution>;
+export type AcceptedExecution = Omit<z.infer<typeof acceptedExecution>, 'kind'>;
 
 export const executionRecord = z
   .strictObject({
@@ -70,7 +79,7 @@ export const executionRecord = z
     error: executionError.optional().describe('Why it failed, once it has.'),
   })
   .meta({ id: 'Execution', description: 'How an execution stands.' });
-export type ExecutionRecord = z.infer<typeof executionRecord>;
+export type ExecutionRecord = z.input<typeof executionRecord>;
 
 /** What to execute, in every request that executes. */
 export const executedEvent = {
@@ -162,11 +171,17 @@ export const executionRpcs = {
     body: z
       .strictObject(executedEvent)
       .meta({ id: 'ExecuteRequest', description: 'The event to execute and its input.' }),
-    data: z
-      .union([executionAnswer, dryRunAnswer, acceptedExecution])
-      .describe(
-        'What was committed, what a dry run found, or what was accepted with `Prefer: respond-async`.',
-      ),
+    data: z.union([executionAnswer, dryRunAnswer, acceptedExecution]).meta({
+      description: 'What was committed, or what a dry run found. `kind` tells which.',
+      discriminator: {
+        propertyName: 'kind',
+        mapping: {
+          committed: '#/components/schemas/ExecutionAnswer',
+          dry_run: '#/components/schemas/DryRunAnswer',
+          accepted: '#/components/schemas/AcceptedExecution',
+        },
+      },
+    }),
   }),
   /**
    * The answer of the run that a call of `deployments.execute` became, once it has ended; null when it became none. For a

@@ -42,7 +42,7 @@ export const serviceExecution = z.union([
   z.strictObject({ ...ended, status: z.literal('failed'), error: executionError }),
   z.strictObject({ state: z.literal('running'), executionId: z.string() }),
 ]);
-export type ServiceExecution = z.infer<typeof serviceExecution>;
+export type ServiceExecution = z.input<typeof serviceExecution>;
 
 const access = { scope: 'none', relation: 'internal' } as const;
 

@@ -59,7 +59,13 @@ const hashed = {
 };
 const entry = { ...hashed, hash: canonicalHash(hashed), stateChanges };
 const decided = { event: 'race-result', eventVersion: 1, stateChanges, result: input, attestation: null };
-const answer = { historyId, seq: entry.seq, ...decided, pushes: [{ chain, status: 'queued' }] };
+const answer = {
+  kind: 'committed',
+  historyId,
+  seq: entry.seq,
+  ...decided,
+  pushes: [{ chain, status: 'queued' }],
+};
 
 const transaction = `0x${'7e'.repeat(32)}`;
 const pushed = {
@@ -196,8 +202,8 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
     updatedAt: entry.executedAt,
   },
   ExecutionAnswer: answer,
-  DryRunAnswer: { dryRun: true, ...decided, prompt: null, llm: null },
-  AcceptedExecution: { executionId, state: 'running' },
+  DryRunAnswer: { kind: 'dry_run', dryRun: true, ...decided, prompt: null, llm: null },
+  AcceptedExecution: { kind: 'accepted', executionId, state: 'running' },
   Execution: { executionId, state: 'succeeded', answer },
   HistoryEntry: { ...entry, llm: null, payment: null, pushes: [pushed], durationMs: 1.4 },
   LiveExecution: entry,

@@ -151,6 +151,20 @@ describe('the examples of answers', () => {
     expect([kinds(200), kinds(202)]).toEqual([['ExecutionAnswer', 'DryRunAnswer'], ['AcceptedExecution']]);
   });
 
+  it('of an execution are told apart by `kind`, which every one of them has', () => {
+    const { responses } = document.paths['/api/worlds/{worldAddress}/deployments/{address}/execute'].post;
+    const { anyOf, discriminator } = responses[200].content['application/json'].schema.properties.data;
+    expect(discriminator.propertyName).toBe('kind');
+    expect(Object.values(discriminator.mapping)).toEqual(anyOf.map(({ $ref }: { $ref: string }) => $ref));
+    const { schemas } = document.components;
+    const kinds = ['ExecutionAnswer', 'DryRunAnswer', 'AcceptedExecution'].map((name) => {
+      expect(schemas[name].required).toContain('kind');
+      return schemas[name].properties.kind.const;
+    });
+    expect(kinds).toEqual(['committed', 'dry_run', 'accepted']);
+    expect(Object.keys(discriminator.mapping)).toEqual(kinds.slice(0, 2));
+  });
+
   it('show the events of the live stream as it sends them, and their data is valid', () => {
     const { get } = document.paths['/api/worlds/{worldAddress}/deployments/{address}/stream'];
     const { schema, example } = get.responses[200].content['text/event-stream'];

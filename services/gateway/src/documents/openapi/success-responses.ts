@@ -60,12 +60,26 @@ export function successEnvelopes(rpc: RoutedRpc, book: SchemaBook): [Status, Jso
   ];
 }
 
-/** A choice of schemas without some of them. */
-function onlyThose(schema: JsonSchema, stays: (choice: JsonSchema) => boolean): JsonSchema {
-  const { anyOf, ...rest } = schema;
-  if (!Array.isArray(anyOf)) return schema;
-  const choices: JsonSchema[] = anyOf.filter(stays);
-  return choices.length === 1 ? { ...choices[0], ...rest } : { ...rest, anyOf: choices };
+interface Choice extends JsonSchema {
+  anyOf?: JsonSchema[];
+  discriminator?: { propertyName: string; mapping: Readonly<Record<string, string>> };
+}
+
+/** A choice of schemas without some of them; its discriminator names those that stay. */
+function onlyThose(schema: Choice, stays: (choice: JsonSchema) => boolean): JsonSchema {
+  const { anyOf, discriminator, ...rest } = schema;
+  if (anyOf === undefined) return schema;
+  const choices = anyOf.filter(stays);
+  if (choices.length === 1) return { ...choices[0] };
+  if (discriminator === undefined) return { ...rest, anyOf: choices };
+  const mapping = Object.entries(discriminator.mapping).filter(([, $ref]) =>
+    choices.some((choice) => choice.$ref === $ref),
+  );
+  return {
+    ...rest,
+    anyOf: choices,
+    discriminator: { ...discriminator, mapping: Object.fromEntries(mapping) },
+  };
 }
 
 const jsonContent = (rpc: RoutedRpc, schema: JsonSchema) => {

@@ -8,7 +8,6 @@ import {
   fromErrorReply,
   type Handlers,
   type JsonObject,
-  type ReplyOf,
   type RequestOf,
   ServiceError,
   type ServiceExecution,
@@ -164,7 +163,7 @@ async function outcomeOf(
   { id }: KnownDeployment,
   { scope, key }: OutcomeOf,
   call: CallContext,
-): Promise<ReplyOf<Rpcs['executions.outcomeOf']>> {
+): Promise<ServiceExecution | { state: 'unknown' }> {
   await lanes.submit(afterAllBefore(id, call)).catch(unlessDeleted);
   const [used] = await readUsedKeys(db, [{ scope, key }]);
   if (used === undefined || used.isForgotten === true) return { state: 'unknown' };

@@ -8,9 +8,9 @@ import {
   MESSAGE_PREFIX,
   type publicExecutionReadRpcs,
   type publicExecutionRpcs,
-  type ReplyOf,
   type RequestOf,
   ServiceError,
+  type SettlementResponse,
   toNfc,
 } from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
@@ -34,7 +34,10 @@ type Rpcs = typeof publicExecutionRpcs;
 
 type Request = RequestOf<Rpcs['executions.public']>;
 
-type Reply = ReplyOf<Rpcs['executions.public']>;
+interface Reply {
+  data: ExecutionAnswer | AcceptedExecution;
+  payment: SettlementResponse | null;
+}
 
 interface PublicExecutionDependencies extends ExecuteDependencies {
   readonly directory: Pick<DeploymentDirectory, 'byAddress'>;
