@@ -17,6 +17,8 @@ function countingClock() {
 const connectTo = (url: string, clock: Clock) =>
   connect({ url, schema: 'rooms', applicationName: 'test', logger: quiet, clock });
 
+const ABSENT_USER = 'nobody_of_this_name';
+
 describe('connect', () => {
   it('finds unqualified names in the schema of the service', async () => {
     const { db } = await openItems();
@@ -77,11 +79,12 @@ describe('connect', () => {
     expect(slept).toHaveLength(5);
   });
 
-  it('does not try again when the database does not exist', async () => {
-    const url = new URL(await newDatabaseUrl());
-    url.pathname = '/absent';
+  it.each([
+    ['the database does not exist', { pathname: '/absent' }, 'has no such database: create it'],
+    ['the user does not exist', { username: ABSENT_USER }, 'refuses the user: correct the user'],
+  ])('does not try again when %s', async (_, mistake, message) => {
+    const url = Object.assign(new URL(await newDatabaseUrl()), mistake);
     const { clock, slept } = countingClock();
-    const message = 'has no such database: create it or correct its name in DATABASE_URL.';
     await expect(connectTo(url.href, clock)).rejects.toThrow(message);
     expect(slept).toEqual([]);
   });

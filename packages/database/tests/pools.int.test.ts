@@ -1,3 +1,4 @@
+import { createServer } from 'node:net';
 import {
   ConnectionLost,
   type Connections,
@@ -5,6 +6,7 @@ import {
   toCallError,
   toServiceError,
 } from '@orrery/database';
+import { listen } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPool } from '../src/connection/pool.js';
@@ -42,7 +44,7 @@ describe('connections beside others', () => {
   });
 
   it('refuse a statement that has waited for too long', async () => {
-    const { database: _, ...beside } = await openBeside({ maxConnections: 1, maxWaitMs: 20 });
+    const { database: _, ...beside } = await openBeside({ maxConnections: 1, maxWaitMs: 500 });
     onTestFinished(await occupy(beside));
     const startedAt = performance.now();
     const error = await select(beside).catch((thrown: unknown) => thrown);
@@ -110,16 +112,53 @@ describe('connections that the server refuses', () => {
       });
   });
 
-  it('are so where no server listens', async () => {
-    const pool = openPool({
-      url: 'postgres://u@127.0.0.1:1/none',
-      schema: 'rooms',
-      applicationName: 'test',
-      logger: quiet,
-    });
+  // Each session begins with these files of its database.
+  it.each([
+    ['58P01', 'is missing', 'pg_filenode.map', 'rm'],
+    ['XX001', 'is damaged', 'pg_filenode.map', 'truncate --size 0'],
+    ['22023', 'is missing', 'PG_VERSION', 'rm'],
+  ])('are so whatever its code: %s where a file %s (%s)', async (code, _, file, spoil) => {
+    const { database, ...beside } = await openBeside({});
+    const oid = sql<{ oid: number }>`select oid from pg_database where datname = current_database()`;
+    const path = `base/${(await oid.execute(database.db)).rows[0]?.oid}/${file}`;
+    const { db } = await openItems();
+    const onServer = (command: string) =>
+      sql.raw(`copy (select) to program 'cat > /dev/null; ${command}'`).execute(db);
+    await onServer(`cp -p ${path} ${path}.whole; ${spoil} ${path}`);
+    onTestFinished(async () => void (await onServer(`mv ${path}.whole ${path}`)));
+    const works = [select(beside), beside.pool.query('select 1'), beside.pool.connect()];
+    for (const error of await Promise.all(works.map(errorOf))) {
+      expect(error).toMatchObject({ code });
+      expect(toServiceError(error)).toMatchObject({ code: 'unavailable' });
+      expect(toCallError(error)).toMatchObject({ code: 'unavailable', message: 'The database is away.' });
+    }
+  });
+
+  const openAt = (url: string) => {
+    const pool = openPool({ url, schema: 'rooms', applicationName: 'test', logger: quiet });
+    onTestFinished(() => pool.end());
+    return pool;
+  };
+
+  it.each([
+    ['no server listens', 'postgres://u@127.0.0.1:1/none'],
+    ['none of several servers listens', 'postgres://u@127.0.0.1:1,127.0.0.1:2/none'],
+  ])('are so where %s', async (_, url) => {
+    const pool = openAt(url);
     const works = [pool.query('select 1'), pool.connect()];
     for (const error of await Promise.all(works.map(errorOf)))
       expect(toCallError(error)).toMatchObject({ code: 'unavailable' });
-    await pool.end();
+  });
+
+  it('are so where the server hangs up before the session has begun', async () => {
+    const hangingUp = createServer((socket) => socket.once('data', () => socket.destroy()));
+    const port = await listen(hangingUp, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+    onTestFinished(() => void hangingUp.close());
+    const pool = openAt(`postgres://u@127.0.0.1:${port}/none`);
+    const works = [pool.query('select 1'), pool.connect()];
+    for (const error of await Promise.all(works.map(errorOf))) {
+      expect(toServiceError(error).code).toBe('unavailable');
+      expect(toServiceError(error).facts).toEqual({});
+    }
   });
 });

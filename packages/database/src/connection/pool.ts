@@ -8,6 +8,7 @@ import {
   CommitRefused,
   ConnectionLost,
   classifyPostgresError,
+  noteUnbegun,
   OutcomeUnknown,
   PoolExhausted,
   takesNoWrites,
@@ -82,12 +83,29 @@ export function openPool(options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/** Its socket's errors can be told from those of other sockets. */
+/** Its socket's errors can be told from those of other sockets, and those of its beginning from those of statements. */
 class NotingClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config);
     messagesOf(this).on('error', noteConnectionError);
   }
+
+  override connect(): Promise<this>;
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<this> | undefined {
+    if (callback === undefined) return super.connect().then(() => this, throwUnbegun);
+    super.connect((error?: Error) => {
+      if (error) noteUnbegun(error);
+      // The driver calls it without one, too.
+      callback(error as Error);
+    });
+    return undefined;
+  }
+}
+
+function throwUnbegun(error: Error): never {
+  noteUnbegun(error);
+  throw error;
 }
 
 /** Connects to the one of several servers that takes writes at the time. */
@@ -119,7 +137,7 @@ function clientOfPrimary(url: string, hosts: readonly DatabaseHost[], applicatio
         return this;
       } catch (error) {
         locator.forget();
-        throw error;
+        return throwUnbegun(error as Error);
       }
     }
   };

@@ -1,5 +1,11 @@
 import pg from 'pg';
-import { CommitRefused, ConnectionLost, OutcomeUnknown, PoolExhausted } from './postgres-errors.js';
+import {
+  CommitRefused,
+  ConnectionLost,
+  isUnbegun,
+  OutcomeUnknown,
+  PoolExhausted,
+} from './postgres-errors.js';
 
 /** Errors of sockets look alike, whoever was called; these are those of our connections. */
 const connectionErrors = new WeakSet<object>();
@@ -14,5 +20,6 @@ const TEXTS =
 export function isDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const ours = [pg.DatabaseError, ConnectionLost, OutcomeUnknown, CommitRefused, PoolExhausted];
-  return ours.some((one) => error instanceof one) || connectionErrors.has(error) || TEXTS.test(error.message);
+  const isNoted = connectionErrors.has(error) || isUnbegun(error);
+  return isNoted || ours.some((one) => error instanceof one) || TEXTS.test(error.message);
 }

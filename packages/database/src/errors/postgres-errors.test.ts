@@ -5,6 +5,7 @@ import {
   ConnectionLost,
   classifyPostgresError,
   isUniqueViolation,
+  noteUnbegun,
   OutcomeUnknown,
   PoolExhausted,
 } from './postgres-errors.js';
@@ -42,13 +43,10 @@ describe('classifyPostgresError', () => {
     [withCode('53300'), 'unavailable'],
     [withCode('57P03'), 'unavailable'],
     [withCode('25006'), 'unavailable'],
-    [withCode('28P01'), 'unavailable'],
-    [withCode('28000'), 'unavailable'],
-    [withCode('3D000'), 'unavailable'],
-    [withCode('55000', { routine: 'CheckMyDatabase' }), 'unavailable'],
     [withCode('55000'), 'other'],
-    [withCode('XX000', { routine: 'write_item' }), 'unavailable'],
+    [withCode('58P01'), 'other'],
     [withCode('XX000'), 'other'],
+    [withCode('XX001'), 'other'],
     [withCode('57P02'), 'unknown_outcome'],
     [withCode('57P04'), 'unknown_outcome'],
     [withCode('57P05'), 'unknown_outcome'],
@@ -66,6 +64,22 @@ describe('classifyPostgresError', () => {
     ['text', 'other'],
   ])('takes %s for %s', (error, kind) => {
     expect(classifyPostgresError(error)).toEqual({ kind });
+  });
+
+  it.each([
+    [withCode('28P01'), 'unavailable'],
+    [withCode('58P01'), 'unavailable'],
+    [withCode('XX001'), 'unavailable'],
+    [withCode('57P01'), 'unavailable'],
+    [withCode('ECONNRESET'), 'unavailable'],
+    [new Error('Connection terminated unexpectedly'), 'unavailable'],
+    [new TypeError('the password must be a string'), 'unavailable'],
+    [withCode('53100'), 'storage_full'],
+  ])('takes %s, with which a session could not begin, for %s', (error, kind) => {
+    noteUnbegun(error);
+    expect(classifyPostgresError(error)).toEqual({ kind });
+    expect(toServiceError(error)).toMatchObject({ code: kind });
+    expect(toCallError(error)).toMatchObject({ code: kind });
   });
 });
 

@@ -64,9 +64,6 @@ const KINDS: Readonly<
   '08001': 'unavailable',
   '08004': 'unavailable',
   '25006': 'unavailable',
-  '28000': 'unavailable',
-  '28P01': 'unavailable',
-  '3D000': 'unavailable',
   '53100': 'storage_full',
   '53200': 'unavailable',
   '53300': 'unavailable',
@@ -107,29 +104,28 @@ interface DriverError {
   readonly code?: unknown;
   readonly constraint?: unknown;
   readonly syscall?: unknown;
-  /** The function of the server that reports it. */
-  readonly routine?: unknown;
   readonly message?: unknown;
 }
 
-/**
- * SQLSTATE 55000 and XX000 have many meanings. These routines refuse a new session: its database takes none at present, or
- * a full disk keeps the server from writing the file with which sessions begin.
- */
-const isRefusedSession = (code: unknown, routine: unknown): boolean =>
-  (code === '55000' && routine === 'CheckMyDatabase') || (code === 'XX000' && routine === 'write_item');
+/** Errors with which a session ended before it had begun. */
+const unbegun = new WeakSet<object>();
+
+/** Nothing was asked of such a session: whatever its error's code, nothing was applied. */
+export const noteUnbegun = (error: object): void => void unbegun.add(error);
+export const isUnbegun = (error: object): boolean => unbegun.has(error);
 
 /** Says what an error thrown by a query (and by nothing else) means. Never throws. */
 export function classifyPostgresError(error: unknown): PostgresFailure {
   if (error instanceof ConnectionLost || error instanceof PoolExhausted) return { kind: 'unavailable' };
   if (error instanceof OutcomeUnknown) return { kind: 'unknown_outcome' };
   if (typeof error !== 'object' || error === null) return { kind: 'other' };
-  const { code, constraint, message, syscall, routine } = error as DriverError;
-  if (syscall === 'connect' || isRefusedSession(code, routine)) return { kind: 'unavailable' };
-  const broken = CONSTRAINTS[String(code)];
-  if (broken !== undefined) return { kind: broken, constraint: String(constraint ?? '') };
+  const { code, constraint, message, syscall } = error as DriverError;
   const text = typeof message === 'string' ? message : '';
   const kind = KINDS[String(code)] ?? TEXTS.find(([pattern]) => pattern.test(text))?.[1] ?? 'other';
+  if (syscall === 'connect' || isUnbegun(error))
+    return { kind: kind === 'storage_full' ? kind : 'unavailable' };
+  const broken = CONSTRAINTS[String(code)];
+  if (broken !== undefined) return { kind: broken, constraint: String(constraint ?? '') };
   return { kind };
 }
 
