@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createBus } from './bus.js';
 import { createRouter, routerExchange } from './in-process/router.js';
-import type { Bus } from './port.js';
-import { withinTrace } from './wire-format.js';
+import type { Bus } from './ports/bus-port.js';
+import { withinTrace } from './wire/wire-format.js';
 
 const contract = defineContract('echo', {
   'echo.trace': rpc({

@@ -3,8 +3,8 @@ import { createCall, createServe } from './calls/call-and-serve.js';
 import { createSignals } from './calls/signals.js';
 import { createConsume, createListen } from './messages/consume.js';
 import { createBroadcast, createPublishAll, publishOne } from './messages/publish.js';
-import type { Bus } from './port.js';
-import type { Transport } from './transport.js';
+import type { Bus } from './ports/bus-port.js';
+import type { Transport } from './ports/transport.js';
 
 export interface BusDependencies {
   readonly service: string;

@@ -4,7 +4,7 @@ import { createBus } from './bus.js';
 
 import { type InProcessHub, joinHub } from './in-process/hub.js';
 import type { StreamLimits } from './nats/stream.js';
-import type { Bus } from './port.js';
+import type { Bus } from './ports/bus-port.js';
 import { joinThread } from './thread/thread-transport.js';
 
 export interface ConnectBusOptions {

@@ -1,7 +1,8 @@
-export { readChainFile } from './chain-file.js';
-export { followAccounts, learnAccount } from './follow-accounts.js';
-export { type FollowJournalOptions, followJournal, type JournalFollower } from './follow-journal.js';
-export { openBackends } from './open-backends.js';
-export { readContentLimits } from './read-content-limits.js';
-export { runServiceProcess, type ServiceProcess } from './run-service-process.js';
-export type { ServiceDependencies } from './service-dependencies.js';
+export { followAccounts, learnAccount } from './accounts/follow-accounts.js';
+export { followJournal, type JournalFollower } from './journals/follow-journal.js';
+export type { FollowJournalOptions } from './journals/options.js';
+export { openBackends } from './process/open-backends.js';
+export { runServiceProcess, type ServiceProcess } from './process/run-service-process.js';
+export type { ServiceDependencies } from './process/service-dependencies.js';
+export { readChainFile } from './settings/chain-file.js';
+export { readContentLimits } from './settings/read-content-limits.js';

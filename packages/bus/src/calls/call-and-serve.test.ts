@@ -2,8 +2,9 @@ import { defineContract, rpc, ServiceError } from '@orrery/contracts';
 import { systemClock } from '@orrery/service-kit';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Exchange, Frame } from '../transport.js';
-import { createCall, errorFrame, serviceCall } from './call-and-serve.js';
+import type { Exchange, Frame } from '../ports/transport.js';
+import { errorFrame } from '../wire/wire-format.js';
+import { createCall, serviceCall } from './call-and-serve.js';
 import { createSignals } from './signals.js';
 
 // Old and new processes serve side by side during an upgrade, so each end removes the fact by itself.

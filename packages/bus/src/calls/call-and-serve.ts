@@ -2,7 +2,6 @@ import {
   type CallContext,
   type Cancellation,
   type Contract,
-  type ErrorReply,
   errorReply,
   fromErrorReply,
   type Handlers,
@@ -12,27 +11,28 @@ import {
   type ReplyOf,
   type Rpc,
   ServiceError,
-  toErrorReply,
 } from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
 import type { Clock, Logger } from '@orrery/service-kit';
 import type { z } from 'zod';
-import type { CallOptions, ServeOptions } from '../port.js';
-import type { Answer, Exchange, Frame } from '../transport.js';
+import { lateError, startDeadline } from '../in-flight/calls-in-flight.js';
+import type { CallOptions, ServeOptions } from '../ports/bus-port.js';
+import type { Answer, Exchange, Frame } from '../ports/transport.js';
 import {
   createReadCallHeaders,
   decodeBody,
   decodeUntrusted,
   ERROR_HEADER,
   encodeBody,
+  errorFrame,
   instanceSubject,
   MAX_CALL_BYTES,
   type ReadCallHeaders,
   tokenSubject,
   withinTrace,
+  withoutReached,
   writeCallHeaders,
-} from '../wire-format.js';
-import { lateError, startDeadline } from './in-flight.js';
+} from '../wire/wire-format.js';
 import type { Signals } from './signals.js';
 
 // The two ends of a typed call. The caller's end writes a request as a frame and reads the reply. The serving end
@@ -72,14 +72,6 @@ function readReply<T>({ headers, body }: Frame): T {
   throw parsed.success
     ? fromErrorReply(withoutReached(parsed.data))
     : new ServiceError('internal', 'The answer is not readable.');
-}
-
-/**
- * Removes `reached` from an error that was answered. The error may come from a further call of the serving end that had no
- * responders; only the caller's own transport knows whether this call reached a process.
- */
-function withoutReached({ facts: { reached: _, ...facts }, ...error }: ErrorReply): ErrorReply {
-  return { ...error, facts };
 }
 
 /** Options of a call that a service makes on its own behalf; it waits `timeoutMs` milliseconds for the answer. */
@@ -188,9 +180,3 @@ function loggedErrorFrame(thrown: unknown, where: object, logger: Logger): Frame
   if (error.code === 'internal') logger.error({ err: thrown, ...where }, 'a call failed');
   return errorFrame(error);
 }
-
-/** The reply that says why there is no answer. */
-export const errorFrame = (error: ServiceError): Frame => ({
-  headers: { [ERROR_HEADER]: error.code },
-  body: JSON.stringify(withoutReached(toErrorReply(error))),
-});

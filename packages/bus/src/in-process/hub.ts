@@ -1,8 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from '@orrery/service-kit';
-import { CLOSE_GRACE_MS, within } from '../closing.js';
+import { CLOSE_GRACE_MS, within } from '../in-flight/closing.js';
+import type { Transport } from '../ports/transport.js';
 import { lendTransport } from '../thread/thread-transport.js';
-import type { Transport } from '../transport.js';
 import { type LogOptions, openLog, type StoredLog } from './log/open-log.js';
 import { createRouter, type Router, routerExchange } from './router.js';
 

@@ -5,8 +5,8 @@ import {
   isLate,
   noResponders,
   type RunningCalls,
-} from '../calls/in-flight.js';
-import type { Answer, Exchange, Frame, RequestOptions } from '../transport.js';
+} from '../in-flight/calls-in-flight.js';
+import type { Answer, Exchange, Frame, RequestOptions } from '../ports/transport.js';
 
 /** One service that answers a subject; `running` holds the calls that it is answering. */
 interface Responder {

@@ -1,8 +1,14 @@
 import { type JsonValue, type Message, type PayloadOf, parseOrRefuse, problemsOf } from '@orrery/contracts';
 import { backoffDelay, type Clock, type Logger } from '@orrery/service-kit';
-import type { ConsumeOptions, Verdict } from '../port.js';
-import type { Exchange, FactDelivery, FactLog } from '../transport.js';
-import { broadcastSubject, decodeBody, decodeUntrusted, unsafeJsonIn, withinTrace } from '../wire-format.js';
+import type { ConsumeOptions, Verdict } from '../ports/bus-port.js';
+import type { Exchange, FactDelivery, FactLog } from '../ports/transport.js';
+import {
+  broadcastSubject,
+  decodeBody,
+  decodeUntrusted,
+  unsafeJsonIn,
+  withinTrace,
+} from '../wire/wire-format.js';
 import { createOrderedQueues, type DeliveryOutcome } from './ordered-queues.js';
 
 const MAX_IN_FLIGHT = 64;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { FactDelivery } from '../transport.js';
+import type { FactDelivery } from '../ports/transport.js';
 import { createOrderedQueues, type DeliveryOutcome } from './ordered-queues.js';
 
 const clock = { now: () => 1000, monotonic: () => 1000, sleep: async () => undefined };

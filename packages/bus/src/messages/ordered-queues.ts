@@ -1,5 +1,5 @@
 import type { Clock } from '@orrery/service-kit';
-import type { FactDelivery } from '../transport.js';
+import type { FactDelivery } from '../ports/transport.js';
 
 /** The delivery has ended, or it comes back after some time. */
 export type DeliveryOutcome = 'over' | { backInMs: number };

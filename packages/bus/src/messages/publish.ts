@@ -1,8 +1,8 @@
 import { asServiceError, JsonText, type Message, parseOrRefuse, type ServiceError } from '@orrery/contracts';
 import type { z } from 'zod';
-import type { Bus } from '../port.js';
-import type { AppendOutcome, Exchange, Fact, FactLog } from '../transport.js';
-import { broadcastSubject, encodeBody, injectTrace, MAX_FACT_BYTES } from '../wire-format.js';
+import type { Bus } from '../ports/bus-port.js';
+import type { AppendOutcome, Exchange, Fact, FactLog } from '../ports/transport.js';
+import { broadcastSubject, encodeBody, injectTrace, MAX_FACT_BYTES } from '../wire/wire-format.js';
 
 /** Messages travel with their own trace, or with the one that is active now. */
 export const createPublishAll =

@@ -1,6 +1,6 @@
 import type { NamedRpc, Traffic } from '@orrery/contracts';
 import { durableName, inboxOf, streamName, subjectsUnder } from '../nats/subjects.js';
-import { aliveSubject, broadcastSubject, cancelSubject } from '../wire-format.js';
+import { aliveSubject, broadcastSubject, cancelSubject } from '../wire/wire-format.js';
 
 /** What a user of NATS may do; everything else is refused. */
 export interface Permissions {

@@ -1,7 +1,7 @@
 import { ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import { expect, it } from 'vitest';
-import type { Fact } from '../transport.js';
+import type { Fact } from '../ports/transport.js';
 import { createAppend } from './append.js';
 import type { Inbox } from './inbox.js';
 

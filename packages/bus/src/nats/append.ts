@@ -1,6 +1,6 @@
 import { ServiceError } from '@orrery/contracts';
 import { type Clock, retry } from '@orrery/service-kit';
-import type { AppendOutcome, Fact, FactLog } from '../transport.js';
+import type { AppendOutcome, Fact, FactLog } from '../ports/transport.js';
 import type { Connection } from './connection.js';
 import { writeFactHeaders } from './headers.js';
 import type { Inbox } from './inbox.js';

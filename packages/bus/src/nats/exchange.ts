@@ -1,8 +1,8 @@
 import type { Subscription } from '@nats-io/transport-node';
 import type { Logger } from '@orrery/service-kit';
-import { createRunningCalls, type RunningCalls } from '../calls/in-flight.js';
-import type { Exchange } from '../transport.js';
-import { cancelSubject } from '../wire-format.js';
+import { createRunningCalls, type RunningCalls } from '../in-flight/calls-in-flight.js';
+import type { Exchange } from '../ports/transport.js';
+import { cancelSubject } from '../wire/wire-format.js';
 import { createAnswers } from './answers.js';
 import type { Connection } from './connection.js';
 import { fromMessageHeaders } from './headers.js';

@@ -1,6 +1,6 @@
 import type { JsMsg } from '@nats-io/jetstream';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
-import type { Fact, Frame } from '../transport.js';
+import type { Fact, Frame } from '../ports/transport.js';
 
 export function toMessageHeaders(named: Frame['headers']): MsgHdrs {
   const target = headers();

@@ -1,9 +1,9 @@
 import type { ServiceError } from '@orrery/contracts';
 import { Slots } from '@orrery/service-kit';
 import { z } from 'zod';
-import { unanswered } from '../calls/in-flight.js';
-import type { Serving } from '../transport.js';
-import { aliveSubject, instanceSubject, probeFrame, tokenSubject } from '../wire-format.js';
+import { unanswered } from '../in-flight/calls-in-flight.js';
+import type { Serving } from '../ports/transport.js';
+import { aliveSubject, instanceSubject, probeFrame, tokenSubject } from '../wire/wire-format.js';
 import type { Connection } from './connection.js';
 import { toMessageHeaders } from './headers.js';
 import { type Inbox, isNoResponders } from './inbox.js';

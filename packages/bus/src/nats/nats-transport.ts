@@ -1,8 +1,8 @@
 import { AuthorizationError } from '@nats-io/transport-node';
 import { type Clock, FIRST_CONTACT, type Logger, retry, StartupError } from '@orrery/service-kit';
-import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../closing.js';
-import type { Transport } from '../transport.js';
-import { MAX_FACT_BYTES } from '../wire-format.js';
+import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../in-flight/closing.js';
+import type { Transport } from '../ports/transport.js';
+import { MAX_FACT_BYTES } from '../wire/wire-format.js';
 import { createAppend } from './append.js';
 import { type Connection, openConnection, requireRoom, unusable } from './connection.js';
 import { createNatsExchange } from './exchange.js';

@@ -1,5 +1,5 @@
 import type { Msg } from '@nats-io/transport-node';
-import type { Frame } from '../transport.js';
+import type { Frame } from '../ports/transport.js';
 import { toMessageHeaders } from './headers.js';
 
 /** Longer bodies travel alone, in UTF-16 units. */

@@ -1,8 +1,8 @@
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import { type Cancellation, ServiceError } from '@orrery/contracts';
-import { startDeadline, unanswered } from '../calls/in-flight.js';
-import type { Frame } from '../transport.js';
-import { MAX_CALL_BYTES } from '../wire-format.js';
+import { startDeadline, unanswered } from '../in-flight/calls-in-flight.js';
+import type { Frame } from '../ports/transport.js';
+import { MAX_CALL_BYTES } from '../wire/wire-format.js';
 import type { Connection } from './connection.js';
 import { fromMessageHeaders, toMessageHeaders } from './headers.js';
 import type { Arrival, Inbox } from './inbox.js';

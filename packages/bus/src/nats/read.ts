@@ -1,7 +1,7 @@
 import { type Consumer, type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
 import { type Clock, FIRST_CONTACT, type Logger, retry, startPollLoop } from '@orrery/service-kit';
-import { createWorkSlots } from '../messages/work-slots.js';
-import type { FactDelivery, ReadOptions } from '../transport.js';
+import { createWorkSlots } from '../in-flight/work-slots.js';
+import type { FactDelivery, ReadOptions } from '../ports/transport.js';
 import type { Connection } from './connection.js';
 import { readFact } from './headers.js';
 import { ACK_WAIT_MS, type Streams } from './stream.js';

@@ -1,6 +1,6 @@
-import { isUnreached, noResponders, unanswered, unsent } from '../calls/in-flight.js';
-import type { Exchange, Frame, RequestOptions } from '../transport.js';
-import { cancelSubject } from '../wire-format.js';
+import { isUnreached, noResponders, unanswered, unsent } from '../in-flight/calls-in-flight.js';
+import type { Exchange, Frame, RequestOptions } from '../ports/transport.js';
+import { cancelSubject } from '../wire/wire-format.js';
 import type { Connection } from './connection.js';
 import { toMessageHeaders } from './headers.js';
 import { type Inbox, isNoResponders } from './inbox.js';

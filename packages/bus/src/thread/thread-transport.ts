@@ -14,9 +14,8 @@ import {
   type Logger,
   type Procedure,
 } from '@orrery/service-kit';
-import { errorFrame } from '../calls/call-and-serve.js';
-import { awaitAnswer, createRunningCalls, isLate, type RunningCalls } from '../calls/in-flight.js';
-import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../closing.js';
+import { awaitAnswer, createRunningCalls, isLate, type RunningCalls } from '../in-flight/calls-in-flight.js';
+import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../in-flight/closing.js';
 import type {
   Answer,
   Exchange,
@@ -27,7 +26,8 @@ import type {
   ReadOptions,
   Serving,
   Transport,
-} from '../transport.js';
+} from '../ports/transport.js';
+import { errorFrame } from '../wire/wire-format.js';
 
 // A transport that one thread (the host) lends to another (the guest): what they say to each other, the guest's end
 // (`joinThread`) and the host's end (`lendTransport`).

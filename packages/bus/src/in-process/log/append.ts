@@ -1,6 +1,6 @@
 import { classifyPostgresError, type Database, toServiceError } from '@orrery/database';
 import { type Clock, retry } from '@orrery/service-kit';
-import type { AppendOutcome, Fact, FactLog } from '../../transport.js';
+import type { AppendOutcome, Fact, FactLog } from '../../ports/transport.js';
 
 export interface AppendDependencies {
   readonly pool: Database<unknown>['pool'];

@@ -1,4 +1,4 @@
-import type { ReadOptions } from '../../transport.js';
+import type { ReadOptions } from '../../ports/transport.js';
 
 type Stop = () => Promise<void>;
 type Start = (subject: string, options: ReadOptions) => Promise<Stop>;

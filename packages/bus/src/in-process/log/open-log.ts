@@ -1,7 +1,7 @@
 import { connect, migrate } from '@orrery/database';
 import { type Clock, holding, type Logger, startPollLoop } from '@orrery/service-kit';
 import { type Kysely, sql } from 'kysely';
-import type { FactLog, ReadOptions } from '../../transport.js';
+import type { FactLog, ReadOptions } from '../../ports/transport.js';
 import { createAppender } from './append.js';
 import { oneReaderEach } from './one-reader.js';
 import { startReading } from './read.js';

@@ -1,7 +1,7 @@
 import { type Clock, type Logger, startPollLoop } from '@orrery/service-kit';
 import type { Kysely, Selectable } from 'kysely';
-import { createWorkSlots } from '../../messages/work-slots.js';
-import type { FactDelivery, ReadOptions } from '../../transport.js';
+import { createWorkSlots } from '../../in-flight/work-slots.js';
+import type { FactDelivery, ReadOptions } from '../../ports/transport.js';
 import { loadProgress, type Progress } from './progress.js';
 import type { BusSchema, MessageTable } from './tables.js';
 

@@ -4,7 +4,6 @@ import {
   attemptsOf,
   classifyPostgresError,
   countAttempt,
-  type Database,
   firstDeadLetter,
   type InboxPosition,
   type InboxStep,
@@ -12,15 +11,12 @@ import {
   transaction,
 } from '@orrery/database';
 import { createSemaphore } from '@orrery/service-kit';
-import type { Transaction } from 'kysely';
+import type { FollowJournalOptions } from './options.js';
 
-export interface TakeDependencies<Schema> {
-  readonly consumer: string;
-  readonly database: Pick<Database<Schema>, 'db'>;
-  readonly handle: (trx: Transaction<Schema>, entry: JournalFact) => Promise<void>;
-  readonly maxAttempts: number;
-  readonly signal: AbortSignal;
-}
+type TakeDependencies<Schema> = Pick<
+  FollowJournalOptions<Schema>,
+  'consumer' | 'database' | 'handle' | 'signal'
+> & { readonly maxAttempts: number };
 
 /** `stopped`: a dead letter stops the deployment. */
 type Step = InboxStep | 'stopped';

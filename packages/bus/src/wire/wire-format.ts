@@ -3,6 +3,7 @@ import {
   type CallContext,
   type Caller,
   caller,
+  type ErrorReply,
   type FieldProblem,
   findUnsafeJson,
   JsonText,
@@ -10,10 +11,11 @@ import {
   MAX_JSON_DEPTH,
   type Message,
   ServiceError,
+  toErrorReply,
 } from '@orrery/contracts';
 import { LRUCache } from 'lru-cache';
-import type { CallOptions } from './port.js';
-import type { Frame } from './transport.js';
+import type { CallOptions } from '../ports/bus-port.js';
+import type { Frame } from '../ports/transport.js';
 
 // What every adapter carries: subjects, headers and bodies.
 
@@ -176,4 +178,18 @@ export function decodeUntrusted(body: string): JsonValue {
   if (problem !== undefined)
     throw new ServiceError('validation_failed', problem.message, { errors: [problem] });
   return value;
+}
+
+/** The reply that says why there is no answer. */
+export const errorFrame = (error: ServiceError): Frame => ({
+  headers: { [ERROR_HEADER]: error.code },
+  body: JSON.stringify(withoutReached(toErrorReply(error))),
+});
+
+/**
+ * Removes `reached` from an error that was answered. The error may come from a further call of the serving end that had no
+ * responders; only the caller's own transport knows whether this call reached a process.
+ */
+export function withoutReached({ facts: { reached: _, ...facts }, ...error }: ErrorReply): ErrorReply {
+  return { ...error, facts };
 }

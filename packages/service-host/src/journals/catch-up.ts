@@ -1,17 +1,11 @@
-import { type Bus, serviceCall } from '@orrery/bus';
+import { serviceCall } from '@orrery/bus';
 import { type JournalFact, runtimeContract } from '@orrery/contracts';
-import { type Database, firstDeadLetter, type InboxPosition, positionOf } from '@orrery/database';
-import type { Clock } from '@orrery/service-kit';
+import { firstDeadLetter, type InboxPosition, positionOf } from '@orrery/database';
+import type { FollowJournalOptions } from './options.js';
 import { EntryFailed, type Takes } from './take-entry.js';
 
-export interface CatchUpDependencies<Schema> extends Takes {
-  readonly service: string;
-  readonly consumer: string;
-  readonly database: Pick<Database<Schema>, 'db'>;
-  readonly bus: Pick<Bus, 'call'>;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
+type CatchUpDependencies<Schema> = Takes &
+  Pick<FollowJournalOptions<Schema>, 'service' | 'consumer' | 'database' | 'bus' | 'clock' | 'signal'>;
 
 /**
  * Reads the entries after the position from the runtime, to the head of the journal, and takes them in order.

@@ -1,8 +1,8 @@
 import { serviceCall } from '@orrery/bus';
 import { type ReplyOf, runtimeContract, ServiceError } from '@orrery/contracts';
 import { streamsElsewhere } from '@orrery/database';
-import type { FollowJournalOptions } from './follow-journal.js';
 import type { Streams } from './journal-streams.js';
+import type { FollowJournalOptions } from './options.js';
 
 type Heads = (typeof runtimeContract.rpcs)['journal.heads'];
 type Cursor = ReplyOf<Heads>['next'];

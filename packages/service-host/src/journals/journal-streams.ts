@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { JournalFact } from '@orrery/contracts';
 import { backoffDelay, createSemaphore, outsideTraces } from '@orrery/service-kit';
 import type { CatchUp } from './catch-up.js';
-import type { FollowJournalOptions } from './follow-journal.js';
+import type { FollowJournalOptions } from './options.js';
 import { EntryFailed, type TakeEntry } from './take-entry.js';
 
 /** Makes an entry a dead letter. */

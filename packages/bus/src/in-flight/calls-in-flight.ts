@@ -1,6 +1,6 @@
 import { type Cancellation, ServiceError } from '@orrery/contracts';
 import { NamedSlots } from '@orrery/service-kit';
-import type { RequestOptions } from '../transport.js';
+import type { RequestOptions } from '../ports/transport.js';
 
 // A call in flight, at both ends: the caller's wait for the answer, and the calls that this process is answering.
 
