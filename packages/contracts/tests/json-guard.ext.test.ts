@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findUnsafeJson } from '../src/json/json-guard.js';
+import { findUnsafeJson } from '../src/json/json.js';
 
 /** The largest body of an execution: what is parsed for a caller is guarded, too. */
 const BYTES = 436 * 1024;

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { jsonValue } from '../json/json-schemas.js';
 import { attributeName } from '../names/names.js';
 import { attributeInPath, schemaInPath, worldInPath } from '../names/paths.js';
+import { deleted, recordId, recordTimes, storedName } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { recordId, recordTimes } from '../records/record-fields.js';
-import { deleted, storedName } from '../records/text.js';
 import {
   idempotentHeaders,
   listOperation,
@@ -68,8 +67,8 @@ export const attributeRecord = z
 export type AttributeRecord = z.infer<typeof attributeRecord>;
 
 const optionalFields = {
-  constraints: attributeConstraints.nullable().optional().describe(CONSTRAINTS),
-  defaultValue: jsonValue.nullable().optional().describe(`${DEFAULT} It must satisfy the constraints.`),
+  constraints: attributeConstraints.nullish().describe(CONSTRAINTS),
+  defaultValue: jsonValue.nullish().describe(`${DEFAULT} It must satisfy the constraints.`),
 };
 export const createAttributeBody = z
   .strictObject({

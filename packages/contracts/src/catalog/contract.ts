@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { definitionLimitRpcs } from '../limits/limits.js';
-import { address } from '../records/record-fields.js';
-import { timestamp } from '../records/text.js';
+import { address, timestamp } from '../records/fields.js';
 import { defineContract, defineMessage } from '../rpc/rpc.js';
 import { attributeRpcs } from './attributes.js';
 import { checkRpcs } from './check-definitions.js';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { type FieldProblem, fieldProblem } from '../json/json.js';
 import { jsonObject } from '../json/json-schemas.js';
-import { type FieldProblem, fieldProblem } from '../json/json-value.js';
 import { MOST_CONTENT } from '../records/content-limits.js';
-import { address } from '../records/record-fields.js';
-import { sha256 } from '../records/text.js';
+import { address, sha256 } from '../records/fields.js';
 import { rpc } from '../rpc/rpc.js';
 import { attributeDefinition } from './attributes.js';
 import { executionSettings, guards, modeMap, mutationSettings, readEntity } from './version-parts.js';

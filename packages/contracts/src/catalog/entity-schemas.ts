@@ -2,9 +2,15 @@ import { z } from 'zod';
 import { schemaName } from '../names/names.js';
 import { schemaInPath, worldInPath } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
+import {
+  deleted,
+  nullableText,
+  recordId,
+  recordTimes,
+  sentDescription,
+  storedName,
+} from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { recordId, recordTimes } from '../records/record-fields.js';
-import { deleted, description, storedName } from '../records/text.js';
 import {
   idempotentHeaders,
   listOperation,
@@ -23,7 +29,7 @@ export const entitySchemaRecord = z
     id: recordId.describe('Numeric id.'),
     worldId: recordId.describe('Numeric id of its world.'),
     name: storedName.describe(NAME),
-    description: z.string().nullable().describe(DESCRIPTION),
+    description: nullableText.describe(DESCRIPTION),
     attributes: z.array(attributeRecord).describe('Its attributes, in order of creation.'),
     ...recordTimes,
   })
@@ -33,10 +39,7 @@ export type EntitySchemaRecord = z.infer<typeof entitySchemaRecord>;
 export const createEntitySchemaBody = z
   .strictObject({
     name: schemaName.describe(NAME),
-    description: description
-      .nullable()
-      .optional()
-      .describe(`${DESCRIPTION} At most 4 KiB as UTF-8 by default.`),
+    description: sentDescription(DESCRIPTION),
     attributes: z
       .array(createAttributeBody)
       .max(1000)
@@ -48,10 +51,7 @@ export type CreateEntitySchemaBody = z.output<typeof createEntitySchemaBody>;
 export const updateEntitySchemaBody = z
   .strictObject({
     name: schemaName.optional().describe(`${NAME} A schema in use keeps its name.`),
-    description: description
-      .nullable()
-      .optional()
-      .describe(`${DESCRIPTION} At most 4 KiB as UTF-8 by default.`),
+    description: sentDescription(DESCRIPTION),
   })
   .meta({
     id: 'UpdateEntitySchema',

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { ErrorCode } from '../errors/error-table.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { eventInPath, versionInPath, worldInPath } from '../names/paths.js';
+import { deleted, ordinal, recordId, recordTimes, sha256, storedName, timestamp } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { recordId, recordTimes } from '../records/record-fields.js';
-import { deleted, sha256, storedName, timestamp } from '../records/text.js';
 import {
   idempotentHeaders,
   listOperation,
@@ -28,10 +27,7 @@ export const versionRecord = z
     id: recordId.describe('Numeric id.'),
     eventId: recordId.describe('Numeric id of its event.'),
     event: storedName.describe('Name of its event.'),
-    version: z
-      .int()
-      .min(1)
-      .describe('Its number among the versions of the event: 1, 2, 3 …, never used again.'),
+    version: ordinal.describe('Its number among the versions of the event: 1, 2, 3 …, never used again.'),
     isLocked: z.boolean().describe('Whether it is locked: its definition never changes any more.'),
     lockedAt: timestamp.nullable().describe('When it was locked. Null: it is not locked.'),
     versionHash: sha256.describe(
@@ -41,11 +37,7 @@ export const versionRecord = z
     outputSchema: jsonObject.nullable().describe(VERSION_TEXTS.outputSchema),
     readEntities: z.array(readEntity).max(500).describe(VERSION_TEXTS.readEntities),
     stateChanges: modeMap.nullable().describe(VERSION_TEXTS.stateChanges),
-    behaviorPrompt: z
-      .string()
-      .nullable()
-      .optional()
-      .describe(`${VERSION_TEXTS.behaviorPrompt} Only the owner sees it.`),
+    behaviorPrompt: z.string().nullish().describe(`${VERSION_TEXTS.behaviorPrompt} Only the owner sees it.`),
     mutationSettings: mutationSettings
       .nullable()
       .describe(`${VERSION_TEXTS.mutationSettings} Only the owner sees template and prompt.`),

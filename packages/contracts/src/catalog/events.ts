@@ -2,9 +2,16 @@ import { z } from 'zod';
 import { segmentName } from '../names/names.js';
 import { eventInPath, worldInPath } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
+import {
+  deleted,
+  nullableText,
+  ordinal,
+  recordId,
+  recordTimes,
+  sentDescription,
+  storedName,
+} from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { recordId, recordTimes } from '../records/record-fields.js';
-import { deleted, description, storedName } from '../records/text.js';
 import {
   idempotentHeaders,
   listOperation,
@@ -24,10 +31,8 @@ export const eventRecord = z
     id: recordId.describe('Numeric id.'),
     worldId: recordId.describe('Numeric id of its world.'),
     name: storedName.describe(NAME),
-    description: z.string().nullable().describe(DESCRIPTION),
-    latestVersion: z
-      .int()
-      .min(1)
+    description: nullableText.describe(DESCRIPTION),
+    latestVersion: ordinal
       .nullable()
       .describe('The highest version number that exists. Null: all versions are deleted.'),
     ...recordTimes,
@@ -38,10 +43,7 @@ export type EventRecord = z.infer<typeof eventRecord>;
 export const createEventBody = z
   .strictObject({
     name: segmentName.describe(NAME),
-    description: description
-      .nullable()
-      .optional()
-      .describe(`${DESCRIPTION} At most 4 KiB as UTF-8 by default.`),
+    description: sentDescription(DESCRIPTION),
     firstVersion: versionBody.describe('The definition of version 1.'),
   })
   .meta({ id: 'CreateEvent', description: 'A new event with its first version.' });
@@ -49,10 +51,7 @@ export type CreateEventBody = z.output<typeof createEventBody>;
 export const updateEventBody = z
   .strictObject({
     name: segmentName.optional().describe(`${NAME} A bound event keeps its name.`),
-    description: description
-      .nullable()
-      .optional()
-      .describe(`${DESCRIPTION} At most 4 KiB as UTF-8 by default.`),
+    description: sentDescription(DESCRIPTION),
   })
   .meta({ id: 'UpdateEvent', description: 'Changes of an event. Absent members stay, null removes.' });
 export type UpdateEventBody = z.output<typeof updateEventBody>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { jsonObject } from '../json/json-schemas.js';
-import { prompt } from '../records/text.js';
+import { prompt } from '../records/fields.js';
 import {
   executionSettings,
   guards,
@@ -18,13 +18,9 @@ const mutationSettingsBody = z
       .optional()
       .describe(`${SETTINGS_TEXTS.mode} Absent: \`direct\` with a template, else \`ai\`.`),
     template: jsonObject
-      .nullable()
-      .optional()
+      .nullish()
       .describe(`${SETTINGS_TEXTS.template} At most 32 levels and 262,144 characters. Null removes it.`),
-    behaviorPrompt: prompt
-      .nullable()
-      .optional()
-      .describe(`${SETTINGS_TEXTS.behaviorPrompt} Null removes it.`),
+    behaviorPrompt: prompt.nullish().describe(`${SETTINGS_TEXTS.behaviorPrompt} Null removes it.`),
   })
   .meta({
     id: 'MutationSettingsBody',
@@ -37,11 +33,10 @@ const cronSettingsBody = z
     schedule: z
       .string()
       .max(1024)
-      .nullable()
-      .optional()
+      .nullish()
       .describe(`${SETTINGS_TEXTS.schedule} Required, at most 255 characters.`),
-    timezone: z.string().max(1024).nullable().optional().describe(`${SETTINGS_TEXTS.timezone} Null: UTC.`),
-    input: jsonObject.nullable().optional().describe(`${SETTINGS_TEXTS.input} Null: \`{}\`.`),
+    timezone: z.string().max(1024).nullish().describe(`${SETTINGS_TEXTS.timezone} Null: UTC.`),
+    input: jsonObject.nullish().describe(`${SETTINGS_TEXTS.input} Null: \`{}\`.`),
   })
   .meta({
     id: 'CronSettingsBody',
@@ -53,8 +48,8 @@ const executionSettingsBody = z
     visibility: executionSettings.shape.visibility
       .optional()
       .describe(`${SETTINGS_TEXTS.visibility} Absent: \`admin\`; on update it stays.`),
-    priceUsd: priceUsd.nullable().optional().describe(`${SETTINGS_TEXTS.priceUsd} Null removes it.`),
-    cron: cronSettingsBody.nullable().optional().describe(`${SETTINGS_TEXTS.cron} Null removes it.`),
+    priceUsd: priceUsd.nullish().describe(`${SETTINGS_TEXTS.priceUsd} Null removes it.`),
+    cron: cronSettingsBody.nullish().describe(`${SETTINGS_TEXTS.cron} Null removes it.`),
   })
   .meta({
     id: 'ExecutionSettingsBody',
@@ -64,26 +59,23 @@ const executionSettingsBody = z
 /** A version as sent, on create, on update and as `firstVersion`, in every spelling (docs/catalog.md). */
 export const versionBody = z
   .strictObject({
-    inputSchema: jsonObject.nullable().optional().describe(VERSION_TEXTS.inputSchema),
-    outputSchema: jsonObject.nullable().optional().describe(VERSION_TEXTS.outputSchema),
+    inputSchema: jsonObject.nullish().describe(VERSION_TEXTS.inputSchema),
+    outputSchema: jsonObject.nullish().describe(VERSION_TEXTS.outputSchema),
     readEntities: z
       .array(readEntity)
       .max(500)
-      .nullable()
-      .optional()
+      .nullish()
       .describe(`${VERSION_TEXTS.readEntities} Null: none.`),
-    stateChanges: modeMap.nullable().optional().describe(VERSION_TEXTS.stateChanges),
+    stateChanges: modeMap.nullish().describe(VERSION_TEXTS.stateChanges),
     stateChangeSchema: modeMap
-      .nullable()
-      .optional()
+      .nullish()
       .describe('Another name for `stateChanges`. If both are given they must be equal.'),
     behaviorPrompt: prompt
-      .nullable()
-      .optional()
+      .nullish()
       .describe(`${VERSION_TEXTS.behaviorPrompt} At most 32 KiB as UTF-8 by default.`),
-    mutationSettings: mutationSettingsBody.nullable().optional().describe(VERSION_TEXTS.mutationSettings),
-    executionSettings: executionSettingsBody.nullable().optional().describe(VERSION_TEXTS.executionSettings),
-    guards: guards.nullable().optional().describe(VERSION_TEXTS.guards),
+    mutationSettings: mutationSettingsBody.nullish().describe(VERSION_TEXTS.mutationSettings),
+    executionSettings: executionSettingsBody.nullish().describe(VERSION_TEXTS.executionSettings),
+    guards: guards.nullish().describe(VERSION_TEXTS.guards),
   })
   .meta({
     id: 'EventVersionBody',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundedMap, jsonObject } from '../json/json-schemas.js';
-import { prompt, storedName } from '../records/text.js';
+import { prompt, storedName } from '../records/fields.js';
 
 export const changeMode = z.enum(['partial', 'full', 'append']).meta({
   id: 'ChangeMode',

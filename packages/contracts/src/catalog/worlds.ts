@@ -1,9 +1,18 @@
 import { z } from 'zod';
 import { worldInPath } from '../names/paths.js';
 import { MOST_CONTENT, worldBytes } from '../records/content-limits.js';
+import {
+  address,
+  deleted,
+  name,
+  nullableText,
+  prompt,
+  recordId,
+  recordTimes,
+  sentDescription,
+  storedName,
+} from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { address, recordId, recordTimes } from '../records/record-fields.js';
-import { deleted, description, name, prompt, storedName } from '../records/text.js';
 import {
   idempotentHeaders,
   listOperation,
@@ -23,9 +32,9 @@ export const worldRecord = z
     id: recordId.describe('Numeric id. Paths take it in place of the address.'),
     address: address.describe('Address of the world. Paths take it in place of the id.'),
     name: storedName.describe(NAME),
-    description: z.string().nullable().describe(DESCRIPTION),
+    description: nullableText.describe(DESCRIPTION),
     domainTags: z.array(z.string()).max(MOST_CONTENT.domainTags).describe(TAGS),
-    promptSeed: z.string().nullable().optional().describe(`${SEED} Only the owner sees it.`),
+    promptSeed: z.string().nullish().describe(`${SEED} Only the owner sees it.`),
     isPublic: z.boolean().describe('Whether every account can read the definitions of the world.'),
     ...recordTimes,
   })
@@ -33,12 +42,9 @@ export const worldRecord = z
 export type WorldRecord = z.infer<typeof worldRecord>;
 
 const optionalFields = {
-  description: description
-    .nullable()
-    .optional()
-    .describe(`${DESCRIPTION} At most 4 KiB as UTF-8 by default.`),
+  description: sentDescription(DESCRIPTION),
   domainTags: z.array(name).max(MOST_CONTENT.domainTags).optional().describe(TAGS),
-  promptSeed: prompt.nullable().optional().describe(`${SEED} At most 32 KiB as UTF-8 by default.`),
+  promptSeed: prompt.nullish().describe(`${SEED} At most 32 KiB as UTF-8 by default.`),
 };
 export const createWorldBody = z
   .strictObject({ name: name.describe(NAME), ...optionalFields })

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { httpAddress, ordinal } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { httpAddress } from '../records/text.js';
 import { listOperation, route } from '../rpc/operation.js';
 
 /** Names that the operators of all installations use for the same networks; none is there unless it is configured. */
@@ -87,13 +87,10 @@ export const chainRecord = z
     status: z.enum(['available', 'unavailable']).describe('`unavailable`: pushes to it wait.'),
     limits: z
       .strictObject({
-        contentBytes: z
-          .int()
-          .min(1)
-          .describe(
-            'Bytes of the content of a push as canonical JSON; a larger one is pushed as its digest alone.',
-          ),
-        pushesPerTransaction: z.int().min(1).describe('Pushes that one transaction carries at most.'),
+        contentBytes: ordinal.describe(
+          'Bytes of the content of a push as canonical JSON; a larger one is pushed as its digest alone.',
+        ),
+        pushesPerTransaction: ordinal.describe('Pushes that one transaction carries at most.'),
       })
       .describe('What fits on the chain.'),
   })

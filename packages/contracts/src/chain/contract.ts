@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { address } from '../records/record-fields.js';
+import { address } from '../records/fields.js';
 import { defineContract, defineMessage } from '../rpc/rpc.js';
 import { chainRpcs } from './chain-file.js';
 import { pushRecord } from './push-record.js';

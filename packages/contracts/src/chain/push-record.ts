@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { count, nullableText, ordinal } from '../records/fields.js';
 
 /**
  * How far a push has come.
@@ -30,25 +31,17 @@ export type PushProblem = z.infer<typeof pushProblem>;
 
 const shape = {
   chain: z.string().describe('Name of the chain.'),
-  number: z
-    .int()
-    .min(1)
+  number: ordinal
     .nullable()
     .describe('1, 2, 3 … per deployment and chain. Null: the chain-pusher has not read the execution yet.'),
   status: pushStatus.describe('How far it has come.'),
-  transaction: z
-    .string()
-    .nullable()
-    .describe('Hash (EVM) or signature (Solana) of the transaction. Null: none yet.'),
-  block: z
-    .int()
-    .min(0)
+  transaction: nullableText.describe('Hash (EVM) or signature (Solana) of the transaction. Null: none yet.'),
+  block: count
     .nullable()
     .describe('Number of the block (EVM) or the slot (Solana) that holds it. Null: none yet.'),
-  explorerUrl: z
-    .string()
-    .nullable()
-    .describe('The transaction in a block explorer. Null: none is configured, or none yet.'),
+  explorerUrl: nullableText.describe(
+    'The transaction in a block explorer. Null: none is configured, or none yet.',
+  ),
   error: pushProblem.nullable().describe('Why it failed, or what it waits for. Null: neither.'),
 };
 
@@ -60,7 +53,7 @@ export type PushSummary = z.infer<typeof pushSummary>;
 export const pushRecord = z
   .strictObject({
     historyId: z.string().describe('Id of the history entry of the execution.'),
-    seq: z.int().min(1).describe('Place of that entry in the journal.'),
+    seq: ordinal.describe('Place of that entry in the journal.'),
     ...shape,
     truncated: z.boolean().describe('Whether only the digest goes on-chain.'),
     digest: z.string().describe('SHA-256 of the content as canonical JSON: 64 lowercase hex digits.'),

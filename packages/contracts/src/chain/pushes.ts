@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath } from '../names/paths.js';
+import { address } from '../records/fields.js';
 import { MAX_LIMIT, pageQuery } from '../records/pagination.js';
-import { address } from '../records/record-fields.js';
 import { listOperation, operation, READING, routesBelow, WRITING } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { pushRecord, pushStatus, pushSummary } from './push-record.js';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { storableObject, storableText } from '../json/json-guard.js';
-import type { FieldProblem, JsonObject } from '../json/json-value.js';
+import { type FieldProblem, type JsonObject, storableObject, storableText } from '../json/json.js';
 import { ERRORS, type ErrorCode, isErrorCode } from './error-table.js';
 
 export interface ServiceErrorDetails {

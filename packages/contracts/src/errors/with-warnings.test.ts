@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fieldProblem } from '../json/json-value.js';
+import { fieldProblem } from '../json/json.js';
 import { withWarnings } from './wording.js';
 
 const warnings = (count: number) =>

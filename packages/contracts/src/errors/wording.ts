@@ -1,5 +1,4 @@
-import { cutText } from '../json/json-guard.js';
-import type { FieldProblem } from '../json/json-value.js';
+import { cutText, type FieldProblem } from '../json/json.js';
 
 /** Longer names are not compared: the work grows with the square of the length. */
 const MAX_LENGTH = 64;

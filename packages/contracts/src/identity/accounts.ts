@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { recordId, recordTimes } from '../records/record-fields.js';
-import { timestamp } from '../records/text.js';
-import { scope } from '../rpc/call-context.js';
+import { nullableText, recordId, recordTimes, timestamp } from '../records/fields.js';
 import { operation, route } from '../rpc/operation.js';
-import { defineMessage, rpc } from '../rpc/rpc.js';
+import { defineMessage, rpc, scope } from '../rpc/rpc.js';
 
 export const accountQuotas = z
   .strictObject({
@@ -19,10 +17,9 @@ export const accountRecord = z
   .strictObject({
     id: recordId.describe('Numeric id.'),
     name: z.string().describe('Its name.'),
-    wallet: z
-      .string()
-      .nullable()
-      .describe('The wallet that signed up, in base58. Null: the operator made the account.'),
+    wallet: nullableText.describe(
+      'The wallet that signed up, in base58. Null: the operator made the account.',
+    ),
     quotas: accountQuotas.describe('What it may use up.'),
     ...recordTimes,
   })

@@ -1,10 +1,8 @@
 import { z } from 'zod';
+import { deleted, name, nullableText, recordTimes, storedName, timestamp } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { recordTimes } from '../records/record-fields.js';
-import { deleted, name, storedName, timestamp } from '../records/text.js';
-import { scope } from '../rpc/call-context.js';
 import { listOperation, operation, routesBelow } from '../rpc/operation.js';
-import { defineMessage } from '../rpc/rpc.js';
+import { defineMessage, scope } from '../rpc/rpc.js';
 
 const NAME = 'What it is for, for people.';
 const SCOPES = 'What it may do.';
@@ -26,12 +24,9 @@ export const keyRecord = z
     lastUsedAt: timestamp
       .nullable()
       .describe('When it was last used, up to ten seconds behind. Null: never.'),
-    madeBy: z
-      .string()
-      .nullable()
-      .describe(
-        'Id of the key that made it: revoking that one revokes it too. Null: a sign-in, a signature or the operator made it.',
-      ),
+    madeBy: nullableText.describe(
+      'Id of the key that made it: revoking that one revokes it too. Null: a sign-in, a signature or the operator made it.',
+    ),
   })
   .meta({ id: 'Key', description: 'An API key, without its secret.' });
 export type KeyRecord = z.infer<typeof keyRecord>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { name, timestamp } from '../records/text.js';
-import { scope } from '../rpc/call-context.js';
+import { name, timestamp } from '../records/fields.js';
 import { operation, routesBelow } from '../rpc/operation.js';
+import { scope } from '../rpc/rpc.js';
 import { accountRecord } from './accounts.js';
 import { keyScopes } from './keys.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isJsonObject, type JsonObject, type JsonValue } from './json-value.js';
+import { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 
 /**
  * Any JSON. The guard at the entrance (`findUnsafeJson`) has walked it already, so these do not walk it again.

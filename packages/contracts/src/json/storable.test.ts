@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cutText, findUnsafeJson, storableJson, storableText } from './json-guard.js';
+import { cutText, findUnsafeJson, storableJson, storableText } from './json.js';
 
 it.each([
   ['abcd', 4, 'abcd'],

@@ -1,5 +1,5 @@
-import { isPollutingKey } from '../json/json-guard.js';
-import { name } from '../records/text.js';
+import { isPollutingKey } from '../json/json.js';
+import { name } from '../records/fields.js';
 
 /** A name that is a path segment: URL libraries resolve `.` and `..`, so things of these names could not be reached. */
 export const segmentName = name.refine(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isCleanText } from '../json/json-guard.js';
+import { isCleanText } from '../json/json.js';
 import { toNfc } from '../records/nfc.js';
 
 /** A name in a path: looked up as it would have been stored, so NFC; what no name can be is simply not found. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ServiceError } from '../errors/service-error.js';
+import { count, ordinal } from './fields.js';
 
 export const MAX_LIMIT = 100;
 /** Rows a page may lie deep; beyond it offsets cost too much. */
@@ -26,10 +27,10 @@ export type PageQuery = z.output<typeof pageQuery>;
 
 export const pagination = z
   .strictObject({
-    page: z.int().min(1).describe('The page that is answered.'),
+    page: ordinal.describe('The page that is answered.'),
     limit: z.int().min(1).max(MAX_LIMIT).describe('How many items a page has at most.'),
-    total: z.int().min(0).describe('How many items the whole list has.'),
-    totalPages: z.int().min(0).describe('How many pages the whole list has: `total` / `limit`, rounded up.'),
+    total: count.describe('How many items the whole list has.'),
+    totalPages: count.describe('How many pages the whole list has: `total` / `limit`, rounded up.'),
     totalIsMinimum: z
       .literal(true)
       .optional()

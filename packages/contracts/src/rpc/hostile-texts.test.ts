@@ -7,8 +7,7 @@ import { runtimeContract } from '../runtime/contract.js';
 import { liveContract } from '../runtime/live-executions.js';
 import { publicContract } from '../runtime/public-execution.js';
 import { schedulerContract } from '../scheduler/contract.js';
-import { parseRequest } from './parse-request.js';
-import type { NamedRpc } from './rpc.js';
+import { type NamedRpc, parseRequest } from './rpc.js';
 
 const contracts = [
   accountContract,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ordinal } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
 import { listOperation, route } from '../rpc/operation.js';
 
@@ -9,7 +10,7 @@ export const aiModelRecord = z
     modelId: z.string().describe('What deployments name it by, in `aiModelId`.'),
     modelDisplayName: z.string().describe('Its name, for people.'),
     modelDescription: z.string().describe('What it is good for, for people.'),
-    contextLength: z.int().min(1).describe('Tokens that a prompt and its answer may have together.'),
+    contextLength: ordinal.describe('Tokens that a prompt and its answer may have together.'),
     attestationSupported: z.boolean().describe('Whether its server attests its answers.'),
     verifiable: z.boolean().describe('Whether others can check these attestations.'),
     isDefault: z.boolean().describe('Whether it is the model of deployments that have chosen none.'),

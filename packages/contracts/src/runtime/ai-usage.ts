@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
-import { storedName } from '../records/text.js';
+import { count, storedName } from '../records/fields.js';
 import { operation, route } from '../rpc/operation.js';
 
 /** `Date.parse` takes 2026-02-31 for a day of March. */
@@ -17,9 +17,9 @@ const day = z
   .meta({ format: 'date', example: '2026-11-22' });
 
 const cost = {
-  calls: z.int().min(0).describe('Requests to models.'),
-  inputTokens: z.int().min(0).describe('Tokens of their prompts.'),
-  outputTokens: z.int().min(0).describe('Tokens of their answers.'),
+  calls: count.describe('Requests to models.'),
+  inputTokens: count.describe('Tokens of their prompts.'),
+  outputTokens: count.describe('Tokens of their answers.'),
   usd: z.number().min(0).describe('Their cost in US dollars. Models without prices count as 0.'),
 };
 

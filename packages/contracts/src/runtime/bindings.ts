@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { deploymentPath } from '../names/paths.js';
 import { MOST_CONTENT } from '../records/content-limits.js';
-import { recordId, recordTimes } from '../records/record-fields.js';
-import { deleted, name, soughtNameInQuery, storedName } from '../records/text.js';
+import {
+  deleted,
+  name,
+  ordinal,
+  recordId,
+  recordTimes,
+  soughtNameInQuery,
+  storedName,
+} from '../records/fields.js';
 import {
   idempotentHeaders,
   operation,
@@ -25,16 +32,14 @@ export const onchainFilter = z
     stateChanges: z
       .array(shortName)
       .max(200)
-      .nullable()
-      .optional()
+      .nullish()
       .describe(
         'The attributes to push, as `attribute` or `schema.attribute`. Absent or null: all; `[]`: none.',
       ),
     result: z
       .array(shortName)
       .max(200)
-      .nullable()
-      .optional()
+      .nullish()
       .describe('The top-level members of the result to push. Absent or null: all; `[]`: none.'),
   })
   .meta({ id: 'OnchainFilter', description: 'Which parts of an execution are pushed to chains.' });
@@ -51,7 +56,7 @@ export const bindingInput = z
     event: name.describe(EVENT),
     eventVersion: eventVersion.describe(VERSION),
     targetChains: targetChains.optional().describe(`${CHAINS} Absent: none.`),
-    onchain: onchainFilter.nullable().optional().describe(FILTER),
+    onchain: onchainFilter.nullish().describe(FILTER),
   })
   .meta({ id: 'BindingInput', description: 'An event to bind to one of its versions.' });
 export type BindingInput = z.infer<typeof bindingInput>;
@@ -61,7 +66,7 @@ export const bindingChange = z
     event: name.describe(EVENT),
     eventVersion: eventVersion.optional().describe(VERSION),
     targetChains: targetChains.optional().describe(`${CHAINS} \`[]\` removes them.`),
-    onchain: onchainFilter.nullable().optional().describe(FILTER),
+    onchain: onchainFilter.nullish().describe(FILTER),
   })
   .meta({ id: 'BindingChange', description: 'Changes of a binding. Absent members stay.' });
 export type BindingChange = z.infer<typeof bindingChange>;
@@ -70,7 +75,7 @@ export const bindingRecord = z
   .strictObject({
     id: recordId.describe('Numeric id.'),
     event: storedName.describe('Name of the event.'),
-    eventVersion: z.int().min(1).describe(VERSION),
+    eventVersion: ordinal.describe(VERSION),
     targetChains: z.array(z.string()).max(16).describe(CHAINS),
     onchain: onchainFilter.nullable().describe(FILTER),
     ...recordTimes,

@@ -1,9 +1,20 @@
 import { z } from 'zod';
 import { deploymentPath, worldPath } from '../names/paths.js';
 import { MOST_CONTENT, namedBytes } from '../records/content-limits.js';
+import {
+  address,
+  deleted,
+  name,
+  nullableText,
+  ordinal,
+  recordId,
+  recordTimes,
+  sentDescription,
+  sha256,
+  storedName,
+  timestamp,
+} from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { address, recordId, recordTimes } from '../records/record-fields.js';
-import { deleted, description, name, sha256, storedName, timestamp } from '../records/text.js';
 import { walletAddress } from '../records/wallet-address.js';
 import {
   idempotentHeaders,
@@ -26,7 +37,7 @@ export const deploymentMode = z.enum(['upgradable', 'locked']).meta({
 export const deploymentSource = z
   .strictObject({
     address: address.describe('Address of the deployment that was cloned.'),
-    seq: z.int().min(1).describe('The entry of its journal after which the state was taken.'),
+    seq: ordinal.describe('The entry of its journal after which the state was taken.'),
     snapshotHash: sha256.describe('Hash of the copied instances (docs/history.md).'),
   })
   .meta({ id: 'DeploymentSource', description: 'Where a clone comes from.' });
@@ -48,7 +59,7 @@ export const deploymentRecord = z
     worldId: recordId.describe('Numeric id of its world.'),
     worldAddress: address.describe('Address of its world.'),
     name: storedName.describe(NAME),
-    description: z.string().nullable().describe(DESCRIPTION),
+    description: nullableText.describe(DESCRIPTION),
     mode: deploymentMode.describe('Whether what it runs may still change.'),
     isPublic: z
       .boolean()
@@ -57,9 +68,9 @@ export const deploymentRecord = z
       .boolean()
       .describe('Whether executions are refused: by its owner, the operator or the state of the account.'),
     isLLMPublic: z.boolean().describe(LLM_PUBLIC),
-    aiModelId: z.string().nullable().describe(MODEL),
+    aiModelId: nullableText.describe(MODEL),
     aiDailyBudgetUsd: z.number().min(0).nullable().describe(BUDGET),
-    payToAddress: z.string().nullable().describe(PAY_TO),
+    payToAddress: nullableText.describe(PAY_TO),
     lockedAt: timestamp.nullable().describe('When it was locked. Null: it is not locked.'),
     definitionHash: sha256
       .nullable()
@@ -71,14 +82,11 @@ export const deploymentRecord = z
 export type DeploymentRecord = z.infer<typeof deploymentRecord>;
 
 const optionalSettings = {
-  description: description
-    .nullable()
-    .optional()
-    .describe(`${DESCRIPTION} At most 4 KiB as UTF-8 by default.`),
-  aiModelId: aiModelId.nullable().optional().describe(MODEL),
-  aiDailyBudgetUsd: z.number().min(0).max(1_000_000).nullable().optional().describe(BUDGET),
+  description: sentDescription(DESCRIPTION),
+  aiModelId: aiModelId.nullish().describe(MODEL),
+  aiDailyBudgetUsd: z.number().min(0).max(1_000_000).nullish().describe(BUDGET),
   /** Which networks it can receive on is seen when a payment is requested. */
-  payToAddress: walletAddress.nullable().optional().describe(PAY_TO),
+  payToAddress: walletAddress.nullish().describe(PAY_TO),
 };
 
 export const newDeployment = z

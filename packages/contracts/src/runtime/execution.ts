@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jsonObject, jsonValue } from '../json/json-schemas.js';
 import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
-import { name, storedName } from '../records/text.js';
+import { name, ordinal, storedName } from '../records/fields.js';
 import { idempotentHeaders, operation, routesBelow } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai-models.js';
@@ -11,7 +11,7 @@ import { executionError, stateChangesView } from './journal.js';
 /** What a decided execution answers, committed or not. */
 const decided = {
   event: storedName.describe('Name of the event.'),
-  eventVersion: z.int().min(1).describe('Version that was executed.'),
+  eventVersion: ordinal.describe('Version that was executed.'),
   stateChanges: stateChangesView.describe('What changed: values as they now stand, not operators.'),
   result: jsonValue.nullable().describe('The public result. Null: none.'),
   attestation: jsonObject
@@ -30,7 +30,7 @@ export const executionAnswer = z
   .strictObject({
     kind: kind('committed'),
     historyId: z.string().describe('Id of the history entry, a UUID.'),
-    seq: z.int().min(1).describe('Place of the entry in the journal of the deployment.'),
+    seq: ordinal.describe('Place of the entry in the journal of the deployment.'),
     ...decided,
     pushes: z
       .array(

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { pushSummary } from '../chain/push-record.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath } from '../names/paths.js';
+import { count, name, ordinal } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { name } from '../records/text.js';
 import { listOperation, operation, READING, routesBelow } from '../rpc/operation.js';
 import { executionStatus, executionTrigger, hashedEntry, readBeside } from './journal.js';
 import { entryPayment } from './payments.js';
@@ -80,10 +80,9 @@ export type HistoryQuery = z.output<typeof historyQuery>;
 
 export const divergence = z
   .strictObject({
-    seq: z
-      .int()
-      .min(0)
-      .describe('The entry concerned; where an instance differs from the whole journal, the last entry.'),
+    seq: count.describe(
+      'The entry concerned; where an instance differs from the whole journal, the last entry.',
+    ),
     what: z
       .enum([
         'missing_entry',
@@ -110,9 +109,7 @@ export const verification = z
     valid: z.boolean().describe('Whether the range holds together.'),
     entries: z.int().min(0).max(MAX_VERIFIED).describe('Entries that this call has read.'),
     firstDivergence: divergence.nullable().describe('The first contradiction. Null: none.'),
-    next: z
-      .int()
-      .min(1)
+    next: ordinal
       .nullable()
       .describe(
         '`from` of the next call: a `seq`, or from 10^14 on the rest of the comparison of instances. Null: nothing is left, ' +

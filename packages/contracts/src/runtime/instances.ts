@@ -1,12 +1,21 @@
 import { z } from 'zod';
+import type { JsonObject } from '../json/json.js';
 import { jsonObject } from '../json/json-schemas.js';
-import type { JsonObject } from '../json/json-value.js';
 import { instanceId } from '../names/names.js';
 import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
+import {
+  count,
+  deleted,
+  name,
+  ordinal,
+  recordTimes,
+  soughtName,
+  soughtNameInQuery,
+  storedName,
+  withNfcKeys,
+} from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { recordTimes } from '../records/record-fields.js';
-import { deleted, name, soughtName, soughtNameInQuery, storedName, withNfcKeys } from '../records/text.js';
 import {
   idempotentHeaders,
   listOperation,
@@ -20,13 +29,13 @@ const KEY = 'Key of the instance; unique in its deployment and schema.';
 
 export const instanceRecord = z
   .strictObject({
-    id: z.int().min(0).describe('Numeric id. 0: a past state of an instance that is gone by now.'),
+    id: count.describe('Numeric id. 0: a past state of an instance that is gone by now.'),
     entitySchema: storedName.describe('Name of its entity schema.'),
     instanceId: storedName.describe(KEY),
     state: jsonObject.describe(
       'Attribute → value. It satisfies the schema, and may hold attributes that it does not name.',
     ),
-    revision: z.int().min(1).describe('Counts the changes from 1; the `ETag` of the instance.'),
+    revision: ordinal.describe('Counts the changes from 1; the `ETag` of the instance.'),
     ...recordTimes,
   })
   .meta({ id: 'EntityInstance', description: 'An entity of a deployment.' });

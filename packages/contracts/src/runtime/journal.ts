@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { jsonObject, jsonValue } from '../json/json-schemas.js';
-import { address } from '../records/record-fields.js';
-import { sha256, storedName, timestamp } from '../records/text.js';
+import { address, nullableText, ordinal, sha256, storedName, timestamp } from '../records/fields.js';
 import { defineMessage, rpc } from '../rpc/rpc.js';
 import { onchainFilter } from './bindings.js';
 
@@ -52,10 +51,9 @@ export const instanceChange = z
       '`create`: the whole state; `update`: the attributes to replace; `delete`: empty.',
     ),
     unset: z.array(z.string()).describe('Names of attributes to remove; only `update` has any.'),
-    revision: z
-      .int()
-      .min(1)
-      .describe('The revision after the change. An instance that is created again starts at 1.'),
+    revision: ordinal.describe(
+      'The revision after the change. An instance that is created again starts at 1.',
+    ),
   })
   .meta({ id: 'InstanceChange', description: 'What an entry does to one instance.' });
 export type InstanceChange = z.infer<typeof instanceChange>;
@@ -88,10 +86,10 @@ export const hashedEntry = z.strictObject({
   v: z.literal(JOURNAL_VERSION).describe('Version of the recipe of `hash` (docs/history.md).'),
   deployment: address.describe('Address of the deployment.'),
   id: z.string().describe('Id of the entry, a UUID: the `historyId` of an execution.'),
-  seq: z.int().min(1).describe('Place in the journal of the deployment: 1, 2, 3 … without gaps.'),
+  seq: ordinal.describe('Place in the journal of the deployment: 1, 2, 3 … without gaps.'),
   kind: journalKind.describe('What happened.'),
   event: storedName.nullable().describe('Name of the event. Null: no execution.'),
-  eventVersion: z.int().min(1).nullable().describe('Version that was executed. Null: no execution.'),
+  eventVersion: ordinal.nullable().describe('Version that was executed. Null: no execution.'),
   versionHash: sha256.nullable().describe('Hash of that version, as it was then. Null: no execution.'),
   trigger: executionTrigger.nullable().describe('What started the execution. Null: no execution.'),
   caller: z
@@ -106,7 +104,7 @@ export const hashedEntry = z.strictObject({
   attestation: jsonObject
     .nullable()
     .describe("The attestation of the model's server, as it gave it. Null: none."),
-  paymentKey: z.string().nullable().describe('What names the payment. Null: nothing was paid.'),
+  paymentKey: nullableText.describe('What names the payment. Null: nothing was paid.'),
   executedAt: timestamp.describe('When it happened.'),
   prevHash: sha256.describe(
     '`hash` of the entry before; of the first entry the hash of deployment and source.',

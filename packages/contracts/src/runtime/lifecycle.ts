@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { deploymentPath } from '../names/paths.js';
-import { address } from '../records/record-fields.js';
-import { sha256, timestamp } from '../records/text.js';
+import { address, sha256, timestamp } from '../records/fields.js';
 import { defineMessage, rpc } from '../rpc/rpc.js';
 import { type JournalKind, journalKind } from './journal.js';
 
@@ -34,9 +33,8 @@ const kindsOf = <Sort extends 'inner' | 'lifecycle'>(sort: Sort): KindOf<Sort>[]
   journalKind.options.filter((kind): kind is KindOf<Sort> => SORTS[kind] === sort);
 
 export const INNER_KINDS = kindsOf('inner');
-export const LIFECYCLE_KINDS = kindsOf('lifecycle');
-export const lifecycleKind = z.enum(LIFECYCLE_KINDS);
-export const isLifecycleKind = (kind: string): boolean => (LIFECYCLE_KINDS as string[]).includes(kind);
+export const lifecycleKind = z.enum(kindsOf('lifecycle'));
+export const LIFECYCLE_KINDS: ReadonlySet<string> = new Set(lifecycleKind.options);
 
 /** A lifecycle entry, with the names of the events whose bindings it added, changed or removed. */
 export const lifecycleEntry = z.object({

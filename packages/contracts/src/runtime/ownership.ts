@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { referenceRpcs } from '../catalog/definitions.js';
 import { jsonValue } from '../json/json-schemas.js';
-import { address } from '../records/record-fields.js';
+import { address } from '../records/fields.js';
 import { rpc } from '../rpc/rpc.js';
 import { bindingRpcs } from './bindings.js';
 import { deploymentRpcs } from './deployments.js';

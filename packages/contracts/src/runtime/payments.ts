@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
+import { count, nullableText, ordinal, recordTimes, storedName } from '../records/fields.js';
 import { MAX_LIMIT, pageQuery, pagination } from '../records/pagination.js';
-import { recordTimes } from '../records/record-fields.js';
-import { storedName } from '../records/text.js';
 import { operation, route } from '../rpc/operation.js';
 
 export const paymentStatus = z
@@ -28,7 +27,7 @@ export type PaymentStatus = z.infer<typeof paymentStatus>;
 
 const what = {
   amount: z.string().describe('In the smallest unit of the asset, as decimal digits.'),
-  decimals: z.int().min(0).describe('Decimal places of the asset: 6 means that one unit is a millionth.'),
+  decimals: count.describe('Decimal places of the asset: 6 means that one unit is a millionth.'),
   network: z.string().describe('Name of the network, by version 1 of x402.'),
   asset: z.string().describe('Address of the token.'),
 };
@@ -39,10 +38,7 @@ export const entryPayment = z
     payTo: z.string().describe('Address that receives it.'),
     payer: z.string().describe('Address that pays it.'),
     status: paymentStatus.describe('Where it stands.'),
-    transaction: z
-      .string()
-      .nullable()
-      .describe('The transaction on its chain. Null: not known yet, or none.'),
+    transaction: nullableText.describe('The transaction on its chain. Null: not known yet, or none.'),
   })
   .meta({ id: 'EntryPayment', description: 'The payment of an execution.' });
 export type EntryPayment = z.infer<typeof entryPayment>;
@@ -54,13 +50,10 @@ export const paymentRecord = z
     event: storedName.describe('Name of the event that it pays for.'),
     wallet: z.string().describe('The wallet that signed the request, which need not be the payer.'),
     inputHash: z.string().describe('Hash of the input that it pays for.'),
-    seq: z.int().min(1).nullable().describe('Journal entry of the execution. Null: it is under way.'),
-    reason: z
-      .string()
-      .nullable()
-      .describe(
-        'A code for why it is not settled, such as `settled_elsewhere` (docs/payments.md). Null: none.',
-      ),
+    seq: ordinal.nullable().describe('Journal entry of the execution. Null: it is under way.'),
+    reason: nullableText.describe(
+      'A code for why it is not settled, such as `settled_elsewhere` (docs/payments.md). Null: none.',
+    ),
     ...recordTimes,
   })
   .meta({ id: 'Payment', description: 'A payment for an execution in a deployment.' });
@@ -70,7 +63,7 @@ export const paymentTotal = z
   .strictObject({
     ...what,
     status: paymentStatus.describe('Where these payments stand.'),
-    payments: z.int().min(0).describe('How many they are.'),
+    payments: count.describe('How many they are.'),
   })
   .meta({
     id: 'PaymentTotal',

@@ -3,7 +3,7 @@ import { walletAddress, walletSignature } from '../identity/sign-in.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { deploymentInPath } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
-import { name } from '../records/text.js';
+import { name } from '../records/fields.js';
 import { operation, route } from '../rpc/operation.js';
 import { defineContract, rpc } from '../rpc/rpc.js';
 import {

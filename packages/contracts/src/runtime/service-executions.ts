@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { jsonObject } from '../json/json-schemas.js';
-import { address } from '../records/record-fields.js';
-import { name, sha256 } from '../records/text.js';
+import { address, name, sha256 } from '../records/fields.js';
 import { defineMessage, rpc } from '../rpc/rpc.js';
 import { executionAnswer } from './execution.js';
 import { executionError, executionTrigger } from './journal.js';

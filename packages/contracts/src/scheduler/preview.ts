@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cronSettings } from '../catalog/version-parts.js';
-import { timestamp } from '../records/text.js';
+import { nullableText, timestamp } from '../records/fields.js';
 import { operation, route } from '../rpc/operation.js';
 
 /** Due times that a preview answers at most. */
@@ -10,10 +10,7 @@ export const schedulePreview = z
   .strictObject({
     schedule: z.string().describe('The schedule that was sent.'),
     timezone: z.string().describe('The time zone in which it is due; `UTC` if none was sent.'),
-    description: z
-      .string()
-      .nullable()
-      .describe('The schedule in English words. Null: there are no words for it.'),
+    description: nullableText.describe('The schedule in English words. Null: there are no words for it.'),
     times: z
       .array(timestamp)
       .max(MAX_PREVIEWED)

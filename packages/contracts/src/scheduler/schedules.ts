@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
+import { count, name, nullableText, ordinal, recordId, storedName, timestamp } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { recordId } from '../records/record-fields.js';
-import { name, storedName, timestamp } from '../records/text.js';
 import {
   idempotentHeaders,
   listOperation,
@@ -31,20 +30,19 @@ export const occurrenceRecord = z
       ),
     dueAt: timestamp.describe('When it was due; of a span the first due time, of a pause its beginning.'),
     until: timestamp.nullable().describe('The end of a span or pause. Null: neither, or the pause lasts.'),
-    count: z.int().min(0).describe('Due times that the row stands for.'),
+    count: count.describe('Due times that the row stands for.'),
     status: occurrenceStatus.describe('What became of it.'),
-    reason: z
-      .string()
-      .nullable()
-      .describe('Why it was skipped, missed or paused (docs/schedules.md). Null: it was not.'),
-    eventVersion: z.int().min(1).nullable().describe('Version that was bound when it was due. Null: none.'),
-    counter: z.int().min(0).nullable().describe('Its number among those that fired. Null: it has none.'),
-    attempts: z.int().min(0).describe('Attempts to execute it, three at most.'),
+    reason: nullableText.describe(
+      'Why it was skipped, missed or paused (docs/schedules.md). Null: it was not.',
+    ),
+    eventVersion: ordinal.nullable().describe('Version that was bound when it was due. Null: none.'),
+    counter: count.nullable().describe('Its number among those that fired. Null: it has none.'),
+    attempts: count.describe('Attempts to execute it, three at most.'),
     outcome: executionStatus
       .nullable()
       .describe('How its execution ended. Null: there is none, or it has not ended.'),
-    historyId: z.string().nullable().describe('Id of its history entry. Null: it has none.'),
-    seq: z.int().min(1).nullable().describe('Place of that entry in the journal. Null: it has none.'),
+    historyId: nullableText.describe('Id of its history entry. Null: it has none.'),
+    seq: ordinal.nullable().describe('Place of that entry in the journal. Null: it has none.'),
     error: executionError.nullable().describe('Why its execution failed. Null: it did not.'),
     startedAt: timestamp.describe('When the row was written.'),
     endedAt: timestamp.nullable().describe('When its outcome was known. Null: not yet.'),
@@ -55,7 +53,7 @@ export type OccurrenceRecord = z.infer<typeof occurrenceRecord>;
 export const scheduleRecord = z
   .strictObject({
     event: storedName.describe('Name of the event.'),
-    eventVersion: z.int().min(1).describe('The bound version.'),
+    eventVersion: ordinal.describe('The bound version.'),
     schedule: z.string().describe('Its five fields: minute, hour, day of month, month, day of week.'),
     timezone: z.string().describe('The IANA time zone in which it is due.'),
     status: z.enum(['active', 'paused']).describe('Whether it is due at all.'),
@@ -67,8 +65,8 @@ export const scheduleRecord = z
     lastOccurrence: occurrenceRecord
       .nullable()
       .describe('Its latest occurrence, pauses aside. Null: none yet.'),
-    counter: z.int().min(0).describe('Occurrences that have fired.'),
-    consecutiveFailures: z.int().min(0).describe('Failed occurrences since the last one that succeeded.'),
+    counter: count.describe('Occurrences that have fired.'),
+    consecutiveFailures: count.describe('Failed occurrences since the last one that succeeded.'),
     lastError: executionError
       .nullable()
       .describe('Why the latest failed one failed. Null: the last one succeeded.'),

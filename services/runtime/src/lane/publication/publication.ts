@@ -1,10 +1,10 @@
 import type { Bus } from '@orrery/bus';
 import {
-  isLifecycleKind,
   type JournalFact,
   JsonText,
   journalEntry,
   journalHeads,
+  LIFECYCLE_KINDS,
   lifecycleChanged,
   occurrencesEnded,
   type PushPlan,
@@ -126,7 +126,7 @@ function broadcastHeads(bus: Pick<Bus, 'broadcast'>, { entries, deployments }: C
   if (entries.length === 0) return;
   const heads = [...deployments.values()].map(({ row, head }): [string, number] => [row.address, head.seq]);
   bus.broadcast(journalHeads, { heads }).catch(() => undefined);
-  const changed = entries.filter(({ entry }) => isLifecycleKind(entry.kind));
+  const changed = entries.filter(({ entry }) => LIFECYCLE_KINDS.has(entry.kind));
   if (changed.length > 0)
     broadcastLifecycle(
       bus,

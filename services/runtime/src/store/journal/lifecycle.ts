@@ -23,7 +23,7 @@ const listed = (kinds: readonly string[]): string => kinds.map((kind) => `'${kin
  * kinds of a later release, of which this one cannot say what they are.
  */
 const IS_LIFECYCLE: RawBuilder<boolean> = sql.raw(
-  `j.kind not in (${listed(INNER_KINDS)}) and j.kind in (${listed(LIFECYCLE_KINDS)})`,
+  `j.kind not in (${listed(INNER_KINDS)}) and j.kind in (${listed([...LIFECYCLE_KINDS])})`,
 );
 
 /** A lateral table `e` with the seq and hash of a deployment's last lifecycle entry. */

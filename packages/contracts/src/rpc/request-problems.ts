@@ -1,22 +1,10 @@
 import { z } from 'zod';
 import { ServiceError } from '../errors/service-error.js';
 import { didYouMean, shownValue } from '../errors/wording.js';
-import { type FieldProblem, fieldProblem, MAX_PROBLEMS, toPointer } from '../json/json-value.js';
-import { withinNfcBudget } from '../records/nfc.js';
-import type { RequestOf, Rpc } from './rpc.js';
+import { type FieldProblem, fieldProblem, MAX_PROBLEMS, toPointer } from '../json/json.js';
 
 /** How a pointer names a place outside the body; the body's own pointers are plain RFC 6901. */
 const PLACES = { body: '', query: '#query', params: '#path', headers: '#header' } as const;
-
-/** The request as the RPC's schema makes it. @throws ServiceError `validation_failed` or `body_must_be_array`, with pointers. */
-export function parseRequest<R extends Rpc>(rpc: R, request: unknown): RequestOf<R> {
-  const { success, data, error } = withinNfcBudget(() => rpc.request.safeParse(request));
-  if (success) return data as RequestOf<R>;
-  const problems = problemsOf(error, rpc.request, request);
-  if (rpc.http === undefined) throw refusal(problems, 'The request');
-  if (bodyMustBeArray(error)) throw noArray();
-  throw refusedHttp(problems);
-}
 
 /** The refusal of a body that is no array where one is wanted. */
 export const noArray = (): ServiceError =>

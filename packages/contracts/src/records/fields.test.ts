@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { instanceId } from '../names/names.js';
 import { newInstance } from '../runtime/instances.js';
-import { withNfcKeys } from './text.js';
+import { withNfcKeys } from './fields.js';
 
 const composed = 'Zo\u00eb';
 const decomposed = 'Zoe\u0308';

@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { cutText, isCleanText } from '../json/json-guard.js';
-import type { JsonObject, JsonValue } from '../json/json-value.js';
+import { cutText, isCleanText, type JsonObject, type JsonValue } from '../json/json.js';
 import { MOST_CONTENT } from './content-limits.js';
 import { isBeyondNfcBudget, toNfc } from './nfc.js';
 
@@ -52,6 +52,9 @@ export const name = z
       'and no space at either end.',
   });
 
+/** A text of an answer that may be missing. */
+export const nullableText = z.string().nullable();
+
 /** A name as it is stored: in answers. */
 export const storedName = z.string().meta(NAME_BOUNDS);
 
@@ -77,6 +80,9 @@ const boundedText = (maxBytes: number, what: string) =>
 
 /** Services hold texts to the operator's limits, which may be smaller. */
 export const description = boundedText(MOST_CONTENT.descriptionBytes, 'A description');
+/** A description as it is sent: absent it stays as it is, null removes it. */
+export const sentDescription = (meaning: string) =>
+  description.nullish().describe(`${meaning} At most 4 KiB as UTF-8 by default.`);
 export const prompt = boundedText(MOST_CONTENT.promptBytes, 'A prompt');
 
 /** RFC 3339, UTC, milliseconds. */
@@ -101,3 +107,41 @@ export const httpAddress = z
 export const deleted = z
   .strictObject({ deleted: z.literal(true).describe('Always true.') })
   .meta({ id: 'Deleted', description: 'The answer of a deletion.' });
+
+/** How many, from 0. */
+export const count = z.int().min(0);
+/** Which one of a sequence, from 1. */
+export const ordinal = z.int().min(1);
+/** The number of a record among those of its kind. */
+export const recordId = ordinal;
+
+/** What every record has beside its own members. */
+export const recordTimes = {
+  createdAt: timestamp.describe('When it was created.'),
+  updatedAt: timestamp.describe('When it was last changed: `createdAt` if never.'),
+};
+
+/** `0x` and 40 lowercase hex digits: 20 random bytes. */
+export const newAddress = (): string => `0x${randomBytes(20).toString('hex')}`;
+
+export const address = z
+  .string()
+  .regex(/^0x[0-9a-f]{40}$/, 'An address has 0x and 40 lowercase hex digits.')
+  .meta({
+    id: 'Address',
+    description: 'An address: 0x and 40 lowercase hex digits.',
+    example: `0x${'4f'.repeat(20)}`,
+  });
+
+const NUMERIC_ID = /^[1-9]\d{0,15}$/;
+const HEX_ADDRESS = /^0x[0-9a-f]{40}$/i;
+
+/** A reference to a world or deployment: its numeric id or its address, in any case of letters. */
+export type Reference = { id: number } | { address: string };
+
+/** What a path segment refers to; `undefined` when it can be neither an id nor an address. */
+export function parseReference(segment: string): Reference | undefined {
+  if (NUMERIC_ID.test(segment))
+    return Number.isSafeInteger(Number(segment)) ? { id: Number(segment) } : undefined;
+  return HEX_ADDRESS.test(segment) ? { address: segment.toLowerCase() } : undefined;
+}

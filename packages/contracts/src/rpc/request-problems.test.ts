@@ -4,7 +4,8 @@ import { catalogContract } from '../catalog/contract.js';
 import type { ServiceError } from '../errors/service-error.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { runtimeContract } from '../runtime/contract.js';
-import { parseRequest, problemsOf } from './parse-request.js';
+import { problemsOf } from './request-problems.js';
+import { parseRequest } from './rpc.js';
 
 const body = z.strictObject({ name: z.string(), template: jsonObject.optional() });
 const problems = (value: unknown) => {
