@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Resources } from '@orrery/service-kit';
-import { startNatsServer } from '@orrery/testing/servers';
+import { listen, startNatsServer } from '@orrery/testing/servers';
 import { startFiveProcesses } from '@orrery/testing/system';
 import { runHttpLoad } from './load/http-load.js';
 import { measureInTurns, type Run } from './measuring/report.js';
@@ -79,13 +77,8 @@ async function startCollector(resources: Resources): Promise<{ url: string; byte
     });
     request.on('end', () => response.writeHead(200).end());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  resources.add('collector', () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bytes: () => bytes };
+  const { url } = resources.use('collector', await listen(server));
+  return { url, bytes: () => bytes };
 }
 
 await runMeasurement({ rounds: 5, seconds: 3, connections: 64, deployments: 200 }, runTraces);

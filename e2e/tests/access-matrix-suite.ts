@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { askFor } from '../src/access/ask-for.js';
 import { type Callers, makeCallers } from '../src/access/callers.js';
 import { type CallerName, expectedAnswer, parametersOf, type Target } from '../src/access/expected-answer.js';
-import { makePlace, type Place, SECRET, type Visibility } from '../src/access/place.js';
 import { requests } from '../src/access/requests.js';
 import { openDump, type StoredDump } from '../src/access/stored-dump.js';
-import { type ApiAnswer, type ApiClient, apiClient } from '../src/api-client.js';
-import { type RoutedOperation, routedOperations } from '../src/contract/routed-operations.js';
+import { makeWorldPaths, SECRET, type Visibility, type WorldPaths } from '../src/access/world-paths.js';
+import { type ApiAnswer, type ApiClient, apiClient } from '../src/api/api-client.js';
+import { type RoutedOperation, routedOperations } from '../src/api/routed-operations.js';
 
 /** The matrix asks more than a key may. */
 export const unlimited = { RATE_LIMITS: 'false' };
@@ -35,7 +35,7 @@ export function accessMatrix(
   more?: (system: () => { api: ApiClient; callers: Callers }) => void,
 ): void {
   const cleanUp: (() => Promise<void>)[] = [];
-  const places = new Map<Visibility, Place>();
+  const worlds = new Map<Visibility, WorldPaths>();
   let system: System;
   let api: ApiClient;
   let callers: Callers;
@@ -44,7 +44,7 @@ export function accessMatrix(
     system = await start(cleanUp);
     api = apiClient(system.url, system.key);
     callers = await makeCallers(system);
-    for (const visible of visibilities) places.set(visible, await makePlace(api, visible));
+    for (const visible of visibilities) worlds.set(visible, await makeWorldPaths(api, visible));
     dump = await openDump(system.databaseUrl);
   });
   afterAll(async () => {
@@ -54,9 +54,9 @@ export function accessMatrix(
   });
 
   const ask = (operation: RoutedOperation, caller: CallerName, target: Target): Promise<ApiAnswer> => {
-    const place = places.get(target.kind === 'owned' ? target.visible : (visibilities[3] as Visibility));
-    if (place === undefined) throw new Error('no such place was made');
-    return askFor(callers(caller, operation.access.scope), operation, place, target.kind);
+    const world = worlds.get(target.kind === 'owned' ? target.visible : (visibilities[3] as Visibility));
+    if (world === undefined) throw new Error('no such world was made');
+    return askFor(callers(caller, operation.access.scope), operation, world, target.kind);
   };
 
   /** One after the other: an account verifies one history at a time. */

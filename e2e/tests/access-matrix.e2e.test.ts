@@ -1,7 +1,7 @@
 import { createTestDatabase } from '@orrery/testing';
 import { describe, expect, it } from 'vitest';
 import { askFor } from '../src/access/ask-for.js';
-import { makePlace } from '../src/access/place.js';
+import { makeWorldPaths } from '../src/access/world-paths.js';
 import { startSystem } from '../src/starting/start-system.js';
 import { accessMatrix, type Start, unlimited, writes } from './access-matrix-suite.js';
 
@@ -14,10 +14,10 @@ describe('all in one', () => {
   accessMatrix(start, (system) => {
     // No chain has refused a push here: the chain-pusher's own tests retry and skip one.
     const doable = writes.filter(([name]) => !name.startsWith('pushes.'));
-    it.each(doable)('%s is done for its owner, on a place of its own', async (_name, operation) => {
+    it.each(doable)('%s is done for its owner, on a world of its own', async (_name, operation) => {
       const { api, callers } = system();
-      const place = await makePlace(api, { world: false, deployment: false });
-      const answer = await askFor(callers('owner', operation.access.scope), operation, place);
+      const world = await makeWorldPaths(api, { world: false, deployment: false });
+      const answer = await askFor(callers('owner', operation.access.scope), operation, world);
       expect(answer.status, JSON.stringify(answer.body)).toBe(operation.http.status);
     });
   });

@@ -9,8 +9,7 @@ import { startNatsServer } from '@orrery/testing/servers';
 import { type FiveProcesses, type NodeProcess, startFiveProcesses } from '@orrery/testing/system';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { type ApiClient, apiClient } from '../src/api-client.js';
-import { created } from '../src/created.js';
+import { type ApiClient, apiClient, created } from '../src/api/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { sharedBy, untilOwned } from '../src/load/until-owned.js';
 

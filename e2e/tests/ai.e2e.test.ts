@@ -5,9 +5,9 @@ import { says, startModelServer } from '@orrery/testing/model-server';
 import { BUILT_COMMAND, type System, startAllInOne, startNode } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { keyOfAnother } from '../src/access/callers.js';
-import { aiRacingWorld, listedModel, thirdHorseWins } from '../src/ai-racing-world.js';
-import { type ApiClient, apiClient } from '../src/api-client.js';
+import { type ApiClient, apiClient } from '../src/api/api-client.js';
 import { startSystem } from '../src/starting/start-system.js';
+import { aiRacingWorld, listedModel, thirdHorseWins } from '../src/worlds/ai-racing-world.js';
 
 let folder: string;
 beforeAll(async () => {

@@ -3,11 +3,15 @@ import { chmod, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { apiClient } from '../src/api-client.js';
-import { racingWorld } from '../src/racing-world.js';
-import { processesOf } from '../src/starting/processes-of.js';
-import { type Started, startHere } from '../src/starting/start-here.js';
-import { pressControlC, startInGroup } from '../src/starting/start-in-group.js';
+import { apiClient } from '../src/api/api-client.js';
+import {
+  pressControlC,
+  processesOf,
+  type Started,
+  startHere,
+  startInGroup,
+} from '../src/starting/start-here.js';
+import { racingWorld } from '../src/worlds/racing-world.js';
 
 const onLinux = process.platform === 'linux';
 let folder: string;

@@ -18,8 +18,7 @@ import {
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startOldPostgres } from '../src/starting/old-postgres.js';
-import { processesOf } from '../src/starting/processes-of.js';
-import { allInOneVariables, runAllInOne, startHere } from '../src/starting/start-here.js';
+import { allInOneVariables, processesOf, runAllInOne, startHere } from '../src/starting/start-here.js';
 
 const onLinux = process.platform === 'linux';
 const services = ['gateway', 'catalog', 'runtime', 'scheduler', 'chain-pusher'] as const;

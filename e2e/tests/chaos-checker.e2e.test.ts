@@ -2,20 +2,20 @@ import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import { startAllInOne } from '@orrery/testing/system';
 import { Client } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { apiClient } from '../src/api-client.js';
+import { apiClient } from '../src/api/api-client.js';
 import { type Evidence, type JournalRow, readEntries } from '../src/chaos/check/evidence.js';
 import { findAll } from '../src/chaos/check/find-all.js';
 import { linesAbout, secretsIn } from '../src/chaos/check/logs.js';
 import { checkOnTheWay } from '../src/chaos/check/on-the-way.js';
 import { untilEnded } from '../src/chaos/check/until-ended.js';
-import { FAULTS } from '../src/chaos/faults/index.js';
-import { judge } from '../src/chaos/load/judge.js';
-import { type Operation, OperationLog, type Outcome } from '../src/chaos/load/operation.js';
+import { FAULTS } from '../src/chaos/faults/play-plan.js';
 import { drawPlan, hitBy } from '../src/chaos/plan/draw-plan.js';
 import { createRandom } from '../src/chaos/plan/random.js';
-import { counterWorld, countRequest } from '../src/load/counter-world.js';
-import { PRICE, RECEIVER } from '../src/public/toasts.js';
-import { scheduledWorld } from '../src/schedules/scheduled-world.js';
+import { judge } from '../src/load/judge.js';
+import { type Operation, OperationLog, type Outcome } from '../src/load/operation.js';
+import { counterWorld, countRequest } from '../src/worlds/counter-world.js';
+import { scheduledWorld } from '../src/worlds/scheduled-world.js';
+import { PRICE, RECEIVER } from '../src/worlds/toasts.js';
 
 /** What a quiet system has stored: twelve executions, a write by hand, and a schedule that has fired once. */
 const template = { name: 'chaos_checker', prepare };
@@ -194,9 +194,9 @@ describe('the checker of chaos', () => {
     };
     it.each([
       ['all is there', (all) => all, undefined],
-      ['one was dropped', (all) => all.toSpliced(4, 1), /push 6 stands at place 5/],
+      ['one was dropped', (all) => all.toSpliced(4, 1), /push 6 stands at position 5/],
       ['the last was dropped', (all) => all.slice(0, -1), /1 of 12 executions are not on the chain/],
-      ['one came twice', (all) => all.toSpliced(4, 0, ...all.slice(3, 4)), /push 4 stands at place 5/],
+      ['one came twice', (all) => all.toSpliced(4, 0, ...all.slice(3, 4)), /push 4 stands at position 5/],
       [
         'one has another content',
         (all) => all.with(2, { ...all[2], entryHash: 'f'.repeat(64) } as never),
@@ -317,13 +317,13 @@ describe('a plan of faults', () => {
     expect(plan(1)).not.toEqual(plan(2));
   });
 
-  it('has every kind of fault, and never two at one place', () => {
+  it('has every kind of fault, and never two at one target', () => {
     const faults = plan(3);
     expect(new Set(faults.map(({ kind }) => kind))).toEqual(new Set(Object.keys(FAULTS)));
     const endOf = new Map<string, number>();
-    for (const { at, place, forMs } of faults) {
-      expect(at).toBeGreaterThanOrEqual(endOf.get(hitBy(place)) ?? 0);
-      endOf.set(hitBy(place), at + forMs);
+    for (const { at, target, forMs } of faults) {
+      expect(at).toBeGreaterThanOrEqual(endOf.get(hitBy(target)) ?? 0);
+      endOf.set(hitBy(target), at + forMs);
     }
   });
 });

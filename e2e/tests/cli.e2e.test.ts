@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { freePort } from '@orrery/testing/servers';
 import { BUILT_COMMAND, type System, startNode } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type CommandLine, commandLine } from '../src/command-line.js';
+import { type CommandLine, commandLine } from '../src/starting/command-line.js';
 import { startSystem } from '../src/starting/start-system.js';
 
 let system: System;

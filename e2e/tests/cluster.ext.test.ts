@@ -9,17 +9,17 @@ import { type NatsCluster, startNatsCluster } from '@orrery/testing/servers';
 import { type FiveProcesses, repositoryRoot, startFiveProcesses } from '@orrery/testing/system';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { apiClient } from '../src/api-client.js';
+import { apiClient } from '../src/api/api-client.js';
 import {
   type Program,
   pythonProgram,
   type Subscriber,
   startSubscriber,
   typescriptProgram,
-} from '../src/cluster/run-subscriber.js';
+} from '../src/external/run-subscriber.js';
 import { findViolations } from '../src/invariants/find-violations.js';
-import { counterWorld } from '../src/load/counter-world.js';
 import { startCounting } from '../src/load/start-counting.js';
+import { counterWorld } from '../src/worlds/counter-world.js';
 
 const run = promisify(execFile);
 const SUBSCRIBERS = ['scores', 'totals'];

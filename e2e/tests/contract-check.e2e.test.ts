@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createAnswerCheck } from '../src/contract/check-answer.js';
-import { routedOperations } from '../src/contract/routed-operations.js';
+import { createAnswerCheck } from '../src/api/check-answer.js';
+import { routedOperations } from '../src/api/routed-operations.js';
 
 const check = createAnswerCheck();
 const json = (more: Record<string, string> = {}) =>

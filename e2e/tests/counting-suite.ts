@@ -2,12 +2,12 @@ import { createTestDatabase } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type System, startFiveProcesses } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { apiClient } from '../src/api-client.js';
+import { apiClient } from '../src/api/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
-import { counterWorld, countRequest } from '../src/load/counter-world.js';
 import { readJournal } from '../src/load/read-journal.js';
 import { runClients } from '../src/load/run-clients.js';
 import { startSystem } from '../src/starting/start-system.js';
+import { counterWorld, countRequest } from '../src/worlds/counter-world.js';
 
 const CLIENTS = 64;
 const unlimited = { RATE_LIMITS: 'false' };

@@ -3,11 +3,11 @@ import { createTestDatabase, describeWithNats, PATIENT } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type FiveProcesses, startFiveProcesses } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ApiClient, apiClient } from '../src/api-client.js';
+import { type ApiClient, apiClient } from '../src/api/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
-import { counterWorld } from '../src/load/counter-world.js';
 import { type CountingLoad, startCounting } from '../src/load/start-counting.js';
 import { sharedBy, untilOwned } from '../src/load/until-owned.js';
+import { counterWorld } from '../src/worlds/counter-world.js';
 
 const DEPLOYMENTS = 8;
 const CLIENTS = 16;

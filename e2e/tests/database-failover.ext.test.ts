@@ -3,9 +3,9 @@ import { describeWithNats, PATIENT } from '@orrery/testing';
 import { type ReplicatedPostgres, startNatsServer, startReplicatedPostgres } from '@orrery/testing/servers';
 import { type FiveProcesses, startFiveProcesses } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { apiClient } from '../src/api-client.js';
-import { counterWorld } from '../src/load/counter-world.js';
+import { apiClient } from '../src/api/api-client.js';
 import { startCounting } from '../src/load/start-counting.js';
+import { counterWorld } from '../src/worlds/counter-world.js';
 
 const DEPLOYMENTS = 8;
 const CLIENTS = 64;

@@ -7,10 +7,10 @@ import { describeWithNats } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { startFiveProcesses } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiClient, apiClient } from '../src/api-client.js';
-import { counterWorld } from '../src/load/counter-world.js';
+import { type ApiClient, apiClient } from '../src/api/api-client.js';
 import { type CountingLoad, startCounting } from '../src/load/start-counting.js';
 import { startHere } from '../src/starting/start-here.js';
+import { counterWorld } from '../src/worlds/counter-world.js';
 
 const DEPLOYMENTS = 8;
 const WRITERS = 64;
@@ -62,7 +62,10 @@ function describeOutages(start: (folder: string, cleanUp: CleanUp) => Promise<Pl
     await nextAnswers(counting, 200);
     await reading.finish();
     await counting.finish();
-    const answers = Object.fromEntries([...reading.answers, ...countsOf(counting.interruptions())]);
+    const answers = Object.fromEntries([
+      ...reading.answers,
+      ...countsOf(counting.interruptions().map(({ code }) => code)),
+    ]);
     process.stdout.write(
       `${signal} ${JSON.stringify(answers)}, served again after ${Math.round(servedAgainMs)} ms\n`,
     );

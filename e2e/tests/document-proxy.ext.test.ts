@@ -1,7 +1,7 @@
 import type { Exchange } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { routedOperations } from '../src/contract/routed-operations.js';
-import { operationOf } from '../src/document/operation-of.js';
+import { routedOperations } from '../src/api/routed-operations.js';
+import { operationOf } from '../src/document/first-of-its-kind.js';
 import { type Recording, readDistinct } from '../src/document/read-distinct.js';
 import { spoil } from '../src/document/spoil.js';
 import { type Judge, startJudge } from '../src/document/start-judge.js';

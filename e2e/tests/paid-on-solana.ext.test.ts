@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { BUILT_COMMAND, repositoryRoot } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startSolanaHouse } from '../src/public/paid-house.js';
-import { PRICE } from '../src/public/toasts.js';
+import { PRICE } from '../src/worlds/toasts.js';
 
 const run = promisify(execFile);
 const cli = (...args: string[]) => run(process.execPath, [BUILT_COMMAND, ...args], { cwd: repositoryRoot });

@@ -8,12 +8,12 @@ import { ExactEvmSchemeV1 } from '@x402/evm/v1';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { ApiAnswer } from '../src/api-client.js';
-import { commandLine } from '../src/command-line.js';
-import { createAnswerCheck } from '../src/contract/check-answer.js';
+import type { ApiAnswer } from '../src/api/api-client.js';
+import { createAnswerCheck } from '../src/api/check-answer.js';
 import { startPaidHouse } from '../src/public/paid-house.js';
 import { createWallet } from '../src/public/signing-wallet.js';
-import { PRICE, RECEIVER } from '../src/public/toasts.js';
+import { commandLine } from '../src/starting/command-line.js';
+import { PRICE, RECEIVER } from '../src/worlds/toasts.js';
 import { type PublicRequests, publicRequests } from './public-suite.js';
 
 const run = promisify(execFile);

@@ -4,11 +4,11 @@ import { startNatsServer } from '@orrery/testing/servers';
 import { type FiveProcesses, startFiveProcesses } from '@orrery/testing/system';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { apiClient } from '../src/api-client.js';
+import { apiClient } from '../src/api/api-client.js';
 import { type PatroniCluster, startPatroniCluster } from '../src/external/patroni-cluster.js';
 import { findViolations } from '../src/invariants/find-violations.js';
-import { counterWorld } from '../src/load/counter-world.js';
 import { startCounting } from '../src/load/start-counting.js';
+import { counterWorld } from '../src/worlds/counter-world.js';
 
 const DEPLOYMENTS = 8;
 const CLIENTS = 64;

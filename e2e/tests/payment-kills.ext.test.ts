@@ -8,12 +8,13 @@ import { freePort, startNatsServer } from '@orrery/testing/servers';
 import { builtProgram, type FiveProcesses, startFiveProcesses, startNode } from '@orrery/testing/system';
 import { type Address, parseAbiItem } from 'viem';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { type ApiClient, apiClient } from '../src/api-client.js';
+import { type ApiClient, apiClient } from '../src/api/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { sharedBy, untilOwned } from '../src/load/until-owned.js';
 import { evmOffers, writePaymentsFile } from '../src/public/evm-offers.js';
-import { type PublicWorld, publicWorld } from '../src/public/public-world.js';
-import { RECEIVER, sellToasts } from '../src/public/toasts.js';
+import type { MadeDeployment } from '../src/worlds/make-world.js';
+import { publicWorld } from '../src/worlds/public-world.js';
+import { RECEIVER, sellToasts } from '../src/worlds/toasts.js';
 import { type PublicRequests, publicRequests } from './public-suite.js';
 
 const TRIALS = 2;
@@ -24,7 +25,7 @@ function payWhileRuntimesAreKilled(): void {
   let evm: EvmPayments;
   let system: FiveProcesses;
   let api: ApiClient;
-  let world: PublicWorld;
+  let world: MadeDeployment;
   let send: PublicRequests;
   let secondGateway: string;
   beforeAll(async () => {

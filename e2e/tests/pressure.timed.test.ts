@@ -3,8 +3,8 @@ import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type System, startAllInOne } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { apiClient } from '../src/api-client.js';
-import { counterWorld, countRequest } from '../src/load/counter-world.js';
+import { apiClient } from '../src/api/api-client.js';
+import { counterWorld, countRequest } from '../src/worlds/counter-world.js';
 
 /** Clients that behave, and how long they are watched beside the others. */
 const CLIENTS = 8;

@@ -1,11 +1,11 @@
 import type { System } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ApiClient, apiClient } from '../src/api-client.js';
-import { checkedRequests } from '../src/contract/checked-requests.js';
-import { followStream } from '../src/follow-stream.js';
+import { type ApiClient, apiClient, checkedRequests } from '../src/api/api-client.js';
+import { followStream } from '../src/api/follow-stream.js';
 import { findViolations } from '../src/invariants/find-violations.js';
-import { CLOSED_EVENT, OPEN_EVENTS, type PublicWorld, publicWorld } from '../src/public/public-world.js';
 import { createWallet, type SigningWallet } from '../src/public/signing-wallet.js';
+import type { MadeDeployment } from '../src/worlds/make-world.js';
+import { CLOSED_EVENT, OPEN_EVENTS, publicWorld } from '../src/worlds/public-world.js';
 
 type Start = (cleanUp: (() => Promise<void>)[]) => Promise<System>;
 
@@ -26,7 +26,7 @@ interface Sent {
 export type PublicRequests = ReturnType<typeof publicRequests>;
 
 /** Requests as the wallets of strangers make them; each answer is checked against the contract. */
-export function publicRequests(url: string, { address }: PublicWorld) {
+export function publicRequests(url: string, { address }: MadeDeployment) {
   const wallet = createWallet();
   const to = new Map<string, ReturnType<typeof checkedRequests>>();
   return (sent: Sent = {}) => {
@@ -43,10 +43,12 @@ export function publicRequests(url: string, { address }: PublicWorld) {
 /** What strangers with a wallet may do, over HTTP alone. */
 export function executePublicly(
   start: Start,
-  more?: (place: () => { system: System; api: ApiClient; world: PublicWorld; send: PublicRequests }) => void,
+  more?: (
+    place: () => { system: System; api: ApiClient; world: MadeDeployment; send: PublicRequests },
+  ) => void,
 ): void {
   const cleanUp: (() => Promise<void>)[] = [];
-  let place: { system: System; api: ApiClient; world: PublicWorld; send: PublicRequests };
+  let place: { system: System; api: ApiClient; world: MadeDeployment; send: PublicRequests };
   beforeAll(async () => {
     const system = await start(cleanUp);
     const api = apiClient(system.url, system.key);

@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { startModelServer } from '@orrery/testing/model-server';
 import { BUILT_COMMAND, type System, startNode } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { aiRacingWorld, listedModel, thirdHorseWins } from '../src/ai-racing-world.js';
-import { apiClient } from '../src/api-client.js';
-import { followStream } from '../src/follow-stream.js';
-import { racingWorld } from '../src/racing-world.js';
+import { apiClient } from '../src/api/api-client.js';
+import { followStream } from '../src/api/follow-stream.js';
+import { aiRacingWorld, listedModel, thirdHorseWins } from '../src/worlds/ai-racing-world.js';
+import { racingWorld } from '../src/worlds/racing-world.js';
 
 export interface Place {
   /** The operator's list of models, empty at the start. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startNode } from '@orrery/testing/system';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readRecording } from '../src/document/read-recording.js';
+import { readRecording } from '../src/document/read-distinct.js';
 import { tellApartBy } from '../src/document/tell-apart.js';
 
 afterEach(() => void vi.unstubAllEnvs());

@@ -3,9 +3,9 @@ import { createTestDatabase, describeWithNats } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { type FiveProcesses, type NodeProcess, startFiveProcesses } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ApiClient, apiClient } from '../src/api-client.js';
-import { counterWorld, countRequest } from '../src/load/counter-world.js';
+import { type ApiClient, apiClient } from '../src/api/api-client.js';
 import { sharedBy, untilOwned } from '../src/load/until-owned.js';
+import { counterWorld, countRequest } from '../src/worlds/counter-world.js';
 
 const DEPLOYMENTS = 16;
 /** The default `LEASE_TTL_MS`. */

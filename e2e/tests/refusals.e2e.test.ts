@@ -1,25 +1,24 @@
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import type { System } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiClient, apiClient } from '../src/api-client.js';
-import { created } from '../src/created.js';
+import { type ApiClient, apiClient, created } from '../src/api/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { failedInTheRun, refusedBeforeTheRun } from '../src/refusals/failing-executions.js';
-import { type RefusalPlaces, refusalWorld } from '../src/refusals/refusal-world.js';
+import { type RefusalPaths, refusalWorld } from '../src/refusals/refusal-world.js';
 import { refusedRequests } from '../src/refusals/refused-requests.js';
 import { startSystem } from '../src/starting/start-system.js';
 
 let database: TestDatabase;
 let system: System;
 let api: ApiClient;
-let places: RefusalPlaces;
+let paths: RefusalPaths;
 beforeAll(async () => {
   database = await createTestDatabase();
   system = await startSystem(database.url, { RATE_LIMITS: 'false' });
   api = apiClient(system.url, system.key);
-  places = await refusalWorld(api);
+  paths = await refusalWorld(api);
   const full = { entitySchema: 'horse', instanceId: 'full', state: { wins: Number.MAX_SAFE_INTEGER } };
-  created(await api.post(`${places.deployment}/entity-instances`, full));
+  created(await api.post(`${paths.deployment}/entity-instances`, full));
 });
 afterAll(async () => {
   await system?.[Symbol.asyncDispose]();
@@ -28,7 +27,7 @@ afterAll(async () => {
 
 /** Everything that could have changed, and the newest entry. */
 async function observe() {
-  const { deployment } = places;
+  const { deployment } = paths;
   const parts = ['', '/entity-instances?limit=100', '/event-bindings', '/history?include=all&limit=1'];
   const [record, instances, bindings, history] = await Promise.all(
     parts.map((part) => api.get(`${deployment}${part}`)),
@@ -43,11 +42,11 @@ async function observe() {
 describe('an execution that fails from read on', () => {
   it.each(failedInTheRun)('%s', async (_, event, input, status, code) => {
     const before = await observe();
-    const dry = await api.post(`${places.deployment}/execute?dryRun=true`, { event, input });
+    const dry = await api.post(`${paths.deployment}/execute?dryRun=true`, { event, input });
     expect(dry, JSON.stringify(dry.body)).toMatchObject({ status, body: { success: false, code } });
     expect((await observe()).entries).toBe(before.entries);
 
-    const answer = await api.post(`${places.deployment}/execute`, { event, input });
+    const answer = await api.post(`${paths.deployment}/execute`, { event, input });
     expect(answer, JSON.stringify(answer.body)).toMatchObject({ status, body: { success: false, code } });
     const after = await observe();
     expect(after.things).toBe(before.things);
@@ -69,7 +68,7 @@ describe('an execution that is refused before read leaves no entry', () => {
   it.each(refusedBeforeTheRun)('%s', async (_, event, input, status, code) => {
     const before = await observe();
     for (const query of ['', '?dryRun=true']) {
-      const answer = await api.post(`${places.deployment}/execute${query}`, { event, input });
+      const answer = await api.post(`${paths.deployment}/execute${query}`, { event, input });
       expect(answer, JSON.stringify(answer.body)).toMatchObject({ status, body: { success: false, code } });
     }
     expect(await observe()).toEqual(before);
@@ -80,7 +79,7 @@ describe('a request that breaks a rule changes nothing', () => {
   it.each(refusedRequests.map((row) => [row.what, row] as const))('%s', async (_, row) => {
     const before = await observe();
     const body = row.body === undefined ? undefined : JSON.stringify(row.body);
-    const answer = await api.raw(row.method, row.path(places), body, row.headers);
+    const answer = await api.raw(row.method, row.path(paths), body, row.headers);
     expect(answer, JSON.stringify(answer.body)).toMatchObject({
       status: row.status,
       body: { success: false, code: row.code, status: row.status },
@@ -110,7 +109,7 @@ describe('a request that breaks a rule changes nothing', () => {
     ['is too large', `{"event":"fine","input":{"a":"${'x'.repeat(1_050_000)}"}}`, 413, 'body_too_large'],
   ])('a body that %s', async (_, body, status, code) => {
     const before = await observe();
-    const answer = await api.raw('POST', `${places.deployment}/execute`, body);
+    const answer = await api.raw('POST', `${paths.deployment}/execute`, body);
     expect(answer).toMatchObject({ status, body: { success: false, code } });
     expect(await observe()).toEqual(before);
   });
@@ -121,28 +120,28 @@ describe('what forbids executions or changes', () => {
 
   it('a deployment of another world is not found', async () => {
     const world = `/worlds/${created(await api.post('/worlds', { name: 'Other' })).address}`;
-    const wrong = `${world}/deployments/${places.deployment.split('/').at(-1)}`;
+    const wrong = `${world}/deployments/${paths.deployment.split('/').at(-1)}`;
     for (const answer of [await api.get(wrong), await api.post(`${wrong}/execute`, fine)])
       expect(answer).toMatchObject({ status: 404, body: { code: 'deployment_not_found' } });
   });
 
   it('a key that comes again with another body', async () => {
     const key = { 'idempotency-key': 'k1' };
-    const first = await api.post(`${places.deployment}/execute`, fine, key);
+    const first = await api.post(`${paths.deployment}/execute`, fine, key);
     expect(first.status).toBe(200);
     const before = await observe();
     const other = { ...fine, input: { id: 'A', by: 2 } };
-    expect(await api.post(`${places.deployment}/execute`, other, key)).toMatchObject({
+    expect(await api.post(`${paths.deployment}/execute`, other, key)).toMatchObject({
       status: 422,
       body: { code: 'idempotency_key_reused' },
     });
-    const again = await api.post(`${places.deployment}/execute`, fine, { 'idempotency-key': '"k1"' });
+    const again = await api.post(`${paths.deployment}/execute`, fine, { 'idempotency-key': '"k1"' });
     expect(again.body).toEqual(first.body);
     expect(await observe()).toEqual(before);
   });
 
   it('10,000 instances are not read without a filter', async () => {
-    const { deployment } = places;
+    const { deployment } = paths;
     for (let block = 0; block < 20; block += 1) {
       const filled = await api.post(`${deployment}/execute`, { event: 'fill', input: { id: `b${block}` } });
       expect(filled.status, JSON.stringify(filled.body)).toBe(200);
@@ -158,7 +157,7 @@ describe('what forbids executions or changes', () => {
   });
 
   it('a pause', async () => {
-    const { deployment } = places;
+    const { deployment } = paths;
     await api.post(`${deployment}/pause`);
     const before = await observe();
     expect(await api.post(`${deployment}/execute`, fine)).toMatchObject({
@@ -171,7 +170,7 @@ describe('what forbids executions or changes', () => {
   });
 
   it('a lock', async () => {
-    const { deployment } = places;
+    const { deployment } = paths;
     expect((await api.post(`${deployment}/lock`)).body.data).toMatchObject({ mode: 'locked' });
     const before = await observe();
     const instances = `${deployment}/entity-instances`;
@@ -192,10 +191,8 @@ describe('what forbids executions or changes', () => {
   });
 
   it('what has been deleted', async () => {
-    const { address } = created(
-      await api.post(`${places.world}/deployments`, { name: 'Gone', bindings: [] }),
-    );
-    const gone = `${places.world}/deployments/${address}`;
+    const { address } = created(await api.post(`${paths.world}/deployments`, { name: 'Gone', bindings: [] }));
+    const gone = `${paths.world}/deployments/${address}`;
     expect((await api.delete(gone)).body.data).toEqual({ deleted: true });
     for (const answer of [
       await api.get(gone),
@@ -210,7 +207,7 @@ describe('what forbids executions or changes', () => {
 
   it('leaves the journal whole', async () => {
     expect(await findViolations(database.url)).toEqual([]);
-    const verified = await api.get(`${places.deployment}/history/verify`);
+    const verified = await api.get(`${paths.deployment}/history/verify`);
     expect(verified.body.data).toMatchObject({ valid: true, next: null });
   });
 });

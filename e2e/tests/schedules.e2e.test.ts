@@ -1,10 +1,10 @@
 import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import type { System } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiClient, apiClient } from '../src/api-client.js';
+import { type ApiClient, apiClient } from '../src/api/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
-import { type ScheduledWorld, scheduledWorld } from '../src/schedules/scheduled-world.js';
 import { startSystem } from '../src/starting/start-system.js';
+import { type ScheduledWorld, scheduledWorld } from '../src/worlds/scheduled-world.js';
 
 describe('schedules, with all services', () => {
   let database: TestDatabase;

@@ -1,7 +1,7 @@
 import { startAllInOne } from '@orrery/testing/system';
 import { expect, it, vi } from 'vitest';
-import { apiClient } from '../src/api-client.js';
-import { scheduledWorld } from '../src/schedules/scheduled-world.js';
+import { apiClient } from '../src/api/api-client.js';
+import { scheduledWorld } from '../src/worlds/scheduled-world.js';
 
 it('a schedule fires by itself at the full minute, on the real clock', async () => {
   await using system = await startAllInOne();

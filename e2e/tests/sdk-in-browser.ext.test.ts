@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { repositoryRoot, type System, startAllInOne } from '@orrery/testing/system';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { apiClient } from '../src/api-client.js';
+import { apiClient } from '../src/api/api-client.js';
 import { browse } from '../src/external/browse.js';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
-import { racingWorld } from '../src/racing-world.js';
+import { racingWorld } from '../src/worlds/racing-world.js';
 
 /** A browser that starts on a busy machine included. */
 const PATIENCE_MS = 300_000;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { createOrrery, type Deployment } from '@orrery/sdk';
 import { freePort } from '@orrery/testing/servers';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { apiClient } from '../src/api-client.js';
-import { racingWorld } from '../src/racing-world.js';
+import { apiClient } from '../src/api/api-client.js';
 import { startHere } from '../src/starting/start-here.js';
+import { racingWorld } from '../src/worlds/racing-world.js';
 
 const PATIENCE_MS = 120_000;
 const TRAINING = { event: 'training', input: { horse: 'HORSE_1', hours: 1 } };

@@ -12,11 +12,11 @@ import { Client } from 'pg';
 import nacl from 'tweetnacl';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiClient } from '../src/api-client.js';
+import { apiClient } from '../src/api/api-client.js';
 import { startLosingProxy } from '../src/external/losing-proxy.js';
 import { startPaidHouse } from '../src/public/paid-house.js';
-import { PRICE, RECEIVER } from '../src/public/toasts.js';
-import { racingWorld } from '../src/racing-world.js';
+import { racingWorld } from '../src/worlds/racing-world.js';
+import { PRICE, RECEIVER } from '../src/worlds/toasts.js';
 
 const run = promisify(execFile);
 const readme = readFileSync(join(repositoryRoot, 'packages/sdk/README.md'), 'utf8');

@@ -2,8 +2,7 @@ import { createTestDatabase, describeWithNats, type TestDatabase } from '@orrery
 import { freePort, startNatsServer, type TestServer } from '@orrery/testing/servers';
 import type { ServiceName } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { healthOf } from '../src/starting/health-of.js';
-import { startService } from '../src/starting/start-service.js';
+import { healthOf, startService } from '../src/starting/start-service.js';
 
 const services = ['gateway', 'catalog', 'runtime', 'scheduler', 'chain-pusher'] as const;
 

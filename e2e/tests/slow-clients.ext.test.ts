@@ -1,6 +1,6 @@
 import { type System, startAllInOne } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { apiClient } from '../src/api-client.js';
+import { apiClient } from '../src/api/api-client.js';
 import { describeWithProgram } from '../src/external/describe-with-program.js';
 import { startProgram } from '../src/external/start-program.js';
 

@@ -3,17 +3,17 @@ import { createTestDatabase, describeWithNats, PATIENT } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { builtProgram, type Fleet, type Member, startFleet } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contains } from '../src/contract/contains.js';
+import { contains } from '../src/api/contains.js';
 import { findViolations } from '../src/invariants/find-violations.js';
-import { counterWorld } from '../src/load/counter-world.js';
-import type { Interruption } from '../src/load/execute-surely.js';
+import type { Try } from '../src/load/operation.js';
 import { pooledClient } from '../src/load/pooled-client.js';
 import { startCounting } from '../src/load/start-counting.js';
-import { OPEN_EVENTS, type PublicWorld, publicWorld } from '../src/public/public-world.js';
 import { createWallet } from '../src/public/signing-wallet.js';
-import { scheduledWorld } from '../src/schedules/scheduled-world.js';
-import { buildRelease } from '../src/upgrade/build-release.js';
-import { PREVIOUS_RELEASE } from '../src/upgrade/previous-release.js';
+import { buildRelease, PREVIOUS_RELEASE } from '../src/upgrade/build-release.js';
+import { counterWorld } from '../src/worlds/counter-world.js';
+import type { MadeDeployment } from '../src/worlds/make-world.js';
+import { OPEN_EVENTS, publicWorld } from '../src/worlds/public-world.js';
+import { scheduledWorld } from '../src/worlds/scheduled-world.js';
 
 /** The order of the page on operations: gateways last. */
 const ORDER = ['catalog', 'runtime', 'scheduler', 'chain-pusher', 'gateway'] as const;
@@ -23,7 +23,7 @@ const DEPLOYMENTS = 4;
 const BETWEEN = 50;
 
 /** Whether a call may be interrupted so while this process of the release before ends. */
-function isOldEnding({ service }: Member, { code, detail }: Interruption): boolean {
+function isOldEnding({ service }: Member, { code, detail }: Try): boolean {
   // Its services close their database before their bus, so that a call in between is answered so (503).
   if (detail.includes('The database is away.')) return true;
   // Its gateways have no SHUTDOWN_DELAY_MS: they cut connections that the balancer gives them before it has noticed.
@@ -78,29 +78,29 @@ function suite(): void {
     }
     // Two of each: an old one and a new one.
     await runs();
-    expect(counting.details()).toEqual([]);
+    expect(counting.interruptions()).toEqual([]);
     for (const old of olds) {
-      const before = counting.details().length;
+      const before = counting.interruptions().length;
       expect(await fleet.end(old), old.service).toBe(0);
       await goOn();
-      const interruptions = counting.details().slice(before);
+      const interruptions = counting.interruptions().slice(before);
       expect(
         interruptions.filter((one) => !isOldEnding(old, one)),
         old.service,
       ).toEqual([]);
     }
-    const whileOldsEnded = counting.details().length;
+    const whileOldsEnded = counting.interruptions().length;
     await runs();
     await counting.finish();
     expect(new Set(await messages.repeat())).toEqual(new Set(['the first answer']));
-    expect(counting.details().slice(whileOldsEnded)).toEqual([]);
+    expect(counting.interruptions().slice(whileOldsEnded)).toEqual([]);
     expect(await counting.problems()).toEqual([]);
     expect(await findViolations(fleet.databaseUrl)).toEqual([]);
   });
 }
 
 /** Executes messages of a wallet, and repeats them all. */
-function messagesTo(url: string, { address }: PublicWorld) {
+function messagesTo(url: string, { address }: MadeDeployment) {
   const wallet = createWallet();
   const answered: { request: object; answer: unknown }[] = [];
   const send = async (request: object) => {

@@ -6,11 +6,10 @@ import { createTestDatabase, type TestDatabase } from '@orrery/testing';
 import { repositoryRoot, type System } from '@orrery/testing/system';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiClient, apiClient } from '../src/api-client.js';
-import { created } from '../src/created.js';
+import { type ApiClient, apiClient, created } from '../src/api/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
-import { racingWorld } from '../src/racing-world.js';
 import { startSystem } from '../src/starting/start-system.js';
+import { racingWorld } from '../src/worlds/racing-world.js';
 
 let database: TestDatabase;
 let system: System;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type System, startAllInOne } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CommandLine, commandLine } from '../src/command-line.js';
+import { type CommandLine, commandLine } from '../src/starting/command-line.js';
 import { startSystem } from '../src/starting/start-system.js';
 
 let system: System;

@@ -1,9 +1,9 @@
 import { createTestDatabase } from '@orrery/testing';
 import { expect, it } from 'vitest';
-import { apiClient } from '../src/api-client.js';
+import { apiClient } from '../src/api/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import { startSystem } from '../src/starting/start-system.js';
-import { playStories } from '../src/world-model/play-stories.js';
+import { playStories } from '../src/world-model/play-story.js';
 
 it('40 random stories end as a simple model foretells', async () => {
   await using database = await createTestDatabase();

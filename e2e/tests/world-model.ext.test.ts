@@ -1,9 +1,9 @@
 import { createTestDatabase } from '@orrery/testing';
 import { startAllInOne } from '@orrery/testing/system';
 import { expect, it } from 'vitest';
-import { apiClient } from '../src/api-client.js';
+import { apiClient } from '../src/api/api-client.js';
 import { findViolations } from '../src/invariants/find-violations.js';
-import { playStories } from '../src/world-model/play-stories.js';
+import { playStories } from '../src/world-model/play-story.js';
 
 /** The gate judges a change, not its luck: other stories are played with ORRERY_SEED. */
 const seed = Number(process.env.ORRERY_SEED ?? 20_261_121);

@@ -1,10 +1,9 @@
 import { requestPath } from '@orrery/contracts';
-import type { ApiAnswer } from '../api-client.js';
-import type { CheckedRequests } from '../contract/checked-requests.js';
-import type { RoutedOperation } from '../contract/routed-operations.js';
+import type { ApiAnswer, CheckedRequests } from '../api/api-client.js';
+import type { RoutedOperation } from '../api/routed-operations.js';
 import { parametersOf, type Target } from './expected-answer.js';
-import type { Place } from './place.js';
 import { requests } from './requests.js';
+import type { WorldPaths } from './world-paths.js';
 
 /** What no one has: as addresses, numbers and names go. */
 const absent: Readonly<Record<string, string>> = {
@@ -14,11 +13,11 @@ const absent: Readonly<Record<string, string>> = {
   version: '999',
 };
 
-/** Asks for an operation on a place, or on what is not there. */
+/** Asks for an operation on a world, or on what is not there. */
 export function askFor(
   ask: CheckedRequests,
   operation: RoutedOperation,
-  place: Place,
+  world: WorldPaths,
   kind: Target['kind'] = 'owned',
 ): Promise<ApiAnswer> {
   const parts = requests[operation.name];
@@ -26,8 +25,8 @@ export function askFor(
   const parameters = parametersOf(operation);
   const gone = kind === 'nowhere' ? parameters : kind === 'leafless' ? parameters.slice(-1) : [];
   const params = {
-    ...place.params,
-    ...parts.params?.(place),
+    ...world.params,
+    ...parts.params?.(world),
     ...Object.fromEntries(gone.map((name) => [name, absent[name] ?? 'absent'])),
   };
   const body = parts.body === undefined ? undefined : JSON.stringify(parts.body);

@@ -1,8 +1,6 @@
 import type { Scope } from '@orrery/contracts';
 import { BUILT_COMMAND, type System, startNode } from '@orrery/testing/system';
-import { apiClient } from '../api-client.js';
-import { type CheckedRequests, checkedRequests } from '../contract/checked-requests.js';
-import { created } from '../created.js';
+import { apiClient, type CheckedRequests, checkedRequests, created } from '../api/api-client.js';
 import type { CallerName } from './expected-answer.js';
 
 const scopes: readonly Scope[] = ['read', 'write', 'execute', 'keys'];

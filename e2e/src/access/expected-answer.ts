@@ -1,5 +1,5 @@
-import type { RoutedOperation } from '../contract/routed-operations.js';
-import type { Visibility } from './place.js';
+import type { RoutedOperation } from '../api/routed-operations.js';
+import type { Visibility } from './world-paths.js';
 
 export type CallerName = 'owner' | 'other' | 'revoked' | 'unscoped' | 'nobody';
 export type Target =
@@ -7,7 +7,7 @@ export type Target =
   | { kind: 'owned'; visible: Visibility }
   /** A world that is not, with all that it would hold. */
   | { kind: 'nowhere' }
-  /** A place of the owner in which the last thing that the path names is not. */
+  /** A world of the owner without the last thing that the path names. */
   | { kind: 'leafless' };
 
 /** `success`, or the status and code of the refusal. */
@@ -42,7 +42,7 @@ const PUBLIC: Readonly<Record<string, Expected>> = {
 export function expectedAnswer(operation: RoutedOperation, caller: CallerName, target: Target): Expected {
   const { scope, relation } = operation.access;
   if (operation.http.signed === true) return [401, 'invalid_signature'];
-  // Who knows the id of a public execution may read it: the places have none.
+  // Who knows the id of a public execution may read it: the worlds have none.
   if (operation.http.path.startsWith('/app/')) return [404, 'execution_not_found'];
   if (relation === 'public') return PUBLIC[operation.name] ?? [403, 'sign_up_closed'];
   if (caller === 'nobody' || caller === 'revoked') return [401, 'unauthorized'];
@@ -51,7 +51,7 @@ export function expectedAnswer(operation: RoutedOperation, caller: CallerName, t
   if (parameters.length === 0) return 'success';
   const first = parameters.includes('address') ? 'address' : parameters[0];
   if (target.kind === 'leafless') {
-    // Who may not change the place is told so before anything in it is looked for.
+    // Who may not change a world is told so before anything in it is searched.
     const isRefused = caller === 'other' && relation === 'owner' && parameters.at(-1) !== first;
     return isRefused ? [403, 'forbidden'] : [404, codeOf(parameters.at(-1))];
   }

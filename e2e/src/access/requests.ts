@@ -1,10 +1,10 @@
-import type { Place } from './place.js';
+import type { WorldPaths } from './world-paths.js';
 
-/** What a request holds besides the place's own path parameters; all of it valid, so that only access refuses it. */
+/** What a request holds besides the path parameters of its world; all of it valid, so that only access refuses it. */
 export interface RequestParts {
   body?: unknown;
   query?: string;
-  params?: (place: Place) => Record<string, string>;
+  params?: (world: WorldPaths) => Record<string, string>;
 }
 
 const nothing: RequestParts = {};

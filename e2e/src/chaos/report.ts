@@ -1,7 +1,7 @@
+import type { Operation } from '../load/operation.js';
 import type { Violation } from './check/find-all.js';
 import type { PlayedFault } from './faults/play-plan.js';
 import type { InternalAnswer } from './load/chaos-client.js';
-import type { Operation } from './load/operation.js';
 
 /** What a run has shown. */
 export interface ChaosReport {
@@ -37,7 +37,7 @@ export function countOperations(operations: readonly Operation[]): ChaosReport['
 export const countAnswers = (operations: readonly Operation[]): Record<string, number> =>
   countNames(
     operations
-      .flatMap(({ attempts }) => attempts)
+      .flatMap(({ tries }) => tries)
       .filter(({ outcome }) => outcome !== 'ok')
       .map(({ status, code, outcome }) => `${status} ${code} (${outcome})`),
   );
@@ -60,7 +60,7 @@ export function linesOf(report: ChaosReport): string[] {
     Object.entries(counts).map(([name, count]) => `  ${name.padEnd(32)} ${asText(count)}`);
   const told = played
     .slice(-TOLD_FAULTS)
-    .map(({ began, ended, kind, place }) => `  ${seconds(began)} to ${seconds(ended)}  ${kind}: ${place}`);
+    .map(({ began, ended, kind, target }) => `  ${seconds(began)} to ${seconds(ended)}  ${kind}: ${target}`);
   return [
     'Operations',
     ...rows(operations),

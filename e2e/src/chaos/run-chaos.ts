@@ -1,19 +1,17 @@
 import { cp } from 'node:fs/promises';
 import { systemClock } from '@orrery/service-kit';
 import { createPublicClient, createTestClient, type Hex, http } from 'viem';
-import { PRICE, RECEIVER } from '../public/toasts.js';
+import { type Operation, OperationLog } from '../load/operation.js';
+import { PRICE, RECEIVER } from '../worlds/toasts.js';
 import { type Evidence, readChainPushes, readCharges, readEntries, readPayments } from './check/evidence.js';
 import { findAll, named, type Violation } from './check/find-all.js';
 import { linesAbout, readLogs, secretsIn } from './check/logs.js';
 import { checkOnTheWay } from './check/on-the-way.js';
 import { untilEnded } from './check/until-ended.js';
-import { FAULTS } from './faults/index.js';
-import { playPlan } from './faults/play-plan.js';
+import { FAULTS, playPlan } from './faults/play-plan.js';
 import { type House, startHouse } from './house/start-house.js';
 import { chaosClient } from './load/chaos-client.js';
-import { operationOf } from './load/model-of-operations.js';
-import { type Operation, OperationLog } from './load/operation.js';
-import { startLoad } from './load/start-load.js';
+import { operationOf, startLoad } from './load/start-load.js';
 import { makeWorlds } from './load/worlds.js';
 import { drawPlan } from './plan/draw-plan.js';
 import { createRandom } from './plan/random.js';
@@ -62,8 +60,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   write(`${plan.length} faults in ${lengthMs / 1000} s, seed ${seed}`);
   const looking = new AbortController();
   const seen = lookOnTheWay(house, looking.signal);
-  const played = await playPlan(house, plan, ({ at, kind, place, forMs }) =>
-    write(`${(at / 1000).toFixed(1)} s  ${kind}: ${place}, for ${forMs} ms`),
+  const played = await playPlan(house, plan, ({ at, kind, target, forMs }) =>
+    write(`${(at / 1000).toFixed(1)} s  ${kind}: ${target}, for ${forMs} ms`),
   );
   write('No fault is left. What was accepted ends.');
   await load.finish();

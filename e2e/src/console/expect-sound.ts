@@ -1,6 +1,6 @@
 import axe from 'axe-core';
 import { expect } from 'vitest';
-import type { WatchedPage } from './watch-page.js';
+import type { WatchedPage } from './console-house.js';
 
 /** Each theme and each width once: a whole look at a page takes half a second. */
 const LOOKS = [

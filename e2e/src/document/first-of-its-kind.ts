@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Exchange, repositoryRoot } from '@orrery/testing/system';
-import { operationOf, pathOf } from './operation-of.js';
+import { operationAt, type RoutedOperation } from '../api/routed-operations.js';
 import { type TellApart, tellApartBy } from './tell-apart.js';
 
 /** Says whether an exchange is the first that a validator of the committed `openapi.json` must judge as it does. */
@@ -42,3 +42,10 @@ function jsonOf(text: string): unknown {
     return text;
   }
 }
+
+/** The operation that a recorded request addresses, in the origin or the absolute form (RFC 9112 §3.2). */
+export const operationOf = ({ method, url }: Exchange): RoutedOperation | undefined =>
+  operationAt(method, pathOf(url));
+
+/** The path of a recorded request, without its query. */
+export const pathOf = (url: string): string => url.replace(/^https?:\/\/[^/]*/, '').replace(/\?.*$/s, '');

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { listen } from '@orrery/testing/servers';
 import { startProgram } from './start-program.js';
 
 export interface BrowseOptions {
@@ -30,25 +31,21 @@ export async function browse(
   const told = new Promise<unknown>((resolve) => {
     server.on('request', async (request, reply) => {
       if (request.method !== 'POST') return void reply.setHeader('content-type', 'text/html').end(page);
-      const parts: Buffer[] = [];
-      for await (const part of request) parts.push(part as Buffer);
-      const body = Buffer.concat(parts);
+      const body = await buffer(request);
       const answer = answers[request.url ?? ''];
       if (answer !== undefined) return void reply.end(JSON.stringify(await answer(body)));
       reply.end();
       resolve(JSON.parse(body.toString()));
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await using listening = await listen(server);
   const profile = await mkdtemp(join(tmpdir(), 'orrery-browser-'));
-  const { port } = server.address() as AddressInfo;
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'];
   const browser = startProgram('chromium', [
     ...flags,
     '--remote-debugging-port=0',
     `--user-data-dir=${profile}`,
-    `http://127.0.0.1:${port}/`,
+    `${listening.url}/`,
   ]);
   const tooLate = AbortSignal.timeout(deadlineMs);
   const late = once(tooLate, 'abort').then(() => Promise.reject(new Error(`no word:\n${browser.output()}`)));
@@ -59,8 +56,6 @@ export async function browse(
     late.catch(() => undefined);
     ended.catch(() => undefined);
     await browser[Symbol.asyncDispose]();
-    server.closeAllConnections();
-    server.close();
     await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 }

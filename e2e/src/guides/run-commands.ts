@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { commandLine } from '../command-line.js';
-import type { Block } from './read-page.js';
+import { commandLine } from '../starting/command-line.js';
+import type { Block } from './pasted-pages.js';
 import type { GuideHouse } from './start-guide-house.js';
 
 /**

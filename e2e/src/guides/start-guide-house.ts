@@ -7,7 +7,7 @@ import { holding } from '@orrery/service-kit';
 import { PATIENT } from '@orrery/testing';
 import { startAnvil } from '@orrery/testing/servers';
 import { repositoryRoot, type System, startAllInOne, startNode } from '@orrery/testing/system';
-import { readPage } from './read-page.js';
+import { readPage } from './pasted-pages.js';
 
 const run = promisify(execFile);
 const EXAMPLE = 'docs/examples/local-chain.json';

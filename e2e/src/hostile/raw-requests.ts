@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+
 const end = 'Connection: close\r\n\r\n';
 const get = (path: string, ...lines: string[]) =>
   [`GET ${path} HTTP/1.1`, 'Host: x', 'Authorization: Bearer KEY', ...lines, end].join('\r\n');
@@ -55,3 +57,19 @@ export const rawRequests: readonly [what: string, bytes: string][] = [
   ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['TRACE', `TRACE /api/worlds HTTP/1.1\r\nHost: x\r\n${end}`],
 ];
+
+/** Sends bytes and gives what came back once the server has closed the connection. */
+export function rawExchange(url: string, sent: string | Buffer): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    let received = '';
+    socket.on('data', (bytes) => {
+      received += bytes.toString('latin1');
+    });
+    // A reset is a closed connection too.
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(received));
+    socket.write(sent);
+  });
+}

@@ -1,5 +1,5 @@
 import type { HistoryEntry } from '@orrery/contracts';
-import type { ApiClient } from '../api-client.js';
+import type { ApiClient } from '../api/api-client.js';
 
 /** The whole journal of a deployment, oldest first, read as a stranger would. */
 export async function readJournal(api: ApiClient, deployment: string): Promise<HistoryEntry[]> {

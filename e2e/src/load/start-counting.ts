@@ -1,15 +1,19 @@
-import { EventEmitter, once, setMaxListeners } from 'node:events';
-import type { ApiClient } from '../api-client.js';
-import { countRequest } from './counter-world.js';
-import { executeSurely, type Interruption } from './execute-surely.js';
+import { systemClock } from '@orrery/service-kit';
+import type { ApiClient } from '../api/api-client.js';
+import { countRequest } from '../worlds/counter-world.js';
+import { judge, mayChange } from './judge.js';
+import { OperationLog, type Try } from './operation.js';
+import { performSurely } from './perform.js';
 import { readJournal } from './read-journal.js';
+import { type Asked, type Reply, textOf } from './send.js';
+import { wrongOperations } from './wrong-operations.js';
 
 export interface CountingOptions {
   readonly api: ApiClient;
   /** Paths below `/api`. */
   readonly deployments: readonly string[];
   readonly clients: number;
-  /** After this long everything is given up, in milliseconds. Default 200,000. */
+  /** After this long an operation is given up, in milliseconds. Default 200,000. */
   readonly patienceMs?: number;
 }
 
@@ -17,10 +21,8 @@ export interface CountingOptions {
 export interface CountingLoad {
   /** Executions that were answered with success. */
   count(): number;
-  /** Why operations had to be asked for again. */
-  interruptions(): readonly string[];
-  /** The same with what was answered. */
-  details(): readonly Interruption[];
+  /** Requests that had to be repeated, in the order of their ends. */
+  interruptions(): readonly Try[];
   /** Resolves once so many executions were answered. */
   acknowledged(count: number): Promise<void>;
   /** Lets every operation under way end. */
@@ -29,90 +31,72 @@ export interface CountingLoad {
   problems(): Promise<string[]>;
 }
 
-interface Acknowledged {
-  readonly historyId: string;
-  readonly seq: number;
-}
-
-const PATIENCE_MS = 200_000;
+const addressOf = (path: string): string => path.split('/').at(-1) ?? '';
 
 export function startCounting({
   api,
   deployments,
   clients,
-  patienceMs = PATIENCE_MS,
+  patienceMs = 200_000,
 }: CountingOptions): CountingLoad {
-  const signal = AbortSignal.timeout(patienceMs);
-  setMaxListeners(0, signal);
-  const progress = new EventEmitter().setMaxListeners(0);
-  const answers = deployments.map(() => new Map<number, Acknowledged>());
-  const strange: string[] = [];
-  let next = 0;
+  const log = new OperationLog();
+  const client = { ask: (asked: Asked) => askThrough(api, asked) };
+  let isEnding = false;
   let count = 0;
-  const interruptions: Interruption[] = [];
-  let ending = false;
-
-  const operate = async (operation: number): Promise<void> => {
-    const place = operation % deployments.length;
-    const key = `operation ${operation}`;
-    const path = deployments[place] ?? '';
-    const answer = await executeSurely(api, path, countRequest(operation), key, signal);
-    interruptions.push(...answer.interruptions);
-    if (answer.status === 200) answers[place]?.set(operation, answer.body.data);
-    else strange.push(`${key} was answered with ${answer.status} ${JSON.stringify(answer.body)}`);
+  const countOnce = async (): Promise<void> => {
+    const path = deployments[log.operations.length % deployments.length] ?? '';
+    const operation = log.begin('direct', addressOf(path));
+    const headers = { 'idempotency-key': `operation ${operation.number}` };
+    const body = countRequest(operation.number);
+    const asked = { method: 'POST', path: `${path}/execute`, headers, body };
+    // Whatever is not decided is asked again.
+    const again = (reply: Reply) => mayChange(reply) || judge(reply) === 'unknown';
+    await performSurely(client, operation, asked, { again, forMs: patienceMs, pauseMs: 20 });
+    if (operation.outcome !== 'ok') throw new Error(`not counted: ${JSON.stringify(operation)}`);
     count += 1;
-    progress.emit('answered');
   };
-  const client = async (): Promise<void> => {
-    while (!ending) {
-      next += 1;
-      await operate(next);
-    }
+  const live = async (): Promise<void> => {
+    while (!isEnding) await countOnce();
   };
-  const running = Promise.all(Array.from({ length: clients }, client));
-  // Whoever waits hears of it through `finish`.
-  running.catch(() => progress.emit('answered'));
-
+  const running = Promise.all(Array.from({ length: clients }, live));
+  // Whoever waits hears of it.
+  running.catch(() => undefined);
   return {
     count: () => count,
-    interruptions: () => interruptions.map(({ code }) => code),
-    details: () => interruptions,
+    interruptions: () =>
+      log.operations
+        .flatMap(({ tries }) => tries.filter(({ outcome }) => outcome !== 'ok'))
+        .sort((a, b) => a.at + a.ms - (b.at + b.ms)),
     acknowledged: async (wanted) => {
-      while (count < wanted) await once(progress, 'answered', { signal });
+      while (count < wanted) await Promise.race([systemClock.sleep(5), running]);
     },
     finish: async () => {
-      ending = true;
+      isEnding = true;
       await running;
     },
     problems: async () => {
-      const found = deployments.map((path, place) => problemsOf(api, path, answers[place] ?? new Map()));
-      return [...strange, ...(await Promise.all(found)).flat()];
+      const found = deployments.map((path) => problemsOf(api, path, log));
+      return (await Promise.all(found)).flat();
     },
   };
 }
 
-/** Every answered operation stands in the journal exactly once, where its answer said, and nothing else does. */
-async function problemsOf(
-  api: ApiClient,
-  path: string,
-  answered: ReadonlyMap<number, Acknowledged>,
-): Promise<string[]> {
-  const problems: string[] = [];
+/** A client of the API as one that tells how a connection broke. */
+const askThrough = (api: ApiClient, { method, path, body, headers }: Asked): Promise<Reply> =>
+  api.raw(method, path, textOf(body), { ...headers }).then(
+    (answer) => ({ answer }),
+    (cause: Error) => ({ broken: 'connection lost', wasSent: true, wasIdle: false, cause }),
+  );
+
+/** Every operation stands in the journal exactly once, where its answer said, and nothing else does. */
+async function problemsOf(api: ApiClient, path: string, log: OperationLog): Promise<string[]> {
+  const deployment = addressOf(path);
   const executions = (await readJournal(api, path)).filter(({ kind }) => kind === 'execution');
-  const seen = new Set<number>();
-  for (const { id, seq, input, status } of executions) {
-    const operation = Number(input['operation']);
-    const answer = answered.get(operation);
-    if (status !== 'succeeded') problems.push(`entry ${seq} ${status}`);
-    if (seen.has(operation)) problems.push(`operation ${operation} ran twice`);
-    if (answer?.historyId !== id || answer.seq !== seq)
-      problems.push(
-        `operation ${operation} was answered as ${JSON.stringify(answer)}, and is entry ${seq} ${id}`,
-      );
-    seen.add(operation);
-  }
-  const lost = [...answered.keys()].filter((operation) => !seen.has(operation));
-  problems.push(...lost.map((operation) => `operation ${operation} was answered and is lost`));
+  const entries = executions.map((entry) => ({ ...entry, deployment, changes: [] }));
+  const operations = log.operations.filter((one) => one.deployment === deployment);
+  const failed = executions.filter(({ status }) => status !== 'succeeded');
+  const problems = wrongOperations({ operations, entries });
+  problems.push(...failed.map(({ seq, status }) => `entry ${seq} ${status}`));
   const counter = await api.get(`${path}/entity-instances/C`);
   const value = counter.body.data?.state.value;
   if (value !== executions.length)

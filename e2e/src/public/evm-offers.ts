@@ -3,8 +3,8 @@ import type { EvmPayments } from '@orrery/testing/payments';
 import { ExactEvmSchemeV1 } from '@x402/evm/v1';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import type { ApiAnswer } from '../api-client.js';
-import { PRICE } from './toasts.js';
+import type { ApiAnswer } from '../api/api-client.js';
+import { PRICE } from '../worlds/toasts.js';
 
 interface Asked {
   readonly event: string;
@@ -12,12 +12,30 @@ interface Asked {
   readonly at: number;
 }
 
-/** Writes the operator's file that takes payments on this chain, through its facilitator. */
-export async function writePaymentsFile(file: string, evm: EvmPayments): Promise<void> {
-  const { facilitator, rpcUrl, token: asset } = evm;
-  const usdc = { network: 'base-sepolia', asset, decimals: 6, name: 'USDC', version: '2' };
-  const payments = { facilitatorUrl: facilitator.url, accepts: [{ ...usdc, rpcUrls: [rpcUrl] }] };
-  await writeFile(file, JSON.stringify(payments));
+interface Chain {
+  readonly facilitator: { readonly url: string };
+  readonly rpcUrl: string;
+  readonly asset: string;
+}
+
+/** The operator's file that takes payments on a chain, through its facilitator. */
+export const paymentsOn = (network: string, { facilitator, rpcUrl, asset }: Chain) => ({
+  facilitatorUrl: facilitator.url,
+  accepts: [{ network, asset, decimals: 6, name: 'USDC', version: '2', rpcUrls: [rpcUrl] }],
+});
+
+/** Writes such a file for an EVM chain. */
+export const writePaymentsFile = (file: string, evm: EvmPayments): Promise<void> =>
+  writeFile(file, JSON.stringify(paymentsOn('base-sepolia', { ...evm, asset: evm.token })));
+
+/** Pays what a 402 asks for first, by the key of an account that has enough. */
+export async function payWith(key: Hex, { accepts }: ApiAnswer['body']) {
+  const scheme = new ExactEvmSchemeV1(privateKeyToAccount(key));
+  const { payload } = await scheme.createPaymentPayload(1, accepts[0]);
+  const payment = { x402Version: 1, scheme: 'exact', network: 'base-sepolia', payload };
+  const headers = { 'x-payment': Buffer.from(JSON.stringify(payment)).toString('base64') };
+  const { nonce } = (payload as { authorization: { nonce: Hex } }).authorization;
+  return { headers, nonce };
 }
 
 /** Makes signed requests for a toast, each with a payment by a new payer; `uses` is how often it was charged. */
@@ -26,11 +44,8 @@ export const evmOffers =
     const asked = { event: 'toast', input: { name }, at: Date.now() - 500 };
     const { body } = await send(asked);
     const key = generatePrivateKey();
-    const payer = privateKeyToAccount(key);
-    await evm.fund(payer.address, PRICE);
-    const { payload } = await new ExactEvmSchemeV1(payer).createPaymentPayload(1, body.accepts[0]);
-    const payment = { x402Version: 1, scheme: 'exact', network: 'base-sepolia', payload };
-    const headers = { 'x-payment': Buffer.from(JSON.stringify(payment)).toString('base64') };
-    const { nonce } = (payload as { authorization: { nonce: Hex } }).authorization;
-    return { ...asked, headers, key, payer: payer.address, uses: () => evm.usesOf(payer.address, nonce) };
+    const payer = privateKeyToAccount(key).address;
+    await evm.fund(payer, PRICE);
+    const { headers, nonce } = await payWith(key, body);
+    return { ...asked, headers, key, payer, uses: () => evm.usesOf(payer, nonce) };
   };

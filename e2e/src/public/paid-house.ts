@@ -11,19 +11,18 @@ import {
 } from '@orrery/testing/payments';
 import type { System } from '@orrery/testing/system';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { apiClient } from '../api-client.js';
+import { apiClient } from '../api/api-client.js';
 import { SYSTEM_END_MS, startSystem } from '../starting/start-system.js';
-import { publicWorld } from './public-world.js';
+import { publicWorld } from '../worlds/public-world.js';
+import { PRICE, RECEIVER, sellToasts } from '../worlds/toasts.js';
+import { paymentsOn } from './evm-offers.js';
 import { createWallet } from './signing-wallet.js';
-import { PRICE, RECEIVER, sellToasts } from './toasts.js';
 
 /** A system that takes payments on an EVM chain of its own, through the x402 library's facilitator. */
 export const startPaidHouse = (databaseUrl?: string) =>
   holding(async (resources) => {
     const evm: EvmPayments = resources.use('chain', await startEvmPayments());
-    const { facilitator, rpcUrl, token: asset } = evm;
-    const usdc = { network: 'base-sepolia', asset, decimals: 6, name: 'USDC', version: '2' };
-    const payments = { facilitatorUrl: facilitator.url, accepts: [{ ...usdc, rpcUrls: [rpcUrl] }] };
+    const payments = paymentsOn('base-sepolia', { ...evm, asset: evm.token });
     /** A new private key with enough for ten executions. */
     const newPayer = async () => {
       const key = generatePrivateKey();
@@ -37,11 +36,9 @@ export const startPaidHouse = (databaseUrl?: string) =>
 export const startSolanaHouse = () =>
   holding(async (resources) => {
     const solana: SolanaPayments = resources.use('ledger', await startSolanaPayments());
-    const { facilitator, rpcUrl, ledger } = solana;
-    const usdc = { network: 'solana-devnet', asset: ledger.mint, decimals: 6, name: 'USDC', version: '2' };
-    const payments = { facilitatorUrl: facilitator.url, accepts: [{ ...usdc, rpcUrls: [rpcUrl] }] };
+    const payments = paymentsOn('solana-devnet', { ...solana, asset: solana.ledger.mint });
     const receiver = createWallet().address;
-    await ledger.fund(receiver as never, 0n);
+    await solana.ledger.fund(receiver as never, 0n);
     return { ...(await startHouse(resources, payments, receiver)), solana, receiver };
   }, PATIENT);
 

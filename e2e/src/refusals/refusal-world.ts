@@ -1,5 +1,5 @@
-import type { ApiClient } from '../api-client.js';
-import { created } from '../created.js';
+import { type ApiClient, created } from '../api/api-client.js';
+import { makeWorld, plant } from '../worlds/make-world.js';
 
 /** A direct version; `parts` are its other fields. */
 const direct = (template: object, parts: object = {}) => ({
@@ -81,28 +81,20 @@ const schemas = [
   { name: 'extra', attributes: [{ name: 'n', type: 'integer' }] },
 ];
 
-export interface RefusalPlaces {
+/** Below `/api`. */
+export interface RefusalPaths {
   world: string;
   deployment: string;
 }
 
 /** A deployment that binds all of them (but `unbound`), with the horses `A` and `B` and two instances named `twin`. */
-export async function refusalWorld(api: ApiClient): Promise<RefusalPlaces> {
-  const world = `/worlds/${created(await api.post('/worlds', { name: 'Refusals' })).address}`;
-  for (const schema of schemas) created(await api.post(`${world}/entity-schemas`, schema));
-  const events = Object.entries({ ...versions, unbound: direct({}) });
-  for (const [name, firstVersion] of events)
-    created(await api.post(`${world}/events`, { name, firstVersion }));
-  const bindings = Object.keys(versions).map((event) => ({ event, eventVersion: 1 }));
-  const { address } = created(await api.post(`${world}/deployments`, { name: 'Refusals', bindings }));
-  const deployment = `${world}/deployments/${address}`;
-  for (const [entitySchema, instanceId, state] of [
-    ['horse', 'A', { tags: [1] }],
-    ['horse', 'B', {}],
-    ['horse', 'twin', {}],
-    ['extra', 'twin', {}],
-  ]) {
-    created(await api.post(`${deployment}/entity-instances`, { entitySchema, instanceId, state }));
-  }
+export async function refusalWorld(api: ApiClient): Promise<RefusalPaths> {
+  const events = Object.entries(versions).map(([name, firstVersion]) => ({ name, firstVersion }));
+  const { path: world, deploy } = await makeWorld(api, { name: 'Refusals', schemas, events });
+  const { path: deployment } = await deploy();
+  created(await api.post(`${world}/events`, { name: 'unbound', firstVersion: direct({}) }));
+  await plant(api, deployment, 'horse', 'A', { tags: [1] });
+  await plant(api, deployment, 'horse', 'B');
+  for (const schema of ['horse', 'extra']) await plant(api, deployment, schema, 'twin');
   return { world, deployment };
 }

@@ -1,10 +1,10 @@
-import type { RefusalPlaces } from './refusal-world.js';
+import type { RefusalPaths } from './refusal-world.js';
 
 /** A request below the world or the deployment that is refused before anything is read or written. */
 export interface RefusedRequest {
   what: string;
   method: string;
-  path: (places: RefusalPlaces) => string;
+  path: (paths: RefusalPaths) => string;
   body?: unknown;
   headers?: Record<string, string>;
   status: number;
@@ -148,7 +148,7 @@ export const refusedRequests: readonly RefusedRequest[] = [
     'unknown_deployment',
     '/sourceDeployment',
   ]),
-  deploy('a clone from a place without a source', named({ sourceSeq: 1 }), invalid('/sourceSeq')),
+  deploy('a clone from a seq without a source', named({ sourceSeq: 1 }), invalid('/sourceSeq')),
   request('POST', () => '/worlds/999999/deployments')('a deployment of no world', named({}), [
     404,
     'world_not_found',

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
+import { listen } from '@orrery/testing/servers';
 
 export interface OldPostgres extends AsyncDisposable {
   readonly url: string;
@@ -7,9 +7,7 @@ export interface OldPostgres extends AsyncDisposable {
 
 /** What a server of an old major says, as far as a client needs to hear it (PostgreSQL's protocol, version 3). */
 export async function startOldPostgres(version: { number: string; text: string }): Promise<OldPostgres> {
-  const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    sockets.add(socket);
     socket.on('error', () => undefined);
     // The first message of a connection has no letter.
     socket.once('data', () => {
@@ -19,15 +17,10 @@ export async function startOldPostgres(version: { number: string; text: string }
       });
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const listening = await listen(server);
   return {
-    url: `postgres://orrery@127.0.0.1:${(server.address() as AddressInfo).port}/orrery`,
-    [Symbol.asyncDispose]: async () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
+    url: `postgres://orrery@127.0.0.1:${listening.port}/orrery`,
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }
 

@@ -1,7 +1,6 @@
 import { freePort } from '@orrery/testing/servers';
 import { builtProgram, type NodeProcess, type ServiceName, startNode } from '@orrery/testing/system';
 import { expect, vi } from 'vitest';
-import { healthOf } from './health-of.js';
 
 /** One of the five services as a process of its own. */
 export interface StartedService {
@@ -30,4 +29,19 @@ export async function startService(
     throw error;
   });
   return { process, port, readyIs };
+}
+
+export interface HealthAnswer {
+  readonly status: number;
+  readonly body: { readonly status: string; readonly checks?: Record<string, { readonly status: string }> };
+}
+
+/** Asks a health page; `undefined` while nobody answers. */
+export async function healthOf(
+  port: number,
+  path: '/healthz' | '/readyz',
+): Promise<HealthAnswer | undefined> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
+  if (answer === undefined) return undefined;
+  return { status: answer.status, body: (await answer.json()) as HealthAnswer['body'] };
 }

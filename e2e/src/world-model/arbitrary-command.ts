@@ -1,8 +1,8 @@
 import type { JsonObject } from '@orrery/contracts';
 import fc from 'fast-check';
-import { EVENTS, IDS, SCHEMAS, state, value } from './arbitrary-values.js';
-import { version } from './arbitrary-world.js';
+import { EVENTS, IDS, SCHEMAS, state, value, version, world } from './arbitrary-world.js';
 import type { Command, Step } from './command.js';
+import { FITTING, type WorldPlan } from './plan.js';
 
 const event = fc.constantFrom(...EVENTS);
 const id = fc.constantFrom(...IDS);
@@ -93,3 +93,26 @@ const steps: { weight: number; arbitrary: fc.Arbitrary<Step> }[] = [
 export const arbitraryCommand: fc.Arbitrary<Command> = fc
   .tuple(fc.nat(3), fc.oneof(...steps))
   .map(([at, step]) => ({ at, ...step }));
+
+/** What one run of the property is given. */
+export interface Story {
+  world: WorldPlan;
+  commands: Command[];
+}
+
+export const story = (maxCommands: number): fc.Arbitrary<Story> =>
+  fc
+    .record({
+      world,
+      commands: fc.array(arbitraryCommand, { minLength: 1, maxLength: maxCommands, size: 'max' }),
+    })
+    .map(({ world: plan, commands }) => ({ world: plan, commands: [...firstInstances(plan), ...commands] }));
+
+/** So that there is something to execute on. */
+const firstInstances = ({ schemas }: WorldPlan): Command[] =>
+  schemas.flatMap(({ name, attributes }) => {
+    const state = Object.fromEntries(
+      attributes.map((attribute) => [attribute.name, FITTING[attribute.name] ?? null]),
+    );
+    return ['A', 'B'].map((id): Command => ({ at: 0, kind: 'create', schema: name, id, state }));
+  });

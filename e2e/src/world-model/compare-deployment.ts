@@ -1,5 +1,5 @@
 import { canonicalJson, type HistoryEntry, type JsonValue } from '@orrery/contracts';
-import type { ApiClient } from '../api-client.js';
+import type { ApiClient } from '../api/api-client.js';
 import { readJournal } from '../load/read-journal.js';
 import type { ModelDeployment, ModelEntry } from './model.js';
 

@@ -4,12 +4,14 @@ import {
   enter,
   type Foretold,
   fine,
+  isValid,
   type ModelDeployment,
   type ModelInstance,
   type ModelWorld,
   refused,
+  shownDifference,
+  withDefaults,
 } from './model.js';
-import { isValid, shownDifference, withDefaults } from './model-states.js';
 
 type Of<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 

@@ -1,5 +1,4 @@
-import type { Command } from './command.js';
-import { foretellExecute } from './foretell-execution.js';
+import type { Command, Step } from './command.js';
 import {
   foretellBind,
   foretellClone,
@@ -10,7 +9,16 @@ import {
   foretellUnbind,
 } from './foretell-lifecycle.js';
 import { foretellCreate, foretellLook, foretellRemove, foretellReplace } from './foretell-writes.js';
-import { type Foretold, type ModelDeployment, type ModelWorld, refused } from './model.js';
+import {
+  enter,
+  type Foretold,
+  fine,
+  type ModelDeployment,
+  type ModelWorld,
+  refused,
+  versionOf,
+} from './model.js';
+import { foretellExecution, type Outcome } from './model-execution.js';
 
 /** What the service has to answer to a command; the model then stands where the service has to. */
 export function foretell(world: ModelWorld, deployment: ModelDeployment, step: Command): Foretold {
@@ -40,4 +48,46 @@ export function foretell(world: ModelWorld, deployment: ModelDeployment, step: C
     case 'end':
       return foretellEnd(deployment);
   }
+}
+
+type Execute = Extract<Step, { kind: 'execute' }>;
+
+/** A repetition under one key is answered as the first time, whatever holds now; what was refused used no key up. */
+export function foretellExecute(world: ModelWorld, deployment: ModelDeployment, step: Execute): Foretold {
+  const key = step.dryRun ? null : step.key;
+  const known = key === null ? undefined : deployment.keys.get(key);
+  const request = JSON.stringify([step.event, sorted(step.input)]);
+  if (known !== undefined)
+    return known.request === request ? known.answer : refused(422, 'idempotency_key_reused');
+  const entries = deployment.entries.length;
+  const answer = execute(world, deployment, step);
+  if (key !== null && deployment.entries.length > entries) deployment.keys.set(key, { request, answer });
+  return answer;
+}
+
+const sorted = (input: object) => Object.entries(input).sort(([a], [b]) => (a < b ? -1 : 1));
+
+function execute(world: ModelWorld, deployment: ModelDeployment, step: Execute): Foretold {
+  if (deployment.isPaused) return refused(409, 'deployment_paused');
+  const eventVersion = deployment.bindings.get(step.event);
+  const version = eventVersion === undefined ? undefined : versionOf(world, step.event, eventVersion);
+  if (eventVersion === undefined || version === undefined) return refused(400, 'event_not_bound');
+  const outcome = foretellExecution(world, version.plan, deployment.instances, step.input);
+  if (!step.dryRun) record(deployment, outcome, { event: step.event, eventVersion });
+  if (outcome.kind !== 'done') return refused(outcome.status, outcome.code);
+  const { stateChanges, result } = outcome;
+  const seq = step.dryRun ? {} : { seq: deployment.entries.length };
+  return fine({ event: step.event, eventVersion, stateChanges, result, ...seq });
+}
+
+function record(
+  deployment: ModelDeployment,
+  outcome: Outcome,
+  run: { event: string; eventVersion: number },
+): void {
+  if (outcome.kind === 'failed')
+    enter(deployment, 'execution', { ...run, status: 'failed', code: outcome.code });
+  if (outcome.kind !== 'done') return;
+  const { stateChanges, instances } = outcome;
+  enter(deployment, 'execution', { ...run, status: 'succeeded', stateChanges }, instances);
 }

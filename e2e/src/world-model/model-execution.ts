@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
-import type { ModelInstances, ModelWorld } from './model.js';
-import { isValid, shownDifference, withDefaults } from './model-states.js';
+import { isValid, type ModelInstances, type ModelWorld, shownDifference, withDefaults } from './model.js';
 import { type AttributeChange, type ChangePlan, INPUT_TYPES, type Term, type VersionPlan } from './plan.js';
 
 /** How an execution ends: refused before it read, failed from then on, or done. */

@@ -1,5 +1,7 @@
 import type { ChangeMode, JsonObject, JsonValue } from '@orrery/contracts';
-import { FITTING } from './arbitrary-values.js';
+
+/** A value for each attribute that fits whatever its constraints are. */
+export const FITTING: Readonly<Record<string, JsonValue>> = { n: 1, f: 0.5, s: 'a', b: true, j: [] };
 
 /** A random world, as data that both the service and the model are given. */
 export interface WorldPlan {

@@ -1,12 +1,13 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@orrery/contracts';
-import type { ApiAnswer, ApiClient } from '../api-client.js';
-import { created } from '../created.js';
-import type { Story } from './arbitrary-story.js';
-import { ask } from './ask.js';
+import fc from 'fast-check';
+import { type ApiAnswer, type ApiClient, created } from '../api/api-client.js';
+import { type Story, story } from './arbitrary-command.js';
+import type { Command } from './command.js';
 import { compareDeployment } from './compare-deployment.js';
 import { foretell } from './foretell.js';
 import { foretellDeployment } from './foretell-lifecycle.js';
-import { type Foretold, type ModelWorld, modelOf } from './model.js';
+import { lookedAt } from './foretell-writes.js';
+import { type Foretold, type ModelDeployment, type ModelWorld, modelOf } from './model.js';
 import { schemaBody, versionBody, type WorldPlan } from './plan.js';
 
 /** Plays a story against the service and the model side by side; throws at the first difference. */
@@ -71,3 +72,97 @@ export function restrict(found: JsonValue, foretold: JsonValue): JsonValue {
 
 const isObject = (value: JsonValue): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export interface StoriesOptions {
+  readonly api: ApiClient;
+  readonly stories: number;
+  readonly commands: number;
+  /** Played side by side: many small stories keep one system busy. */
+  readonly lanes: number;
+  /** Each lane's seed follows from it; a failure tells the seed and the path that repeat it. */
+  readonly seed: number;
+}
+
+/** Plays random stories; rejects with the smallest that shows a difference between the service and the model. */
+export async function playStories({ api, stories, commands, lanes, seed }: StoriesOptions): Promise<void> {
+  const property = () => fc.asyncProperty(story(commands), (one) => playStory(api, one));
+  const runs = Array.from({ length: lanes }, (_, lane) =>
+    fc.assert(property(), { numRuns: Math.ceil(stories / lanes), seed: seed + lane }),
+  );
+  const failed = (await Promise.allSettled(runs)).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+}
+
+/** Where a command goes: paths below `/api`, and the deployment as the model knows it before the command. */
+export interface Place {
+  readonly world: string;
+  readonly deployment: string;
+  readonly model: ModelDeployment;
+}
+
+/** Sends a command as a user would. */
+export function ask(api: ApiClient, { world, deployment, model }: Place, step: Command): Promise<ApiAnswer> {
+  const instances = `${deployment}/entity-instances`;
+  const bindings = `${deployment}/event-bindings`;
+  switch (step.kind) {
+    case 'execute': {
+      const { event, input, dryRun, key } = step;
+      const headers = key === null ? {} : { 'idempotency-key': key };
+      return api.post(`${deployment}/execute${dryRun ? '?dryRun=true' : ''}`, { event, input }, headers);
+    }
+    case 'create':
+      return api.post(instances, { entitySchema: step.schema, instanceId: step.id, state: step.state });
+    case 'replace':
+      return api.put(instancePath(instances, step), { state: step.state }, matching(step, model));
+    case 'remove':
+      return api.delete(instancePath(instances, step));
+    case 'look': {
+      const atSeq = lookedAt(model.entries.length, step.back);
+      return api.get(`${instancePath(instances, step)}&atSeq=${atSeq}`);
+    }
+    case 'bind':
+      return api.post(bindings, step.bindings);
+    case 'rebind':
+      return api.put(bindings, step.bindings);
+    case 'unbind':
+      return api.delete(`${bindings}?event=${step.event}`);
+    case 'turn':
+      return api.post(`${deployment}/${step.action}`);
+    case 'rename':
+      return api.put(deployment, { name: step.name });
+    case 'end':
+      return api.delete(deployment);
+    case 'clone':
+      return api.post(`${world}/deployments`, cloneBody(deployment, model, step));
+    case 'redefine':
+      return api.put(`${world}/events/${step.event}/event-versions/${step.version}`, versionBody(step.plan));
+  }
+}
+
+const instancePath = (instances: string, { id, schema }: { id: string; schema: string | null }): string =>
+  `${instances}/${encodeURIComponent(id)}${schema === null ? '' : `?entitySchema=${schema}`}`;
+
+/** The revision of the instance that is meant, as the model knows it, or another one. */
+function matching(
+  { match, schema, id }: Extract<Command, { kind: 'replace' }>,
+  { instances }: ModelDeployment,
+): Record<string, string> {
+  if (match === 'none') return {};
+  const names = schema === null ? ['ship', 'port'] : [schema];
+  const revision = names
+    .map((name) => instances.get(`${name}:${id}`)?.revision)
+    .find((one) => one !== undefined);
+  return { 'if-match': `"${match === 'right' ? (revision ?? 1) : (revision ?? 0) + 7}"` };
+}
+
+const cloneBody = (
+  deployment: string,
+  { entries }: ModelDeployment,
+  { back, mode, explicit }: Extract<Command, { kind: 'clone' }>,
+) => ({
+  name: 'Clone',
+  mode,
+  bindings: explicit ? [{ event: 'e0', eventVersion: 1 }] : [],
+  sourceDeployment: deployment.split('/').at(-1),
+  ...(back !== null && { sourceSeq: lookedAt(entries.length, back) }),
+});

@@ -10,14 +10,15 @@ import { x402Client } from '@x402/fetch';
 import nacl from 'tweetnacl';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { apiClient } from '../../src/api-client.js';
-import { confirmInDialog } from '../../src/console/confirm-in-dialog.js';
+import { apiClient } from '../../src/api/api-client.js';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
-import { type RefusingChain, startRefusingChain } from '../../src/console/refusing-chain.js';
+import { confirmInDialog } from '../../src/console/write-editor.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
-import { type PublicWorld, publicWorld } from '../../src/public/public-world.js';
-import { PRICE, RECEIVER, sellToasts } from '../../src/public/toasts.js';
+import { type RefusingChain, startRefusingChain } from '../../src/external/refusing-chain.js';
+import type { MadeDeployment } from '../../src/worlds/make-world.js';
+import { publicWorld } from '../../src/worlds/public-world.js';
+import { PRICE, RECEIVER, sellToasts } from '../../src/worlds/toasts.js';
 
 const slowly = { timeout: 60_000 };
 
@@ -25,7 +26,7 @@ describeWithProgram('chromium', "chains and payments in a deployment's console",
   let house: ConsoleHouse;
   let chain: RefusingChain;
   let payments: EvmPayments;
-  let world: PublicWorld;
+  let world: MadeDeployment;
   const ends: (() => PromiseLike<unknown>)[] = [];
   beforeAll(async () => {
     const anvil = await startAnvil();

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { apiClient } from '../../src/api-client.js';
-import { confirmInDialog } from '../../src/console/confirm-in-dialog.js';
+import { apiClient } from '../../src/api/api-client.js';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
+import { confirmInDialog } from '../../src/console/write-editor.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
-import { racingWorld } from '../../src/racing-world.js';
+import { racingWorld } from '../../src/worlds/racing-world.js';
 
 describeWithProgram('chromium', "a deployment's settings in the console", () => {
   let house: ConsoleHouse;

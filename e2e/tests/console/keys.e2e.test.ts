@@ -1,9 +1,9 @@
 import { createOrrery } from '@orrery/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { confirmInDialog } from '../../src/console/confirm-in-dialog.js';
 import type { ConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
 import { startHouseInEachShape } from '../../src/console/house-in-each-shape.js';
+import { confirmInDialog } from '../../src/console/write-editor.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
 
 describeWithProgram('chromium', 'the keys in the console', () => {

@@ -1,11 +1,10 @@
 import type { Deployment, Orrery } from '@orrery/sdk';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { confirmInDialog } from '../../src/console/confirm-in-dialog.js';
-import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
+import { type ConsoleHouse, startConsoleHouse, type WatchedPage } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
-import type { WatchedPage } from '../../src/console/watch-page.js';
+import { confirmInDialog } from '../../src/console/write-editor.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
-import { horseSchema, raceResult, training } from '../../src/racing-world.js';
+import { horseSchema, raceResult, training } from '../../src/worlds/racing-world.js';
 
 /** What another client does is seen within this time, in milliseconds. */
 const SEEN_WITHIN_MS = 1000;

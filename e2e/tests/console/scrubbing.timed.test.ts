@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
 import { plantLongJournal } from '../../src/load/plant-long-journal.js';
-import { horseSchema } from '../../src/racing-world.js';
+import { horseSchema } from '../../src/worlds/racing-world.js';
 
 const ENTRIES = 100_000;
 const INSTANCES = 10_000;

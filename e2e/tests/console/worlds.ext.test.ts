@@ -1,10 +1,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keyOfAnother } from '../../src/access/callers.js';
-import { confirmInDialog } from '../../src/console/confirm-in-dialog.js';
 import { type ConsoleHouse, startConsoleHouse } from '../../src/console/console-house.js';
 import { expectSound } from '../../src/console/expect-sound.js';
-import { writeEditor } from '../../src/console/write-editor.js';
+import { confirmInDialog, writeEditor } from '../../src/console/write-editor.js';
 import { describeWithProgram } from '../../src/external/describe-with-program.js';
 
 describeWithProgram('chromium', 'building a world in the console', () => {

@@ -2,23 +2,12 @@ import type { JsonObject } from '@orrery/contracts';
 import { Client } from 'pg';
 import type { Address, Hex, PublicClient } from 'viem';
 import { parseAbiItem } from 'viem';
-import type { Operation } from '../load/operation.js';
+import type { Operation } from '../../load/operation.js';
+import type { OperationEntry } from '../../load/wrong-operations.js';
 
 /** An entry of a journal, as PostgreSQL has it. */
-export interface JournalRow {
-  readonly deployment: string;
-  readonly seq: number;
-  readonly id: string;
-  readonly kind: string;
+export interface JournalRow extends OperationEntry {
   readonly event: string | null;
-  readonly trigger: string | null;
-  readonly status: 'succeeded' | 'failed' | null;
-  readonly input: JsonObject;
-  readonly changes: readonly {
-    readonly entitySchema: string;
-    readonly instanceId: string;
-    readonly set?: JsonObject;
-  }[];
   readonly result: JsonObject | null;
   readonly paymentKey: string | null;
   readonly hash: string;

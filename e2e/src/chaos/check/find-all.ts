@@ -1,8 +1,8 @@
+import { findScheduleViolations } from '../../invariants/find-schedule-violations.js';
 import { findViolations } from '../../invariants/find-violations.js';
-import { findScheduleViolations } from '../../schedules/find-schedule-violations.js';
+import { wrongOperations } from '../../load/wrong-operations.js';
 import type { Evidence } from './evidence.js';
 import { wrongDecisions } from './model.js';
-import { wrongOperations } from './operations.js';
 import { wrongPayments } from './payments.js';
 import { wrongPushes } from './pushes.js';
 

@@ -1,5 +1,5 @@
+import { operationOf } from '../../load/wrong-operations.js';
 import type { Evidence } from './evidence.js';
-import { operationOf } from './operations.js';
 
 /** What a model decided is the answer to this very operation, and the model was asked about it. */
 export function wrongDecisions({ entries, asked }: Pick<Evidence, 'entries' | 'asked'>): string[] {

@@ -1,6 +1,6 @@
-import { PRICE, RECEIVER } from '../../public/toasts.js';
+import { operationOf } from '../../load/wrong-operations.js';
+import { PRICE, RECEIVER } from '../../worlds/toasts.js';
 import type { Charge, Evidence, JournalRow, PaymentRow } from './evidence.js';
-import { operationOf } from './operations.js';
 
 type Paid = Pick<Evidence, 'operations' | 'entries' | 'payments' | 'charges' | 'received'>;
 

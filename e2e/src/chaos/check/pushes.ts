@@ -26,10 +26,10 @@ export function wrongPushes({
 function wrongLane(deployment: string, hashes: readonly string[], held: readonly ChainPush[]): string[] {
   const wrong = held.flatMap(({ number, entryHash }, index) => {
     if (number !== index + 1)
-      return [`${deployment}: push ${number} stands at place ${index + 1} of the chain`];
+      return [`${deployment}: push ${number} stands at position ${index + 1} of the chain`];
     return entryHash === hashes[index]
       ? []
-      : [`${deployment}: push ${number} is not of the execution in its place`];
+      : [`${deployment}: push ${number} is not of the execution at its position`];
   });
   const missing = hashes.length - held.length;
   return missing === 0

@@ -1,10 +1,10 @@
 import { fillDisk } from '@orrery/testing/servers';
 import { Client } from 'pg';
 import type { BackendName } from '../house/backends.js';
-import type { Fault } from './fault.js';
+import type { Fault } from './of-processes.js';
 
 const killed = (backend: BackendName, wiped: boolean): Fault => ({
-  places: [backend],
+  targets: [backend],
   longestMs: 4000,
   inflict: async ({ backends }) => {
     await backends.kill(backend);
@@ -18,7 +18,7 @@ export const ofBackends = {
   'NATS lost its data': killed('nats', true),
   'Redis lost its data': killed('redis', true),
   'read-only': {
-    places: ['database'],
+    targets: ['database'],
     longestMs: 5000,
     inflict: async ({ backends: { databaseUrl } }) => {
       await setReadOnly(databaseUrl, 'on');
@@ -26,12 +26,12 @@ export const ofBackends = {
     },
   },
   'disk full': {
-    places: ['runtime.journal', 'runtime.runs', 'scheduler.occurrences', 'chain_pusher.pushes'].map(
+    targets: ['runtime.journal', 'runtime.runs', 'scheduler.occurrences', 'chain_pusher.pushes'].map(
       (table) => `database ${table}`,
     ),
     longestMs: 5000,
-    inflict: async ({ backends: { databaseUrl } }, place) => {
-      const disk = await fillDisk(databaseUrl, place.split(' ')[1] ?? '');
+    inflict: async ({ backends: { databaseUrl } }, target) => {
+      const disk = await fillDisk(databaseUrl, target.split(' ')[1] ?? '');
       return () => disk.release();
     },
   },

@@ -1,39 +1,38 @@
+import type { Link } from '../../external/link.js';
 import { BACKENDS, type BackendName } from '../house/backends.js';
-import type { Link } from '../house/link.js';
 import type { House } from '../house/start-house.js';
-import { type Fault, memberAt } from './fault.js';
-import { MEMBERS } from './of-processes.js';
+import { type Fault, MEMBERS, memberAt } from './of-processes.js';
 
 const MENDED = (link: Link) => () => link.mend();
 
-function linkAt(house: House, place: string): Link {
-  return memberAt(house, place).links[place.split(' ')[1] as BackendName];
+function linkAt(house: House, target: string): Link {
+  return memberAt(house, target).links[target.split(' ')[1] as BackendName];
 }
 
-const places = MEMBERS.flatMap((name) => BACKENDS.map((backend) => `${name} ${backend}`));
+const targets = MEMBERS.flatMap((name) => BACKENDS.map((backend) => `${name} ${backend}`));
 
 export const ofNetworks = {
   'connections cut': {
-    places,
+    targets,
     longestMs: 5000,
-    inflict: (house, place) => {
-      linkAt(house, place).cut();
-      return MENDED(linkAt(house, place));
+    inflict: (house, target) => {
+      linkAt(house, target).cut();
+      return MENDED(linkAt(house, target));
     },
   },
   'connections stalled': {
-    places,
+    targets,
     longestMs: 8000,
-    inflict: (house, place) => {
-      linkAt(house, place).stall();
-      return MENDED(linkAt(house, place));
+    inflict: (house, target) => {
+      linkAt(house, target).stall();
+      return MENDED(linkAt(house, target));
     },
   },
   'connections of all broken': {
-    places: BACKENDS,
+    targets: BACKENDS,
     longestMs: 100,
-    inflict: ({ members }, place) => {
-      for (const { links } of members) links[place as BackendName].drop();
+    inflict: ({ members }, target) => {
+      for (const { links } of members) links[target as BackendName].drop();
       return () => undefined;
     },
   },

@@ -1,7 +1,7 @@
 import { MISBEHAVIOUR, type Profile } from '@orrery/testing/model-server';
 import type { Conduct } from '@orrery/testing/payments';
-import { answersOperation } from '../load/model-of-operations.js';
-import type { Fault } from './fault.js';
+import { answersOperation } from '../load/start-load.js';
+import type { Fault } from './of-processes.js';
 
 const CONDUCTS: readonly Conduct[] = [
   'unreachable',
@@ -14,10 +14,10 @@ const CONDUCTS: readonly Conduct[] = [
 ];
 
 const behaves = (...profiles: (keyof typeof MISBEHAVIOUR)[]): Fault => ({
-  places: profiles.map((profile) => `model ${profile}`),
+  targets: profiles.map((profile) => `model ${profile}`),
   longestMs: 5000,
-  inflict: ({ model }, place) => {
-    model.behave(MISBEHAVIOUR[place.slice('model '.length) as keyof typeof MISBEHAVIOUR] as Profile);
+  inflict: ({ model }, target) => {
+    model.behave(MISBEHAVIOUR[target.slice('model '.length) as keyof typeof MISBEHAVIOUR] as Profile);
     return () => model.behave(answersOperation);
   },
 });
@@ -26,20 +26,20 @@ export const ofTheOutside = {
   'model errors': behaves('server error', 'disconnect mid-answer', 'invalid JSON', 'rate limit'),
   'model hangs': behaves('hang'),
   'facilitator misbehaves': {
-    places: CONDUCTS.map((conduct) => `facilitator ${conduct}`),
+    targets: CONDUCTS.map((conduct) => `facilitator ${conduct}`),
     longestMs: 4000,
-    inflict: ({ payments: { facilitator } }, place) => {
-      facilitator.conduct = place.slice('facilitator '.length) as Conduct;
+    inflict: ({ payments: { facilitator } }, target) => {
+      facilitator.conduct = target.slice('facilitator '.length) as Conduct;
       return () => {
         facilitator.conduct = 'honest';
       };
     },
   },
   'node of a chain away': {
-    places: ['chain', 'payments'],
+    targets: ['chain', 'payments'],
     longestMs: 6000,
-    inflict: ({ nodes }, place) => {
-      const link = nodes[place as 'chain' | 'payments'];
+    inflict: ({ nodes }, target) => {
+      const link = nodes[target as 'chain' | 'payments'];
       link.cut();
       return () => link.mend();
     },

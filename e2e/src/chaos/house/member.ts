@@ -9,8 +9,8 @@ import {
   type ServiceName,
   startNode,
 } from '@orrery/testing/system';
+import { type Link, startLink } from '../../external/link.js';
 import type { BackendName } from './backends.js';
-import { type Link, startLink } from './link.js';
 
 /** One of the processes of a service, through all its lives. */
 export interface Member extends AsyncDisposable {

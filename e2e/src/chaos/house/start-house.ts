@@ -5,11 +5,12 @@ import { holding, type Resources, systemClock } from '@orrery/service-kit';
 import { type ModelServer, startModelServer } from '@orrery/testing/model-server';
 import { type EvmPayments, startEvmPayments } from '@orrery/testing/payments';
 import { firstKey, SERVICES } from '@orrery/testing/system';
-import { type LocalChain, startLocalChain } from '../../chains/start-local-chain.js';
+import { type Link, startLink } from '../../external/link.js';
 import { writePaymentsFile } from '../../public/evm-offers.js';
-import { answersOperation } from '../load/model-of-operations.js';
+import { type LocalChain, startLocalChain } from '../../starting/start-local-chain.js';
+import { listedModel } from '../../worlds/ai-racing-world.js';
+import { answersOperation } from '../load/start-load.js';
 import { type Backends, startBackends } from './backends.js';
-import { type Link, startLink } from './link.js';
 import { type Member, startMember } from './member.js';
 
 /** An Orrery with two processes of every service, with everything around it: all of it may fail. */
@@ -80,7 +81,7 @@ async function startOutside(resources: Resources, folder: string) {
   const paymentNode = resources.use('payment node', await linkTo(payments.rpcUrl));
   const rpcUrl = `http://127.0.0.1:${paymentNode.port}`;
   const files = { models: join(folder, 'models.json'), payments: join(folder, 'payments.json') };
-  await writeFile(files.models, JSON.stringify([listed(model.baseUrl)]));
+  await writeFile(files.models, JSON.stringify([listedModel('test/model', aiModel(model.baseUrl))]));
   await writePaymentsFile(files.payments, { ...payments, rpcUrl });
   let chainNode: Link | undefined;
   const chain = await startLocalChain(resources, async (url) => {
@@ -97,13 +98,8 @@ async function startOutside(resources: Resources, folder: string) {
   return { model, payments, chain, nodes, env };
 }
 
-const listed = (baseUrl: string) => ({
-  modelId: 'test/model',
-  modelDisplayName: 'Test model',
-  modelDescription: 'Answers what its prompt asks for.',
+const aiModel = (baseUrl: string) => ({
   contextLength: 32_768,
-  attestationSupported: false,
-  verifiable: false,
   isDefault: true,
   baseUrl,
   apiKeyEnv: 'MODEL_KEY',

@@ -1,18 +1,18 @@
 import { systemClock } from '@orrery/service-kit';
-import { ExactEvmSchemeV1 } from '@x402/evm/v1';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { countRequest } from '../../load/counter-world.js';
-import { OPEN_EVENTS } from '../../public/public-world.js';
+import { isUndecided } from '../../load/judge.js';
+import type { Operation, OperationKind, OperationLog } from '../../load/operation.js';
+import { performOnce, performSurely } from '../../load/perform.js';
+import { payWith } from '../../public/evm-offers.js';
 import { createWallet } from '../../public/signing-wallet.js';
+import { countRequest } from '../../worlds/counter-world.js';
+import { OPEN_EVENTS } from '../../worlds/public-world.js';
 import type { Random } from '../plan/random.js';
 import type { ChaosClient } from './chaos-client.js';
-import { isUndecided, mayChange } from './judge.js';
-import type { Operation, OperationKind, OperationLog } from './operation.js';
-import { performOnce, performSurely } from './perform.js';
 import type { Worlds } from './worlds.js';
 
 /** What an operation needs. */
-export interface Place {
+export interface LoadContext {
   readonly client: ChaosClient;
   readonly random: Random;
   readonly log: OperationLog;
@@ -22,7 +22,7 @@ export interface Place {
 }
 
 /** Does one operation of a kind, and notes its outcome. */
-export type Perform = (place: Place) => Promise<void>;
+export type Perform = (context: LoadContext) => Promise<void>;
 
 const addressOf = (path: string): string => path.split('/').at(-1) ?? '';
 const keyOf = ({ number }: Operation) => ({ 'idempotency-key': `operation ${number}` });
@@ -38,13 +38,13 @@ const execute =
     if (random.next() < 1 / 3) await performOnce(client, operation, asked);
     else {
       const keyed = { ...asked, headers: keyOf(operation) };
-      await performSurely(client, operation, keyed, kind === 'ai' ? isUndecided : mayChange);
+      await performSurely(client, operation, keyed, kind === 'ai' ? { again: isUndecided } : {});
     }
   };
 
 const eventOf = (event: string, { number }: Operation) => ({ event, input: { operation: number } });
 
-/** Asks for an execution, and then for what became of it. */
+/** Asks for an execution, and then for its outcome. */
 const asynchronous: Perform = async ({ client, random, log, worlds }) => {
   const path = `/api${random.anyOf(worlds.counting)}`;
   const operation = log.begin('asynchronous', addressOf(path));
@@ -88,13 +88,10 @@ const paid: Perform = async ({ client, random, log, worlds, fund }) => {
   const asked = { method: 'POST', path: `/app/deployments/${deployment}/execute`, body };
   const demand = await performOnce(client, operation, asked);
   if (!('answer' in demand) || demand.answer.status !== 402) return;
-  const payer = privateKeyToAccount(generatePrivateKey());
-  await fund(payer.address);
-  const accepted = demand.answer.body.accepts[0];
-  const { payload } = await new ExactEvmSchemeV1(payer).createPaymentPayload(1, accepted);
-  const payment = { x402Version: 1, scheme: 'exact', network: 'base-sepolia', payload };
-  operation.payer = payer.address;
-  const headers = { 'x-payment': Buffer.from(JSON.stringify(payment)).toString('base64') };
+  const key = generatePrivateKey();
+  operation.payer = privateKeyToAccount(key).address;
+  await fund(privateKeyToAccount(key).address);
+  const { headers } = await payWith(key, demand.answer.body);
   await performSurely(client, operation, { ...asked, headers });
 };
 

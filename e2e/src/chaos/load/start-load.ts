@@ -1,5 +1,6 @@
 import { systemClock } from '@orrery/service-kit';
-import { KINDS, type Perform, type Place } from './kinds.js';
+import { type ModelCall, says } from '@orrery/testing/model-server';
+import { KINDS, type LoadContext, type Perform } from './kinds.js';
 
 export interface Load {
   /** Begins nothing more, and lets every operation under way end. */
@@ -13,12 +14,12 @@ const DRAWN: readonly Perform[] = KINDS.flatMap(({ weight, perform }) =>
 );
 
 /** So many clients, each of which does one operation after the other, of a kind that it draws. */
-export function startLoad(place: Place, clients: number): Load {
+export function startLoad(context: LoadContext, clients: number): Load {
   const ending = new AbortController();
   const live = async (number: number): Promise<void> => {
-    const random = place.random.branch(`client ${number}`);
+    const random = context.random.branch(`client ${number}`);
     while (!ending.signal.aborted) {
-      await random.anyOf(DRAWN)({ ...place, random });
+      await random.anyOf(DRAWN)({ ...context, random });
       await systemClock.sleep(random.whole(0, THINKS_MS));
     }
   };
@@ -31,4 +32,16 @@ export function startLoad(place: Place, clients: number): Load {
       await running;
     },
   };
+}
+
+/** Says the number of the operation that the prompt asks for: an answer to another question is seen. */
+export const answersOperation = says((call: ModelCall) => {
+  const operation = operationOf(call);
+  return { stateChanges: { 'counter:AI': { value: operation } }, result: { operation } };
+});
+
+/** The operation that a call is about; the input of the event stands in the prompt, as JSON. */
+export function operationOf({ body }: Pick<ModelCall, 'body'>): number {
+  const prompt = body.messages.map(({ content }) => content).join('\n');
+  return Number(/"operation":\s*(\d+)/.exec(prompt)?.[1] ?? -1);
 }

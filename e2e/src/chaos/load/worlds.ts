@@ -1,9 +1,9 @@
-import { type ApiClient, apiClient } from '../../api-client.js';
-import { created } from '../../created.js';
-import { counterWorld } from '../../load/counter-world.js';
-import { publicWorld } from '../../public/public-world.js';
-import { RECEIVER, sellToasts } from '../../public/toasts.js';
-import { scheduledWorld } from '../../schedules/scheduled-world.js';
+import { apiClient } from '../../api/api-client.js';
+import { counterWorld } from '../../worlds/counter-world.js';
+import { counting, makeWorld } from '../../worlds/make-world.js';
+import { publicWorld } from '../../worlds/public-world.js';
+import { scheduledWorld } from '../../worlds/scheduled-world.js';
+import { RECEIVER, sellToasts } from '../../worlds/toasts.js';
 
 /** The deployments that the load goes to, as paths below `/api`. */
 export interface Worlds {
@@ -35,6 +35,8 @@ export async function makeWorlds(url: string, key: string, each: number): Promis
     return made;
   };
   const { deploy } = await counterWorld(api);
+  const schemas = [counting('counter', 'value')];
+  const judged = await makeWorld(api, { name: 'Judged', schemas, events: [judge] });
   const deployPushed = async () => {
     const path = await deploy();
     await api.put(`${path}/event-bindings`, [{ event: 'count', targetChains: ['local'] }]);
@@ -48,20 +50,8 @@ export async function makeWorlds(url: string, key: string, each: number): Promis
   return {
     counting: await many(deploy),
     pushed: await many(deployPushed),
-    judged: await many(await judgedWorld(api)),
+    judged: await many(async () => (await judged.deploy()).path),
     open: await many(open),
     scheduled: await many((await scheduledWorld(api, '* * * * *')).deploy),
-  };
-}
-
-async function judgedWorld(api: ApiClient): Promise<() => Promise<string>> {
-  const world = `/worlds/${created(await api.post('/worlds', { name: 'Judged' })).address}`;
-  const attributes = [{ name: 'value', type: 'integer', defaultValue: 0 }];
-  created(await api.post(`${world}/entity-schemas`, { name: 'counter', attributes }));
-  created(await api.post(`${world}/events`, judge));
-  return async () => {
-    const bindings = [{ event: 'judge', eventVersion: 1 }];
-    const { address } = created(await api.post(`${world}/deployments`, { name: 'Judge', bindings }));
-    return `${world}/deployments/${address}`;
   };
 }

@@ -2,8 +2,8 @@ import type { Random } from './random.js';
 
 /** What a kind of fault may hit, and for how long. */
 export interface FaultRange {
-  /** The first word of a place names what is hit: two faults of one such name never overlap. */
-  readonly places: readonly string[];
+  /** The first word of a target names what is hit: two faults of one such name never overlap. */
+  readonly targets: readonly string[];
   /** How long it lasts at most, in milliseconds; it lasts a tenth of that at least. */
   readonly longestMs: number;
 }
@@ -12,7 +12,7 @@ export interface PlannedFault {
   /** Milliseconds after the load has begun. */
   readonly at: number;
   readonly kind: string;
-  readonly place: string;
+  readonly target: string;
   readonly forMs: number;
 }
 
@@ -33,16 +33,16 @@ export function drawPlan({ random, kinds, lengthMs, everyMs }: PlanOptions): Pla
   for (let at = everyMs / 2; at < lengthMs; at += everyMs * (0.5 + random.next())) {
     if (left.length === 0) left = random.shuffled(Object.keys(kinds));
     const kind = left.pop() ?? '';
-    const { places, longestMs } = kinds[kind] as FaultRange;
-    const place = random.anyOf(places);
+    const { targets, longestMs } = kinds[kind] as FaultRange;
+    const target = random.anyOf(targets);
     const forMs = random.whole(Math.ceil(longestMs / 10), longestMs);
-    const begins = Math.max(Math.round(at), freeAt.get(hitBy(place)) ?? 0);
+    const begins = Math.max(Math.round(at), freeAt.get(hitBy(target)) ?? 0);
     if (begins >= lengthMs) continue;
-    freeAt.set(hitBy(place), begins + forMs);
-    planned.push({ at: begins, kind, place, forMs });
+    freeAt.set(hitBy(target), begins + forMs);
+    planned.push({ at: begins, kind, target, forMs });
   }
   return planned.sort((a, b) => a.at - b.at);
 }
 
-/** What a fault at this place hits. */
-export const hitBy = (place: string): string => place.split(' ', 1)[0] ?? '';
+/** What a fault at this target hits. */
+export const hitBy = (target: string): string => target.split(' ', 1)[0] ?? '';

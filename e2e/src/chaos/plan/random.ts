@@ -27,8 +27,8 @@ export function createRandom(seed: number): Random {
     anyOf: <T>(all: readonly T[]) => all[whole(0, all.length - 1)] as T,
     shuffled: (all) =>
       all
-        .map((one) => ({ one, place: next() }))
-        .sort((a, b) => a.place - b.place)
+        .map((one) => ({ one, rank: next() }))
+        .sort((a, b) => a.rank - b.rank)
         .map(({ one }) => one),
     branch: (name) => createRandom(seed ^ numberOf(name)),
   };

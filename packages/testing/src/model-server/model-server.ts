@@ -1,6 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
+import { listen } from '../servers/listen.js';
 import { type ChatBody, type ModelCall, type Profile, says } from './profiles.js';
 
 export interface ModelServerOptions {
@@ -43,7 +44,7 @@ export async function startModelServer({
       load.now -= 1;
     });
     const answer = async () => {
-      const body = await bodyOf(request);
+      const body = (await json(request)) as ChatBody;
       const written = { before: request.socket.bytesWritten };
       const call: ModelCall = {
         body,
@@ -60,12 +61,9 @@ export async function startModelServer({
     // A client that goes away ends the work for it.
     answer().catch(() => response.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no TCP port');
+  const listening = await listen(server);
   return {
-    baseUrl: `http://127.0.0.1:${address.port}/v1`,
+    baseUrl: `${listening.url}/v1`,
     get calls() {
       return calls;
     },
@@ -81,16 +79,6 @@ export async function startModelServer({
       planned = [];
       load.most = load.now;
     },
-    [Symbol.asyncDispose]: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<ChatBody> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return JSON.parse(Buffer.concat(chunks).toString('utf8')) as ChatBody;
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import type { x402Facilitator } from '@x402/core/facilitator';
+import { listen } from '../servers/listen.js';
 
 /**
  * What the facilitator does with requests to settle. `drops its reply`, `lies about refusal`: the payment was charged.
@@ -41,7 +42,7 @@ export async function startFacilitator(facilitator: x402Facilitator): Promise<Fa
   const server = createServer((request, response) => {
     handle(request, response).catch((error: Error) => answer(response, 500, { error: error.message }));
   });
-  const place: FacilitatorServer = {
+  const served: FacilitatorServer = {
     url: '',
     conduct: 'honest',
     verifiesBadly: false,
@@ -49,27 +50,25 @@ export async function startFacilitator(facilitator: x402Facilitator): Promise<Fa
     beforeSettling: async () => undefined,
     [Symbol.asyncDispose]: async () => {
       for (const timer of timers) clearTimeout(timer);
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await listening[Symbol.asyncDispose]();
     },
   };
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/supported') return answer(response, 200, facilitator.getSupported());
-    const { paymentPayload, paymentRequirements } = JSON.parse(await textOf(request)) as Asked;
+    const { paymentPayload, paymentRequirements } = (await json(request)) as Asked;
     if (request.url === '/verify') {
-      place.calls.verify += 1;
-      if (place.verifiesBadly && place.conduct === 'unreachable') return response.destroy();
-      if (place.verifiesBadly) return answer(response, 500, { error: 'broken' });
+      served.calls.verify += 1;
+      if (served.verifiesBadly && served.conduct === 'unreachable') return response.destroy();
+      if (served.verifiesBadly) return answer(response, 500, { error: 'broken' });
       return answer(response, 200, await facilitator.verify(paymentPayload, paymentRequirements));
     }
-    place.calls.settle += 1;
-    await place.beforeSettling();
+    served.calls.settle += 1;
+    await served.beforeSettling();
     const settle = () => facilitator.settle(paymentPayload, paymentRequirements);
-    await settleAs(place.conduct, settle, response, timers);
+    await settleAs(served.conduct, settle, response, timers);
   };
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return Object.assign(place, { url: `http://127.0.0.1:${port}` });
+  const listening = await listen(server);
+  return Object.assign(served, { url: listening.url });
 }
 
 async function settleAs(
@@ -111,12 +110,6 @@ async function settleAs(
     case 'refuses without a reason':
       return answer(response, 200, { success: false, transaction: '', network: 'eip155:84532' });
   }
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request) text += String(chunk);
-  return text;
 }
 
 function answer(response: ServerResponse, status: number, body: unknown): void {

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { json } from 'node:stream/consumers';
 import {
   type Address,
   generateKeyPairSigner,
@@ -11,6 +11,7 @@ import {
 } from '@solana/kit';
 import { x402Facilitator } from '@x402/core/facilitator';
 import { registerExactSvmScheme } from '@x402/svm/exact/facilitator';
+import { type Listening, listen } from '../servers/listen.js';
 import { type FacilitatorServer, startFacilitator } from './facilitator-server.js';
 import { createSolanaLedger, type SolanaLedger } from './solana-ledger.js';
 
@@ -41,7 +42,7 @@ export async function startSolanaPayments(): Promise<SolanaPayments> {
     beforeAnswering: async () => undefined,
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]();
-      await rpc.close();
+      await rpc[Symbol.asyncDispose]();
     },
   };
   const rpc = await startRpc(ledger, (method) => payments.beforeAnswering(method));
@@ -115,30 +116,18 @@ interface RpcRequest {
   readonly params: Params;
 }
 
-async function startRpc(ledger: SolanaLedger, before: (method: string) => Promise<void>) {
+function startRpc(ledger: SolanaLedger, before: (method: string) => Promise<void>): Promise<Listening> {
   const server = createServer((request, response) => {
     const answer = (body: object) => {
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ jsonrpc: '2.0', ...body }));
     };
-    bodyOf(request)
-      .then(async ({ id, method, params }) => {
-        await before(method);
-        answer({ id, result: answerOf(ledger, method, params) });
-      })
-      .catch((error: Error) => answer({ id: null, error: { code: -32_601, message: error.message } }));
+    const handle = async () => {
+      const { id, method, params } = (await json(request)) as RpcRequest;
+      await before(method);
+      answer({ id, result: answerOf(ledger, method, params) });
+    };
+    handle().catch((error: Error) => answer({ id: null, error: { code: -32_601, message: error.message } }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const close = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  return { url: `http://127.0.0.1:${port}`, close };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<RpcRequest> {
-  let text = '';
-  for await (const chunk of request) text += String(chunk);
-  return JSON.parse(text) as RpcRequest;
+  return listen(server);
 }

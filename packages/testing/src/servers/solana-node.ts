@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import {
   getBase64Encoder,
   getCompiledTransactionMessageDecoder,
@@ -8,6 +7,7 @@ import {
   getTransactionDecoder,
 } from '@solana/kit';
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
+import { listen } from './listen.js';
 
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 /** Slots after which a block is confirmed, and final. */
@@ -173,18 +173,13 @@ export async function startSolanaNode({ slotMs = 25 } = {}): Promise<SolanaNode>
       return { jsonrpc: '2.0', id, error: { code: -32002, message: (error as Error).message } };
     }
   };
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const calls = JSON.parse(Buffer.concat(chunks).toString()) as never[];
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(calls.map(answerOne)));
-    });
+  const server = createServer(async (request, response) => {
+    const calls = (await json(request)) as never[];
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(calls.map(answerOne)));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const listening = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: listening.url,
     caip2: `solana:${GENESIS.slice(0, 32)}`,
     memos: () => executed.filter(({ err }) => err === null).flatMap(({ memos }) => memos),
     fund: (address) => void svm.airdrop(address as never, 1_000_000_000_000n as never),
@@ -193,8 +188,7 @@ export async function startSolanaNode({ slotMs = 25 } = {}): Promise<SolanaNode>
     },
     [Symbol.asyncDispose]: async () => {
       clearInterval(ticking);
-      server.closeAllConnections();
-      server.close();
+      await listening[Symbol.asyncDispose]();
     },
   };
 }

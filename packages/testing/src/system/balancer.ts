@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { systemClock } from '@orrery/service-kit';
+import { type Listening, listen } from '../servers/listen.js';
 
 /** A server that takes connections while its health page says so. */
 export interface BalancedServer {
@@ -9,42 +10,28 @@ export interface BalancedServer {
   isReady(): boolean;
 }
 
-export interface Balancer extends AsyncDisposable {
-  readonly url: string;
-}
-
 /**
  * Gives connections to the servers that are ready, in turns, and to the next one where a server refuses: a load balancer of
  * TCP (level 4), which neither reads requests nor repeats any.
  */
-export async function startBalancer(servers: () => readonly BalancedServer[]): Promise<Balancer> {
-  const open = new Set<Socket>();
+export function startBalancer(servers: () => readonly BalancedServer[]): Promise<Listening> {
   let turn = 0;
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
-    hold(open, client);
+    ignoreErrors(client);
     const ready = servers().filter((one) => one.isReady());
     turn += 1;
     const from = turn % Math.max(1, ready.length);
-    void join(open, client, [...ready.slice(from), ...ready.slice(0, from)]);
+    void join(client, [...ready.slice(from), ...ready.slice(0, from)]);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.close();
-      for (const socket of open) socket.destroy();
-      if (server.listening) await once(server, 'close');
-    },
-  };
+  return listen(server);
 }
 
 /** Joins a client to the first server that takes the connection; without any the client is cut off. */
-async function join(open: Set<Socket>, client: Socket, servers: readonly BalancedServer[]): Promise<void> {
+async function join(client: Socket, servers: readonly BalancedServer[]): Promise<void> {
   for (const { port } of servers) {
     const socket = await connected(port);
     if (socket === undefined) continue;
-    hold(open, socket);
+    ignoreErrors(socket);
     client.on('close', () => socket.destroy());
     socket.on('close', () => client.destroy());
     client.pipe(socket);
@@ -64,11 +51,8 @@ async function connected(port: number): Promise<Socket | undefined> {
   }
 }
 
-function hold(open: Set<Socket>, socket: Socket): void {
-  open.add(socket);
-  // What went wrong shows at the other end.
-  socket.on('error', () => undefined).on('close', () => open.delete(socket));
-}
+/** What went wrong shows at the other end. */
+const ignoreErrors = (socket: Socket): Socket => socket.on('error', () => undefined);
 
 /** Asks a health page again and again, as a load balancer does, until the signal aborts. */
 export function watchReadiness(url: string, signal: AbortSignal): () => boolean {

@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { ERRORS, isErrorCode } from '@orrery/contracts';
+import { repositoryRoot } from '@orrery/testing/system';
+import { z } from 'zod';
+import { contains } from './contains.js';
+import { operationAt, type RoutedOperation } from './routed-operations.js';
+
+/** What came back for a request; `body` is parsed JSON. */
+export interface CheckedAnswer {
+  status: number;
+  headers: Headers;
+  body: unknown;
+}
+
+/** Throws when an answer differs from what the contract and `openapi.json` say. `path` without its query. */
+export type CheckAnswer = (method: string, path: string, answer: CheckedAnswer) => void;
+
+/** Whose answers are checked: the release before lacks members that this one fills in. */
+export type Answering = 'this release' | 'this release or the one before';
+
+/** A check of answers; it reads the committed document once. */
+export function createAnswerCheck(answering: Answering = 'this release'): CheckAnswer {
+  const documented = readDocumentedCodes();
+  const isWhole = answering === 'this release' ? isDeepStrictEqual : contains;
+  return (method, path, answer) => {
+    const operation = operationAt(method, path);
+    const wrong =
+      answer.status < 400
+        ? wrongInSuccess(operation, answer, isWhole)
+        : [...wrongInProblem(path, answer), ...undocumented(operation, answer, documented)];
+    if (wrong.length === 0) return;
+    const text = JSON.stringify(answer.body)?.slice(0, 2000);
+    throw new Error(
+      `${method} ${path} → ${answer.status} breaks its contract:\n${wrong.join('\n')}\n${text}`,
+    );
+  };
+}
+
+function wrongInSuccess(
+  operation: RoutedOperation | undefined,
+  { status, headers, body }: CheckedAnswer,
+  isWhole: (parsed: unknown, members: unknown) => boolean,
+): string[] {
+  if (operation === undefined) return ['no operation of the contract answers here'];
+  const { success, ...members } = body as Record<string, unknown>;
+  const parsed = (operation.reply as z.ZodType).safeParse(members);
+  const { http } = operation;
+  const accepted = http.accepted?.is(members['data'] as Record<string, unknown>) === true;
+  return [
+    ...(success === true ? [] : ['success is not true']),
+    ...(status === (accepted ? 202 : http.status) ? [] : [`the status is not ${http.status}`]),
+    ...wrongType(headers, 'application/json'),
+    ...(http.location !== undefined && status > 200 && !headers.has('location') ? ['no Location'] : []),
+    ...(parsed.success ? [] : [parsed.error.message]),
+    // A schema that is not strict drops what it does not know, and fills in its defaults.
+    ...(parsed.success && !isWhole(parsed.data, members) ? ['more or less than is documented'] : []),
+  ];
+}
+
+function wrongInProblem(path: string, { status, headers, body }: CheckedAnswer): string[] {
+  const parsed = (status === 402 ? paymentProblem : problemDocument).safeParse(body);
+  if (!parsed.success) return [parsed.error.message];
+  const { code, title, type, instance, requestId, ...rest } = parsed.data;
+  if (!isErrorCode(code)) return [`the code ${code} is unknown`];
+  const expected = {
+    title: ERRORS[code].title,
+    type: `urn:orrery:problem:${code}`,
+    status: ERRORS[code].status,
+    instance: path,
+    requestId: headers.get('x-request-id'),
+  };
+  const found = { title, type, status: rest.status, instance, requestId };
+  return [
+    ...(rest.status === status ? [] : ['the status of the body is another']),
+    ...(isDeepStrictEqual(found, expected) ? [] : [`expected ${JSON.stringify(expected)}`]),
+    ...wrongType(headers, 'application/problem+json'),
+    ...(status === 401 && !headers.has('www-authenticate') ? ['no WWW-Authenticate'] : []),
+    ...((status === 429 || status === 503) && !headers.has('retry-after') ? ['no Retry-After'] : []),
+  ];
+}
+
+function undocumented(
+  operation: RoutedOperation | undefined,
+  { status, body }: CheckedAnswer,
+  documented: DocumentedCodes,
+): string[] {
+  const { code } = body as { code: string };
+  const expected = operation === undefined ? NOWHERE : documented(operation, status);
+  return expected?.includes(code)
+    ? []
+    : [`${code} is not documented for ${operation?.name ?? 'no operation'}`];
+}
+
+const NOWHERE = [
+  'route_not_found',
+  'method_not_allowed',
+  'validation_failed',
+  'unauthorized',
+  'rate_limited',
+];
+
+const wrongType = (headers: Headers, type: string): string[] =>
+  headers.get('content-type')?.split(';')[0] === type ? [] : [`the content type is not ${type}`];
+
+interface Response {
+  $ref?: string;
+  content?: Record<string, { schema: { allOf?: { properties?: { code?: { enum: string[] } } }[] } }>;
+}
+
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
+  components: { responses: Record<string, Response> };
+}
+
+/** What the committed `openapi.json` says that an operation may answer. */
+export type DocumentedCodes = (operation: RoutedOperation, status: number) => readonly string[] | undefined;
+
+/** Reads the document once; gives the codes of a status, none for a success, `undefined` for a status it lacks. */
+export function readDocumentedCodes(): DocumentedCodes {
+  const document: Document = JSON.parse(readFileSync(join(repositoryRoot, 'openapi.json'), 'utf8'));
+  return ({ http }, status) => {
+    const path = http.path.replaceAll(/:(\w+)/g, '{$1}');
+    const found = document.paths[path]?.[http.method.toLowerCase()]?.responses[status];
+    if (found === undefined) return undefined;
+    const shared = found.$ref?.split('/').at(-1);
+    const response = shared === undefined ? found : document.components.responses[shared];
+    const schema = response?.content?.['application/problem+json']?.schema;
+    return schema?.allOf?.flatMap(({ properties }) => properties?.code?.enum ?? []) ?? [];
+  };
+}
+
+/** An RFC 9457 document with the members of the envelope; no other members are allowed (docs/gateway.md). */
+const members = {
+  success: z.literal(false),
+  error: z.string().min(1),
+  code: z.string(),
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string().min(1),
+  instance: z.string().startsWith('/'),
+  requestId: z.string().min(1),
+  errors: z
+    .array(z.strictObject({ pointer: z.string(), code: z.string(), message: z.string() }))
+    .min(1)
+    .optional(),
+};
+
+export const problemDocument = z.strictObject({
+  ...members,
+  facts: z.record(z.string(), z.json()).optional(),
+});
+
+/** x402 clients find their requirements at the top of a 402. */
+export const paymentProblem = z.strictObject({
+  ...members,
+  facts: z.record(z.string(), z.json()).optional(),
+  x402Version: z.literal(1),
+  accepts: z.array(z.looseObject({ network: z.string(), payTo: z.string() })),
+});
