@@ -1,7 +1,4 @@
-export {
-  type AttributeShape,
-  checkAttributeDefinition,
-} from './attributes/check-attribute.js';
+export { checkAttributeDefinition } from './attributes/check-attribute.js';
 export {
   applyDefaults,
   type CompiledEntitySchema,
@@ -59,7 +56,7 @@ export {
   toJsonSchema,
 } from './schemas/compile-contract.js';
 export { undeclaredStep } from './schemas/covers-path.js';
-export { checkAgainst } from './schemas/validation.js';
+export { checkAgainst } from './schemas/keywords/validation.js';
 export { compileTemplate, type TemplateOptions, type TemplateResult } from './templates/compile-template.js';
 export {
   type CompiledTemplate,

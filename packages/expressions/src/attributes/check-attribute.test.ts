@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { type AttributeShape, checkAttributeDefinition } from './check-attribute.js';
+import type { AttributeShape } from './attribute.js';
+import { checkAttributeDefinition } from './check-attribute.js';
 
 const attribute = (shape: Partial<AttributeShape>): AttributeShape => ({
   name: 'a',

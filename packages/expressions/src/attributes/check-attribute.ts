@@ -1,23 +1,12 @@
-import { type AttributeType, type FieldProblem, fieldProblem, type JsonValue } from '@orrery/contracts';
+import {
+  type AttributeConstraints,
+  type AttributeType,
+  type FieldProblem,
+  fieldProblem,
+} from '@orrery/contracts';
 import { compilePattern, PATTERN_WORK } from '../patterns/pattern.js';
-import { foundText } from '../schemas/validation.js';
-import { compileAttribute } from './entity-schema.js';
-
-/** An attribute's definition, whatever record carries it. Null and absent mean the same. */
-export interface AttributeShape {
-  readonly name: string;
-  readonly type: AttributeType;
-  readonly constraints?: AttributeConstraintsShape | null | undefined;
-  readonly defaultValue?: JsonValue | undefined;
-}
-
-export interface AttributeConstraintsShape {
-  readonly min?: number | undefined;
-  readonly max?: number | undefined;
-  readonly enum?: readonly string[] | undefined;
-  readonly pattern?: string | undefined;
-  readonly required?: boolean | undefined;
-}
+import { foundText } from '../schemas/keywords/validation.js';
+import { type AttributeShape, compileAttribute } from './attribute.js';
 
 /** The constraints that fit some types only, and the types that they fit. */
 const SPECIAL = ['min', 'max', 'enum', 'pattern'] as const;
@@ -45,7 +34,7 @@ export function checkAttributeDefinition(attribute: AttributeShape): FieldProble
 
 function misplacedConstraints(
   type: AttributeShape['type'],
-  constraints: AttributeConstraintsShape,
+  constraints: AttributeConstraints,
 ): FieldProblem[] {
   return SPECIAL.filter((name) => constraints[name] !== undefined && !FITTING[type].includes(name)).map(
     (name) =>
@@ -53,17 +42,14 @@ function misplacedConstraints(
   );
 }
 
-function boundsProblems(
-  type: AttributeShape['type'],
-  { min, max }: AttributeConstraintsShape,
-): FieldProblem[] {
+function boundsProblems(type: AttributeShape['type'], { min, max }: AttributeConstraints): FieldProblem[] {
   if (min === undefined || max === undefined) return [];
   if (min > max) return [contradiction('/constraints/min', 'The constraint "min" is greater than "max".')];
   const isEmpty = type === 'integer' && Math.ceil(min) > Math.floor(max);
   return isEmpty ? [contradiction('/constraints/min', 'No whole number lies between "min" and "max".')] : [];
 }
 
-function textProblems({ enum: allowed, pattern }: AttributeConstraintsShape): FieldProblem[] {
+function textProblems({ enum: allowed, pattern }: AttributeConstraints): FieldProblem[] {
   if (allowed?.length === 0)
     return [contradiction('/constraints/enum', 'The enum must have at least one value.')];
   if (pattern === undefined) return [];

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../cpu-time.test-support.js';
-import type { AttributeShape } from './check-attribute.js';
+import type { AttributeShape } from './attribute.js';
 import { applyDefaults, checkState, compileEntitySchema } from './entity-schema.js';
 
 const horse = compileEntitySchema([

@@ -1,9 +1,19 @@
-import { Environment, ParseError } from '@marcbachmann/cel-js';
-import { asSentence } from '../error-text.js';
-import { type CompileContext, EXPRESSION_LIMITS, ExpressionFault } from './compile-context.js';
-import { compileNode } from './compile-node.js';
-import type { Expression } from './frame.js';
-import { endOf, syntaxMessage } from './syntax-message.js';
+import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
+import { asSentence } from '../messages/error-text.js';
+import { endOf, syntaxMessage } from './hints/syntax-message.js';
+import { compileCall, compileMethod } from './nodes/calls.js';
+import { compileList, compileMap } from './nodes/collections.js';
+import {
+  type CompileContext,
+  EXPRESSION_LIMITS,
+  type Expression,
+  ExpressionFault,
+  fault,
+  type NodeOf,
+} from './nodes/compile-context.js';
+import { compileAnd, compileChoice, compileNot, compileOr } from './nodes/logic.js';
+import { compileBinary, compileNegation } from './nodes/operators.js';
+import { compileIndex, compileMember, compileName, compileValue } from './nodes/reading.js';
 
 /** Compiles expressions that may use the same names; their parts are counted together. */
 export interface ExpressionCompiler {
@@ -76,3 +86,44 @@ function withHint(error: ExpressionFault, source: string): ExpressionFault {
   const rest = /^[\w-]+/.exec(source.slice(offset))?.[0] ?? '';
   return new ExpressionFault(code, `For a name with "-" write ${path}["${name}${rest}"]. ${message}`, offset);
 }
+
+/** Compiles one node of cel-js's syntax tree, its operands first. Throws `ExpressionFault`. */
+function compileNode(node: ASTNode, context: CompileContext): Expression {
+  if (++context.usage.nodes > context.usage.limit)
+    fault('template_too_large', 'The expressions have too many parts.', node);
+  return compilers[node.op](node as never, context);
+}
+
+type Compilers = { [Op in ASTNode['op']]: (node: NodeOf<Op>, context: CompileContext) => Expression };
+
+const optionals = (node: ASTNode): never => fault('unsupported', 'Optional access is not supported.', node);
+
+const compilers: Readonly<Compilers> = {
+  value: compileValue,
+  id: compileName,
+  '.': compileMember,
+  '[]': compileIndex,
+  '.?': optionals,
+  '[?]': optionals,
+  call: compileCall,
+  rcall: compileMethod,
+  list: compileList,
+  map: compileMap,
+  '?:': compileChoice,
+  '||': compileOr,
+  '&&': compileAnd,
+  '!_': compileNot,
+  '-_': compileNegation,
+  '==': compileBinary,
+  '!=': compileBinary,
+  in: compileBinary,
+  '+': compileBinary,
+  '-': compileBinary,
+  '*': compileBinary,
+  '/': compileBinary,
+  '%': compileBinary,
+  '<': compileBinary,
+  '<=': compileBinary,
+  '>': compileBinary,
+  '>=': compileBinary,
+};

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toJson } from '../templates/evaluate-template.js';
-import { ExpressionFault } from './compile-context.js';
 import { compileExpression, expressionCompiler } from './compile-expression.js';
-import { EvaluationFailure } from './frame.js';
+import { ExpressionFault } from './nodes/compile-context.js';
+import { EvaluationFailure } from './values/evaluation.js';
 
 const NAMES = ['input', 'entities', 'timestamp', 'unix'];
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ExpressionFault } from './compile-context.js';
 import { compileExpression, expressionCompiler } from './compile-expression.js';
-import { EvaluationFailure } from './frame.js';
+import { ExpressionFault } from './nodes/compile-context.js';
+import { EvaluationFailure } from './values/evaluation.js';
 
 /** As JavaScript writes values into texts. */
 const DOLLAR = '$';

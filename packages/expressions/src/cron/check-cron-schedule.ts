@@ -1,5 +1,5 @@
 import { Cron } from 'croner';
-import { asSentence, quoted } from '../error-text.js';
+import { asSentence, quoted } from '../messages/error-text.js';
 
 export interface CronSchedule {
   /** Five fields: minute, hour, day of month, month, day of week. */

@@ -7,12 +7,12 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
-import { quoted } from '../error-text.js';
+import { quoted } from '../messages/error-text.js';
 import type { CompiledContract } from '../schemas/compile-contract.js';
 import { compileSchema } from '../schemas/compile-schema.js';
-import { resolveReference } from '../schemas/references.js';
-import type { Survey } from '../schemas/survey-schema.js';
-import { type Check, type CheckBudget, checkAgainst, checkBudget } from '../schemas/validation.js';
+import { type Check, type CheckBudget, checkAgainst, checkBudget } from '../schemas/keywords/validation.js';
+import { resolveReference } from '../schemas/survey/references.js';
+import type { Survey } from '../schemas/survey/survey-schema.js';
 import { isPlaceholder } from './find-wrong-operands.js';
 
 /**

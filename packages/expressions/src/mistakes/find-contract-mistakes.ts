@@ -6,7 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
-import { quoted } from '../error-text.js';
+import { quoted } from '../messages/error-text.js';
 import { isJsonSchema } from '../schemas/short-map.js';
 
 /**

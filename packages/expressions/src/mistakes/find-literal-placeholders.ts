@@ -7,7 +7,7 @@ import {
   type JsonValue,
 } from '@orrery/contracts';
 import { type ExpressionCompiler, expressionCompiler } from '../cel/compile-expression.js';
-import { quoted } from '../error-text.js';
+import { quoted } from '../messages/error-text.js';
 import { changesIn } from '../mutations/changed-schemas.js';
 import { findPlaceholders } from '../templates/find-placeholders.js';
 import { TEMPLATE_LIMITS } from '../templates/template-limits.js';

@@ -7,7 +7,7 @@ import {
   type JsonObject,
   toNfc,
 } from '@orrery/contracts';
-import { quoted } from '../error-text.js';
+import { quoted } from '../messages/error-text.js';
 import { changesIn } from '../mutations/changed-schemas.js';
 import type { TemplateReference } from './template-references.js';
 

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@orrery/contracts';
 import { expect, it } from 'vitest';
-import type { AttributeShape } from '../attributes/check-attribute.js';
+import type { AttributeShape } from '../attributes/attribute.js';
 import { findUnfitLiterals } from './find-unfit-literals.js';
 
 const attributes: AttributeShape[] = [

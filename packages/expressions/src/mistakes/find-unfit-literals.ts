@@ -8,12 +8,11 @@ import {
   MAX_PROBLEMS,
   toNfc,
 } from '@orrery/contracts';
-import type { AttributeShape } from '../attributes/check-attribute.js';
-import { compileAttribute } from '../attributes/entity-schema.js';
+import { type AttributeShape, compileAttribute } from '../attributes/attribute.js';
 import { changesIn } from '../mutations/changed-schemas.js';
 import { readOperator } from '../mutations/mutation.js';
 import { PATTERN_WORK, type PatternWork } from '../patterns/pattern.js';
-import { foundText } from '../schemas/validation.js';
+import { foundText } from '../schemas/keywords/validation.js';
 import { isPlaceholder } from './find-wrong-operands.js';
 
 /** Attributes by the name of their schema. */

@@ -1,6 +1,6 @@
 import { didYouMean, type FieldProblem, fieldProblem, toNfc } from '@orrery/contracts';
-import { sizeHint } from '../cel/other-languages.js';
-import { quoted } from '../error-text.js';
+import { sizeHint } from '../cel/hints/other-languages.js';
+import { quoted } from '../messages/error-text.js';
 import type { CompiledContract } from '../schemas/compile-contract.js';
 import { firstMissingStep, type MissingStep } from '../schemas/covers-path.js';
 import type { TemplateReference } from './template-references.js';

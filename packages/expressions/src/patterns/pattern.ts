@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { asSentence } from '../error-text.js';
+import { asSentence } from '../messages/error-text.js';
 
 /** A user's regular expression on a linear-time engine. */
 export interface Pattern {

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { compileContract } from './compile-contract.js';
-import { checkAgainst } from './validation.js';
+import { checkAgainst } from './keywords/validation.js';
 
 /** Few names and few values, so that schemas and data meet. */
 const name = fc.constantFrom('a', 'b', 'c', 'ab');

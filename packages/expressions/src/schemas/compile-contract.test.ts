@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { describe, expect, it } from 'vitest';
 import { compileContract, toJsonSchema } from './compile-contract.js';
-import { checkAgainst } from './validation.js';
+import { checkAgainst } from './keywords/validation.js';
 
 function check(schema: JsonValue, value: JsonValue) {
   const compiled = compileContract(schema);

@@ -7,12 +7,11 @@ import {
   type JsonValue,
 } from '@orrery/contracts';
 import { compileSchema } from './compile-schema.js';
-import { CONTRACT_LIMITS } from './contract-limits.js';
-import { SCHEMA_KEYWORDS } from './keyword-shapes.js';
-import { referenceProblems } from './references.js';
+import type { Check } from './keywords/validation.js';
 import { DIALECT, expandShortMap, isJsonSchema } from './short-map.js';
-import { type Survey, surveySchema } from './survey-schema.js';
-import type { Check } from './validation.js';
+import { SCHEMA_KEYWORDS } from './survey/keyword-shapes.js';
+import { referenceProblems } from './survey/references.js';
+import { CONTRACT_LIMITS, type Survey, surveySchema } from './survey/survey-schema.js';
 
 /** A contract ready to check values; made by `compileContract`, opaque to its users. */
 export interface CompiledContract {

@@ -4,9 +4,9 @@ import { lists } from './keywords/lists.js';
 import { objects } from './keywords/objects.js';
 import { scalars } from './keywords/scalars.js';
 import { compileUnevaluated } from './keywords/unevaluated.js';
-import type { KeywordCompiler, SchemaContext } from './schema-context.js';
-import type { Survey } from './survey-schema.js';
-import { type Check, inSequence, report } from './validation.js';
+import type { KeywordCompiler, SchemaContext } from './keywords/validation.js';
+import { type Check, inSequence, report } from './keywords/validation.js';
+import type { Survey } from './survey/survey-schema.js';
 
 /**
  * JSON Schema 2020-12 compiled to closures, from a surveyed document. ajv is not used because any account can write

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { JsonValue } from '@orrery/contracts';
 import { expect, it } from 'vitest';
 import { compileContract } from './compile-contract.js';
-import { checkAgainst } from './validation.js';
+import { checkAgainst } from './keywords/validation.js';
 
 const page = readFileSync(new URL('../../../../docs/schemas.md', import.meta.url), 'utf8');
 

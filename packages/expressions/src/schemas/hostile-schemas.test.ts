@@ -4,7 +4,7 @@ import { cpuMs } from '../cpu-time.test-support.js';
 import { CRON_NAME_KINDS, findCertainRefusals } from '../mistakes/find-certain-refusals.js';
 import { compileContract } from './compile-contract.js';
 import { firstMissingStep, undeclaredStep } from './covers-path.js';
-import { checkAgainst } from './validation.js';
+import { checkAgainst } from './keywords/validation.js';
 
 /** Aimed at is 50 ms; a busy machine may take its time, and gets a second chance. Without bounds these take minutes. */
 const LIMIT_MS = 500;

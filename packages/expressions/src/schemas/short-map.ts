@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
-import { quoted } from '../error-text.js';
+import { quoted } from '../messages/error-text.js';
 
 export const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 

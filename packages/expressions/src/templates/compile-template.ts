@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@orrery/contracts';
-import { fail } from '../cel/frame.js';
+import { fail } from '../cel/values/evaluation.js';
 import { findUnknownOperators } from '../mutations/find-unknown-operators.js';
 import { childPosition, type Position, rootPosition } from '../mutations/mutation.js';
 import { compileKey, compileText, type KeyNode } from './compile-text.js';

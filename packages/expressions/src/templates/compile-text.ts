@@ -1,9 +1,15 @@
-import { ExpressionFault } from '../cel/compile-context.js';
 import { compileExpression } from '../cel/compile-expression.js';
-import { EvaluationFailure, type Expression, fail, spend } from '../cel/frame.js';
+import { ExpressionFault } from '../cel/nodes/compile-context.js';
 import { type CelValue, keyToText, valueToText, wordFor } from '../cel/values/cel-value.js';
-import { quoted } from '../error-text.js';
-import { resultText, type TemplateNode, type TemplateRun, toJson } from './evaluate-template.js';
+import { EvaluationFailure, fail, spend } from '../cel/values/evaluation.js';
+import { quoted } from '../messages/error-text.js';
+import {
+  type Placeholder,
+  resultText,
+  type TemplateNode,
+  type TemplateRun,
+  toJson,
+} from './evaluate-template.js';
 import { findPlaceholders, type Segment } from './find-placeholders.js';
 import { addProblem, type TemplateCompiler } from './template-compiler.js';
 
@@ -85,13 +91,6 @@ function insideText(value: CelValue, run: TemplateRun): string {
 function insideKey(value: CelValue): string {
   const text = keyToText(value);
   return text === '' ? fail('A placeholder in a key is empty.') : text;
-}
-
-/** A compiled `{{ … }}` and its position. */
-export interface Placeholder {
-  readonly text: string;
-  readonly pointer: string;
-  readonly run: Expression;
 }
 
 /** Compiles one placeholder of `text`; problems carry the line and column in that text. */

@@ -1,8 +1,15 @@
 import { isCleanText, isPollutingKey, type JsonValue } from '@orrery/contracts';
-import { AuthoredFailure, EvaluationFailure, type Frame, fail } from '../cel/frame.js';
+import type { Expression, Frame } from '../cel/nodes/compile-context.js';
 import { BeyondJson, type CelMap, type CelValue, valueToText } from '../cel/values/cel-value.js';
-import type { Placeholder } from './compile-text.js';
+import { AuthoredFailure, EvaluationFailure, fail } from '../cel/values/evaluation.js';
 import { EVALUATION_LIMITS, type EvaluationLimits, TEMPLATE_LIMITS } from './template-limits.js';
+
+/** A compiled `{{ … }}` and its position. */
+export interface Placeholder {
+  readonly text: string;
+  readonly pointer: string;
+  readonly run: Expression;
+}
 
 /** One evaluation of a whole template. */
 export interface TemplateRun {

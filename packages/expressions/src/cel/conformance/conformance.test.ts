@@ -1,7 +1,7 @@
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js';
 import { expect, it } from 'vitest';
-import { LEFT_OUT, type LeftOut } from './left-out.js';
-import { passes, type SuiteCase } from './run-case.js';
+import { LEFT_OUT, type LeftOut } from './left-out.test-support.js';
+import { passes, type SuiteCase } from './run-case.test-support.js';
 
 const cases: SuiteCase[] = (tests.suites ?? []).flatMap((suite) =>
   (suite.suites ?? []).flatMap((group) =>

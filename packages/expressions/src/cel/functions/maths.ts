@@ -1,5 +1,5 @@
-import { fail, spend } from '../frame.js';
 import { type CelValue, checkedInt } from '../values/cel-value.js';
+import { fail, spend } from '../values/evaluation.js';
 import { asNumber, type Native } from './native.js';
 
 /** A function of one number; whole numbers written in the expression stay as they are unless `onInt` says else. */

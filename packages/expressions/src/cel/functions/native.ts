@@ -1,8 +1,9 @@
-import { type Frame, fail } from '../frame.js';
 import { type CelValue, isNumber, wordFor } from '../values/cel-value.js';
+import type { Work } from '../values/evaluation.js';
+import { fail } from '../values/evaluation.js';
 
 /** A built-in function; a method's receiver is its first argument. Argument counts were checked on compiling. */
-export type Native = (frame: Frame, args: readonly CelValue[]) => CelValue;
+export type Native = (frame: Work, args: readonly CelValue[]) => CelValue;
 
 export const asText = (value: CelValue | undefined): string =>
   typeof value === 'string' ? value : fail(`The function expects text, not ${wordFor(value ?? null)}.`);

@@ -1,6 +1,6 @@
-import { quoted } from '../../error-text.js';
-import { AuthoredFailure, fail } from '../frame.js';
+import { quoted } from '../../messages/error-text.js';
 import { isMap, keysOf, wordFor } from '../values/cel-value.js';
+import { AuthoredFailure, fail } from '../values/evaluation.js';
 import { codePointLength, spendOnText } from '../values/texts.js';
 import { toBool, toDouble, toDuration, toInt, toText, toTimestamp, toType } from './conversions.js';
 import { mathFunctions, variadicMath } from './maths.js';

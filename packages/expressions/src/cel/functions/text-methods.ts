@@ -1,4 +1,5 @@
-import { type Frame, fail, spend } from '../frame.js';
+import type { Work } from '../values/evaluation.js';
+import { fail, spend } from '../values/evaluation.js';
 import { TextSearch } from '../values/text-search.js';
 import { allowLength, codePointIndex, codePointLength, slice, spendOnText } from '../values/texts.js';
 import { asText, asWhole, type Native } from './native.js';
@@ -65,7 +66,7 @@ function part(text: string, start: number, end: number, lenientEnd: boolean): st
 }
 
 /** Charges for going through both texts before they are searched. */
-function searchIn(frame: Frame, text: string, searched: string): TextSearch {
+function searchIn(frame: Work, text: string, searched: string): TextSearch {
   spendOnText(frame, text.length + searched.length);
   return new TextSearch(text, searched);
 }
@@ -137,7 +138,7 @@ const splitText: Native = (frame, [receiver, separator, limit]) => {
 };
 
 /** The parts of a text between the occurrences of another: at most `most`, the last one being the rest; -1 = all. */
-function cut(frame: Frame, text: string, by: string, most: number): string[] {
+function cut(frame: Work, text: string, by: string, most: number): string[] {
   const search = searchIn(frame, text, by);
   const parts: string[] = [];
   let from = 0;
@@ -152,7 +153,7 @@ function cut(frame: Frame, text: string, by: string, most: number): string[] {
   return parts;
 }
 
-function charactersOf(frame: Frame, text: string): string[] {
+function charactersOf(frame: Work, text: string): string[] {
   spend(frame, text.length);
   return [...text];
 }
@@ -170,7 +171,7 @@ const replaceText: Native = (frame, [receiver, searched, replacement, limit]) =>
 };
 
 /** The empty text occurs before each character and at the end. */
-function aroundCharacters(frame: Frame, text: string, times: number): string[] {
+function aroundCharacters(frame: Work, text: string, times: number): string[] {
   const parts = ['', ...charactersOf(frame, text), ''];
   if (times < 0 || times >= parts.length - 1) return parts;
   return [...parts.slice(0, times), parts.slice(times).join('')];

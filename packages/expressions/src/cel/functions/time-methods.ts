@@ -1,6 +1,6 @@
-import { quoted } from '../../error-text.js';
-import { fail, spend } from '../frame.js';
+import { quoted } from '../../messages/error-text.js';
 import { type CelValue, wordFor } from '../values/cel-value.js';
+import { fail, spend } from '../values/evaluation.js';
 import { Duration, NANOS_PER_SECOND, Timestamp } from '../values/moments.js';
 import { asText, type Native } from './native.js';
 

@@ -1,11 +1,11 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { didYouMean } from '@orrery/contracts';
-import { type CompileContext, fault, type NodeOf } from '../compile-context.js';
-import type { Expression, Frame } from '../frame.js';
 import type { Native } from '../functions/native.js';
 import { functionNamed, functionNames, mathFunction, methodNamed } from '../functions/table.js';
-import { functionHint } from '../other-languages.js';
+import { functionHint } from '../hints/other-languages.js';
 import type { CelValue } from '../values/cel-value.js';
+import type { Expression, Frame } from './compile-context.js';
+import { type CompileContext, fault, type NodeOf } from './compile-context.js';
 import { loopNamed } from './loops.js';
 import { compileHas } from './reading.js';
 

@@ -1,8 +1,15 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { quoted } from '../../error-text.js';
-import { type CompileContext, ExpressionFault, fault, type NodeOf } from '../compile-context.js';
-import { type Expression, type Frame, fail, spend } from '../frame.js';
+import { quoted } from '../../messages/error-text.js';
 import { type CelMap, keyToText, spendOnKey } from '../values/cel-value.js';
+import { fail, spend } from '../values/evaluation.js';
+import {
+  type CompileContext,
+  type Expression,
+  ExpressionFault,
+  type Frame,
+  fault,
+  type NodeOf,
+} from './compile-context.js';
 
 /** `[a, b]` */
 export function compileList(node: NodeOf<'list'>, context: CompileContext): Expression {

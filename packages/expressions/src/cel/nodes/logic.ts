@@ -1,6 +1,6 @@
-import type { CompileContext, NodeOf } from '../compile-context.js';
-import { EvaluationFailure, type Expression, type Frame, fail, spend } from '../frame.js';
 import { type CelValue, wordFor } from '../values/cel-value.js';
+import { EvaluationFailure, fail, spend } from '../values/evaluation.js';
+import type { CompileContext, Expression, Frame, NodeOf } from './compile-context.js';
 
 /** A failure that the other operand, or another element, may make irrelevant. */
 export type Outcome = boolean | EvaluationFailure;

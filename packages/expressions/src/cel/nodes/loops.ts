@@ -1,6 +1,13 @@
-import { type CompileContext, EXPRESSION_LIMITS, fault, type NodeOf } from '../compile-context.js';
-import { type Expression, type Frame, fail, spend } from '../frame.js';
 import { type CelValue, isMap, keysOf, wordFor } from '../values/cel-value.js';
+import { fail, spend } from '../values/evaluation.js';
+import {
+  type CompileContext,
+  EXPRESSION_LIMITS,
+  type Expression,
+  type Frame,
+  fault,
+  type NodeOf,
+} from './compile-context.js';
 import { attempt, type Outcome, toBoolean } from './logic.js';
 
 type LoopCompiler = (node: NodeOf<'rcall'>, context: CompileContext) => Expression;

@@ -1,6 +1,4 @@
 import type { BinaryOperator } from '@marcbachmann/cel-js';
-import type { CompileContext, NodeOf } from '../compile-context.js';
-import { type Expression, type Frame, fail, spend } from '../frame.js';
 import {
   BeyondJson,
   type CelValue,
@@ -13,9 +11,11 @@ import {
   wordFor,
 } from '../values/cel-value.js';
 import { equals } from '../values/equality.js';
+import { fail, spend } from '../values/evaluation.js';
 import { Duration, Timestamp } from '../values/moments.js';
 import { compare } from '../values/ordering.js';
 import { allowLength } from '../values/texts.js';
+import type { CompileContext, Expression, Frame, NodeOf } from './compile-context.js';
 
 type Operation = (frame: Frame, left: CelValue, right: CelValue) => CelValue;
 

@@ -1,9 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { didYouMean, spaceAround } from '@orrery/contracts';
-import { quoted } from '../../error-text.js';
-import { type CompileContext, fault, type NodeOf } from '../compile-context.js';
-import { type Expression, type Frame, fail } from '../frame.js';
-import { nameHint, sizeHint } from '../other-languages.js';
+import { quoted } from '../../messages/error-text.js';
+import { nameHint, sizeHint } from '../hints/other-languages.js';
 import { CelType, TYPE_NAMES } from '../values/cel-type.js';
 import {
   type CelMap,
@@ -15,6 +13,8 @@ import {
   ownKey,
   wordFor,
 } from '../values/cel-value.js';
+import { fail } from '../values/evaluation.js';
+import { type CompileContext, type Expression, type Frame, fault, type NodeOf } from './compile-context.js';
 
 /** A literal. `uint` and `bytes` do not exist in JSON and are refused. */
 export function compileValue(node: NodeOf<'value'>): Expression {

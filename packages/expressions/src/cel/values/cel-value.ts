@@ -1,5 +1,6 @@
 import { mayNeedNfc, toNfc } from '@orrery/contracts';
-import { type Frame, fail, spend } from '../frame.js';
+import type { Work } from './evaluation.js';
+import { fail, spend } from './evaluation.js';
 
 /** Base of the values that CEL knows and JSON does not, so that one `instanceof` tells them from JSON objects. */
 export abstract class BeyondJson {
@@ -62,7 +63,7 @@ const WORDS: Readonly<Record<CelKind, string>> = {
  * as they are, and then in NFC, in which instanceIds and attributes are stored. Own properties only, so that no prototype
  * can be reached. Pays for the hash of the key and for its normalization.
  */
-export function ownKey(frame: Frame, map: CelMap, key: string): string | undefined {
+export function ownKey(frame: Work, map: CelMap, key: string): string | undefined {
   spendOnKey(frame, key);
   if (Object.hasOwn(map, key)) return key;
   if (!mayNeedNfc(key)) return undefined;
@@ -104,12 +105,12 @@ export function keyToText(value: CelValue): string {
 }
 
 /** Pays for the hash of a key; those of usual length are part of what reads them. */
-export const spendOnKey = (frame: Frame, key: string): void => spend(frame, key.length >> 3);
+export const spendOnKey = (frame: Work, key: string): void => spend(frame, key.length >> 3);
 
 /** Listing the keys of a large object costs more than reading one. */
 const KEY_COST = 4;
 
-export function keysOf(frame: Frame, map: CelMap): string[] {
+export function keysOf(frame: Work, map: CelMap): string[] {
   const keys = Object.keys(map);
   spend(frame, keys.length * KEY_COST);
   return keys;

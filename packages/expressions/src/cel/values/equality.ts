@@ -1,11 +1,12 @@
-import { type Frame, spend } from '../frame.js';
 import { CelType } from './cel-type.js';
 import { BeyondJson, type CelMap, type CelValue, isMap, isNumber, keysOf } from './cel-value.js';
+import type { Work } from './evaluation.js';
+import { spend } from './evaluation.js';
 import { Duration, Timestamp } from './moments.js';
 import { spendOnText } from './texts.js';
 
 /** CEL equality: numbers by value whatever their form, other kinds never equal each other; deep, charged to the work. */
-export function equals(frame: Frame, a: CelValue, b: CelValue): boolean {
+export function equals(frame: Work, a: CelValue, b: CelValue): boolean {
   if (typeof a === 'string' && typeof b === 'string') {
     if (a.length === b.length) spendOnText(frame, a.length);
     return a === b;
@@ -20,12 +21,12 @@ export function equals(frame: Frame, a: CelValue, b: CelValue): boolean {
   return a instanceof BeyondJson && b instanceof BeyondJson && equalBeyondJson(a, b);
 }
 
-function equalLists(frame: Frame, a: CelValue[], b: CelValue[]): boolean {
+function equalLists(frame: Work, a: CelValue[], b: CelValue[]): boolean {
   spend(frame, a.length);
   return a.length === b.length && a.every((item, index) => equals(frame, item, b[index] ?? null));
 }
 
-function equalMaps(frame: Frame, a: CelMap, b: CelMap): boolean {
+function equalMaps(frame: Work, a: CelMap, b: CelMap): boolean {
   const keys = keysOf(frame, a);
   if (keys.length !== keysOf(frame, b).length) return false;
   return keys.every((key) => Object.hasOwn(b, key) && equals(frame, a[key] ?? null, b[key] ?? null));

@@ -1,6 +1,6 @@
-import { quoted } from '../../error-text.js';
-import { fail } from '../frame.js';
+import { quoted } from '../../messages/error-text.js';
 import { BeyondJson } from './cel-value.js';
+import { fail } from './evaluation.js';
 
 export const NANOS_PER_SECOND = 1_000_000_000n;
 const MIN_TIMESTAMP = -62_135_596_800n * NANOS_PER_SECOND;

@@ -1,12 +1,13 @@
-import { type Frame, fail, spend } from '../frame.js';
 import { type CelValue, isNumber, wordFor } from './cel-value.js';
+import type { Work } from './evaluation.js';
+import { fail, spend } from './evaluation.js';
 import { Duration, Timestamp } from './moments.js';
 
 type Ordered = number | bigint | string | boolean;
 
 /** Applies `<`, `<=`, `>` or `>=` to two numbers, texts (by code point), booleans, times or durations. */
 export function compare(
-  frame: Frame,
+  frame: Work,
   a: CelValue,
   b: CelValue,
   test: (a: Ordered, b: Ordered) => boolean,
@@ -21,7 +22,7 @@ export function compare(
 }
 
 /** UTF-16 order differs from code-point order only where one unit is a surrogate and the other lies above them. */
-function byCodePoint(frame: Frame, a: string, b: string): number {
+function byCodePoint(frame: Work, a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   spend(frame, length >> 2);
   for (let i = 0; i < length; i++) {

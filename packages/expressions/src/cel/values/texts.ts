@@ -1,4 +1,5 @@
-import { type Frame, fail, spend } from '../frame.js';
+import type { Work } from './evaluation.js';
+import { fail, spend } from './evaluation.js';
 
 /** Characters that a text made by a template may have. */
 const MAX_TEXT_LENGTH = 262_144;
@@ -29,10 +30,10 @@ export const codePointIndex = (text: string, index: number): number =>
   index < 0 ? -1 : codePointLength(text.slice(0, index));
 
 /** Pays for going through a text. */
-export const spendOnText = (frame: Frame, length: number): void => spend(frame, 1 + (length >> 3));
+export const spendOnText = (frame: Work, length: number): void => spend(frame, 1 + (length >> 3));
 
 /** Refuses a text that would be too long before it is made. */
-export function allowLength(frame: Frame, length: number): void {
+export function allowLength(frame: Work, length: number): void {
   if (length > MAX_TEXT_LENGTH) fail(`A text may have at most ${MAX_TEXT_LENGTH} characters.`);
   spendOnText(frame, length);
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@orrery/contracts';
-import { resolveReference } from '../references.js';
-import type { KeywordCompiler, SchemaContext } from '../schema-context.js';
-import { attempt, type Check, report, type Validation } from '../validation.js';
+import { resolveReference } from '../survey/references.js';
+import type { KeywordCompiler, SchemaContext } from './validation.js';
+import { attempt, type Check, report, type Validation } from './validation.js';
 
 const compileAll = (schemas: JsonValue | undefined, context: SchemaContext): Check[] | undefined =>
   Array.isArray(schemas) ? schemas.map((schema) => context.compile(schema, context)) : undefined;

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@orrery/contracts';
-import type { KeywordCompiler } from '../schema-context.js';
-import { attempt, type Check, descend, report, spendOn, type Validation } from '../validation.js';
 import { canonicalText } from './scalars.js';
+import type { KeywordCompiler } from './validation.js';
+import { attempt, type Check, descend, report, spendOn, type Validation } from './validation.js';
 
 const count =
   (keyword: string, words: string, holds: (length: number, limit: number) => boolean): KeywordCompiler =>

@@ -1,9 +1,9 @@
 import { didYouMean, isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
-import { quoted } from '../../error-text.js';
+import { quoted } from '../../messages/error-text.js';
 import type { Pattern } from '../../patterns/pattern.js';
-import type { KeywordCompiler, SchemaContext } from '../schema-context.js';
-import { attempt, type Check, descend, keysOf, report, spendOn, type Validation } from '../validation.js';
 import { matches } from './scalars.js';
+import type { KeywordCompiler, SchemaContext } from './validation.js';
+import { attempt, type Check, descend, keysOf, report, spendOn, type Validation } from './validation.js';
 
 const count =
   (keyword: string, words: string, holds: (count: number, limit: number) => boolean): KeywordCompiler =>

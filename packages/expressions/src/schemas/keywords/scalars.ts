@@ -1,9 +1,9 @@
 import { canonicalJson, type JsonValue } from '@orrery/contracts';
 import { codePointLength } from '../../cel/values/texts.js';
-import { quoted } from '../../error-text.js';
+import { quoted } from '../../messages/error-text.js';
 import { type Pattern, testWithin } from '../../patterns/pattern.js';
-import type { KeywordCompiler } from '../schema-context.js';
-import { type Check, reportValue, spendOn, TooMuchWork, type Validation } from '../validation.js';
+import type { KeywordCompiler } from './validation.js';
+import { type Check, reportValue, spendOn, TooMuchWork, type Validation } from './validation.js';
 
 /** The JSON Schema type names that a value has; whole numbers have two. */
 function hasType(value: JsonValue, type: string): boolean {

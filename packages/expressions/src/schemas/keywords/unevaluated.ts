@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
-import type { SchemaContext } from '../schema-context.js';
-import { addSeen, type Check, descend, keysOf, spendOn, type Validation } from '../validation.js';
 import { undeclaredBeside } from './objects.js';
+import type { SchemaContext } from './validation.js';
+import { addSeen, type Check, descend, keysOf, spendOn, type Validation } from './validation.js';
 
 /**
  * `unevaluatedProperties` and `unevaluatedItems`: what no other keyword of this schema, nor of those applied to the

@@ -1,16 +1,7 @@
-import type { CelValue } from './values/cel-value.js';
-
-/** One evaluation under way. `work` counts down: when it is used up, the evaluation ends with a failure. */
-export interface Frame {
-  /** Values of the declared names; only own properties are read. */
-  scope: Readonly<Record<string, unknown>>;
-  /** Values of macro variables, by the slot that the compiler gave them. */
-  locals: CelValue[];
+/** What is left of an evaluation's work. It counts down: when it is used up, the evaluation ends with a failure. */
+export interface Work {
   work: number;
 }
-
-/** A compiled expression. */
-export type Expression = (frame: Frame) => CelValue;
 
 /**
  * Why an evaluation failed. No `Error`: a stack costs time on the hot path and has no reader. A fatal one is not
@@ -45,7 +36,7 @@ export function fail(reason: Reason): never {
 }
 
 /** Pays for work whose amount depends on data; one unit is about one node of an expression. */
-export function spend(frame: Frame, units: number): void {
-  frame.work -= units;
-  if (frame.work < 0) throw new EvaluationFailure('The template does more work than is allowed.', true);
+export function spend(evaluation: Work, units: number): void {
+  evaluation.work -= units;
+  if (evaluation.work < 0) throw new EvaluationFailure('The template does more work than is allowed.', true);
 }

@@ -1,5 +1,5 @@
 import type { ParseError } from '@marcbachmann/cel-js';
-import { asSentence, quoted } from '../error-text.js';
+import { asSentence, quoted } from '../../messages/error-text.js';
 import { syntaxHint } from './other-languages.js';
 
 /** cel-js's names for what it reads, in the characters that authors write. */

@@ -6,8 +6,8 @@ import {
   shownValue,
   toPointer,
 } from '@orrery/contracts';
-import { PATTERN_WORK, type PatternWork } from '../patterns/pattern.js';
-import { CONTRACT_LIMITS } from './contract-limits.js';
+import { PATTERN_WORK, type PatternWork } from '../../patterns/pattern.js';
+import { CONTRACT_LIMITS, type Survey } from '../survey/survey-schema.js';
 
 /** One running check of a value. */
 export interface Validation {
@@ -26,6 +26,17 @@ export interface Validation {
 
 /** A compiled schema or keyword: returns whether the value satisfies it. */
 export type Check = (value: JsonValue, run: Validation) => boolean;
+
+/** Context of compiling one document. */
+export interface SchemaContext {
+  readonly survey: Survey;
+  /** Checks by schema object, so that a schema referred to often, or by itself, is compiled once. */
+  readonly compiled: Map<JsonObject, { check: Check }>;
+  compile(schema: JsonValue, context: SchemaContext): Check;
+}
+
+/** Compiles one keyword, or a group of related ones; undefined when the schema has none of them. */
+export type KeywordCompiler = (schema: JsonObject, context: SchemaContext) => Check | undefined;
 
 /** Thrown when a check exceeds its work budget; `checkAgainst` catches it. */
 export class TooMuchWork extends Error {}

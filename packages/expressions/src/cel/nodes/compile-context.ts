@@ -1,5 +1,17 @@
 import type { ASTNode, SourceLocation } from '@marcbachmann/cel-js';
-import type { Expression } from './frame.js';
+import type { CelValue } from '../values/cel-value.js';
+import type { Work } from '../values/evaluation.js';
+
+/** One evaluation under way. */
+export interface Frame extends Work {
+  /** Values of the declared names; only own properties are read. */
+  scope: Readonly<Record<string, unknown>>;
+  /** Values of macro variables, by the slot that the compiler gave them. */
+  locals: CelValue[];
+}
+
+/** A compiled expression. */
+export type Expression = (frame: Frame) => CelValue;
 
 /** Syntax nodes with this operator. */
 export type NodeOf<Op extends ASTNode['op']> = Extract<ASTNode, { op: Op }>;

@@ -1,5 +1,5 @@
 import { type FieldProblem, fieldProblem } from '@orrery/contracts';
-import { quoted } from '../error-text.js';
+import { quoted } from '../../messages/error-text.js';
 import type { Survey } from './survey-schema.js';
 
 /** Pointer of the schema that a `$ref` leads to: `#`, `#/$defs/x` or `#anchor`; undefined when there is none. */

@@ -1,9 +1,9 @@
-import { ExpressionFault } from '../compile-context.js';
 import { compileExpression, expressionCompiler } from '../compile-expression.js';
-import { EvaluationFailure } from '../frame.js';
+import { ExpressionFault } from '../nodes/compile-context.js';
 import type { CelValue } from '../values/cel-value.js';
 import { equals } from '../values/equality.js';
-import { expectedValue, type SuiteValue } from './expected-value.js';
+import { EvaluationFailure } from '../values/evaluation.js';
+import { expectedValue, type SuiteValue } from './expected-value.test-support.js';
 
 /** A test of the suite, as its protobuf JSON has it. */
 export interface SuiteCase {
@@ -41,5 +41,5 @@ function isExpected(test: SuiteCase, actual: CelValue): boolean {
   const expected = expectedValue(test.value ?? test.typedResult?.result ?? { boolValue: true });
   if (expected === undefined) return false;
   if (Number.isNaN(expected)) return Number.isNaN(actual);
-  return equals({ scope: {}, locals: [], work: 100_000 }, actual, expected);
+  return equals({ work: 100_000 }, actual, expected);
 }
