@@ -31,12 +31,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 function obtainNats({ natsUrl: url }: TestEnvironment, resources: Resources): Promise<Backend> {
-  const container = { image: 'nats:2.12-alpine', command: ['-js'], port: 4222, scheme: 'nats' };
+  const container = { image: 'nats:2.14-alpine', command: ['-js'], port: 4222, scheme: 'nats' };
   return obtainBackend({ program: 'nats-server', url, start: startNatsServer, container }, resources);
 }
 
 function obtainRedis({ redisUrl: url }: TestEnvironment, resources: Resources): Promise<Backend> {
-  const container = { image: 'redis:8-alpine', command: ['redis-server'], port: 6379, scheme: 'redis' };
+  const container = { image: 'valkey/valkey:9.1-alpine', command: ['valkey-server'], port: 6379, scheme: 'redis' };
   return obtainBackend({ program: 'redis-server', url, start: startRedisServer, container }, resources);
 }
 
