@@ -2,7 +2,6 @@ import { type AccountState, accountChanged, accountContract, httpOperations } fr
 import { type OutboxMessage, startRelay } from '@orrery/database';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
-import type { Kysely } from 'kysely';
 import { createApp } from './app.js';
 import type { GatewayConfig } from './config.js';
 import type { IdentityHandlers } from './core/requests/operation.js';
@@ -17,7 +16,7 @@ import { limitHandlers } from './operations/limits.js';
 import { signInHandlers } from './operations/sign-in.js';
 import { createExecuteForWallet } from './public/execute-for-wallet.js';
 import { migrations } from './store/tables/migrations/index.js';
-import type { GatewaySchema } from './store/tables/schema.js';
+import type { Db, GatewaySchema } from './store/tables/schema.js';
 import { startStreams } from './stream/start-streams.js';
 
 export interface RunningGateway extends RunningService {
@@ -26,7 +25,7 @@ export interface RunningGateway extends RunningService {
   /** Whether it serves the console. */
   readonly hasConsole: boolean;
   /** For the operator's account functions in the same process. */
-  readonly db: Kysely<GatewaySchema>;
+  readonly db: Db;
 }
 
 /** How long the HTTP server may take to close, and what it uses after it, in milliseconds. */

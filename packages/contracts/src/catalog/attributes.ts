@@ -2,16 +2,9 @@ import { z } from 'zod';
 import { jsonValue } from '../json/json-schemas.js';
 import { attributeName } from '../names/names.js';
 import { attributeInPath, schemaInPath, worldInPath } from '../names/paths.js';
-import { deleted, recordId, recordTimes, storedName } from '../records/fields.js';
+import { recordId, recordTimes, storedName } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import {
-  idempotentHeaders,
-  listOperation,
-  operation,
-  READING,
-  routesBelow,
-  WRITING,
-} from '../rpc/operation.js';
+import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
 
 export const attributeType = z.enum(['integer', 'float', 'string', 'boolean', 'json']).meta({
   id: 'AttributeType',
@@ -93,25 +86,25 @@ export type UpdateAttributeBody = z.output<typeof updateAttributeBody>;
 
 const inSchema = z.strictObject({ worldAddress: worldInPath, schemaName: schemaInPath });
 const params = inSchema.extend({ name: attributeInPath });
-const http = routesBelow('/api/worlds/:worldAddress/entity-schemas/:schemaName/attributes', 'Attributes');
+const { list, read, remove, write } = operationsBelow(
+  '/api/worlds/:worldAddress/entity-schemas/:schemaName/attributes',
+  'Attributes',
+);
 
 export const attributeRpcs = {
-  'attributes.list': listOperation({
-    http: http('GET', '', 'List the attributes of an entity schema'),
-    access: READING,
+  'attributes.list': list('', 'List the attributes of an entity schema', {
     errors: ['world_not_found', 'entity_schema_not_found', 'page_too_deep'],
     params: inSchema,
     query: pageQuery,
     item: attributeRecord,
   }),
-  'attributes.create': operation({
-    http: http('POST', '', 'Add an attribute to an entity schema', {
+  'attributes.create': write('POST', '', 'Add an attribute to an entity schema', {
+    http: {
       status: 201,
       location: ({ params: { worldAddress, schemaName } }, attribute) =>
         `/api/worlds/${worldAddress}/entity-schemas/${encodeURIComponent(String(schemaName))}` +
         `/attributes/${encodeURIComponent(String(attribute['name']))}`,
-    }),
-    access: WRITING,
+    },
     errors: [
       'world_not_found',
       'entity_schema_not_found',
@@ -125,16 +118,12 @@ export const attributeRpcs = {
     body: createAttributeBody,
     data: attributeRecord,
   }),
-  'attributes.get': operation({
-    http: http('GET', '/:name', 'Get an attribute'),
-    access: READING,
+  'attributes.get': read('/:name', 'Get an attribute', {
     errors: ['world_not_found', 'entity_schema_not_found', 'attribute_not_found'],
     params,
     data: attributeRecord,
   }),
-  'attributes.update': operation({
-    http: http('PUT', '/:name', 'Update an attribute; the change applies from the next write'),
-    access: WRITING,
+  'attributes.update': write('PUT', '/:name', 'Update an attribute; the change applies from the next write', {
     errors: [
       'world_not_found',
       'entity_schema_not_found',
@@ -146,11 +135,8 @@ export const attributeRpcs = {
     body: updateAttributeBody,
     data: attributeRecord,
   }),
-  'attributes.delete': operation({
-    http: http('DELETE', '/:name', 'Delete an attribute; stored values remain'),
-    access: WRITING,
+  'attributes.delete': remove('/:name', 'Delete an attribute; stored values remain', {
     errors: ['world_not_found', 'entity_schema_not_found', 'attribute_not_found'],
     params,
-    data: deleted,
   }),
 };

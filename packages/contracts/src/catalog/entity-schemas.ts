@@ -2,23 +2,9 @@ import { z } from 'zod';
 import { schemaName } from '../names/names.js';
 import { schemaInPath, worldInPath } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
-import {
-  deleted,
-  nullableText,
-  recordId,
-  recordTimes,
-  sentDescription,
-  storedName,
-} from '../records/fields.js';
+import { nullableText, recordId, recordTimes, sentDescription, storedName } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import {
-  idempotentHeaders,
-  listOperation,
-  operation,
-  READING,
-  routesBelow,
-  WRITING,
-} from '../rpc/operation.js';
+import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
 import { attributeRecord, createAttributeBody } from './attributes.js';
 
 const NAME = 'What the schema is called; unique in its world.';
@@ -61,24 +47,24 @@ export type UpdateEntitySchemaBody = z.output<typeof updateEntitySchemaBody>;
 
 const inWorld = z.strictObject({ worldAddress: worldInPath });
 const params = inWorld.extend({ schemaName: schemaInPath });
-const http = routesBelow('/api/worlds/:worldAddress/entity-schemas', 'Entity schemas');
+const { list, read, remove, write } = operationsBelow(
+  '/api/worlds/:worldAddress/entity-schemas',
+  'Entity schemas',
+);
 
 export const entitySchemaRpcs = {
-  'entitySchemas.list': listOperation({
-    http: http('GET', '', 'List the entity schemas of a world'),
-    access: READING,
+  'entitySchemas.list': list('', 'List the entity schemas of a world', {
     errors: ['world_not_found', 'page_too_deep'],
     params: inWorld,
     query: pageQuery,
     item: entitySchemaRecord,
   }),
-  'entitySchemas.create': operation({
-    http: http('POST', '', 'Create an entity schema with its attributes', {
+  'entitySchemas.create': write('POST', '', 'Create an entity schema with its attributes', {
+    http: {
       status: 201,
       location: ({ params: { worldAddress } }, schema) =>
         `/api/worlds/${worldAddress}/entity-schemas/${encodeURIComponent(String(schema['name']))}`,
-    }),
-    access: WRITING,
+    },
     errors: [
       'world_not_found',
       'entity_schema_exists',
@@ -92,28 +78,25 @@ export const entitySchemaRpcs = {
     body: createEntitySchemaBody,
     data: entitySchemaRecord,
   }),
-  'entitySchemas.get': operation({
-    http: http('GET', '/:schemaName', 'Get an entity schema'),
-    access: READING,
+  'entitySchemas.get': read('/:schemaName', 'Get an entity schema', {
     errors: ['world_not_found', 'entity_schema_not_found'],
     params,
     data: entitySchemaRecord,
   }),
-  'entitySchemas.update': operation({
-    http: http('PUT', '/:schemaName', 'Update an entity schema; a schema in use cannot be renamed', {
-      bodyBytes: namedBytes,
-    }),
-    access: WRITING,
-    errors: ['world_not_found', 'entity_schema_not_found', 'entity_schema_exists', 'entity_schema_in_use'],
-    params,
-    body: updateEntitySchemaBody,
-    data: entitySchemaRecord,
-  }),
-  'entitySchemas.delete': operation({
-    http: http('DELETE', '/:schemaName', 'Delete an entity schema that no version or instance uses'),
-    access: WRITING,
+  'entitySchemas.update': write(
+    'PUT',
+    '/:schemaName',
+    'Update an entity schema; a schema in use cannot be renamed',
+    {
+      http: { bodyBytes: namedBytes },
+      errors: ['world_not_found', 'entity_schema_not_found', 'entity_schema_exists', 'entity_schema_in_use'],
+      params,
+      body: updateEntitySchemaBody,
+      data: entitySchemaRecord,
+    },
+  ),
+  'entitySchemas.delete': remove('/:schemaName', 'Delete an entity schema that no version or instance uses', {
     errors: ['world_not_found', 'entity_schema_not_found', 'entity_schema_in_use'],
     params,
-    data: deleted,
   }),
 };

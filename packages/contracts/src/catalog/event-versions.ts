@@ -2,16 +2,9 @@ import { z } from 'zod';
 import type { ErrorCode } from '../errors/error-table.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { eventInPath, versionInPath, worldInPath } from '../names/paths.js';
-import { deleted, ordinal, recordId, recordTimes, sha256, storedName, timestamp } from '../records/fields.js';
+import { ordinal, recordId, recordTimes, sha256, storedName, timestamp } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import {
-  idempotentHeaders,
-  listOperation,
-  operation,
-  READING,
-  routesBelow,
-  WRITING,
-} from '../rpc/operation.js';
+import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
 import { versionBody } from './version-body.js';
 import {
   executionSettings,
@@ -62,27 +55,27 @@ export const versionErrors = [
 
 const inEvent = z.strictObject({ worldAddress: worldInPath, eventName: eventInPath });
 const params = inEvent.extend({ version: versionInPath });
-const http = routesBelow('/api/worlds/:worldAddress/events/:eventName/event-versions', 'Event versions');
+const { list, read, remove, write } = operationsBelow(
+  '/api/worlds/:worldAddress/events/:eventName/event-versions',
+  'Event versions',
+);
 
 const absent = ['world_not_found', 'event_not_found', 'event_version_not_found'] as const;
 
 export const versionRpcs = {
-  'versions.list': listOperation({
-    http: http('GET', '', 'List the versions of an event'),
-    access: READING,
+  'versions.list': list('', 'List the versions of an event', {
     errors: ['world_not_found', 'event_not_found', 'page_too_deep'],
     params: inEvent,
     query: pageQuery,
     item: versionRecord,
   }),
-  'versions.create': operation({
-    http: http('POST', '', 'Create the next version of an event', {
+  'versions.create': write('POST', '', 'Create the next version of an event', {
+    http: {
       status: 201,
       location: ({ params: { worldAddress, eventName } }, version) =>
         `/api/worlds/${worldAddress}/events/${encodeURIComponent(String(eventName))}` +
         `/event-versions/${version['version']}`,
-    }),
-    access: WRITING,
+    },
     errors: [
       'world_not_found',
       'event_not_found',
@@ -96,37 +89,34 @@ export const versionRpcs = {
     body: versionBody,
     data: versionRecord,
   }),
-  'versions.get': operation({
-    http: http('GET', '/:version', 'Get an event version'),
-    access: READING,
+  'versions.get': read('/:version', 'Get an event version', {
     errors: absent,
     params,
     data: versionRecord,
   }),
-  'versions.update': operation({
-    http: http('PUT', '/:version', 'Update an unlocked event version; absent fields keep their values'),
-    access: WRITING,
-    errors: [...absent, ...versionErrors, 'version_locked'],
-    params,
-    body: versionBody,
-    data: versionRecord,
-  }),
-  'versions.lock': operation({
-    http: http(
-      'POST',
-      '/:version/lock',
-      'Lock an event version permanently, including the schemas that it names',
-    ),
-    access: WRITING,
-    errors: absent,
-    params,
-    data: versionRecord,
-  }),
-  'versions.delete': operation({
-    http: http('DELETE', '/:version', 'Delete an event version that is neither locked nor bound'),
-    access: WRITING,
+  'versions.update': write(
+    'PUT',
+    '/:version',
+    'Update an unlocked event version; absent fields keep their values',
+    {
+      errors: [...absent, ...versionErrors, 'version_locked'],
+      params,
+      body: versionBody,
+      data: versionRecord,
+    },
+  ),
+  'versions.lock': write(
+    'POST',
+    '/:version/lock',
+    'Lock an event version permanently, including the schemas that it names',
+    {
+      errors: absent,
+      params,
+      data: versionRecord,
+    },
+  ),
+  'versions.delete': remove('/:version', 'Delete an event version that is neither locked nor bound', {
     errors: [...absent, 'version_locked', 'event_version_in_use'],
     params,
-    data: deleted,
   }),
 };

@@ -3,7 +3,6 @@ import { segmentName } from '../names/names.js';
 import { eventInPath, worldInPath } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
 import {
-  deleted,
   nullableText,
   ordinal,
   recordId,
@@ -12,14 +11,7 @@ import {
   storedName,
 } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import {
-  idempotentHeaders,
-  listOperation,
-  operation,
-  READING,
-  routesBelow,
-  WRITING,
-} from '../rpc/operation.js';
+import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
 import { versionErrors } from './event-versions.js';
 import { versionBody } from './version-body.js';
 
@@ -58,24 +50,21 @@ export type UpdateEventBody = z.output<typeof updateEventBody>;
 
 const inWorld = z.strictObject({ worldAddress: worldInPath });
 const params = inWorld.extend({ eventName: eventInPath });
-const http = routesBelow('/api/worlds/:worldAddress/events', 'Events');
+const { list, read, remove, write } = operationsBelow('/api/worlds/:worldAddress/events', 'Events');
 
 export const eventRpcs = {
-  'events.list': listOperation({
-    http: http('GET', '', 'List the events of a world'),
-    access: READING,
+  'events.list': list('', 'List the events of a world', {
     errors: ['world_not_found', 'page_too_deep'],
     params: inWorld,
     query: pageQuery,
     item: eventRecord,
   }),
-  'events.create': operation({
-    http: http('POST', '', 'Create an event with its first version', {
+  'events.create': write('POST', '', 'Create an event with its first version', {
+    http: {
       status: 201,
       location: ({ params: { worldAddress } }, event) =>
         `/api/worlds/${worldAddress}/events/${encodeURIComponent(String(event['name']))}`,
-    }),
-    access: WRITING,
+    },
     errors: [
       'world_not_found',
       'event_exists',
@@ -89,28 +78,24 @@ export const eventRpcs = {
     body: createEventBody,
     data: eventRecord,
   }),
-  'events.get': operation({
-    http: http('GET', '/:eventName', 'Get an event'),
-    access: READING,
+  'events.get': read('/:eventName', 'Get an event', {
     errors: ['world_not_found', 'event_not_found'],
     params,
     data: eventRecord,
   }),
-  'events.update': operation({
-    http: http('PUT', '/:eventName', 'Update an event; a bound event cannot be renamed', {
-      bodyBytes: namedBytes,
-    }),
-    access: WRITING,
+  'events.update': write('PUT', '/:eventName', 'Update an event; a bound event cannot be renamed', {
+    http: { bodyBytes: namedBytes },
     errors: ['world_not_found', 'event_not_found', 'event_exists', 'event_in_use'],
     params,
     body: updateEventBody,
     data: eventRecord,
   }),
-  'events.delete': operation({
-    http: http('DELETE', '/:eventName', 'Delete an event without bindings, including its unlocked versions'),
-    access: WRITING,
-    errors: ['world_not_found', 'event_not_found', 'event_in_use', 'version_locked'],
-    params,
-    data: deleted,
-  }),
+  'events.delete': remove(
+    '/:eventName',
+    'Delete an event without bindings, including its unlocked versions',
+    {
+      errors: ['world_not_found', 'event_not_found', 'event_in_use', 'version_locked'],
+      params,
+    },
+  ),
 };

@@ -3,7 +3,6 @@ import { worldInPath } from '../names/paths.js';
 import { MOST_CONTENT, worldBytes } from '../records/content-limits.js';
 import {
   address,
-  deleted,
   name,
   nullableText,
   prompt,
@@ -13,14 +12,7 @@ import {
   storedName,
 } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import {
-  idempotentHeaders,
-  listOperation,
-  operation,
-  READING,
-  routesBelow,
-  WRITING,
-} from '../rpc/operation.js';
+import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
 
 const NAME = 'What the world is called; several worlds may have one name.';
 const DESCRIPTION = 'What the world is, for people. Null: no description.';
@@ -56,11 +48,10 @@ export const updateWorldBody = z
 export type UpdateWorldBody = z.output<typeof updateWorldBody>;
 
 const params = z.strictObject({ idOrAddress: worldInPath });
-const http = routesBelow('/api/worlds', 'Worlds');
+const { list, read, remove, write } = operationsBelow('/api/worlds', 'Worlds');
 
 export const worldRpcs = {
-  'worlds.list': listOperation({
-    http: http('GET', '', 'List your own worlds and the published ones'),
+  'worlds.list': list('', 'List your own worlds and the published ones', {
     access: { scope: 'read', relation: 'account' },
     errors: ['page_too_deep'],
     query: pageQuery.extend({
@@ -68,58 +59,51 @@ export const worldRpcs = {
     }),
     item: worldRecord,
   }),
-  'worlds.create': operation({
-    http: http('POST', '', 'Create a world', {
+  'worlds.create': write('POST', '', 'Create a world', {
+    http: {
       status: 201,
       bodyBytes: worldBytes,
       location: (_request, world) => `/api/worlds/${world['address']}`,
-    }),
+    },
     access: { scope: 'write', relation: 'account' },
     errors: ['quota_exceeded', 'idempotency_key_reused', 'request_in_flight'],
     headers: idempotentHeaders,
     body: createWorldBody,
     data: worldRecord,
   }),
-  'worlds.get': operation({
-    http: http('GET', '/:idOrAddress', 'Get a world'),
-    access: READING,
+  'worlds.get': read('/:idOrAddress', 'Get a world', {
     errors: ['world_not_found'],
     params,
     data: worldRecord,
   }),
-  'worlds.update': operation({
-    http: http('PUT', '/:idOrAddress', 'Update a world; absent fields keep their values', {
-      bodyBytes: worldBytes,
-    }),
-    access: WRITING,
+  'worlds.update': write('PUT', '/:idOrAddress', 'Update a world; absent fields keep their values', {
+    http: { bodyBytes: worldBytes },
     errors: ['world_not_found'],
     params,
     body: updateWorldBody,
     data: worldRecord,
   }),
-  'worlds.publish': operation({
-    http: http('POST', '/:idOrAddress/publish', 'Publish a world: every account can read it'),
-    access: WRITING,
+  'worlds.publish': write('POST', '/:idOrAddress/publish', 'Publish a world: every account can read it', {
     errors: ['world_not_found'],
     params,
     data: worldRecord,
   }),
-  'worlds.unpublish': operation({
-    http: http('POST', '/:idOrAddress/unpublish', 'Unpublish a world: only its owner can read it'),
-    access: WRITING,
-    errors: ['world_not_found'],
-    params,
-    data: worldRecord,
-  }),
-  'worlds.delete': operation({
-    http: http(
-      'DELETE',
-      '/:idOrAddress',
-      'Delete a world without deployments, including its schemas and events',
-    ),
-    access: WRITING,
-    errors: ['world_not_found', 'world_in_use'],
-    params,
-    data: deleted,
-  }),
+  'worlds.unpublish': write(
+    'POST',
+    '/:idOrAddress/unpublish',
+    'Unpublish a world: only its owner can read it',
+    {
+      errors: ['world_not_found'],
+      params,
+      data: worldRecord,
+    },
+  ),
+  'worlds.delete': remove(
+    '/:idOrAddress',
+    'Delete a world without deployments, including its schemas and events',
+    {
+      errors: ['world_not_found', 'world_in_use'],
+      params,
+    },
+  ),
 };

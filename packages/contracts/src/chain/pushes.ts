@@ -2,19 +2,17 @@ import { z } from 'zod';
 import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath } from '../names/paths.js';
 import { address } from '../records/fields.js';
 import { MAX_LIMIT, pageQuery } from '../records/pagination.js';
-import { listOperation, operation, READING, routesBelow, WRITING } from '../rpc/operation.js';
+import { operationsBelow } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { pushRecord, pushStatus, pushSummary } from './push-record.js';
 
-const http = routesBelow(DEPLOYMENT_PATH, 'Chains');
+const { list, write } = operationsBelow(DEPLOYMENT_PATH, 'Chains');
 
 const chainName = z.string().min(1).max(64);
 
 /** What the owner does about a push that failed. */
 const remedy = (verb: string, summary: string) =>
-  operation({
-    http: http('POST', `/history/:historyId/pushes/:chain/${verb}`, summary),
-    access: WRITING,
+  write('POST', `/history/:historyId/pushes/:chain/${verb}`, summary, {
     errors: ['deployment_not_found', 'push_not_found', 'push_not_failed'],
     params: z.strictObject({
       ...deploymentPath.shape,
@@ -25,9 +23,7 @@ const remedy = (verb: string, summary: string) =>
   });
 
 export const pushRpcs = {
-  'pushes.list': listOperation({
-    http: http('GET', '/pushes', 'List the pushes of a deployment, newest first'),
-    access: READING,
+  'pushes.list': list('/pushes', 'List the pushes of a deployment, newest first', {
     errors: ['deployment_not_found', 'page_too_deep'],
     params: deploymentPath,
     query: z.strictObject({

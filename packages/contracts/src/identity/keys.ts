@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { deleted, name, nullableText, recordTimes, storedName, timestamp } from '../records/fields.js';
+import { name, nullableText, recordTimes, storedName, timestamp } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { listOperation, operation, routesBelow } from '../rpc/operation.js';
+import { operationsBelow } from '../rpc/operation.js';
 import { defineMessage, scope } from '../rpc/rpc.js';
 
 const NAME = 'What it is for, for people.';
@@ -41,22 +41,21 @@ export type CreatedKey = z.infer<typeof createdKey>;
 
 const keyParams = z.strictObject({ id: z.string().min(1).max(64).describe('Id of the key.') });
 const access = { scope: 'keys', relation: 'account' } as const;
-const http = routesBelow('/api/keys', 'Keys');
+const { list, remove, write } = operationsBelow('/api/keys', 'Keys');
 
 export const keyRpcs = {
-  'keys.list': listOperation({
-    http: http('GET', '', 'List the keys of the account'),
+  'keys.list': list('', 'List the keys of the account', {
     access,
     errors: ['page_too_deep'],
     query: pageQuery,
     item: keyRecord,
   }),
-  'keys.create': operation({
-    http: http('POST', '', 'Create a key; the token is shown only once', {
+  'keys.create': write('POST', '', 'Create a key; the token is shown only once', {
+    http: {
       status: 201,
       bodyBytes: () => 4 * 1024,
       location: (_request, data) => `/api/keys/${encodeURIComponent(String(data['id']))}`,
-    }),
+    },
     access,
     errors: ['forbidden', 'limit_reached'],
     body: z
@@ -73,31 +72,34 @@ export const keyRpcs = {
       .meta({ id: 'CreateKey', description: 'A new key.' }),
     data: createdKey,
   }),
-  'keys.rotate': operation({
-    http: http('POST', '/:id/rotate', 'Replace a key by a new one with the same name, scopes and expiry', {
-      status: 201,
-      location: (_request, data) => `/api/keys/${encodeURIComponent(String(data['id']))}`,
-    }),
-    access,
-    errors: ['key_not_found', 'forbidden'],
-    params: keyParams,
-    query: z.strictObject({
-      graceSeconds: z
-        .string()
-        .regex(/^(0|[1-9]\d{0,4})$/, 'A whole number of seconds is required, without leading zeros.')
-        .transform(Number)
-        .pipe(z.int().min(0).max(86_400))
-        .optional()
-        .describe('Seconds that the old key goes on working. Absent or 0: it ends at once.'),
-    }),
-    data: createdKey,
-  }),
-  'keys.revoke': operation({
-    http: http('DELETE', '/:id', 'Revoke a key and the keys that it made'),
+  'keys.rotate': write(
+    'POST',
+    '/:id/rotate',
+    'Replace a key by a new one with the same name, scopes and expiry',
+    {
+      http: {
+        status: 201,
+        location: (_request, data) => `/api/keys/${encodeURIComponent(String(data['id']))}`,
+      },
+      access,
+      errors: ['key_not_found', 'forbidden'],
+      params: keyParams,
+      query: z.strictObject({
+        graceSeconds: z
+          .string()
+          .regex(/^(0|[1-9]\d{0,4})$/, 'A whole number of seconds is required, without leading zeros.')
+          .transform(Number)
+          .pipe(z.int().min(0).max(86_400))
+          .optional()
+          .describe('Seconds that the old key goes on working. Absent or 0: it ends at once.'),
+      }),
+      data: createdKey,
+    },
+  ),
+  'keys.revoke': remove('/:id', 'Revoke a key and the keys that it made', {
     access,
     errors: ['key_not_found'],
     params: keyParams,
-    data: deleted,
   }),
 };
 

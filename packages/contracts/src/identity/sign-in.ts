@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { name, timestamp } from '../records/fields.js';
-import { operation, routesBelow } from '../rpc/operation.js';
+import { operationsBelow } from '../rpc/operation.js';
 import { scope } from '../rpc/rpc.js';
 import { accountRecord } from './accounts.js';
 import { keyScopes } from './keys.js';
@@ -18,7 +18,7 @@ export const walletSignature = z
   .meta({ id: 'WalletSignature', description: 'Base58 of the 64 bytes of an ed25519 signature.' });
 
 const access = { scope: 'none', relation: 'public' } as const;
-const http = routesBelow('/auth', 'Sign-in');
+const { read, write } = operationsBelow('/auth', 'Sign-in');
 
 const signedIn = z
   .strictObject({
@@ -36,49 +36,52 @@ const signedIn = z
 
 /** Ways to a token: a wallet, where the operator has opened that, and a code for a person at the machine itself. */
 export const signInRpcs = {
-  'auth.challenge': operation({
-    http: http('POST', '/challenge', 'Create a challenge for a wallet to sign, for a sign-in or for a key', {
-      bodyBytes: () => 4 * 1024,
-    }),
-    access,
-    errors: ['sign_up_closed'],
-    body: z
-      .strictObject({
-        wallet: walletAddress.describe('The wallet that will sign.'),
-        purpose: z
-          .enum(['sign-in', 'key'])
-          .optional()
-          .describe(
-            'What the signature is for. `sign-in`, the default: a token with all scopes for 24 hours. `key`: a key as `name`, `scopes` and `expiresAt` say.',
-          ),
-        name: name.optional().describe('Of a key: what it is for, for people. Absent: `wallet key`.'),
-        scopes: keyScopes.optional().describe('Of a key, required: what it may do.'),
-        expiresAt: z.iso
-          .datetime({ offset: true })
-          .optional()
-          .describe('Of a key: when it ends, by RFC 3339. Absent: never.'),
-      })
-      .superRefine(({ purpose, ...key }, context) => {
-        if (purpose === 'key' && key.scopes === undefined)
-          context.addIssue({ code: 'custom', path: ['scopes'], message: 'A key needs scopes.' });
-        for (const member of ['name', 'scopes', 'expiresAt'] as const)
-          if (purpose !== 'key' && key[member] !== undefined)
-            context.addIssue({
-              code: 'custom',
-              path: [member],
-              message: 'Only a challenge with "purpose": "key" takes it.',
-            });
-      })
-      .meta({ id: 'ChallengeRequest', description: 'Who wants to sign in, or to sign for a key.' }),
-    data: z
-      .strictObject({
-        message: z.string().describe('The text to sign, by CAIP-122. It is good for one use.'),
-        expiresAt: timestamp.describe('Until when it can be used: for five minutes.'),
-      })
-      .meta({ id: 'Challenge', description: 'A text for a wallet to sign.' }),
-  }),
-  'auth.token': operation({
-    http: http('POST', '/token', 'Exchange a signed challenge for a token', { bodyBytes: () => 4 * 1024 }),
+  'auth.challenge': write(
+    'POST',
+    '/challenge',
+    'Create a challenge for a wallet to sign, for a sign-in or for a key',
+    {
+      http: { bodyBytes: () => 4 * 1024 },
+      access,
+      errors: ['sign_up_closed'],
+      body: z
+        .strictObject({
+          wallet: walletAddress.describe('The wallet that will sign.'),
+          purpose: z
+            .enum(['sign-in', 'key'])
+            .optional()
+            .describe(
+              'What the signature is for. `sign-in`, the default: a token with all scopes for 24 hours. `key`: a key as `name`, `scopes` and `expiresAt` say.',
+            ),
+          name: name.optional().describe('Of a key: what it is for, for people. Absent: `wallet key`.'),
+          scopes: keyScopes.optional().describe('Of a key, required: what it may do.'),
+          expiresAt: z.iso
+            .datetime({ offset: true })
+            .optional()
+            .describe('Of a key: when it ends, by RFC 3339. Absent: never.'),
+        })
+        .superRefine(({ purpose, ...key }, context) => {
+          if (purpose === 'key' && key.scopes === undefined)
+            context.addIssue({ code: 'custom', path: ['scopes'], message: 'A key needs scopes.' });
+          for (const member of ['name', 'scopes', 'expiresAt'] as const)
+            if (purpose !== 'key' && key[member] !== undefined)
+              context.addIssue({
+                code: 'custom',
+                path: [member],
+                message: 'Only a challenge with "purpose": "key" takes it.',
+              });
+        })
+        .meta({ id: 'ChallengeRequest', description: 'Who wants to sign in, or to sign for a key.' }),
+      data: z
+        .strictObject({
+          message: z.string().describe('The text to sign, by CAIP-122. It is good for one use.'),
+          expiresAt: timestamp.describe('Until when it can be used: for five minutes.'),
+        })
+        .meta({ id: 'Challenge', description: 'A text for a wallet to sign.' }),
+    },
+  ),
+  'auth.token': write('POST', '/token', 'Exchange a signed challenge for a token', {
+    http: { bodyBytes: () => 4 * 1024 },
     access,
     errors: ['sign_up_closed', 'invalid_signature', 'message_expired', 'forbidden', 'limit_reached'],
     body: z
@@ -90,10 +93,8 @@ export const signInRpcs = {
       .meta({ id: 'TokenRequest', description: 'A signed challenge.' }),
     data: signedIn,
   }),
-  'auth.code': operation({
-    http: http('POST', '/code', 'Exchange a sign-in code for a token that is valid for 24 hours', {
-      bodyBytes: () => 1024,
-    }),
+  'auth.code': write('POST', '/code', 'Exchange a sign-in code for a token that is valid for 24 hours', {
+    http: { bodyBytes: () => 1024 },
     access,
     errors: ['sign_in_code_invalid', 'forbidden'],
     body: z
@@ -106,8 +107,7 @@ export const signInRpcs = {
       .meta({ id: 'CodeRequest', description: 'A sign-in code.' }),
     data: signedIn,
   }),
-  'auth.methods': operation({
-    http: http('GET', '/methods', 'Get the ways to sign in'),
+  'auth.methods': read('/methods', 'Get the ways to sign in', {
     access,
     errors: [],
     data: z

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deleted } from '../records/fields.js';
 import { MAX_LIMIT, pagination } from '../records/pagination.js';
 import type { HttpBinding, Rpc } from './rpc.js';
 
@@ -73,15 +74,57 @@ export const route = (
   more: Partial<HttpBinding> = {},
 ): HttpBinding => ({ method, path, status: 200, tag, summary, ...more });
 
-/** The HTTP bindings of operations whose paths begin alike. */
-export const routesBelow =
-  (root: string, tag: string) =>
-  (method: HttpBinding['method'], rest: string, summary: string, more?: Partial<HttpBinding>): HttpBinding =>
-    route(method, `${root}${rest}`, tag, summary, more);
-
 /** What most operations ask of their caller. */
 export const READING = { scope: 'read', relation: 'visible' } as const;
 export const WRITING = { scope: 'write', relation: 'owner' } as const;
+
+type PartsBelow<P extends z.ZodType, Q extends z.ZodType, H extends z.ZodType, B extends z.ZodType> = Omit<
+  OperationParts<P, Q, H, B>,
+  'http' | 'access'
+> & { access?: Rpc['access']; http?: Partial<HttpBinding> };
+
+/**
+ * Makes the operations whose paths begin alike. Who can see a thing may list and read it, its owner may write and remove
+ * it, unless `access` says otherwise.
+ */
+export function operationsBelow(root: string, tag: string) {
+  const at = (method: HttpBinding['method'], rest: string, summary: string, more?: Partial<HttpBinding>) =>
+    route(method, `${root}${rest}`, tag, summary, more);
+  return {
+    list: <D extends z.ZodType, P extends z.ZodType = Nothing, Q extends z.ZodType = Nothing>(
+      rest: string,
+      summary: string,
+      parts: PartsBelow<P, Q, Nothing, Nothing> & { item: D },
+    ) => listOperation({ access: READING, ...parts, http: at('GET', rest, summary, parts.http) }),
+    read: <
+      D extends z.ZodType,
+      P extends z.ZodType = Nothing,
+      Q extends z.ZodType = Nothing,
+      H extends z.ZodType = Nothing,
+    >(
+      rest: string,
+      summary: string,
+      parts: PartsBelow<P, Q, H, Nothing> & { data: D },
+    ) => operation({ access: READING, ...parts, http: at('GET', rest, summary, parts.http) }),
+    write: <
+      D extends z.ZodType,
+      P extends z.ZodType = Nothing,
+      Q extends z.ZodType = Nothing,
+      H extends z.ZodType = Nothing,
+      B extends z.ZodType = Nothing,
+    >(
+      method: 'POST' | 'PUT',
+      rest: string,
+      summary: string,
+      parts: PartsBelow<P, Q, H, B> & { data: D },
+    ) => operation({ access: WRITING, ...parts, http: at(method, rest, summary, parts.http) }),
+    remove: <P extends z.ZodType = Nothing, Q extends z.ZodType = Nothing, H extends z.ZodType = Nothing>(
+      rest: string,
+      summary: string,
+      parts: PartsBelow<P, Q, H, Nothing>,
+    ) => operation({ access: WRITING, ...parts, data: deleted, http: at('DELETE', rest, summary) }),
+  };
+}
 
 /** The path of a request with its parameters filled in, each as one encoded segment. */
 export const requestPath = ({ path }: Pick<HttpBinding, 'path'>, params: Record<string, unknown>): string =>

@@ -1,23 +1,8 @@
 import { z } from 'zod';
 import { deploymentPath } from '../names/paths.js';
 import { MOST_CONTENT } from '../records/content-limits.js';
-import {
-  deleted,
-  name,
-  ordinal,
-  recordId,
-  recordTimes,
-  soughtNameInQuery,
-  storedName,
-} from '../records/fields.js';
-import {
-  idempotentHeaders,
-  operation,
-  READING,
-  requestPath,
-  routesBelow,
-  WRITING,
-} from '../rpc/operation.js';
+import { name, ordinal, recordId, recordTimes, soughtNameInQuery, storedName } from '../records/fields.js';
+import { idempotentHeaders, operationsBelow, requestPath } from '../rpc/operation.js';
 
 /** A name of a chain or a key that pushes are filtered by. */
 const shortName = z.string().min(1).max(255);
@@ -84,7 +69,7 @@ export const bindingRecord = z
 export type BindingRecord = z.infer<typeof bindingRecord>;
 
 const path = '/api/worlds/:worldAddress/deployments/:address/event-bindings';
-const http = routesBelow(path, 'Event bindings');
+const { read, remove, write } = operationsBelow(path, 'Event bindings');
 
 /** Of one binding its own address, of several the list. */
 function locationOf(params: Record<string, string>, bindings: readonly BindingRecord[]): string {
@@ -95,9 +80,7 @@ function locationOf(params: Record<string, string>, bindings: readonly BindingRe
 
 export const bindingRpcs = {
   /** With `?event=` the one binding of that event, else all of them, unpaged. */
-  'bindings.list': operation({
-    http: http('GET', '', 'List the event bindings, or get the binding of one event'),
-    access: READING,
+  'bindings.list': read('', 'List the event bindings, or get the binding of one event', {
     errors: ['deployment_not_found', 'event_binding_not_found'],
     params: deploymentPath,
     query: z.strictObject({
@@ -109,12 +92,11 @@ export const bindingRpcs = {
       .union([z.array(bindingRecord).max(MOST_CONTENT.bindingsPerDeployment), bindingRecord])
       .describe('All bindings, or with `event` the one of that event.'),
   }),
-  'bindings.add': operation({
-    http: http('POST', '', 'Bind events to versions', {
+  'bindings.add': write('POST', '', 'Bind events to versions', {
+    http: {
       status: 201,
       location: ({ params }, data) => locationOf(params, data as unknown as readonly BindingRecord[]),
-    }),
-    access: WRITING,
+    },
     errors: [
       'deployment_not_found',
       'body_must_be_array',
@@ -133,9 +115,7 @@ export const bindingRpcs = {
     body: z.array(bindingInput).max(MOST_CONTENT.bindingsPerDeployment),
     data: z.array(bindingRecord).max(MOST_CONTENT.bindingsPerDeployment).describe('The new bindings.'),
   }),
-  'bindings.update': operation({
-    http: http('PUT', '', 'Update event bindings'),
-    access: WRITING,
+  'bindings.update': write('PUT', '', 'Update event bindings', {
     errors: [
       'deployment_not_found',
       'body_must_be_array',
@@ -153,12 +133,9 @@ export const bindingRpcs = {
       .max(MOST_CONTENT.bindingsPerDeployment)
       .describe('The bindings as they now are.'),
   }),
-  'bindings.remove': operation({
-    http: http('DELETE', '', 'Unbind an event'),
-    access: WRITING,
+  'bindings.remove': remove('', 'Unbind an event', {
     errors: ['deployment_not_found', 'event_binding_not_found', 'deployment_locked'],
     params: deploymentPath,
     query: z.strictObject({ event: soughtNameInQuery.describe('Name of the event to unbind.') }),
-    data: deleted,
   }),
 };

@@ -3,7 +3,6 @@ import { deploymentPath, worldPath } from '../names/paths.js';
 import { MOST_CONTENT, namedBytes } from '../records/content-limits.js';
 import {
   address,
-  deleted,
   name,
   nullableText,
   ordinal,
@@ -16,14 +15,7 @@ import {
 } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
 import { walletAddress } from '../records/wallet-address.js';
-import {
-  idempotentHeaders,
-  listOperation,
-  operation,
-  READING,
-  routesBelow,
-  WRITING,
-} from '../rpc/operation.js';
+import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai-models.js';
 import { bindingInput } from './bindings.js';
@@ -130,34 +122,29 @@ export const deploymentSettings = z
   });
 export type DeploymentSettings = z.infer<typeof deploymentSettings>;
 
-const http = routesBelow('/api/worlds/:worldAddress/deployments', 'Deployments');
+const { list, read, remove, write } = operationsBelow('/api/worlds/:worldAddress/deployments', 'Deployments');
 
 /** Turns one of a deployment's switches; idempotent. */
 const action = (verb: string, summary: string) =>
-  operation({
-    http: http('POST', `/:address/${verb}`, summary),
-    access: WRITING,
+  write('POST', `/:address/${verb}`, summary, {
     errors: ['deployment_not_found'],
     params: deploymentPath,
     data: deploymentRecord,
   });
 
 export const deploymentRpcs = {
-  'deployments.list': listOperation({
-    http: http('GET', '', 'List the deployments of a world'),
-    access: READING,
+  'deployments.list': list('', 'List the deployments of a world', {
     errors: ['world_not_found', 'page_too_deep'],
     params: worldPath,
     query: pageQuery,
     item: deploymentRecord,
   }),
-  'deployments.create': operation({
-    http: http('POST', '', 'Create a deployment, empty or as a copy of another', {
+  'deployments.create': write('POST', '', 'Create a deployment, empty or as a copy of another', {
+    http: {
       status: 201,
       location: ({ params }, data) =>
         `/api/worlds/${params.worldAddress}/deployments/${String(data.address)}`,
-    }),
-    access: WRITING,
+    },
     errors: [
       'world_not_found',
       'duplicate_event',
@@ -180,9 +167,7 @@ export const deploymentRpcs = {
     body: newDeployment,
     data: deploymentRecord,
   }),
-  'deployments.get': operation({
-    http: http('GET', '/:address', 'Get a deployment'),
-    access: READING,
+  'deployments.get': read('/:address', 'Get a deployment', {
     errors: ['deployment_not_found'],
     params: deploymentPath,
     data: deploymentRecord,
@@ -196,20 +181,16 @@ export const deploymentRpcs = {
     request: z.strictObject({ params: deploymentPath }),
     reply: z.strictObject({ address, relation: z.enum(['owner', 'visible']) }),
   }),
-  'deployments.update': operation({
-    http: http('PUT', '/:address', 'Update the settings of a deployment', { bodyBytes: namedBytes }),
-    access: WRITING,
+  'deployments.update': write('PUT', '/:address', 'Update the settings of a deployment', {
+    http: { bodyBytes: namedBytes },
     errors: ['deployment_not_found', 'unknown_ai_model', 'ai_model_unpriced', 'deployment_locked'],
     params: deploymentPath,
     body: deploymentSettings,
     data: deploymentRecord,
   }),
-  'deployments.delete': operation({
-    http: http('DELETE', '/:address', 'Delete a deployment'),
-    access: WRITING,
+  'deployments.delete': remove('/:address', 'Delete a deployment', {
     errors: ['deployment_not_found', 'deployment_locked', 'deployment_busy'],
     params: deploymentPath,
-    data: deleted,
   }),
   'deployments.lock': action('lock', 'Lock what a deployment runs permanently'),
   'deployments.publish': action('publish', 'Publish a deployment'),

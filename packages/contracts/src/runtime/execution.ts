@@ -3,7 +3,7 @@ import { jsonObject, jsonValue } from '../json/json-schemas.js';
 import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
 import { name, ordinal, storedName } from '../records/fields.js';
-import { idempotentHeaders, operation, routesBelow } from '../rpc/operation.js';
+import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
 import { aiModelId } from './ai-models.js';
 import { executionError, stateChangesView } from './journal.js';
@@ -89,7 +89,7 @@ export const executedEvent = {
     .describe('Its input, as the `inputSchema` of the version says: 64 KiB as JSON at most by default.'),
 };
 
-const http = routesBelow(DEPLOYMENT_PATH, 'Execution');
+const { read, write } = operationsBelow(DEPLOYMENT_PATH, 'Execution');
 const flag = z
   .union([z.boolean(), z.enum(['true', 'false'])], 'The flag must be "true" or "false".')
   .transform((value) => value === true || value === 'true');
@@ -118,15 +118,15 @@ const executeQuery = z
   }, 'Another version or model can be tried in a dry run only: add dryRun=true.');
 
 export const executionRpcs = {
-  'deployments.execute': operation({
-    http: http('POST', '/execute', 'Execute an event', {
+  'deployments.execute': write('POST', '/execute', 'Execute an event', {
+    http: {
       bodyBytes: (limits) => limits.inputBytes + namedBytes(limits),
       accepted: { data: acceptedExecution, is: (data) => 'executionId' in data },
       location: ({ params }, { executionId }) =>
         executionId === undefined
           ? undefined
           : `/api/worlds/${params.worldAddress}/deployments/${params.address}/executions/${String(executionId)}`,
-    }),
+    },
     access: { scope: 'execute', relation: 'owner' },
     errors: [
       'deployment_not_found',
@@ -191,8 +191,7 @@ export const executionRpcs = {
     request: z.strictObject({ params: deploymentPath, callId: z.uuid() }),
     reply: z.strictObject({ data: z.union([executionAnswer, acceptedExecution]).nullable() }),
   }),
-  'executions.get': operation({
-    http: http('GET', '/executions/:executionId', 'Get the status of an asynchronous execution'),
+  'executions.get': read('/executions/:executionId', 'Get the status of an asynchronous execution', {
     access: { scope: 'read', relation: 'owner' },
     errors: ['deployment_not_found', 'execution_not_found'],
     params: z.strictObject({ ...deploymentPath.shape, executionId }),

@@ -4,7 +4,7 @@ import { jsonObject } from '../json/json-schemas.js';
 import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath } from '../names/paths.js';
 import { count, name, ordinal } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import { listOperation, operation, READING, routesBelow } from '../rpc/operation.js';
+import { operationsBelow } from '../rpc/operation.js';
 import { executionStatus, executionTrigger, hashedEntry, readBeside } from './journal.js';
 import { entryPayment } from './payments.js';
 
@@ -119,31 +119,29 @@ export const verification = z
   .meta({ id: 'Verification', description: 'What the check of a range of the journal has found.' });
 export type Verification = z.infer<typeof verification>;
 
-const http = routesBelow(`${DEPLOYMENT_PATH}/history`, 'History');
+const { list, read } = operationsBelow(`${DEPLOYMENT_PATH}/history`, 'History');
 
 export const historyRpcs = {
-  'history.list': listOperation({
-    http: http('GET', '', 'List the executions of a deployment, newest first'),
-    access: READING,
+  'history.list': list('', 'List the executions of a deployment, newest first', {
     errors: ['deployment_not_found', 'page_too_deep'],
     params: deploymentPath,
     query: historyQuery,
     item: historyEntry,
   }),
-  'history.verify': operation({
-    http: http('GET', '/verify', 'Verify the hash chain and the replayed state of a range of the journal'),
-    access: READING,
-    errors: ['deployment_not_found', 'request_in_flight'],
-    params: deploymentPath,
-    query: z.strictObject({
-      from: seq.default(1).describe('The first entry to check: a `seq`, or `next` of the call before.'),
-      limit: wholeNumber(MAX_VERIFIED).default(MAX_VERIFIED).describe('How many entries to read at most.'),
-    }),
-    data: verification,
-  }),
-  'history.get': operation({
-    http: http('GET', '/:historyId', 'Get a history entry with the prompt and the answer of its model'),
-    access: READING,
+  'history.verify': read(
+    '/verify',
+    'Verify the hash chain and the replayed state of a range of the journal',
+    {
+      errors: ['deployment_not_found', 'request_in_flight'],
+      params: deploymentPath,
+      query: z.strictObject({
+        from: seq.default(1).describe('The first entry to check: a `seq`, or `next` of the call before.'),
+        limit: wholeNumber(MAX_VERIFIED).default(MAX_VERIFIED).describe('How many entries to read at most.'),
+      }),
+      data: verification,
+    },
+  ),
+  'history.get': read('/:historyId', 'Get a history entry with the prompt and the answer of its model', {
     errors: ['deployment_not_found', 'history_entry_not_found'],
     params: z.strictObject({ ...deploymentPath.shape, historyId: historyIdInPath }),
     data: historyEntry,

@@ -6,7 +6,6 @@ import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
 import {
   count,
-  deleted,
   name,
   ordinal,
   recordTimes,
@@ -16,14 +15,7 @@ import {
   withNfcKeys,
 } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import {
-  idempotentHeaders,
-  listOperation,
-  operation,
-  READING,
-  routesBelow,
-  WRITING,
-} from '../rpc/operation.js';
+import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
 
 const KEY = 'Key of the instance; unique in its deployment and schema.';
 
@@ -65,7 +57,10 @@ export const newInstance = z
   })
   .meta({ id: 'NewEntityInstance', description: 'A new entity instance.' });
 
-const http = routesBelow(`${DEPLOYMENT_PATH}/entity-instances`, 'Entity instances');
+const { list, read, remove, write } = operationsBelow(
+  `${DEPLOYMENT_PATH}/entity-instances`,
+  'Entity instances',
+);
 const instancePath = z.strictObject({
   ...deploymentPath.shape,
   instanceId: soughtName.describe('Key of the instance, percent-encoded.'),
@@ -91,9 +86,7 @@ const wholeNumber = z
 const atSeq = wholeNumber.optional();
 
 export const instanceRpcs = {
-  'instances.list': listOperation({
-    http: http('GET', '', 'List entity instances, current or at an earlier position of the history'),
-    access: READING,
+  'instances.list': list('', 'List entity instances, current or at an earlier position of the history', {
     errors: ['deployment_not_found', 'entity_instance_not_found', 'page_too_deep', 'history_broken'],
     params: deploymentPath,
     query: z.strictObject({
@@ -105,14 +98,13 @@ export const instanceRpcs = {
     }),
     item: instanceRecord,
   }),
-  'instances.create': operation({
-    http: http('POST', '', 'Create an entity instance', {
+  'instances.create': write('POST', '', 'Create an entity instance', {
+    http: {
       status: 201,
       bodyBytes: (limits) => limits.stateBytes + namedBytes(limits),
       location: ({ params }, data) =>
         `/api/worlds/${params.worldAddress}/deployments/${params.address}/entity-instances/${encodeURIComponent(String(data.instanceId))}?entitySchema=${encodeURIComponent(String(data.entitySchema))}`,
-    }),
-    access: WRITING,
+    },
     errors: [
       'deployment_not_found',
       'unknown_entity_schema',
@@ -128,26 +120,23 @@ export const instanceRpcs = {
     body: newInstance,
     data: instanceRecord,
   }),
-  'instances.get': operation({
-    http: http(
-      'GET',
-      '/:instanceId',
-      'Get an entity instance, current or at an earlier position of the history',
-    ),
-    access: READING,
-    errors: ['deployment_not_found', 'entity_instance_not_found', 'ambiguous_instance', 'history_broken'],
-    params: instancePath,
-    query: z.strictObject({
-      ...whichSchema.shape,
-      atSeq: atSeq.describe('The instance as it was after this entry of the journal. Absent: as it is now.'),
-    }),
-    data: instanceRecord,
-  }),
-  'instances.update': operation({
-    http: http('PUT', '/:instanceId', 'Replace the state of an entity instance', {
-      bodyBytes: ({ stateBytes }) => stateBytes + 1024,
-    }),
-    access: WRITING,
+  'instances.get': read(
+    '/:instanceId',
+    'Get an entity instance, current or at an earlier position of the history',
+    {
+      errors: ['deployment_not_found', 'entity_instance_not_found', 'ambiguous_instance', 'history_broken'],
+      params: instancePath,
+      query: z.strictObject({
+        ...whichSchema.shape,
+        atSeq: atSeq.describe(
+          'The instance as it was after this entry of the journal. Absent: as it is now.',
+        ),
+      }),
+      data: instanceRecord,
+    },
+  ),
+  'instances.update': write('PUT', '/:instanceId', 'Replace the state of an entity instance', {
+    http: { bodyBytes: ({ stateBytes }) => stateBytes + 1024 },
     errors: [
       'deployment_not_found',
       'entity_instance_not_found',
@@ -171,9 +160,7 @@ export const instanceRpcs = {
       .meta({ id: 'ReplacedState', description: 'The state that replaces the present one.' }),
     data: instanceRecord,
   }),
-  'instances.delete': operation({
-    http: http('DELETE', '/:instanceId', 'Delete an entity instance'),
-    access: WRITING,
+  'instances.delete': remove('/:instanceId', 'Delete an entity instance', {
     errors: [
       'deployment_not_found',
       'entity_instance_not_found',
@@ -185,6 +172,5 @@ export const instanceRpcs = {
     params: instancePath,
     query: whichSchema,
     headers: ifMatch,
-    data: deleted,
   }),
 };

@@ -2,14 +2,7 @@ import { z } from 'zod';
 import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
 import { count, name, nullableText, ordinal, recordId, storedName, timestamp } from '../records/fields.js';
 import { pageQuery } from '../records/pagination.js';
-import {
-  idempotentHeaders,
-  listOperation,
-  operation,
-  READING,
-  routesBelow,
-  WRITING,
-} from '../rpc/operation.js';
+import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
 import { executionError, executionStatus } from '../runtime/journal.js';
 
 export const occurrenceStatus = z.enum(['running', 'fired', 'skipped', 'missed', 'paused']).meta({
@@ -74,7 +67,7 @@ export const scheduleRecord = z
   .meta({ id: 'Schedule', description: 'When a bound event runs by itself.' });
 export type ScheduleRecord = z.infer<typeof scheduleRecord>;
 
-const http = routesBelow(`${DEPLOYMENT_PATH}/schedules`, 'Schedules');
+const { list, write } = operationsBelow(`${DEPLOYMENT_PATH}/schedules`, 'Schedules');
 const schedulePath = z.strictObject({
   ...deploymentPath.shape,
   event: name.describe('Name of the event, percent-encoded.'),
@@ -82,27 +75,21 @@ const schedulePath = z.strictObject({
 
 /** Turns a schedule on or off; idempotent. */
 const action = (verb: string, summary: string) =>
-  operation({
-    http: http('POST', `/:event/${verb}`, summary),
-    access: WRITING,
+  write('POST', `/:event/${verb}`, summary, {
     errors: ['deployment_not_found', 'schedule_not_found'],
     params: schedulePath,
     data: scheduleRecord,
   });
 
 export const scheduleRpcs = {
-  'schedules.list': listOperation({
-    http: http('GET', '', 'List the schedules of a deployment'),
-    access: READING,
+  'schedules.list': list('', 'List the schedules of a deployment', {
     errors: ['deployment_not_found', 'page_too_deep'],
     params: deploymentPath,
     query: pageQuery,
     item: scheduleRecord,
   }),
   /** Also of an event that is no longer bound. */
-  'occurrences.list': listOperation({
-    http: http('GET', '/:event/occurrences', 'List the occurrences of a schedule, newest first'),
-    access: READING,
+  'occurrences.list': list('/:event/occurrences', 'List the occurrences of a schedule, newest first', {
     errors: ['deployment_not_found', 'schedule_not_found', 'page_too_deep'],
     params: schedulePath,
     query: z.strictObject({
@@ -114,8 +101,7 @@ export const scheduleRpcs = {
   'schedules.pause': action('pause', 'Pause a schedule'),
   'schedules.resume': action('resume', 'Resume a schedule'),
   /** Executes the event now, beside the schedule. The record is `running` where the outcome takes longer. */
-  'schedules.run': operation({
-    http: http('POST', '/:event/run', 'Run a schedule now, beside its due times'),
+  'schedules.run': write('POST', '/:event/run', 'Run a schedule now, beside its due times', {
     access: { scope: 'execute', relation: 'owner' },
     errors: ['deployment_not_found', 'schedule_not_found', 'deployment_paused', 'idempotency_key_reused'],
     params: schedulePath,

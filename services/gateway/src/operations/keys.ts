@@ -1,17 +1,16 @@
 import type { Bus } from '@orrery/bus';
 import { keysRevoked, type PageQuery, paginationOf, refuseDeepPage, ServiceError } from '@orrery/contracts';
 import type { Clock, Logger } from '@orrery/service-kit';
-import type { Kysely } from 'kysely';
 import { expiryOf } from '../core/keys/key-rules.js';
 import type { GatewayCall, IdentityHandlers, Principal } from '../core/requests/operation.js';
 import type { KeyVerifier } from '../http/access/key-verifier.js';
 import { accountRecordOf, findAccount } from '../store/accounts/account-store.js';
 import { createKeyBy, revokeKey, rotateKey } from '../store/keys/change-keys.js';
 import { countKeys, keyRecordOf, listKeyRows } from '../store/keys/key-store.js';
-import type { GatewaySchema } from '../store/tables/schema.js';
+import type { Db } from '../store/tables/schema.js';
 
 export interface KeyContext {
-  db: Kysely<GatewaySchema>;
+  db: Db;
   bus: Pick<Bus, 'broadcast'>;
   keys: KeyVerifier;
   clock: Clock;
@@ -50,7 +49,7 @@ function ownerOf({ principal }: GatewayCall): Principal {
 }
 
 /** A page of an account's keys. @throws ServiceError `page_too_deep`. */
-export async function listKeys(db: Kysely<GatewaySchema>, accountId: number, query: PageQuery) {
+export async function listKeys(db: Db, accountId: number, query: PageQuery) {
   refuseDeepPage(query);
   const [rows, total] = await Promise.all([listKeyRows(db, accountId, query), countKeys(db, accountId)]);
   return { data: rows.map(keyRecordOf), pagination: paginationOf(query, total) };

@@ -7,7 +7,6 @@ import {
   type signInRpcs,
 } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import type { Kysely } from 'kysely';
 import { expiryOf } from '../core/keys/key-rules.js';
 import type { IdentityHandlers } from '../core/requests/operation.js';
 import { type SignedKey, signInText } from '../core/sign-in/sign-in-text.js';
@@ -15,7 +14,7 @@ import { isSignedBy, type SignedMessage } from '../public/verify-signature.js';
 import { type AccountRow, accountRecordOf } from '../store/accounts/account-store.js';
 import { exchangeSignInCode } from '../store/sign-in/sign-in-codes.js';
 import { signInWallet, storeChallenge } from '../store/sign-in/wallet-sign-in.js';
-import type { GatewaySchema } from '../store/tables/schema.js';
+import type { Db } from '../store/tables/schema.js';
 
 /** How long a wallet has to sign. */
 const CHALLENGE_MS = 5 * 60_000;
@@ -30,7 +29,7 @@ export interface SignInConfig {
 }
 
 export interface SignInContext {
-  db: Kysely<GatewaySchema>;
+  db: Db;
   clock: Clock;
   signIn: SignInConfig;
 }

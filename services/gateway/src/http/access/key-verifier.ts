@@ -3,12 +3,12 @@ import type { Bus } from '@orrery/bus';
 import { keysRevoked, ServiceError } from '@orrery/contracts';
 import { toServiceError } from '@orrery/database';
 import { type Clock, createBatcher, type Logger, type Resources, startPollLoop } from '@orrery/service-kit';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { parseToken } from '../../core/keys/key-token.js';
 import type { Principal } from '../../core/requests/operation.js';
 import { loadUsableKeys, type UsableKey } from '../../store/keys/key-store.js';
-import type { GatewaySchema } from '../../store/tables/schema.js';
+import type { Db } from '../../store/tables/schema.js';
 
 export interface KeyVerifier {
   /** @throws ServiceError `unauthorized`; `unavailable` or `overloaded` when the key cannot be looked up. */
@@ -102,7 +102,7 @@ export const principalOfKey = ({ accountId, keyId, scopes }: Omit<Principal, 'ca
 const REFRESH_MS = 400;
 
 export interface KeysContext {
-  db: Kysely<GatewaySchema>;
+  db: Db;
   bus: Pick<Bus, 'listen'>;
   clock: Clock;
   logger: Logger;
@@ -129,11 +129,7 @@ export async function startKeyVerifier(context: KeysContext): Promise<KeyVerifie
 }
 
 /** Whose key a token is, at once and without a cache; undefined for one that is not valid (any more). */
-export async function accountOfToken(
-  db: Kysely<GatewaySchema>,
-  token: string,
-  now = Date.now(),
-): Promise<number | undefined> {
+export async function accountOfToken(db: Db, token: string, now = Date.now()): Promise<number | undefined> {
   const claimed = parseToken(token);
   if (claimed === undefined) return undefined;
   const key = (await loadUsableKeys(db, [claimed.keyId])).get(claimed.keyId);
@@ -173,7 +169,7 @@ export function createLastUses(record: (uses: ReadonlyMap<string, number>) => Pr
 const WRITE_MS = 10_000;
 
 export interface LastUsesContext {
-  db: Kysely<GatewaySchema>;
+  db: Db;
   clock: Clock;
   logger: Logger;
   resources: Resources;
@@ -194,7 +190,7 @@ export function startLastUses({ db, clock, logger, resources }: LastUsesContext)
 }
 
 /** One statement for all keys; an older time never replaces a newer one. */
-async function recordUses(db: Kysely<GatewaySchema>, uses: ReadonlyMap<string, number>): Promise<void> {
+async function recordUses(db: Db, uses: ReadonlyMap<string, number>): Promise<void> {
   const ids = [...uses.keys()];
   const times = [...uses.values()].map((ms) => new Date(ms).toISOString());
   await sql`

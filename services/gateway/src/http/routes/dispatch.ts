@@ -86,28 +86,22 @@ function callOverBus(
   const call = { caller, requestId, deadline, signal };
   if (rpc.name !== 'deployments.execute') return bus.call(rpc, request, call) as Promise<OperationReply>;
   const execution = request as Execution;
-  const later = deadline + longerMs;
   const executing = { callId: crypto.randomUUID(), ...call };
+  const later = { ...executing, deadline: deadline + longerMs };
   // A dry run has no run that could be asked for later.
-  const isDry = execution.query['dryRun'] !== undefined;
-  const first = isDry ? { ...executing, deadline: later } : { leavesRun: true, ...executing };
-  const ofRun = (otherwise: (error: unknown) => unknown) =>
-    answerOfRun(bus, execution, { ...executing, deadline: later }, otherwise);
-  return (bus.call(rpc, request, first) as Promise<OperationReply>).then(
-    async (answer) => {
-      const executionId = runAwaited(answer, execution);
-      if (executionId === undefined) return answer;
-      onRun?.();
-      return (await ofRun((error) => goesOn(error, executionId))) ?? answer;
-    },
-    async (error: unknown) => {
-      if (!isUnknown(error) && !isStillRunning(error)) throw error;
-      const answer = await ofRun(() => error);
-      if (answer === undefined) throw error;
-      return answer;
-    },
-  );
+  const first = execution.query['dryRun'] === undefined ? { leavesRun: true, ...executing } : later;
+  return outcomeOf(bus.call(rpc, request, first) as Promise<OperationReply>, {
+    onRun,
+    runIn: (answer) => runAwaited(answer, execution),
+    ask: () => answerOfCall(bus, execution, later),
+  });
 }
+
+type Execution = {
+  readonly params: { worldAddress: string; address: string };
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: { readonly prefer?: string };
+};
 
 /** The run that an execution became, where its client waits for it. */
 function runAwaited({ data }: OperationReply, { headers }: Execution): string | undefined {
@@ -115,8 +109,49 @@ function runAwaited({ data }: OperationReply, { headers }: Execution): string | 
   return typeof executionId === 'string' && !prefersAsync(headers.prefer) ? executionId : undefined;
 }
 
+/** What the run answers that a call became; undefined for one that became none. */
+async function answerOfCall(
+  bus: Pick<Bus, 'call'>,
+  { params }: Execution,
+  call: CallOptions & { callId: string },
+): Promise<OperationReply | undefined> {
+  const rpc = runtimeContract.rpcs['executions.ofCall'];
+  const { data } = await bus.call(rpc, { params, callId: call.callId }, call);
+  return data === null ? undefined : { data };
+}
+
+/** How the outcome of an execution is found that may become a run. */
+interface RunOf<Reply> {
+  onRun: (() => void) | undefined;
+  /** The run that the first answer only names, where its client waits for it. */
+  runIn: (answer: Reply) => string | undefined;
+  /** Asks for the outcome of what was begun; asking changes nothing, or takes effect once. */
+  ask: () => Promise<Reply | undefined>;
+}
+
+/**
+ * The answer of an execution: of its call, or of the run that it became, also where the call's process is lost or its
+ * deadline passes. @throws what the execution failed with
+ */
+export function outcomeOf<Reply>(first: Promise<Reply>, { onRun, runIn, ask }: RunOf<Reply>): Promise<Reply> {
+  return first.then(
+    async (answer) => {
+      const executionId = runIn(answer);
+      if (executionId === undefined) return answer;
+      onRun?.();
+      return (await askedOutcome(ask, (error) => goesOn(error, executionId))) ?? answer;
+    },
+    async (error: unknown) => {
+      if (!isUnknown(error) && !isStillRunning(error)) throw error;
+      const answer = await askedOutcome(ask, () => error);
+      if (answer === undefined) throw error;
+      return answer;
+    },
+  );
+}
+
 /** What is answered for a run whose outcome nobody tells: it is stored, so it goes on. */
-export function goesOn(error: unknown, executionId: string): ServiceError {
+function goesOn(error: unknown, executionId: string): ServiceError {
   const { code, message } = toCallError(error);
   const isLate = code === 'deadline_exceeded';
   return new ServiceError(isLate ? code : 'unavailable', message, {
@@ -128,56 +163,26 @@ export function goesOn(error: unknown, executionId: string): ServiceError {
 /** Processes that may be lost while one run is waited for. */
 const MAX_LOST = 3;
 
-/** Asks for the outcome of what was begun: again where a process is lost, since another one answers. */
-async function repeatedWhereLost<Reply>(ask: () => Promise<Reply>): Promise<Reply> {
+/** Asks again where a process is lost, since another one answers. @throws what `otherwise` says where nobody can tell */
+async function askedOutcome<Reply>(
+  ask: () => Promise<Reply>,
+  otherwise: (error: unknown) => unknown,
+): Promise<Reply> {
   for (let lost = 0; ; lost += 1) {
     try {
       return await ask();
     } catch (error) {
-      if (!isUnknown(error) || lost >= MAX_LOST) throw error;
+      if (isUnknown(error) && lost < MAX_LOST) continue;
+      throw saysNothing(error) ? otherwise(error) : error;
     }
   }
 }
 
-/**
- * Asks for the outcome of an execution that may have been begun; asking changes nothing, or takes effect once.
- * @throws what the execution failed with; what `otherwise` says of the error where nobody can tell
- */
-export const askOutcome = <Reply>(
-  ask: () => Promise<Reply>,
-  otherwise: (error: unknown) => unknown,
-): Promise<Reply> =>
-  repeatedWhereLost(ask).catch((error: unknown) => {
-    throw saysNothing(error) ? otherwise(error) : error;
-  });
-
 /** The call's deadline passed while the run that it became goes on. */
-export const isStillRunning = (error: unknown): boolean =>
+const isStillRunning = (error: unknown): boolean =>
   error instanceof ServiceError &&
   error.code === 'deadline_exceeded' &&
   error.facts['executionId'] !== undefined;
-
-type Execution = {
-  readonly params: { worldAddress: string; address: string };
-  readonly query: Readonly<Record<string, unknown>>;
-  readonly headers: { readonly prefer?: string };
-};
-
-/**
- * A call that had become a run is answered by the run, which goes on; undefined for one that became none.
- * @throws what `otherwise` says of the error where nobody can tell
- */
-async function answerOfRun(
-  bus: Pick<Bus, 'call'>,
-  { params }: Execution,
-  call: CallOptions & { callId: string },
-  otherwise: (error: unknown) => unknown,
-): Promise<OperationReply | undefined> {
-  const rpc = runtimeContract.rpcs['executions.ofCall'];
-  const ask = () => bus.call(rpc, { params, callId: call.callId }, call);
-  const found = await askOutcome(ask, otherwise);
-  return found.data === null ? undefined : { data: found.data };
-}
 
 /** Whether no outcome was told: an execution that failed names its entry. */
 const saysNothing = (error: unknown): boolean =>

@@ -7,8 +7,8 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { enqueue, jsonb, page, transaction } from '@orrery/database';
-import { type Kysely, type Selectable, sql, type Transaction, type UpdateObject } from 'kysely';
-import type { AccountsTable, GatewaySchema } from '../tables/schema.js';
+import { type Selectable, sql, type UpdateObject } from 'kysely';
+import type { AccountsTable, Db, GatewaySchema, Trx } from '../tables/schema.js';
 
 export interface NewAccount {
   name: string;
@@ -35,7 +35,7 @@ export const accountStateOf = (row: AccountRow): AccountState => ({
   revision: row.revision,
 });
 
-export async function insertAccount(db: Kysely<GatewaySchema>, account: NewAccount): Promise<AccountRow> {
+export async function insertAccount(db: Db, account: NewAccount): Promise<AccountRow> {
   const { name, wallet = null, quotas = {} } = account;
   return await db
     .insertInto('accounts')
@@ -45,46 +45,33 @@ export async function insertAccount(db: Kysely<GatewaySchema>, account: NewAccou
 }
 
 /** A page of accounts by id, for operators. */
-export const listAccounts = (
-  db: Kysely<GatewaySchema>,
-  query: { page: number; limit: number },
-): Promise<AccountRow[]> => page(db.selectFrom('accounts').selectAll().orderBy('id'), query).execute();
+export const listAccounts = (db: Db, query: { page: number; limit: number }): Promise<AccountRow[]> =>
+  page(db.selectFrom('accounts').selectAll().orderBy('id'), query).execute();
 
-export const findAccount = (db: Kysely<GatewaySchema>, id: number): Promise<AccountRow | undefined> =>
+export const findAccount = (db: Db, id: number): Promise<AccountRow | undefined> =>
   db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst();
 
 /** Up to `limit` accounts by rising id. */
-export const accountsAfter = (
-  db: Kysely<GatewaySchema>,
-  afterId: number,
-  limit: number,
-): Promise<AccountRow[]> =>
+export const accountsAfter = (db: Db, afterId: number, limit: number): Promise<AccountRow[]> =>
   db.selectFrom('accounts').selectAll().where('id', '>', afterId).orderBy('id').limit(limit).execute();
 
 /** Locks the account until the transaction ends, so that a count of its rows stays correct. */
-export async function lockAccount(db: Kysely<GatewaySchema>, id: number): Promise<void> {
+export async function lockAccount(db: Db, id: number): Promise<void> {
   await sql`select from accounts where id = ${id} for update`.execute(db);
 }
 
 /** Disables an account, or enables it again; its tokens follow within a second. @throws ServiceError `account_not_found`. */
-export const setAccountDisabled = (
-  db: Kysely<GatewaySchema>,
-  id: number,
-  disabled: boolean,
-): Promise<AccountRow> =>
+export const setAccountDisabled = (db: Db, id: number, disabled: boolean): Promise<AccountRow> =>
   changeAccount(db, id, { disabled_at: disabled ? sql<Date>`coalesce(disabled_at, now())` : null });
 
 /** Replaces an account's quotas; an absent one is not limited. @throws ServiceError `account_not_found`. */
-export const setAccountQuotas = (
-  db: Kysely<GatewaySchema>,
-  id: number,
-  quotas: AccountQuotas,
-): Promise<AccountRow> => changeAccount(db, id, { quotas: jsonb(quotas) });
+export const setAccountQuotas = (db: Db, id: number, quotas: AccountQuotas): Promise<AccountRow> =>
+  changeAccount(db, id, { quotas: jsonb(quotas) });
 
 type Change = UpdateObject<GatewaySchema, 'accounts'>;
 
 /** Every change raises the revision and is announced, in one transaction. */
-const changeAccount = (db: Kysely<GatewaySchema>, id: number, change: Change): Promise<AccountRow> =>
+const changeAccount = (db: Db, id: number, change: Change): Promise<AccountRow> =>
   transaction(db, async (trx) => {
     const account = await trx
       .updateTable('accounts')
@@ -98,7 +85,7 @@ const changeAccount = (db: Kysely<GatewaySchema>, id: number, change: Change): P
   });
 
 /** Writes an account's state to the outbox. The transaction locks the account's row, so states are published in order. */
-export async function announceAccount(trx: Transaction<GatewaySchema>, account: AccountRow): Promise<void> {
+export async function announceAccount(trx: Trx, account: AccountRow): Promise<void> {
   const { id, revision } = account;
   // Comes from `jsonb`, so there is no `undefined` in it.
   const payload = accountStateOf(account) as unknown as JsonValue;

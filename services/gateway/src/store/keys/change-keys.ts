@@ -1,6 +1,6 @@
 import { type CreatedKey, type Scope, ServiceError } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { refuseLongerLife, refuseWiderScopes } from '../../core/keys/key-rules.js';
 import { newToken } from '../../core/keys/key-token.js';
 import type { Principal } from '../../core/requests/operation.js';
@@ -11,7 +11,7 @@ import {
   lockAccount,
   type NewAccount,
 } from '../accounts/account-store.js';
-import type { GatewaySchema } from '../tables/schema.js';
+import type { Db, Trx } from '../tables/schema.js';
 import {
   countKeys,
   expireKeyRow,
@@ -36,7 +36,7 @@ export interface NewKey {
 }
 
 /** Creates a key; only this answer contains its token. @throws ServiceError `limit_reached`. */
-export const createKey = (db: Kysely<GatewaySchema>, accountId: number, key: NewKey): Promise<CreatedKey> =>
+export const createKey = (db: Db, accountId: number, key: NewKey): Promise<CreatedKey> =>
   transaction(db, async (trx) => {
     await lockAccount(trx, accountId);
     return await addKeyWithinLimit(trx, accountId, key);
@@ -55,7 +55,7 @@ export interface AskedKey {
  * @throws ServiceError `forbidden`, `limit_reached`; `unauthorized` when the maker was revoked meanwhile.
  */
 export const createKeyBy = (
-  db: Kysely<GatewaySchema>,
+  db: Db,
   principal: Principal,
   { name, scopes, expiresAt: asked }: AskedKey,
 ): Promise<CreatedKey> =>
@@ -68,10 +68,7 @@ export const createKeyBy = (
   });
 
 /** The key of the request as it is now: a revocation waits until the transaction ends, and finds what it made. */
-export async function lockMaker(
-  trx: Transaction<GatewaySchema>,
-  { accountId, keyId }: Principal,
-): Promise<KeyRow> {
+export async function lockMaker(trx: Trx, { accountId, keyId }: Principal): Promise<KeyRow> {
   await lockAccount(trx, accountId);
   const maker = await findKey(trx, accountId, keyId);
   if (maker === undefined) throw new ServiceError('unauthorized', 'The token is not valid.');
@@ -79,18 +76,14 @@ export async function lockMaker(
 }
 
 /** For transactions that have locked the account. @throws ServiceError `limit_reached`. */
-export async function addKeyWithinLimit(
-  trx: Transaction<GatewaySchema>,
-  accountId: number,
-  key: NewKey,
-): Promise<CreatedKey> {
+export async function addKeyWithinLimit(trx: Trx, accountId: number, key: NewKey): Promise<CreatedKey> {
   if ((await countKeys(trx, accountId)) >= MAX_KEYS)
     throw new ServiceError('limit_reached', `An account may have ${MAX_KEYS} keys. Revoke one first.`);
   return await addKey(trx, accountId, key);
 }
 
 /** Inserts a key without a check of the limit, for transactions that replace one or create the account. */
-export async function addKey(db: Kysely<GatewaySchema>, accountId: number, key: NewKey): Promise<CreatedKey> {
+export async function addKey(db: Db, accountId: number, key: NewKey): Promise<CreatedKey> {
   const { keyId, token, hash } = newToken();
   const { name, scopes, expiresAt = null, madeBy = null } = key;
   const row = { id: keyId, account_id: accountId, name, hash, scopes: [...scopes], expires_at: expiresAt };
@@ -99,7 +92,7 @@ export async function addKey(db: Kysely<GatewaySchema>, accountId: number, key: 
 
 /** The first account of an operator, or a new one, with a key of all scopes unless others are given. */
 export const createAccountWithKey = (
-  db: Kysely<GatewaySchema>,
+  db: Db,
   account: NewAccount,
   key: Partial<NewKey> = {},
 ): Promise<{ account: AccountRow; key: CreatedKey }> =>
@@ -125,7 +118,7 @@ export interface Rotation {
  * @throws ServiceError `key_not_found`, `forbidden`, `limit_reached` where the old key stays for a while.
  */
 export const rotateKey = (
-  db: Kysely<GatewaySchema>,
+  db: Db,
   principal: Principal,
   { keyId, graceSeconds }: Rotation,
 ): Promise<CreatedKey> =>
@@ -152,7 +145,7 @@ export const rotateKey = (
  * Revokes a key and all keys that it made, and those that they made. Returns the ids of the keys that it ended: none where
  * the account has no such key.
  */
-export const revokeKey = (db: Kysely<GatewaySchema>, accountId: number, keyId: string): Promise<string[]> =>
+export const revokeKey = (db: Db, accountId: number, keyId: string): Promise<string[]> =>
   transaction(db, async (trx) => {
     // No key is being made meanwhile, so none is missed.
     await lockAccount(trx, accountId);
@@ -174,7 +167,7 @@ const TOKEN_MS = 24 * 3_600_000;
 
 /** Creates the key of a sign-in. `name` says of which kind, and tells it from keys that people made. */
 export async function addSessionKey(
-  trx: Transaction<GatewaySchema>,
+  trx: Trx,
   accountId: number,
   name: string,
   now: Date,
@@ -185,12 +178,7 @@ export async function addSessionKey(
 }
 
 /** Expired tokens of earlier sign-ins would accumulate in the account's list. */
-async function retireExpired(
-  trx: Transaction<GatewaySchema>,
-  accountId: number,
-  name: string,
-  now: Date,
-): Promise<void> {
+async function retireExpired(trx: Trx, accountId: number, name: string, now: Date): Promise<void> {
   await trx
     .updateTable('keys')
     .set({ revoked_at: sql`now()` })

@@ -1,7 +1,7 @@
 import type { KeyRecord, PageQuery, Scope } from '@orrery/contracts';
 import { page } from '@orrery/database';
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import type { GatewaySchema, KeysTable } from '../tables/schema.js';
+import { type Insertable, type Selectable, sql } from 'kysely';
+import type { Db, KeysTable } from '../tables/schema.js';
 
 export type KeyRow = Selectable<KeysTable>;
 
@@ -25,13 +25,13 @@ export const keyRecordOf = (row: KeyRow): KeyRecord => ({
   madeBy: row.made_by,
 });
 
-export const insertKey = (db: Kysely<GatewaySchema>, key: Insertable<KeysTable>): Promise<KeyRow> =>
+export const insertKey = (db: Db, key: Insertable<KeysTable>): Promise<KeyRow> =>
   db.insertInto('keys').values(key).returningAll().executeTakeFirstOrThrow();
 
-const keysOf = (db: Kysely<GatewaySchema>, accountId: number) =>
+const keysOf = (db: Db, accountId: number) =>
   db.selectFrom('keys').where('account_id', '=', accountId).where('revoked_at', 'is', null);
 
-export async function countKeys(db: Kysely<GatewaySchema>, accountId: number): Promise<number> {
+export async function countKeys(db: Db, accountId: number): Promise<number> {
   const { total } = await keysOf(db, accountId)
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
@@ -39,36 +39,25 @@ export async function countKeys(db: Kysely<GatewaySchema>, accountId: number): P
 }
 
 /** A page of the keys that are not revoked, in order of creation. */
-export const listKeyRows = (
-  db: Kysely<GatewaySchema>,
-  accountId: number,
-  query: PageQuery,
-): Promise<KeyRow[]> =>
+export const listKeyRows = (db: Db, accountId: number, query: PageQuery): Promise<KeyRow[]> =>
   page(keysOf(db, accountId).selectAll().orderBy('created_at').orderBy('id'), query).execute();
 
 /** A key that is not revoked. */
-export const findKey = (
-  db: Kysely<GatewaySchema>,
-  accountId: number,
-  keyId: string,
-): Promise<KeyRow | undefined> =>
+export const findKey = (db: Db, accountId: number, keyId: string): Promise<KeyRow | undefined> =>
   keysOf(db, accountId).selectAll().where('id', '=', keyId).executeTakeFirst();
 
 /** Revokes this key alone: another one takes its place. */
-export async function revokeKeyRow(db: Kysely<GatewaySchema>, keyId: string): Promise<void> {
+export async function revokeKeyRow(db: Db, keyId: string): Promise<void> {
   await db.updateTable('keys').set({ revoked_at: sql`now()` }).where('id', '=', keyId).execute();
 }
 
 /** From now on what one key made counts as made by another. */
-export async function giveMadeKeys(
-  db: Kysely<GatewaySchema>,
-  { from, to }: { from: string; to: string },
-): Promise<void> {
+export async function giveMadeKeys(db: Db, { from, to }: { from: string; to: string }): Promise<void> {
   await db.updateTable('keys').set({ made_by: to }).where('made_by', '=', from).execute();
 }
 
 /** Lets a key expire in `seconds`, unless it does so before. */
-export async function expireKeyRow(db: Kysely<GatewaySchema>, keyId: string, seconds: number): Promise<void> {
+export async function expireKeyRow(db: Db, keyId: string, seconds: number): Promise<void> {
   await db
     .updateTable('keys')
     .set({ expires_at: sql`least(expires_at, now() + make_interval(secs => ${seconds}))` })
@@ -77,10 +66,7 @@ export async function expireKeyRow(db: Kysely<GatewaySchema>, keyId: string, sec
 }
 
 /** The given keys that are neither revoked nor of a disabled account. The caller checks whether they have expired. */
-export async function loadUsableKeys(
-  db: Kysely<GatewaySchema>,
-  keyIds: string[],
-): Promise<Map<string, UsableKey>> {
+export async function loadUsableKeys(db: Db, keyIds: string[]): Promise<Map<string, UsableKey>> {
   const rows = await db
     .selectFrom('keys')
     .innerJoin('accounts', 'accounts.id', 'keys.account_id')

@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type CreatedKey, ServiceError } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
-import type { Kysely } from 'kysely';
 import { type AccountRow, findAccount } from '../accounts/account-store.js';
 import { addSessionKey } from '../keys/change-keys.js';
-import type { GatewaySchema } from '../tables/schema.js';
+import type { Db } from '../tables/schema.js';
 
 /** How long a code can be exchanged. */
 const CODE_MS = 60_000;
@@ -14,11 +13,7 @@ const KEY_NAME = 'console sign-in';
  * Creates a code that signs a browser in as an account, once and for a minute. It is shown to the person at the machine,
  * in a link: unlike a key it is worth nothing afterwards, wherever the link is kept.
  */
-export async function createSignInCode(
-  db: Kysely<GatewaySchema>,
-  accountId: number,
-  now: Date,
-): Promise<string> {
+export async function createSignInCode(db: Db, accountId: number, now: Date): Promise<string> {
   const code = randomBytes(32).toString('base64url');
   await db.deleteFrom('sign_in_codes').where('expires_at', '<=', now).execute();
   const expiresAt = new Date(now.getTime() + CODE_MS);
@@ -35,7 +30,7 @@ export async function createSignInCode(
  * @throws ServiceError `sign_in_code_invalid`, `forbidden`.
  */
 export const exchangeSignInCode = (
-  db: Kysely<GatewaySchema>,
+  db: Db,
   code: string,
   now: Date,
 ): Promise<{ account: AccountRow; key: CreatedKey }> =>

@@ -1,10 +1,10 @@
 import { type AccountQuotas, type CreatedKey, ServiceError } from '@orrery/contracts';
 import { jsonb, transaction } from '@orrery/database';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import type { SignedKey } from '../../core/sign-in/sign-in-text.js';
 import { type AccountRow, announceAccount, lockAccount } from '../accounts/account-store.js';
 import { addKeyWithinLimit, addSessionKey } from '../keys/change-keys.js';
-import type { GatewaySchema } from '../tables/schema.js';
+import type { Db, Trx } from '../tables/schema.js';
 
 const KEY_NAME = 'wallet sign-in';
 
@@ -15,7 +15,7 @@ const KEY_NAME = 'wallet sign-in';
  * @throws ServiceError `message_expired`, `forbidden`, `limit_reached`.
  */
 export const signInWallet = (
-  db: Kysely<GatewaySchema>,
+  db: Db,
   signed: Pick<Challenge, 'wallet' | 'message'>,
   { now, quotas }: { now: Date; quotas: AccountQuotas },
 ): Promise<{ account: AccountRow; key: CreatedKey }> =>
@@ -36,11 +36,7 @@ export const signInWallet = (
   });
 
 /** The account of a wallet, created at its first sign-in. Two first sign-ins at once end with one account. */
-async function accountOfWallet(
-  trx: Transaction<GatewaySchema>,
-  wallet: string,
-  quotas: AccountQuotas,
-): Promise<AccountRow> {
+async function accountOfWallet(trx: Trx, wallet: string, quotas: AccountQuotas): Promise<AccountRow> {
   const created = await trx
     .insertInto('accounts')
     .values({ name: wallet, wallet, quotas: jsonb(quotas) })
@@ -63,10 +59,7 @@ interface Challenge {
 }
 
 /** Stores a challenge and deletes up to 100 expired ones. */
-export async function storeChallenge(
-  db: Kysely<GatewaySchema>,
-  { wallet, message, expiresAt, key }: Challenge,
-): Promise<void> {
+export async function storeChallenge(db: Db, { wallet, message, expiresAt, key }: Challenge): Promise<void> {
   await sql`
     delete from challenges where (wallet, message) in (
       select wallet, message from challenges where expires_at < now() limit 100 for update skip locked
@@ -77,7 +70,7 @@ export async function storeChallenge(
 
 /** Deletes a challenge and returns what it is for, to exactly one caller over all replicas; undefined to others. */
 async function takeChallenge(
-  db: Kysely<GatewaySchema>,
+  db: Db,
   { wallet, message }: Pick<Challenge, 'wallet' | 'message'>,
   now: Date,
 ): Promise<Pick<Challenge, 'key'> | undefined> {

@@ -1,6 +1,6 @@
 import type { AccountQuotas, Scope } from '@orrery/contracts';
 import type { OutboxSchema } from '@orrery/database';
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { SignedKey } from '../../core/sign-in/sign-in-text.js';
 
 type Written = ColumnType<Date, Date | undefined, Date>;
@@ -57,3 +57,6 @@ export interface GatewaySchema extends OutboxSchema {
   accounts: AccountsTable;
   keys: KeysTable;
 }
+
+export type Db = Kysely<GatewaySchema>;
+export type Trx = Transaction<GatewaySchema>;
