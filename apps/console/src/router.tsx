@@ -1,26 +1,25 @@
 import type { QueryClient } from '@tanstack/react-query';
 import {
+  type AnyRoute,
   createRootRouteWithContext,
   createRoute,
   createRouter,
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import { readNewDeploymentSearch } from './deployments/new-deployment-search.js';
-import { readEditSearch, readEventSearch } from './events/event-search.js';
+import type { ReactNode } from 'react';
+import { objectIn } from './forms/json.js';
 import { Frame } from './layout/frame.js';
-import { NotFound } from './layout/not-found.js';
-import { PageFailed } from './layout/page-failed.js';
+import { NotFound, PageFailed } from './layout/no-page.js';
 import { readLiveSearch } from './live/live-search.js';
-import { readPaymentsSearch } from './payments/payments-search.js';
-import { readPushesSearch } from './pushes/pushes-search.js';
-import { readRunSearch } from './run/run-search.js';
-import { readSchedulesSearch } from './schedules/schedules-search.js';
+import { STATUSES as PAYMENT_STATUSES } from './payments/payment-words.js';
+import { STATES as PUSH_STATES } from './pushes/push-words.js';
+import { STATUSES as OCCURRENCE_STATUSES } from './schedules/ledger-words.js';
 import type { Session } from './session/session.js';
 import { codeIn, SignInPage } from './session/sign-in-page.js';
-import { defined, pageIn } from './ui/search-values.js';
-import { readUsageSearch } from './usage/usage-search.js';
-import { readWorldsSearch, WorldsPage } from './worlds/worlds-page.js';
+import { nameIn, numberFromOne, oneOf, pageIn, searchOf } from './ui/search-values.js';
+import { MEASURES, RANGES } from './usage/usage-series.js';
+import { WorldsPage } from './worlds/worlds-page.js';
 
 export interface RouterContext {
   readonly session: Session;
@@ -54,71 +53,64 @@ const signIn = createRoute({
   },
 });
 
+const page = <Parent extends AnyRoute, const Path extends string, Search = object>(
+  parent: Parent,
+  path: Path,
+  load: () => Promise<{ default: () => ReactNode }>,
+  validateSearch?: (search: Record<string, unknown>) => Search,
+) =>
+  createRoute({
+    getParentRoute: () => parent,
+    path,
+    component: lazyRouteComponent(load),
+    ...(validateSearch && { validateSearch }),
+  });
 const worlds = createRoute({
   getParentRoute: () => root,
   path: '/',
   component: WorldsPage,
-  validateSearch: readWorldsSearch,
+  validateSearch: searchOf({ owner: oneOf(['all'] as const), page: pageIn }),
 });
 
-const keys = createRoute({
-  getParentRoute: () => root,
-  path: '/keys',
-  component: lazyRouteComponent(() => import('./keys/keys-page.js'), 'KeysPage'),
-});
+const keys = page(root, '/keys', () => import('./keys/keys-page.js'));
 
-const world = createRoute({
-  getParentRoute: () => root,
-  path: '/worlds/$world',
-  component: lazyRouteComponent(() => import('./worlds/world-page.js'), 'WorldPage'),
-  // The page of its list of deployments.
-  validateSearch: ({ page }: Record<string, unknown>): { page?: number } => defined({ page: pageIn(page) }),
-});
+// The page of its list of deployments.
+const world = page(
+  root,
+  '/worlds/$world',
+  () => import('./worlds/world-page.js'),
+  searchOf({ page: pageIn }),
+);
 
-const schema = createRoute({
-  getParentRoute: () => root,
-  path: '/worlds/$world/schemas/$schema',
-  component: lazyRouteComponent(() => import('./schemas/schema-page.js'), 'SchemaPage'),
-});
+const schema = page(root, '/worlds/$world/schemas/$schema', () => import('./schemas/schema-page.js'));
 
-const event = createRoute({
-  getParentRoute: () => root,
-  path: '/worlds/$world/events/$event',
-  component: lazyRouteComponent(() => import('./events/event-page.js'), 'EventPage'),
-  validateSearch: readEventSearch,
-});
+// The versions that are compared.
+const event = page(
+  root,
+  '/worlds/$world/events/$event',
+  () => import('./events/event-page.js'),
+  searchOf({ left: numberFromOne, right: numberFromOne }),
+);
 
-const editVersion = createRoute({
-  getParentRoute: () => root,
-  path: '/worlds/$world/events/$event/edit',
-  component: lazyRouteComponent(() => import('./events/edit-version-page.js'), 'EditVersionPage'),
-  validateSearch: readEditSearch,
-});
+// The draft that is edited, or the version that a new one is copied from.
+const editVersion = page(
+  root,
+  '/worlds/$world/events/$event/edit',
+  () => import('./events/edit-version-page.js'),
+  searchOf({ version: numberFromOne, from: numberFromOne }),
+);
 
-const newEvent = createRoute({
-  getParentRoute: () => root,
-  path: '/worlds/$world/new-event',
-  component: lazyRouteComponent(() => import('./events/new-event-page.js'), 'NewEventPage'),
-});
+const newEvent = page(root, '/worlds/$world/new-event', () => import('./events/new-event-page.js'));
 
-const deployment = createRoute({
-  getParentRoute: () => root,
-  path: '/worlds/$world/deployments/$deployment',
-  component: lazyRouteComponent(() => import('./deployments/deployment-page.js'), 'DeploymentPage'),
-});
+const deployment = page(
+  root,
+  '/worlds/$world/deployments/$deployment',
+  () => import('./deployments/deployment-page.js'),
+);
 
-const live = createRoute({
-  getParentRoute: () => deployment,
-  path: '/live',
-  component: lazyRouteComponent(() => import('./live/live-page.js'), 'LivePage'),
-  validateSearch: readLiveSearch,
-});
+const live = page(deployment, '/live', () => import('./live/live-page.js'), readLiveSearch);
 
-const verify = createRoute({
-  getParentRoute: () => deployment,
-  path: '/verify',
-  component: lazyRouteComponent(() => import('./verify/verify-page.js'), 'VerifyPage'),
-});
+const verify = page(deployment, '/verify', () => import('./verify/verify-page.js'));
 
 /** A deployment opens with what happens in it. */
 const opened = createRoute({
@@ -129,53 +121,53 @@ const opened = createRoute({
   },
 });
 
-const run = createRoute({
-  getParentRoute: () => deployment,
-  path: '/run',
-  component: lazyRouteComponent(() => import('./run/run-page.js'), 'RunPage'),
-  validateSearch: readRunSearch,
-});
+// Another version than the bound one is for dry runs; the form starts with the input.
+const run = page(
+  deployment,
+  '/run',
+  () => import('./run/run-page.js'),
+  searchOf({ event: nameIn, version: numberFromOne, input: objectIn }),
+);
 
-const schedules = createRoute({
-  getParentRoute: () => deployment,
-  path: '/schedules',
-  component: lazyRouteComponent(() => import('./schedules/schedules-page.js'), 'SchedulesPage'),
-  validateSearch: readSchedulesSearch,
-});
+// The event whose ledger is shown.
+const schedules = page(
+  deployment,
+  '/schedules',
+  () => import('./schedules/schedules-page.js'),
+  searchOf({ event: nameIn, status: oneOf(OCCURRENCE_STATUSES), page: pageIn }),
+);
 
-const pushes = createRoute({
-  getParentRoute: () => deployment,
-  path: '/pushes',
-  component: lazyRouteComponent(() => import('./pushes/pushes-page.js'), 'PushesPage'),
-  validateSearch: readPushesSearch,
-});
+const pushes = page(
+  deployment,
+  '/pushes',
+  () => import('./pushes/pushes-page.js'),
+  searchOf({ chain: nameIn, state: oneOf(PUSH_STATES), page: pageIn }),
+);
 
-const payments = createRoute({
-  getParentRoute: () => deployment,
-  path: '/payments',
-  component: lazyRouteComponent(() => import('./payments/payments-page.js'), 'PaymentsPage'),
-  validateSearch: readPaymentsSearch,
-});
+const payments = page(
+  deployment,
+  '/payments',
+  () => import('./payments/payments-page.js'),
+  searchOf({ status: oneOf(PAYMENT_STATUSES), page: pageIn }),
+);
 
-const ai = createRoute({
-  getParentRoute: () => deployment,
-  path: '/ai',
-  component: lazyRouteComponent(() => import('./usage/usage-page.js'), 'UsagePage'),
-  validateSearch: readUsageSearch,
-});
+// How many days, today included.
+const ai = page(
+  deployment,
+  '/ai',
+  () => import('./usage/usage-page.js'),
+  searchOf({ days: oneOf(RANGES), measure: oneOf(MEASURES) }),
+);
 
-const settings = createRoute({
-  getParentRoute: () => deployment,
-  path: '/settings',
-  component: lazyRouteComponent(() => import('./deployments/settings-page.js'), 'SettingsPage'),
-});
+const settings = page(deployment, '/settings', () => import('./deployments/settings-page.js'));
 
-const newDeployment = createRoute({
-  getParentRoute: () => root,
-  path: '/worlds/$world/deploy',
-  component: lazyRouteComponent(() => import('./deployments/new-deployment-page.js'), 'NewDeploymentPage'),
-  validateSearch: readNewDeploymentSearch,
-});
+// The deployment to clone, and the entry after which; without one as it is now.
+const newDeployment = page(
+  root,
+  '/worlds/$world/deploy',
+  () => import('./deployments/new-deployment-page.js'),
+  searchOf({ source: nameIn, seq: numberFromOne }),
+);
 
 const tree = root.addChildren([
   signIn,

@@ -8,6 +8,15 @@ export type Attribute = Records['Attribute'];
 export type Event = Records['Event'];
 export type EventVersion = Records['EventVersion'];
 export type Deployment = Records['Deployment'];
+export type NewDeployment = Records['NewDeployment'];
+export type NewInstance = Records['NewEntityInstance'];
+export type EventBinding = Records['EventBinding'];
+export type Schedule = Records['Schedule'];
+export type Occurrence = Records['Occurrence'];
+export type Push = Records['Push'];
+export type Payment = Records['Payment'];
+export type PaymentTotal = Records['PaymentTotal'];
+export type AiUsage = Records['AiUsage'];
 export type Key = Records['Key'];
 export type Me = Records['Me'];
 

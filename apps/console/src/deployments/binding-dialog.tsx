@@ -1,29 +1,23 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { EventBinding } from '../api/bindings.js';
-import { versionsQuery } from '../api/events.js';
-import { chainsQuery } from '../api/pushes.js';
-import type { Event } from '../api/records.js';
-import { useOrrery } from '../session/use-session.js';
-import { Button } from '../ui/button.js';
-import { Actions } from '../ui/dialog.js';
-import { ErrorNote } from '../ui/error-note.js';
+import { BINDINGS, deploymentKey, deploymentPath, useChains, useDeploymentRef } from '../api/deployments.js';
+import type { Event, EventBinding } from '../api/records.js';
+import { useChange } from '../api/use-change.js';
+import { useVersions } from '../api/worlds.js';
+import { FormDialog } from '../ui/dialog.js';
 import { CheckField, SelectField, TextField } from '../ui/field.js';
-import { Form } from '../ui/form.js';
-import { FormDialog } from '../ui/form-dialog.js';
-import { draftOfFilter, filterOf, type OnchainDraft, type PartDraft } from './onchain-draft.js';
-import { useBindingRequests } from './use-binding-requests.js';
-import { useDeploymentRef } from './use-deployment-ref.js';
+import { ErrorNote } from '../ui/messages.js';
+import { SaveForm } from '../ui/save-form.js';
+import { draftOfFilter, filterOf, type PartDraft } from './onchain-draft.js';
 
 export interface BindingDialogProps {
   /** Undefined: an event is to be bound. */
   binding: EventBinding | undefined;
   unbound: readonly Event[];
   onClose: () => void;
+  /** `message`: what the service says beside its answer. */
   onDone: (message: string | undefined) => void;
 }
 
-/** Binds an event, or changes how it is bound. */
 export function BindingDialog({ binding, unbound, onClose, onDone }: BindingDialogProps) {
   const [event, setEvent] = useState(binding?.event ?? unbound[0]?.name ?? '');
   const latest = unbound.find(({ name }) => name === event)?.latestVersion;
@@ -31,24 +25,32 @@ export function BindingDialog({ binding, unbound, onClose, onDone }: BindingDial
   const version = chosen ?? binding?.eventVersion ?? latest ?? 1;
   const [chains, setChains] = useState<readonly string[]>(binding?.targetChains ?? []);
   const [filter, setFilter] = useState(() => draftOfFilter(binding?.onchain ?? null));
-  const { bind, change } = useBindingRequests();
-  const save = useMutation({
-    mutationFn: () => {
+  const ref = useDeploymentRef();
+  const save = useChange(
+    (orrery) => {
       const body = { event, eventVersion: version, targetChains: [...chains], onchain: filterOf(filter) };
-      return binding === undefined ? bind(body) : change(body);
+      const request = { path: deploymentPath(ref), body: [body] };
+      return binding === undefined
+        ? orrery.answer('post', BINDINGS, request)
+        : orrery.answer('put', BINDINGS, request);
     },
-    onSuccess: onDone,
-  });
-  const submit = () => {
-    save.mutate();
-  };
+    [deploymentKey(ref)],
+    ({ message }) => onDone(message),
+  );
   return (
     <FormDialog
       title={binding === undefined ? 'Bind an event' : `Binding of ${event}`}
       open
       onClose={onClose}
     >
-      <Form onSubmit={submit} className="grid gap-4">
+      <SaveForm
+        verb={binding === undefined ? 'Bind' : 'Save'}
+        save={save}
+        failed="It was not bound"
+        onSubmit={() => save.mutate()}
+        cancel={onClose}
+        className="grid gap-4"
+      >
         {binding === undefined && (
           <SelectField
             label="Event"
@@ -62,50 +64,50 @@ export function BindingDialog({ binding, unbound, onClose, onDone }: BindingDial
         )}
         <VersionField event={event} value={version} onChange={setChosen} />
         <Chains value={chains} onChange={setChains} />
-        {chains.length > 0 && <FilterFields value={filter} onChange={setFilter} />}
-        <ErrorNote error={save.error} title="It was not bound" />
-        <Actions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" pending={save.isPending}>
-            {binding === undefined ? 'Bind' : 'Save'}
-          </Button>
-        </Actions>
-      </Form>
+        {chains.length > 0 && (
+          <>
+            <PartField
+              label="Changes to push"
+              hint="Attributes, as wins or horse.wins, parted by commas."
+              value={filter.stateChanges}
+              onChange={(stateChanges) => setFilter({ ...filter, stateChanges })}
+            />
+            <PartField
+              label="Result to push"
+              hint="Members of the result, parted by commas."
+              value={filter.result}
+              onChange={(result) => setFilter({ ...filter, result })}
+            />
+          </>
+        )}
+      </SaveForm>
     </FormDialog>
   );
 }
 
-interface VersionFieldProps {
-  event: string;
-  value: number;
-  onChange: (version: number) => void;
+interface FieldProps<Value> {
+  value: Value;
+  onChange: (value: Value) => void;
 }
 
-function VersionField({ event, value, onChange }: VersionFieldProps) {
-  const { data, error } = useQuery(versionsQuery(useOrrery(), useDeploymentRef().world, event));
-  const numbers = data?.data.map(({ version }) => version) ?? [value];
-  const listed = numbers.includes(value) ? numbers : [...numbers, value];
+function VersionField({ event, value, onChange }: FieldProps<number> & { event: string }) {
+  const { data, error } = useVersions({ world: useDeploymentRef().world, event });
+  const numbers = new Set([...(data?.data ?? []).map(({ version }) => version), value]);
   return (
     <>
       <SelectField
         label="Version"
         value={String(value)}
         onChange={(next) => onChange(Number(next))}
-        options={listed.toSorted((a, b) => b - a).map((number) => [String(number), `version ${number}`])}
+        options={[...numbers].sort((a, b) => b - a).map((number) => [String(number), `version ${number}`])}
       />
       <ErrorNote error={error} title="The versions could not be read" />
     </>
   );
 }
 
-function Chains({
-  value,
-  onChange,
-}: {
-  value: readonly string[];
-  onChange: (chains: readonly string[]) => void;
-}) {
-  const { data, error } = useQuery(chainsQuery(useOrrery()));
+function Chains({ value, onChange }: FieldProps<readonly string[]>) {
+  const { data, error } = useChains();
   const names = [...new Set([...(data?.data ?? []).map(({ name }) => name), ...value])];
   return (
     <fieldset>
@@ -124,37 +126,12 @@ function Chains({
   );
 }
 
-const FilterFields = ({
+const PartField = ({
+  label,
+  hint,
   value,
   onChange,
-}: {
-  value: OnchainDraft;
-  onChange: (value: OnchainDraft) => void;
-}) => (
-  <>
-    <PartField
-      label="Changes to push"
-      hint="Attributes, as wins or horse.wins, parted by commas."
-      value={value.stateChanges}
-      onChange={(stateChanges) => onChange({ ...value, stateChanges })}
-    />
-    <PartField
-      label="Result to push"
-      hint="Members of the result, parted by commas."
-      value={value.result}
-      onChange={(result) => onChange({ ...value, result })}
-    />
-  </>
-);
-
-interface PartFieldProps {
-  label: string;
-  hint: string;
-  value: PartDraft;
-  onChange: (value: PartDraft) => void;
-}
-
-const PartField = ({ label, hint, value, onChange }: PartFieldProps) => (
+}: FieldProps<PartDraft> & { label: string; hint: string }) => (
   <div className="grid gap-2">
     <SelectField
       label={label}

@@ -1,28 +1,28 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { bindingsQuery, type EventBinding } from '../api/bindings.js';
-import { eventsQuery } from '../api/events.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
-import { Badge } from '../ui/badge.js';
+import {
+  BINDINGS,
+  deploymentKey,
+  deploymentPath,
+  useBindings,
+  useDeploymentRef,
+} from '../api/deployments.js';
+import type { EventBinding } from '../api/records.js';
+import { useChange } from '../api/use-change.js';
+import { useEvents } from '../api/worlds.js';
 import { Button } from '../ui/button.js';
-import { Confirm } from '../ui/confirm.js';
-import { Empty } from '../ui/empty.js';
-import { Section } from '../ui/page.js';
-import { Said } from '../ui/said.js';
-import { type Column, Table } from '../ui/table.js';
+import { Confirm } from '../ui/dialog.js';
+import { Await, Said } from '../ui/messages.js';
+import { Empty, Section } from '../ui/page.js';
+import { actionsColumn, type Column, Table } from '../ui/table.js';
+import { Badge } from '../ui/values.js';
 import { BindingDialog } from './binding-dialog.js';
 import { filterWords } from './onchain-draft.js';
-import { useBindingRequests } from './use-binding-requests.js';
-import { useDeploymentRef } from './use-deployment-ref.js';
 
-/** Which events the deployment runs, each in which version, and what of them goes to which chains. */
 export function BindingsSection({ isLocked }: { isLocked: boolean }) {
-  const orrery = useOrrery();
   const ref = useDeploymentRef();
-  const query = useQuery(bindingsQuery(orrery, ref));
-  const events = useQuery(eventsQuery(orrery, ref.world));
+  const query = useBindings(ref);
+  const events = useEvents(ref.world);
   const [edited, setEdited] = useState<EventBinding | 'new'>();
   const [message, setMessage] = useState<string>();
   const bound = new Set(query.data?.map(({ event }) => event));
@@ -34,6 +34,9 @@ export function BindingsSection({ isLocked }: { isLocked: boolean }) {
       Bind an event
     </Button>
   );
+  const actions = actionsColumn<EventBinding>((binding) => (
+    <BindingActions binding={binding} onEdit={() => setEdited(binding)} />
+  ));
   return (
     <Section title="Bindings" lead="The events that this deployment runs, each in one version." actions={add}>
       <Said message={message} />
@@ -46,7 +49,7 @@ export function BindingsSection({ isLocked }: { isLocked: boolean }) {
           ) : (
             <Table
               label="Bindings"
-              columns={isLocked ? COLUMNS : [...COLUMNS, actionsColumn(setEdited)]}
+              columns={isLocked ? COLUMNS : [...COLUMNS, actions]}
               rows={bindings}
               rowKey={({ event }) => event}
             />
@@ -69,10 +72,9 @@ export function BindingsSection({ isLocked }: { isLocked: boolean }) {
 }
 
 const COLUMNS: readonly Column<EventBinding>[] = [
-  { key: 'event', header: 'Event', cell: ({ event }) => <EventLink event={event} /> },
-  { key: 'version', header: 'Version', alignRight: true, cell: ({ eventVersion }) => eventVersion },
+  { header: 'Event', cell: ({ event }) => <EventLink event={event} /> },
+  { header: 'Version', alignRight: true, cell: ({ eventVersion }) => eventVersion },
   {
-    key: 'chains',
     header: 'Chains',
     wideOnly: true,
     cell: ({ targetChains }) =>
@@ -87,7 +89,6 @@ const COLUMNS: readonly Column<EventBinding>[] = [
       ),
   },
   {
-    key: 'pushed',
     header: 'What is pushed',
     wideOnly: true,
     className: 'min-w-40 break-words',
@@ -104,20 +105,18 @@ function EventLink({ event }: { event: string }) {
   );
 }
 
-const actionsColumn = (edit: (binding: EventBinding) => void): Column<EventBinding> => ({
-  key: 'actions',
-  header: <span className="sr-only">Actions</span>,
-  cell: (binding) => <BindingActions binding={binding} onEdit={() => edit(binding)} />,
-});
-
 function BindingActions({ binding: { event }, onEdit }: { binding: EventBinding; onEdit: () => void }) {
-  const { unbind } = useBindingRequests();
+  const ref = useDeploymentRef();
+  const unbind = useChange(
+    (orrery) => orrery.delete(BINDINGS, { path: deploymentPath(ref), query: { event } }),
+    [deploymentKey(ref)],
+  );
   return (
     <div className="flex justify-end gap-2">
       <Button size="small" aria-label={`Change the binding of ${event}`} onClick={onEdit}>
         Change
       </Button>
-      <Confirm verb="Unbind" size="small" title={`Unbind ${event}?`} onConfirm={() => unbind(event)}>
+      <Confirm verb="Unbind" size="small" title={`Unbind ${event}?`} onConfirm={() => unbind.mutateAsync()}>
         The deployment no longer runs this event, and its schedule ends. It can be bound again.
       </Confirm>
     </div>

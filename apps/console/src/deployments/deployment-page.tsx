@@ -1,12 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useParams } from '@tanstack/react-router';
-import { deploymentQuery } from '../api/deployments.js';
+import { useDeployment } from '../api/deployments.js';
 import type { Deployment } from '../api/records.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
-import { Badge } from '../ui/badge.js';
+import { Await } from '../ui/messages.js';
 import { Page } from '../ui/page.js';
 import { TabLink, TabLinks } from '../ui/tabs.js';
+import { Badge } from '../ui/values.js';
 
 const TABS = [
   ['live', 'Live'],
@@ -19,12 +17,10 @@ const TABS = [
   ['settings', 'Settings'],
 ] as const;
 
-/** A deployment: its name and state, and the tab that is open. */
-export function DeploymentPage() {
+export default function DeploymentPage() {
   const ref = useParams({ from: '/worlds/$world/deployments/$deployment' });
-  const query = useQuery(deploymentQuery(useOrrery(), ref));
   return (
-    <Await query={query} what="the deployment">
+    <Await query={useDeployment(ref)} what="the deployment">
       {(deployment) => (
         <Page
           title={deployment.name}
@@ -45,7 +41,6 @@ export function DeploymentPage() {
   );
 }
 
-/** What it is in besides running. */
 const States = ({
   deployment: { mode, isPublic, isPaused, source },
   world,

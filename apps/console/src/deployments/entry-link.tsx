@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { useDeploymentRef } from './use-deployment-ref.js';
+import { useDeploymentRef } from '../api/deployments.js';
 
 /** Leads to an entry of the journal in the live page; a dash where there is none. */
 export function EntryLink({ seq, children }: { seq: number | null; children?: string }) {

@@ -1,21 +1,16 @@
-import type { components } from '@orrery/sdk';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { deploymentPagesKey } from '../api/deployments.js';
-import type { Deployment, Event } from '../api/records.js';
+import { DEPLOYMENTS, deploymentPagesKey } from '../api/deployments.js';
+import type { Deployment, Event, NewDeployment } from '../api/records.js';
 import { useRequestKey } from '../api/request-key.js';
-import { useOrrery } from '../session/use-session.js';
-import { Button, ButtonLink } from '../ui/button.js';
-import { Actions } from '../ui/dialog.js';
-import { ErrorNote, problemAt, problemsOf } from '../ui/error-note.js';
+import { useChange } from '../api/use-change.js';
+import { ButtonLink } from '../ui/button.js';
+import { LeaveGuard } from '../ui/dialog.js';
 import { CheckField, NumberField } from '../ui/field.js';
-import { fieldsOf } from '../ui/field-labels.js';
-import { Form } from '../ui/form.js';
-import { LeaveGuard } from '../ui/leave-guard.js';
+import { problemAt, problemsOf } from '../ui/messages.js';
 import { Card } from '../ui/page.js';
+import { SaveForm, useDraft } from '../ui/save-form.js';
 import { readNumber } from '../ui/typed-text.js';
-import { EventChoice } from './event-choice.js';
 import { draftOfSettings, EMPTY_SETTINGS, settingsOf } from './settings-draft.js';
 import { ModelAndPaymentFields, NameFields, SETTINGS_LABELS } from './settings-fields.js';
 
@@ -23,24 +18,25 @@ export interface NewDeploymentFormProps {
   world: string;
   /** What can be bound; a clone has the bindings of its source. */
   events: readonly Event[];
-  source?: Deployment | undefined;
+  source?: Deployment;
   /** The entry of the source that is offered to fork at. */
   seq?: number | undefined;
 }
 
+const LABELS = { ...SETTINGS_LABELS, '/sourceSeq': 'After entry', '/bindings': 'Events that it runs' };
+
 export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentFormProps) {
-  const [settings, setSettings] = useState(() => startOf(source, seq));
+  const create = useCreation(world);
+  const { draft, field } = useDraft(startOf(source, seq), LABELS, create.error);
   const [versions, setVersions] = useState(() => latestVersions(events));
   const [isLocked, setLocked] = useState(false);
   const [at, setAt] = useState(seq === undefined ? '' : String(seq));
-  const create = useCreation(world);
-  const entered = JSON.stringify([settings, [...versions].sort(), isLocked, at]);
+  const entered = JSON.stringify([draft, [...versions].sort(), isLocked, at]);
   const [begun] = useState(entered);
-  const fields = { draft: settings, onChange: setSettings, error: create.error };
   const submit = () => {
     const sourceSeq = readNumber(at);
     create.mutate({
-      ...settingsOf(settings),
+      ...settingsOf(draft),
       mode: isLocked ? 'locked' : 'upgradable',
       bindings: [...versions].map(([name, eventVersion]) => ({ event: name, eventVersion })),
       ...(source && { sourceDeployment: source.address }),
@@ -50,7 +46,16 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
   return (
     <Card>
       <LeaveGuard isChanged={entered !== begun} />
-      <Form onSubmit={submit} className="grid grid-cols-1 gap-5">
+      <SaveForm
+        verb={source ? 'Clone' : 'Create the deployment'}
+        save={create}
+        failed="The deployment was not created"
+        labels={LABELS}
+        isAtField={isAtField}
+        onSubmit={submit}
+        cancel={<Cancel world={world} source={source} />}
+        className="grid grid-cols-1 gap-5"
+      >
         {source && (
           <NumberField
             label={`Fork ${source.name} after entry`}
@@ -62,11 +67,11 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
             error={problemAt(create.error, '/sourceSeq')}
           />
         )}
-        <NameFields {...fields} />
+        <NameFields field={field} />
         {!source && <EventChoice events={events} chosen={versions} onChange={setVersions} world={world} />}
         <details open={isRefusedInside(create.error)}>
           <summary className="mb-3 font-medium">Model, payments and privacy</summary>
-          <ModelAndPaymentFields {...fields} />
+          <ModelAndPaymentFields field={field} />
         </details>
         <CheckField
           label="Lock it at once"
@@ -74,25 +79,12 @@ export function NewDeploymentForm({ world, events, source, seq }: NewDeploymentF
           checked={isLocked}
           onChange={setLocked}
         />
-        <ErrorNote
-          error={create.error}
-          title="The deployment was not created"
-          nameOf={nameOf}
-          shownElsewhere={isAtField}
-        />
-        <Actions>
-          <Cancel world={world} source={source} />
-          <Button type="submit" look="primary" pending={create.isPending}>
-            {source ? 'Clone' : 'Create the deployment'}
-          </Button>
-        </Actions>
-      </Form>
+      </SaveForm>
     </Card>
   );
 }
 
-/** Back to where one came from. */
-const Cancel = ({ world, source }: Pick<NewDeploymentFormProps, 'world' | 'source'>) =>
+const Cancel = ({ world, source }: { world: string; source: Deployment | undefined }) =>
   source === undefined ? (
     <ButtonLink to="/worlds/$world" params={{ world }}>
       Cancel
@@ -110,8 +102,6 @@ const Cancel = ({ world, source }: Pick<NewDeploymentFormProps, 'world' | 'sourc
 const isRefusedInside = (error: unknown): true | undefined =>
   problemsOf(error).some(({ pointer }) => pointer in SETTINGS_LABELS) || undefined;
 
-const LABELS = { ...SETTINGS_LABELS, '/sourceSeq': 'After entry', '/bindings': 'Events that it runs' };
-const { nameOf } = fieldsOf(LABELS);
 /** The choice of events shows no mistakes. */
 const isAtField = (pointer: string): boolean => pointer in LABELS && pointer !== '/bindings';
 
@@ -126,26 +116,65 @@ const latestVersions = (events: readonly Event[]): ReadonlyMap<string, number> =
     events.flatMap(({ name, latestVersion }) => (latestVersion === null ? [] : [[name, latestVersion]])),
   );
 
+/** The same request sent again after a lost answer makes no second deployment. */
 function useCreation(world: string) {
-  const orrery = useOrrery();
-  const cache = useQueryClient();
   const navigate = useNavigate();
-  // The same request sent again after a lost answer makes no second deployment.
   const { keyOf } = useRequestKey();
-  return useMutation({
-    mutationFn: (body: components['schemas']['NewDeployment']) =>
-      orrery.post('/api/worlds/{worldAddress}/deployments', {
+  return useChange(
+    (orrery, body: NewDeployment) =>
+      orrery.post(DEPLOYMENTS, {
         path: { worldAddress: world },
         body,
         idempotencyKey: keyOf(JSON.stringify(body)),
       }),
-    onSuccess: async ({ address }) => {
-      await cache.invalidateQueries({ queryKey: deploymentPagesKey(world) });
-      await navigate({
+    [deploymentPagesKey(world)],
+    ({ address }) =>
+      navigate({
         to: '/worlds/$world/deployments/$deployment/live',
         params: { world, deployment: address },
         ignoreBlocker: true,
-      });
-    },
-  });
+      }),
+  );
+}
+
+interface EventChoiceProps extends Pick<NewDeploymentFormProps, 'world' | 'events'> {
+  /** Event → version that is bound. */
+  chosen: ReadonlyMap<string, number>;
+  onChange: (chosen: ReadonlyMap<string, number>) => void;
+}
+
+function EventChoice({ world, events, chosen, onChange }: EventChoiceProps) {
+  const toggle = ({ name, latestVersion }: Event, isChosen: boolean) => {
+    const next = new Map(chosen);
+    if (isChosen && latestVersion !== null) next.set(name, latestVersion);
+    else next.delete(name);
+    onChange(next);
+  };
+  return (
+    <fieldset>
+      <legend className="mb-1.5 font-medium">Events that it runs</legend>
+      {events.length === 0 && (
+        <p className="mb-2 text-muted">The world has no event yet. Events can be bound later, too.</p>
+      )}
+      <div className="grid gap-1.5 sm:grid-cols-2">
+        {events.map((event) => (
+          <CheckField
+            key={event.name}
+            label={
+              event.latestVersion === null ? event.name : `${event.name}, version ${event.latestVersion}`
+            }
+            hint={event.latestVersion === null ? 'It has no version.' : event.description}
+            checked={chosen.has(event.name)}
+            disabled={event.latestVersion === null}
+            onChange={(isChosen) => toggle(event, isChosen)}
+          />
+        ))}
+      </div>
+      {events.length === 0 && (
+        <ButtonLink to="/worlds/$world" params={{ world }} size="small">
+          Events of the world
+        </ButtonLink>
+      )}
+    </fieldset>
+  );
 }

@@ -1,4 +1,4 @@
-import type { EventBinding } from '../api/bindings.js';
+import type { EventBinding } from '../api/records.js';
 
 type Filter = NonNullable<EventBinding['onchain']>;
 
@@ -34,7 +34,6 @@ function namesOf({ what, names }: PartDraft): string[] | null {
   return what === 'none' ? [] : names.split(/[\s,]+/).filter((name) => name !== '');
 }
 
-/** A filter in words, for a table. */
 export function filterWords(filter: Filter | null): string {
   const { stateChanges, result } = draftOfFilter(filter);
   if (stateChanges.what === 'all' && result.what === 'all') return 'everything';

@@ -4,16 +4,7 @@ import type { Deployment } from '../api/records.js';
 type Settings = components['schemas']['DeploymentSettings'];
 
 /** The settings of a deployment as texts of a form; an empty text stands for null. */
-export interface SettingsDraft {
-  readonly name: string;
-  readonly description: string;
-  readonly aiModelId: string;
-  readonly aiDailyBudgetUsd: string;
-  readonly payToAddress: string;
-  readonly isLLMPublic: boolean;
-}
-
-export const EMPTY_SETTINGS: SettingsDraft = {
+export const EMPTY_SETTINGS = {
   name: '',
   description: '',
   aiModelId: '',
@@ -21,6 +12,7 @@ export const EMPTY_SETTINGS: SettingsDraft = {
   payToAddress: '',
   isLLMPublic: false,
 };
+export type SettingsDraft = Readonly<typeof EMPTY_SETTINGS>;
 
 export const draftOfSettings = (deployment: Deployment): SettingsDraft => ({
   name: deployment.name,
@@ -31,7 +23,6 @@ export const draftOfSettings = (deployment: Deployment): SettingsDraft => ({
   isLLMPublic: deployment.isLLMPublic,
 });
 
-/** The members of a draft that differ from what is stored. */
 export const editsOf = (stored: SettingsDraft, draft: SettingsDraft): Partial<SettingsDraft> =>
   Object.fromEntries(
     Object.entries(draft).filter(([name, value]) => stored[name as keyof SettingsDraft] !== value),
@@ -52,7 +43,6 @@ export function settingsOf(draft: SettingsDraft): Required<Settings> {
   };
 }
 
-/** What of a deployment's settings the draft changes. */
 export function changedSettings(deployment: Deployment, draft: SettingsDraft): Settings {
   const [before, after] = [settingsOf(draftOfSettings(deployment)), settingsOf(draft)];
   const changed = Object.entries(after).filter(([name, value]) => before[name as keyof Settings] !== value);

@@ -1,53 +1,26 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { deploymentPath } from '../api/deployment-path.js';
-import { deploymentKey, deploymentsKey } from '../api/deployments.js';
+import {
+  DEPLOYMENT,
+  deploymentKey,
+  deploymentPath,
+  deploymentsKey,
+  useDeploymentRef,
+} from '../api/deployments.js';
 import type { Deployment } from '../api/records.js';
-import { useOrrery } from '../session/use-session.js';
+import { useChange, useRemoval } from '../api/use-change.js';
 import { Button, ButtonLink } from '../ui/button.js';
-import { Confirm } from '../ui/confirm.js';
-import { ErrorNote } from '../ui/error-note.js';
+import { Confirm } from '../ui/dialog.js';
+import { ErrorNote, Said } from '../ui/messages.js';
 import { Card, Section } from '../ui/page.js';
-import { Said } from '../ui/said.js';
-import { useDeploymentRef } from './use-deployment-ref.js';
 
 type Verb = 'publish' | 'unpublish' | 'pause' | 'resume' | 'lock';
-
-/** Publish, pause, lock, clone and delete. */
-export function StateSection({ deployment }: { deployment: Deployment }) {
-  const { act, perform } = useVerbs();
-  const ref = useDeploymentRef();
-  return (
-    <Section title="State">
-      <Said message={act.data?.message} />
-      <ErrorNote error={act.error} title={act.variables && `Could not ${act.variables}`} />
-      <Card className="divide-y divide-line py-1">
-        <Pausing isPaused={deployment.isPaused} act={act} />
-        <Publishing isPublic={deployment.isPublic} perform={perform} />
-        <Locking isLocked={deployment.mode === 'locked'} perform={perform} />
-        <Line
-          title="Clone"
-          words="A new deployment with the instances and bindings of this one, as they are now or as they were after an entry."
-        >
-          <ButtonLink
-            to="/worlds/$world/deploy"
-            params={{ world: ref.world }}
-            search={{ source: ref.deployment }}
-          >
-            Clone
-          </ButtonLink>
-        </Line>
-        <Deletion name={deployment.name} isLocked={deployment.mode === 'locked'} />
-      </Card>
-    </Section>
-  );
-}
 
 interface LineProps {
   title: string;
   words: string;
-  children: ReactNode;
+  children?: ReactNode;
 }
 
 const Line = ({ title, words, children }: LineProps) => (
@@ -60,114 +33,120 @@ const Line = ({ title, words, children }: LineProps) => (
   </div>
 );
 
-function useVerbs() {
-  const orrery = useOrrery();
+export function StateSection({ deployment: { name, isPaused, isPublic, mode } }: { deployment: Deployment }) {
   const ref = useDeploymentRef();
-  const cache = useQueryClient();
-  const act = useMutation({
-    mutationFn: (verb: Verb) =>
-      orrery.answer('post', `/api/worlds/{worldAddress}/deployments/{address}/${verb}`, {
-        path: deploymentPath(ref),
-      }),
-    onSettled: () => cache.invalidateQueries({ queryKey: deploymentsKey(ref.world) }),
-  });
-  return { act, perform: (verb: Verb) => act.mutateAsync(verb) };
+  const act = useChange(
+    (orrery, verb: Verb) => orrery.answer('post', `${DEPLOYMENT}/${verb}`, { path: deploymentPath(ref) }),
+    [deploymentsKey(ref.world)],
+  );
+  const ask = (verb: Verb) => () => act.mutateAsync(verb);
+  const isLocked = mode === 'locked';
+  return (
+    <Section title="State">
+      <Said message={act.data?.message} />
+      <ErrorNote error={act.error} title={act.variables && `Could not ${act.variables}`} />
+      <Card className="divide-y divide-line py-1">
+        <Line {...PAUSING[isPaused ? 'on' : 'off']}>
+          <Button
+            pending={act.isPending && (act.variables === 'pause' || act.variables === 'resume')}
+            onClick={() => act.mutate(isPaused ? 'resume' : 'pause')}
+          >
+            {isPaused ? 'Resume' : 'Pause'}
+          </Button>
+        </Line>
+        <Line {...PUBLISHING[isPublic ? 'on' : 'off']}>
+          {isPublic ? (
+            <Confirm
+              verb="Unpublish"
+              look="secondary"
+              title="Unpublish the deployment?"
+              onConfirm={ask('unpublish')}
+            >
+              Others can no longer read it, and wallets can no longer execute its events. You can publish it
+              again.
+            </Confirm>
+          ) : (
+            <Confirm
+              verb="Publish"
+              look="secondary"
+              title="Publish the deployment?"
+              onConfirm={ask('publish')}
+            >
+              Everyone who has its address can read its instances and its history, and wallets can execute its
+              public events.
+            </Confirm>
+          )}
+        </Line>
+        <Line {...LOCKING[isLocked ? 'on' : 'off']}>
+          {!isLocked && (
+            <Confirm verb="Lock" title="Lock the deployment for ever?" onConfirm={ask('lock')}>
+              What it runs can never be changed any more: its bindings, their versions, the schemas, the
+              model. Instances change by executions alone. This cannot be undone.
+            </Confirm>
+          )}
+        </Line>
+        <Line
+          title="Clone"
+          words="A new deployment with the instances and bindings of this one, as they are now or as they were after an entry."
+        >
+          <ButtonLink
+            to="/worlds/$world/deploy"
+            params={{ world: ref.world }}
+            search={{ source: ref.deployment }}
+          >
+            Clone
+          </ButtonLink>
+        </Line>
+        <Line {...DELETION[isLocked ? 'on' : 'off']}>{!isLocked && <Deletion name={name} />}</Line>
+      </Card>
+    </Section>
+  );
 }
-type Verbs = ReturnType<typeof useVerbs>;
 
-const Pausing = ({ isPaused, act }: { isPaused: boolean; act: Verbs['act'] }) => (
-  <Line
-    title={isPaused ? 'Paused' : 'Running'}
-    words={
-      isPaused
-        ? 'Executions are refused, and no schedule is due.'
-        : 'Pausing refuses executions and stops schedules until you resume.'
-    }
-  >
-    <Button
-      pending={act.isPending && (act.variables === 'pause' || act.variables === 'resume')}
-      onClick={() => act.mutate(isPaused ? 'resume' : 'pause')}
-    >
-      {isPaused ? 'Resume' : 'Pause'}
-    </Button>
-  </Line>
-);
+/** What is said of a state where it holds, and where it does not. */
+type Words = Record<'on' | 'off', LineProps>;
 
-const Publishing = ({ isPublic, perform }: { isPublic: boolean; perform: Verbs['perform'] }) => (
-  <Line
-    title={isPublic ? 'Published' : 'Private'}
-    words={
-      isPublic
-        ? 'Others read its instances and history, and wallets execute its public events.'
-        : 'Only you see it. Published, others read it and wallets execute its public events.'
-    }
-  >
-    {isPublic ? (
-      <Confirm
-        verb="Unpublish"
-        look="secondary"
-        title="Unpublish the deployment?"
-        onConfirm={() => perform('unpublish')}
-      >
-        Others can no longer read it, and wallets can no longer execute its events. You can publish it again.
-      </Confirm>
-    ) : (
-      <Confirm
-        verb="Publish"
-        look="secondary"
-        title="Publish the deployment?"
-        onConfirm={() => perform('publish')}
-      >
-        Everyone who has its address can read its instances and its history, and wallets can execute its
-        public events.
-      </Confirm>
-    )}
-  </Line>
-);
+const PAUSING: Words = {
+  on: { title: 'Paused', words: 'Executions are refused, and no schedule is due.' },
+  off: { title: 'Running', words: 'Pausing refuses executions and stops schedules until you resume.' },
+};
+const PUBLISHING: Words = {
+  on: {
+    title: 'Published',
+    words: 'Others read its instances and history, and wallets execute its public events.',
+  },
+  off: {
+    title: 'Private',
+    words: 'Only you see it. Published, others read it and wallets execute its public events.',
+  },
+};
+const LOCKING: Words = {
+  on: {
+    title: 'Locked',
+    words: 'What it runs is fixed for ever: bindings, versions, schemas and model.',
+  },
+  off: {
+    title: 'Upgradable',
+    words: 'Bindings, model and instances may change. A lock fixes what it runs, for ever.',
+  },
+};
+const DELETION: Words = {
+  on: { title: 'Delete', words: 'A locked deployment stays: it cannot be deleted.' },
+  off: { title: 'Delete', words: 'Its instances and its history are gone with it.' },
+};
 
-const Locking = ({ isLocked, perform }: { isLocked: boolean; perform: Verbs['perform'] }) => (
-  <Line
-    title={isLocked ? 'Locked' : 'Upgradable'}
-    words={
-      isLocked
-        ? 'What it runs is fixed for ever: bindings, versions, schemas and model.'
-        : 'Bindings, model and instances may change. A lock fixes what it runs, for ever.'
-    }
-  >
-    {!isLocked && (
-      <Confirm verb="Lock" title="Lock the deployment for ever?" onConfirm={() => perform('lock')}>
-        What it runs can never be changed any more: its bindings, their versions, the schemas, the model.
-        Instances change by executions alone. This cannot be undone.
-      </Confirm>
-    )}
-  </Line>
-);
-
-function Deletion({ name, isLocked }: { name: string; isLocked: boolean }) {
-  const orrery = useOrrery();
+function Deletion({ name }: { name: string }) {
   const ref = useDeploymentRef();
   const cache = useQueryClient();
   const navigate = useNavigate();
-  const remove = async () => {
-    await orrery.delete('/api/worlds/{worldAddress}/deployments/{address}', { path: deploymentPath(ref) });
+  const remove = useRemoval((orrery) =>
+    orrery.delete(DEPLOYMENT, { path: deploymentPath(ref) }), async () => {
     await navigate({ to: '/worlds/$world', params: { world: ref.world }, ignoreBlocker: true });
     cache.removeQueries({ queryKey: deploymentKey(ref) });
-    await cache.invalidateQueries({ queryKey: deploymentsKey(ref.world) });
-  };
+  }, [deploymentsKey(ref.world)]);
   return (
-    <Line
-      title="Delete"
-      words={
-        isLocked
-          ? 'A locked deployment stays: it cannot be deleted.'
-          : 'Its instances and its history are gone with it.'
-      }
-    >
-      {!isLocked && (
-        <Confirm verb="Delete" title={`Delete ${name}?`} onConfirm={remove}>
-          The deployment, its instances and its history are deleted. This cannot be undone.
-        </Confirm>
-      )}
-    </Line>
+    <Confirm verb="Delete" title={`Delete ${name}?`} onConfirm={remove}>
+      The deployment, its instances and its history are deleted. This cannot be undone.
+    </Confirm>
   );
 }

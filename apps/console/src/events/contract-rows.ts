@@ -2,13 +2,11 @@ import type { JsonObject } from '@orrery/sdk';
 import type { Field, Member } from '../forms/fields.js';
 import { formOf } from '../forms/form-model.js';
 
-/** One value of a contract, in words. */
 export interface ContractRow {
   /** With dots: `car.speed`. */
   readonly path: string;
   readonly type: string;
   readonly isRequired: boolean;
-  /** What the contract says about it. */
   readonly note: string;
 }
 

@@ -1,41 +1,25 @@
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
-import { versionsQuery } from '../api/events.js';
 import { useChange } from '../api/use-change.js';
-import { worldKey } from '../api/worlds.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
+import { type EventRef, eventPath, eventsKey, useVersions, VERSIONS } from '../api/worlds.js';
 import { ButtonLink } from '../ui/button.js';
-import { Required, showFirstWrong, useFirstWrong, useRequired } from '../ui/form.js';
-import { LeaveGuard } from '../ui/leave-guard.js';
-import { Page } from '../ui/page.js';
-import { SaveBar } from './save-bar.js';
-import {
-  isSameDraft,
-  NEW_VERSION,
-  type VersionDraft,
-  versionBodyOf,
-  versionDraftOf,
-} from './version-draft.js';
-import { VersionForm } from './version-form.js';
+import { Await } from '../ui/messages.js';
+import { NEW_VERSION, type VersionDraft, versionBodyOf, versionDraftOf } from './version-draft.js';
+import { VersionEditor } from './version-editor.js';
 import { versionProblems } from './version-problems.js';
 
-const PATH = '/api/worlds/{worldAddress}/events/{eventName}/event-versions';
-
 /** A draft that is edited (`?version=`), or a new version (`?from=`). */
-export function EditVersionPage() {
-  const { world, event } = useParams({ from: '/worlds/$world/events/$event/edit' });
+export default function EditVersionPage() {
+  const ref = useParams({ from: '/worlds/$world/events/$event/edit' });
   const { version, from } = useSearch({ from: '/worlds/$world/events/$event/edit' });
-  const query = useQuery(versionsQuery(useOrrery(), world, event));
   return (
-    <Await query={query} what="the versions">
+    <Await query={useVersions(ref)} what="the versions">
       {({ data }) => {
         const source = data.find((one) => one.version === (version ?? from));
         return (
-          <VersionEditor
+          <Editor
             key={`${version} ${from}`}
-            {...{ world, event, version }}
+            event={ref}
+            version={version}
             initial={source === undefined ? NEW_VERSION : versionDraftOf(source)}
           />
         );
@@ -45,63 +29,42 @@ export function EditVersionPage() {
 }
 
 interface EditorProps {
-  world: string;
-  event: string;
+  event: EventRef;
   version: number | undefined;
   initial: VersionDraft;
 }
 
-function VersionEditor({ world, event, version, initial }: EditorProps) {
-  const [draft, setDraft] = useState(initial);
+function Editor({ event: ref, version, initial }: EditorProps) {
+  const { world, event } = ref;
   const navigate = useNavigate();
-  const path = { worldAddress: world, eventName: event };
+  const page = { to: '/worlds/$world/events/$event', params: ref } as const;
+  const path = eventPath(ref);
   const save = useChange(
-    async (orrery, given: VersionDraft) => {
-      const body = versionBodyOf(given);
+    async (orrery, draft: VersionDraft) => {
+      const body = versionBodyOf(draft);
       return version === undefined
-        ? orrery.answer('post', PATH, { path, body })
-        : orrery.answer('put', `${PATH}/{version}`, { path: { ...path, version }, body });
+        ? orrery.answer('post', VERSIONS, { path, body })
+        : orrery.answer('put', `${VERSIONS}/{version}`, { path: { ...path, version }, body });
     },
-    [[...worldKey(world), 'events']],
+    [eventsKey(world)],
+    ({ data, message }) =>
+      navigate({
+        ...page,
+        search: { right: data.version },
+        state: message ? { said: message } : {},
+        ignoreBlocker: true,
+      }),
   );
-  const problems = versionProblems(save.error);
-  const page = { to: '/worlds/$world/events/$event', params: { world, event } } as const;
-  const required = useRequired();
-  useFirstWrong(required.part, save.error);
-  const submit = () =>
-    required.isComplete() &&
-    save.mutate(draft, {
-      onSuccess: ({ data, message }) =>
-        void navigate({
-          ...page,
-          search: { right: data.version },
-          state: message ? { said: message } : {},
-          ignoreBlocker: true,
-        }),
-    });
   return (
-    <Page
+    <VersionEditor
       title={version === undefined ? `New version of ${event}` : `${event}, version ${version}`}
       lead="A version can be bound before it is locked; from then on it never changes."
-    >
-      <LeaveGuard isChanged={!isSameDraft(draft, initial)} />
-      <Required required={required}>
-        <VersionForm
-          world={world}
-          draft={draft}
-          change={(part) => setDraft((now) => ({ ...now, ...part }))}
-          problems={problems}
-        />
-      </Required>
-      <SaveBar
-        verb={version === undefined ? 'Create the version' : `Save version ${version}`}
-        pending={save.isPending}
-        error={save.error}
-        problems={problems}
-        onShow={() => showFirstWrong(required.part.current)}
-        onSave={submit}
-        cancel={<ButtonLink {...page}>Cancel</ButtonLink>}
-      />
-    </Page>
+      world={world}
+      initial={initial}
+      save={save}
+      problems={versionProblems(save.error)}
+      verb={version === undefined ? 'Create the version' : `Save version ${version}`}
+      cancel={<ButtonLink {...page}>Cancel</ButtonLink>}
+    />
   );
 }

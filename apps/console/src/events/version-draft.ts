@@ -15,51 +15,31 @@ export interface ReadDraft {
 /** `either`: as it is without a rule. */
 export type Answer = 'either' | 'yes' | 'no';
 
-/** A version as it is typed. Texts of JSON may be empty, for none, or unfinished. */
-export interface VersionDraft {
-  readonly inputSchema: string;
-  readonly outputSchema: string;
-  readonly reads: readonly ReadDraft[];
-  /** Without it every schema may be changed, each `partial`. */
-  readonly modes: Readonly<Record<string, ChangeMode>> | null;
-  readonly decides: 'direct' | 'ai';
-  readonly template: string;
-  readonly prompt: string;
-  readonly maxInstances: string;
-  /** JSON: attribute → how far. */
-  readonly maxDelta: string;
-  readonly deny: string;
-  readonly create: Answer;
-  readonly delete: Answer;
-  readonly visibility: 'admin' | 'public' | 'cron';
-  readonly priceUsd: string;
-  readonly schedule: string;
-  readonly timezone: string;
-  readonly cronInput: string;
-  /** Settings that the version does not have: a copy that says nothing else has none either. */
-  readonly unset: readonly ('mutationSettings' | 'executionSettings')[];
-}
-
-export const NEW_VERSION: VersionDraft = {
+/** A version as it is typed, as it begins. Texts of JSON may be empty, for none, or unfinished. */
+export const NEW_VERSION = {
   inputSchema: '',
   outputSchema: '',
-  reads: [],
-  modes: null,
-  decides: 'direct',
+  reads: [] as readonly ReadDraft[],
+  /** Null: every schema may be changed, each `partial`. */
+  modes: null as Readonly<Record<string, ChangeMode>> | null,
+  decides: 'direct' as 'direct' | 'ai',
   template: '{\n  "stateChanges": {},\n  "result": {}\n}',
   prompt: '',
   maxInstances: '',
+  /** JSON: attribute → how far. */
   maxDelta: '',
   deny: '',
-  create: 'either',
-  delete: 'either',
-  visibility: 'admin',
+  create: 'either' as Answer,
+  delete: 'either' as Answer,
+  visibility: 'admin' as 'admin' | 'public' | 'cron',
   priceUsd: '',
   schedule: '0 9 * * *',
   timezone: '',
   cronInput: '',
-  unset: [],
+  /** Settings that the version does not have: a copy that says nothing else has none either. */
+  unset: [] as readonly ('mutationSettings' | 'executionSettings')[],
 };
+export type VersionDraft = Readonly<typeof NEW_VERSION>;
 
 const textOf = (value: unknown): string =>
   value === null || value === undefined ? '' : JSON.stringify(value, null, 2);
@@ -94,7 +74,6 @@ export function versionDraftOf(version: EventVersion): VersionDraft {
   };
 }
 
-/** Whether two drafts hold the same texts and choices. */
 export const isSameDraft = (one: VersionDraft, other: VersionDraft): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
@@ -159,7 +138,7 @@ function executionOf(
   return { visibility, priceUsd: priceUsd ?? null, cron };
 }
 
-/** An object that was typed, null for nothing; a text that is none is noted with its place. */
+/** An object that was typed, null for nothing; a text that is none is noted with its pointer. */
 function parsed(text: string, pointer: string, problems: Problem[]): JsonObject | null {
   if (text.trim() === '') return null;
   try {
@@ -172,7 +151,7 @@ function parsed(text: string, pointer: string, problems: Problem[]): JsonObject 
   return null;
 }
 
-/** A number that was typed; a text that is none is noted with its place, since JSON would make it null. */
+/** A number that was typed; a text that is none is noted with its pointer, since JSON would make it null. */
 function parsedNumber(text: string, pointer: string, problems: Problem[]): number | undefined {
   const message = whyNoNumber(text);
   if (message !== undefined) problems.push({ pointer, message });

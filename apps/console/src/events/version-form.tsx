@@ -1,35 +1,37 @@
-import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import type { EntitySchema } from '../api/records.js';
-import { schemasQuery } from '../api/schemas.js';
-import { useOrrery } from '../session/use-session.js';
+import { useSchemas } from '../api/worlds.js';
 import { NumberField, SelectField } from '../ui/field.js';
 import { JsonEditor } from '../ui/json-editor/json-editor.js';
-import { Card } from '../ui/page.js';
 import { CronFields } from './cron-fields.js';
-import { GuardFields } from './guard-fields.js';
-import { ModeFields } from './mode-fields.js';
-import { ReadFields } from './read-fields.js';
-import type { PartProps } from './version-problems.js';
+import {
+  Guards,
+  Modes,
+  Part,
+  type PartProps,
+  partsOf,
+  Reads,
+  type VersionFormProps,
+} from './version-parts.js';
 
-/** Every part of a version, each with what is wrong with it. */
-export function VersionForm({ world, ...props }: Omit<PartProps, 'schemas'> & { world: string }) {
-  const { data } = useQuery(schemasQuery(useOrrery(), world));
-  const parts = { ...props, schemas: data?.data.map(({ name }) => name) ?? [] };
+export function VersionForm({ world, ...props }: VersionFormProps & { world: string }) {
+  const { data } = useSchemas(world);
+  const parts = partsOf(props, data?.data.map(({ name }) => name) ?? []);
   return (
     <div className="space-y-5">
-      <Contracts {...parts} />
+      <Part title="Contracts" lead="What it takes and what it answers; empty for anything.">
+        <Contracts {...parts} />
+      </Part>
       <Part title="Reads" lead="Which instances it sees before it decides.">
-        <ReadFields {...parts} />
+        <Reads {...parts} />
       </Part>
       <Part title="May change" lead="And how a change meets the state that is there.">
-        <ModeFields {...parts} />
+        <Modes {...parts} />
       </Part>
       <Part title="What decides" lead="A template computes the changes; an AI model proposes them.">
         <Decision {...parts} example={data?.data[0]} />
       </Part>
       <Part title="Guards" lead="Limits on its changes, whatever is proposed.">
-        <GuardFields {...parts} />
+        <Guards {...parts} />
       </Part>
       <Part title="Who runs it" lead="And when, and for how much.">
         <Execution {...parts} />
@@ -38,49 +40,31 @@ export function VersionForm({ world, ...props }: Omit<PartProps, 'schemas'> & { 
   );
 }
 
-const Part = ({ title, lead, children }: { title: string; lead: string; children: ReactNode }) => (
-  <Card>
-    <h2 className="text-lg font-semibold">{title}</h2>
-    <p className="mb-3 text-sm text-muted">{lead}</p>
-    {children}
-  </Card>
+const Contracts = ({ json }: PartProps) => (
+  <div className="grid gap-4 lg:grid-cols-2">
+    <JsonEditor
+      {...json('inputSchema', '/inputSchema')}
+      hint='Such as { "winner": "string", "laps": "integer?" }, or JSON Schema.'
+      rows={6}
+    />
+    <JsonEditor {...json('outputSchema', '/outputSchema')} hint="In the same two forms." rows={6} />
+  </div>
 );
 
-const Contracts = ({ draft, change, problems }: PartProps) => (
-  <Part title="Contracts" lead="What it takes and what it answers; empty for anything.">
-    <div className="grid gap-4 lg:grid-cols-2">
-      <JsonEditor
-        label="Input"
-        hint='Such as { "winner": "string", "laps": "integer?" }, or JSON Schema.'
-        value={draft.inputSchema}
-        onChange={(inputSchema) => change({ inputSchema })}
-        problems={problems.within('/inputSchema')}
-        rows={6}
-      />
-      <JsonEditor
-        label="Result"
-        hint="In the same two forms."
-        value={draft.outputSchema}
-        onChange={(outputSchema) => change({ outputSchema })}
-        problems={problems.within('/outputSchema')}
-        rows={6}
-      />
-    </div>
-  </Part>
-);
-
-function Decision({ draft, change, problems, example }: PartProps & { example: Attributes | undefined }) {
-  const inPrompt = [
-    ...problems.within('/mutationSettings/behaviorPrompt'),
-    ...problems.within('/behaviorPrompt'),
-  ];
+function Decision({
+  draft,
+  field,
+  json,
+  problems,
+  example,
+}: PartProps & { example: Attributes | undefined }) {
+  const prompt = json('prompt', '/mutationSettings/behaviorPrompt');
   return (
     <div className="space-y-4">
       <SelectField
+        {...field('decides')}
         className="max-w-sm"
         label="Decided by"
-        value={draft.decides}
-        onChange={(decides) => change({ decides })}
         options={[
           ['direct', 'A template'],
           ['ai', 'An AI model'],
@@ -88,22 +72,17 @@ function Decision({ draft, change, problems, example }: PartProps & { example: A
       />
       {draft.decides === 'direct' ? (
         <JsonEditor
-          label="Template"
+          {...json('template', '/mutationSettings/template')}
           hint={templateHint(example)}
-          value={draft.template}
-          onChange={(template) => change({ template })}
-          problems={problems.within('/mutationSettings/template')}
           rows={10}
           required
         />
       ) : (
         <JsonEditor
-          label="Behaviour prompt"
+          {...prompt}
           hint="What the event does, in words. The model sees it with the world, what was read, and the input."
           language="text"
-          value={draft.prompt}
-          onChange={(prompt) => change({ prompt })}
-          problems={inPrompt}
+          problems={[...prompt.problems, ...problems.within('/behaviorPrompt')]}
           rows={8}
           required
         />
@@ -112,34 +91,28 @@ function Decision({ draft, change, problems, example }: PartProps & { example: A
   );
 }
 
-function Execution({ draft, change, problems }: PartProps) {
-  return (
-    <div className="space-y-4">
-      <div className="grid gap-4 sm:grid-cols-2">
-        <SelectField
-          label="Started by"
-          value={draft.visibility}
-          onChange={(visibility) => change({ visibility })}
-          options={[
-            ['admin', 'its owner'],
-            ['public', 'any wallet too, once the deployment is published'],
-            ['cron', 'a schedule too'],
-          ]}
+const Execution = (parts: PartProps) => (
+  <div className="space-y-4">
+    <div className="grid gap-4 sm:grid-cols-2">
+      <SelectField
+        {...parts.field('visibility')}
+        label="Started by"
+        options={[
+          ['admin', 'its owner'],
+          ['public', 'any wallet too, once the deployment is published'],
+          ['cron', 'a schedule too'],
+        ]}
+      />
+      {parts.draft.visibility === 'public' && (
+        <NumberField
+          {...parts.field('priceUsd', '/executionSettings/priceUsd')}
+          hint="Empty or 0: free. Others pay to the deployment's payToAddress."
         />
-        {draft.visibility === 'public' && (
-          <NumberField
-            label="Price in US dollars"
-            value={draft.priceUsd}
-            onChange={(priceUsd) => change({ priceUsd })}
-            hint="Empty or 0: free. Others pay to the deployment's payToAddress."
-            error={problems.at('/executionSettings/priceUsd')}
-          />
-        )}
-      </div>
-      {draft.visibility === 'cron' && <CronFields draft={draft} change={change} problems={problems} />}
+      )}
     </div>
-  );
-}
+    {parts.draft.visibility === 'cron' && <CronFields {...parts} />}
+  </div>
+);
 
 type Attributes = Pick<EntitySchema, 'name' | 'attributes'>;
 const HORSE: Attributes = { name: 'horse', attributes: [] };

@@ -1,8 +1,8 @@
-import { problemsOf } from '../ui/error-note.js';
-import { labelAt } from '../ui/field-labels.js';
 import type { EditorProblem } from '../ui/json-editor/problems.js';
-import { DraftError, type Problem, type VersionDraft } from './version-draft.js';
-import { VERSION_LABELS } from './version-labels.js';
+import { problemsOf } from '../ui/messages.js';
+import { labelAt } from '../ui/pointers.js';
+import { DraftError, type Problem } from './version-draft.js';
+import { VERSION_LABELS } from './version-words.js';
 
 /** What is wrong with the parts of a version, by pointers into its body. */
 export interface VersionProblems {
@@ -10,19 +10,8 @@ export interface VersionProblems {
   at(pointer: string): string | undefined;
   /** About a part of JSON: pointers into that. */
   within(pointer: string): readonly EditorProblem[];
-  /** Whether some part of the form shows it. */
   isShown(pointer: string): boolean;
-  /** The label of the part. */
   nameOf(pointer: string): string | undefined;
-}
-
-/** What each part of the form gets. */
-export interface PartProps {
-  draft: VersionDraft;
-  change: (part: Partial<VersionDraft>) => void;
-  problems: VersionProblems;
-  /** Names of the world's schemas. */
-  schemas: readonly string[];
 }
 
 /** The parts that show what is wrong with them and with what is in them. */

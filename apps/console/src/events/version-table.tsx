@@ -1,14 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import type { EventVersion } from '../api/records.js';
 import { useChange } from '../api/use-change.js';
-import { worldKey } from '../api/worlds.js';
-import { Badge } from '../ui/badge.js';
+import { type EventRef, eventKey, eventPath, VERSIONS } from '../api/worlds.js';
 import { ButtonLink } from '../ui/button.js';
-import { Confirm } from '../ui/confirm.js';
+import { Confirm } from '../ui/dialog.js';
 import { Section } from '../ui/page.js';
-import { type Column, Table } from '../ui/table.js';
-import { Time } from '../ui/time.js';
-import type { EventRef } from './event-actions.js';
+import { actionsColumn, type Column, Table } from '../ui/table.js';
+import { Badge, Time } from '../ui/values.js';
 import { StartedBy } from './version-view.js';
 
 export function VersionTable({
@@ -16,11 +14,7 @@ export function VersionTable({
   canEdit,
   ...ref
 }: EventRef & { versions: readonly EventVersion[]; canEdit: boolean }) {
-  const actions: Column<EventVersion> = {
-    key: 'actions',
-    header: <span className="sr-only">Actions</span>,
-    cell: (version) => <VersionActions version={version} {...ref} />,
-  };
+  const actions = actionsColumn<EventVersion>((version) => <VersionActions version={version} {...ref} />);
   return (
     <Section
       title="Versions"
@@ -36,11 +30,11 @@ export function VersionTable({
   );
 }
 
-const PATH = '/api/worlds/{worldAddress}/events/{eventName}/event-versions/{version}';
+const PATH = `${VERSIONS}/{version}` as const;
 
 function VersionActions({ version: { version, isLocked }, ...ref }: EventRef & { version: EventVersion }) {
-  const path = { worldAddress: ref.world, eventName: ref.event, version };
-  const keys = [[...worldKey(ref.world), 'events', ref.event]];
+  const path = { ...eventPath(ref), version };
+  const keys = [eventKey(ref)];
   const lock = useChange((orrery) => orrery.post(`${PATH}/lock`, { path }), keys);
   const remove = useChange((orrery) => orrery.delete(PATH, { path }), keys);
   if (isLocked)
@@ -73,7 +67,7 @@ function VersionActions({ version: { version, isLocked }, ...ref }: EventRef & {
         size="small"
         look="secondary"
         title={`Lock version ${version}?`}
-        onConfirm={() => lock.mutateAsync(undefined)}
+        onConfirm={() => lock.mutateAsync()}
       >
         Its definition never changes any more, and neither do the schemas as it sees them. This cannot be
         undone.
@@ -82,7 +76,7 @@ function VersionActions({ version: { version, isLocked }, ...ref }: EventRef & {
         verb="Delete"
         size="small"
         title={`Delete version ${version}?`}
-        onConfirm={() => remove.mutateAsync(undefined)}
+        onConfirm={() => remove.mutateAsync()}
       >
         Its number is not used again. A version that a deployment binds is not deleted.
       </Confirm>
@@ -92,7 +86,6 @@ function VersionActions({ version: { version, isLocked }, ...ref }: EventRef & {
 
 const COLUMNS: readonly Column<EventVersion>[] = [
   {
-    key: 'version',
     header: 'Version',
     cell: ({ version }) => (
       <Link
@@ -108,7 +101,6 @@ const COLUMNS: readonly Column<EventVersion>[] = [
     ),
   },
   {
-    key: 'state',
     header: 'State',
     cell: ({ isLocked, lockedAt }) =>
       isLocked ? (
@@ -121,10 +113,9 @@ const COLUMNS: readonly Column<EventVersion>[] = [
         </span>
       ),
   },
-  { key: 'decides', header: 'Decided by', cell: (version) => <Decides version={version} /> },
-  { key: 'runs', header: 'Started by', wideOnly: true, cell: (version) => <StartedBy version={version} /> },
+  { header: 'Decided by', cell: (version) => <Decides version={version} /> },
+  { header: 'Started by', wideOnly: true, cell: (version) => <StartedBy version={version} /> },
   {
-    key: 'changed',
     header: 'Changed',
     wideOnly: true,
     cell: ({ updatedAt }) => <Time at={updatedAt} relative isPast />,

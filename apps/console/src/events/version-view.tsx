@@ -1,26 +1,24 @@
 import type { JsonObject } from '@orrery/sdk';
 import type { ReactNode } from 'react';
 import type { EventVersion } from '../api/records.js';
-import { Details } from '../ui/details.js';
 import { JsonView } from '../ui/json-view.js';
-import { Card } from '../ui/page.js';
+import { Card, Details } from '../ui/page.js';
 import { contractRows } from './contract-rows.js';
 import { guardWords, isByModel, MODE_WORDS, readWords } from './version-words.js';
 
-/** What a version defines, to be read; its JSON a click away. */
 export function VersionView({ version, definition }: { version: EventVersion; definition: object }) {
   return (
     <Card>
       <Details
-        items={[
-          ['Input', <Contract key="input" contract={version.inputSchema} none="Any input." />],
-          ['Reads', <Reads key="reads" reads={version.readEntities} />],
-          ['May change', <Modes key="modes" modes={version.stateChanges} />],
-          ['What decides', <Decision key="decision" version={version} />],
-          ['Guards', <GuardList key="guards" version={version} />],
-          ['Result', <Contract key="result" contract={version.outputSchema} none="Any result." />],
-          ['Who runs it', <StartedBy key="runs" version={version} />],
-        ]}
+        items={{
+          Input: <Contract contract={version.inputSchema} none="Any input." />,
+          Reads: <Reads reads={version.readEntities} />,
+          'May change': <Modes modes={version.stateChanges} />,
+          'What decides': <Decision version={version} />,
+          Guards: <GuardList version={version} />,
+          Result: <Contract contract={version.outputSchema} none="Any result." />,
+          'Who runs it': <StartedBy version={version} />,
+        }}
       />
       <details className="mt-4">
         <summary className="text-sm text-muted">As JSON</summary>
@@ -34,7 +32,6 @@ export function VersionView({ version, definition }: { version: EventVersion; de
 
 const CELL = 'py-0.5 pr-4 align-top';
 
-/** The values that a contract names. */
 function Contract({ contract, none }: { contract: JsonObject | null; none: string }) {
   if (contract === null) return none;
   const rows = contractRows(contract);
@@ -130,7 +127,6 @@ function GuardList({ version }: { version: EventVersion }) {
   );
 }
 
-/** Who starts it, when and for how much. */
 export function StartedBy({ version: { executionSettings } }: { version: EventVersion }) {
   const { visibility = 'admin', priceUsd, cron } = executionSettings ?? {};
   if (visibility === 'cron')

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { versionPlace } from './version-labels.js';
-import { guardWords, readWords } from './version-words.js';
+import { guardWords, readWords, versionPart } from './version-words.js';
 
 it('says which instances are read', () => {
   expect(readWords({ schema: 'horse' })).toBe('all instances');
@@ -23,13 +22,13 @@ it('says what guards allow, and nothing where there are none', () => {
   expect(guardWords(null, true)).toEqual([]);
 });
 
-it('calls a place in a version what the form calls it', () => {
+it('calls a part of a version what the form calls it', () => {
   const key = 'horse:{{input.winner}}';
-  expect(versionPlace(`/firstVersion/mutationSettings/template/stateChanges/${key}/lod`)).toBe(
+  expect(versionPart(`/firstVersion/mutationSettings/template/stateChanges/${key}/lod`)).toBe(
     `Template, lod of ${key}`,
   );
-  expect(versionPlace('/mutationSettings/template/result')).toBe('Template, result');
-  expect(versionPlace('/guards/deny/0')).toBe('Attributes that stay, 0');
-  expect(versionPlace('/executionSettings/priceUsd')).toBe('Price in US dollars');
-  expect(versionPlace('/elsewhere')).toBeUndefined();
+  expect(versionPart('/mutationSettings/template/result')).toBe('Template, result');
+  expect(versionPart('/guards/deny/0')).toBe('Attributes that stay, 0');
+  expect(versionPart('/executionSettings/priceUsd')).toBe('Price in US dollars');
+  expect(versionPart('/elsewhere')).toBeUndefined();
 });

@@ -1,16 +1,15 @@
 import type { EventVersion } from '../api/records.js';
+import { type FieldLabels, labelAt, partWords } from '../ui/pointers.js';
 import type { ChangeMode } from './version-draft.js';
 
 type Guards = NonNullable<EventVersion['guards']>;
 
-/** What a mode does with a change. */
 export const MODE_WORDS: Readonly<Record<ChangeMode, string>> = {
   partial: 'attribute by attribute',
   full: 'the change is the new state',
   append: 'lists grow, objects merge',
 };
 
-/** Which instances of a schema are read. */
 export const readWords = ({ filter }: EventVersion['readEntities'][number]): string =>
   filter === undefined ? 'all instances' : `those that the input names at ${filter.join(', ')}`;
 
@@ -27,9 +26,39 @@ export function guardWords(guards: Guards | null, isByModel: boolean): string[] 
   ].filter((words) => words !== false);
 }
 
-/** Whether an AI model decides. */
 export const isByModel = ({
   mutationSettings,
   behaviorPrompt,
 }: Pick<EventVersion, 'mutationSettings' | 'behaviorPrompt'>): boolean =>
   (mutationSettings?.mode ?? (behaviorPrompt ? 'ai' : 'direct')) === 'ai';
+
+/** What the parts of a version are called in its form, by pointers into its body. */
+export const VERSION_LABELS: FieldLabels = {
+  '/inputSchema': 'Input',
+  '/outputSchema': 'Result',
+  '/readEntities': 'Reads',
+  '/stateChanges': 'May change',
+  '/mutationSettings': 'What decides',
+  '/mutationSettings/template': 'Template',
+  '/mutationSettings/behaviorPrompt': 'Behaviour prompt',
+  '/behaviorPrompt': 'Behaviour prompt',
+  '/guards': 'Guards',
+  '/guards/maxInstances': 'Instances changed at most',
+  '/guards/maxDelta': 'How far numbers may move',
+  '/guards/deny': 'Attributes that stay',
+  '/executionSettings': 'Who runs it',
+  '/executionSettings/priceUsd': 'Price in US dollars',
+  '/executionSettings/cron': 'Schedule',
+  '/executionSettings/cron/schedule': 'Schedule',
+  '/executionSettings/cron/timezone': 'Time zone',
+  '/executionSettings/cron/input': 'Input of each run',
+};
+
+/** A part of a version, also in the request that makes an event with it: `Template, wins of horse:{{input.winner}}`. */
+export function versionPart(pointer: string): string | undefined {
+  const inBody = pointer.replace(/^\/firstVersion(?=\/|$)/, '');
+  const label = labelAt(VERSION_LABELS, inBody);
+  const part = Object.keys(VERSION_LABELS).findLast((one) => `${inBody}/`.startsWith(`${one}/`)) ?? inBody;
+  const within = partWords(inBody.slice(part.length).replace(/^\/stateChanges(?=\/)/, ''));
+  return label === undefined || within === undefined ? label : `${label}, ${within}`;
+}

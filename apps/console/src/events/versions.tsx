@@ -1,14 +1,14 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { EventVersion } from '../api/records.js';
 import { Diff } from '../ui/diff/diff.js';
 import { CheckField, SelectField } from '../ui/field.js';
 import { Section } from '../ui/page.js';
+import { usePageSearch } from '../ui/search-values.js';
 import { VersionView } from './version-view.js';
 
 const ROUTE = '/worlds/$world/events/$event';
 
-/** One version to read, and any two side by side. The address holds which. */
 export function Versions({ versions }: { versions: readonly EventVersion[] }) {
   const { right: chosen } = useSearch({ from: ROUTE });
   const right = find(versions, chosen) ?? versions.at(-1);
@@ -24,17 +24,11 @@ export function Versions({ versions }: { versions: readonly EventVersion[] }) {
 }
 
 function Comparison({ versions, right }: { versions: readonly EventVersion[]; right: EventVersion }) {
-  const search = useSearch({ from: ROUTE });
-  const navigate = useNavigate({ from: ROUTE });
+  const [search, show] = usePageSearch(ROUTE, { replace: true });
   const [isWhole, setWhole] = useState(false);
   const left = find(versions, search.left) ?? before(versions, right);
   const [shownLeft, shownRight] = [useDefinition(left), useDefinition(right)];
-  const choose = (part: 'left' | 'right') => (value: string) =>
-    void navigate({
-      search: (now) => ({ ...now, [part]: Number(value) }),
-      replace: true,
-      resetScroll: false,
-    });
+  const choose = (part: 'left' | 'right') => (value: string) => void show({ [part]: Number(value) });
   const options = versions.map(({ version }) => [String(version), `Version ${version}`] as const);
   return (
     <Section title={`Version ${left.version} and version ${right.version}`}>
@@ -70,17 +64,15 @@ const before = (versions: readonly EventVersion[], version: EventVersion): Event
 
 const useDefinition = (version: EventVersion): object => useMemo(() => definitionOf(version), [version]);
 
-/** What a version defines, without what it is called and when it was made. */
 function definitionOf(version: EventVersion): object {
-  const { inputSchema, outputSchema, readEntities, stateChanges, mutationSettings } = version;
-  const { executionSettings, guards } = version;
-  return {
-    inputSchema,
-    outputSchema,
-    readEntities,
-    stateChanges,
-    mutationSettings,
-    executionSettings,
-    guards,
-  };
+  const parts = [
+    'inputSchema',
+    'outputSchema',
+    'readEntities',
+    'stateChanges',
+    'mutationSettings',
+    'executionSettings',
+    'guards',
+  ] as const;
+  return Object.fromEntries(parts.map((part) => [part, version[part]]));
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@orrery/sdk';
-import { numberIn } from '../ui/typed-text.js';
-import { whyOutside } from './bounds.js';
-import type { Field, ListField, Member, NumberField, ObjectField, TextField } from './fields.js';
-import { below, isObject } from './json.js';
+import { below } from '../ui/pointers.js';
+import { numberIn, whyNoNumber } from '../ui/typed-text.js';
+import type { Bounds, Field, ListField, Member, NumberField, ObjectField, TextField } from './fields.js';
+import { isObject } from './json.js';
 
 /**
  * What a form holds while it is filled in: texts of the controls, in the shape of its fields. `undefined`: absent. A
@@ -132,15 +132,10 @@ function readValue(field: Field, draft: Draft, at: string, problems: Collected):
   }
 }
 
-function readNumber(
-  { isWhole, bounds }: NumberField,
-  text: string,
-  at: string,
-  problems: Collected,
-): number | undefined {
-  const number = numberIn(text, isWhole);
-  if (number === undefined) problems.set(at, isWhole ? 'Give a whole number.' : 'Give a number.');
-  else note(problems, at, whyOutside(number, bounds));
+function readNumber(field: NumberField, text: string, at: string, problems: Collected): number | undefined {
+  const number = numberIn(text, field.isWhole);
+  if (number === undefined) note(problems, at, whyNoNumber(text, field.isWhole) ?? 'Give a number.');
+  else note(problems, at, whyOutside(number, field.bounds));
   return number;
 }
 
@@ -166,4 +161,15 @@ function readJson(text: string, at: string, problems: Collected): unknown {
     problems.set(at, `This is not JSON: ${(error as Error).message}. A text stands in quotes.`);
     return undefined;
   }
+}
+
+/** What is said of a number outside its bounds; undefined within them. `unit`: what it counts, such as characters. */
+function whyOutside(number: number, bounds: Bounds = {}, unit = ''): string | undefined {
+  const { least, most, above, below } = bounds;
+  const say = (words: string, bound: number) => `${`Give ${words} ${bound} ${unit}`.trim()}.`;
+  if (least !== undefined && number < least) return say('at least', least);
+  if (most !== undefined && number > most) return say('at most', most);
+  if (above !== undefined && number <= above) return say('more than', above);
+  if (below !== undefined && number >= below) return say('less than', below);
+  return undefined;
 }

@@ -31,7 +31,6 @@ export interface NumberField extends Bounded {
 export interface BooleanField extends Described {
   readonly kind: 'boolean';
 }
-/** One of some values, which may be of any type. */
 export interface ChoiceField extends Described {
   readonly kind: 'choice';
   readonly options: readonly unknown[];

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { Button } from '../ui/button.js';
-import { Field as LabelledControl } from '../ui/field.js';
+import { type FieldProps, Field as LabelledControl } from '../ui/field.js';
+import { below } from '../ui/pointers.js';
 import { type Draft, emptyDraft, initialDraft, type ObjectDraft, type Problems } from './drafts.js';
 import type { Field, ListField, ObjectField } from './fields.js';
-import { below } from './json.js';
 
 interface ControlProps<F extends Field, D> {
   field: F;
@@ -17,7 +17,6 @@ interface ControlProps<F extends Field, D> {
 }
 type AnyControl = ControlProps<Field, Draft>;
 
-/** The controls of an object's members. */
 export function MemberControls(props: Omit<ControlProps<ObjectField, ObjectDraft>, 'label' | 'isRequired'>) {
   const { field, draft, onChange, pointer, problems } = props;
   if (field.members.length === 0) return <p className="text-muted">This event takes no input.</p>;
@@ -63,14 +62,24 @@ function FieldControl(props: AnyControl) {
   }
 }
 
-/** What is said below a control. */
 function hintOf({ field, isRequired }: AnyControl): string | undefined {
   const hints = [field.description, field.hint, !isRequired && 'may be left out'];
   return hints.filter(Boolean).join(' · ') || undefined;
 }
 
+interface LabelledProps extends Pick<AnyControl, 'label' | 'pointer' | 'problems' | 'isRequired'> {
+  hint: string | undefined;
+  children: FieldProps['children'];
+}
+
+const Labelled = ({ label, pointer, problems, isRequired, hint, children }: LabelledProps) => (
+  <LabelledControl label={label} hint={hint} required={isRequired} error={problems.get(pointer)}>
+    {children}
+  </LabelledControl>
+);
+
 function TextControl(props: AnyControl) {
-  const { field, draft, onChange, pointer, problems, label } = props;
+  const { field, draft, onChange } = props;
   const isJson = field.kind === 'json';
   const shared = {
     value: typeof draft === 'string' ? draft : '',
@@ -83,12 +92,7 @@ function TextControl(props: AnyControl) {
   const hint = [isJson && 'JSON', hintOf(props)].filter(Boolean).join(': ');
   const isLong = isJson || (field.kind === 'text' && field.isLong);
   return (
-    <LabelledControl
-      label={label}
-      hint={hint || undefined}
-      required={props.isRequired}
-      error={problems.get(pointer)}
-    >
+    <Labelled {...props} hint={hint || undefined}>
       {(control) =>
         isLong ? (
           <textarea rows={isJson ? 2 : 4} {...shared} {...control} />
@@ -96,7 +100,7 @@ function TextControl(props: AnyControl) {
           <input type="text" inputMode={inputModeOf(field)} {...shared} {...control} />
         )
       }
-    </LabelledControl>
+    </Labelled>
   );
 }
 
@@ -108,14 +112,9 @@ function inputModeOf(field: Field): 'numeric' | 'decimal' | undefined {
 }
 
 function Choice(props: AnyControl & { options: readonly string[] }) {
-  const { draft, onChange, pointer, problems, label, options } = props;
+  const { draft, onChange, options } = props;
   return (
-    <LabelledControl
-      label={label}
-      hint={hintOf(props)}
-      required={props.isRequired}
-      error={problems.get(pointer)}
-    >
+    <Labelled {...props} hint={hintOf(props)}>
       {(control) => (
         <select
           {...control}
@@ -132,11 +131,10 @@ function Choice(props: AnyControl & { options: readonly string[] }) {
           ))}
         </select>
       )}
-    </LabelledControl>
+    </Labelled>
   );
 }
 
-/** A text without its quotes. */
 const wordsOf = (json: string): string => (json.startsWith('"') ? String(JSON.parse(json)) : json);
 
 function Check({ draft, onChange, label, field, pointer, problems }: AnyControl) {
@@ -203,14 +201,8 @@ function Group(props: AnyControl & { children: ReactNode }) {
   );
 }
 
-function Items({
-  field,
-  draft,
-  onChange,
-  pointer,
-  problems,
-  label,
-}: ControlProps<ListField, readonly Draft[]>) {
+function Items(props: ControlProps<ListField, readonly Draft[]>) {
+  const { field, draft, onChange, pointer, problems, label } = props;
   return (
     <div className="grid grid-cols-1 gap-2.5">
       {draft.map((item, index) => (

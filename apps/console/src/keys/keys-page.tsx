@@ -1,21 +1,20 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { keysQuery, meQuery } from '../api/keys.js';
+import { useKeys, useMe } from '../api/keys.js';
 import type { Key } from '../api/records.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
-import { Badge } from '../ui/badge.js';
+import { useChange } from '../api/use-change.js';
+import { useSession } from '../session/session.js';
+import { Button } from '../ui/button.js';
+import { Actions, Confirm, Dialog, FormButton } from '../ui/dialog.js';
+import { Await } from '../ui/messages.js';
 import { Page } from '../ui/page.js';
-import { type Column, Table } from '../ui/table.js';
-import { Time } from '../ui/time.js';
-import { KeyActions } from './key-actions.js';
+import { actionsColumn, type Column, Table } from '../ui/table.js';
+import { Badge, CopyableCode, Time } from '../ui/values.js';
 import { NewKey } from './new-key.js';
-import { ShownToken } from './shown-token.js';
 
-export function KeysPage() {
-  const orrery = useOrrery();
-  const keys = useQuery(keysQuery(orrery));
-  const { data: me } = useQuery(meQuery(orrery));
+type ShowToken = (token: string) => void;
+
+export default function KeysPage() {
+  const { data: me } = useMe();
   const [token, setToken] = useState<string>();
   return (
     <Page
@@ -25,9 +24,18 @@ export function KeysPage() {
           ? `Of the account ${me.account.name} (${me.account.id}). A key is shown once, when it is created.`
           : 'A key is shown once, when it is created.'
       }
-      actions={<NewKey me={me} onToken={setToken} />}
+      actions={
+        <FormButton
+          verb="New key"
+          title="New API key"
+          look="primary"
+          disabled={!me?.key.scopes.includes('keys')}
+        >
+          {(close) => me && <NewKey me={me} onToken={setToken} onClose={close} />}
+        </FormButton>
+      }
     >
-      <Await query={keys} what="the keys">
+      <Await query={useKeys()} what="the keys">
         {({ data }) => (
           <Table
             label="API keys"
@@ -42,14 +50,27 @@ export function KeysPage() {
   );
 }
 
+const ShownToken = ({ token, onClose }: { token: string | undefined; onClose: () => void }) => (
+  <Dialog title="The new key" open={token !== undefined} onClose={onClose}>
+    <p className="mb-3">Copy it now: it is not shown again, and nobody can look it up.</p>
+    <div className="rounded-md border border-line bg-sunken px-3 py-2">
+      <CopyableCode text={token ?? ''} what="the new key" />
+    </div>
+    <Actions>
+      <Button look="primary" onClick={onClose}>
+        I have it
+      </Button>
+    </Actions>
+  </Dialog>
+);
+
 /** `own`: the key that this page itself uses. */
 const columnsOf = (
   keys: readonly Key[],
   own: string | undefined,
-  onToken: (token: string) => void,
+  onToken: ShowToken,
 ): readonly Column<Key>[] => [
   {
-    key: 'name',
     header: 'Name',
     cell: ({ name, id, madeBy }) => (
       <>
@@ -66,7 +87,6 @@ const columnsOf = (
     ),
   },
   {
-    key: 'scopes',
     header: 'May',
     wideOnly: true,
     cell: ({ scopes }) => (
@@ -78,26 +98,61 @@ const columnsOf = (
     ),
   },
   {
-    key: 'used',
     header: 'Last used',
     wideOnly: true,
     cell: ({ lastUsedAt }) => <Time at={lastUsedAt} relative isPast otherwise="never" />,
   },
-  {
-    key: 'ends',
-    header: 'Ends',
-    cell: ({ expiresAt }) => <Time at={expiresAt} relative otherwise="never" />,
-  },
-  {
-    key: 'actions',
-    header: <span className="sr-only">Actions</span>,
-    cell: (key) => (
-      <KeyActions
-        record={key}
-        isOwn={key.id === own}
-        hasMade={keys.some(({ madeBy }) => madeBy === key.id)}
-        onToken={onToken}
-      />
-    ),
-  },
+  { header: 'Ends', cell: ({ expiresAt }) => <Time at={expiresAt} relative otherwise="never" /> },
+  actionsColumn((key) => (
+    <KeyActions
+      record={key}
+      isOwn={key.id === own}
+      hasMade={keys.some(({ madeBy }) => madeBy === key.id)}
+      onToken={onToken}
+    />
+  )),
 ];
+
+interface KeyActionsProps {
+  record: Key;
+  /** It is the key of this session, which goes on with the new one, or ends. */
+  isOwn: boolean;
+  /** It made other keys, which end with it. */
+  hasMade: boolean;
+  /** Shows the token of the key that took its place. */
+  onToken: ShowToken;
+}
+
+function KeyActions({ record: { id, name }, isOwn, hasMade, onToken }: KeyActionsProps) {
+  const session = useSession();
+  const keys = [['keys'], ['me']];
+  const rotate = useChange(async (orrery) => {
+    const created = await orrery.post('/api/keys/{id}/rotate', { path: { id } });
+    // Its token is shown, so that it may be used elsewhere too.
+    if (isOwn) session.start(created.token, 'given');
+    return created.token;
+  }, keys);
+  const revoke = useChange(async (orrery) => {
+    await orrery.delete('/api/keys/{id}', { path: { id } });
+    if (isOwn) session.end('You revoked the key of this session.');
+  }, keys);
+  return (
+    <span className="flex flex-wrap justify-end gap-1">
+      <Confirm
+        verb="Replace"
+        size="small"
+        look="secondary"
+        title={`Replace ${name}?`}
+        onConfirm={async () => onToken(await rotate.mutateAsync())}
+      >
+        A new key with the same name and scopes takes its place. The old one ends at once.
+      </Confirm>
+      <Confirm verb="Revoke" size="small" title={`Revoke ${name}?`} onConfirm={() => revoke.mutateAsync()}>
+        {isOwn
+          ? 'You are signed in with this key: the session ends with it.'
+          : 'Whatever uses it is refused within a second.'}
+        {hasMade && ' The keys that it made end with it.'}
+      </Confirm>
+    </span>
+  );
+}

@@ -1,14 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, useMatches, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { deploymentQuery } from '../api/deployments.js';
-import { worldQuery } from '../api/worlds.js';
-import { useOrrery } from '../session/use-session.js';
+import { useDeployment } from '../api/deployments.js';
+import type { DeploymentRef } from '../api/records.js';
+import { useWorld } from '../api/worlds.js';
 
 /** High enough for a finger. */
 const LINK = 'inline-block py-1.5 hover:text-text';
 
-/** Where one is: the world, and what in it. The last one is the page itself. */
 export function Crumbs() {
   const { world, deployment, schema, event } = useParams({ strict: false });
   const task = useTask();
@@ -71,12 +69,6 @@ const Crumb = ({ children }: { children: ReactNode }) => (
   </li>
 );
 
-function WorldName({ world }: { world: string }) {
-  const { data } = useQuery(worldQuery(useOrrery(), world));
-  return data?.name ?? world;
-}
+const WorldName = ({ world }: { world: string }) => useWorld(world).data?.name ?? world;
 
-function DeploymentName({ world, deployment }: { world: string; deployment: string }) {
-  const { data } = useQuery(deploymentQuery(useOrrery(), { world, deployment }));
-  return data?.name ?? deployment;
-}
+const DeploymentName = (ref: DeploymentRef) => useDeployment(ref).data?.name ?? ref.deployment;

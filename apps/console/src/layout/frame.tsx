@@ -1,6 +1,6 @@
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { useIsSignedIn } from '../session/use-session.js';
+import { useIsSignedIn } from '../session/session.js';
 import { Crumbs } from './crumbs.js';
 import { Brand, Navigation, NavigationDialog } from './navigation.js';
 import { WorldTree } from './world-tree.js';

@@ -1,7 +1,7 @@
 import { createLink, Link, useRouterState } from '@tanstack/react-router';
 import { type AnchorHTMLAttributes, type ReactNode, type Ref, useEffect, useState } from 'react';
-import { signOut } from '../session/sign-out.js';
-import { useSession } from '../session/use-session.js';
+import { useSession } from '../session/session.js';
+import { signOut } from '../session/sign-in.js';
 import { Button } from '../ui/button.js';
 import { Dialog } from '../ui/dialog.js';
 import mark from '../ui/mark.svg';

@@ -1,25 +1,20 @@
-import { useQuery } from '@tanstack/react-query';
+import type { Page } from '@orrery/sdk';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { deploymentsQuery } from '../api/deployments.js';
-import { eventsQuery } from '../api/events.js';
-import { schemasQuery } from '../api/schemas.js';
-import { worldQuery } from '../api/worlds.js';
-import { useOrrery } from '../session/use-session.js';
+import { useDeployments } from '../api/deployments.js';
+import { useEvents, useSchemas, useWorld } from '../api/worlds.js';
 import { NavigationLink } from './navigation.js';
 
-/** What the world holds in which one is; nothing outside a world. */
 export function WorldTree() {
   const { world } = useParams({ strict: false });
   return world === undefined ? null : <Tree world={world} />;
 }
 
 function Tree({ world }: { world: string }) {
-  const orrery = useOrrery();
-  const { data } = useQuery(worldQuery(orrery, world));
-  const { data: schemas } = useQuery(schemasQuery(orrery, world));
-  const { data: events } = useQuery(eventsQuery(orrery, world));
-  const { data: deployments } = useQuery(deploymentsQuery(orrery, world));
+  const { data } = useWorld(world);
+  const { data: schemas } = useSchemas(world);
+  const { data: events } = useEvents(world);
+  const { data: deployments } = useDeployments(world);
   if (data === undefined) return null;
   return (
     <div className="border-t border-line pt-3">
@@ -31,35 +26,26 @@ function Tree({ world }: { world: string }) {
       >
         {data.name}
       </NavigationLink>
-      <Branch title="Deployments" world={world} total={deployments?.pagination.total}>
-        {deployments?.data.slice(0, MOST_SHOWN).map(({ address, name }) => (
-          <li key={address}>
-            <NavigationLink
-              to="/worlds/$world/deployments/$deployment"
-              params={{ world, deployment: address }}
-            >
-              {name}
-            </NavigationLink>
-          </li>
-        ))}
+      <Branch title="Deployments" world={world} list={deployments}>
+        {({ address, name }) => (
+          <NavigationLink to="/worlds/$world/deployments/$deployment" params={{ world, deployment: address }}>
+            {name}
+          </NavigationLink>
+        )}
       </Branch>
-      <Branch title="Events" world={world} total={events?.pagination.total}>
-        {events?.data.slice(0, MOST_SHOWN).map(({ name }) => (
-          <li key={name}>
-            <NavigationLink to="/worlds/$world/events/$event" params={{ world, event: name }}>
-              {name}
-            </NavigationLink>
-          </li>
-        ))}
+      <Branch title="Events" world={world} list={events}>
+        {({ name }) => (
+          <NavigationLink to="/worlds/$world/events/$event" params={{ world, event: name }}>
+            {name}
+          </NavigationLink>
+        )}
       </Branch>
-      <Branch title="Entity schemas" world={world} total={schemas?.pagination.total}>
-        {schemas?.data.slice(0, MOST_SHOWN).map(({ name }) => (
-          <li key={name}>
-            <NavigationLink to="/worlds/$world/schemas/$schema" params={{ world, schema: name }}>
-              {name}
-            </NavigationLink>
-          </li>
-        ))}
+      <Branch title="Entity schemas" world={world} list={schemas}>
+        {({ name }) => (
+          <NavigationLink to="/worlds/$world/schemas/$schema" params={{ world, schema: name }}>
+            {name}
+          </NavigationLink>
+        )}
       </Branch>
     </div>
   );
@@ -68,21 +54,30 @@ function Tree({ world }: { world: string }) {
 /** Of a branch; the page of the world lists all. */
 const MOST_SHOWN = 30;
 
-interface BranchProps {
+interface BranchProps<Item> {
   title: string;
   world: string;
-  total: number | undefined;
-  children: ReactNode;
+  list: Page<Item> | undefined;
+  children: (item: Item) => ReactNode;
 }
 
-const Branch = ({ title, world, total, children }: BranchProps) =>
-  total ? (
+function Branch<Item extends { name: string; address?: string }>({
+  title,
+  world,
+  list,
+  children,
+}: BranchProps<Item>) {
+  const total = list?.pagination.total ?? 0;
+  if (list === undefined || total === 0) return null;
+  return (
     <div className="mt-2.5">
       <h2 className="flex justify-between px-2 pb-0.5 text-sm font-semibold text-muted">
         {title} <span className="font-normal">{total}</span>
       </h2>
       <ul>
-        {children}
+        {list.data.slice(0, MOST_SHOWN).map((item) => (
+          <li key={item.address ?? item.name}>{children(item)}</li>
+        ))}
         {total > MOST_SHOWN && (
           <li>
             <Link
@@ -96,4 +91,5 @@ const Branch = ({ title, world, total, children }: BranchProps) =>
         )}
       </ul>
     </div>
-  ) : null;
+  );
+}

@@ -3,7 +3,6 @@ import type { Attribute } from '../api/records.js';
 
 type Value = EntityInstance['state'][string];
 
-/** An attribute as a schema names it. */
 export interface AttributeType {
   readonly name: string;
   readonly type: Attribute['type'];

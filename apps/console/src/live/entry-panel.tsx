@@ -1,22 +1,20 @@
+import type { EntityInstance } from '@orrery/sdk';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { instanceKey } from '../api/instances.js';
 import type { DeploymentRef } from '../api/records.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
-import { Badge } from '../ui/badge.js';
-import { CopyableCode } from '../ui/copy.js';
-import { Details } from '../ui/details.js';
+import { useOrrery } from '../session/session.js';
 import { Diff } from '../ui/diff/diff.js';
 import { JsonView } from '../ui/json-view.js';
-import { Card, Section } from '../ui/page.js';
-import { Time } from '../ui/time.js';
+import { Await } from '../ui/messages.js';
+import { Card, Details, Section } from '../ui/page.js';
+import { Badge, CopyableCode, Time } from '../ui/values.js';
 import { blockOf } from './entry-blocks.js';
-import { beforeAndAfter, type InstanceChange, keyOf } from './entry-changes.js';
+import { applied, type InstanceChange } from './entry-changes.js';
 import { beginOf, callerOf, type JournalEntry, reasonOf, titleOf } from './entry-words.js';
 import { entriesQuery, stateQuery } from './queries.js';
 import type { PartProps } from './tail.js';
 
-/** The entry after which the state is shown: what it was, and what it changed. */
 export function EntryPanel({ deployment, tail, seq }: PartProps) {
   const orrery = useOrrery();
   const block = blockOf(Math.max(seq, 1));
@@ -61,12 +59,12 @@ function Entry({ deployment, entry }: { deployment: DeploymentRef; entry: Journa
       <Part title="Input" value={input} />
       {result !== null && <Part title="Result" value={result} />}
       <Details
-        items={[
-          ['When', <Time key="when" at={executedAt} />],
-          ['By', callerOf(entry)],
-          ['Hash', <CopyableCode key="hash" text={hash} what="hash of the entry" short />],
-          ['Id', <CopyableCode key="id" text={id} what="id of the entry" short />],
-        ]}
+        items={{
+          When: <Time at={executedAt} />,
+          By: callerOf(entry),
+          Hash: <CopyableCode text={hash} what="hash of the entry" short />,
+          Id: <CopyableCode text={id} what="id of the entry" short />,
+        }}
       />
     </Card>
   );
@@ -98,7 +96,7 @@ function Changes({ deployment, entry }: { deployment: DeploymentRef; entry: Jour
   return (
     <ul className="space-y-2">
       {changes.slice(0, MOST_SHOWN).map((change) => (
-        <li key={keyOf(change)}>
+        <li key={instanceKey(change)}>
           <Change deployment={deployment} change={change} seq={seq} />
         </li>
       ))}
@@ -118,20 +116,16 @@ const OPS = { create: 'created', update: 'changed', delete: 'deleted' };
 function Change({ deployment, change, seq }: ChangeProps) {
   const orrery = useOrrery();
   const isNew = change.op === 'create';
-  const query = useQuery({ ...stateQuery(orrery, deployment, keyOf(change), seq - 1), enabled: !isNew });
-  const heading = (
-    <p className="mb-1 text-sm">
-      <span className="font-medium break-all">{keyOf(change)}</span>{' '}
-      <span className="text-muted">
-        {OPS[change.op]}, revision {change.revision}
-      </span>
-    </p>
-  );
-  const shown = (before: Parameters<typeof beforeAndAfter>[0]) => {
-    const { after } = beforeAndAfter(before, change);
+  const query = useQuery({
+    ...stateQuery(orrery, deployment, instanceKey(change), seq - 1),
+    enabled: !isNew,
+  });
+  const key = instanceKey(change);
+  const shown = (before: EntityInstance['state'] | null) => {
+    const after = applied(before, change);
     return (
       <Diff
-        label={`Change of ${keyOf(change)}`}
+        label={`Change of ${key}`}
         left={before ?? undefined}
         right={after ?? undefined}
         onlyChanges={before !== null && after !== null}
@@ -140,7 +134,12 @@ function Change({ deployment, change, seq }: ChangeProps) {
   };
   return (
     <>
-      {heading}
+      <p className="mb-1 text-sm">
+        <span className="font-medium break-all">{key}</span>{' '}
+        <span className="text-muted">
+          {OPS[change.op]}, revision {change.revision}
+        </span>
+      </p>
       {isNew ? (
         shown(null)
       ) : (

@@ -1,6 +1,5 @@
 import type { HistoryEntry, LiveEntry } from '@orrery/sdk';
-import { placeWords } from '../forms/place-words.js';
-import { withoutPointer } from '../ui/field-labels.js';
+import { partWords, withoutPointer } from '../ui/pointers.js';
 import { shownValue } from './columns.js';
 
 export type JournalEntry = HistoryEntry | LiveEntry;
@@ -24,7 +23,6 @@ const KINDS: Record<Exclude<JournalEntry['kind'], 'execution'>, string> = {
   tail_lost: 'Entries lost by the database',
 };
 
-/** What an entry was, in a few words. */
 export const titleOf = ({ kind, event, eventVersion }: JournalEntry): string =>
   kind === 'execution' ? `${event} v${eventVersion}` : KINDS[kind];
 
@@ -45,8 +43,8 @@ export function reasonOf({ detail, facts }: NonNullable<JournalEntry['error']>):
   const problems: unknown = facts?.['problems'];
   const pointers = (Array.isArray(problems) ? problems : []).map(({ pointer }) => String(pointer));
   const { pointer, text } = withoutPointer(detail, pointers);
-  const place = pointer === undefined ? undefined : placeWords(pointer);
-  return place === undefined ? detail : `${place}: ${text}`;
+  const part = pointer === undefined ? undefined : partWords(pointer);
+  return part === undefined ? detail : `${part}: ${text}`;
 }
 
 /** What it did: why it failed, which instances it changed and to what, or which events it bound. */

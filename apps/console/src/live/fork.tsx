@@ -1,16 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { deploymentPagesKey, deploymentQuery } from '../api/deployments.js';
+import { DEPLOYMENTS, deploymentPagesKey, useDeployment } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
-import { useOrrery } from '../session/use-session.js';
-import { Button } from '../ui/button.js';
-import { Actions } from '../ui/dialog.js';
-import { ErrorNote, problemAt } from '../ui/error-note.js';
+import { useChange } from '../api/use-change.js';
+import { FormButton } from '../ui/dialog.js';
 import { TextField } from '../ui/field.js';
-import { fieldsOf } from '../ui/field-labels.js';
-import { Form } from '../ui/form.js';
-import { FormDialog } from '../ui/form-dialog.js';
+import { SaveForm, useDraft } from '../ui/save-form.js';
 
 interface ForkProps {
   deployment: DeploymentRef;
@@ -18,73 +13,54 @@ interface ForkProps {
   seq: number;
 }
 
-/** Makes a deployment that begins with the state after an entry, and goes its own way. */
 export function Fork({ deployment, seq }: ForkProps) {
-  const [from, setFrom] = useState<number>();
+  const [from, setFrom] = useState(seq);
   return (
-    <>
-      <Button size="small" look="primary" disabled={seq < 1} onClick={() => setFrom(seq)}>
-        Fork here
-      </Button>
-      <FormDialog
-        title={`Fork after entry ${from ?? seq}`}
-        open={from !== undefined}
-        onClose={() => setFrom(undefined)}
-      >
-        <ForkForm deployment={deployment} seq={from ?? seq} onClose={() => setFrom(undefined)} />
-      </FormDialog>
-    </>
+    <FormButton
+      verb="Fork here"
+      size="small"
+      look="primary"
+      disabled={seq < 1}
+      title={`Fork after entry ${from}`}
+      onOpen={() => setFrom(seq)}
+    >
+      {(close) => <ForkForm deployment={deployment} seq={from} onClose={close} />}
+    </FormButton>
   );
 }
 
-const FIELDS = fieldsOf({ '/name': 'Name' });
+const LABELS = { '/name': 'Name' };
 
 function ForkForm({ deployment: { world, deployment }, seq, onClose }: ForkProps & { onClose: () => void }) {
-  const orrery = useOrrery();
-  const client = useQueryClient();
   const navigate = useNavigate();
-  const { data: source } = useQuery(deploymentQuery(orrery, { world, deployment }));
-  const [given, setName] = useState<string>();
-  const name = given ?? `${source?.name ?? 'Deployment'} from ${seq}`;
-  const fork = useMutation({
-    mutationFn: () =>
-      orrery.post('/api/worlds/{worldAddress}/deployments', {
+  const { data: source } = useDeployment({ world, deployment });
+  const fork = useChange(
+    (orrery, name: string) =>
+      orrery.post(DEPLOYMENTS, {
         path: { worldAddress: world },
         body: { name, bindings: [], sourceDeployment: source?.address ?? deployment, sourceSeq: seq },
       }),
-    onSuccess: async ({ address }) => {
-      await client.invalidateQueries({ queryKey: deploymentPagesKey(world) });
+    [deploymentPagesKey(world)],
+    ({ address }) => {
       onClose();
-      await navigate({
+      return navigate({
         to: '/worlds/$world/deployments/$deployment/live',
         params: { world, deployment: address },
         ignoreBlocker: true,
       });
     },
-  });
-  const submit = () => {
-    fork.mutate();
-  };
+  );
+  const initial: { name: string | undefined } = { name: undefined };
+  const { draft, field } = useDraft(initial, LABELS, fork.error);
+  const name = draft.name ?? `${source?.name ?? 'Deployment'} from ${seq}`;
+  const form = { save: fork, labels: LABELS, onSubmit: () => fork.mutate(name), cancel: onClose };
   return (
-    <Form onSubmit={submit}>
+    <SaveForm {...form} verb="Fork" failed="The fork was not made">
       <p className="mb-3 text-muted">
         The new deployment begins with the instances as they were after entry {seq} and with the events that
         are bound now. What happens there changes nothing here.
       </p>
-      <TextField
-        label="Name"
-        required
-        value={name}
-        onChange={setName}
-        error={problemAt(fork.error, '/name')}
-      />
-      <ErrorNote error={fork.error} title="The fork was not made" {...FIELDS} />
-      <Actions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="primary" pending={fork.isPending}>
-          Fork
-        </Button>
-      </Actions>
-    </Form>
+      <TextField {...field('name')} value={name} required />
+    </SaveForm>
   );
 }

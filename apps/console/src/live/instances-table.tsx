@@ -1,9 +1,9 @@
 import type { EntityInstance } from '@orrery/sdk';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useEffect, useRef } from 'react';
-import { classes } from '../ui/classes.js';
+import { useEffect, useRef } from 'react';
+import { instanceKey } from '../api/instances.js';
+import { classes, SCROLLABLE } from '../ui/classes.js';
+import { Gap, useSeenRows } from '../ui/table.js';
 import { type Column, shownValue, summaryOf } from './columns.js';
-import { keyOf } from './entry-changes.js';
 import { PAGE, type SeenInstances } from './queries.js';
 
 export interface InstancesTableProps {
@@ -13,7 +13,7 @@ export interface InstancesTableProps {
   plotted: readonly string[] | undefined;
   /** Whether another position is being read, so that `seen` is of the one before. */
   isOld: boolean;
-  /** Says which pages are looked at. */
+  /** Says which pages are in view. */
   onPages: (pages: { firstPage: number; lastPage: number }) => void;
   onPlot: (instance: string) => void;
   /** The changes of this instance are looked for. */
@@ -24,14 +24,15 @@ const ROW_HEIGHT = 33;
 const HEAD =
   'sticky top-0 z-1 border-b border-line bg-surface px-2.5 py-1.5 text-xs font-semibold whitespace-nowrap text-muted';
 const CELL = 'border-b border-line px-2.5 py-1.5 whitespace-nowrap';
-/** A region that scrolls takes the focus, so that the keyboard can scroll it. */
-const SCROLLABLE = { tabIndex: 0 };
 
 /** Any number of instances, of which those that are seen are read. A value that has changed lights up. */
 export function InstancesTable(props: InstancesTableProps) {
   const { seen, columns, isOld, onPages } = props;
   const region = useRef<HTMLElement>(null);
-  const items = useSeenRows(region, seen.total, onPages);
+  const items = useSeenRows(region, seen.total, ROW_HEIGHT);
+  const firstPage = pageOf(items.indexes[0]);
+  const lastPage = pageOf(items.indexes.at(-1));
+  useEffect(() => onPages({ firstPage, lastPage }), [onPages, firstPage, lastPage]);
   return (
     <section
       ref={region}
@@ -75,41 +76,12 @@ export function InstancesTable(props: InstancesTableProps) {
   );
 }
 
+const pageOf = (index = 0): number => Math.floor(index / PAGE) + 1;
+
 const rowKey = ({ rows, offset }: SeenInstances, index: number): string | number => {
   const row = rows[index - offset];
-  return row === undefined ? index : keyOf(row);
+  return row === undefined ? index : instanceKey(row);
 };
-
-/** The rows in view, and how high those are above and below them. */
-function useSeenRows(
-  region: RefObject<HTMLElement | null>,
-  count: number,
-  onPages: InstancesTableProps['onPages'],
-) {
-  const virtualizer = useVirtualizer({
-    count,
-    getScrollElement: () => region.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: 10,
-  });
-  const items = virtualizer.getVirtualItems();
-  const [first, last] = [items[0], items.at(-1)];
-  const firstPage = Math.floor((first?.index ?? 0) / PAGE) + 1;
-  const lastPage = Math.floor((last?.index ?? 0) / PAGE) + 1;
-  useEffect(() => onPages({ firstPage, lastPage }), [onPages, firstPage, lastPage]);
-  return {
-    indexes: items.map(({ index }) => index),
-    above: first?.start ?? 0,
-    below: virtualizer.getTotalSize() - (last?.end ?? 0),
-  };
-}
-
-const Gap = ({ height }: { height: number }) =>
-  height > 0 && (
-    <tr>
-      <td colSpan={99} style={{ height, padding: 0 }} />
-    </tr>
-  );
 
 interface RowProps extends InstancesTableProps {
   index: number;
@@ -126,7 +98,7 @@ function Row({ index, row, columns, plotted, onPlot, onPick }: RowProps) {
         </td>
       </tr>
     );
-  const instance = keyOf(row);
+  const instance = instanceKey(row);
   return (
     <tr aria-rowindex={index + 2} className="hover:bg-hover">
       <td className={`${CELL} w-8`}>

@@ -1,31 +1,28 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { EntitySchema } from '../api/records.js';
-import { schemasQuery } from '../api/schemas.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
-import { Empty } from '../ui/empty.js';
-import { Section } from '../ui/page.js';
+import { useSchemas } from '../api/worlds.js';
+import { useOrrery } from '../session/session.js';
+import { Await } from '../ui/messages.js';
+import { Empty, Section } from '../ui/page.js';
 import { columnsOf } from './columns.js';
 import { InstancesTable } from './instances-table.js';
-import { toggled } from './live-search.js';
+import { toggled, useLiveSearch } from './live-search.js';
 import { NewInstance } from './new-instance.js';
 import { instancesQuery } from './queries.js';
 import type { PartProps } from './tail.js';
-import { useLiveSearch } from './use-live-search.js';
 
 const FIRST = { firstPage: 1, lastPage: 1 };
 
-/** The instances as they were after an entry. */
 export function Instances({ deployment, seq, tail: { head } }: PartProps) {
   const orrery = useOrrery();
   const [{ schema, plot }, change] = useLiveSearch();
   const [pages, setPages] = useState(FIRST);
   const query = useQuery(instancesQuery(orrery, deployment, { seq, schema, ...pages }));
-  const { data: schemas } = useQuery(schemasQuery(orrery, deployment.world));
+  const schemas = useSchemas(deployment.world).data?.data ?? [];
   const rows = query.data?.rows;
-  const one = schema ?? onlySchema(schemas?.data);
-  const attributes = schemas?.data.find(({ name }) => name === one)?.attributes;
+  const one = schema ?? onlySchema(schemas);
+  const attributes = schemas.find(({ name }) => name === one)?.attributes;
   const columns = useMemo(
     () => (one === undefined ? undefined : columnsOf(attributes ?? [], rows ?? [])),
     [one, attributes, rows],
@@ -38,16 +35,14 @@ export function Instances({ deployment, seq, tail: { head } }: PartProps) {
       actions={
         <>
           <SchemaChoice
-            schemas={schemas?.data ?? []}
+            schemas={schemas}
             schema={schema}
             onChange={(next) => {
               setPages(FIRST);
               void change({ schema: next });
             }}
           />
-          {seq >= head && (
-            <NewInstance deployment={deployment} schemas={schemas?.data ?? []} schema={schema} />
-          )}
+          {seq >= head && <NewInstance deployment={deployment} schemas={schemas} schema={schema} />}
         </>
       }
       className="mb-0"
@@ -77,8 +72,8 @@ export function Instances({ deployment, seq, tail: { head } }: PartProps) {
 }
 
 /** A world of one schema needs no choice. */
-const onlySchema = (schemas: readonly EntitySchema[] | undefined): string | undefined =>
-  schemas?.length === 1 ? schemas[0]?.name : undefined;
+const onlySchema = (schemas: readonly EntitySchema[]): string | undefined =>
+  schemas.length === 1 ? schemas[0]?.name : undefined;
 
 const noneOf = (schema: string | undefined, isNow: boolean): string =>
   `There ${isNow ? 'is' : 'was'} no ${schema ?? 'instance'}${isNow ? ' yet' : ''}.`;

@@ -1,24 +1,22 @@
 import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { useOrrery } from '../session/use-session.js';
+import { useOrrery } from '../session/session.js';
 import { Button } from '../ui/button.js';
 import { Chart } from '../ui/chart/chart.js';
-import { ErrorNote } from '../ui/error-note.js';
+import { ErrorNote } from '../ui/messages.js';
 import { Section } from '../ui/page.js';
 import type { JournalEntry } from './entry-words.js';
-import { MAX_PLOTTED, toggled } from './live-search.js';
+import { MAX_PLOTTED, toggled, useLiveSearch } from './live-search.js';
 import { changesQuery, LONGEST_LINE } from './queries.js';
 import { nearestSeq, numbersIn, plotColumns, pointsOf } from './series.js';
 import type { PartProps } from './tail.js';
 import { withRecent } from './tail.js';
-import { useLiveSearch } from './use-live-search.js';
 import type { PositionState } from './use-position.js';
 
 interface LinesProps extends PartProps {
   onGo: PositionState['go'];
 }
 
-/** Numbers of the ticked instances over the journal. */
 export function Lines({ deployment, tail, seq, onGo }: LinesProps) {
   const orrery = useOrrery();
   const [{ plot = [], of, over = 'seq' }, change] = useLiveSearch();
@@ -79,7 +77,6 @@ interface DrawingProps {
   chosen: readonly string[];
   over: 'seq' | 'time';
   seq: number;
-  /** The last entry. */
   head: number;
   onGo: PositionState['go'];
 }

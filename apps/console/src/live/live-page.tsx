@@ -1,7 +1,6 @@
 import { useParams } from '@tanstack/react-router';
 import type { DeploymentRef } from '../api/records.js';
-import { Await } from '../ui/await.js';
-import { ErrorNote } from '../ui/error-note.js';
+import { Await, ErrorNote } from '../ui/messages.js';
 import { EntryPanel } from './entry-panel.js';
 import { Instances } from './instances.js';
 import { Lines } from './lines.js';
@@ -11,8 +10,7 @@ import { Timeline } from './timeline.js';
 import { usePosition } from './use-position.js';
 import { useTail } from './use-tail.js';
 
-/** What happens in a deployment, and what it was after any entry. */
-export function LivePage() {
+export default function LivePage() {
   const ref = useParams({ from: '/worlds/$world/deployments/$deployment/live' });
   const { query, error, again } = useTail(ref);
   return (
@@ -32,11 +30,11 @@ interface LiveProps {
 }
 
 function Live({ deployment, tail, isFollowed }: LiveProps) {
-  const { seq, rested, go, ...place } = usePosition(deployment, tail.head);
+  const { seq, rested, go, ...position } = usePosition(deployment, tail.head);
   const parts = { deployment, tail, seq };
   return (
     <>
-      <Position {...parts} {...place} isFollowed={isFollowed} onGo={go} />
+      <Position {...parts} {...position} isFollowed={isFollowed} onGo={go} />
       <div className="mt-4 grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_21rem] 2xl:grid-cols-[minmax(0,1fr)_25rem]">
         <div className="min-w-0 space-y-5">
           <Instances {...parts} />

@@ -1,22 +1,16 @@
-import type { components } from '@orrery/sdk';
-import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { deploymentKey, deploymentQuery } from '../api/deployments.js';
-import type { DeploymentRef, EntitySchema } from '../api/records.js';
+import { deploymentKey, deploymentPath, useDeployment } from '../api/deployments.js';
+import { INSTANCES } from '../api/instances.js';
+import type { NewInstance as Body, DeploymentRef, EntitySchema } from '../api/records.js';
 import { useChange } from '../api/use-change.js';
 import { emptyObject, type Problems, readDraft } from '../forms/drafts.js';
 import { MemberControls } from '../forms/input-form.js';
-import { placeWords } from '../forms/place-words.js';
-import { useOrrery } from '../session/use-session.js';
-import { Button } from '../ui/button.js';
-import { Actions } from '../ui/dialog.js';
-import { ErrorNote, problemAt, problemsOf } from '../ui/error-note.js';
+import { FormButton } from '../ui/dialog.js';
 import { SelectField, TextField } from '../ui/field.js';
-import { Form } from '../ui/form.js';
-import { FormDialog } from '../ui/form-dialog.js';
+import { problemAt, problemsOf } from '../ui/messages.js';
+import { partWords } from '../ui/pointers.js';
+import { SaveForm } from '../ui/save-form.js';
 import { formOfState } from './attribute-form.js';
-
-type InstanceBody = components['schemas']['NewEntityInstance'];
 
 interface NewInstanceProps {
   deployment: DeploymentRef;
@@ -27,31 +21,19 @@ interface NewInstanceProps {
 
 /** Creates an instance by hand. A locked deployment takes none, a world without schemas has none. */
 export function NewInstance({ deployment, schemas, schema }: NewInstanceProps) {
-  const [isOpen, setOpen] = useState(false);
-  const { data } = useQuery(deploymentQuery(useOrrery(), deployment));
-  const [first] = schemas;
-  if (data?.mode !== 'upgradable' || first === undefined) return null;
-  const begin = schemas.some(({ name }) => name === schema) ? schema : undefined;
+  const { data } = useDeployment(deployment);
+  const begin = schemas.find(({ name }) => name === schema) ?? schemas[0];
+  if (data?.mode !== 'upgradable' || begin === undefined) return null;
   return (
-    <>
-      <Button size="small" onClick={() => setOpen(true)}>
-        New instance
-      </Button>
-      <FormDialog title="New instance" open={isOpen} onClose={() => setOpen(false)}>
-        <InstanceForm
-          deployment={deployment}
-          schemas={schemas}
-          begin={begin ?? first.name}
-          onClose={() => setOpen(false)}
-        />
-      </FormDialog>
-    </>
+    <FormButton verb="New instance" title="New instance" size="small">
+      {(close) => (
+        <InstanceForm deployment={deployment} schemas={schemas} begin={begin.name} onClose={close} />
+      )}
+    </FormButton>
   );
 }
 
-interface InstanceFormProps {
-  deployment: DeploymentRef;
-  schemas: readonly EntitySchema[];
+interface InstanceFormProps extends Omit<NewInstanceProps, 'schema'> {
   begin: string;
   onClose: () => void;
 }
@@ -61,28 +43,34 @@ function InstanceForm({ deployment, schemas, begin, onClose }: InstanceFormProps
   const [instanceId, setInstanceId] = useState('');
   const state = useStateForm(schemas, entitySchema);
   const create = useChange(
-    (orrery, body: InstanceBody) =>
-      orrery.post('/api/worlds/{worldAddress}/deployments/{address}/entity-instances', {
-        path: { worldAddress: deployment.world, address: deployment.deployment },
-        body,
-      }),
+    (orrery, body: Body) => orrery.post(INSTANCES, { path: deploymentPath(deployment), body }),
     [[...deploymentKey(deployment), 'instances']],
+    onClose,
   );
   const submit = () => {
     const read = state.read();
-    if (read) create.mutate({ entitySchema, instanceId, state: read }, { onSuccess: onClose });
+    if (read) create.mutate({ entitySchema, instanceId, state: read });
   };
-  const problems = state.problems.size > 0 ? state.problems : stateProblems(create.error);
+  const choose = (next: string) => {
+    setSchema(next);
+    state.restart(next);
+    create.reset();
+  };
   return (
-    <Form onSubmit={submit} className="space-y-4">
+    <SaveForm
+      verb="Create"
+      save={create}
+      failed="The instance was not created"
+      nameOf={nameOf}
+      isAtField={(pointer) => pointer === '/instanceId' || STATE.test(pointer)}
+      onSubmit={submit}
+      cancel={onClose}
+      className="space-y-4"
+    >
       <SelectField
         label="Schema"
         value={entitySchema}
-        onChange={(next) => {
-          setSchema(next);
-          state.restart(next);
-          create.reset();
-        }}
+        onChange={choose}
         options={schemas.map(({ name }) => [name, name] as const)}
       />
       <TextField
@@ -99,37 +87,23 @@ function InstanceForm({ deployment, schemas, begin, onClose }: InstanceFormProps
           draft={state.draft}
           onChange={state.enter}
           pointer=""
-          problems={problems}
+          problems={state.problems.size > 0 ? state.problems : stateProblems(create.error)}
         />
       )}
-      <ErrorNote
-        error={create.error}
-        title="The instance was not created"
-        shownElsewhere={(pointer) => pointer === '/instanceId' || STATE.test(pointer)}
-        nameOf={nameOf}
-      />
-      <Actions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="primary" pending={create.isPending}>
-          Create
-        </Button>
-      </Actions>
-    </Form>
+    </SaveForm>
   );
 }
 
 const STATE = /^\/state(?=\/|$)/;
 const NONE: Problems = new Map();
 
-/** The label of a field: of an attribute its name. */
 const nameOf = (pointer: string): string | undefined =>
   pointer === '/instanceId'
     ? 'Instance id'
     : STATE.test(pointer)
-      ? placeWords(pointer.replace(STATE, ''))
+      ? partWords(pointer.replace(STATE, ''))
       : undefined;
 
-/** What the service found wrong in the state, by pointers into it. */
 const stateProblems = (error: unknown): Problems =>
   new Map(
     problemsOf(error)

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useState } from 'react';
-import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
+import { Badge } from '../ui/values.js';
 import { Fork } from './fork.js';
 import type { PartProps } from './tail.js';
 import type { PositionState } from './use-position.js';
@@ -11,7 +11,6 @@ interface PositionProps extends PartProps, Pick<PositionState, 'isFollowing' | '
   onGo: PositionState['go'];
 }
 
-/** Leads to any entry of the journal: everything below it shows the state after that entry. */
 export function Position(props: PositionProps) {
   const { deployment, seq, isFollowing, isFollowed, missing, onGo } = props;
   const { head } = props.tail;
@@ -97,7 +96,6 @@ const Following = ({ isNewest, isFollowing, isFollowed }: FollowingProps) => (
   </span>
 );
 
-/** The number of the entry, to be typed; Enter goes there. */
 function SeqField({ seq, head, onGo }: { seq: number; head: number; onGo: PositionState['go'] }) {
   const [typed, setTyped] = useState<string>();
   const go = () => {

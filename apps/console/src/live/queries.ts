@@ -1,18 +1,15 @@
 import type { EntityInstance, HistoryFilter, Orrery } from '@orrery/sdk';
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { deploymentKey } from '../api/deployments.js';
-import { readPage } from '../api/read-page.js';
+import { DEPLOYMENT, deploymentKey, deploymentPath } from '../api/deployments.js';
+import { INSTANCES, splitKey } from '../api/instances.js';
+import { readPage } from '../api/read.js';
 import type { DeploymentRef } from '../api/records.js';
 import { BLOCK, blockQuery, isOpen } from './entry-blocks.js';
-import { nameIn } from './entry-changes.js';
 import type { JournalEntry } from './entry-words.js';
 import type { LiveSearch } from './live-search.js';
 import type { Tail } from './tail.js';
 
-const HISTORY = '/api/worlds/{worldAddress}/deployments/{address}/history';
-const INSTANCES = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances';
-const INSTANCE = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances/{instanceId}';
-const pathOf = ({ world, deployment }: DeploymentRef) => ({ worldAddress: world, address: deployment });
+const HISTORY = `${DEPLOYMENT}/history` as const;
 
 /** The past does not change: what was read of it is never read again while it is in memory. */
 const FOR_EVER = { staleTime: Number.POSITIVE_INFINITY, gcTime: 60_000 };
@@ -23,15 +20,17 @@ export const tailKey = (ref: DeploymentRef) => [...deploymentKey(ref), 'tail'] a
 export const tailQuery = (orrery: Orrery, ref: DeploymentRef) =>
   queryOptions({
     queryKey: tailKey(ref),
-    queryFn: async ({ signal }): Promise<Tail> => {
-      return { head: await readEnd(orrery, ref, signal), recent: [], generation: 0 };
-    },
+    queryFn: async ({ signal }): Promise<Tail> => ({
+      head: await readEnd(orrery, ref, signal),
+      recent: [],
+      generation: 0,
+    }),
     staleTime: Number.POSITIVE_INFINITY,
   });
 
 async function readEnd(orrery: Orrery, ref: DeploymentRef, signal: AbortSignal): Promise<number> {
   const query = { include: 'all', limit: 1 } as const;
-  const [last] = await orrery.get(HISTORY, { path: pathOf(ref), query, signal });
+  const [last] = await orrery.get(HISTORY, { path: deploymentPath(ref), query, signal });
   return last?.seq ?? 0;
 }
 
@@ -48,7 +47,7 @@ export const entriesQuery = (orrery: Orrery, ref: DeploymentRef, block: number, 
   queryOptions({
     queryKey: [...deploymentKey(ref), 'entries', block, isOpen(block, head) ? generation : 'whole'],
     queryFn: ({ signal }): Promise<readonly JournalEntry[]> =>
-      orrery.get(HISTORY, { path: pathOf(ref), query: blockQuery(block), signal }),
+      orrery.get(HISTORY, { path: deploymentPath(ref), query: blockQuery(block), signal }),
     ...FOR_EVER,
   });
 
@@ -81,7 +80,11 @@ export const filteredQuery = (
     queryKey: [...deploymentKey(ref), 'filtered', filter, generation],
     queryFn: ({ signal, pageParam }): Promise<readonly JournalEntry[]> => {
       const from = pageParam === null ? {} : { after: pageParam };
-      return orrery.get(HISTORY, { path: pathOf(ref), query: { ...filter, ...from, limit: BLOCK }, signal });
+      return orrery.get(HISTORY, {
+        path: deploymentPath(ref),
+        query: { ...filter, ...from, limit: BLOCK },
+        signal,
+      });
     },
     initialPageParam: null as number | null,
     getNextPageParam: (page) => (page.length < BLOCK ? undefined : (page.at(-1)?.seq ?? null)),
@@ -92,7 +95,7 @@ export const filteredQuery = (
 /** Few enough to be read in a moment while one scrubs. */
 export const PAGE = 50;
 
-/** The instances that are looked at: neighbouring pages of the list as it was after an entry. */
+/** The instances in view: neighbouring pages of the list as it was after an entry. */
 export interface InstanceWindow {
   readonly seq: number;
   readonly schema: string | undefined;
@@ -117,7 +120,7 @@ export const instancesQuery = (orrery: Orrery, ref: DeploymentRef, window: Insta
       const pages = await Promise.all(
         Array.from({ length: lastPage - firstPage + 1 }, (_, index) => {
           const query = { ...filter, atSeq: seq, page: firstPage + index, limit: PAGE };
-          return readPage(orrery, INSTANCES, { path: pathOf(ref), query, signal });
+          return readPage(orrery, INSTANCES, { path: deploymentPath(ref), query, signal });
         }),
       );
       return {
@@ -135,9 +138,11 @@ export const stateQuery = (orrery: Orrery, ref: DeploymentRef, instance: string,
   queryOptions({
     queryKey: [...deploymentKey(ref), 'state', instance, seq],
     queryFn: async ({ signal }) => {
-      const { entitySchema, instanceId } = nameIn(instance);
-      const path = { ...pathOf(ref), instanceId };
-      return (await orrery.get(INSTANCE, { path, query: { entitySchema, atSeq: seq }, signal })).state;
+      const { entitySchema, instanceId } = splitKey(instance);
+      const path = { ...deploymentPath(ref), instanceId };
+      return (
+        await orrery.get(`${INSTANCES}/{instanceId}`, { path, query: { entitySchema, atSeq: seq }, signal })
+      ).state;
     },
     ...FOR_EVER,
   });

@@ -53,7 +53,7 @@ function heldAt(line: readonly Point[], seqs: readonly number[]): (number | null
   });
 }
 
-/** The entry whose point is nearest to a place on the axis. */
+/** The entry whose point is nearest to a value of the axis. */
 export function nearestSeq(
   lines: readonly (readonly Point[])[],
   over: 'seq' | 'time',

@@ -15,7 +15,6 @@ export interface Tail {
 export interface PartProps {
   deployment: DeploymentRef;
   tail: Tail;
-  /** The entry after which the state is shown. */
   seq: number;
 }
 

@@ -1,29 +1,26 @@
-import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
-import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useMemo, useRef } from 'react';
-import { bindingsQuery } from '../api/bindings.js';
-import { eventsQuery } from '../api/events.js';
-import { useOrrery } from '../session/use-session.js';
+import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef } from 'react';
+import { useBindings } from '../api/deployments.js';
+import { useEvents } from '../api/worlds.js';
+import { useOrrery } from '../session/session.js';
 import { Button } from '../ui/button.js';
 import { classes } from '../ui/classes.js';
-import { ErrorNote } from '../ui/error-note.js';
+import { ErrorNote, Progress } from '../ui/messages.js';
 import { Section } from '../ui/page.js';
-import { Progress } from '../ui/progress.js';
+import { useSeenRows } from '../ui/table.js';
+import { localTime } from '../ui/values.js';
 import { blockOf, blocksOfRows, rowOfSeq, seqOfRow } from './entry-blocks.js';
-import { EntryRow } from './entry-row.js';
-import type { JournalEntry } from './entry-words.js';
-import type { EntryFilter } from './live-search.js';
+import { effectOf, type JournalEntry, titleOf, toneOf } from './entry-words.js';
+import { type LiveSearch, useLiveSearch } from './live-search.js';
 import { entriesQuery, filteredQuery, historyFilter, passes } from './queries.js';
 import type { PartProps } from './tail.js';
 import { withRecent } from './tail.js';
-import { useLiveSearch } from './use-live-search.js';
 import type { PositionState } from './use-position.js';
 
 interface TimelineProps extends PartProps {
   onGo: PositionState['go'];
 }
 
-/** The journal, newest entry first: all of it, or the executions that are looked for. */
 export function Timeline(props: TimelineProps) {
   const [search, change] = useLiveSearch();
   return (
@@ -35,7 +32,7 @@ export function Timeline(props: TimelineProps) {
           <Choice
             label="Entries"
             value={search.entries ?? ''}
-            onChange={(value) => void change({ entries: (value || undefined) as EntryFilter | undefined })}
+            onChange={(value) => void change({ entries: (value || undefined) as LiveSearch['entries'] })}
           >
             <option value="">all entries</option>
             <option value="executions">executions</option>
@@ -72,9 +69,8 @@ interface EventChoiceProps {
 
 /** The events that are bound first: others may have been bound, and then have executions too. */
 function EventChoice({ deployment, event, onChange }: EventChoiceProps) {
-  const orrery = useOrrery();
-  const { data: events } = useQuery(eventsQuery(orrery, deployment.world));
-  const { data: bindings } = useQuery(bindingsQuery(orrery, deployment));
+  const { data: events } = useEvents(deployment.world);
+  const { data: bindings } = useBindings(deployment);
   const known = [...(events?.data ?? []).map(({ name }) => name), ...(event === undefined ? [] : [event])];
   const bound = bindings?.map((binding) => binding.event);
   const others = [...new Set(known)].filter((name) => !bound?.includes(name));
@@ -123,13 +119,13 @@ const Choice = ({ label, value, onChange, children }: ChoiceProps) => (
 
 const ROW_HEIGHT = 46;
 
-/** Every entry has its row, so that any place is reached at once. */
+/** Every entry has its row, so that any of them is reached at once. */
 function WholeJournal({ deployment, tail, seq, onGo }: TimelineProps) {
   const orrery = useOrrery();
   const region = useRef<HTMLOListElement>(null);
-  const virtualizer = useRows(region, tail.head);
-  const rows = virtualizer.getVirtualItems();
-  const blocks = blocksOfRows(rows[0]?.index ?? 0, rows.at(-1)?.index ?? -1, tail.head);
+  const seen = useSeenRows(region, tail.head, ROW_HEIGHT);
+  const { virtualizer, indexes } = seen;
+  const blocks = blocksOfRows(indexes[0] ?? 0, indexes.at(-1) ?? -1, tail.head);
   const queries = useQueries({
     queries: blocks.map((block) => entriesQuery(orrery, deployment, block, tail)),
   });
@@ -147,7 +143,7 @@ function WholeJournal({ deployment, tail, seq, onGo }: TimelineProps) {
         title="Could not load the journal"
         onRetry={() => void failed?.refetch()}
       />
-      <Rows region={region} virtualizer={virtualizer} label="Entries, newest first">
+      <Rows region={region} seen={seen} label="Entries, newest first">
         {(index) => {
           const at = seqOfRow(index, tail.head);
           return <EntryRow seq={at} entry={entryOf(at)} isCurrent={at === seq} onGo={onGo} />;
@@ -157,18 +153,18 @@ function WholeJournal({ deployment, tail, seq, onGo }: TimelineProps) {
   );
 }
 
-/** The executions that pass the filter; more are read as one scrolls on. */
 function Filtered({ deployment, tail, seq, onGo }: TimelineProps) {
   const orrery = useOrrery();
   const [search] = useLiveSearch();
   const filter = historyFilter(search) ?? {};
   const query = useInfiniteQuery(filteredQuery(orrery, deployment, filter, tail.generation));
   const region = useRef<HTMLOListElement>(null);
-  const entries = useMemo(() => {
-    return withRecent(query.data?.pages.flat() ?? [], tail.recent, (entry) => passes(search, entry));
-  }, [query.data, tail.recent, search]);
-  const virtualizer = useRows(region, entries.length);
-  const last = virtualizer.getVirtualItems().at(-1)?.index ?? 0;
+  const entries = useMemo(
+    () => withRecent(query.data?.pages.flat() ?? [], tail.recent, (entry) => passes(search, entry)),
+    [query.data, tail.recent, search],
+  );
+  const seen = useSeenRows(region, entries.length, ROW_HEIGHT);
+  const last = seen.indexes.at(-1) ?? 0;
   const { hasNextPage, isFetching, fetchNextPage } = query;
   useEffect(() => {
     if (hasNextPage && !isFetching && last >= entries.length - 10) void fetchNextPage();
@@ -184,7 +180,7 @@ function Filtered({ deployment, tail, seq, onGo }: TimelineProps) {
       {entries.length === 0 ? (
         <p className="rounded-lg border border-line bg-surface px-3 py-4 text-muted">No entry fits.</p>
       ) : (
-        <Rows region={region} virtualizer={virtualizer} label="Entries that fit, newest first">
+        <Rows region={region} seen={seen} label="Entries that fit, newest first">
           {(index) => {
             const entry = entries[index];
             return (
@@ -197,36 +193,63 @@ function Filtered({ deployment, tail, seq, onGo }: TimelineProps) {
   );
 }
 
-const useRows = (region: React.RefObject<HTMLOListElement | null>, count: number) =>
-  useVirtualizer<HTMLOListElement, Element>({
-    count,
-    getScrollElement: () => region.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: 8,
-  });
-
 interface RowsProps {
-  region: React.RefObject<HTMLOListElement | null>;
-  virtualizer: Virtualizer<HTMLOListElement, Element>;
+  region: RefObject<HTMLOListElement | null>;
+  seen: Omit<ReturnType<typeof useSeenRows>, 'virtualizer'>;
   label: string;
   children: (index: number) => ReactNode;
 }
 
-const Rows = ({ region, virtualizer, label, children }: RowsProps) => (
+const Rows = ({ region, seen, label, children }: RowsProps) => (
   <ol
     ref={region}
     aria-label={label}
-    className={classes('max-h-92 overflow-y-auto rounded-lg border border-line bg-surface')}
+    className="max-h-92 overflow-y-auto rounded-lg border border-line bg-surface"
   >
-    <li aria-hidden="true" style={{ height: virtualizer.getVirtualItems()[0]?.start ?? 0 }} />
-    {virtualizer.getVirtualItems().map(({ index, key }) => (
-      <li key={key} style={{ height: ROW_HEIGHT }} className="border-b border-line last:border-b-0">
+    <li aria-hidden="true" style={{ height: seen.above }} />
+    {seen.indexes.map((index) => (
+      <li key={index} style={{ height: ROW_HEIGHT }} className="border-b border-line last:border-b-0">
         {children(index)}
       </li>
     ))}
-    <li
-      aria-hidden="true"
-      style={{ height: virtualizer.getTotalSize() - (virtualizer.getVirtualItems().at(-1)?.end ?? 0) }}
-    />
+    <li aria-hidden="true" style={{ height: seen.below }} />
   </ol>
 );
+
+const DOTS = { ok: 'bg-ok', failed: 'bg-bad', plain: 'bg-line-strong' };
+
+interface EntryRowProps {
+  seq: number;
+  /** Undefined while it is read. */
+  entry: JournalEntry | undefined;
+  isCurrent: boolean;
+  onGo: PositionState['go'];
+}
+
+function EntryRow({ seq, entry, isCurrent, onGo }: EntryRowProps) {
+  const tone = entry === undefined ? 'plain' : toneOf(entry);
+  return (
+    <button
+      type="button"
+      aria-current={isCurrent || undefined}
+      onClick={() => onGo(seq)}
+      className={classes(
+        'block size-full border-l-2 px-3 py-1 text-left focus-visible:-outline-offset-2',
+        isCurrent ? 'border-accent bg-accent-soft' : 'border-transparent hover:bg-hover',
+      )}
+    >
+      <span className="flex items-center gap-2">
+        <span aria-hidden="true" className={`size-1.5 shrink-0 rounded-full ${DOTS[tone]}`} />
+        <span className="truncate font-medium">{entry === undefined ? '…' : titleOf(entry)}</span>
+        <span className="ml-auto shrink-0 text-xs text-muted">
+          {entry !== undefined && localTime(new Date(entry.executedAt)).slice(11)} #{seq}
+        </span>
+      </span>
+      <span
+        className={classes('block truncate pl-3.5 text-sm', tone === 'failed' ? 'text-bad' : 'text-muted')}
+      >
+        {entry !== undefined && effectOf(entry)}
+      </span>
+    </button>
+  );
+}

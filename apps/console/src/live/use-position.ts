@@ -1,21 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useState } from 'react';
 import type { DeploymentRef } from '../api/records.js';
-import { useOrrery } from '../session/use-session.js';
+import { useOrrery } from '../session/session.js';
+import { useLiveSearch } from './live-search.js';
 import { endQuery } from './queries.js';
-import { useLiveSearch } from './use-live-search.js';
 
 /** The address follows the slider when it has rested this long, in milliseconds: browsers bound how often it may change. */
 const REST_MS = 200;
 
 export interface PositionState {
-  /** The entry after which the state is shown. */
   readonly seq: number;
-  /** The same once the slider rests: what is read for each place alone waits for that. */
+  /** The same once the slider rests: what is read for each position alone waits for that. */
   readonly rested: number;
   /** Whether it is the last one, as entries come. */
   readonly isFollowing: boolean;
-  /** An entry after the end that was asked for: the last one is shown in its place. */
+  /** An entry after the end that was asked for: the last one is shown instead. */
   readonly missing: number | undefined;
   /** Shows the state after an entry, or undefined: after the last one as entries come. */
   readonly go: (seq: number | undefined) => void;

@@ -3,8 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { deploymentKey } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
-import { endIfRefused } from '../session/session.js';
-import { useOrrery, useSession } from '../session/use-session.js';
+import { endIfRefused, useOrrery, useSession } from '../session/session.js';
 import type { JournalEntry } from './entry-words.js';
 import { createPace } from './pace.js';
 import { tailKey, tailQuery } from './queries.js';
@@ -20,7 +19,6 @@ export interface Following {
   readonly again: () => void;
 }
 
-/** Follows a journal over the stream while the page is open. */
 export function useTail(ref: DeploymentRef): Following {
   const { world, deployment } = ref;
   const session = useSession();
@@ -28,17 +26,17 @@ export function useTail(ref: DeploymentRef): Following {
   const client = useQueryClient();
   const query = useQuery(tailQuery(orrery, ref));
   const [error, setError] = useState<unknown>(null);
-  const [attempt, setAttempt] = useState(0);
+  const [tries, setTries] = useState(0);
   const isThere = query.data !== undefined;
-  // `attempt` starts it anew.
+  // Another one of `tries` starts it anew.
   useEffect(() => {
-    if (!isThere || attempt < 0) return;
-    const place = { world, deployment };
+    if (!isThere || tries < 0) return;
+    const followed = { world, deployment };
     const leaving = new AbortController();
     const pace = createPace<JournalEntry>(PACE_MS, (entries) =>
-      client.setQueryData<Tail>(tailKey(place), (tail) => tail && advanced(tail, entries)),
+      client.setQueryData<Tail>(tailKey(followed), (tail) => tail && advanced(tail, entries)),
     );
-    const after = client.getQueryData<Tail>(tailKey(place))?.head ?? 0;
+    const after = client.getQueryData<Tail>(tailKey(followed))?.head ?? 0;
     const { signal } = leaving;
     const follow = async () => {
       const stream = orrery.deployment(world, deployment).stream({ after, include: 'all', signal });
@@ -53,13 +51,13 @@ export function useTail(ref: DeploymentRef): Following {
       leaving.abort();
       pace.stop();
     };
-  }, [client, orrery, session, world, deployment, isThere, attempt]);
+  }, [client, orrery, session, world, deployment, isThere, tries]);
   const again = () => {
     setError(null);
     // Where the database has lost entries, what was read of them is wrong.
     if (error instanceof OrreryError && error.code === 'tail_lost')
       void client.resetQueries({ queryKey: deploymentKey(ref) });
-    setAttempt((count) => count + 1);
+    setTries((count) => count + 1);
   };
   return { query, error, again };
 }

@@ -1,27 +1,20 @@
-import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type PaymentTotal, paymentsQuery } from '../api/payments.js';
-import { useDeploymentRef } from '../deployments/use-deployment-ref.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
-import { Badge } from '../ui/badge.js';
+import { useDeploymentRef, usePayments } from '../api/deployments.js';
+import type { Payment, PaymentTotal } from '../api/records.js';
+import { EntryLink } from '../deployments/entry-link.js';
+import { formatAmount } from '../ui/amount.js';
 import { ButtonLink } from '../ui/button.js';
-import { Empty } from '../ui/empty.js';
-import { SelectField } from '../ui/field.js';
-import { Section } from '../ui/page.js';
-import { Pager } from '../ui/pager.js';
-import { Table } from '../ui/table.js';
-import { PAYMENT_COLUMNS, TOTAL_COLUMNS } from './payment-columns.js';
-import { paymentTone, STATUSES } from './payment-words.js';
-import type { PaymentsSearch } from './payments-search.js';
+import { Filter } from '../ui/field.js';
+import { Await } from '../ui/messages.js';
+import { Empty, Section } from '../ui/page.js';
+import { usePageSearch } from '../ui/search-values.js';
+import { type Column, Pager, Table } from '../ui/table.js';
+import { explorerLink, Transaction } from '../ui/transaction.js';
+import { Badge, CopyableCode, Time } from '../ui/values.js';
+import { paymentMeaning, paymentTone, STATUSES } from './payment-words.js';
 
-/** What wallets have paid for executions. */
-export function PaymentsPage() {
-  const from = '/worlds/$world/deployments/$deployment/payments';
-  const { status, page = 1 } = useSearch({ from });
-  const navigate = useNavigate({ from });
-  const show = (change: PaymentsSearch) => void navigate({ search: (search) => ({ ...search, ...change }) });
-  const query = useQuery(paymentsQuery(useOrrery(), useDeploymentRef(), { page, status }));
+export default function PaymentsPage() {
+  const [{ status, page = 1 }, show] = usePageSearch('/worlds/$world/deployments/$deployment/payments');
+  const query = usePayments(useDeploymentRef(), { page, status });
   return (
     <Await query={query} what="the payments">
       {({ data, totals, pagination }) =>
@@ -29,16 +22,23 @@ export function PaymentsPage() {
           <NoPayments />
         ) : (
           <>
-            <Totals totals={totals} />
+            <Section title="Totals" lead="All payments, by asset and status.">
+              <Table
+                label="Totals"
+                columns={TOTAL_COLUMNS}
+                rows={totals}
+                rowKey={(total) => `${total.network} ${total.asset} ${total.status}`}
+              />
+            </Section>
             <Section
               title="Payments"
               actions={
-                <SelectField
+                <Filter
                   label="Show"
                   className="flex items-baseline gap-2"
-                  value={status ?? ''}
-                  onChange={(next) => show({ status: STATUSES.find((one) => one === next), page: 1 })}
-                  options={[['', 'all'], ...STATUSES.map((one) => [one, one] as const)]}
+                  value={status}
+                  onChange={(next) => void show({ status: next, page: undefined })}
+                  values={STATUSES}
                 />
               }
             >
@@ -52,7 +52,7 @@ export function PaymentsPage() {
                   rowKey={({ paymentKey }) => paymentKey}
                 />
               )}
-              <Pager pagination={pagination} what="payments" onPage={(next) => show({ page: next })} />
+              <Pager pagination={pagination} what="payments" onPage={(next) => void show({ page: next })} />
             </Section>
           </>
         )
@@ -60,17 +60,6 @@ export function PaymentsPage() {
     </Await>
   );
 }
-
-const Totals = ({ totals }: { totals: readonly PaymentTotal[] }) => (
-  <Section title="Totals" lead="All payments, by asset and status.">
-    <Table
-      label="Totals"
-      columns={TOTAL_COLUMNS}
-      rows={totals}
-      rowKey={({ network, asset, status }) => `${network} ${asset} ${status}`}
-    />
-  </Section>
-);
 
 const NoPayments = () => (
   <Empty
@@ -86,3 +75,61 @@ const NoPayments = () => (
     their transactions.
   </Empty>
 );
+
+type Money = Pick<Payment, 'amount' | 'decimals' | 'network' | 'asset'>;
+
+const Amount = ({ money: { amount, decimals, network, asset } }: { money: Money }) => (
+  <span title={`${amount} units of ${asset} on ${network}`} className="whitespace-nowrap">
+    {formatAmount(amount, decimals)}
+  </span>
+);
+
+const TOTAL_COLUMNS: readonly Column<PaymentTotal>[] = [
+  {
+    header: 'Status',
+    cell: ({ status }) => (
+      <>
+        <Badge tone={paymentTone(status)}>{status}</Badge>{' '}
+        <span className="text-sm text-muted">{paymentMeaning(status)}</span>
+      </>
+    ),
+  },
+  { header: 'Amount', alignRight: true, cell: (total) => <Amount money={total} /> },
+  { header: 'Payments', alignRight: true, cell: ({ payments }) => payments.toLocaleString('en') },
+  {
+    header: 'Asset',
+    cell: ({ network, asset }) => (
+      <>
+        {network} <CopyableCode text={asset} what={`asset on ${network}`} short />
+      </>
+    ),
+  },
+];
+
+const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
+  { header: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { header: 'Event', cell: ({ event }) => event },
+  { header: 'Amount', alignRight: true, cell: (payment) => <Amount money={payment} /> },
+  {
+    header: 'Status',
+    className: 'min-w-44',
+    cell: ({ status, reason }) => (
+      <>
+        <Badge tone={paymentTone(status)}>{status}</Badge>
+        <p className="mt-0.5 text-sm break-words text-muted">{reason ?? paymentMeaning(status)}</p>
+      </>
+    ),
+  },
+  { header: 'Payer', cell: ({ payer }) => <CopyableCode text={payer} what="payer" short /> },
+  { header: 'Network', cell: ({ network }) => network },
+  {
+    header: 'Transaction',
+    cell: ({ network, transaction }) => (
+      <Transaction
+        transaction={transaction}
+        link={transaction === null ? undefined : explorerLink(network, transaction)}
+      />
+    ),
+  },
+  { header: 'Entry', alignRight: true, cell: ({ seq }) => <EntryLink seq={seq} /> },
+];

@@ -1,33 +1,19 @@
-import type { Push, PushState } from '../api/pushes.js';
-import type { Tone } from '../ui/badge.js';
+import type { PushState } from '../api/deployments.js';
+import type { Push } from '../api/records.js';
+import type { Tone } from '../ui/values.js';
 
-export const STATES: readonly PushState[] = [
-  'queued',
-  'submitted',
-  'confirmed',
-  'finalized',
-  'failed',
-  'cancelled',
-];
+type Status = Push['status'];
 
-const TONES: Record<Push['status'], Tone> = {
-  queued: 'plain',
-  submitted: 'accent',
-  confirmed: 'ok',
-  finalized: 'ok',
-  failed: 'bad',
-  cancelled: 'plain',
-  unknown: 'warn',
+const WORDS: Record<Status, readonly [tone: Tone, meaning: string]> = {
+  queued: ['plain', 'not sent yet'],
+  submitted: ['accent', 'signed, stored and sent'],
+  confirmed: ['ok', 'in a block'],
+  finalized: ['ok', 'in a block that the chain does not take back'],
+  failed: ['bad', 'given up: later pushes to this chain wait'],
+  cancelled: ['plain', 'the deployment was deleted before it was sent'],
+  unknown: ['warn', 'the chain-pusher did not answer'],
 };
-export const pushTone = (status: Push['status']): Tone => TONES[status];
 
-const MEANINGS: Record<Push['status'], string> = {
-  queued: 'not sent yet',
-  submitted: 'signed, stored and sent',
-  confirmed: 'in a block',
-  finalized: 'in a block that the chain does not take back',
-  failed: 'given up: later pushes to this chain wait',
-  cancelled: 'the deployment was deleted before it was sent',
-  unknown: 'the chain-pusher did not answer',
-};
-export const pushMeaning = (status: Push['status']): string => MEANINGS[status];
+export const STATES = Object.keys(WORDS).filter((status): status is PushState => status !== 'unknown');
+export const pushTone = (status: Status): Tone => WORDS[status][0];
+export const pushMeaning = (status: Status): string => WORDS[status][1];

@@ -1,62 +1,54 @@
-import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { chainsQuery, pushesQuery } from '../api/pushes.js';
-import { useDeploymentRef } from '../deployments/use-deployment-ref.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
-import { ButtonLink } from '../ui/button.js';
-import { Empty } from '../ui/empty.js';
-import { SelectField } from '../ui/field.js';
-import { Pager } from '../ui/pager.js';
-import { Table } from '../ui/table.js';
-import { PUSH_COLUMNS } from './push-columns.js';
-import { STATES } from './push-words.js';
-import type { PushesSearch } from './pushes-search.js';
+import {
+  DEPLOYMENT,
+  deploymentPath,
+  pushesKey,
+  useChains,
+  useDeploymentRef,
+  usePushes,
+} from '../api/deployments.js';
+import type { Push } from '../api/records.js';
+import { useChange } from '../api/use-change.js';
+import { EntryLink } from '../deployments/entry-link.js';
+import { Button, ButtonLink } from '../ui/button.js';
+import { Confirm } from '../ui/dialog.js';
+import { Filter } from '../ui/field.js';
+import { Listing } from '../ui/listing.js';
+import { ErrorNote } from '../ui/messages.js';
+import { Empty } from '../ui/page.js';
+import { usePageSearch } from '../ui/search-values.js';
+import { actionsColumn, type Column } from '../ui/table.js';
+import { safeLink, Transaction } from '../ui/transaction.js';
+import { Badge, Failure } from '../ui/values.js';
+import { pushMeaning, pushTone, STATES } from './push-words.js';
 
-/** What of the deployment goes to chains, and how it stands. */
-export function PushesPage() {
-  const ref = useDeploymentRef();
-  const from = '/worlds/$world/deployments/$deployment/pushes';
-  const { chain, state, page = 1 } = useSearch({ from });
-  const navigate = useNavigate({ from });
-  const show = (change: PushesSearch) => void navigate({ search: (search) => ({ ...search, ...change }) });
-  const orrery = useOrrery();
-  const chains = useQuery(chainsQuery(orrery));
-  const query = useQuery(pushesQuery(orrery, ref, { page, chain, state }));
+export default function PushesPage() {
+  const [{ chain, state, page = 1 }, show] = usePageSearch('/worlds/$world/deployments/$deployment/pushes');
+  const chains = useChains().data?.data ?? [];
   const isFiltered = chain !== undefined || state !== undefined;
   return (
     <>
       <div className="mb-4 grid max-w-xl grid-cols-2 gap-3">
-        <SelectField
+        <Filter
           label="Chain"
-          value={chain ?? ''}
-          onChange={(next) => show({ chain: next || undefined, page: 1 })}
-          options={[['', 'all'], ...(chains.data?.data ?? []).map(({ name }) => [name, name] as const)]}
+          value={chain}
+          onChange={(next) => void show({ chain: next, page: undefined })}
+          values={chains.map(({ name }) => name)}
         />
-        <SelectField
+        <Filter
           label="Status"
-          value={state ?? ''}
-          onChange={(next) => show({ state: STATES.find((one) => one === next), page: 1 })}
-          options={[['', 'all'], ...STATES.map((one) => [one, one] as const)]}
+          value={state}
+          onChange={(next) => void show({ state: next, page: undefined })}
+          values={STATES}
         />
       </div>
-      <Await query={query} what="the pushes">
-        {({ data, pagination }) =>
-          data.length === 0 ? (
-            <NoPushes isFiltered={isFiltered} hasChains={(chains.data?.data.length ?? 0) > 0} />
-          ) : (
-            <>
-              <Table
-                label="Pushes"
-                columns={PUSH_COLUMNS}
-                rows={data}
-                rowKey={(push) => `${push.chain} ${push.historyId}`}
-              />
-              <Pager pagination={pagination} what="pushes" onPage={(next) => show({ page: next })} />
-            </>
-          )
-        }
-      </Await>
+      <Listing
+        query={usePushes(useDeploymentRef(), { page, chain, status: state })}
+        what="pushes"
+        columns={COLUMNS}
+        rowKey={(push) => `${push.chain} ${push.historyId}`}
+        empty={<NoPushes isFiltered={isFiltered} hasChains={chains.length > 0} />}
+        onPage={(next) => void show({ page: next })}
+      />
     </>
   );
 }
@@ -82,5 +74,72 @@ function NoPushes({ isFiltered, hasChains }: { isFiltered: boolean; hasChains: b
     >
       Choose chains for an event among the bindings: each succeeded execution of it is pushed to them.
     </Empty>
+  );
+}
+
+const COLUMNS: readonly Column<Push>[] = [
+  {
+    header: 'Chain',
+    cell: ({ chain, number }) => (
+      <span className="whitespace-nowrap">
+        {chain} {number !== null && <span className="text-muted">#{number}</span>}
+      </span>
+    ),
+  },
+  { header: 'Entry', alignRight: true, cell: ({ seq }) => <EntryLink seq={seq} /> },
+  {
+    header: 'Status',
+    className: 'min-w-40',
+    cell: ({ status, truncated }) => (
+      <>
+        <Badge tone={pushTone(status)}>{status}</Badge>
+        <p className="mt-0.5 text-sm text-muted">
+          {pushMeaning(status)}
+          {truncated && '; only its digest goes on-chain'}
+        </p>
+      </>
+    ),
+  },
+  {
+    header: 'Transaction',
+    cell: ({ transaction, explorerUrl }) => (
+      <Transaction transaction={transaction} link={safeLink(explorerUrl)} />
+    ),
+  },
+  { header: 'Block', alignRight: true, cell: ({ block }) => block ?? '–' },
+  { header: 'Why', className: 'min-w-48', cell: ({ error }) => error && <Failure error={error} /> },
+  actionsColumn((push) => push.status === 'failed' && <PushActions push={push} />),
+];
+
+const PUSH = `${DEPLOYMENT}/history/{historyId}/pushes/{chain}` as const;
+
+function PushActions({ push: { historyId, chain, seq } }: { push: Push }) {
+  const ref = useDeploymentRef();
+  const path = { ...deploymentPath(ref), historyId, chain };
+  const keys = [pushesKey(ref)];
+  const retry = useChange((orrery) => orrery.post(`${PUSH}/retry`, { path }), keys);
+  const skip = useChange((orrery) => orrery.post(`${PUSH}/skip`, { path }), keys);
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Button
+        size="small"
+        pending={retry.isPending}
+        aria-label={`Retry the push of entry ${seq} to ${chain}`}
+        onClick={() => retry.mutate()}
+      >
+        Retry
+      </Button>
+      <Confirm
+        verb="Skip"
+        size="small"
+        look="secondary"
+        title="Skip this push?"
+        onConfirm={() => skip.mutateAsync()}
+      >
+        Only the digest of entry {seq} goes to {chain}, under the push's number. The later pushes go on. This
+        cannot be taken back.
+      </Confirm>
+      <ErrorNote error={retry.error} title="It was not tried again" />
+    </div>
   );
 }

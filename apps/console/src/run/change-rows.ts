@@ -1,8 +1,8 @@
 import type { JsonObject } from '@orrery/sdk';
+import { splitKey } from '../api/instances.js';
 
 /** The attributes of one instance that an execution changes, with what they were. */
 export interface ChangedInstance {
-  /** `schema:instanceId`. */
   readonly key: string;
   readonly entitySchema: string;
   readonly instanceId: string;
@@ -16,7 +16,6 @@ export interface ChangeRow {
   readonly after: unknown;
   /** False where the value is set to what it was. */
   readonly isChanged: boolean;
-  /** How far a number moved. */
   readonly delta?: number;
 }
 
@@ -37,12 +36,6 @@ export function changedInstances(
     const op = after === null ? 'delete' : state === null ? 'create' : 'update';
     return { key, entitySchema, instanceId, op, rows: rowsOf(state ?? {}, after) };
   });
-}
-
-/** Schema and instanceId of a change's key, which are parted at the first colon. */
-export function splitKey(key: string): { entitySchema: string; instanceId: string } {
-  const at = key.indexOf(':');
-  return { entitySchema: key.slice(0, at), instanceId: key.slice(at + 1) };
 }
 
 function rowsOf(before: JsonObject, after: JsonObject | null): ChangeRow[] {

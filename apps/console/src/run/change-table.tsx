@@ -1,6 +1,6 @@
-import { Badge, type Tone } from '../ui/badge.js';
 import { classes } from '../ui/classes.js';
 import { Diff } from '../ui/diff/diff.js';
+import { Badge, type Tone } from '../ui/values.js';
 import { type ChangedInstance, type ChangeRow, changedInstances, type StatesBefore } from './change-rows.js';
 
 export interface ChangeTableProps {
@@ -8,7 +8,6 @@ export interface ChangeTableProps {
   before: StatesBefore;
 }
 
-/** What an execution changes: each attribute with what it was and what it becomes. */
 export function ChangeTable({ stateChanges, before }: ChangeTableProps) {
   const instances = changedInstances(stateChanges, before);
   if (instances.length === 0) return <p className="text-muted">It changes no instance.</p>;

@@ -1,29 +1,27 @@
 import type { JsonObject } from '@orrery/sdk';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { deploymentKey } from '../api/deployments.js';
+import { deploymentKey, useDeploymentRef, useModels } from '../api/deployments.js';
 import type { EventVersion } from '../api/records.js';
 import { useRequestKey } from '../api/request-key.js';
-import { useDeploymentRef } from '../deployments/use-deployment-ref.js';
+import { useReadAnew } from '../api/use-change.js';
 import { isByModel } from '../events/version-words.js';
 import type { Problems } from '../forms/drafts.js';
 import { formOf, type InputForm } from '../forms/form-model.js';
-import { useOrrery } from '../session/use-session.js';
+import { useOrrery } from '../session/session.js';
 import { Button } from '../ui/button.js';
-import { problemsOf } from '../ui/error-note.js';
+import { SelectField } from '../ui/field.js';
+import { ErrorNote, Progress, problemsOf } from '../ui/messages.js';
 import { Card } from '../ui/page.js';
-import { ModelChoice } from './dry-run-choice.js';
 import { executeEvent, isUndecided, type Otherwise, type Outcome, tryEvent } from './execute.js';
 import { InputEditor } from './input-editor.js';
 import { type Entered, enteredOf, keptOf, partOf, readEntered, startOf } from './input-state.js';
 import { FailureView, OutcomeView } from './outcome-view.js';
-import { Waiting } from './waiting.js';
 
 export interface EventRunnerProps {
   version: EventVersion;
   /** The version that is bound: only that is executed. */
   bound: number;
-  /** What the form starts with. */
   given: JsonObject | undefined;
   /** What was entered for another version of the event. */
   kept: JsonObject | undefined;
@@ -33,7 +31,7 @@ export interface EventRunnerProps {
 
 const NONE: Problems = new Map();
 
-/** The input of one event, and what became of it. A new event or version gets a new one of these. */
+/** The input of one event, and its outcome. A new event or version gets a new one of these. */
 export function EventRunner({ version, bound, given, kept, onInput }: EventRunnerProps) {
   const form = useMemo(() => formOf(version.inputSchema), [version.inputSchema]);
   const [entered, setEntered] = useState(() => beginOf(form, { given, kept }));
@@ -119,7 +117,6 @@ function beginOf(form: InputForm, { given, kept }: Pick<EventRunnerProps, 'given
   return given === undefined ? startOf(form) : enteredOf(form, given);
 }
 
-/** What the service found wrong in the input, by pointers into it. */
 const inputProblems = (error: unknown): Problems =>
   new Map(
     problemsOf(error)
@@ -127,22 +124,22 @@ const inputProblems = (error: unknown): Problems =>
       .map(({ pointer, message }) => [pointer.replace(/^\/input/, ''), message]),
   );
 
-interface Attempt {
+interface Sent {
   readonly kind: Outcome['kind'];
   readonly input: JsonObject;
   /** What was in the form then. */
   readonly entered: unknown;
 }
 
-/** Tries and executions of one event; `isStale`: the form has changed since the last one. */
+/** Dry runs and executions of one event; `isStale`: the form has changed since the last one. */
 function useRun({ event }: EventVersion, isSlow: boolean, entered: unknown, otherwise: Otherwise) {
   const orrery = useOrrery();
   const ref = useDeploymentRef();
-  const cache = useQueryClient();
+  const readAnew = useReadAnew();
   const leaving = useLeaving();
   const undecided = useRequestKey();
   const run = useMutation({
-    mutationFn: ({ kind, input }: Attempt) => {
+    mutationFn: ({ kind, input }: Sent) => {
       if (kind === 'dry run') return tryEvent(orrery, ref, { event, input }, otherwise);
       const idempotencyKey = undecided.keyOf(JSON.stringify(input));
       return executeEvent(orrery, ref, { event, input }, { isSlow, idempotencyKey, signal: leaving() });
@@ -150,7 +147,7 @@ function useRun({ event }: EventVersion, isSlow: boolean, entered: unknown, othe
     onSettled: (_data, error, { kind }) => {
       if (kind === 'dry run') return;
       if (!isUndecided(error)) undecided.forget();
-      void cache.invalidateQueries({ queryKey: deploymentKey(ref) });
+      void readAnew([deploymentKey(ref)]);
     },
   });
   return { run, isStale: run.variables !== undefined && run.variables.entered !== entered };
@@ -164,4 +161,55 @@ function useLeaving(): () => AbortSignal {
     return () => controller.current.abort();
   }, []);
   return () => controller.current.signal;
+}
+
+interface ModelChoiceProps {
+  /** Empty: the deployment's own. */
+  value: string;
+  onChange: (model: string) => void;
+}
+
+function ModelChoice({ value, onChange }: ModelChoiceProps) {
+  const { data, error } = useModels();
+  const models = data?.data ?? [];
+  return (
+    <div className="mt-4">
+      <SelectField
+        label="Model of dry runs"
+        hint="An execution asks the model of the deployment."
+        value={value}
+        onChange={onChange}
+        options={[
+          ['', "the deployment's"],
+          ...models.map(({ modelId, modelDisplayName }) => [modelId, modelDisplayName] as const),
+        ]}
+      />
+      <ErrorNote error={error} title="The models could not be read" />
+    </div>
+  );
+}
+
+function Waiting({ what, isAi }: { what: Outcome['kind']; isAi: boolean }) {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((now) => now + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <>
+      <Progress
+        label={isAi ? `Waiting for the model (${what})` : what === 'dry run' ? 'Trying' : 'Executing'}
+      />
+      {seconds >= 2 && (
+        <p className="text-sm text-muted" aria-hidden="true">
+          {seconds} s
+        </p>
+      )}
+      {isAi && what === 'execution' && (
+        <p className="text-sm text-muted">
+          You may leave this page: the execution goes on, and the history will show it.
+        </p>
+      )}
+    </>
+  );
 }

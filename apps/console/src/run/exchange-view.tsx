@@ -1,10 +1,10 @@
 import type { JsonObject } from '@orrery/sdk';
 import { formatUsd } from '../ui/amount.js';
-import { Badge } from '../ui/badge.js';
-import { Copy } from '../ui/copy.js';
-import { Details } from '../ui/details.js';
+import { SCROLLABLE } from '../ui/classes.js';
 import { JsonView } from '../ui/json-view.js';
-import { exchangeOf } from './exchange.js';
+import { Details } from '../ui/page.js';
+import { Badge, Copy } from '../ui/values.js';
+import { type Exchange, exchangeOf } from './exchange.js';
 
 /** What a model was asked, word by word, and what it proposed. Nothing where none was asked. */
 export function ExchangeView({ llm }: { llm: JsonObject | null }) {
@@ -14,8 +14,8 @@ export function ExchangeView({ llm }: { llm: JsonObject | null }) {
   return (
     <div className="grid grid-cols-1 gap-2.5">
       <Facts llm={exchange} />
-      {messages.map(({ place, role, text }) => (
-        <Text key={place} title={`Prompt: ${role}`} text={text} />
+      {messages.map(({ index, role, text }) => (
+        <Text key={index} title={`Prompt: ${role}`} text={text} />
       ))}
       <details>
         <summary className="text-sm text-muted">Form of the answer and settings of the request</summary>
@@ -40,29 +40,22 @@ export function ExchangeView({ llm }: { llm: JsonObject | null }) {
   );
 }
 
-function Facts({
-  llm: { model, attempts, usage, latencyMs },
-}: {
-  llm: NonNullable<ReturnType<typeof exchangeOf>>;
-}) {
+function Facts({ llm: { model, attempts, usage, latencyMs } }: { llm: Exchange }) {
   const { inputTokens, outputTokens, usd, isEstimated } = usage ?? {};
   return (
     <Details
-      items={[
-        ['Model', <Badge key="model">{model}</Badge>],
-        ['Attempts', attempts.map(attemptWords).join(', ') || '–'],
-        [
-          'Tokens',
-          `${inputTokens ?? '–'} of the prompt, ${outputTokens ?? '–'} of the answer${isEstimated ? ' (estimated)' : ''}`,
-        ],
-        ['Cost', typeof usd === 'number' ? formatUsd(usd) : 'the model has no price'],
-        ['Time', latencyMs === undefined ? '–' : `${latencyMs.toLocaleString('en')} ms`],
-      ]}
+      items={{
+        Model: <Badge>{model}</Badge>,
+        Attempts: attempts.map(callWords).join(', ') || '–',
+        Tokens: `${inputTokens ?? '–'} of the prompt, ${outputTokens ?? '–'} of the answer${isEstimated ? ' (estimated)' : ''}`,
+        Cost: typeof usd === 'number' ? formatUsd(usd) : 'the model has no price',
+        Time: latencyMs === undefined ? '–' : `${latencyMs.toLocaleString('en')} ms`,
+      }}
     />
   );
 }
 
-const attemptWords = ({ form, error }: JsonObject): string => `${form}${error ? ` (${error})` : ''}`;
+const callWords = ({ form, error }: JsonObject): string => `${form}${error ? ` (${error})` : ''}`;
 
 const Text = ({ title, text }: { title: string; text: string }) => (
   <details open className="rounded-md border border-line bg-sunken">
@@ -77,6 +70,3 @@ const Text = ({ title, text }: { title: string; text: string }) => (
     </div>
   </details>
 );
-
-/** A region that scrolls takes the focus, so that the keyboard can scroll it. */
-const SCROLLABLE = { tabIndex: 0 };

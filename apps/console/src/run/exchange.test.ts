@@ -22,8 +22,8 @@ it('takes the messages out of the request, and breaks the lines of an answer in 
   expect(exchangeOf(llm)).toEqual({
     model: 'orrery/sampler',
     messages: [
-      { place: 0, role: 'system', text: 'You decide.' },
-      { place: 1, role: 'user', text: JSON.stringify([{ type: 'text', text: 'Race!' }], null, 2) },
+      { index: 0, role: 'system', text: 'You decide.' },
+      { index: 1, role: 'user', text: JSON.stringify([{ type: 'text', text: 'Race!' }], null, 2) },
     ],
     settings: { model: 'sampler', temperature: 0.7 },
     response: '{\n  "stateChanges": {}\n}',

@@ -4,11 +4,10 @@ import { isObject } from '../forms/json.js';
 /** What a model was asked and answered, as `llm` of a dry run or of a history entry holds it (docs/ai.md). */
 export interface Exchange {
   readonly model: string;
-  readonly messages: readonly { readonly place: number; readonly role: string; readonly text: string }[];
+  readonly messages: readonly { readonly index: number; readonly role: string; readonly text: string }[];
   /** What the request holds beside its messages: the form of the answer, temperature, seed. */
   readonly settings: JsonObject;
   readonly response: string | null;
-  /** Why answers were refused, in their order. */
   readonly reasons: readonly string[];
   readonly attempts: readonly JsonObject[];
   readonly usage: JsonObject | undefined;
@@ -34,13 +33,12 @@ export function exchangeOf(llm: JsonObject | null): Exchange | undefined {
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-const messageOf = ({ role, content }: JsonObject, place: number) => ({
-  place,
+const messageOf = ({ role, content }: JsonObject, index: number) => ({
+  index,
   role: String(role),
   text: typeof content === 'string' ? content : JSON.stringify(content, null, 2),
 });
 
-/** With line breaks if it is JSON; else as it is. */
 function prettyJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

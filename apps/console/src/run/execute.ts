@@ -1,21 +1,19 @@
-import type { components } from '@orrery/sdk';
-import {
-  type DryRunAnswer,
-  type DryRunOptions,
-  type ExecutionAnswer,
-  type JsonObject,
-  type Orrery,
-  OrreryError,
+import type {
+  DryRunAnswer,
+  DryRunOptions,
+  ExecutionAnswer,
+  HistoryEntry,
+  JsonObject,
+  Orrery,
 } from '@orrery/sdk';
-import { deploymentPath } from '../api/deployment-path.js';
-import { readPage } from '../api/read-page.js';
+import { OrreryError } from '@orrery/sdk';
+import { DEPLOYMENT, deploymentPath } from '../api/deployments.js';
+import { INSTANCES, instanceKey, splitKey } from '../api/instances.js';
+import { readPage } from '../api/read.js';
 import type { DeploymentRef } from '../api/records.js';
 import { isObject } from '../forms/json.js';
-import { type StatesBefore, splitKey } from './change-rows.js';
+import type { StatesBefore } from './change-rows.js';
 
-type HistoryEntry = components['schemas']['HistoryEntry'];
-
-/** An event with its input. */
 export interface Request {
   readonly event: string;
   readonly input: JsonObject;
@@ -41,7 +39,6 @@ const nothingRead = (unread: unknown): Around => ({ before: new Map(), unread })
 /** What a dry run may do otherwise than an execution would: another version, another model. */
 export type Otherwise = Pick<DryRunOptions, 'eventVersion' | 'aiModelId'>;
 
-/** Tries an event without committing anything. */
 export async function tryEvent(
   orrery: Orrery,
   ref: DeploymentRef,
@@ -91,20 +88,15 @@ async function readEntryAndStates(
   ref: DeploymentRef,
   { historyId, seq, stateChanges }: ExecutionAnswer,
 ): Promise<Around & { entry: HistoryEntry }> {
-  const entry = await readEntry(orrery, ref, historyId);
+  const path = { ...deploymentPath(ref), historyId };
+  const entry = await orrery.get(`${DEPLOYMENT}/history/{historyId}`, { path });
   const created = entry.changes
     .filter(({ op }) => op === 'create')
-    .map((change) => [keyOf(change), null] as const);
+    .map((change) => [instanceKey(change), null] as const);
   const keys = Object.keys(stateChanges).slice(0, MOST_STATES);
   const before = await statesBefore(orrery, ref, keys, { known: new Map(created), atSeq: seq - 1 });
   return { entry, before, unread: null };
 }
-
-/** An entry of the history, with the texts of its model where one may see them. */
-const readEntry = (orrery: Orrery, ref: DeploymentRef, historyId: string): Promise<HistoryEntry> =>
-  orrery.get('/api/worlds/{worldAddress}/deployments/{address}/history/{historyId}', {
-    path: { ...deploymentPath(ref), historyId },
-  });
 
 /** Of more instances the new values are shown alone. */
 const MOST_STATES = 100;
@@ -150,15 +142,11 @@ async function statesOfSmallSchemas(
     ),
   );
   const isSmall = new Map(schemas.map((schema, at) => [schema, pages[at]?.pagination.totalPages === 1]));
-  const listed = pages.flatMap(({ data }) => data.map((one) => [keyOf(one), one.state] as const));
+  const listed = pages.flatMap(({ data }) => data.map((one) => [instanceKey(one), one.state] as const));
   const states = new Map<string, JsonObject>(listed);
   const known = keys.filter((key) => isSmall.get(splitKey(key).entitySchema));
   return new Map(known.map((key) => [key, states.get(key) ?? null]));
 }
-
-const INSTANCES = '/api/worlds/{worldAddress}/deployments/{address}/entity-instances';
-const keyOf = ({ entitySchema, instanceId }: { entitySchema: string; instanceId: string }): string =>
-  `${entitySchema}:${instanceId}`;
 
 async function stateOf(orrery: Orrery, ref: DeploymentRef, key: string, atSeq?: number) {
   const { entitySchema, instanceId } = splitKey(key);
@@ -174,7 +162,7 @@ async function stateOf(orrery: Orrery, ref: DeploymentRef, key: string, atSeq?: 
   }
 }
 
-/** Whether nobody knows yet what became of an execution, so that it has to be sent again with the same key. */
+/** Whether nobody knows yet the outcome of an execution, so that it has to be sent again with the same key. */
 export function isUndecided(error: unknown): boolean {
   if (!(error instanceof OrreryError)) return false;
   return error.status === 0 || error.code === 'request_in_flight' || error.facts['outcome'] === 'unknown';

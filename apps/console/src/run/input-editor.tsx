@@ -13,7 +13,6 @@ export interface InputEditorProps {
   problems: Problems;
 }
 
-/** The input as a form, or as JSON. Going from one to the other keeps it. */
 export function InputEditor({ form, entered, onChange, problems }: InputEditorProps) {
   const [refusal, setRefusal] = useState<string>();
   const change = (next: Entered) => {

@@ -22,7 +22,7 @@ it('keeps the input from one way to enter it to the other', () => {
   expect(asForm(form, text)).toEqual(filled);
 });
 
-it('takes from another version what it has a place for', () => {
+it('takes from another version what it has a field for', () => {
   expect(keptOf(form, { raceId: 'R1', laps: 'many', note: 'x' })).toEqual({
     as: 'form',
     draft: { raceId: 'R1', laps: undefined },

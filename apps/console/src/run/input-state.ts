@@ -29,7 +29,7 @@ export function enteredOf(form: InputForm, input: JsonObject): Entered {
   return draft === undefined ? { as: 'json', text: JSON.stringify(input, null, 2) } : { as: 'form', draft };
 }
 
-/** An input that was entered for another version: the form takes of it what it has a place for. */
+/** An input that was entered for another version: the form takes of it what it has a field for. */
 export function keptOf(form: InputForm, input: JsonObject): Entered {
   if (form.kind === 'json') return enteredOf(form, input);
   const kept = form.root.members.flatMap(({ name, field }) => {
@@ -39,7 +39,6 @@ export function keptOf(form: InputForm, input: JsonObject): Entered {
   return { as: 'form', draft: { ...emptyObject(form.root), ...Object.fromEntries(kept) } };
 }
 
-/** The input as it is sent, or what is wrong with it. */
 export function readEntered(form: InputForm, entered: Entered): ReadInput {
   if (entered.as === 'json') return readText(entered.text);
   if (form.kind !== 'form') return { ok: false, problems: new Map([['', form.reason]]) };

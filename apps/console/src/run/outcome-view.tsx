@@ -1,20 +1,15 @@
 import type { ReactNode } from 'react';
 import { EntryLink } from '../deployments/entry-link.js';
-import { VERSION_LABELS } from '../events/version-labels.js';
-import { placeWords } from '../forms/place-words.js';
-import { Badge } from '../ui/badge.js';
-import { CopyableCode } from '../ui/copy.js';
-import { Details } from '../ui/details.js';
-import { ErrorNote } from '../ui/error-note.js';
-import { labelAt } from '../ui/field-labels.js';
+import { VERSION_LABELS } from '../events/version-words.js';
 import { JsonView } from '../ui/json-view.js';
-import { Card } from '../ui/page.js';
-import { Time } from '../ui/time.js';
+import { ErrorNote } from '../ui/messages.js';
+import { Card, Details } from '../ui/page.js';
+import { labelAt, partWords } from '../ui/pointers.js';
+import { Badge, CopyableCode, Time } from '../ui/values.js';
 import { ChangeTable } from './change-table.js';
 import { ExchangeView } from './exchange-view.js';
 import { failedEntryOf, isUndecided, llmOfError, type Outcome } from './execute.js';
 
-/** What a try would do, or what an execution has done. */
 export function OutcomeView({ outcome }: { outcome: Outcome }) {
   const { answer, before, unread } = outcome;
   const llm = outcome.kind === 'dry run' ? outcome.answer.llm : (outcome.entry?.llm ?? null);
@@ -73,28 +68,24 @@ function Done({ answer, entry }: Extract<Outcome, { kind: 'execution' }>) {
         <EntryLink seq={answer.seq}>{`Entry ${answer.seq} in the live page`}</EntryLink>
       </p>
       <Details
-        items={[
-          ...(entry === null ? [] : [['When', <Time key="when" at={entry.executedAt} />] as const]),
-          ...(entry === null ? [] : [['Took', `${entry.durationMs ?? '–'} ms`] as const]),
-          ['Version', `${answer.event} v${answer.eventVersion}`],
-          ...(entry === null
-            ? []
-            : [
-                [
-                  'Hash',
-                  <CopyableCode key="hash" text={entry.hash} what="hash of the entry" short />,
-                ] as const,
-              ]),
-          ...(answer.pushes.length > 0
-            ? [['Pushed to', answer.pushes.map(({ chain }) => chain).join(', ')] as const]
-            : []),
-        ]}
+        items={{
+          ...(entry && { When: <Time at={entry.executedAt} />, Took: `${entry.durationMs ?? '–'} ms` }),
+          Version: `${answer.event} v${answer.eventVersion}`,
+          Hash: entry ? <CopyableCode text={entry.hash} what="hash of the entry" short /> : undefined,
+          'Pushed to': answer.pushes.map(({ chain }) => chain).join(', ') || undefined,
+        }}
       />
     </div>
   );
 }
 
-/** Why a try or an execution failed, with the entry that it left. */
+interface FailureProps {
+  error: unknown;
+  kind: Outcome['kind'];
+  /** Pointers into the request that the form shows. */
+  inForm: (pointer: string) => boolean;
+}
+
 export function FailureView({ error, kind, inForm }: FailureProps) {
   const seq = failedEntryOf(error);
   const llm = llmOfError(error);
@@ -129,13 +120,6 @@ export function FailureView({ error, kind, inForm }: FailureProps) {
 
 /** A part of the input, of the version that was run, or of an instance as it would have become. */
 function nameOf(pointer: string): string | undefined {
-  if (/^\/input(\/|$)/.test(pointer)) return placeWords(pointer.slice('/input'.length)) ?? 'Input';
-  return labelAt(VERSION_LABELS, pointer) ?? placeWords(pointer);
-}
-
-interface FailureProps {
-  error: unknown;
-  kind: Outcome['kind'];
-  /** Pointers into the request that the form shows. */
-  inForm: (pointer: string) => boolean;
+  if (/^\/input(\/|$)/.test(pointer)) return partWords(pointer.slice('/input'.length)) ?? 'Input';
+  return labelAt(VERSION_LABELS, pointer) ?? partWords(pointer);
 }

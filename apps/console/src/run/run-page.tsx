@@ -1,25 +1,19 @@
 import type { JsonObject } from '@orrery/sdk';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef } from 'react';
-import { bindingsQuery, type EventBinding } from '../api/bindings.js';
-import { versionQuery } from '../api/versions.js';
-import { useDeploymentRef } from '../deployments/use-deployment-ref.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
+import { useBindings, useDeploymentRef } from '../api/deployments.js';
+import type { EventBinding } from '../api/records.js';
+import { useVersion, useVersions } from '../api/worlds.js';
 import { ButtonLink } from '../ui/button.js';
-import { Empty } from '../ui/empty.js';
 import { SelectField } from '../ui/field.js';
-import { VersionChoice } from './dry-run-choice.js';
+import { Await, ErrorNote } from '../ui/messages.js';
+import { Empty } from '../ui/page.js';
 import { EventRunner } from './event-runner.js';
-import type { RunSearch } from './run-search.js';
 
-/** Runs an event: its input, a dry run, the execution. */
-export function RunPage() {
+export default function RunPage() {
   const ref = useDeploymentRef();
-  const query = useQuery(bindingsQuery(useOrrery(), ref));
   return (
-    <Await query={query} what="the events of the deployment">
+    <Await query={useBindings(ref)} what="the events of the deployment">
       {(bindings) =>
         bindings.length === 0 ? (
           <Empty
@@ -49,7 +43,8 @@ function ChosenEvent({ bindings }: { bindings: readonly EventBinding[] }) {
   const entered = useRef<JsonObject>(undefined);
   if (chosen === undefined) return null;
   const shown = version ?? chosen.eventVersion;
-  const show = (next: RunSearch) => void navigate({ search: next, replace: true, resetScroll: false });
+  const show = (next: { event: string; version?: number }) =>
+    void navigate({ search: next, replace: true, resetScroll: false });
   return (
     <>
       {event !== undefined && chosen.event !== event && (
@@ -102,10 +97,35 @@ interface ShownVersionProps {
 
 function ShownVersion({ binding: { event, eventVersion }, shown, ...input }: ShownVersionProps) {
   const { world } = useDeploymentRef();
-  const query = useQuery(versionQuery(useOrrery(), world, event, shown));
   return (
-    <Await query={query} what="the event">
+    <Await query={useVersion({ world, event }, shown)} what="the event">
       {(version) => <EventRunner version={version} bound={eventVersion} {...input} />}
     </Await>
+  );
+}
+
+interface VersionChoiceProps {
+  binding: EventBinding;
+  /** The version whose form is shown. */
+  value: number;
+  onChange: (version: number) => void;
+}
+
+/** The version that is run: the bound one, or for dry runs any other. */
+function VersionChoice({ binding: { event, eventVersion }, value, onChange }: VersionChoiceProps) {
+  const { data, error } = useVersions({ world: useDeploymentRef().world, event });
+  const numbers = new Set([eventVersion, value, ...(data?.data ?? []).map(({ version }) => version)]);
+  const words = (version: number) =>
+    version === eventVersion ? `version ${version}, which is bound` : `version ${version}, dry run only`;
+  return (
+    <div>
+      <SelectField
+        label="Version"
+        value={String(value)}
+        onChange={(next) => onChange(Number(next))}
+        options={[...numbers].sort((a, b) => b - a).map((version) => [String(version), words(version)])}
+      />
+      <ErrorNote error={error} title="The versions could not be read" />
+    </div>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Occurrence } from '../api/schedules.js';
+import type { Occurrence } from '../api/records.js';
 import { kindWords, outcomeTone, outcomeWords, reasonWords } from './ledger-words.js';
 
 const fired: Occurrence = {

@@ -1,5 +1,5 @@
-import type { Occurrence } from '../api/schedules.js';
-import type { Tone } from '../ui/badge.js';
+import type { Occurrence } from '../api/records.js';
+import type { Tone } from '../ui/values.js';
 
 /** Why an occurrence was not executed, or nothing was due (docs/schedules.md). */
 const REASONS: Readonly<Record<string, string>> = {
@@ -16,7 +16,8 @@ const REASONS: Readonly<Record<string, string>> = {
 /** The reason of a row in words; a reason that is new stands for itself. */
 export const reasonWords = (reason: string): string => REASONS[reason] ?? reason;
 
-/** What became of a row, in one or two words. */
+export const STATUSES: readonly Occurrence['status'][] = ['fired', 'running', 'skipped', 'missed', 'paused'];
+
 export function outcomeWords({ status, outcome, kind }: Occurrence): string {
   if (status === 'fired') return outcome === 'failed' ? 'failed' : 'succeeded';
   return kind === 'pause' ? 'pause' : status;

@@ -1,62 +1,52 @@
-import { useQuery } from '@tanstack/react-query';
-import { type Occurrence, type OccurrenceStatus, occurrencesQuery } from '../api/schedules.js';
+import { useDeploymentRef, useOccurrences } from '../api/deployments.js';
+import type { Occurrence } from '../api/records.js';
 import { EntryLink } from '../deployments/entry-link.js';
-import { useDeploymentRef } from '../deployments/use-deployment-ref.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
-import { Badge } from '../ui/badge.js';
-import { Empty } from '../ui/empty.js';
-import { SelectField } from '../ui/field.js';
-import { Section } from '../ui/page.js';
-import { Pager } from '../ui/pager.js';
-import { type Column, Table } from '../ui/table.js';
-import { Time } from '../ui/time.js';
-import { kindWords, outcomeTone, outcomeWords, reasonWords } from './ledger-words.js';
-import { type SchedulesSearch, STATUSES } from './schedules-search.js';
+import { Filter } from '../ui/field.js';
+import { Listing } from '../ui/listing.js';
+import { Empty, Section } from '../ui/page.js';
+import type { Column } from '../ui/table.js';
+import { Badge, Failure, Time } from '../ui/values.js';
+import { kindWords, outcomeTone, outcomeWords, reasonWords, STATUSES } from './ledger-words.js';
 
-export interface LedgerProps {
+interface Shown {
+  status: Occurrence['status'] | undefined;
+  page: number | undefined;
+}
+
+export interface LedgerProps extends Shown {
   event: string;
-  status: OccurrenceStatus | undefined;
   page: number;
-  onChange: (change: SchedulesSearch) => void;
+  onChange: (change: Partial<Shown>) => void;
 }
 
-/** What became of the due times of one schedule, newest first. */
-export function Ledger({ event, status, page, onChange }: LedgerProps) {
-  const query = useQuery(occurrencesQuery(useOrrery(), useDeploymentRef(), { event, page, status }));
-  return (
-    <Section
-      title={`Ledger of ${event}`}
-      lead="Every due time has one row, with what became of it."
-      actions={
-        <SelectField
-          label="Show"
-          className="flex items-baseline gap-2"
-          value={status ?? ''}
-          onChange={(next) => onChange({ status: STATUSES.find((one) => one === next), page: 1 })}
-          options={[['', 'all'], ...STATUSES.map((one) => [one, one] as const)]}
-        />
-      }
-    >
-      <Await query={query} what="the ledger">
-        {({ data, pagination }) =>
-          data.length === 0 ? (
-            <Empty title={status ? `No due time is ${status}.` : 'Nothing was due yet.'} />
-          ) : (
-            <>
-              <Table label={`Ledger of ${event}`} columns={COLUMNS} rows={data} rowKey={({ id }) => id} />
-              <Pager pagination={pagination} what="rows" onPage={(next) => onChange({ page: next })} />
-            </>
-          )
-        }
-      </Await>
-    </Section>
-  );
-}
+export const Ledger = ({ event, status, page, onChange }: LedgerProps) => (
+  <Section
+    title={`Ledger of ${event}`}
+    lead="Every due time has one row, with its outcome."
+    actions={
+      <Filter
+        label="Show"
+        className="flex items-baseline gap-2"
+        value={status}
+        onChange={(next) => onChange({ status: next, page: undefined })}
+        values={STATUSES}
+      />
+    }
+  >
+    <Listing
+      query={useOccurrences(useDeploymentRef(), event, { page, status })}
+      what="due times"
+      label={`Ledger of ${event}`}
+      columns={COLUMNS}
+      rowKey={({ id }) => id}
+      empty={<Empty title={status ? `No due time is ${status}.` : 'Nothing was due yet.'} />}
+      onPage={(next) => onChange({ page: next })}
+    />
+  </Section>
+);
 
 const COLUMNS: readonly Column<Occurrence>[] = [
   {
-    key: 'due',
     header: 'Due',
     cell: (row) => (
       <>
@@ -71,23 +61,14 @@ const COLUMNS: readonly Column<Occurrence>[] = [
       </>
     ),
   },
-  {
-    key: 'outcome',
-    header: 'Outcome',
-    cell: (row) => <Badge tone={outcomeTone(row)}>{outcomeWords(row)}</Badge>,
-  },
-  { key: 'why', header: 'Why', className: 'min-w-56', cell: (row) => <Why row={row} /> },
-  { key: 'counter', header: 'Counter', alignRight: true, cell: ({ counter }) => counter ?? '–' },
-  { key: 'attempts', header: 'Attempts', alignRight: true, cell: ({ attempts }) => attempts },
-  { key: 'entry', header: 'Entry', alignRight: true, cell: ({ seq }) => <EntryLink seq={seq} /> },
+  { header: 'Outcome', cell: (row) => <Badge tone={outcomeTone(row)}>{outcomeWords(row)}</Badge> },
+  { header: 'Why', className: 'min-w-56', cell: (row) => <Why row={row} /> },
+  { header: 'Counter', alignRight: true, cell: ({ counter }) => counter ?? '–' },
+  { header: 'Attempts', alignRight: true, cell: ({ attempts }) => attempts },
+  { header: 'Entry', alignRight: true, cell: ({ seq }) => <EntryLink seq={seq} /> },
 ];
 
 function Why({ row: { reason, error } }: { row: Occurrence }) {
-  if (error)
-    return (
-      <span className="break-words">
-        <code className="font-mono text-sm text-bad">{error.code}</code> {error.detail}
-      </span>
-    );
+  if (error) return <Failure error={error} />;
   return reason && reasonWords(reason);
 }

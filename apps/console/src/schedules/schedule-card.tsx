@@ -1,18 +1,19 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { deploymentPath } from '../api/deployment-path.js';
-import { nextTimesQuery, type Schedule, schedulesKey } from '../api/schedules.js';
-import { useDeploymentRef } from '../deployments/use-deployment-ref.js';
-import { useOrrery } from '../session/use-session.js';
-import { Badge } from '../ui/badge.js';
+import {
+  deploymentPath,
+  SCHEDULES,
+  schedulesKey,
+  useDeploymentRef,
+  useNextTimes,
+} from '../api/deployments.js';
+import type { Schedule } from '../api/records.js';
+import { useChange } from '../api/use-change.js';
 import { Button } from '../ui/button.js';
-import { Details } from '../ui/details.js';
-import { ErrorNote } from '../ui/error-note.js';
-import { Card } from '../ui/page.js';
-import { Time } from '../ui/time.js';
+import { ErrorNote } from '../ui/messages.js';
+import { Card, Details } from '../ui/page.js';
+import { Badge, Time } from '../ui/values.js';
 import { outcomeTone, outcomeWords } from './ledger-words.js';
 
-/** One schedule: when it is due next, how it goes, and what can be done with it. */
 export function ScheduleCard({ schedule, isChosen }: { schedule: Schedule; isChosen: boolean }) {
   const { event, eventVersion, status, counter, consecutiveFailures, lastError } = schedule;
   return (
@@ -31,7 +32,7 @@ export function ScheduleCard({ schedule, isChosen }: { schedule: Schedule; isCho
         </h2>
         <Badge tone={status === 'active' ? 'ok' : 'warn'}>{pauseWords(schedule)}</Badge>
       </div>
-      <Timing schedule={schedule} />
+      <Timing of={schedule} />
       <p className="mt-2 text-sm text-muted">
         {counter.toLocaleString('en')} fired
         {consecutiveFailures > 0 && `, the last ${consecutiveFailures} failed`}
@@ -49,31 +50,26 @@ export function ScheduleCard({ schedule, isChosen }: { schedule: Schedule; isCho
 const pauseWords = ({ status, pausedBy }: Schedule): string =>
   status === 'active' ? 'active' : pausedBy.includes('deployment') ? 'the deployment is paused' : 'paused';
 
-function Timing({
-  schedule: { schedule, timezone, nextAt, lastOccurrence, status },
-}: {
-  schedule: Schedule;
-}) {
-  const { data, error } = useQuery(nextTimesQuery(useOrrery(), schedule, timezone, nextAt));
+function Timing({ of }: { of: Schedule }) {
+  const { schedule, timezone, nextAt, lastOccurrence, status } = of;
+  const { data, error } = useNextTimes(schedule, timezone, nextAt);
   return (
     <>
       <ErrorNote error={error} title="The next times could not be read" />
       <Details
-        items={[
-          [
-            'Due',
-            <span key="due">
+        items={{
+          Due: (
+            <>
               <code className="font-mono text-sm">{schedule}</code>{' '}
               {data?.description && `${data.description} `}
               <span className="text-muted">({timezone})</span>
-            </span>,
-          ],
-          [
-            'Next',
+            </>
+          ),
+          Next:
             status === 'paused' ? (
               'not while it is paused'
             ) : (
-              <ol key="next" className="flex flex-wrap gap-x-4">
+              <ol className="flex flex-wrap gap-x-4">
                 {(data?.times ?? [nextAt]).map((at, index) => (
                   <li key={at}>
                     <Time at={at} />{' '}
@@ -82,19 +78,16 @@ function Timing({
                 ))}
               </ol>
             ),
-          ],
-          [
-            'Last',
+          Last:
             lastOccurrence === null ? (
               'not yet'
             ) : (
-              <span key="last" className="inline-flex flex-wrap items-center gap-2">
+              <span className="inline-flex flex-wrap items-center gap-2">
                 <Time at={lastOccurrence.dueAt} relative isPast />
                 <Badge tone={outcomeTone(lastOccurrence)}>{outcomeWords(lastOccurrence)}</Badge>
               </span>
             ),
-          ],
-        ]}
+        }}
       />
     </>
   );
@@ -108,19 +101,16 @@ const FAILED: Record<Verb, string> = {
 };
 
 function ScheduleActions({ schedule: { event, pausedBy } }: { schedule: Schedule }) {
-  const orrery = useOrrery();
   const ref = useDeploymentRef();
-  const cache = useQueryClient();
   const path = { ...deploymentPath(ref), event };
-  const act = useMutation({
-    mutationFn: async (verb: Verb): Promise<unknown> => {
-      const base = '/api/worlds/{worldAddress}/deployments/{address}/schedules/{event}';
-      if (verb === 'pause') return orrery.post(`${base}/pause`, { path });
-      if (verb === 'resume') return orrery.post(`${base}/resume`, { path });
-      return orrery.post(`${base}/run`, { path });
+  const act = useChange(
+    async (orrery, verb: Verb): Promise<unknown> => {
+      if (verb === 'pause') return orrery.post(`${SCHEDULES}/{event}/pause`, { path });
+      if (verb === 'resume') return orrery.post(`${SCHEDULES}/{event}/resume`, { path });
+      return orrery.post(`${SCHEDULES}/{event}/run`, { path });
     },
-    onSettled: () => cache.invalidateQueries({ queryKey: schedulesKey(ref) }),
-  });
+    [schedulesKey(ref)],
+  );
   const button = (verb: Verb, words: string) => (
     <Button
       size="small"

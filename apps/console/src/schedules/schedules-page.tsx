@@ -1,20 +1,16 @@
-import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type Schedule, schedulesQuery } from '../api/schedules.js';
-import { useDeploymentRef } from '../deployments/use-deployment-ref.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
+import { useDeploymentRef, useSchedules } from '../api/deployments.js';
+import type { Schedule } from '../api/records.js';
 import { ButtonLink } from '../ui/button.js';
-import { Empty } from '../ui/empty.js';
+import { Await } from '../ui/messages.js';
+import { Empty } from '../ui/page.js';
+import { usePageSearch } from '../ui/search-values.js';
 import { Ledger } from './ledger.js';
 import { ScheduleCard } from './schedule-card.js';
 
-/** When the deployment runs events by itself, and what became of each due time. */
-export function SchedulesPage() {
+export default function SchedulesPage() {
   const ref = useDeploymentRef();
-  const query = useQuery(schedulesQuery(useOrrery(), ref));
   return (
-    <Await query={query} what="the schedules">
+    <Await query={useSchedules(ref)} what="the schedules">
       {({ data }) =>
         data.length === 0 ? (
           <Empty
@@ -37,9 +33,8 @@ export function SchedulesPage() {
 }
 
 function Schedules({ schedules }: { schedules: readonly Schedule[] }) {
-  const from = '/worlds/$world/deployments/$deployment/schedules';
-  const { event = schedules[0]?.event ?? '', status, page = 1 } = useSearch({ from });
-  const navigate = useNavigate({ from });
+  const [search, show] = usePageSearch('/worlds/$world/deployments/$deployment/schedules');
+  const { event = schedules[0]?.event ?? '', status, page = 1 } = search;
   return (
     <>
       <ul className="mb-6 grid gap-3 xl:grid-cols-2">
@@ -49,12 +44,7 @@ function Schedules({ schedules }: { schedules: readonly Schedule[] }) {
           </li>
         ))}
       </ul>
-      <Ledger
-        event={event}
-        status={status}
-        page={page}
-        onChange={(change) => void navigate({ search: (search) => ({ ...search, ...change }) })}
-      />
+      <Ledger event={event} status={status} page={page} onChange={(change) => void show(change)} />
     </>
   );
 }

@@ -2,30 +2,20 @@ import type { Attribute } from '../api/records.js';
 import { listOf, numberIn } from '../ui/typed-text.js';
 import { readTyped } from './check-value.js';
 
-/** An attribute as it is typed. */
-export interface AttributeDraft {
-  readonly name: string;
-  readonly type: Attribute['type'];
-  readonly min: string;
-  readonly max: string;
-  /** Separated by commas. */
-  readonly enum: string;
-  readonly pattern: string;
-  readonly required: boolean;
-  /** Empty: none. Of `string` the text itself, of the others JSON. */
-  readonly defaultValue: string;
-}
-
-export const EMPTY: AttributeDraft = {
+/** An attribute as it is typed, as it begins. */
+export const EMPTY = {
   name: '',
-  type: 'integer',
+  type: 'integer' as Attribute['type'],
   min: '',
   max: '',
+  /** Separated by commas. */
   enum: '',
   pattern: '',
   required: false,
+  /** Empty: none. Of `string` the text itself, of the others JSON. */
   defaultValue: '',
 };
+export type AttributeDraft = Readonly<typeof EMPTY>;
 
 export function draftOf({ name, type, constraints, defaultValue }: Attribute): AttributeDraft {
   const { min, max, enum: words, pattern, required } = constraints ?? {};

@@ -1,21 +1,63 @@
+import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Attribute } from '../api/records.js';
-import { Button } from '../ui/button.js';
-import { Actions } from '../ui/dialog.js';
-import { ErrorNote, problemAt } from '../ui/error-note.js';
+import { useChange } from '../api/use-change.js';
+import { SCHEMAS, schemasKey } from '../api/worlds.js';
+import { FormButton } from '../ui/dialog.js';
 import { CheckField, NumberField, SelectField, TextField } from '../ui/field.js';
-import { fieldsOf } from '../ui/field-labels.js';
-import { Form } from '../ui/form.js';
-import { type AttributeDraft, bodyOf, constraintsOf } from './attribute-draft.js';
+import { SaveForm, useDraft } from '../ui/save-form.js';
+import { type AttributeDraft, bodyOf, constraintsOf, draftOf, EMPTY } from './attribute-draft.js';
 import { isUnreadable, readTyped, samplesOf, whyWrong } from './check-value.js';
 
-export interface AttributeFormProps {
-  initial: AttributeDraft;
-  verb: string;
-  pending: boolean;
-  error: unknown;
-  onSubmit: (body: ReturnType<typeof bodyOf>) => void;
-  onCancel: () => void;
+export interface SchemaRef {
+  readonly world: string;
+  readonly schema: string;
+}
+
+type Body = ReturnType<typeof bodyOf>;
+const ATTRIBUTES = `${SCHEMAS}/{schemaName}/attributes` as const;
+
+export const NewAttribute = (ref: SchemaRef) => (
+  <FormButton verb="New attribute" look="primary" wide title={`New attribute of ${ref.schema}`}>
+    {(close) => <Creation {...ref} onClose={close} />}
+  </FormButton>
+);
+
+interface EditProps extends SchemaRef {
+  attribute: Attribute;
+}
+
+export const EditAttribute = (props: EditProps) => {
+  const { name } = props.attribute;
+  return (
+    <FormButton verb="Edit" size="small" aria-label={`Edit ${name}`} wide title={`Attribute ${name}`}>
+      {(close) => <Editing {...props} onClose={close} />}
+    </FormButton>
+  );
+};
+
+interface Closing {
+  onClose: () => void;
+}
+
+function Creation({ world, schema, onClose }: SchemaRef & Closing) {
+  const path = { worldAddress: world, schemaName: schema };
+  const create = useChange(
+    (orrery, body: Body) => orrery.post(ATTRIBUTES, { path, body }),
+    [schemasKey(world)],
+    onClose,
+  );
+  return <AttributeForm initial={EMPTY} verb="Create" save={create} onClose={onClose} />;
+}
+
+function Editing({ world, schema, attribute, onClose }: EditProps & Closing) {
+  const path = { worldAddress: world, schemaName: schema, name: attribute.name };
+  const save = useChange(
+    (orrery, body: Body) => orrery.put(`${ATTRIBUTES}/{name}`, { path, body }),
+    [schemasKey(world)],
+    onClose,
+  );
+  return <AttributeForm initial={draftOf(attribute)} verb="Save" save={save} onClose={onClose} />;
 }
 
 const TYPES: readonly (readonly [Attribute['type'], string])[] = [
@@ -25,7 +67,7 @@ const TYPES: readonly (readonly [Attribute['type'], string])[] = [
   ['boolean', 'boolean: true or false'],
   ['json', 'json: any JSON'],
 ];
-const FIELDS = fieldsOf({
+const LABELS = {
   '/name': 'Name',
   '/type': 'Type',
   '/constraints/min': 'Least (min)',
@@ -33,110 +75,66 @@ const FIELDS = fieldsOf({
   '/constraints/enum': 'Only these',
   '/constraints/pattern': 'Pattern',
   '/defaultValue': 'Default',
-});
+};
 
-/** An attribute and, beside it, its rules at work. */
-export function AttributeForm({ initial, verb, pending, error, onSubmit, onCancel }: AttributeFormProps) {
-  const [draft, setDraft] = useState(initial);
-  const change = (part: Partial<AttributeDraft>) => setDraft((now) => ({ ...now, ...part }));
-  const wrongDefault = wrongText(draft.defaultValue, draft);
+interface AttributeFormProps extends Closing {
+  initial: AttributeDraft;
+  verb: string;
+  save: UseMutationResult<unknown, Error, Body>;
+}
+
+function AttributeForm({ initial, verb, save, onClose }: AttributeFormProps) {
+  const { draft, change, field } = useDraft(initial, LABELS, save.error);
+  const { type, defaultValue, required } = draft;
+  const isNumber = type === 'integer' || type === 'float';
+  const wrongDefault = wrongText(defaultValue, draft);
   const sayDefault = wrongDefault && `The default ${wrongDefault}.`;
+  const submit = () => save.mutate(bodyOf(draft));
+  const form = { verb, save, labels: LABELS, onSubmit: submit, cancel: onClose };
+  const ofDefault = field('defaultValue');
   return (
-    <Form onSubmit={() => onSubmit(bodyOf(draft))} className="grid gap-x-6 gap-y-4 md:grid-cols-[3fr_2fr]">
-      <div className="space-y-4">
-        <TextField
-          label="Name"
-          required
-          value={draft.name}
-          onChange={(name) => change({ name })}
-          error={problemAt(error, '/name')}
-        />
-        <SelectField
-          label="Type"
-          value={draft.type}
-          onChange={(type) => change({ type })}
-          options={TYPES}
-          error={problemAt(error, '/type')}
-        />
-        <Constraints draft={draft} change={change} error={error} />
-        <TextField
-          label="Default"
-          value={draft.defaultValue}
-          onChange={(defaultValue) => change({ defaultValue })}
-          hint={draft.type === 'string' ? 'Empty: none.' : 'As JSON. Empty: none.'}
-          error={problemAt(error, '/defaultValue') ?? sayDefault}
-          unreadable={isUnreadable(draft.defaultValue, draft.type) ? sayDefault : undefined}
-        />
-      </div>
-      <AtWork draft={draft} />
-      <div className="md:col-span-2">
-        <ErrorNote title="The attribute was not saved" error={error} {...FIELDS} />
-        <Actions>
-          <Button onClick={onCancel}>Cancel</Button>
-          <Button type="submit" look="primary" pending={pending}>
-            {verb}
-          </Button>
-        </Actions>
-      </div>
-    </Form>
-  );
-}
-
-interface PartProps {
-  draft: AttributeDraft;
-  change: (part: Partial<AttributeDraft>) => void;
-  error: unknown;
-}
-
-function Constraints({ draft, change, error }: PartProps) {
-  const isNumber = draft.type === 'integer' || draft.type === 'float';
-  return (
-    <>
-      {isNumber && (
-        <div className="grid grid-cols-2 gap-3">
-          <NumberField
-            label="Least (min)"
-            value={draft.min}
-            onChange={(min) => change({ min })}
-            error={problemAt(error, '/constraints/min')}
+    <SaveForm {...form} failed="The attribute was not saved">
+      <div className="grid gap-x-6 gap-y-4 pb-4 md:grid-cols-[3fr_2fr]">
+        <div className="space-y-4">
+          <TextField {...field('name')} required />
+          <SelectField {...field('type')} options={TYPES} />
+          {isNumber && (
+            <div className="grid grid-cols-2 gap-3">
+              <NumberField {...field('min', '/constraints/min')} />
+              <NumberField {...field('max', '/constraints/max')} />
+            </div>
+          )}
+          {type === 'string' && (
+            <>
+              <TextField
+                {...field('enum', '/constraints/enum')}
+                hint="Separated by commas. Empty: any text."
+              />
+              <TextField
+                {...field('pattern', '/constraints/pattern')}
+                hint="A regular expression; with ^ and $ for the whole text."
+              />
+            </>
+          )}
+          <CheckField
+            label="Required"
+            hint="Present and not null, once the default is filled in."
+            checked={required}
+            onChange={(isRequired) => change({ required: isRequired })}
           />
-          <NumberField
-            label="Greatest (max)"
-            value={draft.max}
-            onChange={(max) => change({ max })}
-            error={problemAt(error, '/constraints/max')}
+          <TextField
+            {...ofDefault}
+            hint={type === 'string' ? 'Empty: none.' : 'As JSON. Empty: none.'}
+            error={ofDefault.error ?? sayDefault}
+            unreadable={isUnreadable(defaultValue, type) ? sayDefault : undefined}
           />
         </div>
-      )}
-      {draft.type === 'string' && (
-        <>
-          <TextField
-            label="Only these"
-            value={draft.enum}
-            onChange={(words) => change({ enum: words })}
-            hint="Separated by commas. Empty: any text."
-            error={problemAt(error, '/constraints/enum')}
-          />
-          <TextField
-            label="Pattern"
-            value={draft.pattern}
-            onChange={(pattern) => change({ pattern })}
-            hint="A regular expression; with ^ and $ for the whole text."
-            error={problemAt(error, '/constraints/pattern')}
-          />
-        </>
-      )}
-      <CheckField
-        label="Required"
-        hint="Present and not null, once the default is filled in."
-        checked={draft.required}
-        onChange={(required) => change({ required })}
-      />
-    </>
+        <AtWork draft={draft} />
+      </div>
+    </SaveForm>
   );
 }
 
-/** Values at the edges of the rules, and one to try. */
 function AtWork({ draft }: { draft: AttributeDraft }) {
   const [text, setText] = useState('');
   const rules = { type: draft.type, constraints: constraintsOf(draft) };
@@ -177,7 +175,6 @@ const Verdict = ({ wrong }: { wrong: string | undefined }) =>
     </span>
   );
 
-/** What is wrong with what was typed; undefined where nothing is. */
 function wrongText(text: string, draft: AttributeDraft): string | undefined {
   if (text === '') return undefined;
   try {

@@ -1,7 +1,6 @@
 import type { Attribute } from '../api/records.js';
 import { numberIn } from '../ui/typed-text.js';
 
-/** An attribute as the editor holds it, saved or not. */
 export type AttributeRules = Pick<Attribute, 'type' | 'constraints'>;
 
 /** Longer texts are not tried: the pattern runs in the page. */

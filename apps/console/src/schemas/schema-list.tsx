@@ -1,56 +1,59 @@
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import type { EntitySchema } from '../api/records.js';
-import { schemasQuery } from '../api/schemas.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
-import { Empty } from '../ui/empty.js';
-import { Find } from '../ui/find.js';
-import { Section } from '../ui/page.js';
-import { type Column, Table } from '../ui/table.js';
-import { Time } from '../ui/time.js';
-import { NewSchema } from './new-schema.js';
+import { useChange } from '../api/use-change.js';
+import { SCHEMAS, schemasKey, useSchemas } from '../api/worlds.js';
+import { FormButton } from '../ui/dialog.js';
+import { ListSection } from '../ui/listing.js';
+import { NameForm, type NameValues } from '../ui/save-form.js';
+import type { Column } from '../ui/table.js';
+import { Described, Time } from '../ui/values.js';
 
 export function SchemaList({ world, isOwn }: { world: string; isOwn: boolean }) {
-  const query = useQuery(schemasQuery(useOrrery(), world));
-  const create = isOwn && <NewSchema world={world} isFirst={query.data?.data.length === 0} />;
+  const query = useSchemas(world);
+  const isFirst = query.data?.data.length === 0;
   return (
-    <Section
-      title="Entity schemas"
+    <ListSection
+      query={query}
+      what="entity schemas"
       lead="What there is: kinds of entities and their attributes."
-      actions={query.data && query.data.data.length > 0 && create}
+      columns={columnsOf(world)}
+      rowKey={({ name }) => name}
+      nameOf={({ name }) => name}
+      create={
+        isOwn && (
+          <FormButton verb="New schema" title="New entity schema" look={isFirst ? 'primary' : 'secondary'}>
+            {(close) => <NewSchema world={world} onClose={close} />}
+          </FormButton>
+        )
+      }
+      empty="There is nothing in this world yet."
     >
-      <Await query={query} what="the entity schemas">
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title="There is nothing in this world yet." action={create}>
-              A schema is a kind of entity, such as a horse, with attributes, their types and their
-              constraints.
-            </Empty>
-          ) : (
-            <Find what="entity schemas" items={data} nameOf={({ name }) => name}>
-              {(found) => (
-                <Table
-                  label="Entity schemas"
-                  columns={columnsOf(world)}
-                  rows={found}
-                  rowKey={({ name }) => name}
-                />
-              )}
-            </Find>
-          )
-        }
-      </Await>
-    </Section>
+      A schema is a kind of entity, such as a horse, with attributes, their types and their constraints.
+    </ListSection>
   );
+}
+
+function NewSchema({ world, onClose }: { world: string; onClose: () => void }) {
+  const navigate = useNavigate();
+  const create = useChange(
+    (orrery, { name, description }: NameValues) =>
+      orrery.post(SCHEMAS, {
+        path: { worldAddress: world },
+        body: { name, ...(description !== null && { description }) },
+      }),
+    [schemasKey(world)],
+  );
+  const show = (schema: string) =>
+    navigate({ to: '/worlds/$world/schemas/$schema', params: { world, schema }, ignoreBlocker: true });
+  const hint = 'Such as horse. Its attributes come next.';
+  return <NameForm verb="Create" hint={hint} save={create} show={show} onClose={onClose} />;
 }
 
 const columnsOf = (world: string): readonly Column<EntitySchema>[] => [
   {
-    key: 'name',
     header: 'Name',
     cell: ({ name, description }) => (
-      <>
+      <Described words={description}>
         <Link
           to="/worlds/$world/schemas/$schema"
           params={{ world, schema: name }}
@@ -58,17 +61,14 @@ const columnsOf = (world: string): readonly Column<EntitySchema>[] => [
         >
           {name}
         </Link>
-        {description && <p className="line-clamp-1 text-sm text-muted">{description}</p>}
-      </>
+      </Described>
     ),
   },
   {
-    key: 'attributes',
     header: 'Attributes',
     cell: ({ attributes }) => attributes.map(({ name }) => name).join(', ') || '–',
   },
   {
-    key: 'changed',
     header: 'Changed',
     wideOnly: true,
     cell: ({ updatedAt }) => <Time at={updatedAt} relative isPast />,

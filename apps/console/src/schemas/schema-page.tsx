@@ -1,28 +1,20 @@
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { Attribute, EntitySchema } from '../api/records.js';
-import { schemaQuery } from '../api/schemas.js';
 import { useChange, useRemoval } from '../api/use-change.js';
-import { isOwn, worldKey, worldQuery } from '../api/worlds.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
-import { Badge } from '../ui/badge.js';
-import { Confirm } from '../ui/confirm.js';
-import { Empty } from '../ui/empty.js';
-import type { NameValues } from '../ui/name-form.js';
-import { EditNames } from '../ui/name-form.js';
-import { Page } from '../ui/page.js';
-import { type Column, Table } from '../ui/table.js';
-import { AttributeActions, NewAttribute, type SchemaRef } from './attribute-dialogs.js';
+import { isOwn, SCHEMAS, schemasKey, useSchema, useWorld } from '../api/worlds.js';
+import { Confirm } from '../ui/dialog.js';
+import { Await } from '../ui/messages.js';
+import { Empty, Page } from '../ui/page.js';
+import { NameButton, type NameValues } from '../ui/save-form.js';
+import { actionsColumn, type Column, Table } from '../ui/table.js';
+import { Badge } from '../ui/values.js';
+import { EditAttribute, NewAttribute, type SchemaRef } from './attribute-form.js';
 
-export function SchemaPage() {
+export default function SchemaPage() {
   const ref = useParams({ from: '/worlds/$world/schemas/$schema' });
-  const orrery = useOrrery();
-  const query = useQuery(schemaQuery(orrery, ref.world, ref.schema));
-  const { data: world } = useQuery(worldQuery(orrery, ref.world));
-  const canEdit = world !== undefined && isOwn(world);
+  const canEdit = isOwn(useWorld(ref.world).data);
   return (
-    <Await query={query} what="the schema">
+    <Await query={useSchema(ref.world, ref.schema)} what="the schema">
       {(schema) => (
         <Page
           title={schema.name}
@@ -44,11 +36,9 @@ function Attributes({ record, canEdit, ...ref }: SchemaRef & { record: EntitySch
         An attribute has a type, a default and constraints. No execution can break them.
       </Empty>
     );
-  const actions: Column<Attribute> = {
-    key: 'actions',
-    header: <span className="sr-only">Actions</span>,
-    cell: (attribute) => <AttributeActions attribute={attribute} {...ref} />,
-  };
+  const actions = actionsColumn<Attribute>((attribute) => (
+    <AttributeActions attribute={attribute} {...ref} />
+  ));
   return (
     <Table
       label="Attributes"
@@ -59,18 +49,56 @@ function Attributes({ record, canEdit, ...ref }: SchemaRef & { record: EntitySch
   );
 }
 
+function AttributeActions({ attribute, ...ref }: SchemaRef & { attribute: Attribute }) {
+  const path = { worldAddress: ref.world, schemaName: ref.schema, name: attribute.name };
+  const remove = useChange(
+    (orrery) => orrery.delete(`${SCHEMAS}/{schemaName}/attributes/{name}`, { path }),
+    [schemasKey(ref.world)],
+  );
+  return (
+    <span className="flex justify-end gap-1">
+      <EditAttribute attribute={attribute} {...ref} />
+      <Confirm
+        verb="Delete"
+        size="small"
+        title={`Delete ${attribute.name}?`}
+        onConfirm={() => remove.mutateAsync()}
+      >
+        Stored states keep their values; nothing checks them any more.
+      </Confirm>
+    </span>
+  );
+}
+
 function SchemaActions({ record: { name, description }, ...ref }: SchemaRef & { record: EntitySchema }) {
   const path = { worldAddress: ref.world, schemaName: ref.schema };
+  const keys = [schemasKey(ref.world)];
   const navigate = useNavigate();
+  const save = useChange(
+    (orrery, body: NameValues) => orrery.put(`${SCHEMAS}/{schemaName}`, { path, body }),
+    keys,
+  );
   const remove = useRemoval(
-    (orrery) => orrery.delete('/api/worlds/{worldAddress}/entity-schemas/{schemaName}', { path }),
+    (orrery) => orrery.delete(`${SCHEMAS}/{schemaName}`, { path }),
     () => navigate({ to: '/worlds/$world', params: ref }),
-    [[...worldKey(ref.world), 'schemas']],
+    keys,
   );
   return (
     <>
       <NewAttribute {...ref} />
-      <EditSchema values={{ name, description }} {...ref} />
+      <NameButton
+        title="Edit the schema"
+        values={{ name, description }}
+        hint="A schema that a version names, or that has instances, keeps its name."
+        save={save}
+        show={(schema) =>
+          navigate({
+            to: '/worlds/$world/schemas/$schema',
+            params: { world: ref.world, schema },
+            ignoreBlocker: true,
+          })
+        }
+      />
       <Confirm verb="Delete" title={`Delete ${name}?`} onConfirm={remove}>
         Its attributes go with it. A schema that a version names, or that has instances, is not deleted.
       </Confirm>
@@ -78,39 +106,11 @@ function SchemaActions({ record: { name, description }, ...ref }: SchemaRef & { 
   );
 }
 
-function EditSchema({ values, ...ref }: SchemaRef & { values: NameValues }) {
-  const navigate = useNavigate();
-  const save = useChange(
-    (orrery, body: NameValues) =>
-      orrery.put('/api/worlds/{worldAddress}/entity-schemas/{schemaName}', {
-        path: { worldAddress: ref.world, schemaName: ref.schema },
-        body,
-      }),
-    [[...worldKey(ref.world), 'schemas']],
-  );
-  return (
-    <EditNames
-      title="Edit the schema"
-      values={values}
-      hint="A schema that a version names, or that has instances, keeps its name."
-      save={save}
-      show={(name) =>
-        navigate({
-          to: '/worlds/$world/schemas/$schema',
-          params: { world: ref.world, schema: name },
-          ignoreBlocker: true,
-        })
-      }
-    />
-  );
-}
-
 const COLUMNS: readonly Column<Attribute>[] = [
-  { key: 'name', header: 'Attribute', cell: ({ name }) => <span className="font-medium">{name}</span> },
-  { key: 'type', header: 'Type', cell: ({ type }) => type },
-  { key: 'rules', header: 'Rules', cell: (attribute) => <Rules attribute={attribute} /> },
+  { header: 'Attribute', cell: ({ name }) => <span className="font-medium">{name}</span> },
+  { header: 'Type', cell: ({ type }) => type },
+  { header: 'Rules', cell: (attribute) => <Rules attribute={attribute} /> },
   {
-    key: 'default',
     header: 'Default',
     wideOnly: true,
     cell: ({ defaultValue }) =>

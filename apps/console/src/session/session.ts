@@ -1,4 +1,6 @@
 import { createOrrery, type Orrery, OrreryError } from '@orrery/sdk';
+import { rootRouteId, useRouteContext } from '@tanstack/react-router';
+import { useSyncExternalStore } from 'react';
 
 /** Who is signed in: for this tab, until it is closed. */
 export interface Session {
@@ -22,13 +24,13 @@ export interface Session {
 /** `given`: the person had the key, or was shown it. `made`: a sign-in made it, and nobody else knows it. */
 export type KeyOrigin = 'given' | 'made';
 
-const PLACE = 'orrery.key';
-const MADE_PLACE = 'orrery.key-made';
+const KEY_ITEM = 'orrery.key';
+const MADE_ITEM = 'orrery.key-made';
 
 /** `storage` is the tab's: other tabs, and the next visit, sign in again. */
 export function createSession(storage: Storage = sessionStorage): Session {
   const listeners = new Set<() => void>();
-  let key = storage.getItem(PLACE) ?? undefined;
+  let key = storage.getItem(KEY_ITEM) ?? undefined;
   let reason: string | undefined;
   const tell = () => {
     for (const listener of listeners) listener();
@@ -36,22 +38,22 @@ export function createSession(storage: Storage = sessionStorage): Session {
   return {
     orrery: createOrrery({ url: location.origin, token: () => key ?? '' }),
     current: () => key,
-    isMade: () => key !== undefined && storage.getItem(MADE_PLACE) === key,
+    isMade: () => key !== undefined && storage.getItem(MADE_ITEM) === key,
     endedBy: () => reason,
     start: (next, origin) => {
       key = next;
       reason = undefined;
-      storage.setItem(PLACE, next);
-      if (origin === 'made') storage.setItem(MADE_PLACE, next);
-      else storage.removeItem(MADE_PLACE);
+      storage.setItem(KEY_ITEM, next);
+      if (origin === 'made') storage.setItem(MADE_ITEM, next);
+      else storage.removeItem(MADE_ITEM);
       tell();
     },
     end: (why) => {
       if (key === undefined) return;
       key = undefined;
       reason = why;
-      storage.removeItem(PLACE);
-      storage.removeItem(MADE_PLACE);
+      storage.removeItem(KEY_ITEM);
+      storage.removeItem(MADE_ITEM);
       tell();
     },
     say: (words) => {
@@ -69,4 +71,19 @@ export function createSession(storage: Storage = sessionStorage): Session {
 /** Ends the session where the API refused its key: revoked, expired, or of a disabled account. */
 export function endIfRefused(session: Session, error: unknown): void {
   if (error instanceof OrreryError && error.code === 'unauthorized') session.end(error.message);
+}
+
+export const useSession = (): Session => useRouteContext({ from: rootRouteId }).session;
+
+export const useOrrery = (): Orrery => useSession().orrery;
+
+export function useIsSignedIn(): boolean {
+  const session = useSession();
+  return useSyncExternalStore(session.subscribe, () => session.current() !== undefined);
+}
+
+/** Why the last session ended, where that is to be said. */
+export function useEnding(): string | undefined {
+  const session = useSession();
+  return useSyncExternalStore(session.subscribe, session.endedBy);
 }

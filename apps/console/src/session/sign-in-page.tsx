@@ -2,14 +2,13 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '../ui/button.js';
-import { ErrorNote } from '../ui/error-note.js';
 import { TextField } from '../ui/field.js';
 import { Form } from '../ui/form.js';
 import mark from '../ui/mark.svg';
-import { Progress } from '../ui/progress.js';
+import { ErrorNote, Progress } from '../ui/messages.js';
 import { ThemeSwitch } from '../ui/theme.js';
+import { useEnding, useSession } from './session.js';
 import { checkKey, exchangeCode, readMethods, signInWithWallet } from './sign-in.js';
-import { useEnding, useSession } from './use-session.js';
 import { type BrowserWallet, useWallets } from './wallets.js';
 
 export function SignInPage() {
@@ -79,11 +78,8 @@ function KeyForm() {
     mutationFn: checkKey,
     onSuccess: (token) => session.start(token, 'given'),
   });
-  const submit = () => {
-    signIn.mutate(key.trim());
-  };
   return (
-    <Form onSubmit={submit}>
+    <Form onSubmit={() => signIn.mutate(key.trim())}>
       <TextField
         label="API key"
         name="key"
@@ -103,7 +99,6 @@ function KeyForm() {
   );
 }
 
-/** Where sign-up is open: the wallets of the browser. */
 function Wallets() {
   const { data: methods } = useQuery({ queryKey: ['sign-in methods'], queryFn: readMethods });
   const wallets = useWallets();

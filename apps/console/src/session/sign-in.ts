@@ -1,7 +1,7 @@
 import { base58, type components, createOrrery } from '@orrery/sdk';
+import type { Session } from './session.js';
 import type { BrowserWallet } from './wallets.js';
 
-/** A client without a key. */
 const stranger = () => createOrrery({ url: location.origin });
 
 /** Asks the API who the key is, and gives it back. @throws OrreryError for one that is refused */
@@ -50,5 +50,37 @@ async function signFor(
   return token;
 }
 
-/** Whether a wallet gets an account here. */
 export const readMethods = () => stranger().get('/auth/methods');
+
+/** How long a revocation is tried again, in milliseconds. */
+const RETRY_MS = 2000;
+
+/**
+ * Ends the session at once. A key that a sign-in made is revoked, so that it is worth nothing afterwards; a key that the
+ * person gave goes on. Where the revocation fails the sign-in page says so.
+ */
+export async function signOut(session: Session): Promise<void> {
+  const token = session.current();
+  const isMade = session.isMade();
+  session.end();
+  if (token === undefined || !isMade) return;
+  try {
+    await revoke(token);
+  } catch (error) {
+    session.say(
+      'You are signed out, but the key of the session could not be revoked: it stays good for 24 hours after the sign-in. ' +
+        (error as Error).message,
+    );
+  }
+}
+
+/** The request goes on where the tab is closed meanwhile. A token holds its key's id. */
+const revoke = (token: string): Promise<unknown> =>
+  createOrrery({
+    url: location.origin,
+    token,
+    retryForMs: RETRY_MS,
+    fetch: (request) => fetch(request, { keepalive: true }),
+  }).delete('/api/keys/{id}', { path: { id: token.slice('orrery_'.length, ID_END) } });
+
+const ID_END = 'orrery_'.length + 12;

@@ -1,7 +1,6 @@
 import { createLink } from '@tanstack/react-router';
 import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ReactNode, Ref } from 'react';
 import { classes } from './classes.js';
-import { Spinner } from './progress.js';
 
 export type ButtonLook = 'primary' | 'secondary' | 'quiet' | 'danger';
 
@@ -53,3 +52,16 @@ interface AnchorProps extends AnchorHTMLAttributes<HTMLAnchorElement>, LookProps
 export const ButtonLink = createLink(({ look, size, className, ...rest }: AnchorProps) => (
   <a {...rest} className={classes(lookOf({ look, size }), className)} />
 ));
+
+export const Spinner = () => (
+  <svg viewBox="0 0 16 16" className="size-3.5 motion-safe:animate-spin" aria-hidden="true">
+    <circle cx="8" cy="8" r="6.5" fill="none" stroke="currentColor" strokeOpacity="0.25" strokeWidth="2" />
+    <path
+      d="M8 1.5A6.5 6.5 0 0 1 14.5 8"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="2"
+      strokeLinecap="round"
+    />
+  </svg>
+);

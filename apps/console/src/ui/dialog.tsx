@@ -1,5 +1,9 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import type { ReactNode } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { useBlocker } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { Button, type ButtonProps } from './button.js';
+import { ErrorNote } from './messages.js';
 
 export interface DialogProps {
   title: string;
@@ -33,7 +37,141 @@ export const Dialog = ({ title, open, onClose, children, wide = false }: DialogP
   </Base.Root>
 );
 
-/** The row of buttons at the end of a dialog or a form. */
 export const Actions = ({ children }: { children: ReactNode }) => (
   <div className="mt-4 flex flex-wrap justify-end gap-2">{children}</div>
 );
+
+export interface ConfirmProps extends Pick<ButtonProps, 'look' | 'size' | 'disabled'> {
+  /** On the button that opens the dialog and on the one that does it: "Delete". */
+  verb: string;
+  title: string;
+  /** What happens, and whether it can be undone. */
+  children: ReactNode;
+  /** Does it; the dialog closes when it has been done and shows the error when not. */
+  onConfirm: () => Promise<unknown>;
+}
+
+export function Confirm({ verb, title, children, onConfirm, look = 'danger', ...rest }: ConfirmProps) {
+  const [isOpen, setOpen] = useState(false);
+  const doing = useMutation({ mutationFn: onConfirm, onSuccess: () => setOpen(false) });
+  const open = (next: boolean) => {
+    doing.reset();
+    setOpen(next);
+  };
+  return (
+    <>
+      <Button {...rest} look={look} onClick={() => open(true)}>
+        {verb}
+      </Button>
+      <Dialog title={title} open={isOpen} onClose={() => open(false)}>
+        <div>{children}</div>
+        <ErrorNote error={doing.error} />
+        <Actions>
+          <Button onClick={() => open(false)}>Cancel</Button>
+          <Button
+            look={look === 'danger' ? 'danger' : 'primary'}
+            pending={doing.isPending}
+            onClick={() => doing.mutate()}
+          >
+            {verb}
+          </Button>
+        </Actions>
+      </Dialog>
+    </>
+  );
+}
+
+/** Asks before a page is left on which something was typed and not saved; the browser asks before the tab closes. */
+export function LeaveGuard({ isChanged }: { isChanged: boolean }) {
+  const { status, proceed, reset } = useBlocker({
+    // Another part of the address changes while one scrolls or scrubs.
+    shouldBlockFn: ({ current, next }) => isChanged && current.pathname !== next.pathname,
+    enableBeforeUnload: isChanged,
+    disabled: !isChanged,
+    withResolver: true,
+  });
+  return (
+    <LossQuestion
+      title="Leave without saving?"
+      verb="Leave"
+      isAsked={status === 'blocked'}
+      onStay={() => reset?.()}
+      onLose={() => proceed?.()}
+    />
+  );
+}
+
+export interface LossQuestionProps {
+  title: string;
+  verb: string;
+  isAsked: boolean;
+  onStay: () => void;
+  onLose: () => void;
+}
+
+export const LossQuestion = ({ title, verb, isAsked, onStay, onLose }: LossQuestionProps) => (
+  <Dialog title={title} open={isAsked} onClose={onStay}>
+    <p>What was changed here is not saved and would be lost.</p>
+    <Actions>
+      <Button onClick={onStay}>Stay</Button>
+      <Button look="danger" onClick={onLose}>
+        {verb}
+      </Button>
+    </Actions>
+  </Dialog>
+);
+
+/** A dialog with a form: once something was typed, Escape, a click beside it and leaving the page ask first. */
+export function FormDialog({ open, onClose, children, ...look }: DialogProps) {
+  const [isTyped, setTyped] = useState(false);
+  const [isAsked, setAsked] = useState(false);
+  if (!open && (isTyped || isAsked)) {
+    setTyped(false);
+    setAsked(false);
+  }
+  const note = () => setTyped(true);
+  return (
+    <Dialog {...look} open={open} onClose={() => (isTyped ? setAsked(true) : onClose())}>
+      {/* An editor takes what is pasted into it without an input event. */}
+      <div onInput={note} onPaste={note}>
+        {children}
+      </div>
+      <LeaveGuard isChanged={isTyped} />
+      <LossQuestion
+        title="Close without saving?"
+        verb="Discard"
+        isAsked={isAsked}
+        onStay={() => setAsked(false)}
+        onLose={onClose}
+      />
+    </Dialog>
+  );
+}
+
+export interface FormButtonProps extends Pick<ButtonProps, 'look' | 'size' | 'disabled' | 'aria-label'> {
+  verb: string;
+  title: string;
+  wide?: boolean;
+  onOpen?: () => void;
+  /** The form; it is there while the dialog is open. */
+  children: (close: () => void) => ReactNode;
+}
+
+export function FormButton({ verb, title, wide, onOpen, children, ...button }: FormButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  const open = () => {
+    onOpen?.();
+    setOpen(true);
+  };
+  return (
+    <>
+      <Button {...button} onClick={open}>
+        {verb}
+      </Button>
+      <FormDialog title={title} wide={wide} open={isOpen} onClose={close}>
+        {children(close)}
+      </FormDialog>
+    </>
+  );
+}

@@ -59,16 +59,14 @@ export const RequiredMark = () => (
   </span>
 );
 
-type About = Omit<FieldProps, 'children' | 'className'> & { className?: string | undefined };
+type About = Omit<FieldProps, 'children'>;
+type Control<Attributes, Value = string> = About &
+  Omit<Attributes, 'onChange' | 'className' | 'value'> & { value: Value; onChange: (value: Value) => void };
 
-export interface TextFieldProps
-  extends About,
-    Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'className'> {
-  value: string;
-  onChange: (value: string) => void;
+type TextFieldProps = Control<InputHTMLAttributes<HTMLInputElement>> & {
   /** Why the text stands for no value, as it is typed. A form is not sent while there is such a field. */
   unreadable?: string | undefined;
-}
+};
 
 export function TextField({ label, hint, error, className, onChange, unreadable, ...rest }: TextFieldProps) {
   const { required, value } = rest;
@@ -89,9 +87,7 @@ export function TextField({ label, hint, error, className, onChange, unreadable,
   );
 }
 
-export interface NumberFieldProps extends Omit<TextFieldProps, 'unreadable' | 'type' | 'inputMode'> {
-  isWhole?: boolean | undefined;
-}
+type NumberFieldProps = Omit<TextFieldProps, 'unreadable' | 'type' | 'inputMode'> & { isWhole?: boolean };
 
 /** A number as it is typed. The browser's own number field gives an empty text for `1e`, as if nothing were typed. */
 export const NumberField = ({ isWhole, ...rest }: NumberFieldProps) => (
@@ -102,12 +98,7 @@ export const NumberField = ({ isWhole, ...rest }: NumberFieldProps) => (
   />
 );
 
-export interface TextAreaProps
-  extends About,
-    Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'onChange' | 'className'> {
-  value: string;
-  onChange: (value: string) => void;
-}
+type TextAreaProps = Control<TextareaHTMLAttributes<HTMLTextAreaElement>>;
 
 export function TextArea({ label, hint, error, className, onChange, rows = 4, ...rest }: TextAreaProps) {
   return (
@@ -125,14 +116,9 @@ export function TextArea({ label, hint, error, className, onChange, rows = 4, ..
   );
 }
 
-export interface SelectFieldProps<V extends string>
-  extends About,
-    Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange' | 'className'> {
-  value: V;
-  onChange: (value: V) => void;
-  /** Values and their words. */
+type SelectFieldProps<V extends string> = Control<SelectHTMLAttributes<HTMLSelectElement>, V> & {
   options: readonly (readonly [value: V, words: string])[];
-}
+};
 
 export function SelectField<V extends string>(props: SelectFieldProps<V>) {
   const { label, hint, error, className, onChange, options, ...rest } = props;
@@ -155,6 +141,25 @@ export function SelectField<V extends string>(props: SelectFieldProps<V>) {
     </Field>
   );
 }
+
+export interface FilterProps<V extends string> {
+  label: string;
+  value: V | undefined;
+  /** Undefined: all. */
+  onChange: (value: V | undefined) => void;
+  values: readonly V[];
+  className?: string;
+}
+
+/** Chooses one of some words, or all. */
+export const Filter = <V extends string>({ value, onChange, values, ...rest }: FilterProps<V>) => (
+  <SelectField<V | ''>
+    {...rest}
+    value={value ?? ''}
+    onChange={(next) => onChange(next === '' ? undefined : next)}
+    options={[['', 'all'], ...values.map((one) => [one, one] as const)]}
+  />
+);
 
 export interface CheckFieldProps {
   label: ReactNode;

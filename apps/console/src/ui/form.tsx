@@ -51,11 +51,11 @@ export function useRequired() {
   return { part, ...useCompleteness(part) };
 }
 
-function useCompleteness(place: RefObject<HTMLElement | null>) {
+function useCompleteness(part: RefObject<HTMLElement | null>) {
   const [isTried, setTried] = useState(false);
   const isComplete = (): boolean => {
     setTried(true);
-    const [first] = unfitIn(place.current);
+    const [first] = unfitIn(part.current);
     first?.focus();
     return first === undefined;
   };
@@ -65,15 +65,15 @@ function useCompleteness(place: RefObject<HTMLElement | null>) {
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
 /** Leads to the first field that is marked, once the answer to what was sent has marked it. */
-export function useFirstWrong(place: RefObject<HTMLElement | null>, error: unknown): void {
+export function useFirstWrong(part: RefObject<HTMLElement | null>, error: unknown): void {
   useEffect(() => {
-    if (error !== null && error !== undefined) showFirstWrong(place.current);
-  }, [place, error]);
+    if (error !== null && error !== undefined) showFirstWrong(part.current);
+  }, [part, error]);
 }
 
 /** Leads to the first field that is marked. */
-export function showFirstWrong(place: HTMLElement | null): void {
-  const field = place?.querySelector<HTMLElement>('[aria-invalid=true], [data-invalid]');
+export function showFirstWrong(part: HTMLElement | null): void {
+  const field = part?.querySelector<HTMLElement>('[aria-invalid=true], [data-invalid]');
   // An editor is in a shadow root.
   const control = field?.shadowRoot?.querySelector<HTMLElement>('[contenteditable]') ?? field;
   control?.focus({ preventScroll: true });
@@ -81,8 +81,8 @@ export function showFirstWrong(place: HTMLElement | null): void {
 }
 
 /** Those that are required and empty, and those whose text stands for no value. */
-const unfitIn = (place: HTMLElement | null): Control[] =>
-  [...(place?.querySelectorAll<Control>('input, textarea, select') ?? [])].filter(
+const unfitIn = (part: HTMLElement | null): Control[] =>
+  [...(part?.querySelectorAll<Control>('input, textarea, select') ?? [])].filter(
     ({ required, value, validity }) => (required && isEmpty(value)) || validity.customError,
   );
 

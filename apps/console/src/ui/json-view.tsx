@@ -1,14 +1,13 @@
 import { memo } from 'react';
+import { SCROLLABLE } from './classes.js';
 
 export interface JsonViewProps {
   value: unknown;
-  /** For screen readers: what it is. */
   label: string;
   /** Pixels after which it scrolls. */
   maxHeight?: number | undefined;
 }
 
-/** JSON to read, indented and coloured. */
 export const JsonView = memo(function JsonView({ value, label, maxHeight = 420 }: JsonViewProps) {
   return (
     <section
@@ -23,9 +22,6 @@ export const JsonView = memo(function JsonView({ value, label, maxHeight = 420 }
     </section>
   );
 });
-
-/** A region that scrolls takes the focus, so that the keyboard can scroll it. */
-const SCROLLABLE = { tabIndex: 0 };
 
 /** A key with its colon, a text, a number or a word. */
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|true|false|null/g;

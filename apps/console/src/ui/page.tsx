@@ -4,11 +4,9 @@ import { classes } from './classes.js';
 export interface PageProps {
   /** The heading, and the title of the browser's tab. */
   title: string;
-  /** Beside the heading: badges. */
   beside?: ReactNode;
   /** Under the heading: what it is, in a line. */
   lead?: ReactNode;
-  /** At the right: what can be done here. */
   actions?: ReactNode;
   children: ReactNode;
 }
@@ -43,7 +41,6 @@ export interface SectionProps {
   className?: string | undefined;
 }
 
-/** A part of a page with a heading of level 2. */
 export function Section({ title, lead, actions, children, className }: SectionProps) {
   return (
     <section className={classes('mb-7', className)}>
@@ -59,7 +56,36 @@ export function Section({ title, lead, actions, children, className }: SectionPr
   );
 }
 
-/** A white surface with a thin border. */
 export const Card = ({ children, className }: { children: ReactNode; className?: string | undefined }) => (
   <div className={classes('rounded-lg border border-line bg-surface p-4', className)}>{children}</div>
+);
+
+export interface EmptyProps {
+  title: string;
+  /** Why it is empty, and what the next step does. */
+  children?: ReactNode;
+  action?: ReactNode;
+}
+
+/** A page or a list without anything offers the next step. */
+export const Empty = ({ title, children, action }: EmptyProps) => (
+  <div className="rounded-lg border border-dashed border-line-strong/50 px-5 py-8 text-center">
+    <p className="font-semibold">{title}</p>
+    {children && <div className="mx-auto mt-1 max-w-xl text-muted">{children}</div>}
+    {action && <div className="mt-4 flex flex-wrap justify-center gap-2">{action}</div>}
+  </div>
+);
+
+/** Values by their names, as a list of two columns. Those that are undefined are left out. */
+export const Details = ({ items }: { items: Readonly<Record<string, ReactNode>> }) => (
+  <dl className="grid grid-cols-1 gap-x-6 gap-y-1.5 sm:grid-cols-[max-content_1fr]">
+    {Object.entries(items)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-sm text-muted max-sm:mt-1">{name}</dt>
+          <dd className="min-w-0 break-words">{value}</dd>
+        </div>
+      ))}
+  </dl>
 );

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { defined, nameIn, pageIn, wordIn } from './search-values.js';
+import { nameIn, oneOf, pageIn, searchOf } from './search-values.js';
 
 it('reads a name, also one of digits', () => {
   expect(['race', 2026, '', null, {}].map(nameIn)).toEqual(['race', '2026', undefined, undefined, undefined]);
@@ -17,7 +17,7 @@ it('reads the number of a page', () => {
 });
 
 it('reads a word that it knows, and leaves out what is undefined', () => {
-  expect(wordIn('fired', ['fired', 'missed'])).toBe('fired');
-  expect(wordIn('burnt', ['fired', 'missed'])).toBeUndefined();
-  expect(defined({ a: 1, b: undefined, c: null })).toEqual({ a: 1, c: null });
+  const read = searchOf({ status: oneOf(['fired', 'missed']), page: pageIn });
+  expect(read({ status: 'fired', page: 2, other: 1 })).toEqual({ status: 'fired', page: 2 });
+  expect(Object.keys(read({ status: 'burnt', page: 1 }))).toEqual([]);
 });

@@ -2,11 +2,11 @@ import { useState } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-const PLACE = 'orrery.theme';
+const ITEM = 'orrery.theme';
 
 /** What was chosen on this machine; `system` follows its setting. */
 export function storedTheme(): Theme {
-  const stored = localStorage.getItem(PLACE);
+  const stored = localStorage.getItem(ITEM);
   return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
 
@@ -16,8 +16,8 @@ export function applyTheme(theme: Theme = storedTheme()): void {
 }
 
 export function chooseTheme(theme: Theme): void {
-  if (theme === 'system') localStorage.removeItem(PLACE);
-  else localStorage.setItem(PLACE, theme);
+  if (theme === 'system') localStorage.removeItem(ITEM);
+  else localStorage.setItem(ITEM, theme);
   applyTheme(theme);
 }
 

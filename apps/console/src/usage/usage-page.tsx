@@ -1,36 +1,28 @@
-import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type AiUsage, usageQuery } from '../api/ai.js';
-import { deploymentQuery } from '../api/deployments.js';
-import { useDeploymentRef } from '../deployments/use-deployment-ref.js';
-import { useOrrery } from '../session/use-session.js';
+import { useDeployment, useDeploymentRef, useUsage } from '../api/deployments.js';
+import type { AiUsage } from '../api/records.js';
 import { formatUsd } from '../ui/amount.js';
-import { Await } from '../ui/await.js';
 import { Chart } from '../ui/chart/chart.js';
-import { Empty } from '../ui/empty.js';
-import { ErrorNote } from '../ui/error-note.js';
 import { SelectField } from '../ui/field.js';
-import { Card, Section } from '../ui/page.js';
+import { Await, ErrorNote } from '../ui/messages.js';
+import { Card, Empty, Section } from '../ui/page.js';
+import { usePageSearch } from '../ui/search-values.js';
 import { type Column, Table } from '../ui/table.js';
-import { MEASURES, RANGES, type UsageSearch } from './usage-search.js';
 import {
   type EventUsage,
   lastDays,
+  MEASURES,
   type Measure,
   measured,
+  RANGES,
   stacked,
   totalsByEvent,
   usageChart,
 } from './usage-series.js';
 
-/** What AI models have cost the deployment, by day and event. */
-export function UsagePage() {
-  const from = '/worlds/$world/deployments/$deployment/ai';
-  const { days = 30, measure } = useSearch({ from });
-  const navigate = useNavigate({ from });
-  const show = (change: UsageSearch) =>
-    void navigate({ search: (search) => ({ ...search, ...change }), replace: true });
-  const query = useQuery(usageQuery(useOrrery(), useDeploymentRef(), lastDays(days, new Date())));
+export default function UsagePage() {
+  const [search, show] = usePageSearch('/worlds/$world/deployments/$deployment/ai', { replace: true });
+  const { days = 30, measure } = search;
+  const query = useUsage(useDeploymentRef(), lastDays(days, new Date()));
   return (
     <>
       <Today />
@@ -47,15 +39,15 @@ export function UsagePage() {
                     label="Of"
                     className="flex items-baseline gap-2"
                     value={String(days)}
-                    onChange={(next) => show({ days: Number(next) })}
+                    onChange={(next) => void show({ days: RANGES.find((range) => String(range) === next) })}
                     options={RANGES.map((range) => [String(range), `${range} days`])}
                   />
                   <SelectField
                     label="Show"
                     className="flex items-baseline gap-2"
                     value={shown}
-                    onChange={(next) => show({ measure: next })}
-                    options={MEASURES}
+                    onChange={(next) => void show({ measure: next })}
+                    options={MEASURES.map((one) => [one, WORDS[one].toLowerCase()] as const)}
                   />
                 </>
               }
@@ -69,12 +61,10 @@ export function UsagePage() {
   );
 }
 
-/** What is left of the day's budget. */
 function Today() {
-  const orrery = useOrrery();
   const ref = useDeploymentRef();
-  const deployment = useQuery(deploymentQuery(orrery, ref));
-  const today = useQuery(usageQuery(orrery, ref, lastDays(1, new Date())));
+  const deployment = useDeployment(ref);
+  const today = useUsage(ref, lastDays(1, new Date()));
   const budget = deployment.data?.aiDailyBudgetUsd;
   if (today.data === undefined || deployment.data === undefined) return <ErrorNote error={today.error} />;
   const used = formatUsd(today.data.totals.usd);
@@ -129,18 +119,12 @@ const FORMATS: Record<Measure, (value: number) => string> = { usd: formatUsd, ca
 const WORDS: Record<Measure, string> = { usd: 'Cost', calls: 'Requests', tokens: 'Tokens' };
 
 const columnsFor = (total: number, measure: Measure): readonly Column<EventUsage>[] => [
-  { key: 'event', header: 'Event', cell: ({ event }) => event },
-  { key: 'usd', header: 'Cost', alignRight: true, cell: ({ usd }) => formatUsd(usd) },
-  { key: 'calls', header: 'Requests', alignRight: true, cell: ({ calls }) => count(calls) },
-  { key: 'input', header: 'Prompt tokens', alignRight: true, cell: ({ inputTokens }) => count(inputTokens) },
+  { header: 'Event', cell: ({ event }) => event },
+  { header: 'Cost', alignRight: true, cell: ({ usd }) => formatUsd(usd) },
+  { header: 'Requests', alignRight: true, cell: ({ calls }) => count(calls) },
+  { header: 'Prompt tokens', alignRight: true, cell: ({ inputTokens }) => count(inputTokens) },
+  { header: 'Answer tokens', alignRight: true, cell: ({ outputTokens }) => count(outputTokens) },
   {
-    key: 'output',
-    header: 'Answer tokens',
-    alignRight: true,
-    cell: ({ outputTokens }) => count(outputTokens),
-  },
-  {
-    key: 'share',
     header: `Share of ${WORDS[measure].toLowerCase()}`,
     alignRight: true,
     cell: (usage) => (total === 0 ? '–' : `${Math.round((100 * measured(usage, measure)) / total)} %`),

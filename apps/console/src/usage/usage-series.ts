@@ -1,8 +1,10 @@
-import type { components } from '@orrery/sdk';
+import type { AiUsage } from '../api/records.js';
 
-type AiUsage = components['schemas']['AiUsage'];
+/** Days; the service sums up 92 at most at once. */
+export const RANGES = [7, 30, 90] as const;
 /** What can be charted of the usage of models. */
-export type Measure = 'usd' | 'calls' | 'tokens';
+export const MEASURES = ['usd', 'calls', 'tokens'] as const;
+export type Measure = (typeof MEASURES)[number];
 
 export interface UsageChart {
   /** Seconds since 1970 of 00:00 UTC, one for each day of the range. */
@@ -34,11 +36,7 @@ export function usageChart({ from, to, days }: AiUsage, measure: Measure): Usage
   );
   for (const { event } of ranked) {
     const name = shown.has(event) ? event : OTHERS;
-    if (!byEvent.has(name))
-      byEvent.set(
-        name,
-        Array.from({ length }, () => 0),
-      );
+    if (!byEvent.has(name)) byEvent.set(name, new Array<number>(length).fill(0));
   }
   for (const usage of days) {
     const values = byEvent.get(shown.has(usage.event) ? usage.event : OTHERS);

@@ -1,49 +1,93 @@
 import type { VerifiedHistory } from '@orrery/sdk';
-import { Link, useParams } from '@tanstack/react-router';
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { useDeploymentRef } from '../api/deployments.js';
 import type { DeploymentRef } from '../api/records.js';
+import { useOrrery } from '../session/session.js';
 import { Button } from '../ui/button.js';
 import { classes } from '../ui/classes.js';
-import { CopyableCode } from '../ui/copy.js';
-import { Details } from '../ui/details.js';
-import { ErrorNote } from '../ui/error-note.js';
-import { Card, Section } from '../ui/page.js';
-import { Progress } from '../ui/progress.js';
-import { useVerification } from './use-verification.js';
+import { ErrorNote, Progress } from '../ui/messages.js';
+import { Card, Details, Section } from '../ui/page.js';
+import { CopyableCode } from '../ui/values.js';
 import { FAULTS, verdictOf } from './verdict.js';
 
-/** Recomputes the history of a deployment here, without trust in the service. */
-export function VerifyPage() {
-  const ref = useParams({ from: '/worlds/$world/deployments/$deployment/verify' });
-  const { state, start, stop } = useVerification(ref);
-  const isRunning = state.kind === 'running';
+export default function VerifyPage() {
+  const ref = useDeploymentRef();
+  const { run, seq, last, stop } = useVerification(ref);
   return (
     <Section
       title="Verify the history"
       lead="This page reads the whole journal, recomputes the hash of every entry and every state, and compares them with what the service shows. Nothing is taken on trust."
       actions={
-        isRunning ? (
+        run.isPending ? (
           <Button onClick={stop}>Stop</Button>
         ) : (
-          <Button look="primary" onClick={start}>
-            {state.kind === 'idle' ? 'Verify' : 'Verify again'}
+          <Button look="primary" onClick={() => run.mutate()}>
+            {run.isIdle ? 'Verify' : 'Verify again'}
           </Button>
         )
       }
     >
-      {isRunning && (
+      {run.isPending && (
         <Progress
           label={
-            state.last === 0
+            last === 0
               ? 'Reading the journal'
-              : `${state.seq.toLocaleString('en')} of ${state.last.toLocaleString('en')} entries hold`
+              : `${seq.toLocaleString('en')} of ${last.toLocaleString('en')} entries hold`
           }
-          value={state.last === 0 ? undefined : state.seq / state.last}
+          value={last === 0 ? undefined : seq / last}
         />
       )}
-      {state.kind === 'failed' && <ErrorNote title="The verification could not end" error={state.error} />}
-      {state.kind === 'ended' && <Verdict deployment={ref} verified={state.verified} ms={state.ms} />}
+      <ErrorNote title="The verification could not end" error={run.error} />
+      {run.data && <Verdict deployment={ref} {...run.data} />}
     </Section>
   );
+}
+
+/** How often progress is shown, in milliseconds. */
+const SHOWN_EVERY_MS = 100;
+/** `last` is 0 until the first entry was checked. */
+const BEGIN = { seq: 0, last: 0 };
+
+/** A verification that runs in this page, and ends when one leaves it. */
+function useVerification({ world, deployment }: DeploymentRef) {
+  const orrery = useOrrery();
+  const [progress, setProgress] = useState(BEGIN);
+  const leaving = useRef<AbortController>(null);
+  const run = useMutation({
+    mutationFn: async () => {
+      if (!globalThis.isSecureContext)
+        throw new Error(
+          'Browsers compute hashes only on pages over HTTPS or from this machine. Open the console in such a way.',
+        );
+      leaving.current = new AbortController();
+      const { signal } = leaving.current;
+      setProgress(BEGIN);
+      const from = performance.now();
+      const onProgress = atMostEvery(SHOWN_EVERY_MS, (seq, last) => setProgress({ seq, last }));
+      const verified = await orrery.deployment(world, deployment).verifyHistory({ signal, onProgress });
+      return { verified, ms: performance.now() - from };
+    },
+  });
+  useEffect(() => () => leaving.current?.abort(), []);
+  const stop = () => {
+    leaving.current?.abort();
+    run.reset();
+  };
+  return { run, ...progress, stop };
+}
+
+type Progressed = (seq: number, last: number) => void;
+
+function atMostEvery(ms: number, show: Progressed): Progressed {
+  let shownAt = Number.NEGATIVE_INFINITY;
+  return (seq, last) => {
+    const now = performance.now();
+    if (now - shownAt < ms) return;
+    shownAt = now;
+    show(seq, last);
+  };
 }
 
 interface VerdictProps {
@@ -84,17 +128,14 @@ function Verdict({ deployment, verified, ms }: VerdictProps) {
       </div>
       <Card className="mt-4">
         <Details
-          items={[
-            ['Entries that hold', entries.toLocaleString('en')],
-            ['Hash of the last of them', <CopyableCode key="hash" text={hash} what="hash" />],
-            [
-              'Instances compared',
-              instances === null
-                ? 'none: the source of this clone cannot be read, so only the chain of hashes was checked'
-                : instances.toLocaleString('en'),
-            ],
-            ['Time', `${(ms / 1000).toFixed(1)} s`],
-          ]}
+          items={{
+            'Entries that hold': entries.toLocaleString('en'),
+            'Hash of the last of them': <CopyableCode text={hash} what="hash" />,
+            'Instances compared':
+              instances?.toLocaleString('en') ??
+              'none: the source of this clone cannot be read, so only the chain of hashes was checked',
+            Time: `${(ms / 1000).toFixed(1)} s`,
+          }}
         />
         <p className="mt-3 max-w-3xl text-sm text-muted">
           Keep the number and the hash: together they name all of the history before them. When a later

@@ -11,7 +11,7 @@ export interface ExampleWorld {
 }
 
 export interface Loading {
-  /** Names this attempt: repeated with the same name it goes on where it ended, and makes nothing twice. */
+  /** Names this try: repeated with the same name it goes on where it ended, and makes nothing twice. */
   readonly key: string;
   readonly onProgress: (done: number, of: number) => void;
 }

@@ -1,16 +1,13 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useRequestKey } from '../api/request-key.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
+import { useChange } from '../api/use-change.js';
 import { Button } from '../ui/button.js';
-import { ErrorNote } from '../ui/error-note.js';
+import { Await, ErrorNote, Progress } from '../ui/messages.js';
 import { Card } from '../ui/page.js';
-import { Progress } from '../ui/progress.js';
 import { type ExampleWorld, loadExample } from './example-world.js';
 
-/** The same below a list of worlds, out of the way until it is opened. */
 export function MoreExamples() {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -21,7 +18,6 @@ export function MoreExamples() {
   );
 }
 
-/** The example worlds, each of which is made with a click. */
 export function LoadExample() {
   const examples = useQuery({
     queryKey: ['example-worlds'],
@@ -73,22 +69,20 @@ function Choice({ worlds }: { worlds: readonly ExampleWorld[] }) {
 }
 
 function useLoading() {
-  const orrery = useOrrery();
-  const cache = useQueryClient();
   const navigate = useNavigate();
   const [progress, setProgress] = useState(0);
   const { keyOf, forget } = useRequestKey();
-  const load = useMutation({
-    mutationFn: (example: ExampleWorld) => {
+  const load = useChange(
+    (orrery, example: ExampleWorld) => {
       setProgress(0);
       const onProgress = (done: number, of: number) => setProgress(done / of);
       return loadExample(orrery, example, { key: keyOf(example.world.name), onProgress });
     },
-    onSuccess: async (made) => {
+    [['worlds']],
+    (made) => {
       forget();
-      await cache.invalidateQueries({ queryKey: ['worlds'] });
-      await navigate({ to: '/worlds/$world/deployments/$deployment/live', params: made });
+      return navigate({ to: '/worlds/$world/deployments/$deployment/live', params: made });
     },
-  });
+  );
   return { load, progress };
 }

@@ -1,77 +1,44 @@
-import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import type { World } from '../api/records.js';
-import { type WorldsOwner, worldsQuery } from '../api/worlds.js';
-import { useOrrery } from '../session/use-session.js';
-import { Await } from '../ui/await.js';
-import { Badge } from '../ui/badge.js';
-import { Empty } from '../ui/empty.js';
+import { useWorlds, type WorldsOwner } from '../api/worlds.js';
 import { CheckField } from '../ui/field.js';
-import { Page } from '../ui/page.js';
-import { Pager } from '../ui/pager.js';
-import { type Column, Table } from '../ui/table.js';
-import { Time } from '../ui/time.js';
+import { Listing } from '../ui/listing.js';
+import { Empty, Page } from '../ui/page.js';
+import { usePageSearch } from '../ui/search-values.js';
+import type { Column } from '../ui/table.js';
+import { Badge, Described, Time } from '../ui/values.js';
 import { LoadExample, MoreExamples } from './load-example.js';
-import { NewWorld } from './new-world.js';
-
-export interface WorldsSearch {
-  owner?: WorldsOwner;
-  page?: number;
-}
-
-export function readWorldsSearch({ owner, page }: Record<string, unknown>): WorldsSearch {
-  return {
-    ...(owner === 'all' && { owner }),
-    ...(Number.isInteger(page) && Number(page) > 1 && { page: Number(page) }),
-  };
-}
+import { NewWorld } from './world-form.js';
 
 export function WorldsPage() {
-  const { owner = 'me', page = 1 } = useSearch({ from: '/' });
-  const navigate = useNavigate({ from: '/' });
-  const query = useQuery(worldsQuery(useOrrery(), { owner, page }));
+  const [{ owner = 'me', page = 1 }, show] = usePageSearch('/');
+  const query = useWorlds(owner, page);
   return (
     <Page
       title="Worlds"
       lead="A world defines entities and events; its deployments run them."
       actions={
         <>
-          <OwnerSwitch owner={owner} />
+          <CheckField
+            label="Published ones of others too"
+            checked={owner === 'all'}
+            onChange={(isAll) => void show({ owner: isAll ? 'all' : undefined, page: undefined })}
+            className="mr-1"
+          />
           <NewWorld />
         </>
       }
     >
-      <Await query={query} what="the worlds">
-        {({ data, pagination }) =>
-          data.length === 0 ? (
-            <NoWorlds owner={owner} />
-          ) : (
-            <>
-              <Table label="Worlds" columns={COLUMNS} rows={data} rowKey={({ address }) => address} />
-              <Pager
-                pagination={pagination}
-                what="worlds"
-                onPage={(next) => void navigate({ search: (search) => ({ ...search, page: next }) })}
-              />
-              <MoreExamples />
-            </>
-          )
-        }
-      </Await>
+      <Listing
+        query={query}
+        what="worlds"
+        columns={COLUMNS}
+        rowKey={({ address }) => address}
+        empty={<NoWorlds owner={owner} />}
+        onPage={(next) => void show({ page: next })}
+      />
+      {query.data && query.data.data.length > 0 && <MoreExamples />}
     </Page>
-  );
-}
-
-/** Whose worlds are listed: one's own, or all that one can read. */
-function OwnerSwitch({ owner }: { owner: WorldsOwner }) {
-  const navigate = useNavigate({ from: '/' });
-  return (
-    <CheckField
-      label="Published ones of others too"
-      checked={owner === 'all'}
-      onChange={(isAll) => void navigate({ search: isAll ? { owner: 'all' } : {} })}
-      className="mr-1"
-    />
   );
 }
 
@@ -94,21 +61,18 @@ const NoWorlds = ({ owner }: { owner: WorldsOwner }) =>
 
 const COLUMNS: readonly Column<World>[] = [
   {
-    key: 'name',
     header: 'Name',
     cell: ({ address, name, description }) => (
-      <>
+      <Described words={description}>
         <Link to="/worlds/$world" params={{ world: address }} className="link font-medium">
           {name}
         </Link>
-        {description && <p className="line-clamp-1 text-sm text-muted">{description}</p>}
-      </>
+      </Described>
     ),
   },
   {
-    key: 'tags',
-    wideOnly: true,
     header: 'About',
+    wideOnly: true,
     cell: ({ domainTags, isPublic }) => (
       <span className="flex flex-wrap gap-1">
         {isPublic && <Badge tone="accent">published</Badge>}
@@ -118,5 +82,5 @@ const COLUMNS: readonly Column<World>[] = [
       </span>
     ),
   },
-  { key: 'updated', header: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} relative isPast /> },
+  { header: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} relative isPast /> },
 ];

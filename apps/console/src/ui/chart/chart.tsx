@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react';
-import { Progress } from '../progress.js';
+import { Progress } from '../messages.js';
 import type { ChartProps } from './plot.js';
 
 const Plot = lazy(() => import('./plot.js'));

@@ -18,9 +18,7 @@ export interface ChartProps {
   x: readonly number[];
   xKind: 'seq' | 'time' | 'day';
   series: readonly ChartSeries[];
-  kind?: 'line' | 'steps' | 'bars' | undefined;
-  /** Pixels. */
-  height?: number | undefined;
+  kind: 'steps' | 'bars';
   /** How a value is written; as it is by default. */
   format?: ((value: number) => string) | undefined;
   /** The x that is marked with a line. */
@@ -30,7 +28,7 @@ export interface ChartProps {
 }
 
 export default function Plot(props: ChartProps) {
-  const { label, x, series, height = 220, marker, onPick } = props;
+  const { label, x, series, marker, onPick } = props;
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
   const latest = useRef({ marker, onPick, x, series });
@@ -43,7 +41,7 @@ export default function Plot(props: ChartProps) {
     if (element === null || colours === undefined) return;
     const { x: xs, series: lines } = latest.current;
     const own = (line: number, at: number) => latest.current.series[line]?.own?.[at];
-    const options = optionsOf({ xKind, kind, format, names: names.split('\n'), height, colours, own });
+    const options = optionsOf({ xKind, kind, format, names: names.split('\n'), colours, own });
     options.width = element.clientWidth;
     options.hooks = {
       draw: [(drawn) => drawMarker(drawn, latest.current.marker, colours.accent)],
@@ -51,14 +49,14 @@ export default function Plot(props: ChartProps) {
     };
     const made = new uPlot(options, dataOf(xs, lines), element);
     plot.current = made;
-    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
     resized.observe(element);
     return () => {
       resized.disconnect();
       made.destroy();
       plot.current = null;
     };
-  }, [xKind, kind, format, names, height, colours]);
+  }, [xKind, kind, format, names, colours]);
   useEffect(() => plot.current?.setData(dataOf(x, series)), [x, series]);
   useEffect(() => {
     latest.current.marker = marker;
@@ -66,6 +64,9 @@ export default function Plot(props: ChartProps) {
   }, [marker]);
   return <div ref={host} role="img" aria-label={label} className="min-h-24 w-full text-sm text-text" />;
 }
+
+/** Pixels. */
+const HEIGHT = 220;
 
 const dataOf = (x: ChartProps['x'], series: ChartProps['series']): uPlot.AlignedData => [
   [...x],
@@ -93,21 +94,12 @@ function drawMarker(plot: uPlot, marker: number | undefined, colour: string): vo
 
 interface LookOptions extends Pick<ChartProps, 'xKind' | 'kind' | 'format'> {
   names: readonly string[];
-  height: number;
   colours: NonNullable<ReturnType<typeof useColours>>;
   /** The value that is said in place of the drawn one. */
   own: (series: number, at: number) => number | null | undefined;
 }
 
-function optionsOf({
-  xKind,
-  kind = 'line',
-  format,
-  names,
-  height,
-  colours,
-  own,
-}: LookOptions): uPlot.Options {
+function optionsOf({ xKind, kind, format, names, colours, own }: LookOptions): uPlot.Options {
   const axis = {
     stroke: colours.muted,
     grid: { stroke: colours.line, width: 1 },
@@ -115,14 +107,13 @@ function optionsOf({
   };
   const write = format ?? ((value: number) => String(value));
   const paths = {
-    line: undefined,
     steps: uPlot.paths.stepped?.({ align: 1 }),
     bars: uPlot.paths.bars?.({ size: [0.7, 40] }),
   }[kind];
   const isBars = kind === 'bars';
   return {
     width: 300,
-    height,
+    height: HEIGHT,
     scales: { x: { time: xKind !== 'seq', ...(xKind === 'day' && { range: wholeDays }) } },
     // A day in UTC must not become the evening before in the reader's zone.
     ...(xKind === 'day' && { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') }),

@@ -1,7 +1,5 @@
 import { create, type Delta } from 'jsondiffpatch';
-import { diffLines } from './diff-lines.js';
 
-/** One line of a diff of two JSON values. */
 export interface DiffRow {
   readonly depth: number;
   /** The line in the left value; undefined where only the right one has it. */
@@ -19,62 +17,78 @@ const differ = create({
 /** The two values line by line, with what differs. Undefined stands for a value that is not there. */
 export function diffRows(left: unknown, right: unknown): DiffRow[] {
   const rows: DiffRow[] = [];
-  walk({ rows, depth: 0, name: '' }, left, right, differ.diff(left, right));
+  const print = (value: unknown) => JSON.stringify(value, null, 2) ?? '';
+  walk({ rows, depth: 0, name: '', print }, left, right, differ.diff(left, right));
   return rows;
 }
 
-interface Place {
+interface Position {
   readonly rows: DiffRow[];
   readonly depth: number;
   /** What precedes the value: its key. */
   readonly name: string;
+  readonly print: (value: unknown) => string;
 }
 
-function walk(place: Place, left: unknown, right: unknown, delta: Delta): void {
-  if (delta === undefined) addAll(place, right, 'same');
-  else if (Array.isArray(delta)) replace(place, left, right, delta);
-  else if (Array.isArray(left) && Array.isArray(right)) walkArray(place, left, right, delta as Deltas);
-  else walkObject(place, left as JsonObject, right as JsonObject, delta as Deltas);
+function walk(position: Position, left: unknown, right: unknown, delta: Delta): void {
+  if (delta === undefined) addAll(position, right, 'same');
+  else if (Array.isArray(delta)) replace(position, left, right, delta);
+  else if (Array.isArray(left) && Array.isArray(right)) walkArray(position, left, right, delta as Deltas);
+  else walkObject(position, left as JsonObject, right as JsonObject, delta as Deltas);
 }
 
 type JsonObject = Record<string, unknown>;
 type Deltas = Record<string, Delta>;
 
-function replace(place: Place, left: unknown, right: unknown, delta: readonly unknown[]): void {
-  if (delta.length === 1) addAll(place, right, 'added');
-  else if (delta.length === 3) addAll(place, left, 'removed');
-  else if (isText(left) && isText(right)) replaceText(place, left, right);
-  else if (isLeaf(left) && isLeaf(right)) replaceLeaf(place, left, right);
+function replace(position: Position, left: unknown, right: unknown, delta: readonly unknown[]): void {
+  if (delta.length === 1) addAll(position, right, 'added');
+  else if (delta.length === 3) addAll(position, left, 'removed');
+  else if (isText(left) && isText(right)) replaceText(position, left, right);
+  else if (isLeaf(left) && isLeaf(right)) replaceLeaf(position, left, right);
   else {
-    addAll(place, left, 'removed');
-    addAll(place, right, 'added');
+    addAll(position, left, 'removed');
+    addAll(position, right, 'added');
   }
 }
 
 const isLeaf = (value: unknown): boolean => typeof value !== 'object' || value === null;
 const isText = (value: unknown): value is string => typeof value === 'string' && value.includes('\n');
 
-function replaceLeaf({ rows, depth, name }: Place, left: unknown, right: unknown): void {
+function replaceLeaf({ rows, depth, name }: Position, left: unknown, right: unknown): void {
   const [before, after] = [left, right].map((value) => name + JSON.stringify(value));
   rows.push({ depth, left: before, right: after, change: 'changed' });
 }
 
+/** Longer texts are shown as removed and added as a whole: the comparison takes time and memory by the square. */
+const MAX_LINES = 1500;
+
 /** Texts of several lines are shown as such, not as JSON in one line. */
-function replaceText({ rows, depth, name }: Place, left: string, right: string): void {
-  if (name !== '') rows.push({ depth, left: name, right: name, change: 'same' });
-  for (const line of diffLines(left.split('\n'), right.split('\n'))) rows.push({ depth: depth + 1, ...line });
+function replaceText(position: Position, left: string, right: string): void {
+  if (position.name !== '') bracket(position, position.name);
+  const [from, to] = [left.split('\n'), right.split('\n')];
+  const line = { ...inside(position, ''), print: String };
+  const isLong = from.length > MAX_LINES || to.length > MAX_LINES;
+  if (isLong) {
+    for (const one of from) addAll(line, one, 'removed');
+    for (const one of to) addAll(line, one, 'added');
+  } else walkItems(line, from, to, differ.diff(from, to) as Deltas);
 }
 
-function walkObject(place: Place, left: JsonObject, right: JsonObject, deltas: Deltas): void {
-  bracket(place, `${place.name}{`);
+function walkObject(position: Position, left: JsonObject, right: JsonObject, deltas: Deltas): void {
+  bracket(position, `${position.name}{`);
   const keys = new Set([...Object.keys(left), ...Object.keys(right)]);
-  for (const key of keys) walk(inside(place, `${JSON.stringify(key)}: `), left[key], right[key], deltas[key]);
-  bracket(place, '}');
+  for (const key of keys)
+    walk(inside(position, `${JSON.stringify(key)}: `), left[key], right[key], deltas[key]);
+  bracket(position, '}');
 }
 
-function walkArray(place: Place, left: unknown[], right: unknown[], deltas: Deltas): void {
-  bracket(place, `${place.name}[`);
-  const item = inside(place, '');
+function walkArray(position: Position, left: unknown[], right: unknown[], deltas: Deltas): void {
+  bracket(position, `${position.name}[`);
+  walkItems(inside(position, ''), left, right, deltas);
+  bracket(position, ']');
+}
+
+function walkItems(item: Position, left: unknown[], right: unknown[], deltas: Deltas): void {
   let [at, to] = [0, 0];
   while (at < left.length || to < right.length) {
     const added = deltas[to];
@@ -82,16 +96,20 @@ function walkArray(place: Place, left: unknown[], right: unknown[], deltas: Delt
     else if (Array.isArray(added) && added.length === 1) addAll(item, right[to++], 'added');
     else walk(item, left[at++], right[to++], added);
   }
-  bracket(place, ']');
 }
 
-const inside = ({ rows, depth }: Place, name: string): Place => ({ rows, depth: depth + 1, name });
+const inside = (position: Position, name: string): Position => ({
+  ...position,
+  depth: position.depth + 1,
+  name,
+});
 
-const bracket = ({ rows, depth }: Place, text: string): void =>
+const bracket = ({ rows, depth }: Position, text: string): void =>
   void rows.push({ depth, left: text, right: text, change: 'same' });
 
-function addAll({ rows, depth, name }: Place, value: unknown, change: 'same' | 'added' | 'removed'): void {
-  for (const [index, line] of (JSON.stringify(value, null, 2) ?? '').split('\n').entries()) {
+function addAll(position: Position, value: unknown, change: 'same' | 'added' | 'removed'): void {
+  const { rows, depth, name, print } = position;
+  for (const [index, line] of print(value).split('\n').entries()) {
     const text = index === 0 ? name + line : line.trimStart();
     const indent = index === 0 ? 0 : (line.length - line.trimStart().length) / 2;
     rows.push({

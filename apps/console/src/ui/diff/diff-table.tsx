@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { classes } from '../classes.js';
+import { classes, SCROLLABLE } from '../classes.js';
 import { type DiffRow, diffRows } from './diff-rows.js';
 
 export interface DiffProps {
@@ -8,7 +8,6 @@ export interface DiffProps {
   /** Undefined: it was not there. */
   left: unknown;
   right: unknown;
-  /** What stands above each side. */
   titles?: readonly [left: string, right: string] | undefined;
   /** Leaves out what is the same, but for what surrounds a difference. */
   onlyChanges?: boolean | undefined;
@@ -54,9 +53,6 @@ export default function DiffTable({ label, left, right, titles, onlyChanges = fa
     </section>
   );
 }
-
-/** A region that scrolls takes the focus, so that the keyboard can scroll it. */
-const SCROLLABLE = { tabIndex: 0 };
 
 const LEFT = { same: '', changed: 'bg-bad-soft', removed: 'bg-bad-soft', added: 'bg-sunken/60' };
 const RIGHT = { same: '', changed: 'bg-ok-soft', removed: 'bg-sunken/60', added: 'bg-ok-soft' };

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react';
-import { Progress } from '../progress.js';
+import { Progress } from '../messages.js';
 import type { DiffProps } from './diff-table.js';
 
 const Rows = lazy(() => import('./diff-table.js'));

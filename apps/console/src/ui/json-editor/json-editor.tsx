@@ -1,35 +1,25 @@
 import { lazy, Suspense } from 'react';
 import { RequiredMark } from '../field.js';
-import { Progress } from '../progress.js';
-import type { EditorProblem } from './problems.js';
+import { Progress } from '../messages.js';
+import type { EditorProps } from './editor.js';
 
-export interface JsonEditorProps {
-  label: string;
+export interface JsonEditorProps extends EditorProps {
   hint?: string | undefined;
-  /** The text, which need not be JSON while it is being written. */
-  value: string;
-  onChange: (text: string) => void;
-  /** What the API said about parts of it, by JSON pointers into it (RFC 6901). */
-  problems?: readonly EditorProblem[] | undefined;
-  /** `text`: no JSON, such as a prompt. */
-  language?: 'json' | 'text' | undefined;
-  /** Lines that are seen at least. */
-  rows?: number | undefined;
-  readOnly?: boolean | undefined;
-  required?: boolean | undefined;
+  required?: boolean;
 }
 
 const Editor = lazy(() => import('./editor.js'));
 
 /** An editor that marks mistakes at their place: those of JSON itself, and those that the API found. */
-export function JsonEditor({ label, hint, problems = [], required, ...rest }: JsonEditorProps) {
+export function JsonEditor({ hint, required, ...editor }: JsonEditorProps) {
+  const { label, problems } = editor;
   return (
     <div>
       <p className="mb-1 flex items-baseline gap-2 font-medium">
         {label} {required && <RequiredMark />}
       </p>
       <Suspense fallback={<Progress label="Loading the editor" />}>
-        <Editor {...rest} label={label} problems={problems} />
+        <Editor {...editor} />
       </Suspense>
       {hint && <p className="mt-1 text-sm text-muted">{hint}</p>}
       {problems.length > 0 && (

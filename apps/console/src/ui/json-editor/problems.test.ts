@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { placeOf } from './problems.js';
+import { positionOf } from './problems.js';
 
 const text = '{\n  "a": { "b/c": [1, "two", { "d": true }] },\n  "e": null\n}';
 const at = (pointer: string, given = text) => {
-  const { from, to } = placeOf(given, pointer);
+  const { from, to } = positionOf(given, pointer);
   return given.slice(from, to);
 };
 
-describe('the place of a JSON pointer', () => {
+describe('the position of a JSON pointer', () => {
   it('is the value it leads to', () => {
     expect(at('/e')).toBe('null');
     expect(at('/a/b~1c/1')).toBe('"two"');

@@ -1,14 +1,13 @@
 import { jsonLanguage } from '@codemirror/lang-json';
-import { stepsOf } from '../pointer.js';
+import { stepsOf } from '../pointers.js';
 
-/** Something wrong with a part of a JSON text. */
 export interface EditorProblem {
   /** RFC 6901 into the text; empty for all of it. */
   readonly pointer: string;
   readonly message: string;
 }
 
-export interface Place {
+interface Position {
   readonly from: number;
   readonly to: number;
 }
@@ -19,7 +18,7 @@ type Node = ReturnType<typeof jsonLanguage.parser.parse>['topNode'];
  * Where in a JSON text a pointer leads: the value; of a member that is missing, the object it is missing in. The text
  * may be unfinished.
  */
-export function placeOf(text: string, pointer: string): Place {
+export function positionOf(text: string, pointer: string): Position {
   const top = jsonLanguage.parser.parse(text).topNode;
   let at = top.firstChild ?? top;
   for (const step of stepsOf(pointer)) {

@@ -1,0 +1,7 @@
+import { expect, it } from 'vitest';
+import { instanceKey, splitKey } from './instances.js';
+
+it('keys are split at the first colon', () => {
+  const name = { entitySchema: 'horse', instanceId: 'a:b' };
+  expect(splitKey(instanceKey(name))).toEqual(name);
+});

@@ -1,0 +1,136 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { Button } from './button.js';
+import { classes } from './classes.js';
+
+export type Tone = 'plain' | 'accent' | 'ok' | 'warn' | 'bad';
+
+const TONES: Record<Tone, string> = {
+  plain: 'bg-sunken text-muted border-line',
+  accent: 'bg-accent-soft text-accent border-accent/25',
+  ok: 'bg-ok-soft text-ok border-ok/25',
+  warn: 'bg-warn-soft text-warn border-warn/25',
+  bad: 'bg-bad-soft text-bad border-bad/25',
+};
+
+/** A word about a thing: its state or kind. */
+export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) => (
+  <span
+    className={classes(
+      'inline-flex items-center gap-1 rounded-full border px-2 py-px text-xs font-medium whitespace-nowrap',
+      TONES[tone],
+    )}
+  >
+    {children}
+  </span>
+);
+
+export interface CopyProps {
+  text: string;
+  /** What it is, for screen readers: "address of the world". */
+  what: string;
+}
+
+export function Copy({ text, what }: CopyProps) {
+  const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle');
+  useEffect(() => {
+    if (state === 'idle') return;
+    const timer = setTimeout(() => setState('idle'), 2000);
+    return () => clearTimeout(timer);
+  }, [state]);
+  const copy = () => {
+    // Pages over plain HTTP from another machine have no clipboard.
+    const written = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
+    written.then(
+      () => setState('copied'),
+      () => setState('failed'),
+    );
+  };
+  const word = { idle: 'Copy', copied: 'Copied', failed: 'Select it by hand' }[state];
+  return (
+    <Button size="small" look="quiet" onClick={copy} aria-label={`${word}: ${what}`}>
+      {word}
+    </Button>
+  );
+}
+
+export const CopyableCode = ({ text, what, short = false }: CopyProps & { short?: boolean }) => (
+  <span className="inline-flex max-w-full items-center gap-0.5">
+    <code className="truncate font-mono text-sm" title={text}>
+      {short ? shortened(text) : text}
+    </code>
+    <Copy text={text} what={what} />
+  </span>
+);
+
+/** `0x1234…cdef`. */
+export const shortened = (text: string): string =>
+  text.length > 16 ? `${text.slice(0, 8)}…${text.slice(-4)}` : text;
+
+export interface TimeProps {
+  /** RFC 3339; null shows `otherwise`. */
+  at: string | null | undefined;
+  /** As "3 minutes ago", kept current. */
+  relative?: boolean | undefined;
+  /** It has happened, so it is never shown as in the future: clocks differ, and the page's own is read every 10 s. */
+  isPast?: boolean | undefined;
+  otherwise?: string | undefined;
+}
+
+/** A time in the reader's zone; the exact one, in UTC, is its title. */
+export function Time({ at, relative = false, isPast = false, otherwise = '–' }: TimeProps) {
+  const read = useNow(relative);
+  if (!at) return <span className="text-muted">{otherwise}</span>;
+  const date = new Date(at);
+  const distance = date.getTime() - read;
+  return (
+    <time dateTime={at} title={at} className="whitespace-nowrap">
+      {relative ? relativeTime(distance, isPast) : localTime(date)}
+    </time>
+  );
+}
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** `2026-11-22 17:05:09`: it sorts, and it is the same in every language. */
+export const localTime = (date: Date): string =>
+  `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+
+const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+];
+const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** `ms` from now, negative for the past, as "in 2 hours" or "3 minutes ago"; what is past is never in the future. */
+export function relativeTime(ms: number, isPast = false): string {
+  const seconds = Math.round((isPast ? Math.min(ms, 0) : ms) / 1000);
+  const [unit, size] = UNITS.find((one) => Math.abs(seconds) >= one[1]) ?? ['second', 1];
+  return words.format(Math.trunc(seconds / size), unit);
+}
+
+function useNow(isUsed: boolean): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (!isUsed) return;
+    const timer = setInterval(() => setNow(Date.now()), 10_000);
+    return () => clearInterval(timer);
+  }, [isUsed]);
+  return now;
+}
+
+/** A name, and below it in a line what it names. */
+export const Described = ({ words, children }: { words: string | null; children: ReactNode }) => (
+  <>
+    {children}
+    {words && <p className="line-clamp-1 text-sm text-muted">{words}</p>}
+  </>
+);
+
+export const Failure = ({ error: { code, detail } }: { error: { code: string; detail: string } }) => (
+  <span className="break-words">
+    <code className="font-mono text-sm text-bad">{code}</code> {detail}
+  </span>
+);
