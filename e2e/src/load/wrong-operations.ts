@@ -49,9 +49,10 @@ function wrongOperation(operation: Operation, entries: readonly OperationEntry[]
   ];
   if (!isRight) found.push(`was to succeed ${expected}, and did ${entries.length} times`);
   if (entries.some((entry) => entry.deployment !== deployment)) found.push('is in another deployment');
-  if (historyId !== undefined && entries[0] !== undefined)
-    if (entries[0].id !== historyId || entries[0].seq !== seq)
-      found.push(`was answered with the entry ${seq} ${historyId}`);
+  const [entry] = entries;
+  if (entry !== undefined && historyId !== undefined)
+    if (entry.id !== historyId || entry.seq !== (seq ?? entry.seq))
+      found.push(`was answered with the entry ${historyId}, seq ${seq}`);
   return found.map((what) => `${kind} operation ${number} ${what}: ${tellOf(operation, entries)}`);
 }
 
