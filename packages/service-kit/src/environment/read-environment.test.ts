@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { StartupError } from '../startup-error.js';
 import { readEnvironment, readTogether } from './read-environment.js';
+import { StartupError } from './startup-error.js';
 import { databaseUrl, flag, natsUrl, port, redisUrl, wholeNumber } from './variables.js';
 
 const schema = z.object({

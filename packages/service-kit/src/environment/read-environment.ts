@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { StartupError } from '../startup-error.js';
+import { StartupError } from './startup-error.js';
 
 /** What `process.env` looks like. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { StartupError } from '../startup-error.js';
+import { StartupError } from '../environment/startup-error.js';
 import { type Clock, systemClock } from '../timing/clock.js';
 import { createHealth } from './health.js';
 import { startHealthServer } from './health-server.js';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
-import { StartupError } from '../startup-error.js';
+import { StartupError } from '../environment/startup-error.js';
 
 export interface ListenAddress {
   readonly host: string;

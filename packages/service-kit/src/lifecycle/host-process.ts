@@ -1,5 +1,5 @@
+import { StartupError } from '../environment/startup-error.js';
 import type { Logger } from '../logging/create-logger.js';
-import { StartupError } from '../startup-error.js';
 
 /** The part of `process` that a life cycle needs, so that tests can stand in for it. */
 export interface HostProcess {

@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { type Environment, readEnvironment } from '../environment/read-environment.js';
 import { httpUrl, port } from '../environment/variables.js';
-import { logEnvironment } from '../logging/log-environment.js';
 
 const processEnvironment = z.object({
-  ...logEnvironment,
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('trace, debug, info, warn, error, fatal or silent'),
+  LOG_FORMAT: z.enum(['json', 'text']).default('json').describe('json or text'),
   HEALTH_HOST: z.string().default('127.0.0.1').describe('the address that health and metrics listen on'),
   HEALTH_PORT: port.optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),

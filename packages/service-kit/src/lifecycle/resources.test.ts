@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../logging/create-logger.js';
-import { holding } from './holding.js';
-import { Resources } from './resources.js';
+import { holding, Resources } from './resources.js';
 
 describe('Resources', () => {
   it('releases last in, first out, one after the other, each once', async () => {

@@ -1,7 +1,8 @@
 import { type Environment, readTogether } from '../environment/read-environment.js';
 import { createHealth } from '../health/health.js';
 import { startHealthServer } from '../health/health-server.js';
-import { createLogger, type LogDestination, type Logger } from '../logging/create-logger.js';
+import { createLogger, type Logger } from '../logging/create-logger.js';
+import type { LogDestination } from '../logging/destinations.js';
 import { startTelemetry } from '../telemetry/start-telemetry.js';
 import { systemClock } from '../timing/clock.js';
 import { type HostProcess, type ProcessLife, watchProcess } from './host-process.js';

@@ -1,17 +1,11 @@
 import { trace } from '@opentelemetry/api';
 import { type Logger as PinoLogger, pino } from 'pino';
+import { type LogDestination, textLines, turnWriter } from './destinations.js';
 import { redactedPaths } from './redaction.js';
-import { textLines } from './text-lines.js';
-import { turnWriter } from './turn-writer.js';
 
 export type Logger = PinoLogger;
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 export type LogFormat = 'json' | 'text';
-
-/** Where lines go: `process.stdout`, or an array's `push` in a test. */
-export interface LogDestination {
-  write(line: string): unknown;
-}
 
 export interface LoggerOptions {
   readonly service: string;

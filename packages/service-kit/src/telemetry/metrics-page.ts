@@ -3,13 +3,15 @@ import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporte
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { startProcessSignals, startThreadSignals } from './process-signals.js';
-import type { TelemetryOptions } from './start-telemetry.js';
 
 /** Collects the process's metrics; `text` is the page that Prometheus reads. */
 export async function startMetrics({
   service,
   thread,
-}: Pick<TelemetryOptions, 'service' | 'thread'>): Promise<AsyncDisposable & { text: () => Promise<string> }> {
+}: {
+  service: string;
+  thread?: string | undefined;
+}): Promise<AsyncDisposable & { text: () => Promise<string> }> {
   const reader = new PrometheusExporter({ preventServerStart: true });
   const provider = new MeterProvider({
     resource: resourceFromAttributes({ 'service.name': service }),

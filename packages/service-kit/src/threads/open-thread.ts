@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { StartupError } from '../environment/startup-error.js';
 import type { ServiceContext } from '../lifecycle/service-context.js';
-import { StartupError } from '../startup-error.js';
 import { createLink } from './link.js';
 import type { MainProcedures, ThreadData, ThreadProcedures } from './thread-procedures.js';
 

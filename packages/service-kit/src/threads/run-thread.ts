@@ -1,10 +1,10 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
+import { StartupError } from '../environment/startup-error.js';
 import { createHealth } from '../health/health.js';
 import { readProcessEnvironment } from '../lifecycle/process-environment.js';
 import { Resources } from '../lifecycle/resources.js';
 import type { ServiceContext } from '../lifecycle/service-context.js';
 import { createLogger } from '../logging/create-logger.js';
-import { StartupError } from '../startup-error.js';
 import { startTelemetry } from '../telemetry/start-telemetry.js';
 import { systemClock } from '../timing/clock.js';
 import { createLink } from './link.js';
