@@ -1,15 +1,13 @@
-import type { ContentLimits } from '@orrery/contracts';
-import type { Clock, Health, Logger } from '@orrery/service-kit';
+import type { Health, Logger } from '@orrery/service-kit';
 import type { FastifyInstance } from 'fastify';
-import type { RateLimiter, RatePolicies } from './core/rates/token-bucket.js';
-import type { CallOperation, RoutedRpc } from './core/requests/operation.js';
+import type { RoutedRpc } from './core/requests/operation.js';
 import { addConsoleRoutes, addEntrance } from './documents/console-routes.js';
 import { addDocumentRoutes } from './documents/document-routes.js';
 import { openApiDocument } from './documents/openapi/document.js';
 import { declarePrincipal, requireAccess } from './http/access/access.js';
 import type { KeyVerifier } from './http/access/key-verifier.js';
 import { answerProblems } from './http/errors/error-replies.js';
-import { addAdmission } from './http/load/admission.js';
+import { type AdmissionLimits, addAdmission } from './http/load/admission.js';
 import { acceptJsonOnly, type BodyLimits, limitArrivingBodies } from './http/load/bodies.js';
 import { type ConnectionLimits, limitConnections } from './http/load/connections.js';
 import { limitRate } from './http/rates/rate-limit.js';
@@ -22,41 +20,22 @@ import {
 } from './http/server/http-server.js';
 import { observeRequests } from './http/server/observe-requests.js';
 import { answerUnknownRoutes, recordRoutes } from './http/server/route-table.js';
-import { addSignedRoute, type ExecuteForWallet } from './public/signed-route.js';
-import { addStreamRoute, type StreamHandler } from './stream/stream-route.js';
+import { addSignedRoute, type SignedRouteContext } from './public/signed-route.js';
+import { addStreamRoute, type StreamRouteContext } from './stream/stream-route.js';
 
 /** What requests and connections may take. */
 export type HttpLimits = ServerLimits & ConnectionLimits & BodyLimits;
 
-export interface AppContext {
-  call: CallOperation;
+export interface AppContext
+  extends Omit<SignedRouteContext & StreamRouteContext, 'guards' | 'admission'>,
+    AdmissionLimits {
   keys: KeyVerifier;
-  clock: Clock;
   logger: Logger;
   health: Health;
   limits: HttpLimits;
   /** Aborted once the server is about to close; requests are still taken. */
   ending?: AbortSignal;
-  contentLimits: ContentLimits;
-  /** Requests under way; beyond it new ones are refused. */
-  maxInFlight: number;
-  /** Of these, executions that wait for a model or a payment do not count, up to this many. */
-  maxWaiting: number;
-  /** How long a request waits for its turn, in milliseconds. Default 1,000. */
-  queueMs?: number;
-  limiter: RateLimiter;
-  /** Undefined: nothing is limited. */
-  rates: RatePolicies | undefined;
-  /** How long a call may take, in milliseconds. */
-  deadlineMs: number;
   routes: readonly RoutedRpc[];
-  /** Serves the routes that a wallet signs. */
-  executeForWallet: ExecuteForWallet;
-  /** The address under which clients reach the service. */
-  publicUrl: string;
-  /** Serves the routes that are streams. */
-  stream: StreamHandler;
-  maxStreams: number;
   /** The folder of the built console; undefined: it is not served. */
   consoleFolder: string | undefined;
 }

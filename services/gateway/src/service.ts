@@ -6,7 +6,7 @@ import { createApp } from './app.js';
 import type { GatewayConfig } from './config.js';
 import type { IdentityHandlers } from './core/requests/operation.js';
 import { findConsole } from './documents/console-routes.js';
-import { startKeyVerifier, startLastUses } from './http/access/key-verifier.js';
+import { startKeyVerifier } from './http/access/key-verifier.js';
 import { startLimiter } from './http/rates/limiter.js';
 import { createDispatch } from './http/routes/dispatch.js';
 import { listenHttp } from './http/server/http-server.js';
@@ -44,8 +44,7 @@ export function startGateway(
     const backends = { ...dependencies, service: 'gateway', schema: 'gateway', migrations, resources };
     const database = await openBackends<GatewaySchema>(backends);
     const { db } = database;
-    const { note: onUse } = startLastUses({ db, clock, logger, resources });
-    const keys = await startKeyVerifier({ db, bus, clock, logger, resources, onUse });
+    const keys = await startKeyVerifier({ db, bus, clock, logger, resources });
     const relay = startRelay({
       database,
       clock,

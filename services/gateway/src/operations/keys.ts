@@ -6,7 +6,7 @@ import type { GatewayCall, IdentityHandlers, Principal } from '../core/requests/
 import type { KeyVerifier } from '../http/access/key-verifier.js';
 import { accountRecordOf, findAccount } from '../store/accounts/account-store.js';
 import { createKeyBy, revokeKey, rotateKey } from '../store/keys/change-keys.js';
-import { countKeys, keyRecordOf, listKeyRows } from '../store/keys/key-store.js';
+import { countKeys, findExpiry, keyRecordOf, listKeyRows } from '../store/keys/key-store.js';
 import type { Db } from '../store/tables/schema.js';
 
 export interface KeyContext {
@@ -58,11 +58,7 @@ export async function listKeys(db: Db, accountId: number, query: PageQuery) {
 async function whoIs({ db }: KeyContext, principal: Principal) {
   const account = await findAccount(db, principal.accountId);
   if (account === undefined) throw new ServiceError('account_not_found');
-  const key = await db
-    .selectFrom('keys')
-    .select('expires_at')
-    .where('id', '=', principal.keyId)
-    .executeTakeFirst();
+  const key = await findExpiry(db, principal.keyId);
   const expiresAt = key?.expires_at?.toISOString() ?? null;
   return {
     account: accountRecordOf(account),

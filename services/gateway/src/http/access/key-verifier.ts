@@ -3,11 +3,10 @@ import type { Bus } from '@orrery/bus';
 import { keysRevoked, ServiceError } from '@orrery/contracts';
 import { toServiceError } from '@orrery/database';
 import { type Clock, createBatcher, type Logger, type Resources, startPollLoop } from '@orrery/service-kit';
-import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { parseToken } from '../../core/keys/key-token.js';
 import type { Principal } from '../../core/requests/operation.js';
-import { loadUsableKeys, type UsableKey } from '../../store/keys/key-store.js';
+import { loadUsableKeys, recordUses, type UsableKey } from '../../store/keys/key-store.js';
 import type { Db } from '../../store/tables/schema.js';
 
 export interface KeyVerifier {
@@ -98,45 +97,6 @@ export const principalOfKey = ({ accountId, keyId, scopes }: Omit<Principal, 'ca
   caller: { kind: 'account', accountId, scopes: [...scopes] },
 });
 
-/** Well within the second for which a check holds, so that keys in use are always fresh. */
-const REFRESH_MS = 400;
-
-export interface KeysContext {
-  db: Db;
-  bus: Pick<Bus, 'listen'>;
-  clock: Clock;
-  logger: Logger;
-  resources: Resources;
-  onUse: (keyId: string, at: number) => void;
-}
-
-/** Starts verification with its refresh and the revocations of other gateways; all of it ends with the resources. */
-export async function startKeyVerifier(context: KeysContext): Promise<KeyVerifier> {
-  const { db, bus, clock, logger, resources, onUse } = context;
-  const loadUsable = (keyIds: string[]) =>
-    loadUsableKeys(db, keyIds).catch((error: unknown) => Promise.reject(toServiceError(error)));
-  const keys = createKeyVerifier({ clock, onUse, loadUsable });
-  const runOnce = async () => {
-    await keys.refresh();
-    return 'idle' as const;
-  };
-  const refreshing = startPollLoop({ name: 'key refresh', intervalMs: REFRESH_MS, runOnce, clock, logger });
-  resources.add('key refresh', () => refreshing.stop());
-  const listening = new AbortController();
-  resources.add('key revocations', () => listening.abort());
-  await bus.listen(keysRevoked, ({ keyIds }) => keys.forget(keyIds), listening.signal);
-  return keys;
-}
-
-/** Whose key a token is, at once and without a cache; undefined for one that is not valid (any more). */
-export async function accountOfToken(db: Db, token: string, now = Date.now()): Promise<number | undefined> {
-  const claimed = parseToken(token);
-  if (claimed === undefined) return undefined;
-  const key = (await loadUsableKeys(db, [claimed.keyId])).get(claimed.keyId);
-  const isValid = key?.hash.equals(claimed.hash) === true && (key.expiresAt === null || key.expiresAt > now);
-  return isValid ? key.accountId : undefined;
-}
-
 /** When keys were used last, collected in memory and written every ten seconds: no request waits for it. */
 export interface LastUses {
   note(keyId: string, at: number): void;
@@ -166,35 +126,56 @@ export function createLastUses(record: (uses: ReadonlyMap<string, number>) => Pr
   };
 }
 
+/** Well within the second for which a check holds, so that keys in use are always fresh. */
+const REFRESH_MS = 400;
 const WRITE_MS = 10_000;
 
-export interface LastUsesContext {
+export interface KeysContext {
   db: Db;
+  bus: Pick<Bus, 'listen'>;
   clock: Clock;
   logger: Logger;
   resources: Resources;
 }
 
-/** Writes last uses every ten seconds, and once more when the resources end. */
-export function startLastUses({ db, clock, logger, resources }: LastUsesContext): LastUses {
-  const name = 'last uses of keys';
+/**
+ * Starts verification with its refresh, the revocations of other gateways and the writing of last uses; all of it ends with
+ * the resources.
+ */
+export async function startKeyVerifier(context: KeysContext): Promise<KeyVerifier> {
+  const { db, bus, resources } = context;
   const uses = createLastUses((batch) => recordUses(db, batch));
-  resources.add(name, () => uses.flush());
-  const runOnce = async () => {
-    await uses.flush();
-    return 'idle' as const;
-  };
-  const writing = startPollLoop({ name, intervalMs: WRITE_MS, runOnce, clock, logger });
-  resources.add(name, () => writing.stop());
-  return uses;
+  resources.add('last uses of keys', () => uses.flush());
+  const loadUsable = (keyIds: string[]) =>
+    loadUsableKeys(db, keyIds).catch((error: unknown) => Promise.reject(toServiceError(error)));
+  const keys = createKeyVerifier({ clock: context.clock, onUse: uses.note, loadUsable });
+  repeat(context, 'last uses of keys', WRITE_MS, uses.flush);
+  repeat(context, 'key refresh', REFRESH_MS, keys.refresh);
+  const listening = new AbortController();
+  resources.add('key revocations', () => listening.abort());
+  await bus.listen(keysRevoked, ({ keyIds }) => keys.forget(keyIds), listening.signal);
+  return keys;
 }
 
-/** One statement for all keys; an older time never replaces a newer one. */
-async function recordUses(db: Db, uses: ReadonlyMap<string, number>): Promise<void> {
-  const ids = [...uses.keys()];
-  const times = [...uses.values()].map((ms) => new Date(ms).toISOString());
-  await sql`
-    update keys set last_used_at = greatest(keys.last_used_at, used.at)
-    from unnest(${ids}::text[], ${times}::timestamptz[]) as used (id, at)
-    where keys.id = used.id`.execute(db);
+function repeat(
+  { clock, logger, resources }: KeysContext,
+  name: string,
+  intervalMs: number,
+  work: () => Promise<void>,
+): void {
+  const runOnce = async () => {
+    await work();
+    return 'idle' as const;
+  };
+  const loop = startPollLoop({ name, intervalMs, runOnce, clock, logger });
+  resources.add(name, () => loop.stop());
+}
+
+/** Whose key a token is, at once and without a cache; undefined for one that is not valid (any more). */
+export async function accountOfToken(db: Db, token: string, now = Date.now()): Promise<number | undefined> {
+  const claimed = parseToken(token);
+  if (claimed === undefined) return undefined;
+  const key = (await loadUsableKeys(db, [claimed.keyId])).get(claimed.keyId);
+  const isValid = key?.hash.equals(claimed.hash) === true && (key.expiresAt === null || key.expiresAt > now);
+  return isValid ? key.accountId : undefined;
 }

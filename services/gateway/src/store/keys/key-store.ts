@@ -46,6 +46,10 @@ export const listKeyRows = (db: Db, accountId: number, query: PageQuery): Promis
 export const findKey = (db: Db, accountId: number, keyId: string): Promise<KeyRow | undefined> =>
   keysOf(db, accountId).selectAll().where('id', '=', keyId).executeTakeFirst();
 
+/** When a key ends, revoked or not. */
+export const findExpiry = (db: Db, keyId: string) =>
+  db.selectFrom('keys').select('expires_at').where('id', '=', keyId).executeTakeFirst();
+
 /** Revokes this key alone: another one takes its place. */
 export async function revokeKeyRow(db: Db, keyId: string): Promise<void> {
   await db.updateTable('keys').set({ revoked_at: sql`now()` }).where('id', '=', keyId).execute();
@@ -81,4 +85,14 @@ export async function loadUsableKeys(db: Db, keyIds: string[]): Promise<Map<stri
       { keyId: id, hash, accountId: account_id, scopes, expiresAt: expires_at?.getTime() ?? null },
     ]),
   );
+}
+
+/** When each key was used last, in one statement; an older time never replaces a newer one. */
+export async function recordUses(db: Db, uses: ReadonlyMap<string, number>): Promise<void> {
+  const ids = [...uses.keys()];
+  const times = [...uses.values()].map((ms) => new Date(ms).toISOString());
+  await sql`
+    update keys set last_used_at = greatest(keys.last_used_at, used.at)
+    from unnest(${ids}::text[], ${times}::timestamptz[]) as used (id, at)
+    where keys.id = used.id`.execute(db);
 }
