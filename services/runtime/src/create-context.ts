@@ -4,88 +4,36 @@ import {
   type Clock,
   createKeyedMutex,
   createSemaphore,
-  type KeyedMutex,
   type Logger,
   type Resources,
-  type Semaphore,
 } from '@orrery/service-kit';
 import type { RuntimeConfig } from './config.js';
 import type { Decider } from './core/models/decider.js';
-import { type CatalogClient, createCatalogClient } from './lane/catalog/catalog-client.js';
-import type { FindUse } from './lane/items/once-item.js';
+import { createCatalogClient } from './lane/catalog/catalog-client.js';
 import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './lane/ownership/lease-keeper.js';
 import { createOutsideWork } from './lane/ownership/outside-work.js';
-import { createRouter, type RouteToOwner } from './lane/ownership/route-to-owner.js';
+import { createRouter } from './lane/ownership/route-to-owner.js';
 import { createAfterCommit, startPublication } from './lane/publication/publication.js';
 import { createLanes, type Lanes } from './lane/queue/lanes.js';
 import { createLostTails, createResidentStates } from './lane/queue/resident-states.js';
-import { createReleaseEmptySchema, type ReleaseEmptySchema } from './operations/claims/claims.js';
-import { type Budgets, createBudgets } from './runs/models/budgets.js';
-import { createModelList, type LiveModelList } from './runs/models/model-list.js';
-import {
-  createPayments,
-  networkParties,
-  type PaymentParties,
-  type Payments,
-} from './runs/payments/payments.js';
+import { createReleaseEmptySchema } from './operations/claims/claims.js';
+import { createBudgets } from './runs/models/budgets.js';
+import { createModelList } from './runs/models/model-list.js';
+import { createPayments, networkParties, type PaymentParties } from './runs/payments/payments.js';
 import { type RunKeeper, startRunKeeper } from './runs/steps/run-keeper.js';
 import { type CommitBatch, createCommit } from './store/commit/commit-statement.js';
 import { createRecovery } from './store/commit/recovery.js';
 import { boundReads, type Pools } from './store/database/pools.js';
-import type { Db, RuntimeSchema } from './store/database/schema.js';
+import type { RuntimeSchema } from './store/database/schema.js';
 import {
   createDeploymentAccess,
   createDeploymentDirectory,
-  type DeploymentAccess,
-  type DeploymentDirectory,
-  type RuntimeLimits,
 } from './store/deployments/deployment-directory.js';
-import { type ComputeLifetimes, createLifetimes } from './store/journal/lifetimes.js';
+import { createLifetimes } from './store/journal/lifetimes.js';
 import { createHeldPartitions, PARTITIONS } from './store/leases/partitions.js';
 import { createUsedKeys } from './store/runs/once-store.js';
-import { createIdBlocks, type IdBlocks, nextIdBlock } from './store/state/id-blocks.js';
+import { createIdBlocks, nextIdBlock } from './store/state/id-blocks.js';
 import { createInstanceLoader, loadState } from './store/state/load-state.js';
-
-/** What the handlers work with. Rooms do not import it: each declares the dependencies that it takes. */
-export interface RuntimeContext {
-  readonly db: Db;
-  readonly pools: Pools;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly limits: RuntimeLimits;
-  readonly aiDeadlineMs: number;
-  /** Names of the chains that bindings may name. */
-  readonly chains: ReadonlySet<string>;
-  /** How far the time of a signed message may lie from now. */
-  readonly messageWindow: RuntimeConfig['messageWindow'];
-  readonly models: LiveModelList;
-  readonly catalog: CatalogClient;
-  readonly directory: DeploymentDirectory;
-  readonly access: DeploymentAccess;
-  readonly route: RouteToOwner;
-  readonly lanes: Lanes;
-  readonly findUse: FindUse;
-  readonly ids: IdBlocks;
-  /** Stored executions under way. */
-  readonly runs: RunKeeper;
-  /** Decides the executions of versions that have no template. */
-  readonly decider: Decider;
-  /** Payments for executions. */
-  readonly payments: Payments;
-  readonly budgets: Budgets;
-  /** Claims and releases run one at a time per deployment. */
-  readonly claimMutex: KeyedMutex;
-  /** Releases the claim on a schema after the deployment's last instance of it was deleted. */
-  readonly releaseEmptySchema: ReleaseEmptySchema;
-  /** Bounds how many answers that read only are made at once. */
-  readonly reading: Semaphore;
-  readonly computeLifetimes: ComputeLifetimes;
-  /** Bounds how many verifications run in this process. */
-  readonly verifying: Semaphore;
-  /** Publishes the first entry of a deployment that was committed. */
-  readonly announceCreation: (deployment: string) => void;
-}
 
 export interface ContextParts {
   readonly database: Database<RuntimeSchema>;
@@ -102,91 +50,68 @@ export interface ContextParts {
   readonly aroundCommit?: (commit: CommitBatch) => CommitBatch;
 }
 
+/** What the handlers work with. Rooms do not import it: each declares the dependencies that it takes. */
+export type RuntimeContext = ReturnType<typeof createRuntimeContext>['context'];
+
 /** Commits in flight at once: while one is written, others are decided and answered (docs/adr/0010). */
 const COMMITS_AT_ONCE = 3;
-
-/** Verifications that run in one process at a time. */
-const VERIFICATIONS = 2;
+const VERIFICATIONS_AT_ONCE = 2;
 
 /** Builds what the handlers work with, by hand and in one place. The leases' loop runs from here on. */
-export function createRuntimeContext(
-  parts: ContextParts,
-  config: RuntimeConfig,
-): { context: RuntimeContext; leases: LeaseKeeper } {
-  const { bus, clock, logger, pools } = parts;
+export function createRuntimeContext(parts: ContextParts, config: RuntimeConfig) {
+  const { lanes: lanesPool } = parts.pools;
+  const services = createServices(parts, config);
+  const { lanes, held, leases, runs, publication } = createOwnership(parts, config, services);
+  const { bus, clock, logger, pools, decider, instance } = parts;
   const { db } = parts.database;
-  const { lanes: lanesPool } = pools;
-  const commitSlots = createSemaphore(COMMITS_AT_ONCE);
-  const catalog = createCatalogClient({ bus, clock, beforeConfirm: commitSlots.untilFree });
-  const models = createModelList(config.models);
-  const budgets = createBudgets({ db, clock, logger });
-  parts.resources.add('costs of AI models', () => budgets.stop());
-  const claimMutex = createKeyedMutex();
-  const ids = createIdBlocks(() => nextIdBlock(lanesPool.db));
-  const payments = createPayments({
-    config: config.payments,
-    parties: parts.paymentParties ?? networkParties(config.payments, clock, logger),
-    clock,
-    logger,
-  });
-  const { lanes, held, leases, runs, publication } = createOwnership(parts, config, {
-    payments,
-    catalog,
-    models,
-    budgets,
-    claimMutex,
-    ids,
-    commitSlots,
-  });
+  const { catalog, claimMutex, commitSlots } = services;
   const directory = createDeploymentDirectory(lanesPool.db);
-  const context: RuntimeContext = {
-    db,
-    pools,
-    bus,
-    clock,
-    logger,
+  const context = {
+    ...services,
+    ...{ db, pools, bus, clock, logger, decider, lanes, runs, directory },
     limits: config.limits,
     aiDeadlineMs: config.aiDeadlineMs,
     messageWindow: config.messageWindow,
-    chains: new Set(config.chains),
-    models,
-    catalog,
-    directory,
+    /** Names of the chains that bindings may name. */
+    chains: new Set(config.chains) as ReadonlySet<string>,
     access: createDeploymentAccess(lanesPool.db, directory),
-    route: createRouter({ db: lanesPool.db, bus, instance: parts.instance, held, clock }),
-    lanes,
+    route: createRouter({ db: lanesPool.db, bus, instance, held, clock }),
     findUse: createUsedKeys(lanesPool.db, commitSlots.untilFree),
-    ids,
-    runs,
-    decider: parts.decider,
-    payments,
-    budgets,
-    claimMutex,
     releaseEmptySchema: createReleaseEmptySchema({ db, lanes, catalog, claimMutex, logger }),
+    /** Bounds how many answers that read only are made at once. */
     reading: boundReads(),
     computeLifetimes: createLifetimes(db),
-    verifying: createSemaphore(VERIFICATIONS),
+    verifying: createSemaphore(VERIFICATIONS_AT_ONCE),
     announceCreation: publication.created,
   };
   return { context, leases };
 }
 
+function createServices(parts: ContextParts, config: RuntimeConfig) {
+  const { bus, clock, logger, pools, resources } = parts;
+  const commitSlots = createSemaphore(COMMITS_AT_ONCE);
+  const budgets = createBudgets({ db: parts.database.db, clock, logger });
+  resources.add('costs of AI models', () => budgets.stop());
+  const parties = parts.paymentParties ?? networkParties(config.payments, clock, logger);
+  return {
+    commitSlots,
+    budgets,
+    catalog: createCatalogClient({ bus, clock, beforeConfirm: commitSlots.untilFree }),
+    models: createModelList(config.models),
+    /** Claims and releases run one at a time per deployment. */
+    claimMutex: createKeyedMutex(),
+    ids: createIdBlocks(() => nextIdBlock(pools.lanes.db)),
+    payments: createPayments({ config: config.payments, parties, clock, logger }),
+  };
+}
+
 /** The leases, the states of the deployments that they cover, and the lanes that change these states. */
 function createOwnership(
   { database, pools, bus, clock, logger, instance, resources, aroundCommit, decider }: ContextParts,
-  config: RuntimeConfig,
-  {
-    catalog,
-    models,
-    budgets,
-    payments,
-    claimMutex,
-    ids,
-    commitSlots,
-  }: Pick<RuntimeContext, 'catalog' | 'models' | 'budgets' | 'payments' | 'claimMutex' | 'ids'> & {
-    commitSlots: Semaphore;
-  },
+  { limits, aiDeadlineMs, memory, leaseTtlMs, payments: { settleMs } }: RuntimeConfig,
+  services: ReturnType<typeof createServices>,
 ) {
+  const { catalog, models, claimMutex, ids, commitSlots } = services;
   const { db } = pools.lanes;
   const stopping = new AbortController();
   const held = createHeldPartitions({
@@ -213,11 +138,10 @@ function createOwnership(
   resources.add('outbox relay', () => publication.stop());
   const commit = createCommit(pools.commits, instance);
   const readState = (id: number, epoch: number) => loadState(db, id, epoch, clock.now());
-  const states = createResidentStates(readState, held, config.memory);
-  const { maxDeployments } = config.memory;
-  const lanes = createLanes({
+  const states = createResidentStates(readState, held, memory);
+  const lanes: Lanes = createLanes({
     states,
-    lostTails: createLostTails({ maxDeployments, onLost: ids.discard, logger }),
+    lostTails: createLostTails({ maxDeployments: memory.maxDeployments, onLost: ids.discard, logger }),
     commitSlots,
     instances: createInstanceLoader(db),
     ids,
@@ -229,23 +153,16 @@ function createOwnership(
     clock,
     logger,
   });
-  const { limits } = config;
-  const { aiDeadlineMs } = config;
   const outside = createOutsideWork(clock, () => leases.wake());
-  const steps = { db, lanes, catalog, models, limits, aiDeadlineMs, decider, budgets, payments, outside };
-  const runs = startRunKeeper({ ...steps, held, clock, logger });
-  const announceFree = () => bus.broadcast(partitionsFreed, { by: instance });
-  const leases = startLeaseKeeper({
-    db: pools.leases.db,
-    instance,
-    ttlMs: config.leaseTtlMs,
-    held,
+  const runs: RunKeeper = startRunKeeper({
+    ...services,
+    ...{ db, lanes, limits, aiDeadlineMs, decider, outside, held, clock, logger },
+  });
+  const leases: LeaseKeeper = startLeaseKeeper({
+    ...{ db: pools.leases.db, instance, ttlMs: leaseTtlMs, held, outside, clock, logger },
     drained: lanes.drained,
-    outside,
-    patienceMs: () => Math.max(models.longestCallMs(), config.payments.settleMs),
-    announceFree,
-    clock,
-    logger,
+    moveWithinMs: () => Math.max(models.longestCallMs(), settleMs),
+    announceFree: () => bus.broadcast(partitionsFreed, { by: instance }),
   });
   resources.add('recovery', () => stopping.abort());
   resources.add('runs under way', () => runs.stop());

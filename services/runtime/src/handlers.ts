@@ -3,19 +3,20 @@ import type { Semaphore } from '@orrery/service-kit';
 import { MAX_CHANGES } from './core/deciding/apply-changes.js';
 import { MAX_READ } from './core/deciding/execution.js';
 import type { RuntimeContext } from './create-context.js';
-import { forwardHandlers, type OwnedHandlers, routedHandlers } from './lane/ownership/route-to-owner.js';
+import {
+  forwardHandlers,
+  type OwnedHandlers,
+  routedForServices,
+  routedHandlers,
+} from './lane/ownership/route-to-owner.js';
 import { bindingReads, bindingWrites } from './operations/bindings/handlers.js';
-import { heldHere, referenceHandlers } from './operations/claims/claims.js';
+import { heldHere } from './operations/claims/claims.js';
 import { creationHandlers } from './operations/deployments/create-deployment.js';
 import { deploymentReads, deploymentWrites } from './operations/deployments/handlers.js';
 import { modelHandlers, usageReads } from './operations/deployments/models.js';
-import { serviceExecutionHandlers, serviceExecutionsHere } from './operations/executions/for-service.js';
+import { acknowledgements, serviceExecutions } from './operations/executions/for-service.js';
 import { executionReads, executionWrites, paymentReads } from './operations/executions/handlers.js';
-import {
-  publicExecutionHandlers,
-  publicExecutionReads,
-  publicExecutionsHere,
-} from './operations/executions/public-execution.js';
+import { publicExecutionReads, publicExecutions } from './operations/executions/public-execution.js';
 import {
   historyHandlers,
   journalHandlers,
@@ -44,10 +45,13 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...instanceWrites(writing),
     ...executionWrites(writing),
   };
-  const forServices: Handlers<OwnedRpcs['service']> = {
+  const served = {
     'references.held': (request, call) => heldHere(context, request, call),
-    ...serviceExecutionsHere(writing),
-    ...publicExecutionsHere(writing),
+    ...serviceExecutions(writing),
+    ...publicExecutions(writing),
+  } satisfies Partial<Handlers<OwnedRpcs['service']>>;
+  const forServices: Handlers<OwnedRpcs['service']> = {
+    ...served,
     'accounts.pause': (request, call) => pauseHere(context, 'account', request, call),
     'operator.pause': (request, call) => pauseHere(context, 'operator', request, call),
   };
@@ -70,9 +74,8 @@ export function runtimeHandlers(context: RuntimeContext): Handlers<RuntimeRpcs> 
     ...journalHandlers(context),
     ...bounded(context.reading, lifecycleHandlers(reading)),
     ...modelHandlers(context),
-    ...referenceHandlers(context),
-    ...serviceExecutionHandlers(writing),
-    ...publicExecutionHandlers(writing),
+    ...routedForServices(context, served),
+    ...acknowledgements(writing),
     'limits.ofDeployments': async () => limitsOf(context),
   };
 }

@@ -42,10 +42,8 @@ export interface RunningRuntime extends RunningService {
   readonly leases: LeaseKeeper;
 }
 
-/** How often expired keys are removed, in milliseconds. */
 const KEY_SWEEP_MS = 60_000;
 
-/** How often ended runs are. */
 const RUN_SWEEP_MS = 5000;
 
 /** Starts the runtime: its tables, its share of the deployments, then its answers. @throws StartupError. */

@@ -62,9 +62,7 @@ function refuseTooMany({ changes }: Proposal): void {
 
 /** Each attribute of a changed instance is copied, measured and compared, each value inside it measured. */
 const MAX_ATTRIBUTES = 100_000;
-
 const MAX_VALUES = 500_000;
-
 /** So few instances of 64 KiB cannot exceed the limits. */
 const ALWAYS_FEW = 8;
 

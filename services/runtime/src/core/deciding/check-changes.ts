@@ -24,7 +24,6 @@ import {
 import type { Proposal } from './decide-proposal.js';
 import type { AppliedChange, CompiledDefinition, ExecutionLimits, ReadSet, Told } from './execution.js';
 
-/** The texts of `change_not_allowed`, by the fact `reason`. */
 const TEXTS = {
   schema: ({ entitySchema }, { known = [] }) =>
     `The version's stateChanges does not name "${entitySchema}", so this event may not change instances of it.` +
@@ -65,7 +64,6 @@ export function changeNotAllowed(
   });
 }
 
-/** More instances changed than the guard `maxInstances` allows. */
 const tooManyChanged = (limit: number, changes: number): ServiceError =>
   new ServiceError('change_not_allowed', `This event may change at most ${limit} instances.`, {
     facts: { reason: 'maxInstances', limit, changes },
@@ -120,7 +118,6 @@ function problemsOf(
 }
 
 const NOTHING: FieldProblem[] = [];
-
 const pointerTo = (change: AppliedChange): string => toPointer([changeKey(change)]);
 
 function changeOf({ entitySchema, instanceId, before, after, named }: AppliedChange): CheckedChange {
@@ -249,7 +246,6 @@ export function jsonBytes(value: JsonValue, limit: number): number {
 
 /** An escaped UTF-16 unit, as in `\\u0007`. */
 const MOST_PER_UNIT = 6;
-
 /** More than any number, `true`, `false` and `null`. */
 const MOST_PER_SCALAR = 25;
 

@@ -165,7 +165,6 @@ const jsonText = (value: JsonValue): string => (value === null ? 'null' : canoni
 
 /** The most characters of a reason, and of its facts as JSON, that an entry holds. */
 const MAX_DETAIL = 2000;
-
 const MAX_FACTS = 8000;
 
 /**

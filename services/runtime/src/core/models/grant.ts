@@ -51,7 +51,6 @@ export function grant(
 }
 
 type Limited = 'deployment' | 'account';
-
 const OF: Readonly<Record<Limited, string>> = {
   deployment: 'budget of the deployment',
   account: 'quota of the account',

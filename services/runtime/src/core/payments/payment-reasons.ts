@@ -24,7 +24,6 @@ const SENTENCES = {
   charged_late: 'It was charged after it had been refused.',
 } as const;
 
-/** The reasons that this service gives by itself. */
 type OwnReason = keyof typeof SENTENCES;
 
 /** One sentence for a reason. */
@@ -35,7 +34,6 @@ export const sentenceOf = (reason: PaymentReason): string =>
 
 /** A code is short and has no spaces: `insufficient_funds`, `invalid_exact_evm_nonce_already_used`. */
 const CODE = /^[a-z][a-z0-9_]{0,99}$/i;
-
 /** Of a text that is read for words that we know. */
 const MAX_READ = 4000;
 

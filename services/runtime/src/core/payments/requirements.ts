@@ -41,7 +41,6 @@ export const requirementOf = (
   extra,
 });
 
-/** A requirement in the form of x402 version 1. */
 const requirementV1 = (
   { network, asset, amount, payTo, maxTimeoutSeconds, extra }: Requirement,
   { url, description }: Resource,

@@ -38,7 +38,6 @@ export function resultSchema({ outputSchema }: VersionDefinition): JsonObject | 
   return compiled.ok ? toJsonSchema(compiled.contract) : null;
 }
 
-/** What an event may do, as a model is shown it. */
 function eventContract(definition: VersionDefinition): JsonObject {
   const { event, guards } = definition;
   return {
@@ -75,19 +74,16 @@ const BYTES_PER_TOKEN = 3;
  */
 export const estimateTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 
-/** Tokens that one answer may have at most. */
 const MAX_OUTPUT_TOKENS = 8192;
 
 /** Tokens that one answer of a model may have: a quarter of its context, at most 8,192. */
 export const outputLimitOf = (contextLength: number): number =>
   Math.max(1, Math.min(MAX_OUTPUT_TOKENS, Math.floor(contextLength / 4)));
 
-/** Hex digits of a block's marker. */
 const MARKER_LENGTH = 16;
 
 /** Delete, the C1 control characters, and the separators of lines and paragraphs. */
 const LINE_BREAKS = /[\u007f-\u009f\u2028\u2029]/g;
-
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /**
@@ -136,7 +132,6 @@ const PLAIN_FORM = `The answer has this form:
 Name only instances and attributes that change; null removes an attribute.`;
 
 const STRICT_DELETION = 'To delete an instance, set its "delete" to true.';
-
 const PLAIN_DELETION = 'To delete an instance, give {"$delete": true} in place of its attributes.';
 
 /** The form in which an answer is asked for, in words: servers that ignore `response_format` have only these. */
@@ -191,9 +186,7 @@ export interface RefusedAnswer {
 
 /** UTF-16 units of a refused answer and of a reason that are shown to the model again. */
 const MAX_ECHO = 8000;
-
 const MAX_REASON = 2000;
-
 /** Roles alternate, and no message is empty: the templates of some models refuse anything else. */
 const NO_TEXT = '(no text)';
 

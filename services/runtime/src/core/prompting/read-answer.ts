@@ -18,7 +18,6 @@ export interface ModelMessage {
   readonly hasToolCalls: boolean;
 }
 
-/** Why an answer holds no proposal. */
 type AnswerFault =
   | 'cut_off'
   | 'refused'
@@ -126,7 +125,6 @@ function isStrict({ stateChanges, ...others }: JsonObject): boolean {
   );
 }
 
-/** What a model may not say in a mutation, whatever its values are. */
 function problemOf(mutation: JsonObject, context: ReadingContext): Reading | undefined {
   const parsed = parseMutation(mutation);
   if (!parsed.ok) {

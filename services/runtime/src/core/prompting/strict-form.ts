@@ -32,7 +32,6 @@ export interface StrictForm {
 
 /** Properties and listed texts that strict servers take without doubt; larger forms are asked for as plain JSON. */
 const MAX_PROPERTIES = 1000;
-
 const MAX_LISTED = 500;
 
 /** Null for an event whose form strict servers would refuse for its size. */

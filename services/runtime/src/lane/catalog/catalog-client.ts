@@ -63,7 +63,6 @@ export type ClaimSchemas = (
   names: readonly string[],
 ) => Promise<SchemaClaim[]>;
 
-/** How long the catalog has to answer, in milliseconds. */
 const TIMEOUT_MS = 5000;
 
 interface CatalogClientOptions {
@@ -130,18 +129,11 @@ const known = (claims: readonly MadeClaim[] = []): { id: number; revision: numbe
   claims.flatMap(({ id, revision }) => (revision === null ? [] : [{ id, revision }]));
 
 type ConfirmRpc = (typeof catalogContract.rpcs)['definitions.confirm'];
-
 type Request = RequestOf<ConfirmRpc>;
-
 type Reply = ReplyOf<ConfirmRpc>;
-
 type Kind = 'versions' | 'schemas' | 'worlds';
-
 type ItemOf<K extends Kind> = Request[K][number];
-
 type AnswerOf<K extends Kind> = Reply[K][number];
-
-/** An item of a request, and the list that it belongs to. */
 type KindAndItem = { [K in Kind]: { kind: K; item: ItemOf<K> } }[Kind];
 
 /** Whether the remembered definition is current: `same`, `changed` with the current definition, or `gone`. */
@@ -178,10 +170,8 @@ export function createConfirm(
 
 /** Compiled definitions in memory at once, of versions and of schemas. */
 const MAX_COMPILED = 5000;
-
 /** Texts of worlds in memory at once; a description and a prompt are up to 36 KiB. */
 const MAX_WORLDS = 1000;
-
 /** Sent when nothing is remembered, so that the catalog sends the definition. */
 const NO_HASH = '';
 

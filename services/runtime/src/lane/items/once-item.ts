@@ -166,7 +166,6 @@ export const endOfKeys = (
 ): readonly OnceKeyEffect[] =>
   keys.map((key) => ({ kind, scope: key.scope, key: key.key, expiresAt: expiryOf(key, now) }));
 
-/** What an item stores under its key: its answer, or the error of a failed execution. */
 type StoredAnswer = { readonly reply: JsonValue } | { readonly error: ErrorReply };
 
 /**

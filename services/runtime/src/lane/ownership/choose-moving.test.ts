@@ -11,7 +11,7 @@ function choosing() {
   const outside = createOutsideWork(systemClock, onIdle);
   const clock = { monotonic: () => time.now };
   const time = { now: 0 };
-  const choose = createChooseMoving({ outside, patienceMs: () => 1000, clock });
+  const choose = createChooseMoving({ outside, moveWithinMs: () => 1000, clock });
   return { outside, onIdle, time, choose: (excess: number) => choose(MINE, excess) };
 }
 

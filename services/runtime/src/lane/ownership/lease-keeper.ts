@@ -80,12 +80,9 @@ export interface LeaseKeeper {
   stop(): Promise<void>;
 }
 
-/** Pause after a failed renewal, in milliseconds. */
 const RENEW_AGAIN_MS = 250;
-
 /** A commit may keep a partition from being given back for this long, in milliseconds. */
 const DRAIN_MS = 250;
-
 /** Waited beyond the end of a lease, and before a partition that could not be taken is tried again, in milliseconds. */
 const MARGIN_MS = 50;
 
@@ -174,7 +171,6 @@ export function startLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
 
 const NEVER = new AbortController().signal;
 
-/** What this process needs to know in order to balance. */
 interface Observed {
   /** Live processes, this one included. */
   readonly live: number;
@@ -248,7 +244,7 @@ function createHandover(
 interface MovingOptions {
   readonly outside: Pick<OutsideWork, 'isIdle' | 'setMoving'>;
   /** How long a partition that is to move waits for its work outside, in milliseconds. */
-  readonly patienceMs: () => number;
+  readonly moveWithinMs: () => number;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
@@ -259,14 +255,14 @@ interface MovingOptions {
  */
 export function createChooseMoving({
   outside,
-  patienceMs,
+  moveWithinMs,
   clock,
 }: MovingOptions): (mine: readonly number[], excess: number) => number[] {
   /** Since when each is waited for, in milliseconds of the monotonic clock. */
   let waiting = new Map<number, number>();
   return (mine, excess) => {
     const now = clock.monotonic();
-    const isOverdue = (partition: number) => now - (waiting.get(partition) ?? now) >= patienceMs();
+    const isOverdue = (partition: number) => now - (waiting.get(partition) ?? now) >= moveWithinMs();
     const isReady = (partition: number) => outside.isIdle(partition) || isOverdue(partition);
     const inOrder = mine.toSorted((a, b) => takingOrder(b) - takingOrder(a));
     const chosen = inOrder.filter(isReady).slice(0, Math.max(0, excess));

@@ -18,13 +18,13 @@ import type { z } from 'zod';
 import type { Db } from '../../store/database/schema.js';
 import type {
   DeploymentAccess,
+  DeploymentDirectory,
   DeploymentPath,
   KnownDeployment,
 } from '../../store/deployments/deployment-directory.js';
 import { readOwners } from '../../store/leases/lease-store.js';
 import { type HeldPartitions, NotOwner, partitionOf } from '../../store/leases/partitions.js';
 
-/** A call that only the owner of the deployment answers. */
 interface OwnedCall<Request, Reply> {
   readonly name: OwnedRpcName;
   readonly partition: number;
@@ -104,7 +104,6 @@ function refuseLate({ deadline, signal }: CallContext, clock: Clock): void {
   if (signal.aborted || clock.monotonic() >= deadline) throw new ServiceError('deadline_exceeded');
 }
 
-/** Which process owns a partition, as last read. */
 interface OwnerDirectory {
   /** `undefined`: no process at the moment. */
   ownerOf(partition: number): Promise<string | undefined>;
@@ -112,7 +111,6 @@ interface OwnerDirectory {
   invalidate(): void;
 }
 
-/** How long a read counts as current, in milliseconds. */
 const MAX_AGE_MS = 2000;
 
 /** Lookups at the same time share one read. */
@@ -159,13 +157,11 @@ type AccountRpcs = OwnedRpcs['account'];
 interface OwnedRequest {
   readonly params: DeploymentPath;
 }
-
 type AnyOwnedHandler = (
   deployment: KnownDeployment,
   request: OwnedRequest,
   call: CallContext,
 ) => Promise<unknown>;
-
 type AnyHandler = (request: never, call: CallContext) => Promise<unknown>;
 
 interface OwnedDependencies {
@@ -191,6 +187,30 @@ export function routedHandlers(
     },
   ]);
   return Object.fromEntries(routed) as Handlers<AccountRpcs>;
+}
+
+/**
+ * Handlers for any process of what services call: the owner of the deployment that the request names answers; for one that
+ * there is not, any process.
+ */
+export function routedForServices<Served extends Partial<Handlers<OwnedRpcs['service']>>>(
+  {
+    directory,
+    route,
+  }: { readonly directory: Pick<DeploymentDirectory, 'byAddress'>; readonly route: RouteToOwner },
+  served: Served,
+): Served {
+  const routed = Object.entries<AnyHandler>(served as Record<string, AnyHandler>).map(([name, here]) => [
+    name,
+    async (request: never, call: CallContext) => {
+      const { deployment: address } = request as { readonly deployment: string };
+      const deployment = await directory.byAddress(address);
+      if (deployment === undefined) return here(request, call);
+      const partition = partitionOf(deployment.id);
+      return route({ name: name as OwnedRpcName, partition, request, here }, call);
+    },
+  ]);
+  return Object.fromEntries(routed) as Served;
 }
 
 /**

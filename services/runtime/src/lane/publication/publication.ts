@@ -18,7 +18,6 @@ import type { RuntimeSchema } from '../../store/database/schema.js';
 import { type Facts, loadFacts } from '../../store/journal/journal-store.js';
 import type { HeldPartitions, Lease } from '../../store/leases/partitions.js';
 
-/** The parts of a committed batch that are published. */
 interface CommittedBatch {
   readonly onceKeys: ReadonlyMap<
     string,
@@ -144,7 +143,6 @@ function broadcastOccurrences(bus: Pick<Bus, 'broadcast'>, { onceKeys }: Committ
   bus.broadcast(occurrencesEnded, { occurrences }).catch(() => undefined);
 }
 
-/** Broadcasts that deployments have new lifecycle entries; at most once too. */
 function broadcastLifecycle(bus: Pick<Bus, 'broadcast'>, deployments: readonly string[]): void {
   bus.broadcast(lifecycleChanged, { deployments: [...new Set(deployments)] }).catch(() => undefined);
 }
@@ -177,7 +175,6 @@ const factText = (entry: SealedEntry, worldAddress: string, pushes: PushPlan | n
       `,"binding":${JSON.stringify(pushes)}}`,
   );
 
-/** A committed entry, and the other members of its fact. */
 interface RecentEntry {
   readonly entry: SealedEntry;
   readonly worldAddress: string;
@@ -206,7 +203,6 @@ const LIMITS: RecentLimits = { maxEntries: 4000, maxBytes: 16 * 1024 * 1024 };
 
 /** Rough memory of an entry: a fixed part, and its text several times (whole, in its members, and in their texts). */
 const FIXED_BYTES = 1000;
-
 const BYTES_PER_CHARACTER = 4;
 
 /**

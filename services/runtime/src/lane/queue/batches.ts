@@ -10,8 +10,6 @@ import type { LostTails, ResidentStates } from './resident-states.js';
 
 /** Start another commit beside a running one only for at least this many items; fewer wait for the running one. */
 const WORTH_A_COMMIT = 8;
-
-/** The states in memory are trimmed once per this many batches. */
 const BATCHES_PER_TRIM = 64;
 
 export interface CommitDependencies {
@@ -96,7 +94,6 @@ export function createBatches(dependencies: BatchesDependencies): (queued: Queue
   };
 }
 
-/** Whether `count` of the items could be decided now. */
 function hasFree(queue: readonly QueuedItem[], uncommitted: ReadonlySet<number>, count: number): boolean {
   let free = 0;
   for (const { item } of queue) {

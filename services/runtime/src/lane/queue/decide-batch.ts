@@ -250,7 +250,6 @@ interface Deciding {
   readonly at: Date;
 }
 
-/** Takes the outcome's effects into the batch; keeps with the item what it needs before it can be decided again. */
 function settle(
   outcome: ItemOutcome<unknown>,
   { queued, state, batch, ids, at }: Deciding,

@@ -141,7 +141,6 @@ interface Waiter {
   readonly timer: AbortController;
 }
 
-/** The items that wait for one name, in order, and the item that is called for it. */
 interface Queue {
   readonly deploymentId: number;
   readonly name: HoldName;

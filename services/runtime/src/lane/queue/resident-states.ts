@@ -25,7 +25,6 @@ interface ResidentLimits {
   readonly maxDeployments: number;
 }
 
-/** Reads a deployment under the epoch that its partition is held under. */
 type ReadState = (deploymentId: number, epoch: number) => Promise<DeploymentState | undefined>;
 
 export function createResidentStates(
@@ -97,7 +96,6 @@ function trim(
   }
 }
 
-/** The last entry of a journal. */
 type JournalEnd = Pick<JournalHead, 'seq' | 'hash'>;
 
 /**

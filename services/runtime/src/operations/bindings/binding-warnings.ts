@@ -51,7 +51,6 @@ function filterWarnings(
   ];
 }
 
-/** Names of one list that are warned of at most. */
 const MAX_NAMED = 20;
 
 function unknownNames(

@@ -118,7 +118,6 @@ function refuseBound(put: readonly Binding[], bound: ReadonlyMap<string, Binding
 const alreadyBound = (event: string): string =>
   `The event "${event}" is bound already. PUT the bindings to change its version.`;
 
-/** What warnings of changed bindings are made of. */
 interface ForWarnings {
   readonly catalog: Pick<CatalogClient, 'version'>;
   readonly payments: Receivers;

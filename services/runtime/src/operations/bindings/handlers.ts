@@ -39,7 +39,6 @@ import {
 } from './change-bindings.js';
 
 type Rpcs = typeof bindingRpcs;
-
 type BindingWrites = Omit<Rpcs, 'bindings.list'>;
 
 interface BindingDependencies extends BindingClaims {
@@ -124,13 +123,11 @@ export function bindingWrites(dependencies: BindingDependencies): OwnedHandlers<
   };
 }
 
-/** What was put; likely mistakes are told in the message. */
 function answerOf({ records: data, warnings = [] }: ChangedBindings) {
   const message = withWarnings(warnings);
   return { data, ...(message !== undefined && { message }) };
 }
 
-/** Claims the versions that changes name, by event. */
 async function claimChanged(
   { catalog }: Pick<BindingClaims, 'catalog'>,
   deployment: KnownDeployment,

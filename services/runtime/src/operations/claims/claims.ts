@@ -1,6 +1,5 @@
 import {
   type CallContext,
-  type Handlers,
   type ReplyOf,
   type RequestOf,
   type referenceRpcs,
@@ -9,12 +8,10 @@ import {
 import type { KeyedMutex, Logger } from '@orrery/service-kit';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
-import type { RouteToOwner } from '../../lane/ownership/route-to-owner.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
 import type { Db } from '../../store/database/schema.js';
 import { emptySchemas, removeClaims } from '../../store/deployments/claim-store.js';
 import type { DeploymentDirectory, KnownDeployment } from '../../store/deployments/deployment-directory.js';
-import { partitionOf } from '../../store/leases/partitions.js';
 import {
   type ClaimedSchema,
   type DeploymentState,
@@ -33,22 +30,10 @@ interface ReferenceDependencies {
   readonly claimMutex: KeyedMutex;
 }
 
-/** Answers the catalog's sweep, in the deployment's lane and so after everything that was committed before. */
-export function referenceHandlers(
-  dependencies: ReferenceDependencies & { readonly route: RouteToOwner },
-): Handlers<typeof referenceRpcs> {
-  return {
-    'references.held': async (request, call) => {
-      const deployment = await dependencies.directory.byAddress(request.deployment);
-      if (deployment === undefined) return GONE;
-      const here = () => heldHere(dependencies, request, call);
-      const partition = partitionOf(deployment.id);
-      return dependencies.route({ name: 'references.held', partition, request, here }, call);
-    },
-  };
-}
-
-/** At the owner, never at the same time as a claim, so no claim is renewed before its row is removed. @throws NotOwner */
+/**
+ * Answers the catalog's sweep at the owner, in the deployment's lane and so after everything that was committed before.
+ * Never at the same time as a claim, so no claim is renewed before its row is removed. @throws NotOwner
+ */
 export async function heldHere(
   { db, lanes, directory, claimMutex }: ReferenceDependencies,
   request: RequestOf<Held>,

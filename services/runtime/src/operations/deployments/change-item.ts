@@ -65,7 +65,6 @@ export interface DeploymentChange {
   readonly columns: Columns;
 }
 
-/** The deployment as it now stands, and whether anything was done. */
 interface Changed {
   readonly record: DeploymentRecord;
   readonly changed: boolean;

@@ -29,9 +29,7 @@ import { lackOf, type Receivers, unpayableBound } from '../bindings/binding-warn
 import { changeItem, type DeploymentChange, lockItem, refuseLargeBody } from './change-item.js';
 
 type Rpcs = typeof deploymentRpcs;
-
 type Reads = Pick<Rpcs, 'deployments.list' | 'deployments.get' | 'deployments.relation'>;
-
 type DeploymentWrites = Omit<Rpcs, keyof Reads | 'deployments.create'>;
 
 interface DeploymentDependencies {
@@ -75,7 +73,6 @@ export function deploymentReads({
   };
 }
 
-/** Sets a flag; `undefined` when it has this value already. */
 const set =
   (column: 'is_public' | 'owner_paused', on: boolean, kind: DeploymentChange['kind']) =>
   (state: DeploymentState): DeploymentChange | undefined =>
@@ -164,7 +161,6 @@ export function deploymentWrites(dependencies: DeploymentDependencies): OwnedHan
   };
 }
 
-/** @throws `ai_model_unpriced` where the model or the budget is given, and they do not go together */
 function refuseUnpricedBudget(
   models: ModelList,
   { row }: DeploymentState,

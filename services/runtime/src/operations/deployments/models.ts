@@ -31,10 +31,8 @@ export const usageReads = ({ db, clock, access }: UsageDependencies): Handlers<t
 });
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-
 const DEFAULT_DAYS = 30;
 
-/** @throws `validation_failed` */
 function rangeOf({ from, to = '' }: { from?: string | undefined; to?: string | undefined }, now: number) {
   const last = to === '' ? Math.max(Date.parse(dayOf(now)), Date.parse(from ?? dayOf(now))) : Date.parse(to);
   const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : Date.parse(from);

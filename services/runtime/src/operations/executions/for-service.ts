@@ -15,79 +15,50 @@ import {
 } from '@orrery/contracts';
 import { executionErrorOf } from '../../core/entries/entry.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
-import type { RouteToOwner } from '../../lane/ownership/route-to-owner.js';
 import { awaitRun, type ExecuteDependencies, execute } from '../../runs/execute/execute.js';
 import type { ExecutionRequest } from '../../runs/requests/resolve-event.js';
 import {
   type DeploymentDirectory,
+  deploymentAt,
   type KnownDeployment,
-  notFound,
 } from '../../store/deployments/deployment-directory.js';
-import { partitionOf } from '../../store/leases/partitions.js';
 import { acknowledgeOccurrences, readUsedKeys, type StoredOutcome } from '../../store/runs/once-store.js';
 
 type Rpcs = typeof serviceExecutionRpcs;
-
 type ForService = RequestOf<Rpcs['executions.forService']>;
-
 type OutcomeOf = RequestOf<Rpcs['executions.outcomeOf']>;
 
 interface ForServiceDependencies extends ExecuteDependencies {
   readonly directory: Pick<DeploymentDirectory, 'byAddress'>;
 }
 
-/** Handlers for any process, which forwards to the owner of the deployment. */
-export function serviceExecutionHandlers(
-  dependencies: ForServiceDependencies & { readonly route: RouteToOwner },
-): Handlers<Rpcs & typeof acknowledgeRpcs> {
-  const { db, directory, route } = dependencies;
-  const here = serviceExecutionsHere(dependencies);
-  const routed = <Name extends keyof Rpcs>(name: Name): Handlers<Pick<Rpcs, Name>>[Name] =>
-    // Each handler takes the request of the RPC whose name it has.
-    (async (request: never, call: CallContext) => {
-      refuseOthers(call);
-      const deployment = await known(directory, request);
-      const answer = here[name] as (request: never, call: CallContext) => Promise<unknown>;
-      return route({ name, partition: partitionOf(deployment.id), request, here: answer }, call);
-    }) as Handlers<Pick<Rpcs, Name>>[Name];
-  return {
-    'executions.forService': routed('executions.forService'),
-    'executions.outcomeOf': routed('executions.outcomeOf'),
-    'executions.acknowledge': async ({ occurrences }, call) => {
-      refuseOthers(call);
-      await acknowledgeOccurrences(db, occurrences);
-      return null;
-    },
-  };
-}
-
 /** At the owner. @throws NotOwner */
-export function serviceExecutionsHere(dependencies: ForServiceDependencies): Handlers<Rpcs> {
-  const { directory } = dependencies;
-  return {
-    'executions.forService': async (request, call) => {
-      refuseOthers(call);
-      return executeForService(dependencies, await known(directory, request), request, call);
-    },
-    'executions.outcomeOf': async (request, call) => {
-      refuseOthers(call);
-      return outcomeOf(dependencies, await known(directory, request), request, call);
-    },
-  };
-}
+export const serviceExecutions = (dependencies: ForServiceDependencies): Handlers<Rpcs> => ({
+  'executions.forService': async (request, call) => {
+    refuseOthers(call);
+    const deployment = await deploymentAt(dependencies.directory, request.deployment);
+    return executeForService(dependencies, deployment, request, call);
+  },
+  'executions.outcomeOf': async (request, call) => {
+    refuseOthers(call);
+    const deployment = await deploymentAt(dependencies.directory, request.deployment);
+    return outcomeOf(dependencies, deployment, request, call);
+  },
+});
+
+export const acknowledgements = ({
+  db,
+}: Pick<ForServiceDependencies, 'db'>): Handlers<typeof acknowledgeRpcs> => ({
+  'executions.acknowledge': async ({ occurrences }, call) => {
+    refuseOthers(call);
+    await acknowledgeOccurrences(db, occurrences);
+    return null;
+  },
+});
 
 function refuseOthers({ caller }: CallContext): void {
   if (caller.kind !== 'schedule')
     throw new ServiceError('forbidden', 'Only a schedule executes in this way.');
-}
-
-async function known(
-  directory: ForServiceDependencies['directory'],
-  { deployment }: { readonly deployment: string },
-): Promise<KnownDeployment> {
-  const found = await directory.byAddress(deployment);
-  if (found === undefined) throw notFound();
-  return found;
 }
 
 /** The answer goes out this long before the caller stops waiting, in milliseconds. */

@@ -12,7 +12,7 @@ import {
 import { keyedRequest } from '@orrery/database';
 import { isUuid } from '../../core/entries/entry.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
-import { type DryRunDependencies, dryRun } from '../../runs/execute/dry-run.js';
+import { dryRun } from '../../runs/execute/dry-run.js';
 import { awaitRun, type ExecuteDependencies, execute } from '../../runs/execute/execute.js';
 import type { ExecutionRequest } from '../../runs/requests/resolve-event.js';
 import type { Db } from '../../store/database/schema.js';
@@ -27,12 +27,9 @@ import {
 } from '../../store/runs/run-store.js';
 
 type Reads = Pick<typeof executionRpcs, 'executions.get'>;
-
 type Writes = Pick<typeof executionRpcs, 'deployments.execute' | 'executions.ofCall'>;
 
-export function executionWrites(
-  dependencies: ExecuteDependencies & DryRunDependencies,
-): OwnedHandlers<Writes> {
+export function executionWrites(dependencies: ExecuteDependencies): OwnedHandlers<Writes> {
   return {
     'deployments.execute': async (deployment, { query, headers, body }, call) => {
       const request: ExecutionRequest = {

@@ -17,23 +17,19 @@ import { toCallError } from '@orrery/database';
 import { z } from 'zod';
 import { isUuid } from '../../core/entries/entry.js';
 import type { OnceRequest } from '../../lane/items/once-item.js';
-import type { RouteToOwner } from '../../lane/ownership/route-to-owner.js';
 import { awaitRun, type ExecuteDependencies, execute } from '../../runs/execute/execute.js';
 import type { ExecutionRequest } from '../../runs/requests/resolve-event.js';
 import {
   type DeploymentDirectory,
+  deploymentAt,
   type KnownDeployment,
-  notFound,
 } from '../../store/deployments/deployment-directory.js';
-import { partitionOf } from '../../store/leases/partitions.js';
 import { settlementOf } from '../../store/runs/payment-store.js';
 import { readRun, recordOfRun, requestOf, unendedAnswer } from '../../store/runs/run-store.js';
 import { awaitsPayment } from '../../store/state/deployment-state.js';
 
 type Rpcs = typeof publicExecutionRpcs;
-
 type Request = RequestOf<Rpcs['executions.public']>;
-
 interface Reply {
   data: ExecutionAnswer | AcceptedExecution;
   payment: SettlementResponse | null;
@@ -44,23 +40,10 @@ interface PublicExecutionDependencies extends ExecuteDependencies {
   readonly messageWindow: MessageWindow;
 }
 
-/** For any process, which forwards to the owner of the deployment. */
-export const publicExecutionHandlers = (
-  dependencies: PublicExecutionDependencies & { readonly route: RouteToOwner },
-): Handlers<Rpcs> => ({
-  'executions.public': async (request, call) => {
-    const deployment = await known(dependencies, request);
-    const here = (_request: Request, call: CallContext) =>
-      executeHere(dependencies, deployment, request, call);
-    const partition = partitionOf(deployment.id);
-    return dependencies.route({ name: 'executions.public', partition, request, here }, call);
-  },
-});
-
 /** At the owner. @throws NotOwner */
-export const publicExecutionsHere = (dependencies: PublicExecutionDependencies): Handlers<Rpcs> => ({
+export const publicExecutions = (dependencies: PublicExecutionDependencies): Handlers<Rpcs> => ({
   'executions.public': async (request, call) =>
-    executeHere(dependencies, await known(dependencies, request), request, call),
+    executeHere(dependencies, await deploymentAt(dependencies.directory, request.deployment), request, call),
 });
 
 /** By the id of the execution alone, which only its caller was told. */
@@ -76,15 +59,6 @@ export const publicExecutionReads = ({
     return { data: recordOfRun(row) };
   },
 });
-
-async function known(
-  { directory }: Pick<PublicExecutionDependencies, 'directory'>,
-  { deployment }: Request,
-): Promise<KnownDeployment> {
-  const found = await directory.byAddress(deployment);
-  if (found === undefined) throw notFound();
-  return found;
-}
 
 /**
  * Answers as if it checked in this order: the text of the message, whether it was seen before, its time; then the lane goes
@@ -182,7 +156,6 @@ interface MessageWindow {
 
 /** `0x` and 40 hex digits. */
 const ADDRESS_LENGTH = 42;
-
 const RFC_3339 = z.iso.datetime({ offset: true });
 
 /**

@@ -31,7 +31,6 @@ interface JournalDependencies {
   verifying: Semaphore;
 }
 
-/** The share of the time until the deadline after which a verification answers how far it came. */
 const SHARE_OF_TIME = 0.6;
 
 export function historyHandlers({
@@ -76,7 +75,7 @@ interface PushResultsDependencies {
 type Reads = Handlers<Pick<typeof historyRpcs, 'history.list' | 'history.get'>>;
 
 /** A reader of the history does not wait longer for the chain-pusher, in milliseconds. */
-const PATIENCE_MS = 2000;
+const PUSHES_TIMEOUT_MS = 2000;
 
 /**
  * Adds to history entries how their pushes stand. The chain-pusher stores that; it is asked once for a page, and only where
@@ -104,7 +103,11 @@ async function filledIn(
   if (first === undefined) return entries;
   const request = { deployment: first.deployment, historyIds: pushed.map(({ id }) => id) };
   const known = await bus
-    .call(chainContract.rpcs['pushes.ofEntries'], request, serviceCall('runtime', clock, PATIENCE_MS, signal))
+    .call(
+      chainContract.rpcs['pushes.ofEntries'],
+      request,
+      serviceCall('runtime', clock, PUSHES_TIMEOUT_MS, signal),
+    )
     // The history is there without the chain-pusher.
     .catch(() => undefined);
   const keyOf = (historyId: string, chain: string) => `${historyId} ${chain}`;

@@ -41,9 +41,7 @@ import { type BrokenHistoryDependencies, readPast } from '../../store/journal/ve
 import { changeItem, createItem, type WriteDependencies } from './write-items.js';
 
 type Rpcs = typeof instanceRpcs;
-
 type Reads = Pick<Rpcs, 'instances.list' | 'instances.get'>;
-
 type InstanceWrites = Omit<Rpcs, keyof Reads>;
 
 interface InstanceDependencies extends WriteDependencies {

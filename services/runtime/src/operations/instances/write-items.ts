@@ -46,7 +46,6 @@ interface Write {
   readonly after: JsonObject | null;
 }
 
-/** The entry of a manual write; answers the instance as it then is, or as it was when it is deleted. */
 function written(
   state: DeploymentState,
   { caller }: CallContext,
@@ -154,7 +153,6 @@ export function changeItem(
   };
 }
 
-/** Schemas that may have the instance: the path's, or those that have the key, committed or in memory. */
 async function candidatesFor(
   db: Db,
   state: DeploymentState,

@@ -9,9 +9,7 @@ import type { DeploymentDirectory } from '../../store/deployments/deployment-dir
 import { partitionOf } from '../../store/leases/partitions.js';
 import { changeItem } from '../deployments/change-item.js';
 
-/** Deployments that are notified at once. */
 const AT_ONCE = 100;
-
 const TIMEOUT_MS = 10_000;
 
 interface PauseDependencies {
@@ -24,7 +22,6 @@ interface PauseDependencies {
 type PauseRequest = RequestOf<OwnedRpcs['service']['accounts.pause']>;
 
 const COLUMNS = { account: 'account_paused', operator: 'operator_paused' } as const;
-
 const RPCS = { account: 'accounts.pause', operator: 'operator.pause' } as const;
 
 /** At the owner. @throws NotOwner */

@@ -62,7 +62,6 @@ async function callModel(
   }
 }
 
-/** Failures that say that the server is away or broken. */
 const SERVER_FAILED: ReadonlySet<string> = new Set([
   ...['unreachable', 'broken_answer', 'server_error', 'timeout'],
 ]);
@@ -215,9 +214,7 @@ export interface Asked {
   readonly form: RequestForm;
 }
 
-/** Requests for one answer, where the server fails or asks to wait. */
 const MAX_TRIES = 3;
-
 const PAUSE: Backoff = { baseMs: 500, maxMs: 8000 };
 
 /**
@@ -262,7 +259,6 @@ function otherForm(form: RequestForm, { fault, facts }: ChatFailed): RequestForm
 
 const isPassing = ({ fault }: ChatFailed): boolean => fault !== 'refused' && fault !== 'overdue';
 
-/** @throws when the pause would last beyond the deadline */
 async function pause(
   { clock }: AskDependencies,
   question: Question,
@@ -293,7 +289,6 @@ function endingOf({ fault, facts }: ChatFailed, { request }: Question): ServiceE
 }
 
 const failing = (modelId: string) => `The server of the AI model "${modelId}" failed to answer.`;
-
 const REASONS: Readonly<Record<Exclude<ChatFault, 'timeout' | 'overdue'>, (modelId: string) => string>> = {
   refused: (modelId) =>
     `The server of the AI model "${modelId}" refused the request, so its operator has to act.`,

@@ -2,7 +2,6 @@ import { ServiceError } from '@orrery/contracts';
 import { createSemaphore, type Semaphore } from '@orrery/service-kit';
 import type { Model } from '../../core/models/model.js';
 
-/** Bounds how many pieces of work run at once, and shares the slots between those who ask. */
 interface FairSlots {
   readonly isFull: boolean;
   /**
@@ -18,7 +17,6 @@ interface Asking {
   readonly isFirst: boolean;
 }
 
-/** Work that waits for a slot. */
 type Waiting = () => void;
 
 /** A queue for each who waits; whose turn is next is first in the map. */
@@ -112,8 +110,6 @@ export interface CallSlots {
 
 /** Executions of one account that may wait for one model in one process. */
 export const MAX_WAITING = 100;
-
-/** After how long a caller tries again, in seconds. */
 const RETRY_SECONDS = 5;
 
 /** `perDeployment`: calls of one deployment at once; `Infinity` for no bound. */

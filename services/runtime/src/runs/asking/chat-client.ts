@@ -150,7 +150,6 @@ const boundedFetch =
 
 /** Parameters that a request can do without, or give by another name. */
 const OPTIONAL_PARAMETERS = ['max_tokens', 'temperature', 'seed'] as const;
-
 /** How servers say that the model's template has no system role, also with 500; an error that only quotes it costs a try. */
 const NO_SYSTEM_ROLE =
   /\bsystem (role|message|prompt|instruction)|'system'|developer instruction|roles must alternate/i;
@@ -161,7 +160,6 @@ function refusedPartOf(error: unknown): RefusedPart | undefined {
   return parameter ?? (NO_SYSTEM_ROLE.test(String(message).slice(0, MAX_ERROR_TEXT)) ? 'system' : undefined);
 }
 
-/** Characters of a server's error text that are looked at. */
 const MAX_ERROR_TEXT = 2000;
 
 function failureOf(error: unknown, { timeout, overdue }: ChatLimits): ChatFailed {
@@ -210,7 +208,6 @@ function retryAfterOf(headers: Headers | undefined, now = Date.now()): number | 
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
 }
 
-/** @throws ChatFailed for what is no chat completion */
 function answerOf(data: JsonValue, headers: Headers, model: Model): ChatAnswer {
   const choice = isJsonObject(data) && Array.isArray(data['choices']) ? data['choices'][0] : undefined;
   if (!isJsonObject(data) || !isJsonObject(choice)) throw new ChatFailed('broken_answer', { status: 200 });

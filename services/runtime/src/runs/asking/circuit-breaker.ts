@@ -17,10 +17,8 @@ export interface CircuitBreaker {
 
 /** Failures in a row that open the circuit. */
 export const FAILURES_TO_OPEN = 5;
-
 /** Failures within so many milliseconds count as one: one fault of a server ends many calls at once. */
 export const FAILURE_INTERVAL_MS = 1000;
-
 /** How long an open circuit lets no call pass, in milliseconds. */
 export const OPEN_MS = 15_000;
 

@@ -17,7 +17,6 @@ export interface ExchangeRecord {
   evidence(): Evidence | undefined;
 }
 
-/** UTF-16 units of a reason that are kept. */
 const MAX_REASON = 4000;
 
 export function startExchange(clock: Pick<Clock, 'monotonic'>, model: Model): ExchangeRecord {

@@ -22,7 +22,6 @@ export interface FormMemory {
 
 /** How long a lower form is kept before the best one is tried again, in milliseconds. */
 const KEPT_MS = 60 * 60 * 1000;
-
 const MAX_KEPT = 10_000;
 
 type Parameters = Partial<Omit<RequestForm, 'output'>>;
@@ -72,7 +71,6 @@ const unusual = (parameters: Parameters): Parameters =>
     Object.entries(parameters).filter(([name, value]) => value !== BEST[name as keyof RequestForm]),
   );
 
-/** Keeps values for an hour. */
 function memoryOf<Value>(clock: Pick<Clock, 'monotonic'>) {
   const kept = new LRUCache<string, { value: Value; until: number }>({ max: MAX_KEPT });
   return {
@@ -85,6 +83,5 @@ function memoryOf<Value>(clock: Pick<Clock, 'monotonic'>) {
 }
 
 const ofModel = ({ baseUrl, model }: FormKey): string => JSON.stringify([baseUrl, model]);
-
 const ofDefinition = ({ baseUrl, model, definition }: FormKey): string =>
   JSON.stringify([baseUrl, model, definition]);

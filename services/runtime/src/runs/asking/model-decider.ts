@@ -105,7 +105,6 @@ async function decide(
   }
 }
 
-/** Answers that a model may give for one decision. */
 const MAX_ANSWERS = 3;
 
 async function untilProposal(
@@ -160,7 +159,6 @@ async function unlessOverdue<T>(checked: Promise<T>, overdue: AbortSignal): Prom
   }
 }
 
-/** The requests of one decision: the prompt, and what went before. */
 interface Dialogue {
   readonly key: FormKey;
   readonly strictForm: StrictForm | null;
@@ -178,7 +176,6 @@ const isIgnored = (form: RequestForm, reading: Reading): boolean =>
   (reading.fault === 'not_json' ||
     (reading.fault === 'wrong_form' && form.output === 'strict' && reading.isStrict !== true));
 
-/** @throws `prompt_too_large` */
 function startDialogue({ forms }: AskDependencies, request: DeciderRequest): Dialogue {
   const { model, definition, executionId } = request;
   refuseHuge(request, roomOf(model));

@@ -9,12 +9,10 @@ export interface ModelSignals {
 }
 
 type Watch = ModelSignals['attempted'];
-
 type Attributes = Record<string, string | number | string[]>;
 
 /** The buckets that the conventions advise, in seconds and in tokens. */
 const DURATIONS = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power);
-
 const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
 /** Makes no span and takes no time where no SDK would collect it. */

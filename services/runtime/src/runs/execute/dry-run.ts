@@ -9,24 +9,14 @@ import {
   ServiceError,
   type WorldTexts,
 } from '@orrery/contracts';
-import type { Clock } from '@orrery/service-kit';
 import { applyMutation, decideExecution, readForExecution } from '../../core/deciding/execute-event.js';
 import type { CompiledDefinition, Decision, Execution } from '../../core/deciding/execution.js';
 import { stateChangesOf } from '../../core/entries/change.js';
 import { uuidV7 } from '../../core/entries/entry.js';
-import type {
-  CheckProposal,
-  Decider,
-  DeciderFailed,
-  DeciderRequest,
-  Evidence,
-} from '../../core/models/decider.js';
-import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
+import type { CheckProposal, DeciderFailed, DeciderRequest, Evidence } from '../../core/models/decider.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
-import type { Lanes } from '../../lane/queue/lanes.js';
 import { type DeploymentState, isPaused } from '../../store/state/deployment-state.js';
-import type { Budgets } from '../models/budgets.js';
-import { type ModelList, refuseUnknownModel } from '../models/model-list.js';
+import { refuseUnknownModel } from '../models/model-list.js';
 import { callDecider, deciderRequestOf, type UncheckedRequest, verdictOf } from '../requests/call-decider.js';
 import {
   type Briefing,
@@ -36,20 +26,10 @@ import {
   confirmVersion,
   type ExecutionRequest,
   executionOf,
-  type ResolveDependencies,
+  type RunDependencies,
   resolveEvent,
 } from '../requests/resolve-event.js';
 
-export interface DryRunDependencies extends ResolveDependencies {
-  readonly catalog: Pick<CatalogClient, 'version' | 'findVersion' | 'world'>;
-  readonly models: ModelList;
-  readonly lanes: Pick<Lanes, 'submit'>;
-  readonly clock: Clock;
-  readonly decider: Decider;
-  readonly budgets: Pick<Budgets, 'of'>;
-}
-
-/** What may be tried in place of what is bound and chosen. */
 type Tried = Pick<
   RequestOf<(typeof executionRpcs)['deployments.execute']>['query'],
   'eventVersion' | 'aiModelId'
@@ -62,7 +42,7 @@ type Tried = Pick<
  * the entry would have recorded
  */
 export async function dryRun(
-  dependencies: DryRunDependencies,
+  dependencies: RunDependencies,
   request: ExecutionRequest,
   tried: Tried,
   call: CallContext,
@@ -84,16 +64,14 @@ export async function dryRun(
   );
 }
 
-/** What a dry run decides about, in the current state of its deployment. */
 interface Context {
   readonly execution: Execution;
   readonly state: DeploymentState;
   readonly briefing: Briefing | 'prepare';
 }
 
-/** One look at the deployment, as an item of its lane that commits nothing. */
 function dryRunItem<T>(
-  { catalog, limits, models }: DryRunDependencies,
+  { catalog, limits, models }: RunDependencies,
   request: ExecutionRequest,
   { eventVersion, aiModelId }: Tried,
   call: CallContext,
@@ -123,9 +101,8 @@ function dryRunItem<T>(
   };
 }
 
-/** @throws `unknown_event_version` */
 async function confirmTried(
-  catalog: DryRunDependencies['catalog'],
+  catalog: RunDependencies['catalog'],
   state: DeploymentState,
   event: string,
   version: number | undefined,
@@ -140,7 +117,6 @@ async function confirmTried(
   });
 }
 
-/** @throws `deployment_paused` */
 function resolveTried(
   { row }: DeploymentState,
   confirmed: Confirmed,
@@ -151,7 +127,7 @@ function resolveTried(
 
 function readOrDecide(
   context: Context,
-  dependencies: DryRunDependencies,
+  dependencies: RunDependencies,
   call: Pick<DeciderRequest, 'executionId' | 'deadline' | 'isHolding'>,
 ): ItemOutcome<DryRunAnswer | { readonly request: UncheckedRequest }> {
   const { execution, state, briefing } = context;
@@ -165,7 +141,6 @@ function readOrDecide(
   return { kind: 'answer', answer: { request } };
 }
 
-/** *Apply* and *check*, on what the execution reads by now. */
 function applied({ execution, state }: Context, mutation: JsonObject): Decision {
   const found = readForExecution(execution, state.instances);
   return found.kind === 'read' ? applyMutation(execution, found.read, mutation, state.instances) : found;

@@ -8,19 +8,16 @@ import { type KeyedRequest, toCallError } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import { decideExecution } from '../../core/deciding/execute-event.js';
 import { uuidV7 } from '../../core/entries/entry.js';
-import type { Decider } from '../../core/models/decider.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { type FindUse, keyedItem, type OnceRequest, onceItem } from '../../lane/items/once-item.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
-import type { Lanes } from '../../lane/queue/lanes.js';
-import type { Db } from '../../store/database/schema.js';
 import { acceptedAnswer, answerOfRun, hasEnded, readRun, unendedAnswer } from '../../store/runs/run-store.js';
 import { awaitsPayment, type DeploymentState } from '../../store/state/deployment-state.js';
-import { type ModelList, usableModel } from '../models/model-list.js';
-import type { Payments } from '../payments/payments.js';
+import { usableModel } from '../models/model-list.js';
 import { conclude } from '../requests/conclude.js';
 import {
   decidedBy,
+  type PaidRequest,
   type PaymentToVerify,
   requirePayment,
   verifyPayment,
@@ -32,21 +29,15 @@ import {
   executionOf,
   modelIdOf,
   priceOf,
-  type ResolveDependencies,
+  type RunDependencies,
   resolveEvent,
 } from '../requests/resolve-event.js';
 import { acceptRun } from '../steps/accept-run.js';
 import type { RunKeeper } from '../steps/run-keeper.js';
 
-interface ExecutionItemDependencies extends ResolveDependencies {
-  readonly db: Db;
+export interface ExecuteDependencies extends RunDependencies {
   readonly findUse: FindUse;
-  readonly clock: Clock;
-  readonly models: Pick<ModelList, 'default' | 'find'>;
-  /** Time limit of a run whose caller waits, in milliseconds; it may be longer than the call's. */
-  readonly aiDeadlineMs: number;
-  readonly payments: Pick<Payments, 'requirements' | 'prepare' | 'read'>;
-  readonly decider: Pick<Decider, 'refuseCrowd'>;
+  readonly runs: Pick<RunKeeper, 'drive'>;
 }
 
 interface ExecutionOptions {
@@ -60,7 +51,6 @@ interface ExecutionOptions {
   readonly outlivesCall?: boolean;
 }
 
-/** Time limit of an asynchronous execution, in milliseconds. */
 const ASYNC_TIMEOUT_MS = 10 * 60_000;
 
 /**
@@ -70,7 +60,7 @@ const ASYNC_TIMEOUT_MS = 10 * 60_000;
  * Idempotency-Key, and answers with the run's id.
  */
 function executionItem(
-  dependencies: ExecutionItemDependencies,
+  dependencies: ExecuteDependencies,
   request: ExecutionRequest,
   { runId, keyed, once, asynchronous, outlivesCall = asynchronous }: ExecutionOptions,
   call: CallContext,
@@ -135,12 +125,6 @@ function executionItem(
   };
 }
 
-export interface ExecuteDependencies extends ExecutionItemDependencies {
-  readonly lanes: Pick<Lanes, 'submit'>;
-  readonly runs: Pick<RunKeeper, 'drive'>;
-  readonly payments: Pick<Payments, 'requirements' | 'prepare' | 'read' | 'verify'>;
-}
-
 interface ExecuteOptions extends Omit<ExecutionOptions, 'runId'> {
   /** Called with the id of the run that the execution becomes. */
   readonly onAccepted?: (runId: string) => void;
@@ -155,11 +139,13 @@ export async function execute(
 ): Promise<ExecutionAnswer | AcceptedExecution> {
   const { lanes, runs, clock } = dependencies;
   const runId = uuidV7(clock.now());
-  const item = executionItem(dependencies, request, { runId, ...options }, call);
-  const answer = await lanes.submit(item);
-  if ('toVerify' in answer) {
-    const paid = await verifyPayment(dependencies, { request, once: options.once }, answer.toVerify);
-    return execute(dependencies, paid.request, { ...options, once: paid.once }, call);
+  const submit = ({ request, once }: PaidRequest) =>
+    lanes.submit(executionItem(dependencies, request, { ...options, runId, once }, call));
+  let asked: PaidRequest = { request, once: options.once };
+  let answer = await submit(asked);
+  while ('toVerify' in answer) {
+    asked = await verifyPayment(dependencies, asked, answer.toVerify);
+    answer = await submit(asked);
   }
   // With another id it is the stored answer to the same key, or the run that has claimed it.
   if (!('executionId' in answer) || answer.executionId !== runId) return answer;

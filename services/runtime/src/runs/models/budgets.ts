@@ -36,9 +36,7 @@ interface BudgetOptions {
   readonly logger: Logger;
 }
 
-/** Requests whose costs are added by one statement. */
 const AT_ONCE = 500;
-
 /** Pauses between the attempts to reserve, and to store what a request has cost, while the database is away. */
 const PAUSE: Backoff = { baseMs: 200, maxMs: 5000 };
 
@@ -100,7 +98,6 @@ export function createBudgets({ db, clock, logger }: BudgetOptions): Budgets {
   };
 }
 
-/** @throws `ai_model_unpriced` */
 function refuseUnpriced({ dailyBudgetUsd }: Payer, { usd }: ModelUsage): void {
   if (usd !== null || dailyBudgetUsd === null) return;
   throw new ServiceError(
@@ -115,7 +112,6 @@ function refuseUnpriced({ dailyBudgetUsd }: Payer, { usd }: ModelUsage): void {
  */
 type Reserve = (payer: Payer, day: string, usd: number | null) => Promise<string | null>;
 
-/** Claims that share one transaction. */
 const CLAIMS_AT_ONCE = 500;
 
 interface Account {

@@ -15,7 +15,6 @@ interface FollowModelFileOptions {
 
 /** The file is read this often even if nothing says that it has changed, in milliseconds. */
 const INTERVAL_MS = 5000;
-
 /** A program that writes the file needs some time until it is whole, in milliseconds. */
 const REST_MS = 100;
 

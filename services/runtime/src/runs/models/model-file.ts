@@ -32,18 +32,12 @@ export class ModelFileError extends Error {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
-
 const MAX_MODELS = 1000;
-
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
-
 const DOLLARS = 'an amount in US dollars for a million tokens, from 0 to 1000000';
-
 const text = (max: number, what: string) =>
   z.string().max(max).refine(isCleanText).describe(`${what} of at most ${max} characters`);
-
 const named = (max: number, what: string) => text(max, what).min(1);
-
 const whole = (min: number, max: number, what: string) =>
   z.int().min(min).max(max).describe(`${what} from ${min} to ${max}`);
 
@@ -76,7 +70,6 @@ const listedModel = z.strictObject({
     .optional()
     .describe('{ "from": "header" or "body", "name": … }'),
 });
-
 type ListedModel = z.output<typeof listedModel>;
 
 function isBaseUrl(address: string): boolean {

@@ -7,13 +7,11 @@ const evmAddress = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
   .toLowerCase();
-
 const uint256 = z
   .string()
   .regex(/^\d{1,78}$/)
   .refine((text) => BigInt(text) < 2n ** 256n);
 
-/** An EIP-3009 authorization with its signature, which may be that of a smart wallet. */
 const signedAuthorization = z.object({
   signature: z.string().regex(/^0x(?:[0-9a-fA-F]{2}){1,4096}$/),
   authorization: z.object({
@@ -25,7 +23,6 @@ const signedAuthorization = z.object({
     nonce: z.string().regex(/^0x[0-9a-fA-F]{64}$/),
   }),
 });
-
 export type SignedAuthorization = z.infer<typeof signedAuthorization>;
 
 /** A payment in an ERC-20 token with EIP-3009. @throws `invalid_payment` */
@@ -60,7 +57,6 @@ export const evmReader: OfferReader = (payload, requirement, now) => {
  */
 const MAX_VALID_S = 600n;
 
-/** Why an authorization does not fulfil a requirement, as far as it can be told without the chain. */
 function mismatchOf(
   { authorization: { to, value, validAfter, validBefore } }: SignedAuthorization,
   { payTo, amount }: Requirement,
@@ -81,6 +77,5 @@ const keyOfAuthorization = (
   { caip2, asset }: Pick<Requirement, 'caip2' | 'asset'>,
 ): string => `${caip2}/${asset}/${from}/${nonce}`.toLowerCase();
 
-/** Milliseconds since the epoch. */
 const validUntilOf = ({ authorization: { validBefore } }: SignedAuthorization): number =>
   Number(validBefore) * 1000;

@@ -15,28 +15,21 @@ import type { Chain, Charge, ChargeSearch, Payment, PaymentAsset } from '../../c
 import { readAuthorization, type SignedAuthorization } from './evm-authorization.js';
 import { callNode } from './signals.js';
 
-/** The part of EIP-3009 and ERC-20 by which a charge is found. */
 const TOKEN = parseAbi([
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
   'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ]);
-
 const [, USED, CANCELLED] = TOKEN;
 
-/** Milliseconds that one node may take to answer. */
 const RPC_TIMEOUT_MS = 4000;
-
 /** Blocks that one search for an event covers; public nodes limit it. */
 const BLOCKS_AT_ONCE = 1000n;
-
 /** An authorization counts as expired this long after its end by the chain's clock, in seconds. */
 const EXPIRY_MARGIN_S = 60n;
-
 /** A search goes back this long before the settlement began, in seconds: clocks differ. */
 const SEARCH_MARGIN_S = 300;
-
 /** By then every node behind an address knows the blocks in which an authorization was valid, in seconds after its end. */
 const ALL_KNOW_S = 600n;
 
@@ -124,7 +117,6 @@ async function chargeOfUsed(
   return { kind: 'void', reason: 'used_earlier' };
 }
 
-/** The number of the last block that is not later than a time, in seconds since the epoch. */
 async function lastBlockUntil(client: PublicClient, time: bigint, signal: AbortSignal): Promise<bigint> {
   let low = 0n;
   let high = await client.getBlockNumber({ cacheTime: 0 });
@@ -142,7 +134,6 @@ interface BlockRange extends Pick<ChargeSearch, 'since' | 'signal'> {
   readonly toBlock: bigint;
 }
 
-/** An event of the authorization, searched backwards. */
 async function findEvent(
   client: PublicClient,
   payment: Payment,

@@ -17,9 +17,7 @@ export class FacilitatorError extends Error {
   }
 }
 
-/** The library says the status in its message alone. */
 const STATUS = /^Facilitator \w+ failed \((\d{3})\)/;
-
 const UNREADABLE = 'FacilitatorResponseError';
 
 /** What a call of the x402 library has failed with, without what the facilitator has sent. */
@@ -36,7 +34,6 @@ function facilitatorError(error: unknown): FacilitatorError {
   return new FacilitatorError(`the facilitator cannot be reached (${String(code)})`, undefined);
 }
 
-/** Milliseconds that the facilitator may take for what charges nobody. */
 const READ_TIMEOUT_MS = 10_000;
 
 /** The facilitator at an address. The library of x402 is loaded with the first payment. */
@@ -110,7 +107,6 @@ function judgedInvalid(error: unknown): { isValid: false; invalidReason: string 
 /** Codes of checks that come before anything is sent, and those that also stand for a transaction on its way. */
 const BEFORE_SENDING =
   /invalid|insufficient|unsupported|expired|already_used|authorization_|simulation_|verification_/i;
-
 const MAY_BE_SENT =
   /transaction_failed|transaction_state|transfer_event|unexpected|settle|timeout|confirm|internal/i;
 
@@ -135,7 +131,6 @@ function replyOf({ success, transaction: named, errorReason, errorMessage }: Rep
 const isBeforeSending = (code: string): boolean =>
   code.startsWith('duplicate_') || (BEFORE_SENDING.test(code) && !MAY_BE_SENT.test(code));
 
-/** A transaction of an EVM chain or of Solana. */
 const HASH = /^(?:0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/;
 
 /** The library has types for version 2 alone; it sends both versions as they are. */

@@ -60,7 +60,6 @@ export interface PaymentConfig {
 }
 
 const url = z.url({ protocol: /^https?$/, error: 'an address with http or https is required' });
-
 const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 const accepted = z

@@ -18,18 +18,12 @@ type Row = Pick<
   'key' | 'status' | 'offered' | 'settling_at' | 'created_at' | 'seq'
 >;
 
-/** How often the database is searched for payments that are due, in milliseconds. */
 const INTERVAL_MS = 5000;
-
-/** Payments that one search takes up. */
 const AT_ONCE = 20;
-
 /** A payment that is still open is looked up again after as long as it has been unknown, within these bounds in milliseconds. */
 const AGAIN_MS = { min: 5000, max: 600_000 };
-
 /** A process that has taken a payment up has this long before another may, in milliseconds. */
 const TAKEN_MS = 60_000;
-
 /** How long a chain may be asked about a payment, in milliseconds. */
 const LOOK_MS = 20_000;
 

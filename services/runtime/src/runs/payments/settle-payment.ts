@@ -33,10 +33,8 @@ export interface SettleOptions {
 }
 
 const PAUSE: Backoff = { baseMs: 250, maxMs: 2000 };
-
 /** The share of the time left that the facilitator may take; the rest is for asking the chain. */
 const FACILITATORS_SHARE = 0.75;
-
 /** How long the chain may take to show a charge that the facilitator has confirmed, in milliseconds. */
 const SHOWN_WITHIN_MS = 5000;
 
@@ -79,9 +77,7 @@ const reasonOf = (reply: SettlementReply): PaymentReason =>
 
 /** How long a chain may be asked about an unclear payment, and one more settlement of it may take, in milliseconds. */
 const LOOK_MS = 20_000;
-
 const AGAIN_MS = 10_000;
-
 /** A payment is not sent again this shortly before it expires, in milliseconds. */
 const TOO_LATE_MS = 5000;
 

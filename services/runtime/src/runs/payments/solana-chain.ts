@@ -11,17 +11,12 @@ import type { Chain, Charge, ChargeSearch, Payment, PaymentAsset } from '../../c
 import { callNode } from './signals.js';
 import { readTransaction, type TokenTransfer } from './solana-transaction.js';
 
-/** Milliseconds that one node may take to answer. */
 const RPC_TIMEOUT_MS = 4000;
-
 /** Signatures of the payer in one answer (the most that nodes give), and how many answers are read at most. */
 const PAGE = 1000;
-
 const MAX_PAGES = 20;
-
 /** A search covers this long before the settlement began and after the payment's end, in seconds: clocks differ. */
 const SEARCH_MARGIN_S = 300;
-
 /** Transactions that are remembered, so that a search which took too long goes on where it ended. */
 const MAX_KNOWN = 20_000;
 
@@ -86,7 +81,6 @@ async function look(asking: Asking, payment: Payment, { named, since }: ChargeSe
   return isUsable ? { kind: 'open', failed: [] } : { kind: 'void', reason: 'authorization_expired' };
 }
 
-/** Base58 of 64 bytes. */
 const isSignature = (text: string): boolean => /^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(text);
 
 /**
@@ -100,7 +94,6 @@ async function mayBeUsed({ rpc, signal: abortSignal }: Asking, blockhash: Blockh
   return (await Promise.all(asked)).some(({ value }) => value);
 }
 
-/** Times of blocks between which a transaction is searched, in seconds since the epoch. */
 interface Times {
   readonly oldest: bigint;
   readonly latest: bigint | undefined;

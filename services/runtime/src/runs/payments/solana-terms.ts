@@ -15,11 +15,7 @@ interface SolanaTerms {
 
 /** A fee payer is asked for again after this long, and used for as long as no answer comes, in milliseconds. */
 const FEE_PAYER_MS = { fresh: 10 * 60_000, usable: 24 * 60 * 60_000 };
-
-/** Receivers whose accounts are remembered. */
 const MAX_RECEIVERS = 10_000;
-
-/** Seconds for which a transaction can be used after it was signed. */
 const VALID_S = 60;
 
 interface FeePayer {

@@ -12,25 +12,17 @@ import {
 import type { OfferReader, Requirement } from '../../core/payments/payment.js';
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
-
 const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as Address;
-
 const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address;
-
 const SYSTEM_PROGRAM = '11111111111111111111111111111111';
-
 const TOKEN_PROGRAMS: readonly string[] = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM];
 
 /** The number of the instruction in the token programs, and in the system program. */
 const TRANSFER_CHECKED = 12;
-
 const ADVANCE_NONCE = 4;
-
 /** The most that a transaction of Solana has, in bytes, and its length in base64. */
 const MAX_WIRE_BYTES = 1232;
-
 const MAX_BASE64 = Math.ceil(MAX_WIRE_BYTES / 3) * 4;
-
 /** How long a transaction can be used after it was signed, in milliseconds: 150 blocks, at least. */
 const VALID_MS = 60_000;
 

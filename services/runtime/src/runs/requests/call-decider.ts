@@ -11,9 +11,8 @@ import {
 } from '../../core/models/decider.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
-import type { Budgets } from '../models/budgets.js';
-import { type ModelList, usableModel } from '../models/model-list.js';
-import type { Briefing } from './resolve-event.js';
+import { usableModel } from '../models/model-list.js';
+import type { Briefing, RunDependencies } from './resolve-event.js';
 
 /** Calls the decider, at most until the request's deadline, even if it ignores its signal. @throws DeciderFailed */
 export async function callDecider(
@@ -48,17 +47,12 @@ function usable({ mutation, ...evidence }: DeciderAnswer): DeciderAnswer {
 const invalid = (detail: string, evidence: Partial<Evidence>) =>
   new DeciderFailed(new ServiceError('ai_output_invalid', detail), evidence);
 
-export interface DeciderRequestDependencies {
-  readonly models: Pick<ModelList, 'find'>;
-  readonly budgets: Pick<Budgets, 'of'>;
-}
-
 /** What a decider is given; the check of its proposal is added outside the lane. */
 export type UncheckedRequest = Omit<DeciderRequest, 'check'>;
 
 /** What a decider is given of an execution that has read. @throws `ai_model_unavailable` */
 export function deciderRequestOf(
-  { models, budgets }: DeciderRequestDependencies,
+  { models, budgets }: RunDependencies,
   { execution, state, briefing }: { execution: Execution; state: DeploymentState; briefing: Briefing },
   read: ReadSet,
   named: Pick<DeciderRequest, 'executionId' | 'deadline' | 'isHolding'>,

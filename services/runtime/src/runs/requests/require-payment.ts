@@ -7,11 +7,10 @@ import { type PaymentReason, sentenceOf } from '../../core/payments/payment-reas
 import { demandOf } from '../../core/payments/requirements.js';
 import type { OnceRequest } from '../../lane/items/once-item.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
-import type { Db } from '../../store/database/schema.js';
 import { readUsedKeys } from '../../store/runs/once-store.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
 import type { Payments } from '../payments/payments.js';
-import type { ExecutionRequest, Offer } from './resolve-event.js';
+import type { ExecutionRequest, Offer, RunDependencies } from './resolve-event.js';
 
 /** A payment that fulfils the requirements and is still to be verified, outside the lane. */
 export interface PaymentToVerify {
@@ -28,10 +27,8 @@ interface PriceContext {
 
 /** Seconds for which a payment is asked to be valid: for as long its settlement may be unclear. A model has less. */
 const VALID_S = 120;
-
 /** A payment must be valid for this long after the decision, in milliseconds: it is settled then. */
 const SETTLING_MS = 25_000;
-
 /** The least time that a decision gets, in milliseconds. */
 const DECIDING_MS = 5000;
 
@@ -92,13 +89,8 @@ export const demanded = (
   return new ServiceError(code, detail, { facts: { ...facts, ...demand } });
 };
 
-interface VerifyDependencies {
-  readonly db: Db;
-  readonly payments: Pick<Payments, 'verify'>;
-}
-
 /** A request with its payment verified, or known to be in use, and the payment among its once-keys. */
-interface PaidRequest {
+export interface PaidRequest {
   readonly request: ExecutionRequest;
   readonly once: OnceRequest | undefined;
 }
@@ -108,7 +100,7 @@ interface PaidRequest {
  * whether this is a repetition. @throws `payment_refused`, `unavailable`
  */
 export async function verifyPayment(
-  { db, payments }: VerifyDependencies,
+  { db, payments }: RunDependencies,
   { request, once }: PaidRequest,
   payment: Payment,
 ): Promise<PaidRequest> {

@@ -8,10 +8,14 @@ import {
   ServiceError,
   type WorldTexts,
 } from '@orrery/contracts';
+import type { Clock } from '@orrery/service-kit';
 import { timestampOf } from '@orrery/service-kit';
 import type { CompiledDefinition, Execution, ExecutionLimits } from '../../core/deciding/execution.js';
+import type { Decider } from '../../core/models/decider.js';
 import type { Payment } from '../../core/payments/payment.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
+import type { Lanes } from '../../lane/queue/lanes.js';
+import type { Db } from '../../store/database/schema.js';
 import { type RunRow, requestOf } from '../../store/runs/run-store.js';
 import {
   type Binding,
@@ -20,12 +24,29 @@ import {
   isPaused,
   lockedDefinitionOf,
 } from '../../store/state/deployment-state.js';
+import type { Budgets } from '../models/budgets.js';
 import type { ModelList } from '../models/model-list.js';
+import type { Payments } from '../payments/payments.js';
 
 export const executionRequestOf = (row: Pick<RunRow, 'deployment_id' | 'request'>): ExecutionRequest => {
   const { event, input, trigger, walletAddress, expected = null } = requestOf(row);
   return { deploymentId: row.deployment_id, event, input, trigger, walletAddress, expected };
 };
+
+/** What executions are decided, run and paid for with. */
+export interface RunDependencies {
+  readonly db: Db;
+  readonly lanes: Pick<Lanes, 'submit'>;
+  readonly clock: Clock;
+  readonly catalog: Pick<CatalogClient, 'version' | 'findVersion' | 'world'>;
+  readonly models: ModelList;
+  readonly budgets: Pick<Budgets, 'of'>;
+  readonly payments: Payments;
+  readonly decider: Decider;
+  readonly limits: ExecutionLimits & { readonly instancesPerDeployment: number };
+  /** Time limit of a run whose caller waits, in milliseconds; it may be longer than the call's. */
+  readonly aiDeadlineMs: number;
+}
 
 /** One request to execute an event, whoever makes it. */
 export interface ExecutionRequest {
@@ -100,11 +121,6 @@ export function modelIdOf(row: DeploymentRow, models: Pick<ModelList, 'default'>
   return locked === undefined ? (row.ai_model_id ?? models.default()?.modelId ?? null) : locked.aiModelId;
 }
 
-export interface ResolveDependencies {
-  readonly catalog: Pick<CatalogClient, 'version'>;
-  readonly limits: ExecutionLimits & { readonly instancesPerDeployment: number };
-}
-
 export async function confirmVersion(
   catalog: Pick<CatalogClient, 'version'>,
   state: DeploymentState,
@@ -146,7 +162,6 @@ export function resolveEvent(
   return { binding, definition };
 }
 
-/** At most this many bound events are listed in an error. */
 const MAX_LISTED = 10;
 
 function notBound(event: string, bound: Iterable<string>): string {
@@ -165,7 +180,6 @@ const isExpected = (
   eventVersion === binding.eventVersion &&
   versionHash === definition.definition.versionHash;
 
-/** Whether the deployment is locked and its lock holds another definition than this one. */
 function isLockedOut(
   { row }: DeploymentState,
   { event }: Binding,
@@ -188,7 +202,7 @@ export const executionOf = (
   { row, head, runs }: DeploymentState,
   { event, input, trigger, walletAddress }: ExecutionRequest,
   { caller }: Pick<CallContext, 'caller'>,
-  limits: ResolveDependencies['limits'],
+  limits: RunDependencies['limits'],
   now: number,
 ): Execution => ({
   definition,

@@ -31,7 +31,6 @@ interface NewRun {
 
 /** Runs of one deployment that may be open at the same time, beside those that wait for unclear payments. */
 const MAX_OPEN_RUNS = 1000;
-
 /** Runs of one deployment that may wait for unclear payments: further ones are not paid for. */
 const MAX_AWAITING = 1000;
 

@@ -86,7 +86,6 @@ export async function decideStep(...[dependencies, row, signal, drive]: Paramete
     );
 }
 
-/** A call of the decider, and the fingerprint of what its request was made from. */
 interface DeciderCall {
   readonly request: UncheckedRequest;
   readonly fingerprint: ReadFingerprint;

@@ -23,7 +23,7 @@ import {
   type StepDependencies,
   withEvidence,
 } from './run-item.js';
-import { endAwaiting, endSettlement, resolveRun, settleRun } from './settle-run.js';
+import { endSettlement, resolveRun, settleRun } from './settle-run.js';
 
 /**
  * The state machine of a run. A step is one or more items of the deployment's lane, each committed. The owner takes each
@@ -62,7 +62,6 @@ const STEPS = {
   paid_decided: applyStep,
 } satisfies Record<Exclude<RunState, 'succeeded' | 'failed'>, Step>;
 
-/** The step of a run; `undefined` when it has ended. */
 const stepOf = ({ state }: Pick<RunRow, 'state'>): Step | undefined =>
   state === 'succeeded' || state === 'failed' ? undefined : STEPS[state];
 
@@ -81,7 +80,7 @@ async function settleStep(...[dependencies, row, signal, drive]: Parameters<Step
 async function awaitStep(...[dependencies, row, signal, drive]: Parameters<Step>): Promise<void> {
   drive.settlement ??= await resolveRun(dependencies, row, signal, drive.looks);
   drive.looks = (drive.looks ?? 0) + 1;
-  await endAwaiting(dependencies, row, drive.settlement, signal);
+  await endSettlement(dependencies, row, drive.settlement, signal);
   delete drive.settlement;
 }
 
@@ -148,10 +147,8 @@ export interface DriveDependencies extends StepDependencies {
 
 /** The pause before a step that led nowhere is tried again. */
 const PAUSE: Backoff = { baseMs: 100, maxMs: 2000 };
-
 /** Tries of a step that fails for another reason than a service that is away for a while. */
 const MAX_TRIES = 3;
-
 const NOT_STORED = new ServiceError('internal', 'The outcome could not be stored.');
 
 /**
@@ -257,7 +254,6 @@ async function end(
   await lanes.submit<unknown>(item);
 }
 
-/** Ends a run of a deleted deployment, which has no lane any more. */
 async function endOrphan(db: Db, row: RunRow, now: number): Promise<void> {
   const error = {
     code: 'deployment_not_found',

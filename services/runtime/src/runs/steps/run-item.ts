@@ -6,18 +6,15 @@ import {
   toErrorReply,
   type WorldTexts,
 } from '@orrery/contracts';
-import { type Clock, monotonicOf } from '@orrery/service-kit';
+import { monotonicOf } from '@orrery/service-kit';
 import type { Execution } from '../../core/deciding/execution.js';
 import { LLM_TEXTS } from '../../core/entries/entry.js';
-import { type Decider, type DeciderAnswer, type Evidence, evidenceOf } from '../../core/models/decider.js';
+import { type DeciderAnswer, type Evidence, evidenceOf } from '../../core/models/decider.js';
 import type { Payment } from '../../core/payments/payment.js';
-import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import { endOfKeys } from '../../lane/items/once-item.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import type { OutsideWork } from '../../lane/ownership/outside-work.js';
-import type { Lanes } from '../../lane/queue/lanes.js';
 import type { Effects, KeyedEffect, PaymentEffect, RunEffect } from '../../store/commit/batch.js';
-import type { Db } from '../../store/database/schema.js';
 import {
   acceptedAnswer,
   endOf,
@@ -27,10 +24,7 @@ import {
   requestOf,
 } from '../../store/runs/run-store.js';
 import type { DeploymentState, OpenRun } from '../../store/state/deployment-state.js';
-import type { ModelList } from '../models/model-list.js';
-import type { Payments } from '../payments/payments.js';
 import type { Settlement } from '../payments/settle-payment.js';
-import type { DeciderRequestDependencies } from '../requests/call-decider.js';
 import { type EntryDetails, withRefundDue } from '../requests/conclude.js';
 import type { ReadFingerprint } from '../requests/read-fingerprint.js';
 import {
@@ -41,8 +35,8 @@ import {
   confirmVersion,
   executionOf,
   executionRequestOf,
-  type ResolveDependencies,
   type Resolved,
+  type RunDependencies,
   resolveEvent,
 } from '../requests/resolve-event.js';
 import { failedAfterStaging } from './staged-outcome.js';
@@ -93,17 +87,12 @@ export interface StepContext {
   readonly now: number;
 }
 
-interface BriefingDependencies {
-  readonly catalog: Pick<CatalogClient, 'world'>;
-  readonly models: Pick<ModelList, 'default' | 'find'>;
-}
-
 /**
  * One step of a run as an item of its deployment's lane, with the run's deadline. It ends a run that may not be executed
  * any more, and answers `undefined` for one that has ended meanwhile.
  */
 export function runItem<T>(
-  { catalog, limits, models, clock }: ResolveDependencies & BriefingDependencies & { readonly clock: Clock },
+  { catalog, limits, models, clock }: RunDependencies,
   row: RunRow,
   signal: AbortSignal,
   decide: (context: StepContext) => ItemOutcome<T>,
@@ -231,18 +220,7 @@ function keyOf(row: RunRow): KeyedEffect | undefined {
   return requestOf(row).asynchronous ? { ...keyed, answer: { ...acceptedAnswer(row.id) } } : keyed;
 }
 
-export interface StepDependencies
-  extends ResolveDependencies,
-    BriefingDependencies,
-    DeciderRequestDependencies {
-  readonly models: Pick<ModelList, 'default' | 'find'>;
-  readonly catalog: ResolveDependencies['catalog'] & BriefingDependencies['catalog'];
-  readonly db: Db;
-  readonly lanes: Pick<Lanes, 'submit'>;
-  readonly clock: Clock;
-  readonly payments: Pick<Payments, 'settle' | 'resolve'>;
-  readonly aiDeadlineMs: number;
-  readonly decider: Decider;
+export interface StepDependencies extends RunDependencies {
   readonly outside: Pick<OutsideWork, 'during' | 'unlessMoving'>;
 }
 

@@ -18,7 +18,6 @@ export interface RunKeeper {
   stop(): Promise<void>;
 }
 
-/** How often the database is searched for runs that no process drives, for instance since their owner died. */
 const INTERVAL_MS = 1000;
 
 interface Driven {

@@ -24,7 +24,6 @@ export function batchRows(batch: Batch, instance: string): string[] {
   ];
 }
 
-/** Each touched instance once, with its final state. */
 function instanceRows({ touched }: Batch) {
   const rows = { updated: [] as string[], created: [] as string[], removed: [] as object[] };
   for (const one of touched.values()) {
@@ -84,7 +83,6 @@ function bindingRows({ bindings }: Batch): object[][] {
   return [rows.removed, rows.put];
 }
 
-/** Once-keys that are claimed, as an array of the type `new_once_key`. */
 function claimedKeyRows({ onceKeys }: Batch): string {
   const rows: string[] = [];
   for (const write of onceKeys.values()) if (write.kind === 'claim') rows.push(claimedKeyRow(write));
@@ -177,7 +175,6 @@ function headRows({ deployments, headsBefore }: Batch): string {
   return rowArray(rows);
 }
 
-/** Which instances each entry changes, as an array of the type `new_change`. */
 function changeRows({ entries }: Batch): string {
   const rows: string[] = [];
   for (const { deploymentId, entry } of entries) {
@@ -205,10 +202,8 @@ function stateRow(
   ]);
 }
 
-/** Rows of `rowText` as an array. */
 const rowArray = (rows: readonly string[]): string => `{${rows.join(',')}}`;
 
-/** Rows that are JSON objects. */
 const jsonRows = (rows: readonly object[]): string => (rows.length === 0 ? '[]' : JSON.stringify(rows));
 
 /** Whether `rowArray` or `jsonRows` made this of any rows. */

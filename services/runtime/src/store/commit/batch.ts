@@ -82,7 +82,6 @@ export interface TouchedInstance {
   recreated: boolean;
 }
 
-/** An instance's full state, stored beside the journal. */
 interface Checkpoint {
   readonly deploymentId: number;
   readonly entitySchema: string;
@@ -185,7 +184,6 @@ export const isEmpty = ({ entries, runs }: Batch): boolean => entries.length ===
 
 /** What one commit takes, roughly; the rest waits for the next. One item may exceed it by itself. */
 const MAX_ROWS = 1000;
-
 const MAX_BYTES = 4 * 1024 * 1024;
 
 export const isFull = ({ rows, bytes }: Batch): boolean => rows >= MAX_ROWS || bytes >= MAX_BYTES;

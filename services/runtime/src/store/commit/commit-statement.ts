@@ -38,16 +38,11 @@ import { batchRows, hasRows } from './batch-rows.js';
  * plan. Otherwise it joins whole tables: a quarter of a small batch's time at 1,000 rows.
  */
 const few = (column: string) => `${column} between 1 and ${Number.MAX_SAFE_INTEGER}`;
-
 const FEW = few('n.deployment_id');
-
 const FEW_RUNS = `n.id between '${'0'.repeat(32)}' and '${'f'.repeat(32)}'`;
-
 /** The same for texts, whatever is in them. */
 const fewTexts = (column: string) => `octet_length(${column}) between 0 and 2147483647`;
-
 const FEW_PAYMENTS = fewTexts('n.key');
-
 const FEW_KEYS = fewTexts('n.scope');
 
 const COLUMNS = `deployment_id, seq, id, v, kind, event, event_version, version_hash, trigger, caller, status,
@@ -64,7 +59,6 @@ const LEASES = `lease as materialized (
   where p.owner = $1 and p.epoch = l.epoch
   order by p.id for key share of p
 )`;
-
 const LEASES_HELD = '(select count(*) from lease) = jsonb_array_length($2::jsonb)';
 
 /** Whether each journal still ends where this process knows it to end. Only the holder of the lease moves it. */
@@ -73,7 +67,6 @@ const HEADS = `head as materialized (
   from unnest($6::next_head[]) n
   left join lateral (select seq, hash from journal_heads where deployment_id = n.deployment_id limit 1) h on true
 )`;
-
 const HEADS_FIT = '(select bool_and(fits) from head) is not false';
 
 /** Whether each run is still at the step that its next one follows, and each once-key that is claimed is free. */
@@ -82,17 +75,13 @@ const RUNS = `run_now as materialized (
   from (select (value->>'id')::uuid as id, (value->>'from')::integer as from_step from jsonb_array_elements($15::jsonb)) n
   left join lateral (select step, ended_at from runs where id = n.id limit 1) r on true
 )`;
-
 const RUNS_FIT = '(select bool_and(fits) from run_now) is not false';
-
 const KEYS = `taken as materialized (
   select n.scope, n.key from unnest($19::new_once_key[]) n
   cross join lateral (select from once_keys where scope = n.scope and key = n.key limit 1) k
 )`;
-
 const KEYS_FREE = 'not exists (select from taken)';
 
-/** What every batch has: entries, heads, changed instances. */
 const ALWAYS = `entry as materialized (
   select e.*, nullif(given, 'null') as input
   from rows from (unnest(string_to_array($4, e'\\n')::jsonb[]), unnest(string_to_array($5, e'\\n')::jsonb[]),
@@ -155,17 +144,12 @@ const SOMETIMES = `created as (
 /** Columns that a step of a run may change, those of a deployment that an item may change, and so on. */
 const STEPPED =
   'state, attempts, holding, holds, basis, proposal, reply, error, evidence, staged, deadline, ended_at';
-
 const ACCEPTED = `id, deployment_id, request, request_hash, account_id, operation, key, step, call_id, created_at,
     ${STEPPED}`;
-
 const SETTINGS = `name, description, mode, is_public, owner_paused, operator_paused, account_paused, is_llm_public,
     ai_model_id, ai_daily_budget_usd, pay_to_address, locked_at, definition_hash, locked_definition, deleted_at, updated_at`;
-
 const CLAIMED = 'request_hash, deployment_id, run_id, reply, seq, created_at, expires_at';
-
 const PAID = 'status, settling_at, transaction, calls, reason, seq, check_at, updated_at';
-
 const RESERVED = `key, deployment_id, run_id, wallet, event, input_hash, network, asset, amount, decimals, pay_to, payer, offered,
     valid_until, created_at, ${PAID}`;
 
@@ -224,9 +208,7 @@ const LEASES_AND_HEADS_RESULT = `ok,
   case when not ok then (select array_agg(id) from lease) end as held,
   case when not ok then (select jsonb_agg(jsonb_build_object('deploymentId', deployment_id, 'seq', seq, 'hash', hash))
     from head where not fits) end as heads`;
-
 const RUNS_RESULT = `case when not ok then (select jsonb_agg(id) from run_now where not fits) end as runs`;
-
 const KEYS_RESULT = `case when not ok then (select jsonb_agg(jsonb_build_object('scope', scope, 'key', key)) from taken) end as keys`;
 
 /** The statement writes only if all conditions hold; otherwise it answers which do not. */
@@ -249,10 +231,7 @@ const statement = (
 });
 
 const CHECKED = [LEASES, HEADS, heldIf(LEASES_HELD, HEADS_FIT)];
-
 const WHOLE = [LEASES, HEADS, RUNS, KEYS, heldIf(LEASES_HELD, HEADS_FIT, RUNS_FIT, KEYS_FREE)];
-
-/** 1 to `last`. */
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
 
 /** Of those that suffice for a batch, the first is the shortest. */
@@ -272,7 +251,6 @@ const STATEMENTS = [
     [LEASES_AND_HEADS_RESULT, RUNS_RESULT, KEYS_RESULT],
   ),
 ] as const;
-
 export const [PLAIN_STATEMENT, ONCE_STATEMENT, USUAL_STATEMENT, WHOLE_STATEMENT] = STATEMENTS;
 
 /** The whole batch as one statement: one round trip and one flush. `values` are those of `batchRows`. */
@@ -304,7 +282,6 @@ export type CommitOutcome = { readonly kind: 'committed' } | Refusal;
 
 export type CommitBatch = (batch: Batch) => Promise<CommitOutcome>;
 
-/** The row that the commit statement answers. */
 interface Answer {
   readonly ok: boolean;
   readonly held: readonly number[] | null;

@@ -212,13 +212,11 @@ function stageKey(
   if (state.keys.size > KEYS_IN_MEMORY && oldest !== undefined) state.keys.delete(oldest);
 }
 
-/** A settlement as a key's row stores it. */
 const storedAnswer = (settlement: Settlement): JsonValue =>
   ('error' in settlement
     ? { error: toErrorReply(asServiceError(settlement.error)) }
     : settlement) as unknown as JsonValue;
 
-/** The outcome of an item as its once-keys store it. */
 interface KeyOutcome {
   readonly settlement: Settlement;
   readonly at: Date;

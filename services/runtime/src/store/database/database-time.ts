@@ -9,7 +9,6 @@ interface DatabaseTime extends AsyncDisposable {
   readonly measure: () => Promise<void>;
 }
 
-/** How often the database is asked what time it is, in milliseconds. */
 const MEASURE_MS = 5_000;
 
 const askTime = prepared<{ now: Date }>('database-time', 'select clock_timestamp() as now');

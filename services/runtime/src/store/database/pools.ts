@@ -20,7 +20,6 @@ const CONNECTIONS = { leases: 2, commits: 4, lanes: 4, reads: 8 };
 
 /** A process that is stopped inside a transaction blocks its partitions for no longer than this, in milliseconds. */
 const IDLE_IN_COMMIT_MS = 2000;
-
 /**
  * Reads that run at once, and how long one waits, in milliseconds, until it is refused. That time is the bound: a thousand
  * quick reads, as many as a gateway admits at once, are all answered. The number that may wait only bounds memory.

@@ -31,11 +31,8 @@ export interface RuntimeTables {
 
 /** Written through `jsonb()`, so that arrays and JSON's null are not mistaken for SQL's. */
 type Json<T> = T;
-
 type NullableJson<T> = T | null;
-
 type Time = ColumnType<Date, Date | string, Date | string>;
-
 type NullableTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
 
 interface MembersTable {
@@ -278,7 +275,5 @@ interface PaymentTotalsTable {
 
 /** The tables of the runtime and the outbox that they share a database with. */
 export type RuntimeSchema = RuntimeTables & OutboxSchema;
-
 export type Db = Kysely<RuntimeSchema>;
-
 export type Trx = Transaction<RuntimeSchema>;

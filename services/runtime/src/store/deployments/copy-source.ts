@@ -68,7 +68,6 @@ async function claimCopied(trx: Trx, deploymentId: number, schemas: readonly Sch
   if (rows.length > 0) throw new SourceChanged();
 }
 
-/** Rows of one insert when the past is copied. */
 const ROWS_PER_INSERT = 200;
 
 /**
@@ -172,7 +171,6 @@ export interface ClaimedCopies {
   readonly schemas: readonly SchemaClaim[];
 }
 
-/** Which schemas there are instances of, and how many instances in all. */
 interface Content {
   readonly names: string[];
   readonly instances: number;

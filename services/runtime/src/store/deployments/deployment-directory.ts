@@ -36,7 +36,6 @@ export interface DeploymentDirectory {
   byAddress(address: string): Promise<KnownDeployment | undefined>;
 }
 
-/** Deployments remembered at once. */
 const MAX_KNOWN = 50_000;
 
 export function createDeploymentDirectory(db: Db): DeploymentDirectory {
@@ -57,6 +56,16 @@ export function createDeploymentDirectory(db: Db): DeploymentDirectory {
       return found !== undefined && isInWorld(found, worldAddress) ? found : undefined;
     },
   };
+}
+
+/** @throws `deployment_not_found` */
+export async function deploymentAt(
+  { byAddress }: Pick<DeploymentDirectory, 'byAddress'>,
+  address: string,
+): Promise<KnownDeployment> {
+  const found = await byAddress(address);
+  if (found === undefined) throw notFound();
+  return found;
 }
 
 /** A path may name the world by its id or by its address. */
@@ -141,7 +150,6 @@ const byReference = (name: string, columns: string) => ({
 });
 
 const WHOLE = byReference('deployment', '*');
-
 /** What `see` looks at: a locked deployment's row is large. */
 const SEEN = byReference(
   'seen-deployment',

@@ -94,7 +94,6 @@ export function inBody<T>(check: () => T): T {
 
 type Row = Selectable<RuntimeTables['instances']>;
 
-/** What is shown of an instance. */
 type InstanceRow = Omit<Row, 'deployment_id'>;
 
 export const recordOf = (row: InstanceRow): InstanceRecord =>
@@ -182,7 +181,6 @@ const currentInstances: PreparedStatement<CurrentRow> = prepared('current-instan
 
 /** States have up to 64 KiB. */
 const AT_ONCE = 64;
-
 const MAX_WAITING = 2000;
 
 type ReadCurrent = (read: CurrentRead) => Promise<Current | undefined>;

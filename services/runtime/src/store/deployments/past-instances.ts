@@ -89,7 +89,6 @@ async function recordsAt(
   });
 }
 
-/** @throws `entity_instance_not_found` when the journal has not reached `seq` */
 async function headFrom(db: Db, deploymentId: number, seq: number): Promise<number> {
   const { seq: head } = await headOf(db, deploymentId);
   if (seq > head) throw new ServiceError('entity_instance_not_found', `The journal ends at ${head}.`);
@@ -101,7 +100,6 @@ interface RowNow {
   readonly created_at: Date | null;
 }
 
-/** The rows that instances have now, in the order of `names`; null for one that is gone. */
 async function rowsNow(db: Db, deploymentId: number, names: readonly InstanceName[]): Promise<RowNow[]> {
   const { rows } = await sql<RowNow>`
     select i.id, i.created_at

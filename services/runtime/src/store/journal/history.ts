@@ -16,7 +16,6 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../database/schema.js';
 import { entriesWithoutTexts, headOf, type ShownRow, toHistoryEntry } from './journal-store.js';
 
-/** What a history list is restricted to; absent: not restricted. */
 interface HistoryFilter {
   event?: string;
   status?: ExecutionStatus;
@@ -42,13 +41,11 @@ function splitKey(key: string): { entitySchema: string; instanceId: string } {
   return { entitySchema: toNfc(key.slice(0, colon)), instanceId: toNfc(key.slice(colon + 1)) };
 }
 
-/** An outcome that an execution may have; the journal is indexed by it. */
 interface Outcome {
   trigger: ExecutionTrigger;
   status: ExecutionStatus;
 }
 
-/** The outcomes that pass a filter: at most six. */
 const outcomesOf = (filter: HistoryFilter): Outcome[] =>
   (filter.trigger === undefined ? executionTrigger.options : [filter.trigger]).flatMap((trigger) =>
     (filter.status === undefined ? executionStatus.options : [filter.status]).map((status) => ({
@@ -75,13 +72,11 @@ const MAX_LOOKED_THROUGH = 100_000;
 
 type Seqs = RawBuilder<{ seq: number }>;
 
-/** The newest `depth` entries below `before`. */
 interface Reach {
   before: number;
   depth: number;
 }
 
-/** The `seq` of the entries that pass a filter, from an index that has them in order. */
 function matching(deploymentId: number, filter: HistoryFilter, reach: Reach): Seqs {
   if (filter.instance !== undefined) return ofInstance(deploymentId, filter, filter.instance, reach);
   if (!filter.all) return ofOutcomes(deploymentId, filter, reach);
@@ -120,7 +115,6 @@ function ofInstance(
       ${trigger === undefined ? sql`` : sql`and j.trigger = ${trigger}`}`;
 }
 
-/** One page of matching entries, newest first. */
 async function pageOfSeqs(
   db: Db,
   deploymentId: number,
@@ -138,7 +132,6 @@ async function pageOfSeqs(
   return rows.map(({ seq }) => seq);
 }
 
-/** How many entries match, counted to 10,000 (docs/history.md). */
 async function countMatching(
   db: Db,
   deploymentId: number,
@@ -155,7 +148,6 @@ async function countMatching(
 
 /** Bytes of a page's rows as JSON: the bus carries 32 MiB, and `stateChanges` repeats what is in `changes`. */
 const MAX_PAGE_BYTES = 14 * 1024 * 1024;
-
 /** Entries of the largest size (256 KiB) that always fit. */
 const ALWAYS_FITS = 40;
 

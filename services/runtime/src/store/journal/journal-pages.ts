@@ -17,7 +17,6 @@ type Heads = (typeof journalRpcs)['journal.heads'];
  * part: all times are those of the database.
  */
 const MARGIN_MINUTES = 2;
-
 const MINUTE_MS = 60_000;
 
 /** A page of the heads that changed since a time, by the minute of their last entry, then by deployment. */
@@ -59,7 +58,6 @@ async function databaseNow(db: Db): Promise<string> {
 
 /** Bytes of one reply's entries, roughly; always at least one entry. */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
-
 /** Rows read at once: 8 MiB of the largest. */
 const AT_ONCE = 32;
 

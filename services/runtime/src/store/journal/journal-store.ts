@@ -106,9 +106,7 @@ const pushesOf = (plan: PushPlan | null): PushSummary[] =>
 const PAYMENT = `(select jsonb_build_object('amount', p.amount::text, 'decimals', p.decimals, 'network', p.network,
     'asset', p.asset, 'payTo', p.pay_to, 'payer', p.payer, 'status', p.status, 'transaction', p.transaction)
   from payments p where p.key = payment_key) as payment`;
-
 const SHOWN = `${SHOWN_COLUMNS.join(', ')}, ${PAYMENT}`;
-
 const WITHOUT_TEXTS = `llm - '{${LLM_TEXTS.join(',')}}'::text[] as llm`;
 
 const entriesBySeq = prepared<ShownRow>(
@@ -116,11 +114,8 @@ const entriesBySeq = prepared<ShownRow>(
   `select ${SHOWN}, ${WITHOUT_TEXTS} from journal
    where deployment_id = $1 and seq = any($2::bigint[]) order by seq desc`,
 );
-
 const byId = (llm: string) => `select ${SHOWN}, ${llm} from journal where deployment_id = $1 and id = $2`;
-
 const entryWithTexts = prepared<ShownRow>('journal-entry-with-texts', byId('llm'));
-
 const entryWithoutTexts = prepared<ShownRow>('journal-entry', byId(WITHOUT_TEXTS));
 
 /** The entries of these `seq`, newest first, without the texts of models. */
@@ -168,7 +163,6 @@ interface DeploymentNames {
   address: string;
   worldAddress: string;
 }
-
 type FactRow = HashedRow & Pick<Selectable<RuntimeTables['journal']>, 'pushes'>;
 
 /** A fact from the journal's row: an entry as other services receive it. */

@@ -34,7 +34,6 @@ export const lastLifecycle = (deploymentId: Expression<unknown>): RawBuilder<unk
 
 /** Entries that are answered at most, the last ones. */
 const MAX_ENTRIES = 200;
-
 /** Bytes of their facts that are read at most, roughly: an entry may bind many events. */
 const MAX_BYTES = 4 * 1024 * 1024;
 

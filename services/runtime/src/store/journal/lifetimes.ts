@@ -10,7 +10,6 @@ const ENTRIES_AT_ONCE = 10_000;
 
 /** Deployments whose lifetimes are computed at once: long journals leave connections for others. */
 const COMPUTED_AT_ONCE = 2;
-
 const MAX_WAITING = 1000;
 
 /**

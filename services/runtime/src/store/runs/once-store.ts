@@ -21,7 +21,6 @@ type KeyName = Pick<OnceKey, 'key'> & { readonly scope: string };
 const names = (keys: readonly KeyName[]) =>
   sql`(scope, key) in (select * from unnest(${keys.map(({ scope }) => scope)}::text[], ${keys.map(({ key }) => key)}::text[]))`;
 
-/** A row, and what the entry at its `seq` says of the answer. */
 type FoundRow = UsedKey &
   Pick<Row, 'seq'> & {
     readonly is_expired: boolean;
@@ -51,7 +50,6 @@ const USED_KEYS = `
   ) a
   where a.until >= named.position
     and not exists (select from once_keys o where o.scope = 'occurrence' and o.key = named.key)`;
-
 const usedKeys = prepared<FoundRow>('used-keys', USED_KEYS);
 
 /** The keys that are in use, whichever deployment uses them. Expired ones are removed: they are free. */
@@ -117,7 +115,6 @@ export async function acknowledgeOccurrences(db: Db, occurrences: readonly strin
 export const releaseKeysOf = (db: Db, runId: string) =>
   db.deleteFrom('once_keys').where('run_id', '=', runId).where('reply', 'is', null).execute();
 
-/** Keys that one run of the sweep removes. */
 const KEYS_PER_RUN = 1000;
 
 export const startOnceKeySweep = (

@@ -99,8 +99,6 @@ export function recordOfRun(row: RunRow): ExecutionRecord {
 
 /** How long the status of an ended run can be read, in milliseconds. */
 const RETENTION_MS = 25 * 60 * 60 * 1000;
-
-/** Rows that one round deletes. */
 const ROWS_PER_ROUND = 1000;
 
 /** Deletes the rows of runs that have ended long ago, round after round while any are left. */

@@ -41,7 +41,6 @@ export async function readLedger(
   return { ofDeployments, own };
 }
 
-/** What one request to a model may cost at most. */
 interface NewReservation {
   readonly id: string;
   readonly payer: Payer;

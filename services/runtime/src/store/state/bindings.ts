@@ -26,9 +26,7 @@ type Members = typeof BINDING_MEMBERS;
 
 /** `never`, or the members that no column holds: with one, this does not compile. */
 type Forgotten = Exclude<keyof Binding, Members[Column]>;
-
 const forgotten: [Forgotten] extends [never] ? true : Forgotten = true;
-
 void forgotten;
 
 /** `version_id as versionId`, and so on. */

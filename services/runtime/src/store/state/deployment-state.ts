@@ -149,16 +149,12 @@ export const awaitsPayment = (state: string): boolean => AWAITING.includes(state
 export type HoldName = string;
 
 export const ofInstance = (key: string): HoldName => `instance ${key}`;
-
 /** A schema that is held whole. */
 export const ofSchema = (schema: string): HoldName => `schema ${schema}`;
-
 /** Held with any instance of a schema, so that another run cannot hold the schema whole. */
 export const ofInstancesIn = (schema: string): HoldName => `instances in ${schema}`;
-
 /** What a run that waits for its payment holds: the bindings, the mode and the pauses. */
 export const WHAT_RUNS: HoldName = 'what runs';
-
 /**
  * What a run waits for that is to be staged, while an item waits for `WHAT_RUNS`: many runs can hold that at the same
  * time, so steady payments would keep the item out for ever. The item waits for staged runs only, and those wait for

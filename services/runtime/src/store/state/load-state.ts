@@ -83,7 +83,6 @@ const bindingOf = (binding: NonNullable<LoadedRow['bindings']>[number]): Binding
   updatedAt: new Date(binding.updatedAt),
 });
 
-/** A run that has not ended, as it is read with its deployment's state. */
 interface OpenRunRow {
   readonly id: string;
   readonly step: number;
@@ -134,7 +133,6 @@ export interface InstanceLoader {
   loadSchema(deploymentId: number, memory: InstanceMemory, entitySchema: string): Promise<void>;
 }
 
-/** Instances in one statement at most. */
 const AT_ONCE = 500;
 
 export function createInstanceLoader(db: Db): InstanceLoader {

@@ -83,7 +83,6 @@ interface NamedRow {
   entity_schema: string;
   instance_id: string;
 }
-
 interface ComparedRow extends NamedRow {
   id: number;
   state: JsonObject;

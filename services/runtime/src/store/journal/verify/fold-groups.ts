@@ -21,10 +21,8 @@ import {
 
 /** Characters of the states that are remembered between groups; others are read again from their last checkpoint. */
 const REMEMBERED = 48 * 1024 * 1024;
-
 /** What a state takes beside its JSON. */
 const OVERHEAD = 200;
-
 /** A size that has grown by guesses beyond this is measured again. */
 const GUESSED_TO = 80 * 1024;
 
@@ -54,7 +52,6 @@ export function createFoldMemory(maxSize = REMEMBERED): FoldMemory {
 
 const lengthOf = (state: JsonObject | null): number => JSON.stringify(state).length;
 
-/** Past states that one query folds. */
 const FOLDED_AT_ONCE = 100;
 
 /** Folds a group's changes; answers the first divergence. */
@@ -76,7 +73,6 @@ export async function foldGroup(
   }
 }
 
-/** What else is stored about an instance after a change. */
 interface Evidence {
   /** Whether the index of changes has the entry. */
   isIndexed: boolean;
@@ -125,7 +121,6 @@ function unexplained(group: EntryGroup, stored: Iterable<string>, what: Divergen
   return [...stored].filter((at) => !changed.has(at)).map((at) => ({ ...readChangeAt(at), what }));
 }
 
-/** The divergence with the smallest `seq`. */
 const firstOf = (found: Divergence | undefined, others: readonly Divergence[]): Divergence | undefined =>
   others.reduce((first, other) => (first === undefined || other.seq < first.seq ? other : first), found);
 
@@ -136,7 +131,6 @@ function lastSeqsOf(group: EntryGroup): Map<string, number> {
   return last;
 }
 
-/** The states from before the group. Throws RangeError where they cannot be folded. */
 async function statesBefore(
   db: Db,
   deploymentId: number,
@@ -179,7 +173,6 @@ function foldEntries(
   return undefined;
 }
 
-/** Folds one change onto the state before it and compares with what else is stored. */
 function checkFold(
   before: FoldedState | null,
   change: InstanceChange,

@@ -10,7 +10,6 @@ export interface FoldedState {
   revision: number;
 }
 
-/** An instance's row, and the entry that changed it last. */
 interface StoredInstance extends FoldedState {
   lastSeq: number;
 }
@@ -86,7 +85,6 @@ interface Named {
   entity_schema: string;
   instance_id: string;
 }
-
 const keyOf = (row: Named): string =>
   changeKey({ entitySchema: row.entity_schema, instanceId: row.instance_id });
 
@@ -97,12 +95,9 @@ export interface StoredEntry {
 
 /** Entries of the first page: 4 MiB of the largest. */
 export const SMALLEST_PAGE = 16;
-
 const LARGEST_PAGE = 500;
-
 /** Bytes of a page's entries, so that checking one page does not block the process. */
 const PAGE_BYTES = 1024 * 1024;
-
 /** Entries that are measured: a page's entries are much alike. */
 const MEASURED = 16;
 

@@ -133,7 +133,6 @@ const diverged = (from: number, divergence: Divergence): Verification => ({
   next: null,
 });
 
-/** What an entry requires of the next one. */
 interface Link {
   seq: number;
   prevHash: string;
@@ -146,7 +145,6 @@ function checkLink(link: Link, entry: HashedEntry, hash: string): Divergence['wh
   return hashOf(entry) === hash ? undefined : 'wrong_hash';
 }
 
-/** Follows the chain through a page; `count` entries are valid. */
 function checkChain(
   start: Link,
   page: readonly StoredEntry[],
@@ -161,7 +159,6 @@ function checkChain(
   return { link, count: 0, divergence: { seq: link.seq, what: 'missing_entry' } };
 }
 
-/** What the entry at `from` must continue. */
 async function linkBefore(db: Db, { id, address, source }: VerifiedDeployment, from: number): Promise<Link> {
   if (from === 1) return { seq: 1, prevHash: genesisHash({ deployment: address, source }) };
   const before = await db
