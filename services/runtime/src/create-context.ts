@@ -8,7 +8,7 @@ import {
   type Resources,
 } from '@orrery/service-kit';
 import type { RuntimeConfig } from './config.js';
-import type { Decider } from './core/models/decider.js';
+import type { Decider } from './core/models/model.js';
 import { createCatalogClient } from './lane/catalog/catalog-client.js';
 import { type LeaseKeeper, partitionsFreed, startLeaseKeeper } from './lane/ownership/lease-keeper.js';
 import { createOutsideWork } from './lane/ownership/outside-work.js';

@@ -3,7 +3,7 @@ import { startKeySweep } from '@orrery/database';
 import { followAccounts, openBackends, type ServiceDependencies } from '@orrery/service-host';
 import { holding, type RunningService } from '@orrery/service-kit';
 import type { RuntimeConfig } from './config.js';
-import type { Decider } from './core/models/decider.js';
+import type { Decider } from './core/models/model.js';
 import { createRuntimeContext, type RuntimeContext } from './create-context.js';
 import { runtimeHandlers } from './handlers.js';
 import { type LeaseKeeper, partitionsFreed } from './lane/ownership/lease-keeper.js';

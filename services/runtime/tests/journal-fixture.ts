@@ -13,7 +13,7 @@ import { noChanges } from '../src/core/deciding/check-changes.js';
 import type { InstanceState } from '../src/core/deciding/execution.js';
 import { compileSchema } from '../src/core/deciding/execution.js';
 import { decideManualWrite } from '../src/core/deciding/manual-write.js';
-import type { CheckedChanges } from '../src/core/entries/change.js';
+import type { CheckedChanges } from '../src/core/entries/entry.js';
 import { genesisHash, type JournalEntryDraft, sealEntry } from '../src/core/entries/entry.js';
 import { migrations } from '../src/store/database/migrations/index.js';
 import type { RuntimeSchema } from '../src/store/database/schema.js';

@@ -7,7 +7,7 @@ import {
   ServiceError,
   spaceAround,
 } from '@orrery/contracts';
-import { changeKey, type InstanceName } from '../entries/change.js';
+import { changeKey, type InstanceName } from '../entries/entry.js';
 import { changeNotAllowed } from './check-changes.js';
 import { invalidKey, type Proposal, type ProposedChange } from './decide-proposal.js';
 import type {

@@ -20,7 +20,7 @@ import {
   type InstanceName,
   journalled,
   sameJson,
-} from '../entries/change.js';
+} from '../entries/entry.js';
 import type { Proposal } from './decide-proposal.js';
 import type { AppliedChange, CompiledDefinition, ExecutionLimits, ReadSet, Told } from './execution.js';
 

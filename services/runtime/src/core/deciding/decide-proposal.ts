@@ -14,7 +14,7 @@ import {
   resolveOperator,
   splitChangeKey,
 } from '@orrery/expressions';
-import type { InstanceName } from '../entries/change.js';
+import type { InstanceName } from '../entries/entry.js';
 import type { Execution, ReadSet } from './execution.js';
 
 /** What a template or a model proposes. It is unchecked, so no commit accepts it. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@orrery/contracts';
 import { describe, expect, test } from 'vitest';
-import { stateChangesOf } from '../entries/change.js';
+import { stateChangesOf } from '../entries/entry.js';
 import { decideExecution } from './execute-event.js';
 import type { Decision } from './execution.js';
 import { emptyView, executionOf, viewOf } from './execution.test-support.js';

@@ -64,7 +64,7 @@ function idsAt(path: string, input: JsonObject, work: PathWork): string[] {
   throw new ServiceError('invalid_input', found.problem.message, { errors: [inRequest(found.problem)] });
 }
 
-/** A problem of the input, with its place in the body of the request: `/input/amount`. */
+/** A problem of the input, with its path in the body of the request: `/input/amount`. */
 const inRequest = (problem: FieldProblem): FieldProblem => ({
   ...problem,
   pointer: `/input${problem.pointer}`,

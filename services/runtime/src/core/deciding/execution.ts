@@ -20,7 +20,7 @@ import {
   DIRECT_TEMPLATE_NAMES,
   type PatternWork,
 } from '@orrery/expressions';
-import type { CheckedChanges, InstanceName } from '../entries/change.js';
+import type { CheckedChanges, InstanceName } from '../entries/entry.js';
 
 /** Whether messages repeat the values found: of a model's answer they do not (docs/ai.md). */
 export interface Told {

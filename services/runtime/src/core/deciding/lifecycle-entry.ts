@@ -1,6 +1,5 @@
 import { type Caller, callerName, type JournalKind, type JsonObject, MOST_CONTENT } from '@orrery/contracts';
-import type { CheckedChanges } from '../entries/change.js';
-import { type JournalEntryDraft, uuidV7 } from '../entries/entry.js';
+import { type CheckedChanges, type JournalEntryDraft, uuidV7 } from '../entries/entry.js';
 import { checkEntrySize, noChanges } from './check-changes.js';
 
 /**

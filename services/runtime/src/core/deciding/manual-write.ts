@@ -1,5 +1,5 @@
 import { type JsonObject, ServiceError } from '@orrery/contracts';
-import type { CheckedChanges } from '../entries/change.js';
+import type { CheckedChanges } from '../entries/entry.js';
 import { checkEntrySize, checkStates } from './check-changes.js';
 import type { AppliedChange, CompiledSchema, ExecutionLimits, InstanceState } from './execution.js';
 

@@ -10,7 +10,7 @@ import {
   sameJson,
   stateChangesOf,
   storedChanges,
-} from './change.js';
+} from './entry.js';
 
 const change = (op: InstanceChange['op'], set: JsonObject = {}, unset: string[] = []): InstanceChange => ({
   entitySchema: 'horse',

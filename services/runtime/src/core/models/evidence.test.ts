@@ -1,6 +1,6 @@
 import { canonicalHash } from '@orrery/contracts';
 import { expect, it } from 'vitest';
-import { evidenceOfExchange, type ModelCallRecord as ModelAttempt, type ModelExchange } from './decider.js';
+import { evidenceOfExchange, type ModelCallRecord as ModelAttempt, type ModelExchange } from './model.js';
 
 const attempt: ModelAttempt = {
   form: 'strict',

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { evidenceOf } from './decider.js';
-import { isPriced, priced } from './model.js';
+import { evidenceOf, isPriced, priced } from './model.js';
 
 it('a model with one price costs nothing for the other kind of token, one without prices nobody knows what', () => {
   const tokens = { inputTokens: 1_000_000, outputTokens: 500_000 };

@@ -1,4 +1,11 @@
-import type { AiModelRecord } from '@orrery/contracts';
+import {
+  type AiModelRecord,
+  canonicalHash,
+  type JsonObject,
+  storableObject,
+  type VersionDefinition,
+  type WorldTexts,
+} from '@orrery/contracts';
 
 /** A model of the operator's list: what callers see of it, and how it is reached. */
 export interface Model {
@@ -43,3 +50,143 @@ export function priced(
   const usd = isPriced(prices) ? (inputTokens * input + outputTokens * output) / 1_000_000 : null;
   return { inputTokens, outputTokens, usd };
 }
+
+/** Everything that a decision may depend on, as the execution read it, and what a decider asks of the runtime. */
+export interface DeciderRequest {
+  readonly executionId: string;
+  readonly deployment: { readonly address: string; readonly worldAddress: string };
+  /** Of the deployment's owner. */
+  readonly accountId: number;
+  /** Its `schemas` are those that the version names, with their attributes. */
+  readonly definition: VersionDefinition;
+  /** The texts of a locked deployment are those of its lock. */
+  readonly world: WorldTexts;
+  /** The locked or chosen model, or the default. */
+  readonly model: Model;
+  readonly input: JsonObject;
+  /** Schema → instanceId → state, with defaults. */
+  readonly entities: JsonObject;
+  /** In milliseconds, by the monotonic clock; a later answer is not used. */
+  readonly deadline: number;
+  /** The execution holds what it has read: others wait for it. */
+  readonly isHolding: boolean;
+  readonly check: CheckProposal;
+  readonly budget: Budget;
+}
+
+/**
+ * Why this mutation (in its plain form) would be refused if it were committed now; `undefined` for one that would be
+ * accepted, and where that cannot be told, for instance because the data read have changed meanwhile. Nothing is
+ * committed.
+ */
+export type CheckProposal = (mutation: JsonObject) => Promise<string | undefined>;
+
+/** The budgets that the calls of one execution are paid from. */
+export interface Budget {
+  /**
+   * Sets aside what one request may cost at most. Each reservation is settled, whatever becomes of the request. A database
+   * that is slow or away is waited for until the signal aborts.
+   * @throws `budget_exhausted` when a budget of today (UTC) does not cover it, `ai_model_unpriced`, or the signal's reason
+   */
+  reserve(most: ModelUsage, signal: AbortSignal): Promise<Reservation>;
+}
+
+interface Reservation {
+  /** Counts what the request cost, and releases the rest. Resolves soon, also while the database is away. */
+  settle(actual: ModelUsage): Promise<void>;
+}
+
+/** A mutation in its plain form, with what the entry records of the model. It is stored before it is applied. */
+export interface DeciderAnswer extends Partial<Evidence> {
+  readonly mutation: JsonObject;
+}
+
+/**
+ * Decides the executions of versions that have no template, for instance by a model. It is called outside any
+ * transaction and lane. It is called again for the same run when the data read have changed, or when the deployment's
+ * owner was lost before the answer was stored. What it throws fails the execution; a `DeciderFailed` also says what the
+ * call has cost.
+ */
+export interface Decider {
+  (request: DeciderRequest, signal: AbortSignal): Promise<DeciderAnswer>;
+  /**
+   * Refuses an execution before it is accepted, where too many of the account wait for the model. Left out: any number
+   * may wait. @throws `too_many_waiting`
+   */
+  readonly refuseCrowd?: (accountId: number, modelId: string) => void;
+}
+
+/** The decider gave no usable answer: the execution fails with `cause`. */
+export class DeciderFailed extends Error {
+  override readonly name = 'DeciderFailed';
+  readonly evidence: Evidence;
+
+  constructor(cause: unknown, evidence: Partial<Evidence> = {}) {
+    super('the decider gave no usable answer', { cause });
+    this.evidence = evidenceOf(evidence);
+  }
+}
+
+/** What one decision of a model leaves: its exchange and cost, the hash of the exchange, and the server's attestation. */
+export interface Evidence {
+  readonly llm: JsonObject | null;
+  readonly llmHash: string | null;
+  readonly attestation: JsonObject | null;
+}
+
+/** The form of output that a call asked for. */
+export type OutputForm = 'strict' | 'json' | 'text';
+
+/** One request to a model's server. None of its members holds a text sent to or received from the model. */
+export type ModelCallRecord = {
+  readonly form: OutputForm;
+  /** Of the HTTP response; null where none arrived. */
+  readonly status: number | null;
+  readonly finishReason: string | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly latencyMs: number;
+  /** Why the call gave no proposal; null for the one that did. */
+  readonly error: string | null;
+};
+
+/**
+ * `llm` of a history entry. `request`, `response` and `reasons` are its texts (`LLM_TEXTS`). Where the server stands is
+ * the operator's affair and no part of it.
+ */
+export type ModelExchange = {
+  readonly model: string;
+  readonly temperature: number | null;
+  readonly seed: number | null;
+  /** The last request, as it was sent. */
+  readonly request: JsonObject;
+  /** The last answer's text; null where none arrived. */
+  readonly response: string | null;
+  /** Why answers were no proposals, in their order. */
+  readonly reasons: readonly string[];
+  readonly attempts: readonly ModelCallRecord[];
+  /** Of all calls; `usd` is null for a model without prices. */
+  readonly usage: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly usd: number | null;
+    /** Whether the server did not count the tokens of every call. */
+    readonly isEstimated: boolean;
+  };
+  /** From the first request to the last answer. */
+  readonly latencyMs: number;
+};
+
+/** The evidence of an exchange: `llmHash` is the SHA-256 of the RFC 8785 JSON of its model, request and response. */
+export function evidenceOfExchange(exchange: ModelExchange, attestation: JsonObject | null): Evidence {
+  const llm = storableObject(exchange);
+  const { model = null, request = null, response = null } = llm;
+  return evidenceOf({ llm, llmHash: canonicalHash({ model, request, response }), attestation });
+}
+
+/** Evidence of a decider's answer, made storable. */
+export const evidenceOf = ({ llm, llmHash, attestation }: Partial<Evidence>): Evidence => ({
+  llm: llm ? storableObject(llm) : null,
+  llmHash: llmHash ?? null,
+  attestation: attestation ? storableObject(attestation) : null,
+});

@@ -14,7 +14,7 @@ export interface PaymentAsset {
   /** The token's name and version in its EIP-712 domain. */
   readonly name: string;
   readonly version: string;
-  /** Where the chain is asked what became of a payment; empty: the facilitator's word counts. */
+  /** Where the chain is asked for the outcome of a payment; empty: the facilitator's word counts. */
   readonly rpcUrls: readonly string[];
 }
 

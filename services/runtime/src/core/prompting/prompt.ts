@@ -11,7 +11,7 @@ import {
   type VersionDefinition,
 } from '@orrery/contracts';
 import { compileContract, toJsonSchema } from '@orrery/expressions';
-import type { DeciderRequest, OutputForm } from '../models/decider.js';
+import type { DeciderRequest, OutputForm } from '../models/model.js';
 
 /** A schema whose instances an event may change. */
 export interface ChangeableSchema {

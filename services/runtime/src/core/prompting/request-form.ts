@@ -1,5 +1,5 @@
 import type { JsonObject } from '@orrery/contracts';
-import type { OutputForm } from '../models/decider.js';
+import type { OutputForm } from '../models/model.js';
 import type { ChatMessage } from './prompt.js';
 
 /** How a request is put to a model's server: what some servers refuse. */

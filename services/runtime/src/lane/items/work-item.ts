@@ -1,6 +1,5 @@
 import type { Cancellation, ServiceError } from '@orrery/contracts';
-import type { InstanceName } from '../../core/entries/change.js';
-import type { SealedEntry } from '../../core/entries/entry.js';
+import type { InstanceName, SealedEntry } from '../../core/entries/entry.js';
 import type { Effects, OnceKeyEffect, PaymentEffect, RunEffect } from '../../store/commit/batch.js';
 import type { DeploymentState, HoldName } from '../../store/state/deployment-state.js';
 import type { IdBlocks } from '../../store/state/id-blocks.js';

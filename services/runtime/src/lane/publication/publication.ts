@@ -11,8 +11,7 @@ import {
 } from '@orrery/contracts';
 import { type Database, type OutboxMessage, type OutboxRow, startRelay } from '@orrery/database';
 import { type Clock, createMeter, type Logger, NamedSlots } from '@orrery/service-kit';
-import { stateChangesOf } from '../../core/entries/change.js';
-import type { SealedEntry } from '../../core/entries/entry.js';
+import { type SealedEntry, stateChangesOf } from '../../core/entries/entry.js';
 import type { Batch } from '../../store/commit/batch.js';
 import type { RuntimeSchema } from '../../store/database/schema.js';
 import { type Facts, loadFacts } from '../../store/journal/journal-store.js';

@@ -145,7 +145,7 @@ function createCommitAndReply(
   };
   const prove = async (decided: DecidedBatch, error: unknown) => {
     const proof = await dependencies.recover(decided.batch).catch((reason: unknown) => {
-      logger.warn({ err: reason }, 'what became of a commit is not proven; its outcome is unknown');
+      logger.warn({ err: reason }, 'the outcome of a commit is not proven, so it is unknown');
       return 'unclear' as const;
     });
     if (proof === 'written') return finish(decided);
@@ -178,7 +178,7 @@ const ABSENT: ReadonlySet<PostgresFailure['kind']> = new Set(['unavailable', 'st
 /**
  * Unique violations of an isolated item after which it is refused with `internal`. A violation usually means that another
  * commit has written the same key since the item was prepared. So the item is prepared again, finds the key, and answers
- * from it. An item that finds nothing violates the constraint each time, and its attempts end here.
+ * from it. An item that finds nothing violates the constraint each time, and its tries end here.
  */
 const MAX_VIOLATIONS = 3;
 

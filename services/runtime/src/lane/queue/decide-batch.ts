@@ -1,6 +1,6 @@
 import { asServiceError, ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import { changeKey } from '../../core/entries/change.js';
+import { changeKey } from '../../core/entries/entry.js';
 import { type Batch, type Effects, isEmpty, isFull, newBatch, onceKeyId } from '../../store/commit/batch.js';
 import {
   idsFor,

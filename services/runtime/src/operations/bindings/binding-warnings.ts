@@ -13,7 +13,7 @@ import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
 
 /**
- * Likely mistakes in a binding that are allowed. Pointers begin with `at`, the binding's place in the body.
+ * Likely mistakes in a binding that are allowed. Pointers begin with `at`, the binding's path in the body.
  * @param lack why no wallet can pay for executions of the deployment
  */
 export const bindingWarnings = (

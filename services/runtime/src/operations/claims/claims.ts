@@ -101,11 +101,7 @@ function releaseEmpty(
     if (!instances.hasAny(name) && !runs.isHeld(ofInstancesIn(name))) claimedSchemas.delete(name);
 }
 
-export type ReleaseEmptySchema = (
-  deployment: KnownDeployment,
-  schema: string,
-  call: CallContext,
-) => Promise<void>;
+type ReleaseEmptySchema = (deployment: KnownDeployment, schema: string, call: CallContext) => Promise<void>;
 
 interface ReleaseDependencies {
   readonly db: Db;

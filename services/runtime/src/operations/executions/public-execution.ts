@@ -89,7 +89,7 @@ async function executeHere(
     return { data: answer, payment: null };
   const data = 'executionId' in answer ? await ofEarlierCall(dependencies, answer, awaitsRun, call) : answer;
   if ('executionId' in data) return { data, payment: null };
-  // Only who sends a payment is told what became of it.
+  // Only who sends a payment is told its outcome.
   const paid =
     payment === null
       ? undefined

@@ -11,7 +11,7 @@ import { tooManyInstances } from '../../core/deciding/check-changes.js';
 import type { CompiledSchema } from '../../core/deciding/execution.js';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import { decideManualWrite } from '../../core/deciding/manual-write.js';
-import type { InstanceName } from '../../core/entries/change.js';
+import type { InstanceName } from '../../core/entries/entry.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import type { Db } from '../../store/database/schema.js';

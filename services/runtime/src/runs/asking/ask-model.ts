@@ -1,15 +1,18 @@
 import { type JsonObject, ServiceError } from '@orrery/contracts';
 import { type Backoff, backoffDelay, type Clock, type Logger } from '@orrery/service-kit';
-import type { DeciderRequest, ModelCallRecord, OutputForm } from '../../core/models/decider.js';
-import { type ModelUsage, priced } from '../../core/models/model.js';
+import {
+  type DeciderRequest,
+  type ModelCallRecord,
+  type ModelUsage,
+  type OutputForm,
+  priced,
+} from '../../core/models/model.js';
 import { estimateTokens } from '../../core/prompting/prompt.js';
 import { formAfterRefusal, type RequestForm } from '../../core/prompting/request-form.js';
+import type { ExchangeRecord, ModelSignals } from './call-records.js';
 import type { CallSlots } from './call-slots.js';
 import { type ChatAnswer, type ChatClient, ChatFailed, type ChatFault } from './chat-client.js';
-import type { CircuitBreaker } from './circuit-breaker.js';
-import type { ExchangeRecord } from './exchange-record.js';
-import type { FormKey, FormMemory } from './form-memory.js';
-import type { ModelSignals } from './signals.js';
+import type { CircuitBreaker, FormKey, FormMemory } from './model-servers.js';
 
 interface CallDependencies {
   readonly chat: ChatClient;
@@ -45,15 +48,15 @@ interface ModelCall {
  */
 async function callModel(
   dependencies: CallDependencies,
-  attempt: ModelCall,
+  call: ModelCall,
   prepare: () => PreparedRequest,
 ): Promise<ChatAnswer> {
-  const { request, exchange, signal, overdue } = attempt;
+  const { request, exchange, signal, overdue } = call;
   const { model, accountId, isHolding } = request;
   const either = AbortSignal.any([signal, overdue]);
   const deployment = request.deployment.address;
   const asking = { model, deployment, accountId, isHolding, isRepeated: exchange.hasBegun };
-  const send = () => throughCircuit(dependencies, attempt, prepare());
+  const send = () => throughCircuit(dependencies, call, prepare());
   try {
     return await dependencies.slots.run(asking, either, send);
   } catch (error) {
@@ -68,14 +71,14 @@ const SERVER_FAILED: ReadonlySet<string> = new Set([
 
 async function throughCircuit(
   dependencies: CallDependencies,
-  attempt: ModelCall,
+  call: ModelCall,
   prepared: PreparedRequest,
 ): Promise<ChatAnswer> {
-  const { baseUrl, record } = attempt.request.model;
+  const { baseUrl, record } = call.request.model;
   const passage = dependencies.breakerOf(baseUrl).enter();
   if ('openForMs' in passage) throw circuitOpen(record.modelId, passage.openForMs);
   try {
-    const answer = await paidRequest(dependencies, attempt, prepared);
+    const answer = await paidRequest(dependencies, call, prepared);
     passage.answered();
     return answer;
   } catch (error) {
@@ -95,20 +98,20 @@ const circuitOpen = (modelId: string, openForMs: number): ServiceError =>
 
 async function paidRequest(
   dependencies: CallDependencies,
-  attempt: ModelCall,
+  call: ModelCall,
   prepared: PreparedRequest,
 ): Promise<ChatAnswer> {
-  const { request, exchange, signal, overdue } = attempt;
+  const { request, exchange, signal, overdue } = call;
   const { model } = request;
   const { clock, logger } = dependencies;
   const either = AbortSignal.any([signal, overdue]);
   const reservation = await request.budget.reserve(priced(model, prepared), either);
   const startedAt = clock.monotonic();
-  const outcome = await timedRequest(dependencies, attempt, prepared.body);
+  const outcome = await timedRequest(dependencies, call, prepared.body);
   const { isEstimated, ...tokens } = tokensSpent(prepared, outcome);
   const spent = priced(model, tokens);
   if (outcome.wasSent)
-    exchange.attempted(callRecordOf(prepared, outcome, clock.monotonic() - startedAt), spent, isEstimated);
+    exchange.called(callRecordOf(prepared, outcome, clock.monotonic() - startedAt), spent, isEstimated);
   await reservation.settle(spent);
   if ('answer' in outcome) {
     exchange.answered(outcome.answer.message.content, outcome.answer.attestation);
@@ -142,7 +145,7 @@ async function timedRequest(
   );
   try {
     const limits = { signal, timeout: late.signal, overdue, onSent };
-    return { answer: await signals.attempted(model, () => chat.complete(model, body, limits)), wasSent };
+    return { answer: await signals.called(model, () => chat.complete(model, body, limits)), wasSent };
   } catch (error) {
     return { error, wasSent };
   } finally {

@@ -69,7 +69,7 @@ export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
 /**
  * A client of OpenAI-compatible servers. The library makes the request and names its errors; it does not retry (the
- * caller knows the deadline, the budget and the server's health, and records each attempt), logs nothing, and reads its
+ * caller knows the deadline, the budget and the server's health, and records each call), logs nothing, and reads its
  * environment variables for nothing that is set here.
  */
 export function createChatClient(): ChatClient {
@@ -247,9 +247,13 @@ const isCount = (value: JsonValue | undefined): value is number =>
 /** Bytes of an attestation that are kept: it is part of the journal. */
 const MAX_ATTESTATION_BYTES = 64 * 1024;
 
-function attestationOf(data: JsonObject, headers: Headers, { attestation: place }: Model): JsonObject | null {
-  if (place === undefined) return null;
-  const { from, name } = place;
+function attestationOf(
+  data: JsonObject,
+  headers: Headers,
+  { attestation: carried }: Model,
+): JsonObject | null {
+  if (carried === undefined) return null;
+  const { from, name } = carried;
   const given = from === 'header' ? headers.get(name) : data[name];
   if (given === undefined || given === null) return null;
   const attestation = isJsonObject(given) ? given : { [name]: given };

@@ -6,7 +6,7 @@ import {
   FAILURES_TO_OPEN,
   OPEN_MS,
   type Passage,
-} from './circuit-breaker.js';
+} from './model-servers.js';
 
 function setUp() {
   const clock = new FakeClock();

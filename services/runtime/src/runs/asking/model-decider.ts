@@ -7,8 +7,8 @@ import {
   type DeciderAnswer,
   DeciderFailed,
   type DeciderRequest,
-} from '../../core/models/decider.js';
-import type { Model } from '../../core/models/model.js';
+  type Model,
+} from '../../core/models/model.js';
 import {
   buildPrompt,
   corrections,
@@ -30,12 +30,15 @@ import {
   type PreparedRequest,
   type Question,
 } from './ask-model.js';
+import { createModelSignals, startExchange } from './call-records.js';
 import { createCallSlots } from './call-slots.js';
 import { type ChatClient, createChatClient } from './chat-client.js';
-import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.js';
-import { startExchange } from './exchange-record.js';
-import { createFormMemory, type FormKey } from './form-memory.js';
-import { createModelSignals } from './signals.js';
+import {
+  type CircuitBreaker,
+  createCircuitBreaker,
+  createFormMemory,
+  type FormKey,
+} from './model-servers.js';
 
 interface ModelDeciderOptions {
   readonly clock: Clock;

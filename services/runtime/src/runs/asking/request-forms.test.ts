@@ -1,7 +1,7 @@
 import { FakeClock } from '@orrery/testing';
 import { expect, it } from 'vitest';
 import { formAfterRefusal, formBelow, type RequestForm } from '../../core/prompting/request-form.js';
-import { createFormMemory } from './form-memory.js';
+import { createFormMemory } from './model-servers.js';
 
 const best: RequestForm = {
   output: 'strict',

@@ -11,13 +11,17 @@ import {
 } from '@orrery/contracts';
 import { applyMutation, decideExecution, readForExecution } from '../../core/deciding/execute-event.js';
 import type { CompiledDefinition, Decision, Execution } from '../../core/deciding/execution.js';
-import { stateChangesOf } from '../../core/entries/change.js';
-import { uuidV7 } from '../../core/entries/entry.js';
-import type { CheckProposal, DeciderFailed, DeciderRequest, Evidence } from '../../core/models/decider.js';
+import { stateChangesOf, uuidV7 } from '../../core/entries/entry.js';
+import type { CheckProposal, DeciderFailed, DeciderRequest, Evidence } from '../../core/models/model.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import { type DeploymentState, isPaused } from '../../store/state/deployment-state.js';
 import { refuseUnknownModel } from '../models/model-list.js';
-import { callDecider, deciderRequestOf, type UncheckedRequest, verdictOf } from '../requests/call-decider.js';
+import {
+  callDecider,
+  deciderRequestOf,
+  type UncheckedRequest,
+  verdictOf,
+} from '../requests/decider-request.js';
 import {
   type Briefing,
   briefingOf,

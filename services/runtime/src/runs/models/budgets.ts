@@ -9,9 +9,8 @@ import {
   retry,
   storedTimeOf,
 } from '@orrery/service-kit';
-import type { Budget } from '../../core/models/decider.js';
 import { type Claim, grant, type Payer } from '../../core/models/grant.js';
-import type { ModelUsage } from '../../core/models/model.js';
+import type { Budget, ModelUsage } from '../../core/models/model.js';
 import type { Db } from '../../store/database/schema.js';
 import {
   addUsage,
@@ -26,7 +25,7 @@ import {
 export interface Budgets {
   /** What the requests of one execution are paid from. */
   of(payer: Payer): Budget;
-  /** Ends the attempts to store what requests have cost. */
+  /** Ends the tries to store what requests have cost. */
   stop(): Promise<void>;
 }
 
@@ -37,7 +36,7 @@ interface BudgetOptions {
 }
 
 const AT_ONCE = 500;
-/** Pauses between the attempts to reserve, and to store what a request has cost, while the database is away. */
+/** Pauses between the tries to reserve, and to store what a request has cost, while the database is away. */
 const PAUSE: Backoff = { baseMs: 200, maxMs: 5000 };
 
 /**

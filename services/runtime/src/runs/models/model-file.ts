@@ -20,7 +20,7 @@ export interface ModelFile {
   readonly parse: (text: string) => readonly Model[];
 }
 
-/** A list of models is not usable: one phrase for each problem, with its place (RFC 6901). It holds no secret. */
+/** A list of models is not usable: one phrase for each problem, with its path (RFC 6901). It holds no secret. */
 export class ModelFileError extends Error {
   override readonly name = 'ModelFileError';
   readonly problems: readonly string[];
@@ -125,18 +125,18 @@ function parseJson(given: string): JsonValue {
   } catch (error) {
     const { message } = error as Error;
     const [known] = /line \d+ column \d+|position \d+/.exec(message) ?? [];
-    const place = known ?? (/end of JSON/.test(message) ? 'its end' : undefined);
-    throw new ModelFileError([place === undefined ? NO_JSON : `${NO_JSON} (it breaks at ${place})`]);
+    const position = known ?? (/end of JSON/.test(message) ? 'its end' : undefined);
+    throw new ModelFileError([position === undefined ? NO_JSON : `${NO_JSON} (it breaks at ${position})`]);
   }
 }
 
 function problemsOf(issue: z.core.$ZodIssue, at: number): string[] {
-  const place = toPointer([at, ...issue.path]);
+  const path = toPointer([at, ...issue.path]);
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => `${childPointer(place, key)} is no member of a model`);
+    return issue.keys.map((key) => `${childPointer(path, key)} is no member of a model`);
   const [member] = issue.path;
   const expected = member === undefined ? 'an object' : descriptionOf(String(member));
-  return [`${place} is missing or wrong (expected ${expected})`];
+  return [`${path} is missing or wrong (expected ${expected})`];
 }
 
 /** A description stays on the schema it was given to: look below `.optional()` and `.nullish()`. */

@@ -52,7 +52,7 @@ export const evmReader: OfferReader = (payload, requirement, now) => {
 };
 
 /**
- * An authorization may be valid for this long, in seconds: many times what is asked for. What became of one whose
+ * An authorization may be valid for this long, in seconds: many times what is asked for. The outcome of one whose
  * settlement is unknown is asked of its chain until it has ended.
  */
 const MAX_VALID_S = 600n;

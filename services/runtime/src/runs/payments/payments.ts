@@ -41,13 +41,13 @@ export interface Payments {
   verify(payment: Payment): Promise<PaymentReason | undefined>;
   /** Takes as long as a settlement may take. */
   settle(payment: Payment, options: Omit<SettleOptions, 'until'>): Promise<Settlement>;
-  /** Finds out what became of a payment whose settlement is unclear; a bounded number at once. */
+  /** Finds out the outcome of a payment whose settlement is unclear; a bounded number at once. */
   resolve(payment: Payment, options: Omit<SettleOptions, 'until'>): Promise<Settlement>;
   /** @throws when the chain cannot be asked, or the signal's reason */
   look(payment: Payment, search: ChargeSearch): Promise<Charge>;
 }
 
-/** Who verifies and settles, and who is asked what became of it. */
+/** Who verifies and settles, and who is asked for the outcome. */
 export interface PaymentParties {
   readonly facilitator: Facilitator;
   chainOf(requirement: Pick<Requirement, 'network' | 'asset'>): Promise<Chain>;

@@ -28,7 +28,7 @@ const TAKEN_MS = 60_000;
 const LOOK_MS = 20_000;
 
 /**
- * Asks the chains what became of refused payments once they are invalid: one that was charged all the same is due for a
+ * Asks the chains for the outcome of refused payments once they are invalid: one that was charged all the same is due for a
  * refund. Payments that are `unknown` were committed by an older release before their settlement was known. They are
  * settled once more as long as they are valid. Every process does this for all deployments; one payment is taken up by one
  * process at a time.
@@ -68,7 +68,7 @@ async function afterFailure(
 ): Promise<void> {
   if (signal.aborted) return;
   const { logger } = dependencies;
-  logger.warn({ err: error, payment: row.key }, 'what became of a payment could not be told');
+  logger.warn({ err: error, payment: row.key }, 'the outcome of a payment could not be told');
   // Where the database is away, another search takes it up.
   await again(dependencies, row).catch(() => undefined);
 }

@@ -52,7 +52,7 @@ export async function settlePayment(
   let until = latest;
   let calls = earlier;
   let confirmed: SettlementReply | undefined;
-  for (let attempt = 1; ; attempt += 1) {
+  for (let tries = 1; ; tries += 1) {
     const settling = () => facilitator.settle(payment, FACILITATORS_SHARE * (until - clock.monotonic()));
     // What goes on after an abort is continued by the next owner.
     const reply = confirmed ?? (await orAborted(settling(), signal));
@@ -64,7 +64,7 @@ export async function settlePayment(
     const charge = await lookUp(dependencies, payment, { since, calls, until, signal });
     const verdict = judge(calls, reply, charge, since);
     if (verdict !== undefined) return verdict;
-    const pause = backoffDelay(attempt, PAUSE);
+    const pause = backoffDelay(tries, PAUSE);
     const isAnswered = reply.kind === 'refused' || reply.kind === 'unclear';
     if (isAnswered || clock.monotonic() + pause >= until)
       return { kind: 'unclear', reason: reasonOf(reply), calls };
@@ -82,7 +82,7 @@ const AGAIN_MS = 10_000;
 const TOO_LATE_MS = 5000;
 
 /**
- * Finds out what became of a payment whose settlement is unclear. As long as it is valid and no reply has named a
+ * Finds out the outcome of a payment whose settlement is unclear. As long as it is valid and no reply has named a
  * transaction, the facilitator is asked to settle it once more. Rejects only with the signal's reason.
  */
 export async function resolvePayment(

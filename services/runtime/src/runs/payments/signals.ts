@@ -2,7 +2,7 @@ import { createMeter, createTracer, inCallSpan } from '@orrery/service-kit';
 
 const payments = createMeter('runtime').createCounter('orrery_runtime_payments', {
   description:
-    'Payments by what became of them: settled, refused, refund_due, uncollected; awaiting when their settlement is unclear',
+    'Payments by outcome: settled, refused, refund_due, uncollected; awaiting when their settlement is unclear',
 });
 
 /** Counts a payment when this becomes of it. */

@@ -128,7 +128,7 @@ async function search(
   throw new Error('the payer has too many transactions to find one');
 }
 
-/** What became of the transaction with a signature, if it is ours: a failed one cannot be executed again. */
+/** The outcome of the transaction with a signature, if it is ours: a failed one cannot be executed again. */
 async function outcomeOf(
   { rpc, messages, signal: abortSignal }: Asking,
   signature: string,

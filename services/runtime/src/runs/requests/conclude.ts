@@ -8,7 +8,7 @@ import {
   type SealedEntry,
   uuidV7,
 } from '../../core/entries/entry.js';
-import type { Evidence } from '../../core/models/decider.js';
+import type { Evidence } from '../../core/models/model.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { Resolved } from './resolve-event.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CompiledDefinition } from '../../core/deciding/execution.js';
-import { fingerprintOf, holdsOf, stillFits } from './read-fingerprint.js';
+import { fingerprintOf, holdsOf, stillFits } from './decider-request.js';
 
 const at = (time: number) => new Date(Date.UTC(2026, 10, 22) + time);
 const BASE = {

@@ -8,10 +8,9 @@ import {
   ServiceError,
   type WorldTexts,
 } from '@orrery/contracts';
-import type { Clock } from '@orrery/service-kit';
-import { timestampOf } from '@orrery/service-kit';
+import { type Clock, timestampOf } from '@orrery/service-kit';
 import type { CompiledDefinition, Execution, ExecutionLimits } from '../../core/deciding/execution.js';
-import type { Decider } from '../../core/models/decider.js';
+import type { Decider } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { Lanes } from '../../lane/queue/lanes.js';

@@ -3,14 +3,22 @@ import { asServiceError, type ExecutionAnswer, type JsonObject, ServiceError } f
 import { type Clock, monotonicOf } from '@orrery/service-kit';
 import { applyMutation, decideExecution, readForExecution } from '../../core/deciding/execute-event.js';
 import type { Decision, ReadSet } from '../../core/deciding/execution.js';
-import type { CheckProposal, DeciderAnswer } from '../../core/models/decider.js';
+import type { CheckProposal, DeciderAnswer } from '../../core/models/model.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import { partitionOf } from '../../store/leases/partitions.js';
 import { endOf, isPaid, paymentOf, type RunRow } from '../../store/runs/run-store.js';
 import { inTheWayOf } from '../../store/state/deployment-state.js';
-import { callDecider, deciderRequestOf, type UncheckedRequest, verdictOf } from '../requests/call-decider.js';
 import { conclude, failedOutcome } from '../requests/conclude.js';
-import { fingerprintOf, holdsOf, type ReadFingerprint, stillFits } from '../requests/read-fingerprint.js';
+import {
+  callDecider,
+  deciderRequestOf,
+  fingerprintOf,
+  holdsOf,
+  type ReadFingerprint,
+  stillFits,
+  type UncheckedRequest,
+  verdictOf,
+} from '../requests/decider-request.js';
 import type { Briefing } from '../requests/resolve-event.js';
 import {
   type Drive,
@@ -172,8 +180,8 @@ const storeAnswer = (
 
 // decided
 
-/** Decisions of one run. From the second on its reads are held, but its binding may still change. */
-const MAX_ATTEMPTS = 5;
+/** Rounds of one run: from the second on its reads are held, but its binding may still change. */
+const MAX_ROUNDS = 5;
 
 /** The answer would be refused on the same fingerprint again, so the decider has to give another. */
 const UNUSABLE = 'unusable';
@@ -206,7 +214,7 @@ function decideAgain<Reply>(
   { row, open, resolved, execution, details, now }: StepContext,
   reply?: Reply,
 ): ItemOutcome<ExecutionAnswer | Reply | undefined> {
-  if (row.attempts >= MAX_ATTEMPTS) {
+  if (row.attempts >= MAX_ROUNDS) {
     const error = new ServiceError(
       'write_conflict',
       'The event or its instances change faster than it is decided.',

@@ -1,7 +1,7 @@
 import { type ExecutionAnswer, ServiceError } from '@orrery/contracts';
 import { toCallError } from '@orrery/database';
 import { type Backoff, backoffDelay, type Logger, retry } from '@orrery/service-kit';
-import { DeciderFailed } from '../../core/models/decider.js';
+import { DeciderFailed } from '../../core/models/model.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
 import type { Db, RunState } from '../../store/database/schema.js';
 import { NotOwner, partitionOf } from '../../store/leases/partitions.js';
@@ -32,7 +32,7 @@ import { endSettlement, resolveRun, settleRun } from './settle-run.js';
  *   state             step                                                              next state
  *   deciding, paid    a template decides: read → decide → apply → check, one commit     succeeded | failed
  *   deciding, paid    a decider decides: read; call the decider; store its answer with  decided, paid_decided
- *                     the read fingerprint. From the second attempt on, the instances
+ *                     the read fingerprint. From the second round on, the instances
  *                     read are held before the decider is called, for the
  *                     time of one call.
  *   decided,          the fingerprint still fits: apply → check the answer, one commit  succeeded | failed

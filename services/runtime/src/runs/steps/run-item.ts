@@ -9,7 +9,7 @@ import {
 import { monotonicOf } from '@orrery/service-kit';
 import type { Execution } from '../../core/deciding/execution.js';
 import { LLM_TEXTS } from '../../core/entries/entry.js';
-import { type DeciderAnswer, type Evidence, evidenceOf } from '../../core/models/decider.js';
+import { type DeciderAnswer, type Evidence, evidenceOf } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import { endOfKeys } from '../../lane/items/once-item.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
@@ -26,7 +26,7 @@ import {
 import type { DeploymentState, OpenRun } from '../../store/state/deployment-state.js';
 import type { Settlement } from '../payments/settle-payment.js';
 import { type EntryDetails, withRefundDue } from '../requests/conclude.js';
-import type { ReadFingerprint } from '../requests/read-fingerprint.js';
+import type { ReadFingerprint } from '../requests/decider-request.js';
 import {
   type Briefing,
   briefingOf,
@@ -232,7 +232,7 @@ export interface Drive {
   given?: { readonly fingerprint: ReadFingerprint; readonly answer: DeciderAnswer };
   /** How the settlement of its payment ended, until that is stored. */
   settlement?: Settlement | undefined;
-  /** Times that this process has asked what became of its payment; undefined until it has settled or asked. */
+  /** Times that this process has asked for the outcome of its payment; undefined until it has settled or asked. */
   looks?: number;
   ending?: Ending;
 }

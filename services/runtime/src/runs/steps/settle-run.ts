@@ -1,7 +1,7 @@
 import { type ExecutionAnswer, type JsonObject, type JsonValue, ServiceError } from '@orrery/contracts';
 import { type Backoff, backoffDelay, type Clock } from '@orrery/service-kit';
 import { answerOf } from '../../core/entries/entry.js';
-import type { Evidence } from '../../core/models/decider.js';
+import type { Evidence } from '../../core/models/model.js';
 import { NO_CALLS } from '../../core/payments/judge-settlement.js';
 import { sentenceOf } from '../../core/payments/payment-reasons.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';

@@ -1,11 +1,11 @@
 import type { JsonObject } from '@orrery/contracts';
 import type { Success } from '../../core/deciding/execution.js';
-import { type CheckedChange, changeKey } from '../../core/entries/change.js';
+import { type CheckedChange, changeKey } from '../../core/entries/entry.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { Effects } from '../../store/commit/batch.js';
 import { schemasCreatedBy } from '../../store/commit/stage-effects.js';
 import { type Holds, inTheWayOf } from '../../store/state/deployment-state.js';
-import { holdsOf } from '../requests/read-fingerprint.js';
+import { holdsOf } from '../requests/decider-request.js';
 import { evidenceColumn, evidenceOfRun, type StepContext, updateRun } from './run-item.js';
 import { requiredPayment, type StagedOutcome } from './staged-outcome.js';
 

@@ -1,7 +1,6 @@
 import { ServiceError } from '@orrery/contracts';
 import { noChanges } from '../../core/deciding/check-changes.js';
-import { storedChanges } from '../../core/entries/change.js';
-import { executionErrorOf, type JournalEntryDraft, uuidV7 } from '../../core/entries/entry.js';
+import { executionErrorOf, type JournalEntryDraft, storedChanges, uuidV7 } from '../../core/entries/entry.js';
 import type { Payment } from '../../core/payments/payment.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
 import type { Effects } from '../../store/commit/batch.js';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { CheckedChange } from '../../core/entries/change.js';
-import type { JournalEntryDraft } from '../../core/entries/entry.js';
+import type { CheckedChange, JournalEntryDraft } from '../../core/entries/entry.js';
 import type { ClaimedSchema, DeploymentState } from '../state/deployment-state.js';
 import { OpenRuns } from '../state/deployment-state.js';
 import { createInstanceMemory } from '../state/instance-memory.js';

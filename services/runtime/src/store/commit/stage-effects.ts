@@ -5,8 +5,7 @@ import {
   type ServiceError,
   toErrorReply,
 } from '@orrery/contracts';
-import { type CheckedChange, hasCheckpoint } from '../../core/entries/change.js';
-import { type SealedEntry, sealEntry } from '../../core/entries/entry.js';
+import { type CheckedChange, hasCheckpoint, type SealedEntry, sealEntry } from '../../core/entries/entry.js';
 import { type Binding, type DeploymentState, type JournalHead, keyIdOf } from '../state/deployment-state.js';
 import type { IdBlocks } from '../state/id-blocks.js';
 import { roughSize } from '../state/instance-memory.js';

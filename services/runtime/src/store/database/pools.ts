@@ -34,7 +34,7 @@ export function openPools(
   { leaseTtlMs }: { readonly leaseTtlMs: number },
   resources: Resources,
 ): Pools {
-  // Two failed attempts to renew leave time for a third before the leases end.
+  // Two failed tries to renew leave time for a third before the leases end.
   const leaseMs = Math.ceil(leaseTtlMs / 3);
   const limits = {
     leases: { statementTimeoutMs: leaseMs, lockTimeoutMs: leaseMs, maxWaitMs: leaseMs },

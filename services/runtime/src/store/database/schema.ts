@@ -257,7 +257,7 @@ interface PaymentsTable {
   reason: string | null;
   /** Of the journal entry of its execution. */
   seq: number | null;
-  /** When the chain is to be asked what became of it. */
+  /** When the chain is to be asked for its outcome. */
   check_at: NullableTime;
   created_at: Time;
   updated_at: Time;

@@ -150,7 +150,7 @@ const byReference = (name: string, columns: string) => ({
 });
 
 const WHOLE = byReference('deployment', '*');
-/** What `see` looks at: a locked deployment's row is large. */
+/** What `see` reads: a locked deployment's row is large. */
 const SEEN = byReference(
   'seen-deployment',
   'id, address, world_id, world_address, owner_account_id, is_public, is_llm_public, source',

@@ -2,7 +2,7 @@ import { cutText, type InstanceRecord, type PageQuery, ServiceError, spaceAround
 import { countUpTo, type PreparedStatement, page, prepared } from '@orrery/database';
 import { type Batcher, createBatcher } from '@orrery/service-kit';
 import type { Selectable } from 'kysely';
-import type { InstanceName } from '../../core/entries/change.js';
+import type { InstanceName } from '../../core/entries/entry.js';
 import type { Db, RuntimeTables } from '../database/schema.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
 

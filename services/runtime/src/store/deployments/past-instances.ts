@@ -1,7 +1,7 @@
 import { type Cancellation, type InstanceRecord, type PageQuery, ServiceError } from '@orrery/contracts';
 import type { Semaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import type { InstanceName } from '../../core/entries/change.js';
+import type { InstanceName } from '../../core/entries/entry.js';
 import type { Db } from '../database/schema.js';
 import { headOf } from '../journal/journal-store.js';
 import { type ComputeLifetimes, computedUntil, instancesThen } from '../journal/lifetimes.js';
@@ -133,7 +133,7 @@ function pastRecord(
   };
 }
 
-/** Schemas that have or had an instance of this key; looks at each schema once, not at each change. */
+/** Schemas that have or had an instance of this key; reads each schema once, not each change. */
 async function schemasEverWith(db: Db, deploymentId: number, instanceId: string): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     with recursive schemas (name) as (

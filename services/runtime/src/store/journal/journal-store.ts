@@ -13,8 +13,7 @@ import {
 } from '@orrery/contracts';
 import { type OutboxRow, prepared } from '@orrery/database';
 import { type Selectable, sql } from 'kysely';
-import { stateChangesOf } from '../../core/entries/change.js';
-import { LLM_TEXTS, type SealedEntry } from '../../core/entries/entry.js';
+import { LLM_TEXTS, type SealedEntry, stateChangesOf } from '../../core/entries/entry.js';
 import type { Db, RuntimeTables } from '../database/schema.js';
 
 type Row = Selectable<RuntimeTables['journal']>;

@@ -2,7 +2,7 @@ import type { Cancellation, PageQuery } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import { createSemaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
-import type { InstanceName } from '../../core/entries/change.js';
+import type { InstanceName } from '../../core/entries/entry.js';
 import type { Db, Trx } from '../database/schema.js';
 
 /** Entries that one transaction goes through. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Cancellation, canonicalJson, type InstanceChange, type JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
-import { foldChange, type InstanceName } from '../../core/entries/change.js';
+import { foldChange, type InstanceName } from '../../core/entries/entry.js';
 import type { Db } from '../database/schema.js';
 
 /** An instance as it was after some entry. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@orrery/contracts';
 import { type InstanceState, type InstanceView, MAX_READ } from '../../core/deciding/execution.js';
-import type { CheckedChange } from '../../core/entries/change.js';
+import type { CheckedChange } from '../../core/entries/entry.js';
 
 /** An instance as its row will be once the batch in flight is committed. Never changed in place. */
 export interface MemoryInstance extends InstanceState {

@@ -1,7 +1,7 @@
 import { type Batcher, createBatcher } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { MAX_READ } from '../../core/deciding/execution.js';
-import type { InstanceName } from '../../core/entries/change.js';
+import type { InstanceName } from '../../core/entries/entry.js';
 import type { Db } from '../database/schema.js';
 import { partitionOf } from '../leases/partitions.js';
 import { BINDING_OBJECT } from './bindings.js';

@@ -1,12 +1,12 @@
 import type { Cancellation, DeploymentSource, Divergence, JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
-import { changeKey, type InstanceName } from '../../../core/entries/change.js';
+import { changeKey, type InstanceName } from '../../../core/entries/entry.js';
 import type { Db } from '../../database/schema.js';
 import { pastStates, snapshotHasher, snapshotHashOf } from '../past-states.js';
 import { type FoldMemory, same } from './fold-groups.js';
 import type { FoldedState } from './stored-evidence.js';
 
-/** When to stop: `signal` ends the work, `isEnough` ends the call with what has been looked at so far. */
+/** When to stop: `signal` ends the work, `isEnough` ends the call with what has been checked so far. */
 export interface VerifyBounds {
   signal: Cancellation;
   isEnough(): boolean;

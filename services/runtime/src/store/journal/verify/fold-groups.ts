@@ -6,7 +6,7 @@ import {
   hasCheckpoint,
   type InstanceName,
   sameJson,
-} from '../../../core/entries/change.js';
+} from '../../../core/entries/entry.js';
 import type { Db } from '../../database/schema.js';
 import { pastStates } from '../past-states.js';
 import {

@@ -1,6 +1,6 @@
 import type { HashedEntry, JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
-import { changeKey, type InstanceName } from '../../../core/entries/change.js';
+import { changeKey, type InstanceName } from '../../../core/entries/entry.js';
 import type { Db } from '../../database/schema.js';
 import { HASHED_COLUMNS, hashedEntryOf } from '../journal-store.js';
 

@@ -233,16 +233,16 @@ async function findDivergence(
 }
 
 function historyBroken(seq: number, found: Divergence | undefined, cause: unknown): ServiceError {
-  const place =
+  const where =
     found === undefined ? `somewhere up to entry ${seq}` : `at entry ${found.seq} (${found.what})`;
   const detail =
-    `The history does not hold ${place}, so what was there after entry ${seq} is not known. ` +
+    `The history does not hold ${where}, so what was there after entry ${seq} is not known. ` +
     'GET …/history/verify checks all of it.';
   const facts = { atSeq: seq, ...(found && { divergence: factsOf(found) }) };
   return new ServiceError('history_broken', detail, { facts, cause });
 }
 
-const factsOf = ({ instance, ...place }: Divergence) => ({
-  ...place,
+const factsOf = ({ instance, ...rest }: Divergence) => ({
+  ...rest,
   ...(instance !== undefined && { instance }),
 });

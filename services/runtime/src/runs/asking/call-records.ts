@@ -1,14 +1,92 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import { createMeter, createTracer, isMetered, isTraced } from '@orrery/service-kit';
-import type { Model } from '../../core/models/model.js';
+import { cutText, type JsonObject } from '@orrery/contracts';
+import { type Clock, createMeter, createTracer, isMetered, isTraced } from '@orrery/service-kit';
+import {
+  type Evidence,
+  evidenceOfExchange,
+  type Model,
+  type ModelCallRecord,
+  type ModelUsage,
+  priced,
+} from '../../core/models/model.js';
 import { type ChatAnswer, ChatFailed } from './chat-client.js';
+
+/** Collects what one decision sends and receives, and what it costs. */
+export interface ExchangeRecord {
+  /** Whether anything was sent. */
+  readonly hasBegun: boolean;
+  sent(request: JsonObject): void;
+  answered(text: string | null, attestation: JsonObject | null): void;
+  /** `usage`: what the call is charged; `isEstimated`: the server has not counted it. */
+  called(call: ModelCallRecord, usage: ModelUsage, isEstimated: boolean): void;
+  /** The last call's answer is no proposal. */
+  refused(code: string, reason: string): void;
+  /** `undefined` as long as nothing was sent. */
+  evidence(): Evidence | undefined;
+}
+
+const MAX_REASON = 4000;
+
+export function startExchange(clock: Pick<Clock, 'monotonic'>, model: Model): ExchangeRecord {
+  const startedAt = clock.monotonic();
+  const calls: ModelCallRecord[] = [];
+  const reasons: string[] = [];
+  const tokens = { inputTokens: 0, outputTokens: 0 };
+  let isEstimated = false;
+  let request: JsonObject | undefined;
+  let response: string | null = null;
+  let attestation: JsonObject | null = null;
+  return {
+    get hasBegun() {
+      return request !== undefined;
+    },
+    sent: (body) => {
+      request = body;
+      response = null;
+      attestation = null;
+    },
+    answered: (text, given) => {
+      response = text;
+      attestation = given;
+    },
+    called: (call, usage, estimated) => {
+      calls.push(call);
+      tokens.inputTokens += usage.inputTokens;
+      tokens.outputTokens += usage.outputTokens;
+      isEstimated ||= estimated;
+    },
+    refused: (code, reason) => {
+      const last = calls.pop();
+      if (last !== undefined) calls.push({ ...last, error: code });
+      reasons.push(cutText(reason, MAX_REASON));
+    },
+    evidence: () =>
+      request &&
+      evidenceOfExchange(
+        {
+          model: model.record.modelId,
+          temperature: numberOrNull(request['temperature']),
+          seed: numberOrNull(request['seed']),
+          request,
+          response,
+          reasons,
+          attempts: calls,
+          usage: { ...priced(model, tokens), isEstimated },
+          latencyMs: clock.monotonic() - startedAt,
+        },
+        attestation,
+      ),
+  };
+}
+
+const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
 /** Telemetry of requests to models, by the names of OpenTelemetry's GenAI conventions. It never holds their texts. */
 export interface ModelSignals {
-  attempted(model: Model, attempt: () => Promise<ChatAnswer>): Promise<ChatAnswer>;
+  called(model: Model, call: () => Promise<ChatAnswer>): Promise<ChatAnswer>;
 }
 
-type Watch = ModelSignals['attempted'];
+type Watch = ModelSignals['called'];
 type Attributes = Record<string, string | number | string[]>;
 
 /** The buckets that the conventions advise, in seconds and in tokens. */
@@ -18,10 +96,10 @@ const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 /** Makes no span and takes no time where no SDK would collect it. */
 export function createModelSignals(service: string): ModelSignals {
   const metered = isMetered() ? createMetrics(service) : unwatched;
-  return { attempted: isTraced() ? createSpans(service, metered) : metered };
+  return { called: isTraced() ? createSpans(service, metered) : metered };
 }
 
-const unwatched: Watch = (_model, attempt) => attempt();
+const unwatched: Watch = (_model, call) => call();
 
 function attributesOf({ baseUrl, upstreamModel }: Model): Attributes {
   const { hostname, port, protocol } = new URL(baseUrl);
@@ -47,13 +125,13 @@ function createMetrics(service: string): Watch {
     unit: '{token}',
     advice: { explicitBucketBoundaries: TOKENS },
   });
-  return async (model, attempt) => {
+  return async (model, call) => {
     const startedAt = performance.now();
     const attributes = attributesOf(model);
     const note = (more: Attributes) =>
       durations.record((performance.now() - startedAt) / 1000, { ...attributes, ...more });
     try {
-      const answer = await attempt();
+      const answer = await call();
       note({});
       if (answer.usage === null) return answer;
       tokens.record(answer.usage.inputTokens, { ...attributes, 'gen_ai.token.type': 'input' });
@@ -68,11 +146,11 @@ function createMetrics(service: string): Watch {
 
 function createSpans(service: string, watched: Watch): Watch {
   const tracer = createTracer(service);
-  return (model, attempt) => {
+  return (model, call) => {
     const options = { kind: SpanKind.CLIENT, attributes: attributesOf(model) };
     return tracer.startActiveSpan(`chat ${model.upstreamModel}`, options, async (span) => {
       try {
-        const answer = await watched(model, attempt);
+        const answer = await watched(model, call);
         span.setAttributes(answerAttributes(answer));
         return answer;
       } catch (error) {

@@ -1,6 +1,13 @@
-import { findUnsafeJson, isJsonObject, ServiceError } from '@orrery/contracts';
+import {
+  canonicalHash,
+  findUnsafeJson,
+  isJsonObject,
+  type JsonObject,
+  ServiceError,
+} from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
-import type { Decision, Execution, ReadSet } from '../../core/deciding/execution.js';
+import type { Decision, Execution, ReadSet, Success } from '../../core/deciding/execution.js';
+import { changeKey } from '../../core/entries/entry.js';
 import {
   type Decider,
   type DeciderAnswer,
@@ -8,11 +15,11 @@ import {
   type DeciderRequest,
   type Evidence,
   evidenceOf,
-} from '../../core/models/decider.js';
+} from '../../core/models/model.js';
 import type { ItemOutcome } from '../../lane/items/work-item.js';
-import type { DeploymentState } from '../../store/state/deployment-state.js';
+import type { DeploymentState, Holds } from '../../store/state/deployment-state.js';
 import { usableModel } from '../models/model-list.js';
-import type { Briefing, RunDependencies } from './resolve-event.js';
+import type { Briefing, Resolved, RunDependencies } from './resolve-event.js';
 
 /** Calls the decider, at most until the request's deadline, even if it ignores its signal. @throws DeciderFailed */
 export async function callDecider(
@@ -91,3 +98,54 @@ export function verdictOf(decision: Decision): ItemOutcome<string | undefined> {
 /** All that is known to be wrong, one problem a line. */
 const reasonOf = ({ message, errors }: ServiceError): string =>
   errors.length < 2 ? message : errors.map((problem) => `${problem.pointer}: ${problem.message}`).join('\n');
+
+/**
+ * What a decision was made on. `hash` covers the data read from the deployment. The world's texts and the model stand
+ * beside it: the previous release stored and compares `hash` alone.
+ */
+export interface ReadFingerprint {
+  readonly hash: string;
+  /** The hash of the world's texts. */
+  readonly world: string;
+  readonly modelId: string | null;
+}
+
+/**
+ * The fingerprint of the binding, the definition, the deployment's mode, each instance read (its revision and its row's
+ * id, since a re-created instance starts again at revision 1), the schemas read whole, the world's texts and the model.
+ * When it is the same again, nothing of that has changed.
+ */
+export function fingerprintOf(
+  { binding, definition }: Resolved,
+  {
+    row,
+    instances,
+  }: Pick<DeploymentState, 'instances'> & { readonly row: Pick<DeploymentState['row'], 'mode'> },
+  { reads, wholeSchemas }: Pick<ReadSet, 'reads' | 'wholeSchemas'>,
+  { world, modelId }: Briefing,
+): ReadFingerprint {
+  const read = reads.map(({ entitySchema, instanceId, revision }) => [
+    changeKey({ entitySchema, instanceId }),
+    revision,
+    instances.get(entitySchema, instanceId)?.id ?? 0,
+  ]);
+  const hash = canonicalHash({
+    binding: [binding.id, binding.versionId, binding.updatedAt.toISOString()],
+    definition: definition.definition.hash,
+    mode: row.mode,
+    read: read.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+    wholeSchemas: [...wholeSchemas].sort(),
+  });
+  return { hash, world: world.hash, modelId };
+}
+
+/** Whether a stored fingerprint (the column `basis`) still fits. */
+export const stillFits = (stored: JsonObject | null, now: ReadFingerprint): boolean =>
+  stored !== null &&
+  Object.entries(now).every(([part, value]) => !(part in stored) || stored[part] === value);
+
+/** What must not change so that a decision on it stays fresh. */
+export const holdsOf = ({ reads, wholeSchemas }: Pick<Success, 'reads' | 'wholeSchemas'>): Holds => ({
+  instances: reads.filter(({ entitySchema }) => !wholeSchemas.includes(entitySchema)).map(changeKey),
+  schemas: [...wholeSchemas],
+});
