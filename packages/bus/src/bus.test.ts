@@ -4,7 +4,7 @@ import { createLogger, startTelemetry, systemClock } from '@orrery/service-kit';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createBus } from './bus.js';
-import { createRouter, routerExchange } from './in-process/router.js';
+import { createRouter, routerExchange } from './in-process/hub.js';
 import type { Bus } from './ports/bus-port.js';
 import { withinTrace } from './wire/wire-format.js';
 

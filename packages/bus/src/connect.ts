@@ -1,28 +1,18 @@
 import type { MessagePort } from 'node:worker_threads';
-import { type Clock, type Logger, StartupError } from '@orrery/service-kit';
+import { StartupError } from '@orrery/service-kit';
 import { createBus } from './bus.js';
-
 import { type InProcessHub, joinHub } from './in-process/hub.js';
-import type { StreamLimits } from './nats/stream.js';
+import type { NatsOptions } from './nats/nats-transport.js';
 import type { Bus } from './ports/bus-port.js';
 import { joinThread } from './thread/thread-transport.js';
 
-export interface ConnectBusOptions {
+export interface ConnectBusOptions extends Omit<NatsOptions, 'url'> {
   /** `nats://…` (several separated by commas), or `inprocess` or nothing for the given hub. */
   readonly url: string | undefined;
   /** The bus that the services of this process share. Without NATS, `hub` or `port` is needed. */
   readonly hub?: InProcessHub | undefined;
   /** The way to a hub in another thread of this process (`lendHub`). */
   readonly port?: MessagePort | undefined;
-  /** The name that the NATS server and spans show. */
-  readonly service: string;
-  readonly logger: Logger;
-  readonly clock: Clock;
-  readonly stream?: StreamLimits;
-  /** What the subjects and the stream on NATS begin with: two installations on one server differ in it. Default `orrery`. */
-  readonly subjectPrefix?: string;
-  /** Ends the wait for a NATS that does not answer yet. */
-  readonly signal?: AbortSignal;
 }
 
 /** @throws StartupError when NATS cannot be used, or there is neither a NATS address nor a hub. */

@@ -13,8 +13,8 @@ it('deletes what every consumer has handled, and in the end everything', async (
   await using testDatabase = await createTestDatabase();
   const hub = await createInProcessHub({ databaseUrl: testDatabase.url, logger, clock: systemClock });
   const bus = await connectBus({ url: undefined, hub, service: 'test', logger, clock: systemClock });
-  const place = { url: testDatabase.url, schema: 'bus', applicationName: 'test', logger };
-  await using database = await connect<BusSchema>(place);
+  const address = { url: testDatabase.url, schema: 'bus', applicationName: 'test', logger };
+  await using database = await connect<BusSchema>(address);
   const { db } = database;
   const age = (interval: string) =>
     database.pool.query(`update message set stored_at = now() - $1::interval`, [interval]);

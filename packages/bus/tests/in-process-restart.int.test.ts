@@ -25,13 +25,13 @@ describe('the in-process bus across restarts', () => {
     await hub[Symbol.asyncDispose]();
   };
 
-  it('keeps messages, attempts and the order within a key', async () => {
+  it('keeps messages, tries and the order within a key', async () => {
     const seen = collect<string>();
     const consume = (bus: Bus, signal: AbortSignal, verdict: Verdict) =>
       bus.consume(lapRun, {
         consumer: 'stable',
-        handle: async ({ number }, { attempt }) => {
-          seen.add(`${number} ${attempt}`);
+        handle: async ({ number }, { tries }) => {
+          seen.add(`${number} ${tries}`);
           return verdict;
         },
         signal,

@@ -82,7 +82,7 @@ function suite(): void {
     stop.abort();
   });
 
-  it('finds the server again when the clock was set back since the last attempt', async () => {
+  it('finds the server again when the clock was set back since the last try', async () => {
     const { now } = Date;
     const ahead = vi.spyOn(Date, 'now').mockImplementation(() => now() + 660_000);
     onTestFinished(() => void ahead.mockRestore());

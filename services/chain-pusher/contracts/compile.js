@@ -27,9 +27,7 @@ if (process.argv[1] === here('compile.js').pathname) {
   const compiled = compileRegistry();
   writeFileSync(here(`${name}.json`), `${JSON.stringify(compiled, undefined, 2)}\n`);
   const source = `// Written by contracts/compile.js.
-export const pushRegistryAbi = ${JSON.stringify(compiled.abi, undefined, 2)} as const;
-
 export const pushRegistryBytecode = '${compiled.bytecode}';
 `;
-  writeFileSync(here('../src/chains/evm/push-registry.ts'), source);
+  writeFileSync(here('../src/chains/evm/registry-bytecode.ts'), source);
 }

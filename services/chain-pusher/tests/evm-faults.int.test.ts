@@ -5,7 +5,7 @@ import { ANVIL_KEYS } from '@orrery/testing/servers';
 import { encodeFunctionData, parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it, vi } from 'vitest';
-import { pushRegistryAbi } from '../src/chains/evm/push-registry.js';
+import { pushRegistryAbi } from '../src/chains/evm/registry-calls.js';
 import { type Evm, startEvm } from './evm-house.js';
 import { type Fault, startFaultProxy } from './fault-proxy.js';
 import { prepareHouse } from './running-pusher.js';

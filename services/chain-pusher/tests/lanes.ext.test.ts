@@ -145,7 +145,7 @@ describe('lanes', () => {
     await runtime.publish(later);
     await lossNoticed(deployment);
     const adopted = adopt(deployment, 'local');
-    // A transaction is replaced in a round that looked at the adoption before; two of them began after the request.
+    // A transaction is replaced in a round that read the adoptions before; two of them began after the request.
     for (const _ of [1, 2]) {
       const before = await sent();
       await vi.waitFor(async () => expect(await sent()).not.toEqual(before), patiently);

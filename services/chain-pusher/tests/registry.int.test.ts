@@ -14,7 +14,8 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { compileRegistry } from '../contracts/compile.js';
-import { pushRegistryAbi, pushRegistryBytecode } from '../src/chains/evm/push-registry.js';
+import { pushRegistryBytecode } from '../src/chains/evm/registry-bytecode.js';
+import { pushRegistryAbi } from '../src/chains/evm/registry-calls.js';
 import { type Evm, startEvm } from './evm-house.js';
 
 const deployment = `0x${'5a'.repeat(20)}` as const;
@@ -48,13 +49,21 @@ const refusalOf = (promise: Promise<unknown>) =>
     },
   );
 
+/** Without what an ABI says of the source alone, and without the defaults that a text of it leaves out. */
+const withoutInternalTypes = (committed: unknown): unknown =>
+  JSON.parse(JSON.stringify(committed), (key, value) => {
+    const isDefault = value === '' || ((key === 'anonymous' || key === 'indexed') && value === false);
+    return key === 'internalType' || isDefault ? undefined : value;
+  });
+
 describe('the registry contract', () => {
   it('is the source as committed, compiled', () => {
     const committed = JSON.parse(
       readFileSync(new URL('../contracts/PushRegistry.json', import.meta.url), 'utf8'),
     );
     expect(compileRegistry()).toEqual(committed);
-    expect([pushRegistryAbi, pushRegistryBytecode]).toEqual([committed.abi, committed.bytecode]);
+    expect(pushRegistryBytecode).toBe(committed.bytecode);
+    expect(pushRegistryAbi).toEqual(withoutInternalTypes(committed.abi));
   });
 
   it('records pushes in their sequence, and a repetition changes nothing', async () => {

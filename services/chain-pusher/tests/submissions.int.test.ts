@@ -2,7 +2,7 @@ import { ANVIL_KEYS } from '@orrery/testing/servers';
 import { encodeFunctionData, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { expect, it, vi } from 'vitest';
-import { pushRegistryAbi } from '../src/chains/evm/push-registry.js';
+import { pushRegistryAbi } from '../src/chains/evm/registry-calls.js';
 import { type Evm, startEvm } from './evm-house.js';
 import { type Fault, startFaultProxy } from './fault-proxy.js';
 import { chainOf, prepareHouse } from './running-pusher.js';

@@ -100,7 +100,7 @@ type AnyHandler = (request: never, context: CallContext) => Promise<JsonValue>;
 /** `ServeOptions.ttlMs`, by default. */
 const TTL_MS = 6000;
 
-/** The serving end: the only place where RPCs are registered. */
+/** The serving end: RPCs are registered here alone. */
 export const createServe = ({ exchange, ...given }: ServeDependencies) => {
   const dependencies = { ...given, readCallHeaders: createReadCallHeaders() };
   const ownName: string = crypto.randomUUID();

@@ -132,13 +132,25 @@ export function createRunningCalls(): RunningCalls {
     },
     cancel: (id) => running.get(id)?.abort(goneError()),
     untilIdle: async () => {
-      if (running.size === 0) return;
-      await new Promise<void>((resolve) => {
-        onIdle = resolve;
-      });
+      const idle = Promise.withResolvers<void>();
+      onIdle = idle.resolve;
+      if (running.size > 0) await idle.promise;
     },
     abortAll: () => {
       for (const call of running.values()) call.abort(unanswered('The service is stopping.'));
     },
   };
+}
+
+/** Work under way when the bus closes may take this long, in milliseconds. */
+export const CLOSE_GRACE_MS = 4000;
+/** Work that was then aborted may take this long. */
+export const LAST_WORDS_MS = 500;
+
+/** Waits for `work`, but no longer than `ms`, and for its success or failure alike. */
+export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, ms);
+  await Promise.race([Promise.allSettled([work]), late.promise]);
+  clearTimeout(timer);
 }

@@ -1,10 +1,18 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from '@orrery/service-kit';
-import { CLOSE_GRACE_MS, within } from '../in-flight/closing.js';
-import type { Transport } from '../ports/transport.js';
+import {
+  awaitAnswer,
+  CLOSE_GRACE_MS,
+  createRunningCalls,
+  goneError,
+  isLate,
+  noResponders,
+  type RunningCalls,
+  within,
+} from '../in-flight/calls-in-flight.js';
+import type { Answer, Exchange, Frame, RequestOptions, Transport } from '../ports/transport.js';
 import { lendTransport } from '../thread/thread-transport.js';
 import { type LogOptions, openLog, type StoredLog } from './log/open-log.js';
-import { createRouter, type Router, routerExchange } from './router.js';
 
 /** What the services of one process share as their bus when there is no NATS. Dispose it after their buses. */
 export interface InProcessHub extends AsyncDisposable {
@@ -45,3 +53,114 @@ export function joinHub({ router, log }: InProcessHub): Transport {
 /** Gives a service in another thread its bus on the hub: that thread connects with the channel's other port. */
 export const lendHub = (hub: InProcessHub, port: MessagePort, logger: Logger): void =>
   lendTransport(joinHub(hub), port, logger);
+
+/** One service that answers a subject; `running` holds the calls that it is answering. */
+interface Responder {
+  readonly answer: Answer;
+  readonly running: RunningCalls;
+}
+
+/** The responders of one subject. */
+interface Group {
+  responders: readonly Responder[];
+  next: number;
+}
+
+/** Routes requests and broadcasts by subject among the services of one process. */
+export interface Router {
+  request(subject: string, frame: Frame, options: RequestOptions): Promise<Frame>;
+  /** @returns how to unregister. */
+  respond(subject: string, responder: Responder): () => void;
+  broadcast(subject: string, frame: Frame): void;
+  /** @returns how to unregister. */
+  listen(subject: string, receive: (frame: Frame) => void): () => void;
+}
+
+/** The responders of a subject take turns (round robin). Delivery takes one microtask. */
+export function createRouter(): Router {
+  const groups = new Map<string, Group>();
+  const listeners = new Map<string, Set<(frame: Frame) => void>>();
+  let count = 0;
+
+  const request: Router['request'] = (subject, frame, options) => {
+    const group = groups.get(subject);
+    const responder = group?.responders[group.next++ % group.responders.length];
+    if (responder === undefined) return Promise.reject(noResponders());
+    count += 1;
+    return requestFrom(responder, String(count), frame, options);
+  };
+  const respond: Router['respond'] = (subject, responder) => {
+    const group = groups.get(subject) ?? { responders: [], next: 0 };
+    groups.set(subject, group);
+    group.responders = [...group.responders, responder];
+    return () => {
+      group.responders = group.responders.filter((other) => other !== responder);
+    };
+  };
+  const listen: Router['listen'] = (subject, receive) => {
+    const receivers = listeners.get(subject) ?? new Set();
+    listeners.set(subject, receivers);
+    receivers.add(receive);
+    return () => receivers.delete(receive);
+  };
+  const broadcast: Router['broadcast'] = (subject, frame) => {
+    for (const receive of listeners.get(subject) ?? []) queueMicrotask(() => receive(frame));
+  };
+  return { request, respond, listen, broadcast };
+}
+
+function requestFrom(
+  { answer, running }: Responder,
+  id: string,
+  frame: Frame,
+  options: RequestOptions,
+): Promise<Frame> {
+  let call: AbortController | undefined;
+  return awaitAnswer<Frame>(
+    options,
+    ({ resolve }) => {
+      const started = running.start(id);
+      call = started;
+      queueMicrotask(() => {
+        void answer(frame, started).then((reply) => {
+          running.end(id);
+          resolve(reply);
+        });
+      });
+    },
+    (reason) => call?.abort(isLate(reason) ? reason : goneError()),
+  );
+}
+
+export interface RouterExchange extends Exchange {
+  readonly running: RunningCalls;
+  /** Accepts no more requests. */
+  stop(): void;
+}
+
+/** One service's access to the router. */
+export function routerExchange(router: Router): RouterExchange {
+  const running = createRunningCalls();
+  const registrations = new Set<() => void>();
+  return {
+    running,
+    request: router.request,
+    respond: async (_group, answers) => {
+      for (const [subject, answer] of answers)
+        registrations.add(router.respond(subject, { answer, running }));
+    },
+    broadcast: async (subject, frame) => router.broadcast(subject, frame),
+    listen: async (subject, receive, signal) => {
+      const end = router.listen(subject, receive);
+      registrations.add(end);
+      const endNow = () => {
+        end();
+        registrations.delete(end);
+      };
+      signal.addEventListener('abort', endNow, { once: true });
+    },
+    stop: () => {
+      for (const end of registrations) end();
+    },
+  };
+}

@@ -36,9 +36,9 @@ export function createAnswers(
   const packer = createAnswerPacker(connection, logger);
 
   const sendAlone = async (id: string, frame: Frame) => {
-    using parcel = parts.pack(frame);
-    nats.publish(id, parcel.data, parcel.headers && { headers: parcel.headers });
-    await parcel.taken;
+    using outgoing = parts.pack(frame);
+    nats.publish(id, outgoing.data, outgoing.headers && { headers: outgoing.headers });
+    await outgoing.taken;
   };
   /** `id`: the reply subject, by which the caller also cancels. */
   const answerOne = async (id: string, arrival: Arrival, answer: Answer) => {

@@ -7,7 +7,7 @@ import type { Inbox } from './inbox.js';
 import type { Streams } from './stream.js';
 
 /** About four seconds in all: long enough for a server that restarts. */
-const ATTEMPTS = { attempts: 7, baseMs: 100, maxMs: 1500 };
+const TRIES = { attempts: 7, baseMs: 100, maxMs: 1500 };
 const STORE_TIMEOUT_MS = 3000;
 /** Facts of one key that are on their way at once. */
 const WINDOW = 64;
@@ -43,18 +43,18 @@ export function createAppend({ connection, inbox, streams, clock }: AppendDepend
       ? { stored: facts.length, failure: undefined }
       : { stored: failed, failure: outcomes[failed] };
   };
-  /** Each attempt after the first assumes that the stream may be gone. */
+  /** Each try after the first assumes that the stream may be gone. */
   const storeInOrder = async (subject: string, facts: readonly Fact[]) => {
     let stored = 0;
-    const next = async (attempt: number) => {
+    const next = async (tries: number) => {
       connection.requireUp();
-      if (attempt > 1) await streams.ensureStream();
+      if (tries > 1) await streams.ensureStream();
       const window = await storeWindow(subject, facts.slice(stored, stored + WINDOW));
       stored += window.stored;
       if (window.failure !== undefined) throw window.failure;
     };
     try {
-      while (stored < facts.length) await retry(next, ATTEMPTS, { clock });
+      while (stored < facts.length) await retry(next, TRIES, { clock });
       return { stored, failure: undefined };
     } catch (error) {
       return { stored, failure: unavailable(error) };
@@ -70,7 +70,7 @@ export function createAppend({ connection, inbox, streams, clock }: AppendDepend
       );
       for (const { index } of group.slice(stored)) outcomes[index] = failure;
     };
-    await Promise.all(groupByKey(facts).map(storeKey));
+    await Promise.all(Array.from(groupByKey(facts), storeKey));
     return outcomes;
   };
 }
@@ -81,15 +81,9 @@ interface Indexed {
 }
 
 /** The facts by key, each with its index. A fact without a key is a group of its own. */
-function groupByKey(facts: readonly Fact[]): Indexed[][] {
-  const groups = new Map<string | symbol, Indexed[]>();
-  for (const [index, fact] of facts.entries()) {
-    const key = fact.key ?? Symbol();
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [{ fact, index }]);
-    else group.push({ fact, index });
-  }
-  return [...groups.values()];
+function groupByKey(facts: readonly Fact[]): Iterable<Indexed[]> {
+  const indexed = facts.map((fact, index) => ({ fact, index }));
+  return Map.groupBy(indexed, ({ fact }) => fact.key ?? Symbol()).values();
 }
 
 const unavailable = (cause: unknown): ServiceError =>

@@ -41,7 +41,7 @@ const CONNECT_TIMEOUT_MS = 5000;
 const RECONNECT_WAIT_MS = 250;
 const PING_INTERVAL_MS = 10_000;
 
-/** One attempt. @throws StartupError when none of the servers answers. */
+/** One try. @throws StartupError when none of the servers answers. */
 export async function openConnection(
   urls: string,
   { service, subjectPrefix }: Naming,

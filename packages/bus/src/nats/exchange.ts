@@ -61,8 +61,12 @@ export function createNatsExchange(
     },
     broadcast: async (subject, frame) => {
       connection.requireUp();
-      using parcel = parts.pack(frame);
-      nats.publish(connection.named(subject), parcel.data, parcel.headers && { headers: parcel.headers });
+      using outgoing = parts.pack(frame);
+      nats.publish(
+        connection.named(subject),
+        outgoing.data,
+        outgoing.headers && { headers: outgoing.headers },
+      );
     },
     listen: async (subject, receive, signal) => {
       const subscription = connection.subscribe(connection.named(subject), (message) =>

@@ -18,22 +18,22 @@ interface Outgoing {
   readonly headers?: MsgHdrs;
 }
 
-interface Conversation {
+export interface Conversation {
   /** Sends the request; `fail` ends the waiting. */
   readonly send: (address: string, fail: (error: unknown) => void) => void;
   /** Called with the reply subject when the caller stops waiting before the deadline. */
   readonly giveUp: (address: string) => void;
 }
 
-type Patience = Pick<RequestOptions, 'timeoutMs' | 'signal'>;
+type Waiting = Pick<RequestOptions, 'timeoutMs' | 'signal'>;
 
 /** All messages to this process alone arrive through one subscription. */
 export interface Inbox {
   open(receive: (arrival: Arrival) => void): Address;
   /** One message, one answer. @throws ServiceError `unavailable` without responders or connection, `deadline_exceeded`. */
-  request(subject: string, message: Outgoing, patience: Patience): Promise<Msg>;
+  request(subject: string, message: Outgoing, waiting: Waiting): Promise<Msg>;
   /** The caller sends the request by itself; the answer may come in a pack. @throws as `request`. */
-  converse(conversation: Conversation, patience: Patience): Promise<Arrival>;
+  converse(conversation: Conversation, waiting: Waiting): Promise<Arrival>;
 }
 
 const NO_RESPONDERS = 503;
@@ -61,12 +61,12 @@ export function openInbox(connection: Connection): Inbox {
     return { subject: subjectOf(number), [Symbol.dispose]: () => receivers.take(number) };
   };
   // Runs once for each call, so it avoids `using`, which is compiled to several times this work.
-  const converse: Inbox['converse'] = async ({ send, giveUp }, patience) => {
+  const converse: Inbox['converse'] = async ({ send, giveUp }, waiting) => {
     connection.requireUp();
     let number: number | undefined;
     try {
       return await awaitAnswer<Arrival>(
-        patience,
+        waiting,
         ({ resolve, reject }) => {
           const receive = (arrival: Arrival) =>
             isNoResponders(arrival) ? reject(noResponders()) : resolve(arrival);
@@ -85,7 +85,7 @@ export function openInbox(connection: Connection): Inbox {
   const publications = createPacker<() => void>((_nats, turn) => {
     for (const publish of turn) publish();
   });
-  const request: Inbox['request'] = (subject, { data, headers }, patience) => {
+  const request: Inbox['request'] = (subject, { data, headers }, waiting) => {
     const send = (reply: string, fail: (error: unknown) => void) => {
       const publish = () => {
         try {
@@ -97,7 +97,7 @@ export function openInbox(connection: Connection): Inbox {
       publications.add('nats', publish, data.length);
     };
     // The answer to such a message never comes in a pack.
-    return converse({ send, giveUp: () => undefined }, patience) as Promise<Msg>;
+    return converse({ send, giveUp: () => undefined }, waiting) as Promise<Msg>;
   };
   return { open, request, converse };
 }

@@ -1,6 +1,6 @@
 import { AuthorizationError } from '@nats-io/transport-node';
 import { type Clock, FIRST_CONTACT, type Logger, retry, StartupError } from '@orrery/service-kit';
-import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../in-flight/closing.js';
+import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../in-flight/calls-in-flight.js';
 import type { Transport } from '../ports/transport.js';
 import { MAX_FACT_BYTES } from '../wire/wire-format.js';
 import { createAppend } from './append.js';
@@ -14,11 +14,12 @@ import { DEFAULT_PREFIX } from './subjects.js';
 
 export interface NatsOptions {
   readonly url: string;
+  /** The name that the NATS server and spans show. */
   readonly service: string;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly stream?: StreamLimits;
-  /** What the subjects of this installation begin with. Default `orrery`. */
+  /** What the subjects and the stream on NATS begin with: two installations on one server differ in it. Default `orrery`. */
   readonly subjectPrefix?: string;
   /** Ends the wait for a server that does not answer yet. */
   readonly signal?: AbortSignal;
@@ -39,8 +40,8 @@ export async function connectNats(options: NatsOptions): Promise<Transport> {
     { ...FIRST_CONTACT, retryable: mayPass },
     {
       clock,
-      onRetry: (error, attempt) =>
-        logger.info({ attempt, reason: (error as Error).message }, 'NATS cannot be used yet; retrying'),
+      onRetry: (error, tries) =>
+        logger.info({ tries, reason: (error as Error).message }, 'NATS cannot be used yet; retrying'),
       ...(signal && { signal }),
     },
   );

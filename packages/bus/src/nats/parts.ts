@@ -15,7 +15,7 @@ const OVERHEAD = 16 * 1024;
 const OFFER_TTL_MS = 30_000;
 
 /** A frame on its way out. */
-interface Parcel extends Disposable {
+interface Outgoing extends Disposable {
   readonly data: Uint8Array;
   readonly headers?: MsgHdrs;
   /** Resolves when the last part was pulled or the offer has expired; at once for a body in one piece. */
@@ -23,8 +23,8 @@ interface Parcel extends Disposable {
 }
 
 export interface Parts {
-  /** Dispose the parcel when its parts are no longer needed. */
-  pack(frame: Frame): Parcel;
+  /** Dispose it when its parts are no longer needed. */
+  pack(frame: Frame): Outgoing;
   /** A frame that came in a pack is returned at once. @throws ServiceError when the parts do not come. */
   unpack(arrival: Arrival, timeoutMs: number, signal?: Cancellation): Frame | Promise<Frame>;
 }
@@ -51,11 +51,8 @@ export function createParts(connection: Connection, inbox: Inbox): Parts {
     return offer(data, headers, size);
   };
 
-  const offer = (data: Buffer, headers: Frame['headers'], size: number): Parcel => {
-    let onTaken = () => {};
-    const taken = new Promise<void>((resolve) => {
-      onTaken = resolve;
-    });
+  const offer = (data: Buffer, headers: Frame['headers'], size: number): Outgoing => {
+    const { promise: taken, resolve: onTaken } = Promise.withResolvers<void>();
     const address = inbox.open((pull) => {
       if ('body' in pull) return;
       const from = Number(pull.string());
@@ -112,7 +109,7 @@ export function createParts(connection: Connection, inbox: Inbox): Parts {
   return { pack, unpack };
 }
 
-const headersOf = (headers: Frame['headers']): Pick<Parcel, 'headers'> => {
+const headersOf = (headers: Frame['headers']): Pick<Outgoing, 'headers'> => {
   for (const _ in headers) return { headers: toMessageHeaders(headers) };
   return {};
 };

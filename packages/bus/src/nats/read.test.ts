@@ -32,15 +32,15 @@ it('reads id, key and headers as they were published', () => {
   });
 });
 
-it('counts attempts, not deliveries, and trusts the server for what it does not remember', () => {
+it('counts tries, not deliveries, and trusts the server for what it does not remember', () => {
   const said: string[] = [];
   const deliveries = createDeliveries();
   deliveries.take(message(1, 1, said)).sendBack(10.4, false);
   const second = deliveries.take(message(1, 2, said));
-  expect(second.attempt).toBe(1);
+  expect(second.tries).toBe(1);
   second.sendBack(0, true);
-  expect(deliveries.take(message(1, 3, said)).attempt).toBe(2);
-  expect(deliveries.take(message(2, 4, said)).attempt).toBe(4);
+  expect(deliveries.take(message(1, 3, said)).tries).toBe(2);
+  expect(deliveries.take(message(2, 4, said)).tries).toBe(4);
   expect(said).toEqual(['nak 1 10', 'nak 1 1']);
 });
 

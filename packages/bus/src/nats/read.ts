@@ -100,29 +100,29 @@ export interface Deliveries {
 }
 
 /**
- * The server counts every delivery, also of a message that only waited for an earlier one of its key. So attempts are
+ * The server counts every delivery, also of a message that only waited for an earlier one of its key. So tries are
  * counted here. After a crash the server's count stands in.
  */
 export function createDeliveries(): Deliveries {
-  const attempts = new Map<number, number>();
+  const known = new Map<number, number>();
   const inWork = new Set<JsMsg>();
 
   const take = (message: JsMsg): FactDelivery => {
     const { streamSequence: seq, deliveryCount } = message.info;
-    const attempt = attempts.get(seq) ?? deliveryCount;
+    const tries = known.get(seq) ?? deliveryCount;
     inWork.add(message);
     return {
       ...readFact(message),
       seq,
-      attempt,
+      tries,
       done: () => {
         inWork.delete(message);
-        attempts.delete(seq);
+        known.delete(seq);
         message.ack();
       },
       sendBack: (delayMs, counts) => {
         inWork.delete(message);
-        attempts.set(seq, counts ? attempt + 1 : attempt);
+        known.set(seq, counts ? tries + 1 : tries);
         message.nak(Math.max(1, Math.round(delayMs)));
       },
     };

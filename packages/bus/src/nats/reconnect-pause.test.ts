@@ -3,7 +3,7 @@ import { reconnectPause } from './reconnect-pause.js';
 
 const AT_ONCE = Number.NEGATIVE_INFINITY;
 
-it('an attempt is due once the pause has passed, and none before', () => {
+it('a try is due once the pause has passed, and none before', () => {
   let now = 0;
   const pause = reconnectPause(100, () => now);
   expect(pause()).toBe(AT_ONCE);

@@ -3,7 +3,7 @@ import type { Exchange, Frame, RequestOptions } from '../ports/transport.js';
 import { cancelSubject } from '../wire/wire-format.js';
 import type { Connection } from './connection.js';
 import { toMessageHeaders } from './headers.js';
-import { type Inbox, isNoResponders } from './inbox.js';
+import { type Conversation, type Inbox, isNoResponders } from './inbox.js';
 import type { LiveInstance, LiveInstances } from './live-instances.js';
 import { createPacker, PACK_HEADER, PACKED_AT_MOST, type Packed, type Packer, writePack } from './packs.js';
 import type { Parts } from './parts.js';
@@ -96,44 +96,50 @@ function createSend(
       throw isUnreached(error) ? unanswered('A part of the answer cannot be had.', error) : error;
     }
   };
-  const inPack: Send = async (subject, frame, { group, timeoutMs, signal }, to) => {
-    const { headers, body } = frame;
+  const awaitReply = async (
+    subject: string,
+    { group, timeoutMs, signal }: RequestOptions,
+    to: LiveInstance | undefined,
+    { send, giveUp, end }: Conversation & { readonly end: () => void },
+  ): Promise<Frame> => {
     const sentAt = performance.now();
-    let sent: SentRequest | undefined;
     let watched: number | undefined;
-    const send = (id: string, fail: SentRequest['fail']) => {
-      sent = { id, headers, body, fail, isSent: false, isSettled: false, onSettled: undefined };
+    const sendWatched: Conversation['send'] = (id, fail) => {
       if (to !== undefined) watched = watch(to, { id, subject, group }, fail);
-      packer.add(subject, sent, body.length);
-    };
-    const giveUp = (address: string) => {
-      if (sent !== undefined) settle(sent);
-      if (sent?.isSent !== false) cancel(group, address);
+      send(id, fail);
     };
     try {
-      const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
+      const arrival = await inbox.converse({ send: sendWatched, giveUp }, { timeoutMs, signal });
       return await unpacked(arrival, timeoutMs - (performance.now() - sentAt), signal);
     } finally {
-      if (sent !== undefined) settle(sent);
+      end();
       if (to !== undefined && watched !== undefined) live.unwatch(to, watched);
     }
   };
-  const inParts: Send = async (subject, frame, { group, timeoutMs, signal }, to) => {
-    const sentAt = performance.now();
-    using parcel = parts.pack(frame);
-    const headers = parcel.headers && { headers: parcel.headers };
-    let watched: number | undefined;
-    const send = (id: string, fail: (error: unknown) => void) => {
-      if (to !== undefined) watched = watch(to, { id, subject, group }, fail);
-      connection.nats.publish(connection.named(subject), parcel.data, { reply: id, ...headers });
-    };
-    const giveUp = (address: string) => cancel(group, address);
-    try {
-      const arrival = await inbox.converse({ send, giveUp }, { timeoutMs, signal });
-      return await unpacked(arrival, timeoutMs - (performance.now() - sentAt), signal);
-    } finally {
-      if (to !== undefined && watched !== undefined) live.unwatch(to, watched);
-    }
+  const inPack: Send = (subject, { headers, body }, options, to) => {
+    let sent: SentRequest | undefined;
+    const end = () => sent && settle(sent);
+    return awaitReply(subject, options, to, {
+      send: (id, fail) => {
+        sent = { id, headers, body, fail, isSent: false, isSettled: false, onSettled: undefined };
+        packer.add(subject, sent, body.length);
+      },
+      giveUp: (address) => {
+        end();
+        if (sent?.isSent !== false) cancel(options.group, address);
+      },
+      end,
+    });
+  };
+  const inParts: Send = async (subject, frame, options, to) => {
+    const outgoing = parts.pack(frame);
+    const headers = outgoing.headers && { headers: outgoing.headers };
+    return awaitReply(subject, options, to, {
+      send: (id) =>
+        connection.nats.publish(connection.named(subject), outgoing.data, { reply: id, ...headers }),
+      giveUp: (address) => cancel(options.group, address),
+      end: () => outgoing[Symbol.dispose](),
+    });
   };
   const cancel = (group: string, address: string) => {
     if (connection.up) connection.nats.publish(connection.named(cancelSubject(group)), address);

@@ -29,7 +29,7 @@ export interface StreamLimits {
 const DUPLICATE_WINDOW_MS = 2 * 60 * 1000;
 /** A delivery that is neither acknowledged nor said to be in work comes again after this time. */
 export const ACK_WAIT_MS = 30_000;
-/** Deliveries that may be away for a later attempt, the ones in work included. */
+/** Deliveries that may be away for a later try, the ones in work included. */
 const MAX_ACK_PENDING = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const STREAM_NAME_IN_USE = 10_058;

@@ -64,10 +64,10 @@ export interface Delivery {
   /** `PublishOptions.id`. */
   id: string;
   /** 1 for the first; a lower bound after a crash of the consumer. */
-  attempt: number;
+  tries: number;
 }
 
-/** A message that no further attempt will be made for. */
+/** A message that is not tried again. */
 export interface DeadLetter extends Delivery {
   /** As it was published; it may break the message's schema. */
   payload: unknown;
@@ -79,8 +79,8 @@ export interface ConsumeOptions<M extends Message> {
   consumer: string;
   /** Effects must bear repetition: a message comes at least once. Throwing means: again, after a growing pause. */
   handle: (payload: PayloadOf<M>, delivery: Delivery) => Promise<Verdict>;
-  /** Attempts before a message becomes a dead letter. Default 10. */
-  maxAttempts?: number;
+  /** Tries before a message becomes a dead letter. Default 10. */
+  maxTries?: number;
   /** Stores the dead letter. The message leaves the bus once this has resolved. Default: it is logged. */
   onDeadLetter?: (letter: DeadLetter) => Promise<void>;
   /** Messages handled at once, across ordering keys. Default 64. */

@@ -45,10 +45,10 @@ export interface Fact extends Frame {
 export interface FactDelivery extends Fact {
   /** Position in the log: grows in the order of publication. */
   readonly seq: number;
-  readonly attempt: number;
+  readonly tries: number;
   /** Neither this nor `sendBack` fails. If the log could not store it, the fact is delivered again. */
   done(): void;
-  /** Deliver it again after this time; `counts` says whether that is the next attempt or the same one. */
+  /** Deliver it again after this time; `counts` says whether that is the next try or the same one. */
   sendBack(delayMs: number, counts: boolean): void;
 }
 

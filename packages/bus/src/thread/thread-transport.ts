@@ -14,8 +14,15 @@ import {
   type Logger,
   type Procedure,
 } from '@orrery/service-kit';
-import { awaitAnswer, createRunningCalls, isLate, type RunningCalls } from '../in-flight/calls-in-flight.js';
-import { CLOSE_GRACE_MS, LAST_WORDS_MS, within } from '../in-flight/closing.js';
+import {
+  awaitAnswer,
+  CLOSE_GRACE_MS,
+  createRunningCalls,
+  isLate,
+  LAST_WORDS_MS,
+  type RunningCalls,
+  within,
+} from '../in-flight/calls-in-flight.js';
 import type {
   Answer,
   Exchange,
@@ -79,7 +86,7 @@ type SentFact = Omit<FactDelivery, 'done' | 'sendBack'>;
 /** How the reader ended with it. */
 type FactOutcome = { readonly done: true } | { readonly delayMs: number; readonly counts: boolean };
 
-/** Deliver it again at once, as the same attempt: the guest no longer reads. */
+/** Deliver it again at once, as the same try: the guest no longer reads. */
 const NOT_HANDLED: FactOutcome = { delayMs: 0, counts: false };
 
 /** The guest's end of a transport that `lendTransport` serves at the other end of the port. */

@@ -164,8 +164,8 @@ export function describeCalls(open: () => BusWorld): void {
     );
     const client = await open().join();
     // On a busy machine a call of a short deadline may end before it has arrived.
-    for (let patience = 60; !hasArrived; patience *= 2) {
-      const call = client.call(say, { text: '' }, inTime({ deadline: Date.now() + patience }));
+    for (let waitMs = 60; !hasArrived; waitMs *= 2) {
+      const call = client.call(say, { text: '' }, inTime({ deadline: Date.now() + waitMs }));
       await expect(call).rejects.toMatchObject({ code: 'deadline_exceeded' });
     }
     expect(await aborted.promise).toMatchObject({ code: 'deadline_exceeded' });
@@ -233,7 +233,7 @@ export function describeCalls(open: () => BusWorld): void {
     const leaving = new AbortController();
     const call = (text: string, more = {}) => client.call(say, { text }, inTime(more));
     const settled = Promise.allSettled([
-      ...Array.from({ length: 50 }, (_, place) => call(`${place}`)),
+      ...Array.from({ length: 50 }, (_, at) => call(`${at}`)),
       call('fail'),
       call('wait', { signal: leaving.signal }),
       call('x'.repeat(100_000)),

@@ -21,10 +21,10 @@ export function describeFacts(open: () => BusWorld): void {
     const seen = collect<number>();
     await bus.publish(lapRun, lap(1, horse), { id: `${horse}-1` });
     await using stop = disposableSignal();
-    const handle: Options['handle'] = async (payload, { id, attempt }) => {
+    const handle: Options['handle'] = async (payload, { id, tries }) => {
       if (payload.horse !== horse) return 'ack';
       expect(id).toBe(`${horse}-${payload.number}`);
-      expect(attempt).toBe(1);
+      expect(tries).toBe(1);
       seen.add(payload.number);
       return 'ack';
     };
@@ -75,8 +75,8 @@ export function describeFacts(open: () => BusWorld): void {
       await bus.publish(lapRun, lap(n, slow), { id: `${slow}-${n}`, orderingKey: `key ${slow} é` });
       await bus.publish(lapRun, lap(n, quick), { id: `${quick}-${n}`, orderingKey: quick });
     }
-    const maxAttempts = 1000;
-    await bus.consume(lapRun, { consumer: consumer(), handle, maxAttempts, signal: stop.signal });
+    const maxTries = 1000;
+    await bus.consume(lapRun, { consumer: consumer(), handle, maxTries, signal: stop.signal });
     const all = await order.atLeast(10);
     const of = (horse: string) => all.filter((one) => one.startsWith(horse)).map((one) => Number(one.at(-1)));
     expect(of(slow)).toEqual([1, 2, 3, 4, 5]);
@@ -87,24 +87,24 @@ export function describeFacts(open: () => BusWorld): void {
   it('tries again after the time asked for, and after an error', async () => {
     const bus = await open().join();
     const horse = horseOf('again');
-    const times = collect<{ attempt: number; at: number }>();
+    const times = collect<{ tries: number; at: number }>();
     await using stop = disposableSignal();
-    const handle: Options['handle'] = async (payload, { attempt }) => {
+    const handle: Options['handle'] = async (payload, { tries }) => {
       if (payload.horse !== horse) return 'ack';
-      times.add({ attempt, at: performance.now() });
-      if (attempt === 1) return { retryInMs: 150 };
-      if (attempt === 2) throw new Error('stumbled');
+      times.add({ tries, at: performance.now() });
+      if (tries === 1) return { retryInMs: 150 };
+      if (tries === 2) throw new Error('stumbled');
       return 'ack';
     };
     await bus.consume(lapRun, { consumer: consumer(), handle, signal: stop.signal });
     await bus.publish(lapRun, lap(1, horse), { id: `${horse}-1`, orderingKey: horse });
     const [first, second, third] = await times.atLeast(3);
-    expect([first?.attempt, second?.attempt, third?.attempt]).toEqual([1, 2, 3]);
+    expect([first?.tries, second?.tries, third?.tries]).toEqual([1, 2, 3]);
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(140);
     expect(open().log.some((line) => line.includes('stumbled'))).toBe(true);
   });
 
-  it('makes dead letters after the last attempt, on request, and of what breaks its schema; then goes on', async () => {
+  it('makes dead letters after the last try, on request, and of what breaks its schema; then goes on', async () => {
     const bus = await open().join();
     const horse = horseOf('dead');
     const letters = collect<DeadLetter>();
@@ -132,7 +132,7 @@ export function describeFacts(open: () => BusWorld): void {
     await bus.consume(lapRun, {
       consumer: consumer(),
       handle,
-      maxAttempts: 3,
+      maxTries: 3,
       onDeadLetter,
       signal: stop.signal,
     });

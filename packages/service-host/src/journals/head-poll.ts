@@ -10,7 +10,7 @@ type Cursor = ReplyOf<Heads>['next'];
 const CALL_TIMEOUT_MS = 10_000;
 /** Heads of one page. */
 const HEADS = 500;
-/** All journals are looked at this often: a runtime of an older release does not note when they change. */
+/** All journals are compared this often: a runtime of an older release does not note when they change. */
 const WHOLE_PASS_MS = 60 * 60 * 1000;
 /**
  * Where more than `most` deployments are worked on or wait, the heads are read on when enough have finished. Deployments

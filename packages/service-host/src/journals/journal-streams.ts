@@ -32,7 +32,7 @@ export interface Streams {
 }
 
 /** What an attempt led to; `behind`: entries are missing. */
-type Outcome = 'level' | 'behind' | { readonly error: unknown };
+type Outcome = 'current' | 'behind' | { readonly error: unknown };
 
 export function createStreams({
   take,
@@ -79,17 +79,17 @@ export function createStreams({
   const goOn = async (deployment: string, first: Outcome) => {
     const stream = busy.get(deployment);
     let failures = 0;
-    for (let outcome = first; stream !== undefined && (outcome !== 'level' || stream.again); ) {
+    for (let outcome = first; stream !== undefined && (outcome !== 'current' || stream.again); ) {
       stream.again = false;
       if (typeof outcome === 'object') {
         failures += 1;
         if (!(await afterFailure(deployment, outcome.error, failures))) {
-          outcome = 'level';
+          outcome = 'current';
           continue;
         }
       }
-      outcome = await slots.run(signal, () => catchUp(deployment)).then(level, failed);
-      if (outcome === 'level') failures = 0;
+      outcome = await slots.run(signal, () => catchUp(deployment)).then(current, failed);
+      if (outcome === 'current') failures = 0;
     }
     busy.delete(deployment);
   };
@@ -112,7 +112,7 @@ export function createStreams({
       if (!enter(entry.deployment)) return;
       background(
         entry.deployment,
-        await take(entry).then((step) => (isLevel(step, entry) ? 'level' : 'behind'), failed),
+        await take(entry).then((step) => (isCurrent(step, entry) ? 'current' : 'behind'), failed),
       );
     },
     wake: (deployment) => {
@@ -124,8 +124,8 @@ export function createStreams({
   };
 }
 
-const level = (): Outcome => 'level';
-/** Whether the journal itself need not be looked at. A `tail_lost` may take the place of an entry that was handled. */
-const isLevel = (step: Awaited<ReturnType<TakeEntry>>, { kind }: JournalFact) =>
+const current = (): Outcome => 'current';
+/** Whether the journal itself need not be read. A `tail_lost` may replace an entry that was handled. */
+const isCurrent = (step: Awaited<ReturnType<TakeEntry>>, { kind }: JournalFact) =>
   step === 'next' || step === 'stopped' || (step === 'seen' && kind !== 'tail_lost');
 const failed = (error: unknown): Outcome => ({ error });

@@ -48,7 +48,7 @@ export class EntryFailed extends Error {
     cause: unknown,
     /** No further attempt is made. */
     readonly isFinal: boolean,
-    /** Of an entry that takes the place of what was handled: where the consumer stood. */
+    /** Of an entry that replaces what was handled: where the consumer stood. */
     readonly stoodAt?: InboxPosition,
   ) {
     super(`entry ${entry.seq} of ${entry.deployment} was not handled`, { cause });

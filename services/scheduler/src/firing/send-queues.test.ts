@@ -93,7 +93,7 @@ it('only so many are sent in a second for the first time, a few at once', async 
   expect(sent.slice(7)).toEqual([17]);
 });
 
-it('a volley that is late does not make those after it late', async () => {
+it('a burst that is late does not make those after it late', async () => {
   const { clock, add, sent, slot } = queuesOfFour(25);
   add('fresh', 11, 12, 13);
   expect(sent).toEqual([11]);

@@ -19,7 +19,7 @@ export interface SyncsDependencies extends SyncDependencies {
 
 /** Brings deployments up to date that may have changed. */
 export interface Syncs {
-  /** Notes that deployments may have changed, and has them looked at at once. */
+  /** Notes that deployments may have changed, and syncs them at once. */
   want(deployments: readonly string[]): Promise<void>;
   /**
    * Resolves when a sync that began after the call has ended, here or elsewhere. A caller that waits no longer does not
@@ -31,7 +31,7 @@ export interface Syncs {
 
 /** Syncs that one process runs at once. */
 const AT_ONCE = 16;
-/** How often the queue is looked at when nothing wakes it, in milliseconds: another process may have gone. */
+/** How often the queue is read when nothing wakes it, in milliseconds: another process may have gone. */
 const LOOK_MS = 15_000;
 /** How often it is looked whether another process has ended a sync, in milliseconds. Those of this one are awaited. */
 const WAIT_MS = 50;

@@ -19,7 +19,7 @@ interface Pending {
   settle(outcome: AppendOutcome): void;
 }
 
-const ATTEMPTS = { attempts: 4, baseMs: 100, maxMs: 1000 };
+const TRIES = { attempts: 4, baseMs: 100, maxMs: 1000 };
 /** One statement stores up to this many waiting facts. Facts that were appended together are not divided. */
 const MAX_BATCH = 200;
 
@@ -36,7 +36,7 @@ export function createAppender({ pool, clock }: AppendDependencies): Appender {
     writing = true;
     while (pending.length > 0) {
       const batch = takeBatch(pending);
-      const outcome = await retry(() => storeFacts(pool, batch), ATTEMPTS, { clock }).then(
+      const outcome = await retry(() => storeFacts(pool, batch), TRIES, { clock }).then(
         () => undefined,
         toServiceError,
       );
@@ -79,8 +79,8 @@ insert into message (subject, id, ordering_key, headers, body)
 select subject, id, ordering_key, headers::jsonb, body
 from rows from (unnest($1::text[]), unnest($2::text[]), unnest($3::text[]),
   unnest(string_to_array($4, E'\\n')), unnest(string_to_array($5, E'\\n'))) with ordinality
-  as fact (subject, id, ordering_key, headers, body, place)
-order by place`,
+  as fact (subject, id, ordering_key, headers, body, position)
+order by position`,
 };
 
 /** Leaves facts that are stored already as they are. */
@@ -92,7 +92,7 @@ on conflict (subject, id) do nothing`,
 
 /**
  * Stores facts in their order, all of them or none, except those that are stored already. These are rare: a conflict
- * clause costs each row a fifth more than a second attempt costs on a conflict.
+ * clause costs each row a fifth more than a second try costs on a conflict.
  */
 async function storeFacts(pool: Database<unknown>['pool'], batch: readonly Pending[]): Promise<void> {
   const values = columnsOf(batch);

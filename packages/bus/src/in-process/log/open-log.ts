@@ -3,7 +3,6 @@ import { type Clock, holding, type Logger, startPollLoop } from '@orrery/service
 import { type Kysely, sql } from 'kysely';
 import type { FactLog, ReadOptions } from '../../ports/transport.js';
 import { createAppender } from './append.js';
-import { oneReaderEach } from './one-reader.js';
 import { startReading } from './read.js';
 import { type BusSchema, migrations } from './tables.js';
 
@@ -46,6 +45,40 @@ export const openLog = ({ databaseUrl, clock, ...options }: LogOptions): Promise
     };
   }, options);
 
+type Start = StoredLog['read'];
+
+/**
+ * The reader keeps the progress in memory, so a consumer has one reader at a time. A successor waits until the reader
+ * before it has saved its progress. A second reader beside it is refused.
+ */
+export function oneReaderEach(start: Start): Start {
+  const readers = new Map<string, { stopping: boolean; ended: Promise<void> }>();
+
+  return async (subject, options) => {
+    const key = `${options.consumer} of ${subject}`;
+    const earlier = readers.get(key);
+    if (earlier !== undefined && !earlier.stopping) throw new Error(`${key} is read in this process already`);
+    const { promise: ended, resolve: onEnded, reject: onFailed } = Promise.withResolvers<void>();
+    const reader = { stopping: false, ended };
+    readers.set(key, reader);
+    await earlier?.ended;
+    const stopReading = await start(subject, options).catch((error: unknown) => {
+      reader.stopping = true;
+      onEnded();
+      throw error;
+    });
+    // A second call waits for the same end: until then the progress is on its way to the database.
+    const stop = () => {
+      if (!reader.stopping) stopReading().then(onEnded, onFailed);
+      reader.stopping = true;
+      return ended;
+    };
+    if (options.signal.aborted) await stop();
+    else options.signal.addEventListener('abort', () => void stop(), { once: true });
+    return stop;
+  };
+}
+
 /** A message's id is known for this long at least. A later repetition is a message of its own. */
 const DUPLICATE_WINDOW = '30 seconds';
 /** As in the NATS stream: consumers fetch older entries from their owner. */
@@ -57,7 +90,7 @@ const AT_ONCE = 10_000;
 /**
  * Deletes messages that all consumers of their subject have handled (those of a subject without consumers at once, beyond
  * the duplicate window), and messages that are too old. Each step is bounded, so none takes long. Rows are deleted by their
- * place: with a join, the planner may compare each of them with the whole table while it has no statistics.
+ * position: with a join, the planner may compare each of them with the whole table while it has no statistics.
  * @returns how many were deleted; call again while it is not 0
  */
 export async function pruneMessages(db: Kysely<BusSchema>): Promise<number> {

@@ -28,7 +28,7 @@ describe('progress', () => {
     expect(last()).toEqual({ position: 15, floor: 16, sentBack: [] });
   });
 
-  it('passes what was sent back, but keeps it until it is done, with its attempt', async () => {
+  it('passes what was sent back, but keeps it until it is done, with its number of tries', async () => {
     const { progress, last } = tracked();
     progress.begin(1);
     progress.begin(2);
@@ -38,7 +38,7 @@ describe('progress', () => {
     expect(last()).toEqual({ position: 2, floor: 1, sentBack: [{ seq: 1, attempt: 2, dueAt: 500 }] });
     expect(progress.due(499)).toEqual([]);
     expect(progress.due(500)).toEqual([1]);
-    expect(progress.begin(1)).toEqual({ attempt: 2 });
+    expect(progress.begin(1)).toEqual({ tries: 2 });
     expect(progress.due(500)).toEqual([]);
     expect(progress.cursor).toBe(2);
     progress.done(1);

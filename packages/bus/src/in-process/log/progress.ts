@@ -8,7 +8,7 @@ export interface Progress {
   readonly sentBack: ReadonlyMap<number, SentBack>;
   /** `seq` of the messages that were sent back, are due and not in work, oldest first. */
   due(now: number): number[];
-  begin(seq: number): { attempt: number };
+  begin(seq: number): { tries: number };
   done(seq: number): void;
   sendBack(seq: number, again: Omit<SentBack, 'seq'>): void;
   /** Writes the changes since the last time. */
@@ -74,7 +74,7 @@ export function trackProgress(
       if (earlier === undefined) first.add(seq);
       else again.add(seq);
       cursor = Math.max(cursor, seq);
-      return { attempt: earlier?.attempt ?? 1 };
+      return { tries: earlier?.attempt ?? 1 };
     },
     done: (seq) => {
       leave(seq);

@@ -92,17 +92,17 @@ function deliveryOf(
   wakeIn: (ms: number) => void,
 ): FactDelivery {
   const { seq } = row;
-  const { attempt } = progress.begin(seq);
+  const { tries } = progress.begin(seq);
   return {
     seq,
-    attempt,
+    tries,
     id: row.id,
     key: row.ordering_key ?? undefined,
     headers: row.headers,
     body: row.body,
     done: () => progress.done(seq),
     sendBack: (delayMs, counts) => {
-      progress.sendBack(seq, { attempt: counts ? attempt + 1 : attempt, dueAt: clock.monotonic() + delayMs });
+      progress.sendBack(seq, { attempt: counts ? tries + 1 : tries, dueAt: clock.monotonic() + delayMs });
       // A timer drops fractions: a millisecond too early it would find nothing due, and wait for the next poll.
       wakeIn(Math.ceil(delayMs) + 1);
     },

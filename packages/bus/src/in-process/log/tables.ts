@@ -12,9 +12,10 @@ export interface MessageTable {
   stored_at: Generated<Date>;
 }
 
-/** A delivery that waits for its next attempt; `dueAt` in ms since epoch. */
+/** A delivery that waits for its next try; `dueAt` in ms since epoch. */
 export interface SentBack {
   seq: number;
+  /** Which one; the name is stored. */
   attempt: number;
   dueAt: number;
 }

@@ -2,12 +2,13 @@ import type { EvmChainConfig } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import { type Address, encodeDeployData, type Hex, isAddress, zeroAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { createRpc, RpcFailure } from '../rpc/json-rpc.js';
+import { JsonRpc } from '../rpc/json-rpc.js';
 import { bidFor } from './fees.js';
-import { pushRegistryAbi, pushRegistryBytecode } from './push-registry.js';
+import { pushRegistryBytecode } from './registry-bytecode.js';
+import { pushRegistryAbi } from './registry-calls.js';
 
 const PAUSE_MS = 200;
-const PATIENCE_MS = 180_000;
+const INCLUSION_TIMEOUT_MS = 180_000;
 const GAS = 2_500_000n;
 
 export interface DeployOptions {
@@ -29,12 +30,8 @@ export async function deployRegistry(
 ): Promise<string> {
   const account = privateKeyToAccount(signerKey as Hex);
   const owner = addressOf(options.owner ?? account.address);
-  const rpc = createRpc(config.rpcUrls);
-  const ask = async <T>(method: string, ...params: unknown[]): Promise<T> => {
-    const [answer] = await rpc([{ method, params }], signal);
-    if (answer instanceof RpcFailure) throw answer;
-    return answer as T;
-  };
+  const rpc = new JsonRpc(config.rpcUrls);
+  const ask = <T>(method: string, ...params: unknown[]) => rpc.ask<T>(signal, method, ...params);
   const chainId = Number(await ask<Hex>('eth_chainId'));
   if (`eip155:${chainId}` !== config.caip2) {
     throw new Error(`The RPC server is of the chain eip155:${chainId}, not of ${config.caip2}.`);
@@ -57,7 +54,7 @@ export async function deployRegistry(
   });
   const id = await ask<Hex>('eth_sendRawTransaction', raw);
   for (
-    const until = clock.monotonic() + PATIENCE_MS;
+    const until = clock.monotonic() + INCLUSION_TIMEOUT_MS;
     clock.monotonic() < until;
     await clock.sleep(PAUSE_MS, signal)
   ) {

@@ -1,17 +1,20 @@
 import type { EvmChainConfig } from '@orrery/contracts';
 import { type Hex, keccak256, numberToHex, padHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import type {
-  ChainCheck,
-  ChainPort,
-  ChainView,
-  Delays,
-  Inclusion,
-  SendOutcome,
+import {
+  type ChainCheck,
+  type ChainPort,
+  type ChainView,
+  type Delays,
+  type Inclusion,
+  type SendOutcome,
+  ServersAway,
+  type SignedTransaction,
+  type SigningTerms,
 } from '../../core/chains/chain-port.js';
-import { ServersAway } from '../../core/chains/chain-port.js';
+import type { Batch } from '../../core/pushes/batch.js';
 import type { RecordedPushes } from '../../core/pushes/compare-ranges.js';
-import { countFrom, createRpc, type RpcCall, RpcFailure } from '../rpc/json-rpc.js';
+import { call, countFrom, JsonRpc, type RpcCall, RpcFailure } from '../rpc/json-rpc.js';
 import { bidFor } from './fees.js';
 import {
   callData,
@@ -30,6 +33,8 @@ const FINAL_DEPTH = 64;
 const DELAYS: Delays = { resendMs: 10_000, replaceMs: 30_000, retryMs: 1000 };
 /** Gas of one push, for the check of the balance. */
 const ONE_PUSH = 100_000n;
+/** Pushes that are read at once. */
+const MOST_RECORDED = 500;
 /** keccak256 of the signature of `Pushed`. */
 const PUSHED = keccak256(new TextEncoder().encode('Pushed(address,uint64,bytes32,bytes32,bytes)'));
 
@@ -38,7 +43,6 @@ interface Receipt {
   readonly blockNumber: Hex;
   readonly blockHash: Hex;
   readonly status: Hex;
-  readonly gasUsed: Hex;
 }
 
 interface Log {
@@ -47,57 +51,54 @@ interface Log {
   readonly removed?: boolean;
 }
 
-const call = (method: string, ...params: unknown[]): RpcCall => ({ method, params });
-
 /** An EVM chain and its registry contract (contracts/PushRegistry.sol). */
-export function createEvmChain(
-  config: EvmChainConfig,
-  signerKey: string,
-  delays: Delays = DELAYS,
-): ChainPort {
-  const account = privateKeyToAccount(signerKey as Hex);
-  const signer = account.address.toLowerCase();
-  const chainId = Number(config.caip2.slice('eip155:'.length));
-  const rpc = createRpc(config.rpcUrls);
-  const cap = BigInt(Math.round(config.maxFeeGwei * 1e9));
-  const { contract } = config;
+export class EvmChain implements ChainPort {
+  readonly signer: string;
+  readonly takesRepetitions = true;
+  readonly #account;
+  readonly #rpc: JsonRpc;
+  readonly #chainId: number;
+  /** The highest fee per unit of gas, in wei. */
+  readonly #cap: bigint;
 
-  const toRegistry = (data: Hex): RpcCall => call('eth_call', { from: signer, to: contract, data }, 'latest');
-  const read = async (calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]> => {
-    const answers = await rpc(calls, signal);
-    const failed = answers.find((answer) => answer instanceof RpcFailure);
-    if (failed !== undefined) throw failed;
-    return answers;
-  };
-  const readOne = async (one: RpcCall, signal: AbortSignal) => (await read([one], signal))[0];
+  constructor(
+    private readonly config: EvmChainConfig,
+    signerKey: string,
+    readonly delays: Delays = DELAYS,
+  ) {
+    this.#account = privateKeyToAccount(signerKey as Hex);
+    this.signer = this.#account.address.toLowerCase();
+    this.#rpc = new JsonRpc(config.rpcUrls);
+    this.#chainId = Number(config.caip2.slice('eip155:'.length));
+    this.#cap = BigInt(Math.round(config.maxFeeGwei * 1e9));
+  }
 
-  async function check(signal: AbortSignal): Promise<ChainCheck> {
-    const [id, balance, price, code] = await read(
-      [
-        call('eth_chainId'),
-        call('eth_getBalance', signer, 'latest'),
-        call('eth_gasPrice'),
-        contract === undefined ? call('eth_chainId') : call('eth_getCode', contract, 'latest'),
-      ],
-      signal,
-    );
+  async check(signal: AbortSignal): Promise<ChainCheck> {
+    const { contract } = this.config;
+    const asked = [
+      call('eth_chainId'),
+      call('eth_getBalance', this.signer, 'latest'),
+      call('eth_gasPrice'),
+      ...(contract === undefined ? [] : [call('eth_getCode', contract, 'latest')]),
+    ];
+    const [id, balance, price, code] = await this.#rpc.results(asked, signal);
     const held = BigInt(balance as Hex);
     const found = (reason: string | null): ChainCheck => ({ reason, balance: Number(held) / 1e18 });
-    if (Number(id) !== chainId) return found(`the RPC server is of the chain eip155:${Number(id)}`);
+    if (Number(id) !== this.#chainId) return found(`the RPC server is of the chain eip155:${Number(id)}`);
     if (contract === undefined) return found('no registry contract is configured');
     if (code === '0x') return found(`there is no contract at ${contract}`);
-    const [allowed] = await rpc([toRegistry(isPusherCall(signer))], signal);
+    const [allowed] = await this.#rpc.answers([this.#toRegistry(isPusherCall(this.signer))], signal);
     if (allowed instanceof RpcFailure || allowed === '0x')
       return found(`there is no registry at ${contract}`);
-    if (!readIsPusher(allowed as Hex)) return found(`the registry does not let ${signer} push`);
-    if (held < ONE_PUSH * BigInt(price as Hex)) return found(`the balance of ${signer} is too low`);
+    if (!readIsPusher(allowed as Hex)) return found(`the registry does not let ${this.signer} push`);
+    if (held < ONE_PUSH * BigInt(price as Hex)) return found(`the balance of ${this.signer} is too low`);
     return found(null);
   }
 
-  async function view(signal: AbortSignal): Promise<ChainView> {
-    const [nonce, latest, final, tip] = await rpc(
+  async view(signal: AbortSignal): Promise<ChainView> {
+    const [nonce, latest, final, tip] = await this.#rpc.answers(
       [
-        call('eth_getTransactionCount', signer, 'latest'),
+        call('eth_getTransactionCount', this.signer, 'latest'),
         call('eth_getBlockByNumber', 'latest', false),
         call('eth_getBlockByNumber', 'finalized', false),
         call('eth_maxPriorityFeePerGas'),
@@ -111,7 +112,7 @@ export function createEvmChain(
     const baseFee = BigInt(block.baseFeePerGas ?? '0x0');
     return {
       nonce: countFrom(nonce),
-      isTooExpensive: baseFee > cap,
+      isTooExpensive: baseFee > this.#cap,
       terms: {
         head: String(head),
         final: String(hasFinal ? countFrom((final as { number: Hex }).number) : head - FINAL_DEPTH),
@@ -121,48 +122,19 @@ export function createEvmChain(
     };
   }
 
-  /** The transaction of each `Pushed` log, by number; null where the server refuses the search. */
-  const transactionsOf = async (deployment: string, numbers: readonly number[], signal: AbortSignal) => {
-    const topic = (value: Hex) => padHex(value, { size: 32 });
-    const logs = await rpc(
-      numbers.map((number) =>
-        call('eth_getLogs', {
-          address: contract,
-          fromBlock: '0x0',
-          toBlock: 'latest',
-          topics: [PUSHED, topic(deployment as Hex), topic(numberToHex(number))],
-        }),
-      ),
+  async countOf(signer: string, signal: AbortSignal): Promise<number> {
+    return countFrom(await this.#rpc.ask(signal, 'eth_getTransactionCount', signer, 'latest'));
+  }
+
+  async recorded(deployment: string, after: number, signal: AbortSignal): Promise<readonly RecordedPushes[]> {
+    const last = await this.lastNumber(deployment, signal);
+    const length = Math.max(0, Math.min(MOST_RECORDED, last - after));
+    const numbers = Array.from({ length }, (_, at) => after + 1 + at);
+    const digests = await this.#rpc.results(
+      numbers.map((number) => this.#toRegistry(digestCall(deployment, number))),
       signal,
     );
-    return logs.map((found) =>
-      found instanceof RpcFailure
-        ? null
-        : ((found as Log[]).find(isOfRegistry)?.transactionHash.toLowerCase() ?? null),
-    );
-  };
-
-  /** A server may tell of logs that nobody asked for, and of those of blocks that the chain took back. */
-  const isOfRegistry = ({ address, removed, transactionHash }: Log): boolean =>
-    address.toLowerCase() === contract?.toLowerCase() &&
-    removed !== true &&
-    /^0x[\da-f]{64}$/i.test(transactionHash);
-
-  async function recorded(
-    deployment: string,
-    after: number,
-    signal: AbortSignal,
-  ): Promise<readonly RecordedPushes[]> {
-    const last = await lastNumber(deployment, signal);
-    const numbers = Array.from(
-      { length: Math.max(0, Math.min(500, last - after)) },
-      (_, at) => after + 1 + at,
-    );
-    const digests = await read(
-      numbers.map((number) => toRegistry(digestCall(deployment, number))),
-      signal,
-    );
-    const transactions = await transactionsOf(deployment, numbers, signal);
+    const transactions = await this.#transactionsOf(deployment, numbers, signal);
     return numbers.map((number, at) => ({
       from: number,
       to: number,
@@ -171,74 +143,102 @@ export function createEvmChain(
     }));
   }
 
-  const lastNumber = async (deployment: string, signal: AbortSignal) =>
-    countFrom(readNumber((await readOne(toRegistry(lastNumberCall(deployment)), signal)) as Hex));
+  async lastNumber(deployment: string, signal: AbortSignal): Promise<number> {
+    const [answer] = await this.#rpc.results([this.#toRegistry(lastNumberCall(deployment))], signal);
+    return countFrom(readNumber(answer as Hex));
+  }
 
-  const depthOf = (block: number, { terms }: ChainView): Inclusion['depth'] => {
-    if (block <= Number(terms['final'])) return 'final';
-    return Number(terms['head']) - block + 1 >= config.confirmations ? 'confirmed' : 'included';
-  };
+  async sign(
+    batch: Batch,
+    { nonce, view, replaced, gasFactor }: SigningTerms,
+  ): Promise<SignedTransaction | null> {
+    if (nonce === null) throw new TypeError('an EVM transaction needs a nonce');
+    const bid = bidFor(view.terms, replaced.at(-1)?.terms, this.#cap);
+    if (bid === undefined) return null;
+    const isEmpty = batch.pushes.length === 0;
+    const data = isEmpty ? '0x' : callData(batch);
+    const gas = isEmpty ? ONE_PUSH : BigInt(Math.ceil(Number(gasBound(data, batch)) * gasFactor));
+    const raw = await this.#account.signTransaction({
+      type: 'eip1559',
+      chainId: this.#chainId,
+      nonce,
+      to: isEmpty ? this.#account.address : (this.config.contract as Hex),
+      data,
+      gas,
+      maxFeePerGas: bid.maxFee,
+      maxPriorityFeePerGas: bid.tip,
+    });
+    const terms = { maxFee: String(bid.maxFee), tip: String(bid.tip), gas: String(gas) };
+    return { id: keccak256(raw), raw, terms };
+  }
 
-  return {
-    signer,
-    delays,
-    takesRepetitions: true,
-    check,
-    view,
-    countOf: async (other, signal) =>
-      countFrom(await readOne(call('eth_getTransactionCount', other, 'latest'), signal)),
-    recorded,
-    lastNumber,
-    sign: async (batch, { nonce, view: seen, replaced, gasFactor }) => {
-      if (nonce === null) throw new TypeError('an EVM transaction needs a nonce');
-      const bid = bidFor(seen.terms, replaced.at(-1)?.terms, cap);
-      if (bid === undefined) return null;
-      const isEmpty = batch.pushes.length === 0;
-      const data = isEmpty ? '0x' : callData(batch);
-      const gas = isEmpty ? ONE_PUSH : BigInt(Math.ceil(Number(gasBound(data, batch)) * gasFactor));
-      const raw = await account.signTransaction({
-        type: 'eip1559',
-        chainId,
-        nonce,
-        to: isEmpty ? account.address : (contract as Hex),
-        data,
-        gas,
-        maxFeePerGas: bid.maxFee,
-        maxPriorityFeePerGas: bid.tip,
-      });
-      const terms = { maxFee: String(bid.maxFee), tip: String(bid.tip), gas: String(gas) };
-      return { id: keccak256(raw), raw, terms };
-    },
-    simulate: async (batch, signal) => {
-      const [answer] = await rpc([toRegistry(callData(batch))], signal);
-      return answer instanceof RpcFailure ? (revertReason(answer.data) ?? answer.message) : null;
-    },
-    send: async ({ raw }, signal) => {
-      const [answer] = await rpc([call('eth_sendRawTransaction', raw)], signal);
-      return answer instanceof RpcFailure ? outcomeOf(answer) : { kind: 'sent' };
-    },
-    find: async (transactions, seen, signal) => {
-      const receipts = await read(
-        transactions.map(({ id }) => call('eth_getTransactionReceipt', id)),
-        signal,
-      );
-      return (receipts as (Receipt | null)[]).flatMap((receipt) => {
-        if (receipt === null) return [];
-        const block = countFrom(receipt.blockNumber);
-        const failure = receipt.status === '0x1' ? null : 'the registry reverted the transaction';
-        return [
-          {
-            id: receipt.transactionHash,
-            block,
-            blockId: receipt.blockHash,
-            failure,
-            depth: depthOf(block, seen),
-          },
-        ];
-      });
-    },
-    isOver: (_transaction, nonce, seen) => nonce !== null && seen.nonce !== null && seen.nonce > nonce,
-  };
+  async simulate(batch: Batch, signal: AbortSignal): Promise<string | null> {
+    const [answer] = await this.#rpc.answers([this.#toRegistry(callData(batch))], signal);
+    return answer instanceof RpcFailure ? (revertReason(answer.data) ?? answer.message) : null;
+  }
+
+  async send({ raw }: SignedTransaction, signal: AbortSignal): Promise<SendOutcome> {
+    const [answer] = await this.#rpc.answers([call('eth_sendRawTransaction', raw)], signal);
+    return answer instanceof RpcFailure ? outcomeOf(answer) : { kind: 'sent' };
+  }
+
+  async find(
+    transactions: readonly SignedTransaction[],
+    view: ChainView,
+    signal: AbortSignal,
+  ): Promise<readonly Inclusion[]> {
+    const asked = transactions.map(({ id }) => call('eth_getTransactionReceipt', id));
+    const receipts = (await this.#rpc.results(asked, signal)) as (Receipt | null)[];
+    return receipts.filter((receipt) => receipt !== null).map((receipt) => this.#inclusionOf(receipt, view));
+  }
+
+  isOver(_transaction: SignedTransaction, nonce: number | null, view: ChainView): boolean {
+    return nonce !== null && view.nonce !== null && view.nonce > nonce;
+  }
+
+  #toRegistry(data: Hex): RpcCall {
+    return call('eth_call', { from: this.signer, to: this.config.contract, data }, 'latest');
+  }
+
+  #inclusionOf(
+    { transactionHash, blockNumber, blockHash, status }: Receipt,
+    { terms }: ChainView,
+  ): Inclusion {
+    const block = countFrom(blockNumber);
+    const isConfirmed = Number(terms['head']) - block + 1 >= this.config.confirmations;
+    const isFinal = block <= Number(terms['final']);
+    return {
+      id: transactionHash,
+      block,
+      blockId: blockHash,
+      failure: status === '0x1' ? null : 'the registry reverted the transaction',
+      depth: isFinal ? 'final' : isConfirmed ? 'confirmed' : 'included',
+    };
+  }
+
+  /** The transaction of each `Pushed` log, by number; null where the server refuses the search. */
+  async #transactionsOf(deployment: string, numbers: readonly number[], signal: AbortSignal) {
+    const topic = (value: Hex) => padHex(value, { size: 32 });
+    const all = { address: this.config.contract, fromBlock: '0x0', toBlock: 'latest' };
+    const asked = numbers.map((number) => {
+      const topics = [PUSHED, topic(deployment as Hex), topic(numberToHex(number))];
+      return call('eth_getLogs', { ...all, topics });
+    });
+    const answers = await this.#rpc.answers(asked, signal);
+    return answers.map((found) => {
+      if (found instanceof RpcFailure) return null;
+      return (found as Log[]).find((log) => this.#isOfRegistry(log))?.transactionHash.toLowerCase();
+    });
+  }
+
+  /** A server may tell of logs that nobody asked for, and of those of blocks that the chain took back. */
+  #isOfRegistry({ address, removed, transactionHash }: Log): boolean {
+    return (
+      address.toLowerCase() === this.config.contract?.toLowerCase() &&
+      removed !== true &&
+      /^0x[\da-f]{64}$/i.test(transactionHash)
+    );
+  }
 }
 
 /** What nodes say about a transaction that they do not take; the words of geth, and those of others for the same. */

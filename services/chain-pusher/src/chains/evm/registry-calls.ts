@@ -5,10 +5,36 @@ import {
   encodeFunctionData,
   type Hex,
   isHex,
+  parseAbi,
   stringToHex,
 } from 'viem';
 import type { Batch, OutgoingPush } from '../../core/pushes/batch.js';
-import { pushRegistryAbi as abi } from './push-registry.js';
+
+/** The registry contract (contracts/PushRegistry.sol). */
+export const pushRegistryAbi = parseAbi([
+  'constructor(address firstOwner)',
+  'error DifferentDigest(address deployment, uint64 number, bytes32 recorded)',
+  'error NoOwner()',
+  'error NotOffered(address caller)',
+  'error NotOwner(address caller)',
+  'error NotPusher(address caller)',
+  'error OutOfSequence(address deployment, uint64 expected, uint64 given)',
+  'event OwnerChanged(address indexed owner)',
+  'event OwnerOffered(address indexed owner, address indexed offeredTo)',
+  'event Pushed(address indexed deployment, uint64 indexed number, bytes32 entryHash, bytes32 digest, bytes data)',
+  'event PusherChanged(address indexed pusher, bool allowed)',
+  'function acceptOwner()',
+  'function digestOf(address deployment, uint64 number) view returns (bytes32)',
+  'function isPusher(address pusher) view returns (bool)',
+  'function lastNumber(address deployment) view returns (uint64)',
+  'function offerOwner(address newOwner)',
+  'function offeredTo() view returns (address)',
+  'function owner() view returns (address)',
+  'function push(address deployment, uint64 number, bytes32 entryHash, bytes32 digest, bytes data)',
+  'function pushMany((address deployment, uint64 number, bytes32 entryHash, bytes32 digest, bytes data)[] pushes)',
+  'function setPusher(address pusher, bool allowed)',
+]);
+const abi = pushRegistryAbi;
 
 /** The call of the registry that records a batch: `push` for one, `pushMany` for several. */
 export function callData({ deployment, pushes }: Batch): Hex {

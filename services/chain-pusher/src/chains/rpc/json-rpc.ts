@@ -1,4 +1,3 @@
-import type { Cancellation } from '@orrery/contracts';
 import { createTracer, inCallSpan } from '@orrery/service-kit';
 import { ServersAway } from '../../core/chains/chain-port.js';
 
@@ -26,8 +25,7 @@ export interface RpcCall {
   readonly params: readonly unknown[];
 }
 
-/** Calls of one batch, to one server: answers in the order of the calls, an RpcFailure for an error that it answered. */
-export type RpcBatch = (calls: readonly RpcCall[], signal: Cancellation) => Promise<(unknown | RpcFailure)[]>;
+export const call = (method: string, ...params: unknown[]): RpcCall => ({ method, params });
 
 interface Reply {
   readonly id: number;
@@ -45,51 +43,58 @@ const MAX_MESSAGE = 500;
 const BATCH = 50;
 
 /**
- * JSON-RPC 2.0 over HTTP, in batches. Each batch goes to the first server that answers, in the order of the list. (viem's
- * transports would repeat on the next server what a server has answered with an error.)
+ * JSON-RPC 2.0 over HTTP, in batches. Each batch goes to the first server that answers, in the order of the list. (The
+ * batches of viem pair answers with calls by their order: a server that leaves one out would shift all others.)
+ * Methods throw ServersAway where no server answers.
  */
-export const createRpc =
-  (urls: readonly string[], timeoutMs = TIMEOUT_MS): RpcBatch =>
-  async (calls, signal) => {
-    const results: (unknown | RpcFailure)[] = [];
-    for (let from = 0; from < calls.length; from += BATCH) {
-      results.push(...(await firstAnswer(urls, calls.slice(from, from + BATCH), signal, timeoutMs)));
-    }
-    return results;
-  };
+export class JsonRpc {
+  constructor(private readonly urls: readonly string[]) {}
 
-async function firstAnswer(
-  urls: readonly string[],
-  calls: readonly RpcCall[],
-  signal: Cancellation,
-  timeoutMs: number,
-): Promise<(unknown | RpcFailure)[]> {
-  let failure: unknown;
-  for (const url of urls) {
-    signal.throwIfAborted();
-    try {
-      const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-      return await traced(url, calls, () => post(url, calls, inTime));
-    } catch (error) {
-      failure = error;
-    }
+  /** In the order of the calls; an RpcFailure for an error that the server answered. */
+  async answers(calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]> {
+    const answers: unknown[] = [];
+    for (let from = 0; from < calls.length; from += BATCH)
+      answers.push(...(await this.#firstAnswers(calls.slice(from, from + BATCH), signal)));
+    return answers;
   }
-  signal.throwIfAborted();
-  throw new ServersAway('no RPC server of the chain answers', { cause: failure });
+
+  /** @throws RpcFailure where a server answers any of the calls with an error */
+  async results(calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]> {
+    const answers = await this.answers(calls, signal);
+    for (const answer of answers) if (answer instanceof RpcFailure) throw answer;
+    return answers;
+  }
+
+  /** The result of one call. @throws RpcFailure */
+  async ask<T>(signal: AbortSignal, method: string, ...params: unknown[]): Promise<T> {
+    const [result] = await this.results([call(method, ...params)], signal);
+    return result as T;
+  }
+
+  async #firstAnswers(calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]> {
+    let failure: unknown;
+    for (const url of this.urls) {
+      signal.throwIfAborted();
+      try {
+        const inTime = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+        return await traced(url, calls, () => post(url, calls, inTime));
+      } catch (error) {
+        failure = error;
+      }
+    }
+    signal.throwIfAborted();
+    throw new ServersAway('no RPC server of the chain answers', { cause: failure });
+  }
 }
 
 function traced<T>(url: string, calls: readonly RpcCall[], work: () => Promise<T>): Promise<T> {
-  const method = [...new Set(calls.map((call) => call.method))].join(' ');
+  const method = [...new Set(calls.map((one) => one.method))].join(' ');
   const attributes = { 'rpc.system.name': 'jsonrpc', 'rpc.method': method };
   return inCallSpan(createTracer('chain-pusher'), method, { url, attributes }, work);
 }
 
-async function post(
-  url: string,
-  calls: readonly RpcCall[],
-  signal: AbortSignal,
-): Promise<(unknown | RpcFailure)[]> {
-  const body = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
+async function post(url: string, calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]> {
+  const body = calls.map((one, id) => ({ jsonrpc: '2.0', id, ...one }));
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -1,17 +1,21 @@
 import type { SolanaChainConfig } from '@orrery/contracts';
-import type {
-  ChainCheck,
-  ChainPort,
-  ChainView,
-  Delays,
-  Inclusion,
-  SendOutcome,
+import type { KeyPairSigner } from '@solana/kit';
+import {
+  type ChainCheck,
+  type ChainPort,
+  type ChainView,
+  type Delays,
+  type Inclusion,
+  type SendOutcome,
+  ServersAway,
+  type SignedTransaction,
+  type SigningTerms,
 } from '../../core/chains/chain-port.js';
-import { ServersAway } from '../../core/chains/chain-port.js';
+import type { Batch } from '../../core/pushes/batch.js';
 import type { RecordedPushes } from '../../core/pushes/compare-ranges.js';
-import { countFrom, createRpc, RpcFailure } from '../rpc/json-rpc.js';
+import { call, countFrom, JsonRpc, RpcFailure } from '../rpc/json-rpc.js';
 import { memoOf } from './memo.js';
-import { createMemoIndex, type MentionedIn } from './memo-index.js';
+import { createMemoIndex, type MemoIndex, type MentionedIn } from './memo-index.js';
 import { type Lifetime, memoSignedBy, signerOf, signMemo } from './solana-transaction.js';
 
 /** A transaction is never replaced: its bytes are sent again until its blockhash is too old. */
@@ -23,6 +27,8 @@ const MOST_UNITS = 400_000;
 const LAMPORTS = 1e9;
 /** Signatures that servers take in one question. */
 const STATUSES = 256;
+/** Ranges that are read at once. */
+const MOST_RECORDED = 500;
 
 interface Status {
   readonly slot: number;
@@ -30,71 +36,60 @@ interface Status {
   readonly confirmationStatus: 'processed' | 'confirmed' | 'finalized' | null;
 }
 
+/** As `getTransaction` tells, in base64. */
+interface StoredTransaction {
+  readonly meta: { readonly err: unknown } | null;
+  readonly transaction: readonly [string, string];
+}
+
+/** @throws Error when the key is no keypair */
+export const openSolanaChain = async (config: SolanaChainConfig, signerKey: string, delays?: Delays) =>
+  new SolanaChain(config, await signerOf(signerKey), delays);
+
 /** A Solana chain: each batch is one memo (docs/on-chain.md). */
-export async function createSolanaChain(
-  config: SolanaChainConfig,
-  signerKey: string,
-  delays: Delays = DELAYS,
-): Promise<ChainPort> {
-  const signer = await signerOf(signerKey);
-  const rpc = createRpc(config.rpcUrls);
-  const { program } = config;
+class SolanaChain implements ChainPort {
+  readonly signer: string;
+  readonly takesRepetitions = false;
+  readonly #rpc: JsonRpc;
+  readonly #memos: MemoIndex;
 
-  const ask = async <T>(signal: AbortSignal, method: string, ...params: unknown[]): Promise<T> => {
-    const [answer] = await rpc([{ method, params }], signal);
-    if (answer instanceof RpcFailure) throw answer;
-    return answer as T;
-  };
-  const memos = createMemoIndex({
-    list: (range, signal) => {
-      const options = { ...range, limit: 1000, commitment: 'confirmed' };
-      return ask<MentionedIn[]>(signal, 'getSignaturesForAddress', signer.address, options);
-    },
-    signedMemos: async (signatures, signal) => {
-      const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
-      const calls = signatures.map((id) => ({ method: 'getTransaction', params: [id, options] }));
-      const answers = await rpc(calls, signal);
-      return Promise.all(answers.map((answer, at) => memoIn(answer, signatures[at] ?? '')));
-    },
-  });
+  constructor(
+    private readonly config: SolanaChainConfig,
+    private readonly keys: KeyPairSigner,
+    readonly delays: Delays = DELAYS,
+  ) {
+    this.signer = keys.address;
+    this.#rpc = new JsonRpc(config.rpcUrls);
+    this.#memos = createMemoIndex({
+      list: (range, signal) => {
+        const options = { ...range, limit: 1000, commitment: 'confirmed' };
+        return this.#rpc.ask<MentionedIn[]>(signal, 'getSignaturesForAddress', this.signer, options);
+      },
+      signedMemos: (signatures, signal) => this.#signedMemos(signatures, signal),
+    });
+  }
 
-  const memoIn = async (answer: unknown, signature: string): Promise<string | undefined> => {
-    if (answer instanceof RpcFailure) throw answer;
-    if (answer === null) throw new Error('an RPC server does not give a transaction that it told of');
-    const { meta, transaction } = answer as {
-      meta: { err: unknown } | null;
-      transaction: readonly [string, string];
-    };
-    if (meta === null || meta.err !== null) return undefined;
-    return memoSignedBy(signer, { program, signature, wire: transaction[0] });
-  };
-
-  async function check(signal: AbortSignal): Promise<ChainCheck> {
-    const genesis = await ask<string>(signal, 'getGenesisHash');
-    const { value } = await ask<{ value: number }>(signal, 'getBalance', signer.address);
+  async check(signal: AbortSignal): Promise<ChainCheck> {
+    const { program, caip2 } = this.config;
+    const genesis = await this.#rpc.ask<string>(signal, 'getGenesisHash');
+    const { value } = await this.#rpc.ask<{ value: number }>(signal, 'getBalance', this.signer);
     const balance = Number(value);
     const found = (reason: string | null): ChainCheck => ({ reason, balance: balance / LAMPORTS });
     const id = `solana:${genesis.slice(0, 32)}`;
-    if (id !== config.caip2) return found(`the RPC server is of the chain ${id}`);
+    if (id !== caip2) return found(`the RPC server is of the chain ${id}`);
+    type Account = { value: { executable: boolean } | null };
     const encoding = { encoding: 'base64' };
-    const { value: memo } = await ask<{ value: { executable: boolean } | null }>(
-      signal,
-      'getAccountInfo',
-      program,
-      encoding,
-    );
+    const { value: memo } = await this.#rpc.ask<Account>(signal, 'getAccountInfo', program, encoding);
     if (memo?.executable !== true) return found(`there is no memo program at ${program}`);
-    return found(balance < FEE ? `the balance of ${signer.address} is too low` : null);
+    return found(balance < FEE ? `the balance of ${this.signer} is too low` : null);
   }
 
-  async function view(signal: AbortSignal): Promise<ChainView> {
+  async view(signal: AbortSignal): Promise<ChainView> {
     // Final: what is not found below this height is in no fork either.
-    const height = countFrom(await ask(signal, 'getBlockHeight', { commitment: 'finalized' }));
-    const { context, value } = await ask<{ context: { slot: number }; value: Lifetime }>(
-      signal,
-      'getLatestBlockhash',
-      { commitment: 'confirmed' },
-    );
+    const height = countFrom(await this.#rpc.ask(signal, 'getBlockHeight', { commitment: 'finalized' }));
+    type Latest = { context: { slot: number }; value: Lifetime };
+    const latest = { commitment: 'confirmed' };
+    const { context, value } = await this.#rpc.ask<Latest>(signal, 'getLatestBlockhash', latest);
     const terms = {
       height: String(height),
       slot: String(countFrom(context.slot)),
@@ -104,62 +99,94 @@ export async function createSolanaChain(
     return { nonce: null, isTooExpensive: false, terms };
   }
 
-  const simulated = async (memo: string, lifetime: Lifetime, signal: AbortSignal) => {
-    const { raw } = await signMemo(signer, { program, memo, units: MOST_UNITS }, lifetime);
+  async countOf(): Promise<null> {
+    return null;
+  }
+
+  async recorded(deployment: string, after: number, signal: AbortSignal): Promise<readonly RecordedPushes[]> {
+    return withoutRepetitions(await this.#memos.of(deployment, after, signal)).slice(0, MOST_RECORDED);
+  }
+
+  async lastNumber(deployment: string, signal: AbortSignal): Promise<number> {
+    return (await this.#memos.of(deployment, 0, signal)).reduce((last, { to }) => Math.max(last, to), 0);
+  }
+
+  async sign(
+    batch: Batch,
+    { view, replaced, gasFactor }: SigningTerms,
+    signal: AbortSignal,
+  ): Promise<SignedTransaction | null> {
+    // Both could be included.
+    if (replaced.length > 0) return null;
+    const memo = memoOf(batch);
+    const lifetime = lifetimeOf(view);
+    const { unitsConsumed = MOST_UNITS } = await this.#simulated(memo, lifetime, signal);
+    const units = Math.min(MOST_UNITS, Math.ceil(unitsConsumed * 1.2 * gasFactor) + 1000);
+    const { raw, signature } = await this.#signed(memo, units, lifetime);
+    return { id: signature, raw, terms: { lastValid: String(lifetime.lastValidBlockHeight) } };
+  }
+
+  async simulate(batch: Batch, signal: AbortSignal): Promise<string | null> {
+    const { err } = await this.#simulated(memoOf(batch), lifetimeOf(await this.view(signal)), signal);
+    return err === null ? null : JSON.stringify(err);
+  }
+
+  async send({ raw }: SignedTransaction, signal: AbortSignal): Promise<SendOutcome> {
+    const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
+    const [answer] = await this.#rpc.answers([call('sendTransaction', raw, options)], signal);
+    return answer instanceof RpcFailure ? outcomeOf(answer) : { kind: 'sent' };
+  }
+
+  async find(
+    transactions: readonly SignedTransaction[],
+    view: ChainView,
+    signal: AbortSignal,
+  ): Promise<readonly Inclusion[]> {
+    const ids = transactions.map(({ id }) => id);
+    const found: Inclusion[] = [];
+    for (let from = 0; from < ids.length; from += STATUSES)
+      found.push(...(await this.#inclusionsOf(ids.slice(from, from + STATUSES), view, signal)));
+    return found;
+  }
+
+  isOver({ terms }: SignedTransaction, _nonce: number | null, view: ChainView): boolean {
+    return Number(view.terms['height']) > Number(terms['lastValid']);
+  }
+
+  #signed(memo: string, units: number, lifetime: Lifetime) {
+    return signMemo(this.keys, { program: this.config.program, memo, units }, lifetime);
+  }
+
+  async #simulated(memo: string, lifetime: Lifetime, signal: AbortSignal) {
+    const { raw } = await this.#signed(memo, MOST_UNITS, lifetime);
     const options = { encoding: 'base64', commitment: 'confirmed' };
     type Simulated = { value: { err: unknown; unitsConsumed?: number } };
-    return (await ask<Simulated>(signal, 'simulateTransaction', raw, options)).value;
-  };
+    return (await this.#rpc.ask<Simulated>(signal, 'simulateTransaction', raw, options)).value;
+  }
 
-  const statusesOf = async (ids: readonly string[], seen: ChainView, signal: AbortSignal) => {
+  async #inclusionsOf(ids: readonly string[], view: ChainView, signal: AbortSignal): Promise<Inclusion[]> {
     const options = { searchTransactionHistory: true };
     type Statuses = { context: { slot: number }; value: (Status | null)[] };
-    const { context, value } = await ask<Statuses>(signal, 'getSignatureStatuses', ids, options);
+    const { context, value } = await this.#rpc.ask<Statuses>(signal, 'getSignatureStatuses', ids, options);
     // A server that is behind may not know of them yet.
-    if (countFrom(context.slot) < Number(seen.terms['slot']))
+    if (countFrom(context.slot) < Number(view.terms['slot']))
       throw new ServersAway('an RPC server lags behind');
     return value.flatMap((status, at) => (status === null ? [] : [inclusionOf(ids[at] ?? '', status)]));
-  };
+  }
 
-  return {
-    signer: signer.address,
-    delays,
-    takesRepetitions: false,
-    check,
-    view,
-    countOf: async () => null,
-    recorded: async (deployment, after, signal) =>
-      withoutRepetitions(await memos.of(deployment, after, signal)).slice(0, 500),
-    lastNumber: async (deployment, signal) =>
-      (await memos.of(deployment, 0, signal)).reduce((last, { to }) => Math.max(last, to), 0),
-    sign: async (batch, { view: seen, replaced, gasFactor }, signal) => {
-      // Both could be included.
-      if (replaced.length > 0) return null;
-      const memo = memoOf(batch);
-      const lifetime = lifetimeOf(seen);
-      const { unitsConsumed = MOST_UNITS } = await simulated(memo, lifetime, signal);
-      const units = Math.min(MOST_UNITS, Math.ceil(unitsConsumed * 1.2 * gasFactor) + 1000);
-      const { raw, signature } = await signMemo(signer, { program, memo, units }, lifetime);
-      return { id: signature, raw, terms: { lastValid: String(lifetime.lastValidBlockHeight) } };
-    },
-    simulate: async (batch, signal) => {
-      const { err } = await simulated(memoOf(batch), lifetimeOf(await view(signal)), signal);
-      return err === null ? null : JSON.stringify(err);
-    },
-    send: async ({ raw }, signal) => {
-      const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
-      const [answer] = await rpc([{ method: 'sendTransaction', params: [raw, options] }], signal);
-      return answer instanceof RpcFailure ? outcomeOf(answer) : { kind: 'sent' };
-    },
-    find: async (transactions, seen, signal) => {
-      const ids = transactions.map(({ id }) => id);
-      const found: Inclusion[] = [];
-      for (let from = 0; from < ids.length; from += STATUSES)
-        found.push(...(await statusesOf(ids.slice(from, from + STATUSES), seen, signal)));
-      return found;
-    },
-    isOver: ({ terms }, _nonce, seen) => Number(seen.terms['height']) > Number(terms['lastValid']),
-  };
+  async #signedMemos(signatures: readonly string[], signal: AbortSignal) {
+    const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
+    const calls = signatures.map((id) => call('getTransaction', id, options));
+    const stored = (await this.#rpc.results(calls, signal)) as (StoredTransaction | null)[];
+    return Promise.all(stored.map((one, at) => this.#memoIn(one, signatures[at] ?? '')));
+  }
+
+  async #memoIn(stored: StoredTransaction | null, signature: string): Promise<string | undefined> {
+    if (stored === null) throw new Error('an RPC server does not give a transaction that it told of');
+    const { meta, transaction } = stored;
+    if (meta === null || meta.err !== null) return undefined;
+    return memoSignedBy(this.keys, { program: this.config.program, signature, wire: transaction[0] });
+  }
 }
 
 /** Those that bring a number further than all before them. */

@@ -28,7 +28,7 @@ export type SendOutcome =
 export interface Inclusion {
   readonly id: string;
   readonly block: number;
-  /** Another one, if the chain has put another block in its place. */
+  /** Another one, if the chain has replaced the block. */
   readonly blockId: string;
   /** Why it had no effect, or null. */
   readonly failure: string | null;

@@ -7,9 +7,9 @@ import type { Db } from '../tables/schema.js';
 const rowsOf = (db: Db, deployment: string) =>
   db
     .selectFrom('pushes as push')
-    .leftJoin('attempts as attempt', 'attempt.id', 'push.attempt_id')
+    .leftJoin('attempts as submission', 'submission.id', 'push.attempt_id')
     .leftJoin('chains as known', (join) =>
-      join.onRef('known.name', '=', 'push.chain').onRef('known.signer', '=', 'attempt.signer'),
+      join.onRef('known.name', '=', 'push.chain').onRef('known.signer', '=', 'submission.signer'),
     )
     .innerJoin('lanes as lane', (join) =>
       join.onRef('lane.deployment', '=', 'push.deployment').onRef('lane.chain', '=', 'push.chain'),
@@ -25,13 +25,13 @@ const COLUMNS = [
   'push.truncated',
   'push.status',
   'push.error',
-  'attempt.transaction',
-  'attempt.block',
+  'submission.transaction',
+  'submission.block',
   'lane.stop',
   'lane.waits_for',
   // In its first seconds a transaction waits for nothing else than those that were sent with it.
-  sql<number | null>`case when attempt.state = 'open' and attempt.created_at < now() - interval '10 seconds'
-    then attempt.nonce - known.nonce end`.as('earlier'),
+  sql<number | null>`case when submission.state = 'open' and submission.created_at < now() - interval '10 seconds'
+    then submission.nonce - known.nonce end`.as('earlier'),
 ] as const;
 
 export interface PushFilter {

@@ -57,21 +57,21 @@ export async function outgoingPushes(
 /** Stores a signed transaction, before it is sent. From here on the pushes are `submitted`. */
 export async function storeTransaction(
   trx: Trx,
-  { chain, id: attemptId }: Pick<Submission, 'chain' | 'id'>,
+  { chain, id: submissionId }: Pick<Submission, 'chain' | 'id'>,
   { id, raw, terms }: SignedTransaction,
 ): Promise<void> {
   const signed = { raw, terms: jsonb(terms), created_at: sql<Date>`now()`, sent_at: null };
-  const values = { attempt_id: attemptId, ...signed };
+  const values = { attempt_id: submissionId, ...signed };
   await trx
     .insertInto('transactions')
     .values({ chain, id, ...values })
     // Signed again on the same terms it is the same transaction: that of a submission that was dropped.
     .onConflict((conflict) => conflict.columns(['chain', 'id']).doUpdateSet(values))
     .execute();
-  await trx.updateTable('attempts').set({ transaction: id }).where('id', '=', attemptId).execute();
+  await trx.updateTable('attempts').set({ transaction: id }).where('id', '=', submissionId).execute();
   await sql`
     update pushes set status = 'submitted', error = null, changed_at = now()
-    where attempt_id = ${attemptId} and status in ('queued', 'submitted')`.execute(trx);
+    where attempt_id = ${submissionId} and status in ('queued', 'submitted')`.execute(trx);
 }
 
 export const noteSent = (db: Db, chain: string, ids: readonly string[]) =>
@@ -99,20 +99,20 @@ const STATUS_OF = { included: 'submitted', confirmed: 'confirmed', final: 'final
 /** The chain has a transaction of the submission, with its effect. */
 export async function storeInclusion(
   trx: Trx,
-  { id: attemptId }: Submission,
+  { id: submissionId }: Submission,
   { id, block, blockId, depth }: Inclusion,
 ): Promise<void> {
   await trx
     .updateTable('attempts')
     .set({ state: depth, transaction: id, block, block_id: blockId })
-    .where('id', '=', attemptId)
+    .where('id', '=', submissionId)
     .execute();
   const isFinal = depth === 'final';
   await sql`
     update pushes set status = ${STATUS_OF[depth]}, error = null, changed_at = now(),
       content = case when ${isFinal} then null else content end
-    where attempt_id = ${attemptId}`.execute(trx);
-  if (isFinal) await trx.deleteFrom('transactions').where('attempt_id', '=', attemptId).execute();
+    where attempt_id = ${submissionId}`.execute(trx);
+  if (isFinal) await trx.deleteFrom('transactions').where('attempt_id', '=', submissionId).execute();
 }
 
 /** Why pushes that are under way have not come further. */

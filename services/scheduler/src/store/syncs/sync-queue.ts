@@ -35,7 +35,7 @@ export async function wantSync(db: Db, deployments: readonly string[], now: numb
   return rows;
 }
 
-/** What became of a hint: a sync that began after it has ended, one after it has failed, or neither yet. */
+/** The outcome of a hint: a sync that began after it has ended, one after it has failed, or neither yet. */
 export async function outcomeOfWant(
   db: Db,
   deployment: string,

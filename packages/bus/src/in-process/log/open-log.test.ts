@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { oneReaderEach } from './one-reader.js';
+import { oneReaderEach } from './open-log.js';
 
 it('lets a successor in when the reader before it has ended, and refuses one beside it', async () => {
   const events: string[] = [];

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { FactDelivery } from '../ports/transport.js';
-import { createOrderedQueues, type DeliveryOutcome } from './ordered-queues.js';
+import { createOrderedQueues, type DeliveryOutcome } from './consume.js';
 
 const clock = { now: () => 1000, monotonic: () => 1000, sleep: async () => undefined };
 const sentBack: { seq: number; delayMs: number; counts: boolean }[] = [];
@@ -9,7 +9,7 @@ const delivery = (seq: number, key: string | undefined): FactDelivery => ({
   seq,
   key,
   id: String(seq),
-  attempt: 1,
+  tries: 1,
   headers: {},
   body: '{}',
   done: () => undefined,
@@ -49,7 +49,7 @@ it('handles deliveries without a key at once', async () => {
   expect(started).toEqual([1, 2]);
 });
 
-it('sends later deliveries back while an earlier one is away, without counting an attempt', async () => {
+it('sends later deliveries back while an earlier one is away, without counting a try', async () => {
   const { queues, started, end } = controlled();
   const first = queues(delivery(1, 'a'));
   const second = queues(delivery(2, 'a'));

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { type Router, routerExchange } from './router.js';
+import { type Router, routerExchange } from './hub.js';
 
 it('keeps nothing of a listener that has left', async () => {
   const ends = [vi.fn(), vi.fn()];
