@@ -60,13 +60,15 @@ function Editing({ world, schema, attribute, onClose }: EditProps & Closing) {
   return <AttributeForm initial={draftOf(attribute)} verb="Save" save={save} onClose={onClose} />;
 }
 
-const TYPES: readonly (readonly [Attribute['type'], string])[] = [
-  ['integer', 'integer: a whole number'],
-  ['float', 'float: any number'],
-  ['string', 'string: text'],
-  ['boolean', 'boolean: true or false'],
-  ['json', 'json: any JSON'],
-];
+/** Each type of the API, which the compiler compares with openapi.json. */
+const TYPES = {
+  integer: 'integer: a whole number',
+  float: 'float: any number',
+  string: 'string: text',
+  boolean: 'boolean: true or false',
+  json: 'json: any JSON',
+} satisfies Record<Attribute['type'], string>;
+const TYPE_OPTIONS = Object.entries(TYPES) as [Attribute['type'], string][];
 const LABELS = {
   '/name': 'Name',
   '/type': 'Type',
@@ -97,7 +99,7 @@ function AttributeForm({ initial, verb, save, onClose }: AttributeFormProps) {
       <div className="grid gap-x-6 gap-y-4 pb-4 md:grid-cols-[3fr_2fr]">
         <div className="space-y-4">
           <TextField {...field('name')} required />
-          <SelectField {...field('type')} options={TYPES} />
+          <SelectField {...field('type')} options={TYPE_OPTIONS} />
           {isNumber && (
             <div className="grid grid-cols-2 gap-3">
               <NumberField {...field('min', '/constraints/min')} />

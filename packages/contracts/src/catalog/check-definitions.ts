@@ -10,11 +10,11 @@ export const MAX_FOUND = 100;
 
 const found = z
   .strictObject({
-    pointer: z.string().describe('The place in the body, as RFC 6901 says it.'),
+    pointer: z.string().describe('Where in the body, as RFC 6901 says it.'),
     code: z.string().describe('What is wrong, as a word for programs.'),
     message: z.string().describe('What is wrong, and what to write.'),
   })
-  .meta({ id: 'DefinitionProblem', description: 'What is wrong with one place of a definition.' });
+  .meta({ id: 'DefinitionProblem', description: 'What is wrong with one part of a definition.' });
 
 export const definitionCheck = z
   .strictObject({

@@ -53,7 +53,7 @@ export type PushSummary = z.infer<typeof pushSummary>;
 export const pushRecord = z
   .strictObject({
     historyId: z.string().describe('Id of the history entry of the execution.'),
-    seq: ordinal.describe('Place of that entry in the journal.'),
+    seq: ordinal.describe('Position of that entry in the journal.'),
     ...shape,
     truncated: z.boolean().describe('Whether only the digest goes on-chain.'),
     digest: z.string().describe('SHA-256 of the content as canonical JSON: 64 lowercase hex digits.'),

@@ -3,7 +3,7 @@ import { type FieldProblem, type JsonObject, storableObject, storableText } from
 import { ERRORS, type ErrorCode, isErrorCode } from './error-table.js';
 
 export interface ServiceErrorDetails {
-  /** Places of the request that are wrong. */
+  /** Parts of the request that are wrong. */
   errors?: readonly FieldProblem[];
   /** Typed facts for programs; public, so never a secret. */
   facts?: JsonObject;

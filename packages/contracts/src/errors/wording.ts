@@ -103,7 +103,7 @@ export function withWarnings(
   warnings: readonly FieldProblem[],
   message?: string | undefined,
 ): string | undefined {
-  // A key and the value at it may have the same mistake at the same place.
+  // A key and the value at it may have the same mistake at the same pointer.
   const texts = new Set(
     warnings.map(({ pointer, message }) => `${pointer === '' ? '' : `${pointer}: `}${message}`),
   );

@@ -18,7 +18,7 @@ export const jsonObject = z
   JsonObject
 >;
 
-/** A map of at most `most` keys, which are counted before they and their values are looked at. */
+/** A map of at most `most` keys, which are counted before they and their values are read. */
 export const boundedMap = <Value extends z.ZodType>(value: Value, most: number) =>
   z.preprocess(
     (map, context) => {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
-/** One thing wrong with one place of a request; `pointer` is RFC 6901 into the body, or `#query/…`, `#path/…`. */
+/** One thing wrong with one part of a request; `pointer` is RFC 6901 into the body, or `#query/…`, `#path/…`. */
 export interface FieldProblem {
   pointer: string;
   code: string;

@@ -66,8 +66,8 @@ export const soughtNameInQuery = z.string().min(1).overwrite(toNfc).meta({ maxLe
 
 /** Where a name has the space that it may not have. */
 export function spaceAround(text: string): string {
-  const place = text.trimStart() === text ? 'end' : 'start';
-  return `The text ${JSON.stringify(cutText(text, 60))} has a space at its ${place}. Leave it out.`;
+  const side = text.trimStart() === text ? 'end' : 'start';
+  return `The text ${JSON.stringify(cutText(text, 60))} has a space at its ${side}. Leave it out.`;
 }
 
 const bytes = (text: string): number => Buffer.byteLength(text, 'utf8');

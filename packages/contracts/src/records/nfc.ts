@@ -66,7 +66,7 @@ const DOUBLE_MARKS: ReadonlyMap<number, string> = new Map(
   Array.from('\u0344\u0f73\u0f75\u0f81', (mark) => [mark.charCodeAt(0), mark.normalize('NFD')] as const),
 );
 
-/** The same marks in canonical order: starters stay in their places, and the non-starters between them are sorted. */
+/** The same marks in canonical order: starters stay where they are, and the non-starters between them are sorted. */
 function orderMarks(run: string): string {
   if (run.length < LONG_RUN) return run;
   unitsLeft -= run.length;
@@ -97,18 +97,18 @@ function marksOf(run: string): number[] {
 /** A counting sort, which keeps the order of marks of one class (Unicode Standard, 3.11, D109). */
 function sortByClass(marks: number[], from: number, to: number): void {
   const unsorted = marks.slice(from, to);
-  /** How many marks of each class there are, and then the place of the next one. */
-  const places = new Uint16Array(CLASSES.length);
-  for (const mark of unsorted) places[classOf(mark)] = (places[classOf(mark)] ?? 0) + 1;
-  let place = from;
-  for (const [at, count] of places.entries()) {
-    places[at] = place;
-    place += count;
+  /** How many marks of each class there are, and then the position of the next one. */
+  const positions = new Uint16Array(CLASSES.length);
+  for (const mark of unsorted) positions[classOf(mark)] = (positions[classOf(mark)] ?? 0) + 1;
+  let position = from;
+  for (const [at, count] of positions.entries()) {
+    positions[at] = position;
+    position += count;
   }
   for (const mark of unsorted) {
-    const at = places[classOf(mark)] ?? from;
+    const at = positions[classOf(mark)] ?? from;
     marks[at] = mark;
-    places[classOf(mark)] = at + 1;
+    positions[classOf(mark)] = at + 1;
   }
 }
 
@@ -128,7 +128,7 @@ const LAST_CLASS = CLASSES.length - 1;
 /** The classes found so far, by code point. All marks beyond are starters. */
 const classes = new Uint8Array(0x20000).fill(UNKNOWN);
 
-/** The place of a mark's class in `CLASSES`, as the JavaScript engine's own version of Unicode has it. */
+/** The index of a mark's class in `CLASSES`, as the JavaScript engine's own version of Unicode has it. */
 function classOf(mark: number): number {
   if (mark >= classes.length) return STARTER;
   if (classes[mark] === UNKNOWN) classes[mark] = findClass(String.fromCodePoint(mark));

@@ -3,14 +3,14 @@ import { ServiceError } from '../errors/service-error.js';
 import { didYouMean, shownValue } from '../errors/wording.js';
 import { type FieldProblem, fieldProblem, MAX_PROBLEMS, toPointer } from '../json/json.js';
 
-/** How a pointer names a place outside the body; the body's own pointers are plain RFC 6901. */
-const PLACES = { body: '', query: '#query', params: '#path', headers: '#header' } as const;
+/** How a pointer names a part outside the body; the body's own pointers are plain RFC 6901. */
+const PARTS = { body: '', query: '#query', params: '#path', headers: '#header' } as const;
 
 /** The refusal of a body that is no array where one is wanted. */
 export const noArray = (): ServiceError =>
   new ServiceError('body_must_be_array', 'The body must be an array, also for one element: [{ … }].');
 
-/** Says what was wrong with an HTTP request by the places that its sender knows: `/query/page` is `#query/page`. */
+/** Says what was wrong with an HTTP request by the parts that its sender knows: `/query/page` is `#query/page`. */
 export const refusedHttp = (problems: readonly FieldProblem[]): ServiceError =>
   refusal(
     problems.map((problem) => ({ ...problem, pointer: placed(problem.pointer) })),
@@ -20,8 +20,8 @@ export const refusedHttp = (problems: readonly FieldProblem[]): ServiceError =>
 /** `/query/page` → `#query/page`, `/body/name` → `/name`. */
 function placed(pointer: string): string {
   const [, part = '', ...rest] = pointer.split('/');
-  const place = PLACES[part as keyof typeof PLACES];
-  return place === undefined ? pointer : [place, ...rest].join('/');
+  const name = PARTS[part as keyof typeof PARTS];
+  return name === undefined ? pointer : [name, ...rest].join('/');
 }
 
 /** `schema`: what the value was parsed with, for suggestions. `value`: what was parsed, for those who sent it. */

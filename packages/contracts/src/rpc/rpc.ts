@@ -99,7 +99,7 @@ export interface Rpc<Request extends z.ZodType = z.ZodType, Reply extends z.ZodT
   http?: HttpBinding;
 }
 
-/** An RPC that has found its place in a contract: who serves it, under which name and subject. */
+/** An RPC as its contract names it: who serves it, under which name and subject. */
 export type NamedRpc<R extends Rpc = Rpc> = R & { service: string; name: string; subject: string };
 
 export interface Contract<Rpcs extends Record<string, Rpc> = Record<string, Rpc>> {

@@ -30,7 +30,7 @@ export const executionAnswer = z
   .strictObject({
     kind: kind('committed'),
     historyId: z.string().describe('Id of the history entry, a UUID.'),
-    seq: ordinal.describe('Place of the entry in the journal of the deployment.'),
+    seq: ordinal.describe('Position of the entry in the journal of the deployment.'),
     ...decided,
     pushes: z
       .array(

@@ -100,7 +100,7 @@ export const divergence = z
   })
   .meta({
     id: 'Divergence',
-    description: 'A place where the journal and what is stored beside it contradict each other.',
+    description: 'A contradiction between the journal and what is stored beside it.',
   });
 export type Divergence = z.infer<typeof divergence>;
 

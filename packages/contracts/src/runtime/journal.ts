@@ -86,7 +86,7 @@ export const hashedEntry = z.strictObject({
   v: z.literal(JOURNAL_VERSION).describe('Version of the recipe of `hash` (docs/history.md).'),
   deployment: address.describe('Address of the deployment.'),
   id: z.string().describe('Id of the entry, a UUID: the `historyId` of an execution.'),
-  seq: ordinal.describe('Place in the journal of the deployment: 1, 2, 3 … without gaps.'),
+  seq: ordinal.describe('Position in the journal of the deployment: 1, 2, 3 … without gaps.'),
   kind: journalKind.describe('What happened.'),
   event: storedName.nullable().describe('Name of the event. Null: no execution.'),
   eventVersion: ordinal.nullable().describe('Version that was executed. Null: no execution.'),

@@ -74,7 +74,7 @@ export const serviceExecutionRpcs = {
     }),
     reply: serviceExecution,
   }),
-  /** What became of a key, after everything that was committed before. `unknown`: nothing has used it. */
+  /** The outcome of a key, after everything that was committed before. `unknown`: nothing has used it. */
   'executions.outcomeOf': rpc({
     access,
     errors: ['forbidden'],

@@ -24,7 +24,7 @@ export const occurrenceRecord = z
     dueAt: timestamp.describe('When it was due; of a span the first due time, of a pause its beginning.'),
     until: timestamp.nullable().describe('The end of a span or pause. Null: neither, or the pause lasts.'),
     count: count.describe('Due times that the row stands for.'),
-    status: occurrenceStatus.describe('What became of it.'),
+    status: occurrenceStatus.describe('Its outcome so far.'),
     reason: nullableText.describe(
       'Why it was skipped, missed or paused (docs/schedules.md). Null: it was not.',
     ),
@@ -35,12 +35,12 @@ export const occurrenceRecord = z
       .nullable()
       .describe('How its execution ended. Null: there is none, or it has not ended.'),
     historyId: nullableText.describe('Id of its history entry. Null: it has none.'),
-    seq: ordinal.nullable().describe('Place of that entry in the journal. Null: it has none.'),
+    seq: ordinal.nullable().describe('Position of that entry in the journal. Null: it has none.'),
     error: executionError.nullable().describe('Why its execution failed. Null: it did not.'),
     startedAt: timestamp.describe('When the row was written.'),
     endedAt: timestamp.nullable().describe('When its outcome was known. Null: not yet.'),
   })
-  .meta({ id: 'Occurrence', description: 'What became of a due time of a schedule: a row of its ledger.' });
+  .meta({ id: 'Occurrence', description: 'The outcome of a due time of a schedule: a row of its ledger.' });
 export type OccurrenceRecord = z.infer<typeof occurrenceRecord>;
 
 export const scheduleRecord = z

@@ -57,7 +57,7 @@ export class OrreryError extends Error {
   readonly requestId: string | undefined;
   /** Headers of the answer. */
   readonly headers: Headers;
-  /** Seconds to wait before the next attempt, where the service says so (`Retry-After`). */
+  /** Seconds to wait before the next try, where the service says so (`Retry-After`). */
   readonly retryAfter: number | undefined;
 
   constructor({

@@ -43,7 +43,7 @@ export interface PublicExecutions {
   /** Signs the text of one execution, now (docs/public-execution.md, "The message"). */
   signMessage(target: PublicTarget, wallet: SigningWallet): Promise<SignedMessage>;
   /**
-   * Executes a public event of a published deployment. A payment is made once and sent again with each attempt. While it is
+   * Executes a public event of a published deployment. A payment is made once and sent again with each try. While it is
    * not known whether it was charged, this waits.
    */
   executePublic(execution: PublicExecution): Promise<PublicAnswer>;

@@ -87,7 +87,7 @@ export function createRequests({ url, token, fetch: given, retryForMs = 30_000 }
   };
 }
 
-/** A key for all attempts of one call; undefined where the operation takes none. */
+/** A key for all tries of one call; undefined where the operation takes none. */
 const keyOf = (operation: string, { idempotencyKey }: RequestOptions): string | undefined =>
   KEYED_OPERATIONS.has(operation) ? (idempotencyKey ?? newKey()) : undefined;
 

@@ -2,7 +2,7 @@ import { errorOfAnswer, OrreryError } from '../errors/orrery-error.js';
 
 export interface SendOptions {
   readonly fetch: typeof fetch;
-  /** Milliseconds from the first attempt in which others may begin; 0 makes one attempt. */
+  /** Milliseconds from the first try in which others may begin; 0 makes one try. */
   readonly retryForMs: number;
   /** Sending the request twice has the effect of sending it once. */
   readonly repeatable: boolean;
@@ -15,15 +15,15 @@ const NOTHING_DONE: ReadonlySet<string> = new Set(['rate_limited', 'too_many_wai
 
 /**
  * Sends a request, and again while its error says that it may succeed later. The answer's body has arrived whole when it
- * resolves, so that a connection that breaks in the middle is an attempt that failed.
+ * resolves, so that a connection that breaks in the middle is a try that failed.
  * @throws OrreryError for an answer that is no success, and as `network_error` where none came
  */
 export async function sendWithRetries(request: Request, options: SendOptions): Promise<Response> {
   const until = performance.now() + options.retryForMs;
-  for (let attempt = 0; ; attempt += 1) {
+  for (let tries = 0; ; tries += 1) {
     const outcome = await sendOnce(request.clone(), options.fetch);
     if (outcome instanceof Response) return outcome;
-    const delay = mayRepeat(outcome, options.repeatable) ? delayBefore(attempt, outcome) : Infinity;
+    const delay = mayRepeat(outcome, options.repeatable) ? delayAfter(tries, outcome) : Infinity;
     if (performance.now() + delay >= until) throw outcome;
     await pause(delay, request.signal);
   }
@@ -58,9 +58,9 @@ const surelyNothingDone = ({ code, facts }: OrreryError): boolean =>
   NOTHING_DONE.has(code) || facts['reached'] === false;
 
 /** Milliseconds; half of what is not the service's own word is random, so that clients do not return together. */
-function delayBefore(attempt: number, { retryAfter }: OrreryError): number {
+function delayAfter(tries: number, { retryAfter }: OrreryError): number {
   if (retryAfter !== undefined) return retryAfter * 1000;
-  const delay = Math.min(FIRST_DELAY_MS * 2 ** attempt, LONGEST_DELAY_MS);
+  const delay = Math.min(FIRST_DELAY_MS * 2 ** tries, LONGEST_DELAY_MS);
   return delay * (0.5 + Math.random() / 2);
 }
 

@@ -5,7 +5,7 @@ import type { Requests } from '../requests/requests.js';
 import { canonicalJson, firstLink, hashOf } from './hash-chain.js';
 import { applyChange, keyOf, type States, snapshotHash } from './states.js';
 
-/** The first place where the history does not hold; the words are those of docs/history.md. */
+/** The first contradiction in the history; the words are those of docs/history.md. */
 export interface Divergence {
   /** Address of the deployment whose journal or instances differ; of a clone it may be the source. */
   readonly deployment: string;

@@ -96,7 +96,7 @@ function fault(scan: Scan, at: number, message: string): string {
   return message;
 }
 
-/** End of what the sticky pattern matches at this place. */
+/** End of what the sticky pattern matches at this position. */
 function after(pattern: RegExp, text: string, at: number): number | undefined {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : undefined;

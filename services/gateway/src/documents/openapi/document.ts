@@ -57,7 +57,7 @@ const HEADERS = {
     description: 'How a payment of x402 version 1 was settled: base64 of its JSON',
     ...text,
   },
-  RetryAfter: { description: 'Seconds to wait before the next attempt', schema: { type: 'integer' } },
+  RetryAfter: { description: 'Seconds to wait before the next try', schema: { type: 'integer' } },
   RateLimit: { description: 'The remaining requests of the rate limit', ...text },
   RateLimitPolicy: { description: 'The rate limit', ...text },
   WWWAuthenticate: { description: 'How to authenticate', ...text },

@@ -28,7 +28,7 @@ export interface AdmissionLimits {
 /**
  * At most `maxInFlight` requests are under way: beyond that number every further request makes all of them slower. As
  * many more wait for a second, in order of arrival; the others are refused with 503 and `Retry-After`. A request counts
- * once it has arrived completely, so slow senders take no place from those that run, and no longer once it waits for a
+ * once it has arrived completely, so slow senders take no slot from those that run, and no longer once it waits for a
  * model or a payment, so slow models do not either.
  */
 export function addAdmission(
@@ -36,23 +36,23 @@ export function addAdmission(
   onRequestEnd: OnRequestEnd,
   limits: AdmissionLimits,
 ): Admission {
-  const places = new Places(limits);
+  const slots = new Slots(limits);
   app.decorateReply(CANDIDATE, undefined);
   app.addHook('preValidation', (request, reply, done) => {
     if (ALWAYS_ADMITTED.test(request.url)) return done();
-    // Its client left during a guard. The end of the request was noted then, so nothing would give its place back.
+    // Its client left during a guard. The end of the request was noted then, so nothing would give its slot back.
     if (reply.raw.destroyed) return;
     const candidate = { admit: () => done(), refuse: done, isUnderWay: false, isWaiting: false };
     (reply as Carrier)[CANDIDATE] = candidate;
-    places.enter(candidate);
+    slots.enter(candidate);
   });
   const release = (reply: FastifyReply) => {
     const candidate = (reply as Carrier)[CANDIDATE];
-    if (candidate !== undefined) places.leave(candidate);
+    if (candidate !== undefined) slots.leave(candidate);
   };
   const wait = (reply: FastifyReply) => {
     const candidate = (reply as Carrier)[CANDIDATE];
-    if (candidate !== undefined) places.wait(candidate);
+    if (candidate !== undefined) slots.wait(candidate);
   };
   onRequestEnd((_request, reply) => release(reply));
   return { release, wait };
@@ -62,15 +62,15 @@ interface Candidate {
   admit(): void;
   refuse(error: ServiceError): void;
   isUnderWay: boolean;
-  /** Its place was given to another one. */
+  /** Its slot was given to another one. */
   isWaiting: boolean;
 }
 
 /**
- * Places for those that are under way, and a queue of the same length. Those under way are only counted: a `Set` of them
+ * Slots for those that are under way, and a queue of the same length. Those under way are only counted: a `Set` of them
  * would keep them alive long after their end (docs/performance.md, "Short-lived objects in a Map or a Set").
  */
-class Places {
+class Slots {
   readonly #max: number;
   readonly #maxWaiting: number;
   readonly #queueMs: number;

@@ -54,7 +54,7 @@ export function connectRedis(
     maxRetriesPerRequest: 0,
     commandTimeout: commandTimeoutMs,
     connectTimeout: 2000,
-    retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+    retryStrategy: (tries) => Math.min(tries * 100, 2000),
   });
   let isAway = false;
   redis.on('error', (error: Error) => {
