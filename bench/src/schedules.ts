@@ -1,13 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Resources } from '@orrery/service-kit';
-import { startNatsServer } from '@orrery/testing/servers';
+import { query, startNatsServer } from '@orrery/testing/servers';
 import { builtProgram, startFiveProcesses, startNode } from '@orrery/testing/system';
-import type { Client } from 'pg';
 import { type OpenLoop, startOpenLoop } from './load/open-loop.js';
 import { processorTime } from './measuring/processor-time.js';
 import { quantile } from './measuring/report.js';
 import { runMeasurement } from './measuring/run-measurement.js';
-import { startPostgres, untilTrue, withClient } from './systems/postgres.js';
+import { startPostgres, untilTrue } from './systems/postgres.js';
 import { SCHEDULED_TICK, setUpSchedules } from './systems/set-up.js';
 
 interface SchedulesOptions {
@@ -79,15 +78,13 @@ async function runSchedules(options: SchedulesOptions): Promise<void> {
     await dispatch(`as fast as possible, round ${round}`, await dueSoon(databaseUrl));
   }
   await using idle = await start();
-  await withClient(databaseUrl, (client) => measureIdle(idle.pid, client, options));
+  await measureIdle(idle.pid, databaseUrl, options);
 }
 
 /** Makes all schedules due once more. */
 async function dueSoon(databaseUrl: string): Promise<Date> {
   const due = new Date(Date.now() + NOTICED_MS);
-  await withClient(databaseUrl, (client) =>
-    client.query('update scheduler.schedules set next_at = $1', [due]),
-  );
+  await query(databaseUrl, 'update scheduler.schedules set next_at = $1', [due]);
   return due;
 }
 
@@ -104,12 +101,11 @@ async function dispatched(
     where status <> 'running' and due_at = '${at.toISOString()}') >= ${count}`;
   await untilTrue(databaseUrl, ended, ASK_EVERY_MS);
   const api = await latencyOf(beside);
-  const { rows } = await withClient(databaseUrl, (client) =>
-    client.query<{ late: number }>(
-      `select (extract(epoch from ended_at - $1) * 1000)::float as late from scheduler.occurrences
-       where due_at = $1 and status = 'fired' and outcome = 'succeeded'`,
-      [at],
-    ),
+  const rows = await query<{ late: number }>(
+    databaseUrl,
+    `select (extract(epoch from ended_at - $1) * 1000)::float as late from scheduler.occurrences
+     where due_at = $1 and status = 'fired' and outcome = 'succeeded'`,
+    [at],
   );
   const late = rows.map((row) => row.late);
   const last = quantile(late, 1);
@@ -129,32 +125,36 @@ const show = (values: readonly number[]): string =>
   `${Math.round(quantile(values, 0.5))} · ${Math.round(quantile(values, 0.99))} ms`;
 
 /** What the scheduler with this process id uses while nothing is due, before and after `idle` schedules more are there. */
-async function measureIdle(pid: number, client: Client, { idle, write }: SchedulesOptions): Promise<void> {
+async function measureIdle(
+  pid: number,
+  databaseUrl: string,
+  { idle, write }: SchedulesOptions,
+): Promise<void> {
   const measure = async () => {
-    const [from, fromTransactions] = [processorTime(pid), await transactions(client)];
+    const [from, fromTransactions] = [processorTime(pid), await transactions(databaseUrl)];
     await wait(IDLE_SECONDS * 1000);
     const percent = ((processorTime(pid) - from) / IDLE_SECONDS) * 100;
-    const made = Math.round((await transactions(client)) - fromTransactions);
+    const made = Math.round((await transactions(databaseUrl)) - fromTransactions);
     return `${percent.toFixed(2)} % of a core, ${made} transactions in ${IDLE_SECONDS} s`;
   };
   await wait(5000);
   write(`idle: ${await measure()}`);
-  await client.query(
+  await query(
+    databaseUrl,
     `insert into scheduler.schedules (deployment, world_id, world_address, event, schedule, next_at, decided_until)
      select '0x' || lpad(to_hex(n), 40, '0'), 1, '', 'idle', '0 0 1 1 *', now() + interval '30 days', now()
      from generate_series(1, $1::int) n`,
     [idle],
   );
-  await client.query('analyze scheduler.schedules');
+  await query(databaseUrl, 'analyze scheduler.schedules');
   write(`idle with ${idle} schedules: ${await measure()}`);
 }
 
 /** Of all services. */
-async function transactions(client: Client): Promise<number> {
-  const { rows } = await client.query<{ n: number }>(
-    'select sum(xact_commit)::float as n from pg_stat_database where datname = current_database()',
-  );
-  return rows[0]?.n ?? 0;
+async function transactions(databaseUrl: string): Promise<number> {
+  const text = 'select sum(xact_commit)::float as n from pg_stat_database where datname = current_database()';
+  const [row] = await query<{ n: number }>(databaseUrl, text);
+  return row?.n ?? 0;
 }
 
 await runMeasurement(

@@ -1,7 +1,6 @@
 import type { System } from '@orrery/testing/system';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { askFor } from '../src/access/ask-for.js';
-import { type Callers, makeCallers } from '../src/access/callers.js';
+import { askFor, type Callers, makeCallers } from '../src/access/callers.js';
 import { type CallerName, expectedAnswer, parametersOf, type Target } from '../src/access/expected-answer.js';
 import { requests } from '../src/access/requests.js';
 import { openDump, type StoredDump } from '../src/access/stored-dump.js';

@@ -1,6 +1,6 @@
 import { createTestDatabase } from '@orrery/testing';
 import { describe, expect, it } from 'vitest';
-import { askFor } from '../src/access/ask-for.js';
+import { askFor } from '../src/access/callers.js';
 import { makeWorldPaths } from '../src/access/world-paths.js';
 import { startSystem } from '../src/starting/start-system.js';
 import { accessMatrix, type Start, unlimited, writes } from './access-matrix-suite.js';

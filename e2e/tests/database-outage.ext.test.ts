@@ -21,7 +21,7 @@ const unlimited = { RATE_LIMITS: 'false' };
 
 type CleanUp = (() => Promise<unknown>)[];
 
-interface Place {
+interface Outage {
   readonly url: string;
   readonly key: string;
   /** Of a PostgreSQL that is started again whenever it ends. */
@@ -29,17 +29,17 @@ interface Place {
 }
 
 /** Requests in flight when PostgreSQL ends are answered honestly: nobody made a mistake, so nothing is `internal`. */
-function describeOutages(start: (folder: string, cleanUp: CleanUp) => Promise<Place>): void {
+function describeOutages(start: (folder: string, cleanUp: CleanUp) => Promise<Outage>): void {
   const cleanUp: CleanUp = [];
-  let place: Place;
+  let outage: Outage;
   let api: ApiClient;
   beforeAll(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'orrery-outage-'));
     cleanUp.push(() => rm(folder, { recursive: true, force: true }));
     // Started by root, the server runs as another user.
     await chmod(folder, 0o711);
-    place = await start(folder, cleanUp);
-    api = apiClient(place.url, place.key);
+    outage = await start(folder, cleanUp);
+    api = apiClient(outage.url, outage.key);
   });
   afterAll(async () => {
     for (const release of cleanUp.reverse()) await release();
@@ -53,7 +53,7 @@ function describeOutages(start: (folder: string, cleanUp: CleanUp) => Promise<Pl
     await counting.acknowledged(200);
     const reading = startReading(api, deployments);
     await expect.poll(() => reading.answers.get('200') ?? 0).toBeGreaterThan(READERS);
-    const file = join(place.dataDirectory, 'postmaster.pid');
+    const file = join(outage.dataDirectory, 'postmaster.pid');
     process.kill(Number.parseInt(await readFile(file, 'utf8'), 10), signal);
     const endedAt = performance.now();
     // An execution that was refused has succeeded when it was repeated.
@@ -72,7 +72,7 @@ function describeOutages(start: (folder: string, cleanUp: CleanUp) => Promise<Pl
     const honest = /^(200|(503 )?(unavailable|overloaded)|(504 )?deadline_exceeded|request_in_flight)$/;
     expect(Object.keys(answers).filter((answer) => !honest.test(answer))).toEqual([]);
     expect(servedAgainMs).toBeLessThan(SERVED_AGAIN_MS);
-    expect((await fetch(`${place.url}/readyz`)).status).toBe(200);
+    expect((await fetch(`${outage.url}/readyz`)).status).toBe(200);
     expect(await counting.problems()).toEqual([]);
   });
 }

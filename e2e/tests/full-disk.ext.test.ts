@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const DEPLOYMENTS = 5;
 const CLIENTS = 8;
 const SIZE = '256m';
-/** Attempts to start PostgreSQL follow each other by 3 s while the disk is full; the rest is for a busy machine. */
+/** Tries to start PostgreSQL follow each other by 3 s while the disk is full; the rest is for a busy machine. */
 const SERVED_AGAIN_MS = 120_000;
 
 /** Mounts a file system of its own, which ends with `release`. Says why that is not permitted, if so. */

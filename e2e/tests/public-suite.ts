@@ -44,28 +44,28 @@ export function publicRequests(url: string, { address }: MadeDeployment) {
 export function executePublicly(
   start: Start,
   more?: (
-    place: () => { system: System; api: ApiClient; world: MadeDeployment; send: PublicRequests },
+    running: () => { system: System; api: ApiClient; world: MadeDeployment; send: PublicRequests },
   ) => void,
 ): void {
   const cleanUp: (() => Promise<void>)[] = [];
-  let place: { system: System; api: ApiClient; world: MadeDeployment; send: PublicRequests };
+  let running: { system: System; api: ApiClient; world: MadeDeployment; send: PublicRequests };
   beforeAll(async () => {
     const system = await start(cleanUp);
     const api = apiClient(system.url, system.key);
     const world = await publicWorld(api);
-    place = { system, api, world, send: publicRequests(system.url, world) };
+    running = { system, api, world, send: publicRequests(system.url, world) };
   });
   afterAll(async () => {
-    await place?.system[Symbol.asyncDispose]();
+    await running?.system[Symbol.asyncDispose]();
     for (const release of cleanUp.reverse()) await release();
   });
   const codeOf = async (sent: Sent) => {
-    const { status, body } = await place.send(sent);
+    const { status, body } = await running.send(sent);
     return `${status} ${body.code}`;
   };
 
   it('a wallet executes, and history and stream tell whose execution it was', async () => {
-    const { system, api, world, send } = place;
+    const { system, api, world, send } = running;
     await using stream = await followStream(system, world.path);
     const wallet = createWallet();
     const { status, body } = await send({ wallet });
@@ -84,13 +84,13 @@ export function executePublicly(
   });
 
   it('the path may hold the id, and names may hold colons and any script', async () => {
-    const { world, send } = place;
+    const { world, send } = running;
     expect((await send({ path: String(world.id) })).status).toBe(200);
     for (const event of OPEN_EVENTS) expect((await send({ event })).body.data.event).toBe(event);
   });
 
   it('a repetition gets the first answer; the same message with another input is refused', async () => {
-    const { send } = place;
+    const { send } = running;
     const sent = { at: Date.now() - 1000, input: { name: 'bob' } };
     const first = await send(sent);
     expect((await send(sent)).body).toEqual(first.body);
@@ -98,7 +98,7 @@ export function executePublicly(
   });
 
   it('says what it expected where it refuses', async () => {
-    const { world, send, api } = place;
+    const { world, send, api } = running;
     const stranger = createWallet().address;
     const expected = `orrery:${world.address}:${OPEN_EVENTS[0]}:`;
     expect(await codeOf({ body: { wallet: stranger } })).toBe('401 invalid_signature');
@@ -124,10 +124,10 @@ export function executePublicly(
     await api.post(`${world.path}/publish`);
   });
 
-  more?.(() => place);
+  more?.(() => running);
 
   it('leaves a history that verifies, and no invariant broken', async () => {
-    const { system, api, world } = place;
+    const { system, api, world } = running;
     expect((await api.get(`${world.path}/history/verify`)).body.data.valid).toBe(true);
     expect(await findViolations(system.databaseUrl)).toEqual([]);
   });

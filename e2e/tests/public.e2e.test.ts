@@ -21,9 +21,9 @@ const run = promisify(execFile);
 const node = (...args: string[]) => run(process.execPath, args, { cwd: repositoryRoot });
 
 describe('public execution', () =>
-  executePublicly(anySystem, (place) => {
+  executePublicly(anySystem, (running) => {
     it('is for the command line too: it creates a wallet, signs and sends', async () => {
-      const { system, world } = place();
+      const { system, world } = running();
       const folder = await mkdtemp(join(tmpdir(), 'orrery-wallet-'));
       onTestFinished(() => rm(folder, { recursive: true, force: true }));
       const file = join(folder, 'key.json');
@@ -45,7 +45,7 @@ describe('public execution', () =>
     });
 
     it('has an example for Node, of 60 lines at most', async () => {
-      const { system, world } = place();
+      const { system, world } = running();
       const { stdout } = await node(
         'examples/execute.mjs',
         system.url,
@@ -78,9 +78,9 @@ function fiveProcesses(): void {
     system = await startFiveProcesses(backends, { RATE_APP_ADDRESS_PER_MINUTE: '100000' });
     return system;
   };
-  executePublicly(start, (place) => {
+  executePublicly(start, (running) => {
     it('executes once when two gateways get the same message at the same time', async () => {
-      const { send } = place();
+      const { send } = running();
       const port = String(await freePort());
       const second = startNode(builtProgram('gateway'), {
         ...system.commandEnv,
@@ -102,7 +102,7 @@ function fiveProcesses(): void {
     });
 
     it('remembers its messages when Redis and NATS have lost everything', async () => {
-      const { send } = place();
+      const { send } = running();
       const sent = { input: { name: 'kept' }, at: Date.now() };
       const first = await send(sent);
       await Promise.all([redis.kill(), nats.kill()]);

@@ -7,7 +7,7 @@ import { followStream } from '../src/api/follow-stream.js';
 import { aiRacingWorld, listedModel, thirdHorseWins } from '../src/worlds/ai-racing-world.js';
 import { racingWorld } from '../src/worlds/racing-world.js';
 
-export interface Place {
+export interface RacingSetup {
   /** The operator's list of models, empty at the start. */
   readonly models?: string;
   /** Where the command `orrery` finds the runtime's schema, if it is not where the gateway's is. */
@@ -17,7 +17,7 @@ export interface Place {
 /** The main job, end to end: the same for every shape. */
 export function playRacing(
   start: (cleanUp: (() => Promise<void>)[]) => Promise<System>,
-  { models, runtimeDatabase }: Place = {},
+  { models, runtimeDatabase }: RacingSetup = {},
 ): void {
   const cleanUp: (() => Promise<void>)[] = [];
   let system: System;

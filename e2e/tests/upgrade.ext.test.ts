@@ -3,7 +3,7 @@ import { createTestDatabase, describeWithNats, PATIENT } from '@orrery/testing';
 import { startNatsServer } from '@orrery/testing/servers';
 import { builtProgram, type Fleet, type Member, startFleet } from '@orrery/testing/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contains } from '../src/api/contains.js';
+import { contains } from '../src/api/check-answer.js';
 import { findViolations } from '../src/invariants/find-violations.js';
 import type { Try } from '../src/load/operation.js';
 import { pooledClient } from '../src/load/pooled-client.js';

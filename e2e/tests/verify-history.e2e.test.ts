@@ -39,8 +39,8 @@ async function verify(deployment: string): Promise<{ code: number; output: strin
 
 /** A season with successes, a failure, manual writes, a removed instance and changes of the deployment. */
 async function season(): Promise<{ world: string; deployment: string }> {
-  const places = await racingWorld(api);
-  const { deployment } = places;
+  const paths = await racingWorld(api);
+  const { deployment } = paths;
   const race = { event: 'race_result', input: { raceId: 'R', winner: 'HORSE_1' } };
   for (let run = 0; run < 6; run += 1) await api.post(`${deployment}/execute`, race);
   const state = {
@@ -55,7 +55,7 @@ async function season(): Promise<{ world: string; deployment: string }> {
   await api.post(`${deployment}/entity-instances`, { entitySchema: 'horse', instanceId: 'gone' });
   await api.delete(`${deployment}/entity-instances/gone`);
   await api.post(`${deployment}/publish`);
-  return places;
+  return paths;
 }
 
 async function cloneOf({ world, deployment }: { world: string; deployment: string }, sourceSeq: number) {
@@ -86,8 +86,8 @@ describe("a stranger's program that knows only the documented recipe", () => {
   });
 
   it('follows a clone to its source', async () => {
-    const places = await season();
-    const clone = await cloneOf(places, 9);
+    const paths = await season();
+    const clone = await cloneOf(paths, 9);
     const race = { event: 'race_result', input: { raceId: 'R2', winner: 'NEW' } };
     expect((await api.post(`${clone}/execute`, race)).status).toBe(200);
     expect(await verify(clone)).toEqual({
@@ -140,15 +140,15 @@ describe("a stranger's program that knows only the documented recipe", () => {
   });
 
   it('learns of a past that is not known any more where the history does not hold, and is made no clone of it', async () => {
-    const places = await season();
-    const record = (await api.get(places.deployment)).body.data;
+    const paths = await season();
+    const record = (await api.get(paths.deployment)).body.data;
     await tamper(`update runtime.journal set changes = '{}' where seq = 3`, record.id);
     const body = { name: 'Season 2', bindings: [], sourceDeployment: record.address, sourceSeq: 4 };
-    const instances = `${places.deployment}/entity-instances`;
+    const instances = `${paths.deployment}/entity-instances`;
     for (const answer of [
       await api.get(`${instances}?atSeq=4`),
       await api.get(`${instances}/HORSE_1?atSeq=4`),
-      await api.post(`${places.world}/deployments`, body),
+      await api.post(`${paths.world}/deployments`, body),
     ])
       expect(answer).toMatchObject({
         status: 409,

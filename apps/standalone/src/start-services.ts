@@ -9,7 +9,7 @@ import type { StandaloneSettings } from './config.js';
 import { storeUrl } from './data-directory.js';
 import type { OpenGateway } from './open-gateway.js';
 import { paymentsNotice } from './payments-notice.js';
-import { startSampler } from './sampler/sampler-model.js';
+import { startSampler } from './sampler/sampler-server.js';
 import { useAll } from './use-all.js';
 import { welcome } from './welcome.js';
 

@@ -6,7 +6,7 @@ export interface WelcomeFacts extends GatewayFacts {
   readonly payments: readonly string[];
 }
 
-/** What a newcomer sees first: where it is, how to look at it, how to call it, how to go on. */
+/** What a newcomer sees first: where it is, how to see it, how to call it, how to go on. */
 export const welcome = (facts: WelcomeFacts): string => `
   Orrery runs at ${facts.url}   (reference: ${facts.url}/docs)
 ${consoleLines(facts)}

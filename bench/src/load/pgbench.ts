@@ -1,5 +1,5 @@
+import { withClient } from '@orrery/testing/servers';
 import { runTool } from '../measuring/run-tool.js';
-import { withClient } from '../systems/postgres.js';
 
 export interface Pgbench {
   readonly databaseUrl: string;

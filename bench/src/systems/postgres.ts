@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import type { Resources } from '@orrery/service-kit';
-import { Client } from 'pg';
+import { query } from '@orrery/testing/servers';
 
 /** PostgreSQL with its default durability, in a new folder that takes other files too and goes with the resources. */
 export async function startPostgres(
@@ -18,17 +18,9 @@ export async function startPostgres(
   return { folder, postgres };
 }
 
-export async function withClient<T>(databaseUrl: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  return work(client).finally(() => client.end());
-}
-
-/** Makes a database on the server and answers its address. */
+/** Makes a database on the server and answers its address; the name is a plain identifier. */
 export async function createDatabase(serverUrl: string, name: string): Promise<string> {
-  await withClient(serverUrl, (client) =>
-    client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`).then(() => undefined),
-  );
+  await query(serverUrl, `CREATE DATABASE "${name}"`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;
@@ -38,14 +30,15 @@ export async function createDatabase(serverUrl: string, name: string): Promise<s
 const PATIENCE_MS = 600_000;
 
 /** Resolves once the query's one row is true. @throws Error after ten minutes */
-export const untilTrue = (databaseUrl: string, expression: string, everyMs = 50): Promise<void> =>
-  withClient(databaseUrl, async (client) => {
-    for (const until = performance.now() + PATIENCE_MS; ; await setTimeout(everyMs)) {
-      const { rows } = await client.query<{ is: boolean }>(`select (${expression}) as is`);
-      if (rows[0]?.is) return;
-      if (performance.now() > until) throw new Error(`this has not become true: ${expression}`);
-    }
-  });
+export async function untilTrue(databaseUrl: string, expression: string, everyMs = 50): Promise<void> {
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const [row] = await query<{ is: boolean }>(databaseUrl, `select (${expression}) as is`);
+    if (row?.is) return;
+    if (performance.now() > until) throw new Error(`this has not become true: ${expression}`);
+    await setTimeout(everyMs);
+  }
+}
 
 /** Resolves, with the seconds it took, once a system has published all facts of what it executed. */
 export async function untilPublished(databaseUrl: string): Promise<number> {

@@ -1,7 +1,16 @@
-import type { Scope } from '@orrery/contracts';
+import { requestPath, type Scope } from '@orrery/contracts';
 import { BUILT_COMMAND, type System, startNode } from '@orrery/testing/system';
-import { apiClient, type CheckedRequests, checkedRequests, created } from '../api/api-client.js';
-import type { CallerName } from './expected-answer.js';
+import {
+  type ApiAnswer,
+  apiClient,
+  type CheckedRequests,
+  checkedRequests,
+  created,
+} from '../api/api-client.js';
+import type { RoutedOperation } from '../api/routed-operations.js';
+import { type CallerName, parametersOf, type Target } from './expected-answer.js';
+import { requests } from './requests.js';
+import type { WorldPaths } from './world-paths.js';
 
 const scopes: readonly Scope[] = ['read', 'write', 'execute', 'keys'];
 
@@ -35,4 +44,32 @@ export async function keyOfAnother(env: Record<string, string>): Promise<string>
   await using command = startNode(BUILT_COMMAND, env, { args });
   const [key] = await command.waitFor(/orrery_\w+/);
   return key;
+}
+
+/** What no one has: as addresses, numbers and names go. */
+const absent: Readonly<Record<string, string>> = {
+  idOrAddress: `0x${'0'.repeat(40)}`,
+  worldAddress: `0x${'0'.repeat(40)}`,
+  address: `0x${'0'.repeat(40)}`,
+  version: '999',
+};
+
+/** Asks for an operation on a world, or on what is not there. */
+export function askFor(
+  ask: CheckedRequests,
+  operation: RoutedOperation,
+  world: WorldPaths,
+  kind: Target['kind'] = 'owned',
+): Promise<ApiAnswer> {
+  const parts = requests[operation.name];
+  if (parts === undefined) throw new RangeError(`${operation.name} has no request in the access matrix`);
+  const parameters = parametersOf(operation);
+  const gone = kind === 'nowhere' ? parameters : kind === 'leafless' ? parameters.slice(-1) : [];
+  const params = {
+    ...world.params,
+    ...parts.params?.(world),
+    ...Object.fromEntries(gone.map((name) => [name, absent[name] ?? 'absent'])),
+  };
+  const body = parts.body === undefined ? undefined : JSON.stringify(parts.body);
+  return ask(operation.http.method, `${requestPath(operation.http, params)}${parts.query ?? ''}`, body);
 }

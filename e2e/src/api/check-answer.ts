@@ -4,7 +4,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { ERRORS, isErrorCode } from '@orrery/contracts';
 import { repositoryRoot } from '@orrery/testing/system';
 import { z } from 'zod';
-import { contains } from './contains.js';
 import { operationAt, type RoutedOperation } from './routed-operations.js';
 
 /** What came back for a request; `body` is parsed JSON. */
@@ -160,3 +159,14 @@ export const paymentProblem = z.strictObject({
   x402Version: z.literal(1),
   accepts: z.array(z.looseObject({ network: z.string(), payTo: z.string() })),
 });
+
+/** Whether JSON is in other JSON as it is, which may have more members in its objects. */
+export function contains(whole: unknown, part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return whole === part;
+  if (typeof whole !== 'object' || whole === null || Array.isArray(whole) !== Array.isArray(part))
+    return false;
+  if (Array.isArray(part) && part.length !== (whole as unknown[]).length) return false;
+  return Object.entries(part).every(([name, value]) =>
+    contains((whole as Record<string, unknown>)[name], value),
+  );
+}

@@ -2,14 +2,8 @@ import { createOrrery, type Orrery } from '@orrery/sdk';
 import { holding } from '@orrery/service-kit';
 import { PATIENT } from '@orrery/testing';
 import { type System, startAllInOne } from '@orrery/testing/system';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core';
-import { findProgram } from '../external/describe-with-program.js';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { startBrowser } from '../external/browse.js';
 
 /** A system, a browser, and a second client that does things while the browser looks. */
 export interface ConsoleHouse extends AsyncDisposable {
@@ -47,13 +41,6 @@ export const startConsoleHouse = (
 
 /** How long a system may take to end, in milliseconds. */
 const END_MS = 120_000;
-
-function startBrowser(): Promise<Browser> {
-  const executablePath = findProgram('chromium');
-  if (executablePath === undefined)
-    throw new Error('chromium is missing; on Debian: apt-get install chromium');
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
-}
 
 /** As a sign-in leaves it. Once for a tab: a page that signs out stays signed out. An empty tab has no storage. */
 const signInOnce = (key: string): string => `

@@ -46,7 +46,7 @@ export function startJudge(): Promise<Judge> {
           });
         });
         return violationsIn(told).filter(
-          ({ location: [place] }) => place !== 'request' || exchange.answer.status < 400,
+          ({ location: [part] }) => part !== 'request' || exchange.answer.status < 400,
         );
       },
     };

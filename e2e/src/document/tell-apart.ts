@@ -11,7 +11,7 @@ interface Keywords {
   readonly bounds: Set<number>;
 }
 
-/** Keywords that look at more of a value than its class keeps. */
+/** Keywords that read more of a value than its class keeps. */
 const BEYOND = ['uniqueItems', 'contains', 'prefixItems', 'multipleOf', 'minProperties', 'maxProperties'];
 
 /**
@@ -24,19 +24,19 @@ export function tellApartBy(document: unknown): TellApart {
   const patterns = [...known.patterns].map((pattern) => new RegExp(pattern, 'u'));
   const bounds = [...known.bounds];
   const short = shortener();
-  const place = remembering((value: number) => bounds.map((bound) => Math.sign(value - bound)).join());
+  const rank = remembering((value: number) => bounds.map((bound) => Math.sign(value - bound)).join());
   const ofText = remembering((text: string) => {
     if (known.values.has(text)) return JSON.stringify(text);
     const matched = patterns.map((pattern) => Number(pattern.test(text))).join('');
-    return short(`${matched} ${place([...text].length)}`);
+    return short(`${matched} ${rank([...text].length)}`);
   });
   const ofNumber = (value: number) =>
-    known.values.has(value) ? String(value) : short(`${Number.isInteger(value)} ${place(value)}`);
+    known.values.has(value) ? String(value) : short(`${Number.isInteger(value)} ${rank(value)}`);
   const ofMembers = (members: string[]) => short([...new Set(members)].sort().join());
   const tell: TellApart = (value) => {
     if (typeof value === 'string') return `text ${ofText(value)}`;
     if (typeof value === 'number') return `number ${ofNumber(value)}`;
-    if (Array.isArray(value)) return `array ${short(place(value.length))} ${ofMembers(value.map(tell))}`;
+    if (Array.isArray(value)) return `array ${short(rank(value.length))} ${ofMembers(value.map(tell))}`;
     if (typeof value !== 'object' || value === null) return String(value);
     const members = Object.entries(value).map(
       ([name, member]) => `${known.names.has(name) ? `named ${name}` : ofText(name)}: ${tell(member)}`,

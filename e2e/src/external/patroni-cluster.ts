@@ -10,7 +10,7 @@ import { PATIENT } from '@orrery/testing';
 import { freePort } from '@orrery/testing/servers';
 import { repositoryRoot } from '@orrery/testing/system';
 
-/** PostgreSQL under Patroni: a leader and a synchronous standby, whose places Patroni changes. */
+/** PostgreSQL under Patroni: a leader and a synchronous standby, whose roles Patroni changes. */
 export interface PatroniCluster extends AsyncDisposable {
   /** Names all members. */
   urlOf(database: string): string;
@@ -37,7 +37,7 @@ interface Running extends PatroniMember {
 const PROGRAMS = '/usr/lib/postgresql';
 /** The user `nobody`: PostgreSQL does not run as root. */
 const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-/** How long a member may take to stop, in milliseconds: PostgreSQL writes a checkpoint, and Patroni gives its place up. */
+/** How long a member may take to stop, in milliseconds: PostgreSQL writes a checkpoint, and Patroni gives its role up. */
 const STOP_MS = 25_000;
 /** The state of a standby is `streaming` from Patroni 3.1 on. */
 const UP = ['running', 'streaming'];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { freePort } from '@orrery/testing/servers';
 import { repositoryRoot } from '@orrery/testing/system';
 import { vi } from 'vitest';
-import { type Program, startProgram } from './start-program.js';
+import { type Program, startProgram } from './describe-with-program.js';
 
 /** Too large (90 MB) for everybody's installation. */
 const PRISM = '@stoplight/prism-cli@5.16.0';

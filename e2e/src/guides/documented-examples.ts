@@ -33,7 +33,7 @@ export function documentedExamples(): ReadonlyMap<string, DocumentedExample> {
 }
 
 /**
- * The request of an example as it is sent: `known` has what the server gave in the place of what the document shows, and
+ * The request of an example as it is sent: `known` has what the server gave for what the document shows, and
  * `signed` the members of the body that a wallet makes anew.
  */
 export function requestOf(

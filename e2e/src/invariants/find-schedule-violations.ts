@@ -1,11 +1,14 @@
-import { Client } from 'pg';
+import { query } from '@orrery/testing/servers';
 
-export interface LedgerReport {
+interface Totals {
   /** Due times that the ledgers account for. */
   readonly due: number;
   readonly fired: number;
   readonly skipped: number;
   readonly missed: number;
+}
+
+export interface LedgerReport extends Totals {
   /** Due times that were executed more than once, by the journals. */
   readonly duplicates: number;
   /** What contradicts invariants 11 and 12; empty when all is well. */
@@ -18,37 +21,25 @@ export interface LedgerReport {
  * entry of a schedule one row. Nothing is executed that was not bound, or while it was paused.
  */
 export async function findScheduleViolations(databaseUrl: string): Promise<LedgerReport> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const totals = await one<Record<'due' | 'fired' | 'skipped' | 'missed', number>>(
-      client,
-      `select coalesce(sum(count), 0)::int as due, coalesce(sum(count) filter (where status = 'fired'), 0)::int as fired,
-         coalesce(sum(count) filter (where status = 'skipped'), 0)::int as skipped,
-         coalesce(sum(count) filter (where status = 'missed'), 0)::int as missed
-       from scheduler.occurrences where kind in ('due', 'span')`,
-    );
-    const { n: duplicates } = await one<{ n: number }>(
-      client,
-      `select count(*)::int as n from (
-         select from runtime.journal where trigger = 'cron' and status = 'succeeded'
-         group by deployment_id, input->>'due' having count(*) > 1) d`,
-    );
-    const violations: string[] = [];
-    for (const [what, query] of Object.entries(VIOLATIONS)) {
-      const { rows } = await client.query<{ found: string }>(query);
-      violations.push(...rows.slice(0, 5).map(({ found }) => `${what}: ${found}`));
-    }
-    return { ...totals, duplicates, violations };
-  } finally {
-    await client.end();
+  const [totals = { due: 0, fired: 0, skipped: 0, missed: 0 }] = await query<Totals>(databaseUrl, TOTALS);
+  const duplicates = (await query(databaseUrl, DUPLICATES)).length;
+  const violations: string[] = [];
+  for (const [what, text] of Object.entries(VIOLATIONS)) {
+    const rows = await query<{ found: string }>(databaseUrl, text);
+    violations.push(...rows.slice(0, 5).map(({ found }) => `${what}: ${found}`));
   }
+  return { ...totals, duplicates, violations };
 }
 
-async function one<T>(client: Client, query: string): Promise<T> {
-  const { rows } = await client.query(query);
-  return rows[0] as T;
-}
+const TOTALS = `
+  select coalesce(sum(count), 0)::int as due, coalesce(sum(count) filter (where status = 'fired'), 0)::int as fired,
+    coalesce(sum(count) filter (where status = 'skipped'), 0)::int as skipped,
+    coalesce(sum(count) filter (where status = 'missed'), 0)::int as missed
+  from scheduler.occurrences where kind in ('due', 'span')`;
+
+const DUPLICATES = `
+  select deployment_id from runtime.journal where trigger = 'cron' and status = 'succeeded'
+  group by deployment_id, input->>'due' having count(*) > 1`;
 
 /** Full minutes up to a time. */
 const minutesTo = (time: string) => `floor(extract(epoch from ${time}) / 60)`;

@@ -100,7 +100,7 @@ function totalsOf(entries: readonly StoredEntry[], instances: readonly unknown[]
   return totals;
 }
 
-/** Only the counters that this looks at: others may be added. */
+/** Only the counters that this compares: others may be added. */
 const withoutZeros = (totals: Record<string, number>): Record<string, number> =>
   Object.fromEntries(
     Object.entries(totals).filter(

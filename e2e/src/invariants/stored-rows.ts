@@ -5,7 +5,8 @@ import type {
   JsonObject,
   PaymentStatus,
 } from '@orrery/contracts';
-import { Client } from 'pg';
+import { withClient } from '@orrery/testing/servers';
+import type { Client } from 'pg';
 
 export interface StoredDeployment {
   id: number;
@@ -32,16 +33,15 @@ export interface StoredPayment {
 }
 
 /** What PostgreSQL holds of the deployments, past everything that the service remembers or computes. */
-export async function withStoredRows<T>(
+export const withStoredRows = <T>(
   databaseUrl: string,
   read: (rows: ReturnType<typeof storedRows>) => Promise<T>,
-): Promise<T> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  // One snapshot, so that a system that still runs cannot show two moments at once.
-  await client.query('begin isolation level repeatable read read only');
-  return read(storedRows(client)).finally(() => client.end());
-}
+): Promise<T> =>
+  withClient(databaseUrl, async (client) => {
+    // One snapshot, so that a system that still runs cannot show two moments at once.
+    await client.query('begin isolation level repeatable read read only');
+    return read(storedRows(client));
+  });
 
 const storedRows = (client: Client) => ({
   deployments: async (): Promise<StoredDeployment[]> => {

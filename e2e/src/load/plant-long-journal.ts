@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { withClient } from '@orrery/testing/servers';
 
 export interface LongJournal {
   readonly databaseUrl: string;
@@ -16,17 +16,13 @@ const BUSY = 100;
  * a horse, until there are enough, and the others change two each, one of them a busy one. It is for reading alone: its
  * owner in memory knows nothing of it.
  */
-export async function plantLongJournal({ databaseUrl, deployment, entries, instances }: LongJournal) {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
+export const plantLongJournal = (journal: LongJournal): Promise<void> =>
+  withClient(journal.databaseUrl, async (client) => {
+    const { deployment, entries, instances } = journal;
     await client.query('set search_path to runtime');
     const { rows } = await client.query('select id from deployments where address = $1', [deployment]);
     for (const statement of statementsOf(rows[0].id, entries, instances)) await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 const statementsOf = (id: number, entries: number, instances: number): string[] => [
   `create temp table changed as

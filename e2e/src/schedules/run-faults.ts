@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '@orrery/service-kit';
+import { query } from '@orrery/testing/servers';
 import { type NodeProcess, startFiveProcesses, startNode } from '@orrery/testing/system';
-import { Client, type QueryResult } from 'pg';
 import { type ApiAnswer, type ApiClient, apiClient } from '../api/api-client.js';
 import { findScheduleViolations, type LedgerReport } from '../invariants/find-schedule-violations.js';
 import { scheduledWorld } from '../worlds/scheduled-world.js';
@@ -85,8 +85,8 @@ export async function runFaults(options: FaultRun): Promise<FaultReport> {
 }
 
 async function databaseNow(databaseUrl: string): Promise<number> {
-  const { rows } = await ask<{ now: Date }>(databaseUrl, 'select clock_timestamp() as now');
-  return rows[0]?.now.getTime() ?? 0;
+  const [row] = await query<{ now: Date }>(databaseUrl, 'select clock_timestamp() as now');
+  return row?.now.getTime() ?? 0;
 }
 
 /** An answer about schedules includes all changes before it. */
@@ -101,25 +101,18 @@ async function untilFollowed(api: ApiClient, deployments: readonly string[]): Pr
   await Promise.all(Array.from({ length: AT_ONCE }, askAll));
 }
 
+const HOLD = 'update scheduler.schedules set next_at = null where next_at is not null returning id';
+const RUNNING = `select id from scheduler.occurrences where status = 'running' limit 1`;
+
 /** New due times begin all the time: what was claimed before is over when all that ran at one moment has ended. */
 async function untilNothingRuns(databaseUrl: string): Promise<void> {
   for (;;) {
     // What is due goes on; the schedules are held so that it ends.
-    const held = await ask(
-      databaseUrl,
-      'update scheduler.schedules set next_at = null where next_at is not null',
-    );
-    const running = `select count(*)::int as n from scheduler.occurrences where status = 'running'`;
-    const { rows } = await ask<{ n: number }>(databaseUrl, running);
-    if (held.rowCount === 0 && rows[0]?.n === 0) return;
+    const held = await query(databaseUrl, HOLD);
+    const running = await query(databaseUrl, RUNNING);
+    if (held.length + running.length === 0) return;
     await systemClock.sleep(100);
   }
-}
-
-async function ask<T extends object>(databaseUrl: string, query: string): Promise<QueryResult<T>> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  return client.query<T>(query).finally(() => client.end());
 }
 
 export interface Disturbances {

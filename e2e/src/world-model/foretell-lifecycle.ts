@@ -1,6 +1,6 @@
 import type { JournalKind } from '@orrery/contracts';
 import type { Step } from './command.js';
-import { lookedAt } from './foretell-writes.js';
+import { seqBack } from './foretell-writes.js';
 import {
   enter,
   type Foretold,
@@ -127,7 +127,7 @@ export function foretellDeployment(
 export function foretellClone(world: ModelWorld, source: ModelDeployment, step: Of<'clone'>): Foretold {
   if (source.isDeleted) return refused(400, 'unknown_deployment');
   const { entries, instances: now } = source;
-  const instances = step.back === null ? now : entries[lookedAt(entries.length, step.back) - 1]?.after;
+  const instances = step.back === null ? now : entries[seqBack(entries.length, step.back) - 1]?.after;
   const bindings = step.explicit ? [{ event: 'e0', eventVersion: 1 }] : [];
   const parts = { name: 'Clone', bindings, isLocked: step.mode === 'locked', source };
   return foretellDeployment(world, { ...parts, ...(instances && { instances }) });

@@ -66,12 +66,12 @@ export function foretellRemove(deployment: ModelDeployment, step: Of<'remove'>):
 
 /** Looks at an instance as it was so many entries ago. */
 export function foretellLook({ entries }: ModelDeployment, { schema, id, back }: Of<'look'>): Foretold {
-  const instance = entries[lookedAt(entries.length, back) - 1]?.after.get(`${schema}:${id}`);
+  const instance = entries[seqBack(entries.length, back) - 1]?.after.get(`${schema}:${id}`);
   if (instance === undefined) return refused(404, 'entity_instance_not_found');
   return fine({ entitySchema: schema, instanceId: id, state: instance.state, revision: instance.revision });
 }
 
-export const lookedAt = (entries: number, back: number): number => Math.max(1, entries - back);
+export const seqBack = (entries: number, back: number): number => Math.max(1, entries - back);
 
 interface Found {
   key: string;

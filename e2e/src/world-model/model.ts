@@ -9,7 +9,7 @@ export interface ModelInstance {
 /** `schema:instanceId` → instance. Never changed in place. */
 export type ModelInstances = ReadonlyMap<string, ModelInstance>;
 
-/** A journal entry as far as the model foretells it; its place in the list is its `seq`. */
+/** A journal entry as far as the model foretells it; its position in the list is its `seq`. */
 export interface ModelEntry {
   kind: JournalKind;
   event: string | null;

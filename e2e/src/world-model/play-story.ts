@@ -6,7 +6,7 @@ import type { Command } from './command.js';
 import { compareDeployment } from './compare-deployment.js';
 import { foretell } from './foretell.js';
 import { foretellDeployment } from './foretell-lifecycle.js';
-import { lookedAt } from './foretell-writes.js';
+import { seqBack } from './foretell-writes.js';
 import { type Foretold, type ModelDeployment, type ModelWorld, modelOf } from './model.js';
 import { schemaBody, versionBody, type WorldPlan } from './plan.js';
 
@@ -20,12 +20,12 @@ export async function playStory(api: ApiClient, { world: plan, commands }: Story
   foretellDeployment(model, { name: 'First', bindings });
   for (const [index, command] of commands.entries()) {
     const at = command.at % paths.length;
-    const place = { world, deployment: paths[at] ?? '', model: deploymentAt(model, at) };
-    const answer = await ask(api, place, command);
+    const target = { world, deployment: paths[at] ?? '', model: deploymentAt(model, at) };
+    const answer = await ask(api, target, command);
     compareAnswer(
       `command ${index} ${JSON.stringify(command)}`,
       answer,
-      foretell(model, place.model, command),
+      foretell(model, target.model, command),
     );
     if (command.kind === 'clone' && answer.status === 201)
       paths.push(`${world}/deployments/${answer.body.data.address}`);
@@ -94,14 +94,18 @@ export async function playStories({ api, stories, commands, lanes, seed }: Stori
 }
 
 /** Where a command goes: paths below `/api`, and the deployment as the model knows it before the command. */
-export interface Place {
+export interface CommandTarget {
   readonly world: string;
   readonly deployment: string;
   readonly model: ModelDeployment;
 }
 
 /** Sends a command as a user would. */
-export function ask(api: ApiClient, { world, deployment, model }: Place, step: Command): Promise<ApiAnswer> {
+export function ask(
+  api: ApiClient,
+  { world, deployment, model }: CommandTarget,
+  step: Command,
+): Promise<ApiAnswer> {
   const instances = `${deployment}/entity-instances`;
   const bindings = `${deployment}/event-bindings`;
   switch (step.kind) {
@@ -117,7 +121,7 @@ export function ask(api: ApiClient, { world, deployment, model }: Place, step: C
     case 'remove':
       return api.delete(instancePath(instances, step));
     case 'look': {
-      const atSeq = lookedAt(model.entries.length, step.back);
+      const atSeq = seqBack(model.entries.length, step.back);
       return api.get(`${instancePath(instances, step)}&atSeq=${atSeq}`);
     }
     case 'bind':
@@ -164,5 +168,5 @@ const cloneBody = (
   mode,
   bindings: explicit ? [{ event: 'e0', eventVersion: 1 }] : [],
   sourceDeployment: deployment.split('/').at(-1),
-  ...(back !== null && { sourceSeq: lookedAt(entries.length, back) }),
+  ...(back !== null && { sourceSeq: seqBack(entries.length, back) }),
 });

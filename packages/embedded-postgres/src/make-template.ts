@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
 import type { PostgresBinaries } from './binaries/binaries.js';
 import { moveIntoPlace } from './cluster/create-cluster.js';
-import { findTemplate, templateFolder } from './cluster/template.js';
+import { findTemplate, templateFolder } from './cluster/initdb.js';
 import { startEmbeddedPostgres } from './start-postgres.js';
 
 /** Makes the template unless it exists, in a draft folder first. Of two concurrent builds one wins. */

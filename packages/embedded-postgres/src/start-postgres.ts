@@ -1,7 +1,7 @@
 import { holding } from '@orrery/service-kit';
 import { Client } from 'pg';
 import { linkLibraries, locateBinaries } from './binaries/binaries.js';
-import type { Cluster } from './cluster/cluster.js';
+import type { Cluster } from './cluster/initdb.js';
 import { openCluster } from './cluster/open-cluster.js';
 import { clearStaleServer } from './server/existing-server.js';
 import { keepRunning, type Supervision } from './server/keep-running.js';

@@ -57,7 +57,7 @@ test('a server that was killed under load runs again at the same address, with w
   expect(lost).toEqual([]);
 });
 
-test('a server that cannot be started again is given up after a few attempts, and the reason is told', async () => {
+test('a server that cannot be started again is given up after a few tries, and the reason is told', async () => {
   const { server, lost } = await start([10, 10]);
   const control = join(dataDirectory, 'global', 'pg_control');
   await rename(control, `${control}.away`);

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { linkLibraries, locateBinaries } from '../src/binaries/binaries.js';
+import { findTemplate } from '../src/cluster/initdb.js';
 import { openCluster } from '../src/cluster/open-cluster.js';
-import { findTemplate } from '../src/cluster/template.js';
 
 /** What a server leaves when it ends, and what it had to grow. */
 const OF_A_RUN = /^postmaster\.opts$|^pg_stat\/|_fsm$|_vm$|pg_internal\.init$/;

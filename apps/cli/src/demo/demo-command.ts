@@ -4,9 +4,8 @@ import type { Command } from 'commander';
 import { askOrFail } from '../server/ask-server.js';
 import { type Server, type ServerOptions, serverOf, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
-import { aiRacingSteps } from './ai-racing-steps.js';
 import { playDemo } from './play-demo.js';
-import { racingSteps } from './racing-steps.js';
+import { aiRacingSteps, racingSteps } from './racing-steps.js';
 
 export function addDemoCommand(program: Command, context: CommandContext): void {
   const { write } = context;

@@ -15,7 +15,7 @@ export async function readDocument(given: string): Promise<unknown> {
 /**
  * The text of a file that was named on the command line.
  * @param advice what to do where there is no such file
- * @throws StartupError with the path that was looked at
+ * @throws StartupError with the path of the file
  */
 export const readGivenFile = (file: string, advice: string): Promise<string> =>
   readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {

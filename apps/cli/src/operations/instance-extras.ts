@@ -94,8 +94,8 @@ const namesIn = (given: unknown): string[] =>
         .split(',')
         .map((name) => toNfc(name.trim()));
 
-/** Instances whose keys are looked through for one that was meant. */
-const MAX_LOOKED_AT = 100;
+/** Instances whose keys are compared with the one that was given. */
+const MAX_COMPARED = 100;
 
 /** After a refusal: which key was meant, where one is near. */
 async function nearKey(
@@ -103,7 +103,7 @@ async function nearKey(
   { request: { params, query }, server }: Refused,
 ): Promise<string | undefined> {
   if (!isMissing(refusal)) return undefined;
-  const limit = String(MAX_LOOKED_AT);
+  const limit = String(MAX_COMPARED);
   const list = operationNamed('instances.list');
   const { data } = await askFor(list, { params, query: { ...query, limit } }, server);
   const keys = (data as readonly { readonly instanceId: string }[]).map(({ instanceId }) => instanceId);

@@ -6,8 +6,7 @@ import { toKebab } from '../terminal/options.js';
 import { COLUMNS } from './columns.js';
 import { membersOf } from './member.js';
 import { formOf } from './operation-form.js';
-import { isOffered } from './operations-commands.js';
-import { GROUP_ALIASES, GROUP_DESCRIPTIONS, placeOf } from './placement.js';
+import { GROUP_ALIASES, GROUP_DESCRIPTIONS, isOffered, wordsOf } from './operations-commands.js';
 
 const silent = { write: () => undefined, note: () => undefined, confirm: async () => false };
 const program = createProgram({ env: {}, ...silent });
@@ -29,16 +28,16 @@ const operationNamed = (name: string) => {
 describe('the commands of operations', () => {
   const offered = httpOperations.filter(isOffered);
 
-  it('are there for every operation, each at a place of its own', () => {
-    const places = offered.map((rpc) => placeOf(rpc).join(' '));
-    expect(places.filter((place) => commandAt(place.split(' ')) === undefined)).toEqual([]);
-    expect(new Set(places).size).toBe(places.length);
-    expect(places.length).toBeGreaterThan(60);
+  it('are there for every operation, each under words of its own', () => {
+    const commands = offered.map((rpc) => wordsOf(rpc).join(' '));
+    expect(commands.filter((words) => commandAt(words.split(' ')) === undefined)).toEqual([]);
+    expect(new Set(commands).size).toBe(commands.length);
+    expect(commands.length).toBeGreaterThan(60);
   });
 
   it('are found by the words of the API, too', () => {
-    for (const place of ['schemas create', 'entity-schemas create', 'execute', 'schedules occurrences', 'me'])
-      expect(commandAt(place.split(' '))?.description(), place).not.toBe('');
+    for (const words of ['schemas create', 'entity-schemas create', 'execute', 'schedules occurrences', 'me'])
+      expect(commandAt(words.split(' '))?.description(), words).not.toBe('');
   });
 
   it('take no option twice', () => {

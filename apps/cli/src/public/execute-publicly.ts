@@ -1,9 +1,10 @@
 import type { JsonObject } from '@orrery/contracts';
-import { createOrrery, OrreryError, type Payer, type PublicAnswer } from '@orrery/sdk';
+import { createOrrery, OrreryError, type Payer, type PaymentRequired, type PublicAnswer } from '@orrery/sdk';
 import { StartupError } from '@orrery/service-kit';
+import { readGivenFile } from '../documents/read-document.js';
 import { adviceOn } from '../server/ask-server.js';
 import type { Wallet } from '../wallets/wallet-file.js';
-import { howToPay, offersOf } from './offers.js';
+import { howToPay, offersOf, unaffordable } from './offers.js';
 
 export interface PublicRequest {
   /** Address of the server. */
@@ -45,10 +46,60 @@ async function refusalOf(error: OrreryError, url: string): Promise<string> {
   if (status === 0) return message;
   if (code === 'payment_required' && paymentRequired !== null)
     return `The execution was refused (402). ${howToPay(await offersOf(paymentRequired))}`;
-  const places = pointers
+  const problems = pointers
     .filter((one) => !message.includes(one.message))
     .map(({ pointer, message: text }) => `\n  ${pointer || 'the body'}: ${text}`);
   const ofInput = code === 'invalid_input' ? ['The input is what --input gives: JSON, or a file.'] : [];
   const advice = [...ofInput, ...adviceOn({ url, key: '' }, error)].map((line) => `\n${line}`);
-  return `The execution was refused (${status} ${code}): ${message}${places.join('')}${advice.join('')}`;
+  return `The execution was refused (${status} ${code}): ${message}${problems.join('')}${advice.join('')}`;
+}
+
+export interface PayerOptions {
+  /** Pays on Solana, unless there is another key. */
+  readonly wallet: Wallet;
+  /** File with the private key (0x and 64 hex digits) that pays, on EVM chains. */
+  readonly evmKeyFile: string | undefined;
+  /** Address of a node of Solana; the public one of the network by default. */
+  readonly solanaRpc: string | undefined;
+  /** The most that one payment may cost, in US dollars. */
+  readonly maxUsd: number;
+}
+
+/**
+ * Pays what a 402 asks for, in the well-known dollar assets alone. What it does not pay is a StartupError that says what
+ * would be needed. The x402 packages are loaded here, so that no other command waits for them.
+ */
+export async function createPayer(options: PayerOptions): Promise<Payer> {
+  const { maxUsd, evmKeyFile } = options;
+  const client = await x402ClientOf(options);
+  const family = evmKeyFile === undefined ? 'solana' : 'evm';
+  return {
+    createPaymentPayload: async (required: never) => {
+      const reason = unaffordable(await offersOf(required as PaymentRequired), { family, maxUsd });
+      if (reason !== undefined) throw new StartupError(`The payment was not made. ${reason}`);
+      return client.createPaymentPayload(required);
+    },
+  };
+}
+
+async function x402ClientOf({ wallet, evmKeyFile, solanaRpc, maxUsd }: PayerOptions) {
+  const { x402Client } = await import('@x402/fetch');
+  const client = new x402Client().setSpendControls({ maxAmountPerPayment: `$${maxUsd}` });
+  if (evmKeyFile === undefined) {
+    const { ExactSvmScheme } = await import('@x402/svm/exact/client');
+    const { createKeyPairSignerFromBytes } = await import('@solana/kit');
+    const signer = await createKeyPairSignerFromBytes(wallet.secretKey);
+    client.register('solana:*', new ExactSvmScheme(signer, solanaRpc ? { rpcUrl: solanaRpc } : {}));
+  } else {
+    const { registerExactEvmScheme } = await import('@x402/evm/exact/client');
+    const { privateKeyToAccount } = await import('viem/accounts');
+    registerExactEvmScheme(client, { signer: privateKeyToAccount(await readEvmKey(evmKeyFile)) });
+  }
+  return client;
+}
+
+async function readEvmKey(path: string): Promise<`0x${string}`> {
+  const key = (await readGivenFile(path, '--evm-key names a file with 0x and 64 hex digits.')).trim();
+  if (/^0x[0-9a-fA-F]{64}$/.test(key)) return key as `0x${string}`;
+  throw new StartupError(`${path} holds no private key: 0x and 64 hex digits are expected.`);
 }

@@ -7,8 +7,7 @@ import { askOrFail } from '../server/ask-server.js';
 import { type ServerOptions, serverOf, urlOf, withServerOptions } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { readWalletFile } from '../wallets/wallet-file.js';
-import { executePublicly } from './execute-publicly.js';
-import { createPayer } from './payer.js';
+import { createPayer, executePublicly } from './execute-publicly.js';
 
 interface ExecuteOptions extends ServerOptions {
   deployment: string;

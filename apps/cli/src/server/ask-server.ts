@@ -81,7 +81,7 @@ export async function allPages(ask: (page: number) => Promise<ServerAnswer>): Pr
 
 type Asked = Pick<ServerRequest, 'method' | 'path'>;
 
-/** The server has refused a request. The message is its problem document for people: code, sentence, places, advice. */
+/** The server has refused a request. The message is its problem document for people: code, sentence, pointers, advice. */
 export class Refusal extends StartupError {
   readonly problem: ServerAnswer;
 
@@ -105,7 +105,7 @@ function textOf({ method, path }: Asked, problem: ServerAnswer): string {
 /** Without the sentences that name requests: a command says the same. */
 const withoutPaths = (text: string): string => text.replaceAll(/\s*[^.]*\bGET \/api\/[^.]*\./g, '');
 
-/** The places of queries and headers by the options that fill them. */
+/** Pointers to queries and headers as the options that fill them. */
 const asTyped = (text: string): string =>
   text.replaceAll(/#(?:query|header)\/([\w-]+)/g, (_, name: string) => `--${toKebab(name)}`);
 

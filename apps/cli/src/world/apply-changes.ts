@@ -41,7 +41,7 @@ export async function applyChanges(
   return world ?? '';
 }
 
-/** A refusal whose pointers are places in files. */
+/** A refusal whose pointers are lines of files. */
 function inFile(
   answer: ServerAnswer,
   { what, name }: Change,
@@ -50,8 +50,8 @@ function inFile(
 ): ServerAnswer {
   const kind = what.split(' ')[1] as DefinitionKind;
   const placed = (answer.errors ?? []).map((problem) => {
-    const place = folder.placeOf(kind, name, translate(problem.pointer));
-    return { ...problem, pointer: `${place}: ${problem.pointer}` };
+    const line = folder.lineOf(kind, name, translate(problem.pointer));
+    return { ...problem, pointer: `${line}: ${problem.pointer}` };
   });
   const [first] = placed;
   // The sentence names the first problem by its pointer into the body.

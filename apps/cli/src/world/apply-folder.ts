@@ -2,15 +2,13 @@ import { findWorld, ownWorlds } from '../operations/references.js';
 import { type Server, type ServerOptions, serverOf } from '../server/find-server.js';
 import type { CommandContext } from '../terminal/context.js';
 import { applyChanges } from './apply-changes.js';
-import { boundDrafts } from './bound-drafts.js';
 import { withoutFirstVersion } from './change-requests.js';
-import { type CheckedWarning, checkWithServer } from './check-with-server.js';
+import { boundDrafts, type CheckedWarning, checkWithServer } from './check-with-server.js';
 import type { StoredWorld } from './definitions.js';
 import { orphanedNames } from './orphaned-names.js';
-import { type Change, type Plan, planChanges } from './plan-changes.js';
+import { type Change, type Plan, planChanges, showPlan } from './plan-changes.js';
 import { type DefinitionKind, readFolder, type WorldFolder } from './read-folder.js';
 import { readStoredWorld } from './read-stored-world.js';
-import { showPlan } from './show-plan.js';
 
 export interface ApplyOptions extends ServerOptions {
   readonly world?: string;
@@ -138,7 +136,7 @@ function makeChanges(
 const inFiles = (message: string, { what, name }: Change, folder: WorldFolder): string =>
   message.replaceAll(/Warning: (\/[^ ]+): /g, (_, pointer: string) => {
     const kind = what.split(' ')[1] as DefinitionKind;
-    return `Warning: ${folder.placeOf(kind, name, withoutFirstVersion(pointer))}: `;
+    return `Warning: ${folder.lineOf(kind, name, withoutFirstVersion(pointer))}: `;
   });
 
 const outcomeOf = ({ changes, left }: Plan, world: string | undefined, applied: boolean) => ({

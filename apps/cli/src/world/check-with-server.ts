@@ -1,6 +1,7 @@
 import type { DefinitionCheck } from '@orrery/contracts';
 import { StartupError } from '@orrery/service-kit';
-import { Refusal, send } from '../server/ask-server.js';
+import { listAll } from '../operations/references.js';
+import { askOrFail, Refusal, send } from '../server/ask-server.js';
 import type { Server } from '../server/find-server.js';
 import { newEvent, withoutFirstVersion } from './change-requests.js';
 import type { EventDefinition, SchemaDefinition, StoredWorld } from './definitions.js';
@@ -50,7 +51,7 @@ export async function checkWithServer(
     const checked = await ask(checking.server, { entitySchemas, events: group.map(newEvent) });
     if (checked === undefined) return undefined;
     const shown = ({ pointer, message }: Found) =>
-      `${placeOf(pointer, { folder: checking.folder, entitySchemas, group })}: ${message}`;
+      `${fileLineOf(pointer, { folder: checking.folder, entitySchemas, group })}: ${message}`;
     // Those of schemas are found with each group.
     for (const problem of checked.problems) problems.add(shown(problem));
     for (const one of checked.warnings) warnings.push({ shown: shown(one), said: saidOf(one) });
@@ -94,14 +95,55 @@ interface Sent {
   readonly group: readonly EventDefinition[];
 }
 
-function placeOf(pointer: string, { folder, entitySchemas, group }: Sent): string {
+function fileLineOf(pointer: string, { folder, entitySchemas, group }: Sent): string {
   const [, kind = '', at = '', rest = ''] = /^\/(entitySchemas|events)\/(\d+)(.*)$/s.exec(pointer) ?? [];
   if (kind === 'events')
-    return folder.placeOf('event', group[Number(at)]?.name ?? '', withoutFirstVersion(rest));
-  return folder.placeOf('schema', entitySchemas[Number(at)]?.name ?? '', rest);
+    return folder.lineOf('event', group[Number(at)]?.name ?? '', withoutFirstVersion(rest));
+  return folder.lineOf('schema', entitySchemas[Number(at)]?.name ?? '', rest);
 }
 
 function saidOf({ pointer, message }: Found): string[] {
   const inEvent = pointer.replace(/^\/events\/\d+/, '');
-  return [inEvent, withoutFirstVersion(inEvent)].map((place) => `Warning: ${place}: ${message}`);
+  return [inEvent, withoutFirstVersion(inEvent)].map((pointed) => `Warning: ${pointed}: ${message}`);
+}
+
+interface Binding {
+  readonly event: string;
+  readonly eventVersion: number;
+}
+
+/** Which deployments run a draft that is to change, a sentence for each such event. */
+export async function boundDrafts({ changes }: Plan, world: string, server: Server): Promise<string[]> {
+  const drafts = changes.flatMap((change) =>
+    change.what === 'change event' && change.version?.isNew === false
+      ? [{ event: change.name, eventVersion: change.version.number }]
+      : [],
+  );
+  if (drafts.length === 0) return [];
+  const users = await usersOf(world, server);
+  return drafts.flatMap(({ event, eventVersion }) => {
+    const names = users.get(keyOf({ event, eventVersion })) ?? [];
+    if (names.length === 0) return [];
+    const who = names.map((name) => `"${name}"`).join(', ');
+    return [
+      `event ${event}: version ${eventVersion} is bound by ${who}, which ${names.length === 1 ? RUNS : RUN}.`,
+    ];
+  });
+}
+
+const RUNS = 'runs it as changed from then on; --new-versions leaves it as it is';
+const RUN = 'run it as changed from then on; --new-versions leaves them as they are';
+
+const keyOf = ({ event, eventVersion }: Binding): string => `${eventVersion} ${event}`;
+
+/** The names of the deployments that bind a version. */
+async function usersOf(world: string, server: Server): Promise<Map<string, string[]>> {
+  const users = new Map<string, string[]>();
+  const path = `/worlds/${world}/deployments`;
+  for (const { address, name } of await listAll<{ address: string; name: string }>(server, path)) {
+    const { data } = await askOrFail(server, 'GET', `${path}/${address}/event-bindings`);
+    for (const binding of data as Binding[])
+      users.set(keyOf(binding), [...(users.get(keyOf(binding)) ?? []), name]);
+  }
+  return users;
 }

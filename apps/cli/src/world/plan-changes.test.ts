@@ -6,8 +6,7 @@ import {
   toEventDefinition,
   type WorldContent,
 } from './definitions.js';
-import { planChanges } from './plan-changes.js';
-import { showPlan } from './show-plan.js';
+import { planChanges, showPlan } from './plan-changes.js';
 
 const options = { prune: false, newVersions: false };
 const horse = {

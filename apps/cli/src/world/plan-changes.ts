@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { structuredPatch } from 'diff';
+import { writeYaml } from '../documents/yaml-text.js';
 import type {
   EventDefinition,
   LatestVersion,
@@ -115,9 +117,12 @@ function changesOf<T extends SchemaDefinition | EventDefinition>(
 /** The order of attributes is that of their creation and cannot be changed, so it is no difference. */
 function inOrderOf<T extends SchemaDefinition | EventDefinition>(wanted: T, stored: T): T {
   if (!('attributes' in stored) || !('attributes' in wanted)) return stored;
-  const places = new Map((wanted.attributes ?? []).map(({ name }, at) => [name, at]));
-  const placeOf = ({ name }: { readonly name: string }) => places.get(name) ?? places.size;
-  return { ...stored, attributes: [...(stored.attributes ?? [])].sort((a, b) => placeOf(a) - placeOf(b)) };
+  const positions = new Map((wanted.attributes ?? []).map(({ name }, at) => [name, at]));
+  const positionOf = ({ name }: { readonly name: string }) => positions.get(name) ?? positions.size;
+  return {
+    ...stored,
+    attributes: [...(stored.attributes ?? [])].sort((a, b) => positionOf(a) - positionOf(b)),
+  };
 }
 
 function eventChange(
@@ -148,3 +153,38 @@ export const runsWith = (
   (!stateChanges ||
     Object.keys(stateChanges).some((name) => schemas.has(name)) ||
     (readEntities ?? []).some(({ schema }) => schemas.has(schema)));
+
+/** Unchanged lines that are shown around a change. */
+const CONTEXT = 2;
+
+/** A plan for people: what is created, changed (with the lines that differ) and deleted, and what stays as it is. */
+export function showPlan({ changes, left, keepsOldSchemas }: Plan): string {
+  const lines = changes.flatMap((change) => [titleOf(change), ...detailsOf(change)]);
+  if (left.length > 0) lines.push(`Only on the server, and left there without --prune: ${left.join(', ')}.`);
+  if (keepsOldSchemas.length > 0)
+    lines.push(
+      `Locked versions keep the schemas of their day; a new version takes the changed ones up: ${keepsOldSchemas.join(', ')}.`,
+    );
+  return lines.join('\n');
+}
+
+const SIGNS: Readonly<Record<string, string>> = { create: '+', change: '~', delete: '-' };
+
+export function titleOf(change: Change): string {
+  const [verb = '', kind = ''] = change.what.split(' ');
+  const title = `${SIGNS[verb]} ${kind} ${change.name}`;
+  if (change.what !== 'change event' || change.version === undefined) return title;
+  const { number, isNew, because } = change.version;
+  if (!isNew) return `${title}: version ${number}, which is a draft, changes in place`;
+  return `${title}: new version ${number}${because === undefined ? '' : ` (${because})`}`;
+}
+
+function detailsOf(change: Change): string[] {
+  if (!('from' in change)) return [];
+  const [before, after] = [writeYaml(change.from), writeYaml(change.to)];
+  const { hunks } = structuredPatch('', '', before, after, '', '', { context: CONTEXT });
+  return hunks.flatMap(({ lines }, at) => [
+    ...(at > 0 ? ['    …'] : []),
+    ...lines.map((line) => `    ${line}`.trimEnd()),
+  ]);
+}

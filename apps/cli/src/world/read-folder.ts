@@ -17,7 +17,7 @@ export const ENDING = /\.(ya?ml|json)$/;
 /** A world as a folder holds it, and where each of its definitions stands. */
 export interface WorldFolder extends WorldContent {
   /** `schemas/horse.yaml:7`, for a pointer into the definition of a schema or an event, or into the world. */
-  placeOf(kind: DefinitionKind, name: string, pointer: string): string;
+  lineOf(kind: DefinitionKind, name: string, pointer: string): string;
 }
 export type DefinitionKind = 'world' | 'schema' | 'event';
 
@@ -47,7 +47,7 @@ export async function readFolder(folder: string): Promise<WorldFolder> {
     world: toWorldDefinition(world),
     schemas: schemas.values.map(toSchemaDefinition),
     events: events.values.map((event) => toEventDefinition(event, event)),
-    placeOf: (kind, name, pointer) => {
+    lineOf: (kind, name, pointer) => {
       const file = files[kind].get(name) ?? worldFile;
       return `${file.path}:${file.lineOf(stepsOf(pointer))}`;
     },

@@ -2,8 +2,7 @@ import type { JsonObject, JsonValue } from '@orrery/contracts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { drawValue } from './draw-value.js';
-import { createRandom } from './random.js';
-import { SchemaNotDrawable } from './schema-not-drawable.js';
+import { createRandom, SchemaNotDrawable } from './random.js';
 
 const ajv = new Ajv2020({ strict: false });
 const drawn = (schema: JsonValue, seeds = 100): JsonValue[] =>

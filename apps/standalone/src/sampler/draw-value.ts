@@ -1,8 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
-import { drawNumber } from './draw-number.js';
-import { drawText } from './draw-text.js';
-import type { Random } from './random.js';
-import { SchemaNotDrawable } from './schema-not-drawable.js';
+import { drawNumber, drawText } from './draw-scalar.js';
+import { type Random, SchemaNotDrawable } from './random.js';
 
 /** Levels below which only what is required is drawn, so that recursive schemas end. */
 const MAX_DEPTH = 12;

@@ -34,3 +34,8 @@ export function createRandom(seed: string): Random {
     },
   };
 }
+
+/** There is no value of this schema, or none that the sampler can find. */
+export class SchemaNotDrawable extends Error {
+  override readonly name = 'SchemaNotDrawable';
+}

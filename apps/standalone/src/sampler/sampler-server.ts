@@ -1,12 +1,12 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
-import { listen } from '@orrery/service-kit';
+import type { Model } from '@orrery/runtime';
+import { listen, type Resources } from '@orrery/service-kit';
 import { drawValue } from './draw-value.js';
 import { fitToPrompt } from './fit-to-prompt.js';
-import { createRandom, type Random } from './random.js';
+import { createRandom, type Random, SchemaNotDrawable } from './random.js';
 import { readPrompt } from './read-prompt.js';
-import { SchemaNotDrawable } from './schema-not-drawable.js';
 
 /** The model's name in requests. */
 export const SAMPLER_MODEL = 'orrery/sampler';
@@ -164,4 +164,27 @@ function close(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
+}
+
+/** Starts the sampler's server and gives the model that it serves (docs/adr/0018). */
+export async function startSampler(resources: Resources): Promise<Model> {
+  const { baseUrl, apiKey } = resources.use('sampler', await startSamplerServer());
+  return {
+    record: {
+      modelId: SAMPLER_MODEL,
+      modelDisplayName: 'Orrery sampler',
+      modelDescription:
+        'A sampler for trying things out, and no language model: it draws values that fit the requested schema at random and understands nothing of the prompt.',
+      contextLength: 131_072,
+      attestationSupported: false,
+      verifiable: false,
+      isDefault: true,
+    },
+    baseUrl,
+    apiKey,
+    upstreamModel: SAMPLER_MODEL,
+    inputUsdPerMillionTokens: 0,
+    outputUsdPerMillionTokens: 0,
+    timeoutMs: 10_000,
+  };
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@orrery/contracts';
-import { Client } from 'pg';
+import { query } from '@orrery/testing/servers';
 import type { Address, Hex, PublicClient } from 'viem';
 import { parseAbiItem } from 'viem';
 import type { Operation } from '../../load/operation.js';
@@ -92,15 +92,4 @@ export async function readChainPushes(
     number: Number(args.number),
     entryHash: String(args.entryHash).slice(2),
   }));
-}
-
-export async function query<Row>(databaseUrl: string, text: string): Promise<Row[]> {
-  const client = new Client({ connectionString: databaseUrl });
-  // A server that is killed breaks the connection; what was asked fails by itself then.
-  client.on('error', () => undefined);
-  await client.connect();
-  return client
-    .query(text)
-    .then(({ rows }) => rows as Row[])
-    .finally(() => client.end());
 }

@@ -1,6 +1,6 @@
-import { query } from './evidence.js';
+import { query } from '@orrery/testing/servers';
 
-/** What holds at every moment, and is quickly looked at: each answers what it finds as `found`. */
+/** What holds at every moment, and is quickly read: each answers what it finds as `found`. */
 const ALWAYS = {
   'a journal has a hole or a double': `
     select deployment_id || ': ' || count(*) || ' entries up to ' || max(seq) as found

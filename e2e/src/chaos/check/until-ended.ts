@@ -1,5 +1,5 @@
 import { systemClock } from '@orrery/service-kit';
-import { query } from './evidence.js';
+import { query } from '@orrery/testing/servers';
 
 /** What is under way, by what it is: each answers how many, and the oldest of them. */
 const UNDER_WAY = {

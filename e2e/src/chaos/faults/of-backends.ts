@@ -1,5 +1,4 @@
-import { fillDisk } from '@orrery/testing/servers';
-import { Client } from 'pg';
+import { fillDisk, withClient } from '@orrery/testing/servers';
 import type { BackendName } from '../house/backends.js';
 import type { Fault } from './of-processes.js';
 
@@ -38,14 +37,9 @@ export const ofBackends = {
 } satisfies Record<string, Fault>;
 
 /** As after a failover to a standby, or as an operator sets it: 25006 for every change, also in open sessions. */
-async function setReadOnly(url: string, value: 'on' | 'off'): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
+const setReadOnly = (url: string, value: 'on' | 'off'): Promise<void> =>
+  withClient(url, async (client) => {
     await client.query('set default_transaction_read_only = off');
     await client.query(`alter system set default_transaction_read_only = ${value}`);
     await client.query('select pg_reload_conf()');
-  } finally {
-    await client.end();
-  }
-}
+  });

@@ -4,11 +4,8 @@ import { chown, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { StartupError } from '@orrery/service-kit';
-import { codeOf } from '../process/error-code.js';
-import { commandLine } from '../process/process-facts.js';
-import type { Cluster } from './cluster.js';
-import { INITDB_OPTIONS, runInitdb } from './initdb.js';
-import { findTemplate } from './template.js';
+import { codeOf, commandLine } from '../process/process-facts.js';
+import { type Cluster, findTemplate, INITDB_OPTIONS, runInitdb } from './initdb.js';
 
 /**
  * Creates a cluster in a draft folder beside the data directory and renames it when it is complete. So a start that is

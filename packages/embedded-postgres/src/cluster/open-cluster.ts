@@ -3,10 +3,10 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { StartupError } from '@orrery/service-kit';
 import type { PostgresBinaries } from '../binaries/binaries.js';
 import { adopt, chooseAccount } from '../process/account.js';
-import { codeOf } from '../process/error-code.js';
+import { codeOf } from '../process/process-facts.js';
 import { chooseRun } from '../process/run-program.js';
-import type { Cluster } from './cluster.js';
 import { createCluster } from './create-cluster.js';
+import type { Cluster } from './initdb.js';
 
 /**
  * Ensures that the directory holds a cluster of our major version, owned by the account that runs it.

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { codeOf } from './error-code.js';
+import { codeOf } from './process-facts.js';
 
 /** A signal and how long the process may take for it, in milliseconds. */
 type Step = readonly [signal: NodeJS.Signals, patienceMs: number];

@@ -45,3 +45,8 @@ export async function livingOwner(command: string): Promise<number | undefined |
   const pid = Number(named[1]);
   return (await startedAt(pid)) === named[2] ? pid : undefined;
 }
+
+/** The system's code of an error (`ENOENT`), or nothing. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}

@@ -5,9 +5,9 @@ import { type RunningServer, runServer, type ServerPlan } from './run-server.js'
 
 export interface Supervision {
   readonly logger: Logger;
-  /** The server ended again and again, or cannot be started: the error says why, and that was the last attempt. */
+  /** The server ended again and again, or cannot be started: the error says why, and it is not tried again. */
   readonly onLost: (error: StartupError) => void;
-  /** The pauses before the attempts that one minute may have, in milliseconds. Default 200, 1,000 and 3,000. */
+  /** The pauses before the tries that one minute may have, in milliseconds. Default 200, 1,000 and 3,000. */
   readonly pausesMs?: readonly number[];
 }
 
@@ -22,7 +22,7 @@ const FULL_DISK_PAUSE_MS = 3000;
  *              ↑         └─ failed ─→ (counts as ended)
  *              └─ once more than there are pauses, within a minute ─→ `onLost`
  *
- * While a full disk is the reason, attempts go on for as long as that lasts.
+ * While a full disk is the reason, tries go on for as long as that lasts.
  */
 export async function keepRunning(
   plan: ServerPlan,
@@ -30,14 +30,14 @@ export async function keepRunning(
 ): Promise<Pick<RunningServer, 'pid' | 'stop'>> {
   const stopping = new AbortController();
   const signal = AbortSignal.any([stopping.signal, ...(plan.signal ? [plan.signal] : [])]);
-  const attempts: number[] = [];
+  const tries: number[] = [];
 
-  /** Resolves with the pause before the next attempt, or `undefined` when there were too many. */
+  /** Resolves with the pause before the next try, or `undefined` when there were too many. */
   const nextPause = (reason: string): number | undefined => {
     if (isFullDisk(reason)) return FULL_DISK_PAUSE_MS;
-    while ((attempts[0] ?? Number.POSITIVE_INFINITY) < performance.now() - WINDOW_MS) attempts.shift();
-    attempts.push(performance.now());
-    return pausesMs[attempts.length - 1];
+    while ((tries[0] ?? Number.POSITIVE_INFINITY) < performance.now() - WINDOW_MS) tries.shift();
+    tries.push(performance.now());
+    return pausesMs[tries.length - 1];
   };
   const startAgain = async (ended: string): Promise<RunningServer | undefined> => {
     for (let reason = ended; !signal.aborted; ) {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { StartupError } from '@orrery/service-kit';
-import type { Cluster } from '../cluster/cluster.js';
+import type { Cluster } from '../cluster/initdb.js';
 import { endProcess } from '../process/end-process.js';
 import { ownerArgument } from '../process/process-facts.js';
 import { lastWords, notRun } from '../process/run-program.js';

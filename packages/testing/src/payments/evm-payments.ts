@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { x402Facilitator } from '@x402/core/facilitator';
 import { toFacilitatorEvmSigner } from '@x402/evm';
 import { registerExactEvmScheme } from '@x402/evm/exact/facilitator';
@@ -16,8 +17,11 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { baseSepolia } from 'viem/chains';
 import { ANVIL_KEYS, startAnvil } from '../servers/anvil.js';
 import { type FacilitatorServer, startFacilitator } from './facilitator-server.js';
-import { TOKEN_CODE } from './token-code.js';
 
+/** The code of `token/TestToken.sol`, as it stands on a chain; `token/compile.mjs` makes the file. */
+const { deployedBytecode } = JSON.parse(
+  readFileSync(new URL('../../token/TestToken.json', import.meta.url), 'utf8'),
+) as { readonly deployedBytecode: Hex };
 /** The address of USDC on Base Sepolia. */
 const TOKEN: Address = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
 const ABI = parseAbi([
@@ -58,7 +62,7 @@ export async function startEvmPayments(): Promise<EvmPayments> {
     createWalletClient({ chain: baseSepolia, transport, account: privateKeyToAccount(key) }).extend(
       publicActions,
     );
-  await chain.setCode({ address: TOKEN, bytecode: TOKEN_CODE });
+  await chain.setCode({ address: TOKEN, bytecode: deployedBytecode });
   const [payingFees, minting] = [wallet(ANVIL_KEYS[0]), wallet(ANVIL_KEYS[1])];
   const facilitator = new x402Facilitator();
   let emptiedFirst: Hex | undefined;

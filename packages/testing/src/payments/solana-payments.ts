@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import { json } from 'node:stream/consumers';
 import {
   type Address,
   generateKeyPairSigner,
@@ -11,13 +9,16 @@ import {
 } from '@solana/kit';
 import { x402Facilitator } from '@x402/core/facilitator';
 import { registerExactSvmScheme } from '@x402/svm/exact/facilitator';
-import { type Listening, listen } from '../servers/listen.js';
+import { serveJsonRpc } from '../servers/json-rpc.js';
 import { type FacilitatorServer, startFacilitator } from './facilitator-server.js';
 import { createSolanaLedger, type SolanaLedger } from './solana-ledger.js';
 
 /** The address of USDC on Solana's devnet, and the network by CAIP-2. */
 const MINT = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
 const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
+
+/** JSON-RPC's code for what is not served. */
+const NO_METHOD = -32_601;
 
 export interface SolanaPayments extends AsyncDisposable {
   readonly rpcUrl: string;
@@ -45,7 +46,10 @@ export async function startSolanaPayments(): Promise<SolanaPayments> {
       await rpc[Symbol.asyncDispose]();
     },
   };
-  const rpc = await startRpc(ledger, (method) => payments.beforeAnswering(method));
+  const rpc = await serveJsonRpc(async (method: string, params: Params) => {
+    await payments.beforeAnswering(method);
+    return answerOf(ledger, method, params);
+  }, NO_METHOD);
   return Object.assign(payments, { rpcUrl: rpc.url });
 }
 
@@ -108,26 +112,4 @@ function answerOf(ledger: SolanaLedger, method: string, [first, options = {}]: P
     default:
       throw new Error(`the ledger has no ${method}`);
   }
-}
-
-interface RpcRequest {
-  readonly id: unknown;
-  readonly method: string;
-  readonly params: Params;
-}
-
-function startRpc(ledger: SolanaLedger, before: (method: string) => Promise<void>): Promise<Listening> {
-  const server = createServer((request, response) => {
-    const answer = (body: object) => {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ jsonrpc: '2.0', ...body }));
-    };
-    const handle = async () => {
-      const { id, method, params } = (await json(request)) as RpcRequest;
-      await before(method);
-      answer({ id, result: answerOf(ledger, method, params) });
-    };
-    handle().catch((error: Error) => answer({ id: null, error: { code: -32_601, message: error.message } }));
-  });
-  return listen(server);
 }

@@ -1,6 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Exchange } from './exchange.js';
 
 /**
  * Reports every exchange of all HTTP servers in this process, before the end of the answer is sent. It does not report
@@ -62,4 +61,22 @@ function textsOf(headers: NodeJS.Dict<number | string | string[]>): Record<strin
   return Object.fromEntries(
     known.map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value : String(value)]),
   );
+}
+
+type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/** An HTTP request and its answer, as the server's process saw them. */
+export interface Exchange {
+  readonly method: string;
+  /** Path and query as received. */
+  readonly url: string;
+  /** By lower-case name. */
+  readonly headers: Headers;
+  readonly body: string;
+  readonly answer: {
+    readonly status: number;
+    /** By lower-case name, without those that Node adds. */
+    readonly headers: Headers;
+    readonly body: string;
+  };
 }

@@ -1,6 +1,6 @@
 import { holding, type Resources } from '@orrery/service-kit';
 import type { TestProject } from 'vitest/node';
-import type { Backend } from '../fixtures/provided.js';
+import type { Backend } from '../fixtures/describe-with.js';
 import { readTestEnvironment, type TestEnvironment } from '../programs/environment.js';
 import { PATIENT } from '../programs/patient-release.js';
 import { startNatsServer } from '../servers/nats-server.js';
@@ -36,7 +36,12 @@ function obtainNats({ natsUrl: url }: TestEnvironment, resources: Resources): Pr
 }
 
 function obtainRedis({ redisUrl: url }: TestEnvironment, resources: Resources): Promise<Backend> {
-  const container = { image: 'valkey/valkey:9.1-alpine', command: ['valkey-server'], port: 6379, scheme: 'redis' };
+  const container = {
+    image: 'valkey/valkey:9.1-alpine',
+    command: ['valkey-server'],
+    port: 6379,
+    scheme: 'redis',
+  };
   return obtainBackend({ program: 'redis-server', url, start: startRedisServer, container }, resources);
 }
 

@@ -1,7 +1,6 @@
 import type { Resources } from '@orrery/service-kit';
-import type { Backend } from '../fixtures/provided.js';
-import { findProgram } from '../programs/find-program.js';
-import { fillCache, type ProgramName } from '../programs/package-cache.js';
+import type { Backend } from '../fixtures/describe-with.js';
+import { fillCache, findProgram, type ProgramName } from '../programs/find-program.js';
 import type { TestServer } from '../servers/server-program.js';
 
 export interface BackendPlan {

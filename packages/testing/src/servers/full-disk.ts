@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { query } from './query.js';
 
 export interface FullDisk {
   /** How often a new temporary table was refused. */
@@ -14,27 +14,29 @@ const ERROR = `raise exception using errcode = 'disk_full', message = 'could not
  * Needs a superuser; covers this database only.
  */
 export async function fillDisk(url: string, table: string): Promise<FullDisk> {
-  const run = async (sql: string) => {
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    return client.query(sql).finally(() => client.end());
-  };
-  await run(`
+  await query(
+    url,
+    `
     create sequence public.refused_tables;
     create function public.refuse_row() returns trigger language plpgsql as $$ begin ${ERROR}; end $$;
     create function public.refuse_table() returns event_trigger language plpgsql as $$
       begin perform nextval('public.refused_tables'); ${ERROR}; end $$;
     create trigger full_disk before insert on ${table} for each row execute function public.refuse_row();
     create event trigger full_disk on ddl_command_end when tag in ('CREATE TABLE AS')
-      execute function public.refuse_table()`);
+      execute function public.refuse_table()`,
+  );
   return {
     refusedTables: async () => {
-      const { rows } = await run('select last_value::int as count, is_called from public.refused_tables');
-      return rows[0].is_called ? rows[0].count : 0;
+      const text = 'select last_value::int as count, is_called from public.refused_tables';
+      const [row] = await query<{ count: number; is_called: boolean }>(url, text);
+      return row?.is_called ? row.count : 0;
     },
     release: async () => {
-      await run(`drop event trigger full_disk; drop trigger full_disk on ${table};
-        drop function public.refuse_row, public.refuse_table; drop sequence public.refused_tables`);
+      await query(
+        url,
+        `drop event trigger full_disk; drop trigger full_disk on ${table};
+        drop function public.refuse_row, public.refuse_table; drop sequence public.refused_tables`,
+      );
     },
   };
 }

@@ -4,6 +4,7 @@ export { type FullDisk, fillDisk } from './full-disk.js';
 export { type Listening, listen } from './listen.js';
 export { type NatsCluster, startNatsCluster } from './nats-cluster.js';
 export { type NatsServerOptions, startNatsServer } from './nats-server.js';
+export { query, withClient } from './query.js';
 export { type RedisServerOptions, startRedisServer } from './redis-server.js';
 export type { TestServer } from './server-program.js';
 export { type SolanaNode, startSolanaNode } from './solana-node.js';

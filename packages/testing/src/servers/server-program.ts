@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { watchProcess } from '@orrery/embedded-postgres';
-import type { Program } from '../programs/package-cache.js';
+import type { Program } from '../programs/find-program.js';
 
 /** A server that a test has started and may kill. */
 export interface TestServer extends AsyncDisposable {

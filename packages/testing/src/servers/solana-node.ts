@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import { json } from 'node:stream/consumers';
 import {
   getBase64Encoder,
   getCompiledTransactionMessageDecoder,
@@ -7,7 +5,7 @@ import {
   getTransactionDecoder,
 } from '@solana/kit';
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
-import { listen } from './listen.js';
+import { serveJsonRpc } from './json-rpc.js';
 
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 /** Slots after which a block is confirmed, and final. */
@@ -50,6 +48,8 @@ interface Options {
 }
 type Params = readonly [unknown, Options?];
 
+/** The code of a transaction that a preflight refuses. */
+const REFUSED = -32_002;
 const GENESIS = 'TestTestTestTestTestTestTestTest1111111111111';
 
 /**
@@ -164,20 +164,11 @@ export async function startSolanaNode({ slotMs = 25 } = {}): Promise<SolanaNode>
       return { slot: found.slot, transaction: [wire, 'base64'], version: 0, meta: { err, fee: 5000 } };
     },
   };
-  const answerOne = ({ id, method, params }: { id: number; method: string; params: Params }) => {
-    try {
-      const answer = answers[method];
-      if (answer === undefined) throw new Error(`Method not found: ${method}`);
-      return { jsonrpc: '2.0', id, result: answer(...params) };
-    } catch (error) {
-      return { jsonrpc: '2.0', id, error: { code: -32002, message: (error as Error).message } };
-    }
-  };
-  const server = createServer(async (request, response) => {
-    const calls = (await json(request)) as never[];
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(calls.map(answerOne)));
-  });
-  const listening = await listen(server);
+  const listening = await serveJsonRpc((method: string, params: Params) => {
+    const answer = answers[method];
+    if (answer === undefined) throw new Error(`Method not found: ${method}`);
+    return answer(...params);
+  }, REFUSED);
   return {
     url: listening.url,
     caip2: `solana:${GENESIS.slice(0, 32)}`,

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@orrery/embedded-postgres';
 import { holding } from '@orrery/service-kit';
-import { Client } from 'pg';
 import { PATIENT } from '../programs/patient-release.js';
+import { withClient } from './query.js';
 
 /** A server that others may follow. */
 interface PrimaryPostgres {
@@ -58,7 +58,7 @@ async function startStandby(primary: PrimaryPostgres, dataDirectory: string): Pr
   await copyRunning(primary, dataDirectory);
   const settings = { primary_conninfo: `host=${socketOf(primary.url)} user=orrery application_name=${NAME}` };
   const standby = await startEmbeddedPostgres({ dataDirectory, settings });
-  await within(primary.url, async (client) => {
+  await withClient(primary.url, async (client) => {
     await client.query(`alter system set synchronous_standby_names = '${NAME}'`);
     await client.query('select pg_reload_conf()');
     for (;;) {
@@ -72,7 +72,7 @@ async function startStandby(primary: PrimaryPostgres, dataDirectory: string): Pr
     }
   });
   const promote = () =>
-    within(standby.url, async (client) => {
+    withClient(standby.url, async (client) => {
       // The new primary follows nobody, and nobody follows it.
       await client.query('select pg_promote()');
       await client.query('alter system reset synchronous_standby_names');
@@ -83,7 +83,7 @@ async function startStandby(primary: PrimaryPostgres, dataDirectory: string): Pr
 
 /** PostgreSQL's low-level backup (its manual, 25.3.3), on one machine. The copy keeps owners and modes. */
 async function copyRunning({ url, dataDirectory }: PrimaryPostgres, target: string): Promise<void> {
-  await within(url, async (client) => {
+  await withClient(url, async (client) => {
     await client.query(`select pg_backup_start('standby', true)`);
     await promisify(execFile)('cp', ['-a', dataDirectory, target]);
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
@@ -95,10 +95,4 @@ async function copyRunning({ url, dataDirectory }: PrimaryPostgres, target: stri
       await chown(join(target, name), uid, gid);
     }
   });
-}
-
-async function within(url: string, work: (client: Client) => Promise<void>): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await work(client).finally(() => client.end());
 }

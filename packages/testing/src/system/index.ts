@@ -1,5 +1,4 @@
-export type { Exchange } from '../recording/exchange.js';
-export { startAllInOne } from './all-in-one.js';
+export type { Exchange } from '../recording/record-exchanges.js';
 export {
   type Backends,
   BUILT_COMMAND,
@@ -13,3 +12,4 @@ export {
 export { type Fleet, type FleetOptions, type Member, startFleet } from './fleet.js';
 export { type NodeProcess, repositoryRoot, startNode } from './node-process.js';
 export type { System } from './system.js';
+export { startAllInOne } from './system.js';

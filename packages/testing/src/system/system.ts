@@ -1,3 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { holding } from '@orrery/service-kit';
+import { PATIENT } from '../programs/patient-release.js';
+import { startNode } from './node-process.js';
+
 /** A whole Orrery that a test or a benchmark talks to over HTTP. */
 export interface System extends AsyncDisposable {
   /** `all-in-one` or `five processes`. */
@@ -11,4 +18,29 @@ export interface System extends AsyncDisposable {
   readonly commandEnv: Record<string, string>;
   /** What the processes wrote. */
   output(): string;
+}
+
+/** Starts the built all-in-one on a given database, or on an embedded one in a temporary folder. */
+export function startAllInOne(databaseUrl?: string, env: Record<string, string> = {}): Promise<System> {
+  return holding(async (resources) => {
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'orrery-'));
+    resources.add('data directory', () => rm(dataDirectory, { recursive: true, force: true }));
+    const commandEnv = {
+      ORRERY_DATA_DIR: env['ORRERY_DATA_DIR'] ?? dataDirectory,
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+    };
+    const variables = { PORT: '0', ...commandEnv, ...env };
+    const process = startNode('apps/standalone/dist/bundle/main.js', variables);
+    resources.use('all-in-one', process);
+    const [, url = ''] = await process.waitFor(/(http:\/\/[\d.]+:\d+)/);
+    const [key] = await process.waitFor(/orrery_\w{61}/);
+    return {
+      shape: 'all-in-one',
+      url,
+      key,
+      databaseUrl: databaseUrl ?? '',
+      commandEnv,
+      output: process.output,
+    };
+  }, PATIENT);
 }

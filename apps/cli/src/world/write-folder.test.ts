@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileNameOf } from './file-name.js';
+import { fileNameOf } from './write-folder.js';
 
 describe('the name of a file', () => {
   it('is that of its definition, as far as a file may have it', () => {
