@@ -15,18 +15,22 @@ import { compileAnd, compileChoice, compileNot, compileOr } from './nodes/logic.
 import { compileBinary, compileNegation } from './nodes/operators.js';
 import { compileIndex, compileMember, compileName, compileValue } from './nodes/reading.js';
 
+export type ExpressionParser = Pick<Environment, 'parse'>;
+
+/** A parser for one template: it keeps the name of every function that it has met. */
+export const expressionParser = (): ExpressionParser =>
+  new Environment({ limits: { maxAstNodes: EXPRESSION_LIMITS.nodes, maxDepth: EXPRESSION_LIMITS.depth } });
+
 /** Compiles expressions that may use the same names; their parts are counted together. */
 export interface ExpressionCompiler {
   readonly names: ReadonlySet<string>;
-  readonly environment: Environment;
+  readonly parser: ExpressionParser;
   nodesLeft: number;
 }
 
 export const expressionCompiler = (names: readonly string[], nodes: number): ExpressionCompiler => ({
   names: new Set(names),
-  environment: new Environment({
-    limits: { maxAstNodes: EXPRESSION_LIMITS.nodes, maxDepth: EXPRESSION_LIMITS.depth },
-  }),
+  parser: expressionParser(),
   nodesLeft: nodes,
 });
 
@@ -59,7 +63,7 @@ export function compileExpression(
     compile: compileNode,
   };
   try {
-    return compileNode(compiler.environment.parse(source).ast, context);
+    return compileNode(compiler.parser.parse(source).ast, context);
   } catch (error) {
     return toFault(error, source);
   } finally {

@@ -13,12 +13,13 @@ import { compileSchema } from '../schemas/compile-schema.js';
 import { type Check, type CheckBudget, checkAgainst, checkBudget } from '../schemas/keywords/validation.js';
 import { resolveReference } from '../schemas/survey/references.js';
 import type { Survey } from '../schemas/survey/survey-schema.js';
-import { isPlaceholder } from './find-wrong-operands.js';
+import { isPlaceholder } from '../templates/find-placeholders.js';
+import type { NameKinds } from '../templates/template-names.js';
 
 /**
  * The rules of a contract that a template breaks whatever its placeholders give. Parts without placeholders are checked
  * in full. Of the others only `type`, `required`, `properties`, `additionalProperties`, `items`, `$ref` and `allOf` are
- * looked at; what other keywords say depends on the values.
+ * read; what other keywords say depends on the values.
  */
 export const findCertainRefusals = (
   template: JsonObject,
@@ -89,30 +90,6 @@ function checked(value: JsonValue, schema: JsonValue, { pointer, search }: Place
     .filter(({ code }) => code !== 'too_complex')
     .map((problem) => ({ ...problem, pointer: `${pointer}${problem.pointer}` }));
 }
-
-/** JSON types by the names that always have them, where a placeholder holds nothing else. */
-type NameKinds = Readonly<Record<string, string>>;
-
-/** Of the names of an event's template. */
-export const DIRECT_NAME_KINDS: NameKinds = {
-  input: 'object',
-  entities: 'object',
-  unix: 'integer',
-  timestamp: 'string',
-  date: 'string',
-  deployment: 'string',
-  event: 'string',
-  world: 'string',
-};
-
-/** Of the names of a cron template, which no wallet signs. */
-export const CRON_NAME_KINDS: NameKinds = {
-  ...DIRECT_NAME_KINDS,
-  counter: 'integer',
-  cronState: 'object',
-  scheduledAt: 'string',
-  walletAddress: 'null',
-};
 
 /** The JSON type that the value will have; undefined where it depends. */
 function kindOf(value: JsonValue, kinds: NameKinds): string | undefined {

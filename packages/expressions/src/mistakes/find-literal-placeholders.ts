@@ -1,17 +1,9 @@
-import {
-  childPointer,
-  type FieldProblem,
-  fieldProblem,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from '@orrery/contracts';
-import { type ExpressionCompiler, expressionCompiler } from '../cel/compile-expression.js';
+import { type FieldProblem, fieldProblem, type JsonObject, type JsonValue } from '@orrery/contracts';
+import { type ExpressionParser, expressionParser } from '../cel/compile-expression.js';
 import { quoted } from '../messages/error-text.js';
-import { changesIn } from '../mutations/changed-schemas.js';
+import { attributesIn, changesIn } from '../mutations/changes-in-template.js';
 import { findPlaceholders } from '../templates/find-placeholders.js';
-import { TEMPLATE_LIMITS } from '../templates/template-limits.js';
-import { type Reference, referencesIn } from './expression-references.js';
+import { referencesOf, textsIn } from './template-references.js';
 
 /**
  * Change keys with braces that are no placeholder: `plot:${input.id}` and `plot:{input.id}` would create an instance of
@@ -40,11 +32,15 @@ export const findLiteralReferences = (template: JsonObject): FieldProblem[] => [
 ];
 
 /** The values among them, in any template. */
-export const findLiteralValues = (template: JsonValue): FieldProblem[] =>
-  literalValues(template, '', expressionCompiler([], TEMPLATE_LIMITS.expressionNodes));
+export function findLiteralValues(template: JsonValue): FieldProblem[] {
+  const parser = expressionParser();
+  return textsIn(template).flatMap(({ text, pointer, isKey }) => {
+    const expression = isKey ? undefined : unmarkedExpression(text, parser);
+    return expression === undefined ? [] : [literalValue(text, expression, pointer)];
+  });
+}
 
 const BARE_REFERENCE = /(^|[^\w.])(input|entities)[.[]\w/;
-type Parser = Pick<ExpressionCompiler, 'environment'>;
 /** Names of templates whose values have members. */
 const ROOTS: ReadonlySet<string> = new Set(['input', 'entities', 'cronState']);
 /** Longer texts are prose. */
@@ -58,38 +54,16 @@ const literalKey = (key: string, pointer: string): FieldProblem =>
       `"${quoted(key.replace(/((input|entities)[.[][\w.[\]"']*)/, '{{$1}}'))}".`,
   );
 
-function literalValues(value: JsonValue, pointer: string, parser: Parser): FieldProblem[] {
-  if (typeof value === 'string') {
-    const expression = unmarkedExpression(value, parser);
-    return expression === undefined ? [] : [literalValue(value, expression, pointer)];
-  }
-  if (Array.isArray(value))
-    return value.flatMap((item, index) => literalValues(item, `${pointer}/${index}`, parser));
-  if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([key, member]) =>
-    literalValues(member, childPointer(pointer, key), parser),
-  );
-}
-
 /** The text as an expression that reads something, without braces of other languages around it. */
-function unmarkedExpression(text: string, parser: Parser): string | undefined {
+function unmarkedExpression(text: string, parser: ExpressionParser): string | undefined {
   if (text.length > MAX_EXPRESSION || text.includes('{{') || !READS_MEMBER.test(text)) return undefined;
   const [, expression = ''] = /^\s*\$?\{([^{}]*)\}\s*$/.exec(text) ?? [undefined, text];
-  return readsOf(expression, parser).some(({ root, steps }) => ROOTS.has(root) && steps.length > 0)
+  return referencesOf(expression, parser).some(({ root, steps }) => ROOTS.has(root) && steps.length > 0)
     ? expression.trim()
     : undefined;
 }
 
 const READS_MEMBER = /(^|\W)(input|entities|cronState)\s*[.[]/;
-
-/** Prose is no expression, so it reads nothing. */
-function readsOf(expression: string, { environment }: Parser): readonly Reference[] {
-  try {
-    return referencesIn(environment.parse(expression).ast);
-  } catch {
-    return [];
-  }
-}
 
 const literalValue = (value: string, expression: string, pointer: string): FieldProblem =>
   fieldProblem(
@@ -115,17 +89,15 @@ export const findKeysWithoutSchema = (template: JsonObject): FieldProblem[] =>
 
 /** Attributes of changes whose names are paths, `stats.speed`: no attribute is called so, and nothing inside one changes. */
 export const findDottedNames = (template: JsonObject): FieldProblem[] =>
-  changesIn(template).flatMap(({ change, pointer }) =>
-    Object.keys(isJsonObject(change) ? change : {}).flatMap((name) => {
-      const [attribute = '', ...inner] = name.split('.');
-      if (inner.length === 0 || name.includes('{{')) return [];
-      const member = inner.join('.');
-      const message =
-        `"${quoted(name)}" is no path: a value of this very name is stored. To change "${quoted(member)}" inside ` +
-        `"${quoted(attribute)}" write "${quoted(attribute)}": { "$merge": { "${quoted(member)}": … } }.`;
-      return [fieldProblem(childPointer(pointer, name), 'dotted_name', message)];
-    }),
-  );
+  attributesIn(template).flatMap(({ name, pointer }) => {
+    const [attribute = '', ...inner] = name.split('.');
+    if (inner.length === 0 || name.includes('{{')) return [];
+    const member = inner.join('.');
+    const message =
+      `"${quoted(name)}" is no path: a value of this very name is stored. To change "${quoted(member)}" inside ` +
+      `"${quoted(attribute)}" write "${quoted(attribute)}": { "$merge": { "${quoted(member)}": … } }.`;
+    return [fieldProblem(pointer, 'dotted_name', message)];
+  });
 
 /** What of a text is written as it stands, without its placeholders. */
 function literalsOf(text: string): string {

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../cpu-time.test-support.js';
 import { compileContract } from '../schemas/compile-contract.js';
 import { compileTemplate } from '../templates/compile-template.js';
-import { CRON_NAME_KINDS, DIRECT_NAME_KINDS, findCertainRefusals } from './find-certain-refusals.js';
+import { CRON_NAME_KINDS, DIRECT_NAME_KINDS } from '../templates/template-names.js';
+import { findMisspeltAttributes, findWrongOperands } from './find-attribute-mistakes.js';
+import { findCertainRefusals } from './find-certain-refusals.js';
 import { findContractMistakes, findNestedTypes } from './find-contract-mistakes.js';
 import {
   findBracesInKeys,
@@ -11,9 +13,7 @@ import {
   findLiteralReferences,
   findLiteralValues,
 } from './find-literal-placeholders.js';
-import { findMisspeltAttributes } from './find-misspelt-attributes.js';
 import { findUndeclaredInputs, findUnreadEntities } from './find-unreadable.js';
-import { findWrongOperands } from './find-wrong-operands.js';
 import { templateReferences } from './template-references.js';
 
 /** As other languages write placeholders. */

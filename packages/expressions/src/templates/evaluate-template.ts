@@ -2,7 +2,7 @@ import { isCleanText, isPollutingKey, type JsonValue } from '@orrery/contracts';
 import type { Expression, Frame } from '../cel/nodes/compile-context.js';
 import { BeyondJson, type CelMap, type CelValue, valueToText } from '../cel/values/cel-value.js';
 import { AuthoredFailure, EvaluationFailure, fail } from '../cel/values/evaluation.js';
-import { EVALUATION_LIMITS, type EvaluationLimits, TEMPLATE_LIMITS } from './template-limits.js';
+import { TEMPLATE_LIMITS } from './template-compiler.js';
 
 /** A compiled `{{ … }}` and its position. */
 export interface Placeholder {
@@ -42,6 +42,11 @@ export const failureDetail = ({ placeholder, pointer, reason, isAuthored }: Temp
 
 export type EvaluationResult = { ok: true; value: JsonValue } | { ok: false; problem: TemplateFailure };
 
+/** Units of about one node of an expression, counted where the amount depends on data: about 20 ms at worst. */
+const EVALUATION_WORK = 250_000;
+/** A result fits one journal entry (256 KiB). */
+const RESULT_ROOM: ResultRoom = { values: 50_000, characters: 262_144, maxDepth: TEMPLATE_LIMITS.depth };
+
 /**
  * Evaluates a template against the values of its names, which must be JSON that the guard has seen. The result is fresh
  * JSON that shares nothing with the scope. Never throws.
@@ -49,11 +54,10 @@ export type EvaluationResult = { ok: true; value: JsonValue } | { ok: false; pro
 export function evaluateTemplate(
   { root }: CompiledTemplate,
   scope: Readonly<Record<string, unknown>>,
-  limits: EvaluationLimits = EVALUATION_LIMITS,
 ): EvaluationResult {
   const run: TemplateRun = {
-    frame: { scope, locals: [], work: limits.work },
-    room: { values: limits.values, characters: limits.characters, maxDepth: TEMPLATE_LIMITS.depth },
+    frame: { scope, locals: [], work: EVALUATION_WORK },
+    room: { ...RESULT_ROOM },
     current: undefined,
   };
   try {

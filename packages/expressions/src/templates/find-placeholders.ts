@@ -1,3 +1,5 @@
+import type { JsonValue } from '@orrery/contracts';
+
 /** Part of a text: written as it stands, or an expression between `{{` and `}}`. */
 export type Segment =
   | { kind: 'literal'; text: string }
@@ -55,4 +57,11 @@ function endOfComment(text: string, start: number): number {
   const end = /\n|\}\}/g;
   end.lastIndex = start;
   return (end.exec(text)?.index ?? text.length + 1) - 1;
+}
+
+/** One placeholder and nothing beside it: it keeps its JSON type. */
+export function isPlaceholder(value: JsonValue): boolean {
+  if (typeof value !== 'string') return false;
+  const found = findPlaceholders(value);
+  return found.ok && found.segments.length === 1 && found.segments[0]?.kind === 'placeholder';
 }

@@ -1,6 +1,21 @@
 import { type FieldProblem, fieldProblem } from '@orrery/contracts';
 import { type ExpressionCompiler, expressionCompiler } from '../cel/compile-expression.js';
-import { TEMPLATE_LIMITS } from './template-limits.js';
+
+/** Bounds of a template as a whole, checked when it is compiled. One expression's own bounds are in `cel/`. */
+export const TEMPLATE_LIMITS = {
+  /** Nesting of the template's JSON, as for all JSON from outside. */
+  depth: 32,
+  /** JSON values in it. */
+  values: 10_000,
+  /** Characters of all its texts and keys. */
+  characters: 262_144,
+  placeholders: 1_000,
+  /** Characters of all its expressions. */
+  expressionCharacters: 65_536,
+  /** Parts (names, literals, operators, calls) of all its expressions. */
+  expressionNodes: 20_000,
+  problems: 20,
+} as const;
 
 /** State of compiling one template: the problems so far, and what is left of the limits. */
 export interface TemplateCompiler {

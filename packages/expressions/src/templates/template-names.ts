@@ -1,29 +1,34 @@
-/** Names that a direct mutation's template may use (docs/templates.md). */
-export const DIRECT_TEMPLATE_NAMES = [
-  'input',
-  'entities',
-  'walletAddress',
-  'timestamp',
-  'date',
-  'unix',
-  'deployment',
-  'event',
-  'world',
-] as const;
+/** Names that templates may use, with the JSON type that each always has; undefined where it depends. */
+export type NameKinds = Readonly<Record<string, string | undefined>>;
+
+const COMMON: NameKinds = {
+  timestamp: 'string',
+  date: 'string',
+  unix: 'integer',
+  deployment: 'string',
+  event: 'string',
+  world: 'string',
+};
+
+/** Names of a direct mutation's template (docs/templates.md). */
+export const DIRECT_NAME_KINDS: NameKinds = {
+  input: 'object',
+  entities: 'object',
+  walletAddress: undefined,
+  ...COMMON,
+};
 
 /**
- * Names that a schedule's input template may use. It makes the input before anything is read, so it has neither
- * `input` nor `entities`.
+ * Names of a schedule's input template. It makes the input before anything is read, so it has neither `input` nor
+ * `entities`, and no wallet signs it.
  */
-export const CRON_TEMPLATE_NAMES = [
-  'counter',
-  'cronState',
-  'scheduledAt',
-  'walletAddress',
-  'timestamp',
-  'date',
-  'unix',
-  'deployment',
-  'event',
-  'world',
-] as const;
+export const CRON_NAME_KINDS: NameKinds = {
+  counter: 'integer',
+  cronState: 'object',
+  scheduledAt: 'string',
+  walletAddress: 'null',
+  ...COMMON,
+};
+
+export const DIRECT_TEMPLATE_NAMES: readonly string[] = Object.keys(DIRECT_NAME_KINDS);
+export const CRON_TEMPLATE_NAMES: readonly string[] = Object.keys(CRON_NAME_KINDS);

@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { findBrokenChanges } from './find-broken-changes.js';
+import { changedSchemas, findBrokenChanges } from './changes-in-template.js';
+
+it.each([
+  [{}, []],
+  [{ 'horse:H1': {}, 'horse:{{ input.id }}': {}, 'stable:a:b': {} }, ['horse', 'stable']],
+  [{ stateChanges: { 'horse:H1': {} }, result: { 'fence:F1': 1 } }, ['horse']],
+  [{ stateChanges: '{{ input.changes }}' }, []],
+  [{ '{{ input.key }}': {}, '{{ input.a ? "b:c" : "d" }}': {}, 'ho{{ input.rest }}:H1': {} }, []],
+  [{ 'caf\u0065\u0301:C1': {} }, ['caf\u00e9']],
+])('changedSchemas of %j are %j', (template, schemas) => {
+  expect(changedSchemas(template)).toEqual(schemas);
+});
 
 const found = (template: Parameters<typeof findBrokenChanges>[0]) =>
   findBrokenChanges(template).map(({ pointer, code }) => `${pointer} ${code}`);

@@ -1,0 +1,96 @@
+import {
+  childPointer,
+  type FieldProblem,
+  fieldProblem,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  MAX_PROBLEMS,
+  toNfc,
+} from '@orrery/contracts';
+import { isMutationForm, keyComplaint } from './mutation.js';
+
+/** One change that a mutation's template makes. */
+export interface TemplateChange {
+  /** As it is written, with its placeholders. */
+  readonly key: string;
+  /** Into the template. */
+  readonly pointer: string;
+  /** The schema in NFC; undefined where a placeholder says it, or nothing does. */
+  readonly schema: string | undefined;
+  readonly change: JsonValue;
+}
+
+/**
+ * The changes of a mutation's template. The schema is what precedes a key's first colon, unless a placeholder says it:
+ * `horse:{{ input.id }}` names `horse`, `{{ input.key }}` names nothing that is known before a run.
+ */
+export function changesIn(template: JsonObject): TemplateChange[] {
+  const { changes, base } = mapOfChanges(template);
+  if (!isJsonObject(changes)) return [];
+  return Object.entries(changes).map(([key, change]) => ({
+    key,
+    pointer: childPointer(base, key),
+    schema: schemaOf(key),
+    change,
+  }));
+}
+
+function mapOfChanges(template: JsonObject): { changes: JsonValue; base: string } {
+  const isForm = isMutationForm(template);
+  return isForm
+    ? { changes: template['stateChanges'] ?? null, base: '/stateChanges' }
+    : { changes: template, base: '' };
+}
+
+function schemaOf(key: string): string | undefined {
+  const name = key.slice(0, Math.max(0, key.indexOf(':')));
+  return name === '' || name.includes('{{') ? undefined : toNfc(name);
+}
+
+/** The schemas that the change keys of a mutation's template name, each once. */
+export const changedSchemas = (template: JsonObject): string[] => [
+  ...new Set(changesIn(template).flatMap(({ schema }) => schema ?? [])),
+];
+
+/** One attribute in a change, or an operator in its place. */
+export interface AttributeInTemplate {
+  /** Into the template. */
+  readonly pointer: string;
+  readonly schema: string | undefined;
+  /** As it is written. */
+  readonly name: string;
+  readonly value: JsonValue;
+}
+
+/** The attributes that the changes of a mutation's template set. */
+export const attributesIn = (template: JsonObject): AttributeInTemplate[] =>
+  changesIn(template).flatMap(({ schema, change, pointer }) =>
+    Object.entries(isJsonObject(change) ? change : {}).map(([name, value]) => ({
+      pointer: childPointer(pointer, name),
+      schema,
+      name,
+      value,
+    })),
+  );
+
+/**
+ * Finds what is wrong whatever the placeholders give: a change key without a placeholder that does not name a schema and an
+ * instance, and a change (or the map of them) that is neither an object nor left to a placeholder.
+ */
+export function findBrokenChanges(template: JsonObject): FieldProblem[] {
+  const { changes, base } = mapOfChanges(template);
+  if (!isJsonObject(changes) && changes !== null && !isOpen(changes))
+    return [fieldProblem(base, 'invalid_mutation', 'The member "stateChanges" must be an object.')];
+  return changesIn(template).flatMap(brokenIn).slice(0, MAX_PROBLEMS);
+}
+
+function brokenIn({ key, change, pointer }: TemplateChange): FieldProblem[] {
+  const complaint = isOpen(key) ? undefined : keyComplaint(key);
+  if (complaint !== undefined) return [fieldProblem(pointer, 'invalid_change_key', complaint)];
+  return isJsonObject(change) || isOpen(change)
+    ? []
+    : [fieldProblem(pointer, 'invalid_mutation', 'A change must be an object.')];
+}
+
+const isOpen = (value: JsonValue): boolean => typeof value === 'string' && value.includes('{{');
