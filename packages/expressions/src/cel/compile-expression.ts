@@ -11,7 +11,7 @@ import {
   fault,
   type NodeOf,
 } from './nodes/compile-context.js';
-import { compileAnd, compileChoice, compileNot, compileOr } from './nodes/logic.js';
+import { compileChoice, compileLogic, compileNot } from './nodes/logic.js';
 import { compileBinary, compileNegation } from './nodes/operators.js';
 import { compileIndex, compileMember, compileName, compileValue } from './nodes/reading.js';
 
@@ -114,8 +114,8 @@ const compilers: Readonly<Compilers> = {
   list: compileList,
   map: compileMap,
   '?:': compileChoice,
-  '||': compileOr,
-  '&&': compileAnd,
+  '||': compileLogic,
+  '&&': compileLogic,
   '!_': compileNot,
   '-_': compileNegation,
   '==': compileBinary,

@@ -1,5 +1,6 @@
 import { Cron } from 'croner';
 import { asSentence, quoted } from '../messages/error-text.js';
+import { wallClock } from '../time-zones/offset.js';
 
 export interface CronSchedule {
   /** Five fields: minute, hour, day of month, month, day of week. */
@@ -79,7 +80,7 @@ const reasonOf = (error: unknown): string =>
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
+    wallClock(name);
     return true;
   } catch {
     return false;

@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { offsetOf, wallClock } from '../time-zones/offset.js';
 import type { CronSchedule } from './check-cron-schedule.js';
 
 /** The due times after `after` up to and including `until`, both in milliseconds since the epoch. */
@@ -9,8 +10,17 @@ export interface DueSpan {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Compiled schedules that are remembered. */
-const MAX_COMPILED = 1000;
+/** Schedules, due times and time zones that are remembered: many schedules are due at one time, and again at another. */
+const MAX_REMEMBERED = 1000;
+
+/** What was computed for a key before, or now. When there are too many, all are forgotten. */
+function remembered<T>(known: Map<string, T>, key: string, compute: () => T): T {
+  if (known.has(key)) return known.get(key) as T;
+  const value = compute();
+  if (known.size >= MAX_REMEMBERED) known.clear();
+  known.set(key, value);
+  return value;
+}
 
 interface Calculator {
   readonly cron: Cron;
@@ -26,19 +36,16 @@ const compiled = new Map<string, Calculator>();
  * whenever the clock on the wall matches it (docs/schedules.md).
  * @throws for a schedule that `checkCronSchedule` refuses
  */
-function calculatorOf({ schedule, timezone }: CronSchedule): Calculator {
-  const key = `${timezone} ${schedule}`;
-  const known = compiled.get(key);
-  if (known !== undefined) return known;
+const calculatorOf = ({ schedule, timezone }: CronSchedule): Calculator =>
+  remembered(compiled, `${timezone} ${schedule}`, () => calculatorFor({ schedule, timezone }));
+
+function calculatorFor({ schedule, timezone }: CronSchedule): Calculator {
   const [minute = '', hour = '', ...dates] = schedule.trim().split(/\s+/);
   const single = timezone === undefined ? undefined : singleTime(minute, hour);
   // The library goes by the spelling: it takes plain numbers for fixed, and `2-3/2` and `*/24` for others.
   const pattern = [...(single ?? [minute, hour]), ...dates].join(' ');
   const cron = new Cron(pattern, { mode: '5-part', paused: true, timezone: timezone ?? 'UTC' });
-  if (compiled.size >= MAX_COMPILED) compiled.clear();
-  const calculator = { cron, isFixed: single !== undefined };
-  compiled.set(key, calculator);
-  return calculator;
+  return { cron, isFixed: single !== undefined };
 }
 
 /** The minute and hour of these two fields if they select a single time of a day. */
@@ -75,18 +82,12 @@ function endOfGapAround({ schedule, timezone }: CronSchedule, after: number): nu
   return end;
 }
 
-/** Next due times that are remembered: many schedules that are due at one time are due again at another one. */
-const MAX_KNOWN = 1000;
 const knownNext = new Map<string, number | undefined>();
 
 /** The first due time after a time; undefined where there is none. Milliseconds since the epoch. */
 export function nextDue(schedule: CronSchedule, after: number): number | undefined {
   const key = `${after} ${schedule.timezone ?? 'UTC'} ${schedule.schedule}`;
-  if (knownNext.has(key)) return knownNext.get(key);
-  const next = calculateNext(schedule, after);
-  if (knownNext.size >= MAX_KNOWN) knownNext.clear();
-  knownNext.set(key, next);
-  return next;
+  return remembered(knownNext, key, () => calculateNext(schedule, after));
 }
 
 /** Every due time of a span, in order. */
@@ -160,33 +161,18 @@ function countByDates(schedule: CronSchedule, { after, until }: DueSpan): number
 const knownTimes = new Map<string, readonly number[]>();
 
 /** The times of a day that the fields for minute and hour name, in milliseconds after midnight. */
-function timesOfDay(fields: string): readonly number[] {
-  const known = knownTimes.get(fields);
-  if (known !== undefined) return known;
-  const times = listDue({ schedule: `${fields} * * *` }, { after: -1, until: DAY_MS - 1 });
-  if (knownTimes.size >= MAX_COMPILED) knownTimes.clear();
-  knownTimes.set(fields, times);
-  return times;
-}
+const timesOfDay = (fields: string): readonly number[] =>
+  remembered(knownTimes, fields, () =>
+    listDue({ schedule: `${fields} * * *` }, { after: -1, until: DAY_MS - 1 }),
+  );
 
-const formats = new Map<string, Intl.DateTimeFormat>();
+const clocks = new Map<string, Intl.DateTimeFormat>();
 
 /** How far the clock on the wall is ahead of UTC, in milliseconds. */
-function offsetAt(timezone: string | undefined, time: number): number {
-  if (timezone === undefined) return 0;
-  const parts = formatOf(timezone).formatToParts(time);
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = ['year', 'month', 'day', 'hour', 'minute'].map(
-    (type) => Number(parts.find((part) => part.type === type)?.value),
-  );
-  return Date.UTC(year, month - 1, day, hour, minute) - Math.floor(time / MINUTE_MS) * MINUTE_MS;
-}
-
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known !== undefined) return known;
-  const numeric = 'numeric' as const;
-  const fields = { year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric };
-  const format = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...fields });
-  formats.set(timeZone, format);
-  return format;
-}
+const offsetAt = (timezone: string | undefined, time: number): number =>
+  timezone === undefined
+    ? 0
+    : offsetOf(
+        remembered(clocks, timezone, () => wallClock(timezone)),
+        time,
+      );

@@ -11,7 +11,7 @@ import { quoted } from '../messages/error-text.js';
 import type { CompiledContract } from '../schemas/compile-contract.js';
 import { compileSchema } from '../schemas/compile-schema.js';
 import { type Check, type CheckBudget, checkAgainst, checkBudget } from '../schemas/keywords/validation.js';
-import { resolveReference } from '../schemas/survey/references.js';
+import { alsoHolding } from '../schemas/survey/references.js';
 import type { Survey } from '../schemas/survey/survey-schema.js';
 import { isPlaceholder } from '../templates/find-placeholders.js';
 import type { NameKinds } from '../templates/template-names.js';
@@ -52,24 +52,24 @@ interface Search {
 /** Values with problems of their own that are looked for. */
 const MAX_FAILURES = 20;
 
-interface Place {
+interface Part {
   readonly pointer: string;
   readonly search: Search;
 }
 
-function problemsIn(value: JsonValue, schema: JsonValue, place: Place): FieldProblem[] {
-  if (isKnown(schema, place)) return [];
-  if (!hasPlaceholder(value)) return checked(value, schema, place);
+function problemsIn(value: JsonValue, schema: JsonValue, part: Part): FieldProblem[] {
+  if (isKnown(schema, part)) return [];
+  if (!hasPlaceholder(value)) return checked(value, schema, part);
   if (!isJsonObject(schema)) return [];
   return [
-    ...wrongType(value, schema, place),
-    ...(Array.isArray(value) ? inList(value, schema, place) : []),
-    ...(isJsonObject(value) ? inObject(value, schema, place) : []),
-    ...alsoRequired(schema, place).flatMap((one) => problemsIn(value, one, place)),
+    ...wrongType(value, schema, part),
+    ...(Array.isArray(value) ? inList(value, schema, part) : []),
+    ...(isJsonObject(value) ? inObject(value, schema, part) : []),
+    ...alsoHolding(schema, part.search.survey).flatMap((one) => problemsIn(value, one, part)),
   ];
 }
 
-function isKnown(schema: JsonValue, { pointer, search: { seen } }: Place): boolean {
+function isKnown(schema: JsonValue, { pointer, search: { seen } }: Part): boolean {
   const pointers = seen.get(schema) ?? new Set();
   if (pointers.has(pointer)) return true;
   seen.set(schema, pointers.add(pointer));
@@ -79,7 +79,7 @@ function isKnown(schema: JsonValue, { pointer, search: { seen } }: Place): boole
 const hasPlaceholder = (value: JsonValue): boolean => JSON.stringify(value).includes('{{');
 
 /** What takes too long to check is left to the executions. */
-function checked(value: JsonValue, schema: JsonValue, { pointer, search }: Place): FieldProblem[] {
+function checked(value: JsonValue, schema: JsonValue, { pointer, search }: Part): FieldProblem[] {
   const { survey, checks, budget } = search;
   if (search.failures >= MAX_FAILURES) return [];
   const check = checks.get(schema) ?? compileSchema(schema, survey);
@@ -97,7 +97,7 @@ function kindOf(value: JsonValue, kinds: NameKinds): string | undefined {
   return isPlaceholder(value) ? kinds[value.slice(2, -2).trim()] : 'string';
 }
 
-function wrongType(value: JsonValue, { type }: JsonObject, { pointer, search }: Place): FieldProblem[] {
+function wrongType(value: JsonValue, { type }: JsonObject, { pointer, search }: Part): FieldProblem[] {
   const kind = kindOf(value, search.kinds);
   const allowed = [type ?? []].flat();
   if (kind === undefined || allowed.length === 0 || allowed.includes(kind)) return [];
@@ -107,23 +107,19 @@ function wrongType(value: JsonValue, { type }: JsonObject, { pointer, search }: 
   return [fieldProblem(pointer, 'wrong_type', message)];
 }
 
-function inList(
-  list: readonly JsonValue[],
-  { prefixItems, items }: JsonObject,
-  place: Place,
-): FieldProblem[] {
+function inList(list: readonly JsonValue[], { prefixItems, items }: JsonObject, part: Part): FieldProblem[] {
   const first = Array.isArray(prefixItems) ? prefixItems : [];
   return list.flatMap((item, index) =>
-    problemsIn(item, first[index] ?? items ?? true, { ...place, pointer: `${place.pointer}/${index}` }),
+    problemsIn(item, first[index] ?? items ?? true, { ...part, pointer: `${part.pointer}/${index}` }),
   );
 }
 
-function inObject(object: JsonObject, schema: JsonObject, place: Place): FieldProblem[] {
+function inObject(object: JsonObject, schema: JsonObject, part: Part): FieldProblem[] {
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   const written = Object.keys(object).filter((key) => !key.includes('{{'));
-  const at = (key: string) => ({ ...place, pointer: childPointer(place.pointer, key) });
+  const at = (key: string) => ({ ...part, pointer: childPointer(part.pointer, key) });
   return [
-    ...(written.length === Object.keys(object).length ? missing(object, schema, place) : []),
+    ...(written.length === Object.keys(object).length ? missing(object, schema, part) : []),
     ...written.flatMap((key) =>
       Object.hasOwn(properties, key)
         ? problemsIn(object[key] ?? null, properties[key] ?? true, at(key))
@@ -132,7 +128,7 @@ function inObject(object: JsonObject, schema: JsonObject, place: Place): FieldPr
   ];
 }
 
-function missing(object: JsonObject, { required }: JsonObject, { pointer }: Place): FieldProblem[] {
+function missing(object: JsonObject, { required }: JsonObject, { pointer }: Part): FieldProblem[] {
   const names = (Array.isArray(required) ? required : []).filter((name) => typeof name === 'string');
   return names
     .filter((name) => !Object.hasOwn(object, name))
@@ -143,15 +139,9 @@ function undeclared(
   key: string,
   declared: readonly string[],
   { additionalProperties, patternProperties }: JsonObject,
-  { pointer }: Place,
+  { pointer }: Part,
 ): FieldProblem[] {
   if (additionalProperties !== false || patternProperties !== undefined) return [];
   const message = `The field "${quoted(key)}" is not declared.${didYouMean(key, declared)}`;
   return [fieldProblem(pointer, 'undeclared', message)];
-}
-
-/** Schemas that hold for the same value whenever this one does. */
-function alsoRequired({ $ref, allOf }: JsonObject, { search: { survey } }: Place): JsonValue[] {
-  const pointer = typeof $ref === 'string' ? resolveReference($ref, survey) : undefined;
-  return [pointer === undefined ? [] : (survey.schemas.get(pointer) ?? []), allOf ?? []].flat();
 }

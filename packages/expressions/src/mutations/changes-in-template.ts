@@ -53,7 +53,7 @@ export const changedSchemas = (template: JsonObject): string[] => [
   ...new Set(changesIn(template).flatMap(({ schema }) => schema ?? [])),
 ];
 
-/** One attribute in a change, or an operator in its place. */
+/** One attribute in a change. */
 export interface AttributeInTemplate {
   /** Into the template. */
   readonly pointer: string;

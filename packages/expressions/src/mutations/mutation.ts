@@ -128,7 +128,7 @@ export function splitChangeKey(key: string): ChangeKey | undefined {
 export const OPERATOR_NAMES = ['$set', '$merge', '$increment', '$append', '$unset'] as const;
 export type OperatorName = (typeof OPERATOR_NAMES)[number];
 
-/** `{ "$delete": true }` in place of a change removes the instance. */
+/** `{ "$delete": true }` instead of a change removes the instance. */
 export const DELETE_OPERATOR = '$delete';
 
 export const isOperatorName = (key: string): key is OperatorName =>

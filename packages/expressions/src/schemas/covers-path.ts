@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@orrery/contracts';
 import type { CompiledContract } from './compile-contract.js';
 import { SCHEMA_KEYWORDS } from './survey/keyword-shapes.js';
-import { resolveReference } from './survey/references.js';
+import { alsoHolding } from './survey/references.js';
 import type { Survey } from './survey/survey-schema.js';
 
 /** The first step of a path that nothing declares, and the names that are declared in its place. */
@@ -87,14 +87,7 @@ function sameValue(schema: JsonObject, survey: Survey): JsonValue[] {
   const combined = ['anyOf', 'oneOf', 'if', 'then', 'else'].flatMap((key) => schema[key] ?? []);
   const dependent = isJsonObject(dependentSchemas) ? Object.values(dependentSchemas) : [];
   const elements = [items ?? [], prefixItems ?? []].flat();
-  return [...required(schema, survey), combined, dependent, elements].flat();
-}
-
-/** Schemas that hold whenever this one does. */
-function required({ $ref, allOf }: JsonObject, survey: Survey): JsonValue[] {
-  const pointer = typeof $ref === 'string' ? resolveReference($ref, survey) : undefined;
-  const referred = pointer === undefined ? [] : (survey.schemas.get(pointer) ?? []);
-  return [referred, allOf ?? []].flat();
+  return [...alsoHolding(schema, survey), combined, dependent, elements].flat();
 }
 
 /** Whether no value of the schema holds a key that nothing declares. */
@@ -103,7 +96,7 @@ function refusesKey(schema: JsonValue, survey: Survey, seen = new Set<JsonValue>
   seen.add(schema);
   const isClosed = schema['additionalProperties'] === false || schema['unevaluatedProperties'] === false;
   if (isClosed || !typesOf(schema).includes('object')) return true;
-  return required(schema, survey).some((one) => refusesKey(one, survey, seen));
+  return alsoHolding(schema, survey).some((one) => refusesKey(one, survey, seen));
 }
 
 const declaredIn = ({ properties }: JsonObject): string[] =>

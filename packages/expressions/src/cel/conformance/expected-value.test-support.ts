@@ -1,5 +1,5 @@
-import { CelType } from '../values/cel-type.js';
 import type { CelMap, CelValue } from '../values/cel-value.js';
+import { CelType } from '../values/cel-value.js';
 import { parseDuration, parseTimestamp } from '../values/moments.js';
 
 /** A value as the suite writes it: protobuf JSON of `cel.expr.Value`. */

@@ -1,7 +1,7 @@
 import { compileExpression, expressionCompiler } from '../compile-expression.js';
 import { ExpressionFault } from '../nodes/compile-context.js';
 import type { CelValue } from '../values/cel-value.js';
-import { equals } from '../values/equality.js';
+import { equals } from '../values/comparison.js';
 import { EvaluationFailure } from '../values/evaluation.js';
 import { expectedValue, type SuiteValue } from './expected-value.test-support.js';
 

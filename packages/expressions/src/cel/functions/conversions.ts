@@ -1,5 +1,12 @@
-import { typeOf } from '../values/cel-type.js';
-import { BeyondJson, type CelValue, isInt64, isNumber, valueToText, wordFor } from '../values/cel-value.js';
+import {
+  BeyondJson,
+  type CelValue,
+  isInt64,
+  isNumber,
+  typeOf,
+  valueToText,
+  wordFor,
+} from '../values/cel-value.js';
 import { fail, spend } from '../values/evaluation.js';
 import { Duration, NANOS_PER_SECOND, parseDuration, parseTimestamp, Timestamp } from '../values/moments.js';
 import { asWhole, type Native } from './native.js';

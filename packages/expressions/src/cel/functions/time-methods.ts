@@ -1,4 +1,5 @@
 import { quoted } from '../../messages/error-text.js';
+import { offsetOf, wallClock } from '../../time-zones/offset.js';
 import { type CelValue, wordFor } from '../values/cel-value.js';
 import { fail, spend } from '../values/evaluation.js';
 import { Duration, NANOS_PER_SECOND, Timestamp } from '../values/moments.js';
@@ -18,7 +19,7 @@ const partOf =
     const utc = Number(floorDiv(value.nanos, MILLIS));
     if (zone === undefined) return BigInt(ofTime(new Date(utc)));
     spend(frame, ZONE_COST);
-    return BigInt(ofTime(new Date(utc + offsetSeconds(zoneName(zone), utc) * 1000)));
+    return BigInt(ofTime(new Date(utc + offsetIn(zoneName(zone), utc))));
   };
 
 const noTime = (value: CelValue): never =>
@@ -54,34 +55,18 @@ const noZone = (name: string): never => fail(`"${quoted(name, 40)}" is not a tim
 
 const FIXED = /^([+-])?(\d\d):(\d\d)$/;
 
-/** Seconds east of UTC at an instant (ms since 1970), for a fixed offset (`-02:30`) or an IANA time zone. */
-function offsetSeconds(zone: string, instant: number): number {
+/** How far a fixed offset (`-02:30`) or an IANA time zone is ahead of UTC at an instant, in milliseconds. */
+function offsetIn(zone: string, instant: number): number {
   const fixed = FIXED.exec(zone);
-  if (fixed === null) return ianaOffset(zone, instant);
-  return (Number(fixed[2]) * 3600 + Number(fixed[3]) * 60) * (fixed[1] === '-' ? -1 : 1);
+  if (fixed === null) return offsetOf(clockOf(zone), instant);
+  return (Number(fixed[2]) * 60 + Number(fixed[3])) * (fixed[1] === '-' ? -60_000 : 60_000);
 }
 
-function ianaOffset(zone: string, instant: number): number {
-  const parts = new Map(
-    formatter(zone)
-      .formatToParts(instant)
-      .map(({ type, value }) => [type, Number(value)]),
-  );
-  const part = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
-  const local = new Date(0);
-  local.setUTCFullYear(part('year'), part('month') - 1, part('day'));
-  local.setUTCHours(part('hour'), part('minute'), part('second'));
-  return Math.round((local.getTime() - Math.floor(instant / 1000) * 1000) / 1000);
-}
-
-function formatter(timeZone: string): Intl.DateTimeFormat {
+function clockOf(zone: string): Intl.DateTimeFormat {
   try {
-    const numeric = 'numeric' as const;
-    const date = { year: numeric, month: numeric, day: numeric };
-    const time = { hour: numeric, minute: numeric, second: numeric };
-    return new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...date, ...time });
+    return wallClock(zone);
   } catch {
-    return noZone(timeZone);
+    return noZone(zone);
   }
 }
 

@@ -35,7 +35,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   STRING: 'a text',
 };
 
-/** What is wrong with an expression that does not parse, and what to write in its place where that is known. */
+/** What is wrong with an expression that does not parse, and what to write instead where that is known. */
 export function syntaxMessage(error: ParseError, source: string): string {
   if (source.trim() === '') return 'The placeholder is empty: write an expression, as in {{ input.id }}.';
   const start = error.range?.start ?? 0;
@@ -55,7 +55,7 @@ function wordAsName(source: string, start: number): string | undefined {
   return `"${word}" cannot follow a dot, since it is a word of the language or no identifier: write ${before}["${word}"].`;
 }
 
-/** What stands right before a place; patterns that look back are slow on more. */
+/** What stands right before an offset; patterns that look back are slow on more. */
 export const endOf = (source: string, start: number): string => source.slice(Math.max(0, start - 100), start);
 
 /** A condition with one side; in an object a colon may belong to a key. */

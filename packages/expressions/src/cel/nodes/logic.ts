@@ -28,7 +28,8 @@ export const toBoolean = (value: CelValue): boolean =>
       );
 
 /** `a && b` and `a || b` are symmetric in CEL: either operand may decide, even when the other one fails. */
-function compileLogic(node: NodeOf<'&&' | '||'>, context: CompileContext, deciding: boolean): Expression {
+export function compileLogic(node: NodeOf<'&&' | '||'>, context: CompileContext): Expression {
+  const deciding = node.op === '||';
   const left = context.compile(node.args[0], context);
   const right = context.compile(node.args[1], context);
   return (frame) => {
@@ -40,11 +41,6 @@ function compileLogic(node: NodeOf<'&&' | '||'>, context: CompileContext, decidi
     return !deciding;
   };
 }
-
-export const compileAnd = (node: NodeOf<'&&'>, context: CompileContext): Expression =>
-  compileLogic(node, context, false);
-export const compileOr = (node: NodeOf<'||'>, context: CompileContext): Expression =>
-  compileLogic(node, context, true);
 
 export function compileNot(node: NodeOf<'!_'>, context: CompileContext): Expression {
   const operand = context.compile(node.args, context);

@@ -23,8 +23,8 @@ interface Each {
 const loops: ReadonlyMap<string, Loop> = new Map<string, Loop>([
   ['all/2', (each, frame) => quantify(each, frame, false)],
   ['exists/2', (each, frame) => quantify(each, frame, true)],
-  ['exists_one/2', existsOne],
-  ['existsOne/2', existsOne],
+  ['exists_one/2', (each, frame) => filter(each, frame).length === 1],
+  ['existsOne/2', (each, frame) => filter(each, frame).length === 1],
   ['filter/2', filter],
   ['map/2', (each, frame) => map(each, frame, undefined, each.parts[0])],
   ['map/3', (each, frame) => map(each, frame, each.parts[0], each.parts[1])],
@@ -77,15 +77,6 @@ function quantify({ elements, set, parts: [test = always] }: Each, frame: Frame,
   }
   if (typeof failure !== 'boolean') throw failure;
   return !deciding;
-}
-
-function existsOne({ elements, set, parts: [test = always] }: Each, frame: Frame): boolean {
-  let found = 0;
-  for (const element of elements) {
-    set(frame, element);
-    if (toBoolean(test(frame))) found++;
-  }
-  return found === 1;
 }
 
 function filter({ elements, set, parts: [test = always] }: Each, frame: Frame): CelValue[] {

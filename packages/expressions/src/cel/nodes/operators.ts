@@ -10,10 +10,9 @@ import {
   ownKey,
   wordFor,
 } from '../values/cel-value.js';
-import { equals } from '../values/equality.js';
+import { compare, equals } from '../values/comparison.js';
 import { fail, spend } from '../values/evaluation.js';
 import { Duration, Timestamp } from '../values/moments.js';
-import { compare } from '../values/ordering.js';
 import { allowLength } from '../values/texts.js';
 import type { CompileContext, Expression, Frame, NodeOf } from './compile-context.js';
 

@@ -2,15 +2,16 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import { didYouMean, spaceAround } from '@orrery/contracts';
 import { quoted } from '../../messages/error-text.js';
 import { nameHint, sizeHint } from '../hints/other-languages.js';
-import { CelType, TYPE_NAMES } from '../values/cel-type.js';
 import {
   type CelMap,
+  CelType,
   type CelValue,
   isInt64,
   isMap,
   isNumber,
   keyToText,
   ownKey,
+  TYPE_NAMES,
   wordFor,
 } from '../values/cel-value.js';
 import { fail } from '../values/evaluation.js';
@@ -57,20 +58,20 @@ export function compileMember(node: NodeOf<'.'>, context: CompileContext): Expre
   const [target, key] = node.args;
   const read = context.compile(target, context);
   const hint = sizeHint(key, textOf(target)) || loopHint(target, context);
-  const place = { ...placeOf(target, context), hint };
-  return (frame) => memberOf(frame, read(frame), key, place);
+  const owner = { ...ownerOf(target, context), hint };
+  return (frame) => memberOf(frame, read(frame), key, owner);
 }
 
 /** `a["b"]`, `a[0]` */
 export function compileIndex(node: NodeOf<'[]'>, context: CompileContext): Expression {
   const target = context.compile(node.args[0], context);
   const index = context.compile(node.args[1], context);
-  const place = placeOf(node.args[0], context);
-  return (frame) => elementOf(frame, target(frame), index(frame), place);
+  const owner = ownerOf(node.args[0], context);
+  return (frame) => elementOf(frame, target(frame), index(frame), owner);
 }
 
 /** What is being read, as far as the expression's text says: a failure names it. */
-interface Place {
+interface Owner {
   readonly kind: 'input' | 'entities' | 'schema' | 'instance' | 'other';
   /** The schema's name, where it is written out. */
   readonly schema?: string | undefined;
@@ -86,15 +87,15 @@ const loopHint = (target: ASTNode, { locals }: CompileContext): string =>
 
 const textOf = ({ input, start, end }: ASTNode): string => input.slice(start, end);
 
-const OTHER: Place = { kind: 'other' };
+const OTHER: Owner = { kind: 'other' };
 
-function placeOf(node: ASTNode, context: CompileContext): Place {
+function ownerOf(node: ASTNode, context: CompileContext): Owner {
   if (node.op === 'id') {
     const isOwn = context.names.has(node.args) && !context.locals.includes(node.args);
     return isOwn && (node.args === 'input' || node.args === 'entities') ? { kind: node.args } : OTHER;
   }
   if (node.op !== '.' && node.op !== '[]') return OTHER;
-  const { kind, schema } = placeOf(node.args[0], context);
+  const { kind, schema } = ownerOf(node.args[0], context);
   if (kind === 'schema') return { kind: 'instance', schema };
   return kind === 'entities' ? { kind: 'schema', schema: writtenKey(node) } : OTHER;
 }
@@ -108,21 +109,21 @@ export function writtenKey(node: NodeOf<'.'> | NodeOf<'[]'>): string | undefined
 }
 
 /** A missing key is a failure: `has()` guards. */
-function memberOf(frame: Frame, target: CelValue, key: string, place: Place): CelValue {
+function memberOf(frame: Frame, target: CelValue, key: string, owner: Owner): CelValue {
   if (!isMap(target))
-    return fail(() => `Cannot read "${quoted(key)}" of ${wordFor(target)}.${place.hint ?? ''}`);
+    return fail(() => `Cannot read "${quoted(key)}" of ${wordFor(target)}.${owner.hint ?? ''}`);
   const own = ownKey(frame, target, key);
   const value = own === undefined ? undefined : target[own];
-  return value === undefined ? fail(() => absence(target, key, place)) : value;
+  return value === undefined ? fail(() => absence(target, key, owner)) : value;
 }
 
-function absence(target: CelMap, key: string, place: Place): string {
+function absence(target: CelMap, key: string, owner: Owner): string {
   const hint = key.trim() === key ? didYouMean(key, Object.keys(target)) : ` ${spaceAround(key)}`;
-  const size = place.kind === 'schema' && hint === '' ? (place.hint ?? '') : hint;
-  return `${ABSENCES[place.kind](`"${quoted(key)}"`, place)}${size}`;
+  const size = owner.kind === 'schema' && hint === '' ? (owner.hint ?? '') : hint;
+  return `${ABSENCES[owner.kind](`"${quoted(key)}"`, owner)}${size}`;
 }
 
-const ABSENCES: Readonly<Record<Place['kind'], (key: string, place: Place) => string>> = {
+const ABSENCES: Readonly<Record<Owner['kind'], (key: string, owner: Owner) => string>> = {
   input: (key) => `The input has no ${key}.`,
   entities: (key) => `Nothing was read of the entity schema ${key}: readEntities does not name it.`,
   schema: (key, { schema }) =>
@@ -135,11 +136,11 @@ const ABSENCES: Readonly<Record<Place['kind'], (key: string, place: Place) => st
   other: (key) => `There is no ${key}.`,
 };
 
-function elementOf(frame: Frame, target: CelValue, index: CelValue, place: Place): CelValue {
+function elementOf(frame: Frame, target: CelValue, index: CelValue, owner: Owner): CelValue {
   if (typeof target === 'string' && isNumber(index))
     return fail(`Cannot read "${index}" of text. Write "charAt(${index})" for a character.`);
   if (!Array.isArray(target))
-    return memberOf(frame, target, isMap(target) ? keyToText(index) : shownIndex(index), place);
+    return memberOf(frame, target, isMap(target) ? keyToText(index) : shownIndex(index), owner);
   if (!isNumber(index) || !Number.isInteger(Number(index)))
     return fail('A list is indexed by a whole number.');
   const element = target[Number(index)];

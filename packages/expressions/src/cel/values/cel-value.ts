@@ -2,6 +2,22 @@ import { mayNeedNfc, toNfc } from '@orrery/contracts';
 import type { Work } from './evaluation.js';
 import { fail, spend } from './evaluation.js';
 
+/** The kinds of values: the name of the type in CEL, and the word of error messages. */
+const KINDS = {
+  null: { type: 'null_type', word: 'null' },
+  bool: { type: 'bool', word: 'a boolean' },
+  double: { type: 'double', word: 'a number' },
+  int: { type: 'int', word: 'a number' },
+  string: { type: 'string', word: 'text' },
+  list: { type: 'list', word: 'a list' },
+  map: { type: 'map', word: 'an object' },
+  timestamp: { type: 'google.protobuf.Timestamp', word: 'a time' },
+  duration: { type: 'google.protobuf.Duration', word: 'a duration' },
+  type: { type: 'type', word: 'a type' },
+} as const;
+
+type CelKind = keyof typeof KINDS;
+
 /** Base of the values that CEL knows and JSON does not, so that one `instanceof` tells them from JSON objects. */
 export abstract class BeyondJson {
   abstract readonly kind: 'timestamp' | 'duration' | 'type';
@@ -9,21 +25,33 @@ export abstract class BeyondJson {
   abstract toText(): string | undefined;
 }
 
+/** What `type(x)` answers; compared by name: `type(input.x) == string`. */
+export class CelType extends BeyondJson {
+  readonly kind = 'type';
+  readonly name: string;
+
+  constructor(name: string) {
+    super();
+    this.name = name;
+  }
+
+  toText(): undefined {
+    return undefined;
+  }
+}
+
+/** Type names that an expression may use as values. */
+export const TYPE_NAMES: ReadonlySet<string> = new Set(
+  Object.values(KINDS)
+    .map(({ type }) => type)
+    .filter((name) => !name.includes('.')),
+);
+
+export const typeOf = (value: CelValue): CelType => new CelType(KINDS[kindOf(value)].type);
+
 /** What an expression computes with: JSON, whole numbers written in the expression (bigint), times and types. */
 export type CelValue = null | boolean | number | bigint | string | CelValue[] | CelMap | BeyondJson;
 export type CelMap = { [key: string]: CelValue };
-
-export type CelKind =
-  | 'null'
-  | 'bool'
-  | 'double'
-  | 'int'
-  | 'string'
-  | 'list'
-  | 'map'
-  | 'timestamp'
-  | 'duration'
-  | 'type';
 
 export const isMap = (value: CelValue | undefined): value is CelMap =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof BeyondJson);
@@ -38,25 +66,12 @@ const PRIMITIVE_KINDS: Readonly<Record<string, CelKind>> = {
   string: 'string',
 };
 
-export function kindOf(value: CelValue): CelKind {
+function kindOf(value: CelValue): CelKind {
   if (value === null) return 'null';
   if (typeof value !== 'object') return PRIMITIVE_KINDS[typeof value] ?? 'null';
   if (Array.isArray(value)) return 'list';
   return value instanceof BeyondJson ? value.kind : 'map';
 }
-
-const WORDS: Readonly<Record<CelKind, string>> = {
-  null: 'null',
-  bool: 'a boolean',
-  double: 'a number',
-  int: 'a number',
-  string: 'text',
-  list: 'a list',
-  map: 'an object',
-  timestamp: 'a time',
-  duration: 'a duration',
-  type: 'a type',
-};
 
 /**
  * The key under which an object holds what `key` names; undefined where it holds nothing of that name. Keys are compared
@@ -73,7 +88,7 @@ export function ownKey(frame: Work, map: CelMap, key: string): string | undefine
 }
 
 /** The kind in the words of error messages. */
-export const wordFor = (value: CelValue): string => WORDS[kindOf(value)];
+export const wordFor = (value: CelValue): string => KINDS[kindOf(value)].word;
 
 const MIN_INT = -(2n ** 63n);
 const MAX_INT = 2n ** 63n - 1n;

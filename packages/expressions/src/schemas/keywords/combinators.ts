@@ -26,7 +26,7 @@ function everyCheck(checks: readonly Check[], value: JsonValue, run: Validation)
   return ok;
 }
 
-/** All branches are tried where an `unevaluated…` keyword needs the keys that they looked at. */
+/** All branches are tried where an `unevaluated…` keyword needs the keys that they evaluated. */
 const anyOf: KeywordCompiler = ({ anyOf: schemas }, context) => {
   const checks = compileAll(schemas, context);
   if (checks === undefined) return undefined;

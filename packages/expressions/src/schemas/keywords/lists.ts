@@ -65,7 +65,7 @@ const contains: KeywordCompiler = ({ contains: wanted, minContains = 1, maxConta
   };
 };
 
-/** Only the elements that fit count as looked at. */
+/** Only the elements that fit count as evaluated. */
 function fits(run: Validation, index: number, item: JsonValue, check: Check): boolean {
   const { seen } = run;
   run.seen = undefined;

@@ -5,7 +5,7 @@ import { addSeen, type Check, descend, keysOf, spendOn, type Validation } from '
 
 /**
  * `unevaluatedProperties` and `unevaluatedItems`: what no other keyword of this schema, nor of those applied to the
- * same value, has looked at. Wraps the schema's other checks, to watch what they look at.
+ * same value, has evaluated. Wraps the schema's other checks, to watch what they evaluate.
  */
 export function compileUnevaluated(
   schema: JsonObject,
@@ -36,7 +36,7 @@ interface RestChecks {
   items: Check | undefined;
 }
 
-/** Finding out whether a key or index was looked at. */
+/** Finding out whether a key or index was evaluated. */
 const PART_COST = 3;
 
 function checkRest(

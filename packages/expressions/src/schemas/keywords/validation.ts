@@ -18,7 +18,7 @@ export interface Validation {
   readonly path: (string | number)[];
   /** Null: only the answer counts, and the first problem ends the check. */
   problems: FieldProblem[] | null;
-  /** Keys and indexes of the current value that some keyword has looked at; kept where an `unevaluated…` keyword needs them. */
+  /** Keys and indexes of the current value that some keyword has evaluated; kept where an `unevaluated…` keyword needs them. */
   seen: Set<string | number> | undefined;
   /** Whether messages repeat the values found. */
   readonly showsValues: boolean;
@@ -81,10 +81,10 @@ export function keysOf(run: Validation, object: JsonObject): string[] {
   return keys;
 }
 
-/** Cost of recording one key or index that was looked at. */
+/** Cost of recording one key or index that was evaluated. */
 const SEEN_COST = 2;
 
-/** Adds what one schema looked at to what another one did. */
+/** Adds what one schema evaluated to what another one did. */
 export function addSeen(
   run: Validation,
   seen: ReadonlySet<string | number>,
@@ -127,7 +127,7 @@ export function descend(run: Validation, key: string | number, value: JsonValue,
   return ok;
 }
 
-/** Tries a schema on the same value without reporting; what it looked at counts only if it holds. */
+/** Tries a schema on the same value without reporting; what it evaluated counts only if it holds. */
 export function attempt(run: Validation, value: JsonValue, check: Check): boolean {
   spendOn(run, 2);
   const { seen, problems } = run;

@@ -1,4 +1,4 @@
-import { type FieldProblem, fieldProblem } from '@orrery/contracts';
+import { type FieldProblem, fieldProblem, type JsonObject, type JsonValue } from '@orrery/contracts';
 import { quoted } from '../../messages/error-text.js';
 import type { Survey } from './survey-schema.js';
 
@@ -17,6 +17,13 @@ function decode(fragment: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Schemas that hold for a value whenever this one does. */
+export function alsoHolding({ $ref, allOf }: JsonObject, survey: Survey): JsonValue[] {
+  const pointer = typeof $ref === 'string' ? resolveReference($ref, survey) : undefined;
+  const referred = pointer === undefined ? [] : (survey.schemas.get(pointer) ?? []);
+  return [referred, allOf ?? []].flat();
 }
 
 /** References that lead nowhere (or out of the document), and schemas that contain themselves for the same value. */
