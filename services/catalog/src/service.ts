@@ -10,7 +10,6 @@ import { followAccounts, learnAccount, openBackends, type ServiceDependencies } 
 import { holding, type PollLoop, type RunningService } from '@orrery/service-kit';
 import type { CatalogConfig } from './config.js';
 import { catalogHandlers } from './handlers.js';
-import { announceWith } from './store/changes.js';
 import { migrations } from './store/tables/migrations/index.js';
 import type { CatalogSchema } from './store/tables/schema.js';
 import { rememberQuota } from './store/worlds/quota-store.js';
@@ -55,9 +54,7 @@ export function startCatalog(
       db,
       pool,
       clock,
-      logger,
       limits: config.limits,
-      announce: announceWith(clock),
       learnQuota: (accountId: number, signal?: Cancellation) => learnAccount(accountsOf, accountId, signal),
     };
     await bus.serve(catalogContract, catalogHandlers(context));

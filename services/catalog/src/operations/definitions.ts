@@ -5,16 +5,15 @@ import {
   type VersionDefinition,
   type WorldTexts,
 } from '@orrery/contracts';
-import { transaction } from '@orrery/database';
+import { announce } from '../store/changes.js';
 import { putClaims, releaseAll, releaseSeen } from '../store/claims/claim-store.js';
 import { holdSchemasNamed, holdVersionsNamed } from '../store/claims/claim-targets.js';
 import { confirmDefinitions } from '../store/definitions/confirm-definitions.js';
 import { loadVersionDefinitions, toWorldTexts } from '../store/definitions/load-definitions.js';
 import { findVersionId, holdVersions, lockVersion } from '../store/events/version-store.js';
 import { toSchemaDefinition } from '../store/schemas/schema-store.js';
-import { nowOf, type Trx } from '../store/tables/db.js';
 import { holdWorldById, ownWorld } from '../store/worlds/world-access.js';
-import type { CatalogContext } from './operation.js';
+import { type CatalogContext, type Change, changing } from './operation.js';
 
 /** What other services ask. */
 export const definitionHandlers = (context: CatalogContext): Handlers<typeof definitionRpcs> => ({
@@ -24,35 +23,35 @@ export const definitionHandlers = (context: CatalogContext): Handlers<typeof def
     versionId: await findVersionId(context.db, worldId, event, version),
   }),
 
-  'definitions.lock': ({ worldId, versionIds }) =>
-    transaction(context.db, (trx) => lockDefinitions(context, trx, worldId, versionIds)),
+  'definitions.lock': ({ worldId, versionIds }, call) =>
+    changing(context, call, (change) => lockDefinitions(change, worldId, versionIds)),
 
-  'claims.world': ({ world, deployment }, { caller }) =>
-    transaction(context.db, async (trx) => {
-      const { id, address } = await ownWorld(trx, world, caller, 'shared');
-      await putClaims(trx, { deployment, worldId: id, now: nowOf(context) }, 'world', [id]);
+  'claims.world': ({ world, deployment }, call) =>
+    changing(context, call, async (change) => {
+      const { id, address } = await ownWorld(change, world, 'shared');
+      await putClaims(change, { deployment, worldId: id }, 'world', [id]);
       return { worldId: id, worldAddress: address };
     }),
 
-  'claims.versions': ({ worldId, deployment, versions }) =>
-    transaction(context.db, async (trx) => {
-      await holdWorldById(trx, worldId);
-      const ids = await holdVersionsNamed(trx, worldId, versions);
-      const revisions = await putClaims(trx, { deployment, worldId, now: nowOf(context) }, 'version', ids);
-      return { definitions: await loadVersionDefinitions(trx, ids), revisions };
+  'claims.versions': ({ worldId, deployment, versions }, call) =>
+    changing(context, call, async (change) => {
+      await holdWorldById(change.trx, worldId);
+      const ids = await holdVersionsNamed(change.trx, worldId, versions);
+      const revisions = await putClaims(change, { deployment, worldId }, 'version', ids);
+      return { definitions: await loadVersionDefinitions(change.trx, ids), revisions };
     }),
 
-  'claims.schemas': ({ worldId, deployment, schemas }) =>
-    transaction(context.db, async (trx) => {
-      await holdWorldById(trx, worldId);
-      const rows = await holdSchemasNamed(trx, worldId, schemas);
+  'claims.schemas': ({ worldId, deployment, schemas }, call) =>
+    changing(context, call, async (change) => {
+      await holdWorldById(change.trx, worldId);
+      const rows = await holdSchemasNamed(change.trx, worldId, schemas);
       const ids = rows.map(({ id }) => id);
-      const revisions = await putClaims(trx, { deployment, worldId, now: nowOf(context) }, 'schema', ids);
+      const revisions = await putClaims(change, { deployment, worldId }, 'schema', ids);
       return { definitions: rows.map(toSchemaDefinition), revisions };
     }),
 
-  'claims.release': ({ deployment, ...some }) =>
-    transaction(context.db, async (trx) => {
+  'claims.release': ({ deployment, ...some }, call) =>
+    changing(context, call, async ({ trx }) => {
       const isAll = Object.values(some).every((list) => list === undefined);
       if (isAll) return { released: await releaseAll(trx, deployment) };
       const versions = await releaseSeen(trx, deployment, 'version', some.versions ?? []);
@@ -66,17 +65,17 @@ export const definitionHandlers = (context: CatalogContext): Handlers<typeof def
  * of a deployment that was interrupted.
  */
 async function lockDefinitions(
-  context: CatalogContext,
-  trx: Trx,
+  change: Change,
   worldId: number,
   versionIds: readonly number[],
 ): Promise<{ definitions: VersionDefinition[]; world: WorldTexts }> {
+  const { trx, now } = change;
   const world = await holdWorldById(trx, worldId);
   if (world === undefined) throw new ServiceError('unknown_event');
   const drafts = (await holdVersions(trx, worldId, versionIds)).filter(({ locked_at }) => locked_at === null);
   for (const { event, ...version } of drafts) {
-    await lockVersion(trx, worldId, version, nowOf(context));
-    await context.announce(trx, world, 'event_version', { ...version, name: event }, 'locked');
+    await lockVersion(trx, worldId, version, now);
+    await announce(change, world, 'event_version', { ...version, name: event }, 'locked');
   }
   return { definitions: await loadVersionDefinitions(trx, versionIds), world: toWorldTexts(world) };
 }

@@ -1,5 +1,6 @@
 import {
   type CallContext,
+  type Caller,
   type Cancellation,
   type FieldProblem,
   type HttpBinding,
@@ -9,8 +10,7 @@ import {
 import { answerOnce, keyedRequest, transaction } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import type { CatalogLimits } from '../core/limits.js';
-import type { Announce } from '../store/changes.js';
-import type { Db, Pool, Trx } from '../store/tables/db.js';
+import { type Db, nowOf, type Pool, type Trx } from '../store/tables/db.js';
 
 /** What the operations work with, built in `service.ts`. */
 export interface CatalogContext {
@@ -19,11 +19,30 @@ export interface CatalogContext {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly limits: CatalogLimits;
-  /** Writes a change to the outbox, in the transaction that makes it. */
-  readonly announce: Announce;
   /** Asks the gateway for an account's quota and stores it. */
   readonly learnQuota: (accountId: number, signal?: Cancellation) => Promise<void>;
 }
+
+/** A transaction that changes definitions. */
+export interface Change {
+  readonly trx: Trx;
+  /** Written to the rows and told in the messages. */
+  readonly now: Date;
+  readonly limits: CatalogLimits;
+}
+
+/** What a caller changes. */
+export interface CallersChange extends Change {
+  readonly caller: Caller;
+}
+
+/** Changes definitions in one transaction. */
+export const changing = <T>(
+  context: CatalogContext,
+  { caller }: Pick<CallContext, 'caller'>,
+  change: (change: CallersChange) => Promise<T>,
+): Promise<T> =>
+  transaction(context.db, (trx) => change({ trx, caller, now: nowOf(context), limits: context.limits }));
 
 interface CreateRequest {
   params: object;
@@ -31,23 +50,27 @@ interface CreateRequest {
   body: object;
 }
 
-/** Runs a creation in one transaction. With an `Idempotency-Key`, a repetition gets the first answer. */
+/** Creates something in one transaction. With an `Idempotency-Key`, a repetition gets the first answer. */
 export function createOnce<Reply>(
-  { db, clock }: CatalogContext,
+  context: CatalogContext,
   rpc: { http: HttpBinding },
   { params, headers, body }: CreateRequest,
   call: CallContext,
-  create: (trx: Trx) => Promise<Reply>,
+  create: (change: CallersChange) => Promise<Reply>,
 ): Promise<Reply> {
   const operation = `${rpc.http.method} ${requestPath(rpc.http, { ...params })}`;
   const key = headers['idempotency-key'];
-  const keyed = keyedRequest(operation, key, body, call.caller, clock.now());
-  return transaction(db, (trx) => answerOnce(trx, keyed, () => create(trx)));
+  const keyed = keyedRequest(operation, key, body, call.caller, context.clock.now());
+  return changing(context, call, (change) => answerOnce(change.trx, keyed, () => create(change)));
 }
 
-/** The answer of a deletion in one transaction. */
-export async function deleteIn({ db }: CatalogContext, remove: (trx: Trx) => Promise<void>) {
-  await transaction(db, remove);
+/** Deletes something in one transaction. */
+export async function deleting(
+  context: CatalogContext,
+  call: CallContext,
+  remove: (change: CallersChange) => Promise<void>,
+) {
+  await changing(context, call, remove);
   return { data: { deleted: true as const } };
 }
 

@@ -1,18 +1,14 @@
 import {
-  type CallContext,
-  type Caller,
   type CreateWorldBody,
   type Handlers,
   paginationOf,
   refuseDeepPage,
-  type WorldRecord,
   worldRpcs,
 } from '@orrery/contracts';
-import { transaction } from '@orrery/database';
 import { refuseInUse } from '../core/claims.js';
 import { requireAccount } from '../core/worlds.js';
+import { announce } from '../store/changes.js';
 import { claimantsOf } from '../store/claims/claim-store.js';
-import { nowOf, type Trx } from '../store/tables/db.js';
 import type { WorldRow } from '../store/tables/schema.js';
 import { isKnown, refuseOverQuota } from '../store/worlds/quota-store.js';
 import { ownWorld, visibleWorld } from '../store/worlds/world-access.js';
@@ -24,10 +20,17 @@ import {
   toWorldRecord,
   updateWorld,
 } from '../store/worlds/world-store.js';
-import { type CatalogContext, createOnce, deleteIn } from './operation.js';
+import {
+  type CallersChange,
+  type CatalogContext,
+  type Change,
+  changing,
+  createOnce,
+  deleting,
+} from './operation.js';
 
 export function worldHandlers(context: CatalogContext): Handlers<typeof worldRpcs> {
-  const { db, announce } = context;
+  const { db } = context;
   return {
     'worlds.list': async ({ query }, { caller }) => {
       refuseDeepPage(query);
@@ -44,8 +47,8 @@ export function worldHandlers(context: CatalogContext): Handlers<typeof worldRpc
     'worlds.create': async (request, call) => {
       const account = requireAccount(call.caller);
       if (!(await isKnown(db, account))) await context.learnQuota(account, call.signal);
-      return await createOnce(context, worldRpcs['worlds.create'], request, call, async (trx) => {
-        const world = await createWorld(context, trx, account, request.body);
+      return await createOnce(context, worldRpcs['worlds.create'], request, call, async (change) => {
+        const world = await createWorld(change, account, request.body);
         return { data: toWorldRecord(world, call.caller) };
       });
     },
@@ -54,58 +57,52 @@ export function worldHandlers(context: CatalogContext): Handlers<typeof worldRpc
       data: toWorldRecord(await visibleWorld(db, params.idOrAddress, caller), caller),
     }),
 
-    'worlds.update': async ({ params, body }, { caller }) => ({
-      data: await transaction(db, async (trx): Promise<WorldRecord> => {
-        const { id } = await ownWorld(trx, params.idOrAddress, caller, 'counting');
-        const world = await updateWorld(trx, id, body, nowOf(context));
-        await announce(trx, world, 'world', world, 'updated');
-        return toWorldRecord(world, caller);
+    'worlds.update': ({ params, body }, call) =>
+      changing(context, call, async (change) => {
+        const { id } = await ownWorld(change, params.idOrAddress, 'counting');
+        const world = await updateWorld(change.trx, id, body, change.now);
+        await announce(change, world, 'world', world, 'updated');
+        return { data: toWorldRecord(world, call.caller) };
       }),
-    }),
 
-    'worlds.publish': ({ params }, call) => setPublic(context, params.idOrAddress, call, true),
-    'worlds.unpublish': ({ params }, call) => setPublic(context, params.idOrAddress, call, false),
+    'worlds.publish': ({ params }, call) =>
+      changing(context, call, (change) => setPublic(change, params.idOrAddress, true)),
 
-    'worlds.delete': ({ params }, { caller }) =>
-      deleteIn(context, (trx) => removeWorld(context, trx, params.idOrAddress, caller)),
+    'worlds.unpublish': ({ params }, call) =>
+      changing(context, call, (change) => setPublic(change, params.idOrAddress, false)),
+
+    'worlds.delete': ({ params }, call) =>
+      deleting(context, call, (change) => removeWorld(change, params.idOrAddress)),
   };
 }
 
 /** @throws ServiceError `quota_exceeded` when the account may have no more worlds. */
-async function createWorld(
-  context: CatalogContext,
-  trx: Trx,
-  accountId: number,
-  body: CreateWorldBody,
-): Promise<WorldRow> {
+async function createWorld(change: Change, accountId: number, body: CreateWorldBody): Promise<WorldRow> {
+  const { trx, now } = change;
   const worlds = await countWorlds(trx, accountId, 1);
   await refuseOverQuota(trx, accountId, worlds);
-  const world = await insertWorld(trx, accountId, body, nowOf(context));
-  await context.announce(trx, world, 'world', world, 'created');
+  const world = await insertWorld(trx, accountId, body, now);
+  await announce(change, world, 'world', world, 'created');
   return world;
 }
 
 /** Publishes or unpublishes a world, which affects only who may read it. Idempotent. */
-const setPublic = (context: CatalogContext, segment: string, { caller }: CallContext, isPublic: boolean) =>
-  transaction(context.db, async (trx) => {
-    const world = await ownWorld(trx, segment, caller, 'counting');
-    const state = isPublic ? 'published' : 'private';
-    if (world.is_public === isPublic)
-      return { data: toWorldRecord(world, caller), message: `The world was already ${state}.` };
-    await countPublicWorlds(trx, world.owner_account_id, isPublic ? 1 : -1);
-    const changed = await updateWorld(trx, world.id, { isPublic }, nowOf(context));
-    await context.announce(trx, changed, 'world', changed, isPublic ? 'published' : 'unpublished');
-    return { data: toWorldRecord(changed, caller), message: `The world is now ${state}.` };
-  });
+async function setPublic(change: CallersChange, segment: string, isPublic: boolean) {
+  const { trx, now, caller } = change;
+  const world = await ownWorld(change, segment, 'counting');
+  const state = isPublic ? 'published' : 'private';
+  if (world.is_public === isPublic)
+    return { data: toWorldRecord(world, caller), message: `The world was already ${state}.` };
+  await countPublicWorlds(trx, world.owner_account_id, isPublic ? 1 : -1);
+  const changed = await updateWorld(trx, world.id, { isPublic }, now);
+  await announce(change, changed, 'world', changed, isPublic ? 'published' : 'unpublished');
+  return { data: toWorldRecord(changed, caller), message: `The world is now ${state}.` };
+}
 
 /** @throws ServiceError `world_in_use` while a deployment of the world exists. */
-async function removeWorld(
-  context: CatalogContext,
-  trx: Trx,
-  segment: string,
-  caller: Caller,
-): Promise<void> {
-  const world = await ownWorld(trx, segment, caller, 'alone');
+async function removeWorld(change: CallersChange, segment: string): Promise<void> {
+  const { trx } = change;
+  const world = await ownWorld(change, segment, 'alone');
   refuseInUse('world_in_use', {
     what: 'The world has deployments',
     users: await claimantsOf(trx, 'world', world.id),
@@ -114,5 +111,5 @@ async function removeWorld(
   if (world.is_public) await countPublicWorlds(trx, world.owner_account_id, -1);
   await countWorlds(trx, world.owner_account_id, -1);
   await deleteWorld(trx, world.id);
-  await context.announce(trx, world, 'world', world, 'deleted');
+  await announce(change, world, 'world', world, 'deleted');
 }

@@ -1,5 +1,4 @@
 import {
-  type Caller,
   type CreateEventBody,
   type EventRecord,
   eventRpcs,
@@ -9,8 +8,8 @@ import {
   ServiceError,
   type UpdateEventBody,
 } from '@orrery/contracts';
-import { transaction } from '@orrery/database';
 import { refuseInUse } from '../../core/claims.js';
+import { announce } from '../../store/changes.js';
 import { claimantsOf } from '../../store/claims/claim-store.js';
 import {
   findEvent,
@@ -21,10 +20,17 @@ import {
   updateEvent,
 } from '../../store/events/event-store.js';
 import { hasLockedVersion } from '../../store/events/version-store.js';
-import { nowOf, type Trx } from '../../store/tables/db.js';
+import type { Trx } from '../../store/tables/db.js';
 import { ownWorld, visibleWorld } from '../../store/worlds/world-access.js';
 import { addMember, deleteMember } from '../../store/worlds/world-members.js';
-import { type CatalogContext, createOnce, deleteIn, withMessage } from '../operation.js';
+import {
+  type CallersChange,
+  type CatalogContext,
+  changing,
+  createOnce,
+  deleting,
+  withMessage,
+} from '../operation.js';
 import { insertNewVersion } from './save-version.js';
 
 export function eventHandlers(context: CatalogContext): Handlers<typeof eventRpcs> {
@@ -38,8 +44,8 @@ export function eventHandlers(context: CatalogContext): Handlers<typeof eventRpc
     },
 
     'events.create': (request, call) =>
-      createOnce(context, eventRpcs['events.create'], request, call, (trx) =>
-        createEvent(context, trx, request.params.worldAddress, request.body, call.caller),
+      createOnce(context, eventRpcs['events.create'], request, call, (change) =>
+        createEvent(change, request.params.worldAddress, request.body),
       ),
 
     'events.get': async ({ params }, { caller }) => {
@@ -47,29 +53,25 @@ export function eventHandlers(context: CatalogContext): Handlers<typeof eventRpc
       return { data: toEventRecord(await findEvent(db, world.id, params.eventName)) };
     },
 
-    'events.update': async ({ params, body }, { caller }) => ({
-      data: await transaction(db, (trx) => changeEvent(context, trx, params, body, caller)),
-    }),
+    'events.update': ({ params, body }, call) =>
+      changing(context, call, async (change) => ({ data: await changeEvent(change, params, body) })),
 
-    'events.delete': ({ params }, { caller }) =>
-      deleteIn(context, (trx) => removeEvent(context, trx, params, caller)),
+    'events.delete': ({ params }, call) => deleting(context, call, (change) => removeEvent(change, params)),
   };
 }
 
 /** Creates an event and its version 1, both or neither; the message tells likely mistakes in the version. */
 async function createEvent(
-  context: CatalogContext,
-  trx: Trx,
+  change: CallersChange,
   worldAddress: string,
   body: CreateEventBody,
-  caller: Caller,
 ): Promise<{ data: EventRecord; message?: string }> {
-  const world = await ownWorld(trx, worldAddress, caller, 'counting');
-  await addMember(trx, world.id, 'events', context.limits.eventsPerWorld);
-  const event = await insertEvent(trx, world.id, body, nowOf(context));
-  const { firstVersion } = body;
-  const { version, warnings } = await insertNewVersion(context, trx, event, firstVersion, '/firstVersion');
-  await context.announce(trx, world, 'event', event, 'created');
+  const { trx, now, limits } = change;
+  const world = await ownWorld(change, worldAddress, 'counting');
+  await addMember(trx, world.id, 'events', limits.eventsPerWorld);
+  const event = await insertEvent(trx, world.id, body, now);
+  const { version, warnings } = await insertNewVersion(change, event, body.firstVersion, '/firstVersion');
+  await announce(change, world, 'event', event, 'created');
   return withMessage(toEventRecord({ ...event, latest: version.version }), warnings);
 }
 
@@ -79,35 +81,30 @@ interface EventPath {
 }
 
 async function changeEvent(
-  context: CatalogContext,
-  trx: Trx,
+  change: CallersChange,
   { worldAddress, eventName }: EventPath,
   body: UpdateEventBody,
-  caller: Caller,
 ): Promise<EventRecord> {
-  const world = await ownWorld(trx, worldAddress, caller, 'shared');
+  const { trx, now } = change;
+  const world = await ownWorld(change, worldAddress, 'shared');
   const renames = body.name !== undefined && body.name !== eventName;
   const { id } = await holdEvent(trx, world.id, eventName, renames ? 'alone' : 'numbering');
   if (renames) await refuseWhileBound(trx, id, 'renamed');
-  const event = await updateEvent(trx, id, body, nowOf(context));
-  await context.announce(trx, world, 'event', event, 'updated');
+  const event = await updateEvent(trx, id, body, now);
+  await announce(change, world, 'event', event, 'updated');
   return toEventRecord(event);
 }
 
 /** Deletes an event with its versions, if none is locked and none is bound. */
-async function removeEvent(
-  context: CatalogContext,
-  trx: Trx,
-  { worldAddress, eventName }: EventPath,
-  caller: Caller,
-): Promise<void> {
-  const world = await ownWorld(trx, worldAddress, caller, 'counting');
+async function removeEvent(change: CallersChange, { worldAddress, eventName }: EventPath): Promise<void> {
+  const { trx } = change;
+  const world = await ownWorld(change, worldAddress, 'counting');
   const event = await holdEvent(trx, world.id, eventName, 'alone');
   if (await hasLockedVersion(trx, event.id))
     throw new ServiceError('version_locked', 'The event has a locked version, which cannot be deleted.');
   await refuseWhileBound(trx, event.id, 'deleted');
   await deleteMember(trx, world.id, 'events', event.id);
-  await context.announce(trx, world, 'event', event, 'deleted');
+  await announce(change, world, 'event', event, 'deleted');
 }
 
 /** @throws ServiceError `event_in_use` when a deployment binds a version of it. */

@@ -12,10 +12,9 @@ import { claimantsOf } from '../../store/claims/claim-store.js';
 import { takeNumber } from '../../store/events/event-store.js';
 import { addLinks, insertVersion, removeLinks, replaceDefinition } from '../../store/events/version-store.js';
 import { holdSchemas } from '../../store/schemas/schema-store.js';
-import { nowOf, type Trx } from '../../store/tables/db.js';
 import type { EntitySchemaRow, EventRow, VersionRow } from '../../store/tables/schema.js';
 import { namesIn } from '../../store/worlds/world-members.js';
-import type { CatalogContext } from '../operation.js';
+import type { Change } from '../operation.js';
 
 interface PreparedVersion {
   readonly definition: StoredVersion;
@@ -30,8 +29,7 @@ interface PreparedVersion {
  * docs/catalog.md says what the hashes of a version cover.
  */
 async function prepare(
-  { limits, clock }: CatalogContext,
-  trx: Trx,
+  { trx, now, limits }: Change,
   worldId: number,
   current: StoredVersion,
   body: VersionBody,
@@ -43,7 +41,7 @@ async function prepare(
   const names = new Set([...linked, ...schemasInTemplate(definition)]);
   const named = await holdSchemas(trx, worldId, [...names]);
   const known = named.length < names.size ? await namesIn(trx, 'entity_schemas', worldId) : [];
-  const { kinds, warnings } = checkVersion(written, { named, known }, clock.now());
+  const { kinds, warnings } = checkVersion(written, { named, known }, now.getTime());
   refuseProblems(kinds, pointer);
   const links = named.filter(({ name }) => linked.includes(name));
   return { definition, links, warnings: below(pointer, warnings) };
@@ -57,29 +55,29 @@ export interface SavedVersion {
 
 /** The next version of an event that is held `numbering` (or new). `pointer`: pointer to the body in the request. */
 export async function insertNewVersion(
-  context: CatalogContext,
-  trx: Trx,
+  change: Change,
   event: EventRow,
   body: VersionBody,
   pointer = '',
 ): Promise<SavedVersion> {
-  const prepared = await prepare(context, trx, event.world_id, EMPTY_VERSION, body, pointer);
-  const number = await takeNumber(trx, event.id, context.limits.versionsPerEvent);
-  const version = await insertVersion(trx, event.id, number, prepared.definition, nowOf(context));
+  const { trx, now, limits } = change;
+  const prepared = await prepare(change, event.world_id, EMPTY_VERSION, body, pointer);
+  const number = await takeNumber(trx, event.id, limits.versionsPerEvent);
+  const version = await insertVersion(trx, event.id, number, prepared.definition, now);
   await addLinks(trx, version.id, prepared.links);
   return { version, warnings: prepared.warnings };
 }
 
 /** Changes a version that is held `editing` and is not locked. */
 export async function changeVersion(
-  context: CatalogContext,
-  trx: Trx,
+  change: Change,
   worldId: number,
   current: VersionRow,
   body: VersionBody,
 ): Promise<SavedVersion> {
-  const { definition, links, warnings } = await prepare(context, trx, worldId, current.definition, body, '');
-  const version = await replaceDefinition(trx, current.id, definition, nowOf(context));
+  const { trx, now } = change;
+  const { definition, links, warnings } = await prepare(change, worldId, current.definition, body, '');
+  const version = await replaceDefinition(trx, current.id, definition, now);
   await removeLinks(trx, current.id);
   await addLinks(trx, current.id, links);
   const isPriced = priceOf(definition) > priceOf(current.definition);

@@ -9,8 +9,8 @@ import {
   type VersionRecord,
   versionRpcs,
 } from '@orrery/contracts';
-import { transaction } from '@orrery/database';
 import { refuseInUse } from '../../core/claims.js';
+import { announce } from '../../store/changes.js';
 import { claimantsOf } from '../../store/claims/claim-store.js';
 import { findEvent, holdEvent } from '../../store/events/event-store.js';
 import { hashesOf, liveSchemas } from '../../store/events/live-schemas.js';
@@ -23,10 +23,17 @@ import {
   listVersions,
   lockVersion,
 } from '../../store/events/version-store.js';
-import { type Db, nowOf, type Trx } from '../../store/tables/db.js';
+import type { Db } from '../../store/tables/db.js';
 import type { EventRow, VersionRow, WorldRow } from '../../store/tables/schema.js';
 import { ownWorld, visibleWorld } from '../../store/worlds/world-access.js';
-import { type CatalogContext, createOnce, deleteIn, withMessage } from '../operation.js';
+import {
+  type CallersChange,
+  type CatalogContext,
+  changing,
+  createOnce,
+  deleting,
+  withMessage,
+} from '../operation.js';
 import { changeVersion, insertNewVersion } from './save-version.js';
 
 export function versionHandlers(context: CatalogContext): Handlers<typeof versionRpcs> {
@@ -42,8 +49,8 @@ export function versionHandlers(context: CatalogContext): Handlers<typeof versio
     },
 
     'versions.create': (request, call) =>
-      createOnce(context, versionRpcs['versions.create'], request, call, (trx) =>
-        createVersion(context, trx, request.params, request.body, call.caller),
+      createOnce(context, versionRpcs['versions.create'], request, call, (change) =>
+        createVersion(change, request.params, request.body),
       ),
 
     'versions.get': async ({ params }, { caller }) => {
@@ -53,31 +60,31 @@ export function versionHandlers(context: CatalogContext): Handlers<typeof versio
       return { data: await recordOf(db, { world, event }, row, caller) };
     },
 
-    'versions.update': ({ params, body }, { caller }) =>
-      transaction(db, async (trx) => {
+    'versions.update': ({ params, body }, call) =>
+      changing(context, call, async (change) => {
         let warnings: readonly FieldProblem[] = [];
-        const data = await editVersion(context, trx, params, caller, async (world, current) => {
+        const data = await editVersion(change, params, async (world, current) => {
           refuseLocked(current);
-          const saved = await changeVersion(context, trx, world.id, current, body);
+          const saved = await changeVersion(change, world.id, current, body);
           warnings = saved.warnings;
           return saved.version;
         });
         return withMessage(data, warnings);
       }),
 
-    'versions.lock': ({ params }, { caller }) =>
-      transaction(db, async (trx) => {
+    'versions.lock': ({ params }, call) =>
+      changing(context, call, async (change) => {
         let locks = false;
-        const data = await editVersion(context, trx, params, caller, (world, current) => {
+        const data = await editVersion(change, params, (world, current) => {
           locks = current.locked_at === null;
-          return lockVersion(trx, world.id, current, nowOf(context));
+          return lockVersion(change.trx, world.id, current, change.now);
         });
         const message = locks ? 'The version is now locked.' : 'The version was already locked.';
         return { data, message };
       }),
 
-    'versions.delete': ({ params }, { caller }) =>
-      deleteIn(context, (trx) => removeVersion(context, trx, params, caller)),
+    'versions.delete': ({ params }, call) =>
+      deleting(context, call, (change) => removeVersion(change, params)),
   };
 }
 
@@ -112,16 +119,15 @@ interface EventPath {
 
 /** Creates the next version of an event. Creations of one event run one at a time, so numbers have no gaps. */
 async function createVersion(
-  context: CatalogContext,
-  trx: Trx,
+  change: CallersChange,
   { worldAddress, eventName }: EventPath,
   body: VersionBody,
-  caller: Caller,
 ) {
-  const world = await ownWorld(trx, worldAddress, caller, 'shared');
+  const { trx, caller } = change;
+  const world = await ownWorld(change, worldAddress, 'shared');
   const event = await holdEvent(trx, world.id, eventName, 'numbering');
-  const { version: row, warnings } = await insertNewVersion(context, trx, event, body);
-  await context.announce(trx, world, 'event_version', { ...row, name: event.name }, 'created');
+  const { version: row, warnings } = await insertNewVersion(change, event, body);
+  await announce(change, world, 'event_version', { ...row, name: event.name }, 'created');
   return withMessage(await recordOf(trx, { world, event }, row, caller), warnings);
 }
 
@@ -131,19 +137,18 @@ interface VersionPath extends EventPath {
 
 /** Locks an own version, lets `edit` change it and announces the outcome. */
 async function editVersion(
-  context: CatalogContext,
-  trx: Trx,
+  change: CallersChange,
   { worldAddress, eventName, version }: VersionPath,
-  caller: Caller,
   edit: (world: WorldRow, current: VersionRow) => Promise<VersionRow>,
 ): Promise<VersionRecord> {
-  const world = await ownWorld(trx, worldAddress, caller, 'shared');
+  const { trx, caller } = change;
+  const world = await ownWorld(change, worldAddress, 'shared');
   const event = await holdEvent(trx, world.id, eventName, 'shared');
   const current = await holdVersion(trx, event.id, version, 'editing');
   const edited = await edit(world, current);
-  const change = edited.locked_at === null ? 'updated' : 'locked';
+  const what = edited.locked_at === null ? 'updated' : 'locked';
   if (edited !== current)
-    await context.announce(trx, world, 'event_version', { ...edited, name: event.name }, change);
+    await announce(change, world, 'event_version', { ...edited, name: event.name }, what);
   return recordOf(trx, { world, event }, edited, caller);
 }
 
@@ -158,12 +163,11 @@ function refuseLocked({ version, locked_at }: VersionRow): void {
 
 /** Deletes a version. Its number is not assigned again. */
 async function removeVersion(
-  context: CatalogContext,
-  trx: Trx,
+  change: CallersChange,
   { worldAddress, eventName, version }: VersionPath,
-  caller: Caller,
 ): Promise<void> {
-  const world = await ownWorld(trx, worldAddress, caller, 'shared');
+  const { trx } = change;
+  const world = await ownWorld(change, worldAddress, 'shared');
   const event = await holdEvent(trx, world.id, eventName, 'numbering');
   const row = await holdVersion(trx, event.id, version, 'alone');
   refuseLocked(row);
@@ -173,5 +177,5 @@ async function removeVersion(
     advice: 'Unbind the event there, or bind another version, first.',
   });
   await deleteVersion(trx, row);
-  await context.announce(trx, world, 'event_version', { ...row, name: event.name }, 'deleted');
+  await announce(change, world, 'event_version', { ...row, name: event.name }, 'deleted');
 }

@@ -1,12 +1,4 @@
-import {
-  type AttributeRecord,
-  attributeRpcs,
-  type Caller,
-  type Handlers,
-  paginationOf,
-  refuseDeepPage,
-} from '@orrery/contracts';
-import { transaction } from '@orrery/database';
+import { attributeRpcs, type Handlers, paginationOf, refuseDeepPage } from '@orrery/contracts';
 import { contentBytes } from '../../core/definitions/content-hash.js';
 import {
   changedBy,
@@ -14,6 +6,7 @@ import {
   definedBy,
   refuseOversizedSchema,
 } from '../../core/definitions/schema-rules.js';
+import { announce } from '../../store/changes.js';
 import {
   deleteAttribute,
   findAttribute,
@@ -24,11 +17,10 @@ import {
   toAttributeRecord,
 } from '../../store/schemas/attribute-store.js';
 import { findSchema, holdSchema, updateSchema } from '../../store/schemas/schema-store.js';
-import { nowOf, type Trx } from '../../store/tables/db.js';
 import type { AttributeRow, EntitySchemaRow } from '../../store/tables/schema.js';
 import { ownWorld, visibleWorld } from '../../store/worlds/world-access.js';
 import { countSchemaBytes } from '../../store/worlds/world-counters.js';
-import { type CatalogContext, createOnce, deleteIn } from '../operation.js';
+import { type CallersChange, type CatalogContext, changing, createOnce, deleting } from '../operation.js';
 
 export function attributeHandlers(context: CatalogContext): Handlers<typeof attributeRpcs> {
   const { db } = context;
@@ -42,13 +34,12 @@ export function attributeHandlers(context: CatalogContext): Handlers<typeof attr
     },
 
     'attributes.create': (request, call) =>
-      createOnce(context, attributeRpcs['attributes.create'], request, call, async (trx) => {
+      createOnce(context, attributeRpcs['attributes.create'], request, call, async (change) => {
         const definition = definedBy(request.body);
-        const edit = (schema: EntitySchemaRow, now: Date) => {
+        const [row] = await editAttributes(change, request.params, (schema) => {
           checkAttribute(definition);
-          return insertAttributes(trx, schema.id, [definition], now);
-        };
-        const [row] = await editAttributes(context, trx, request.params, call.caller, edit);
+          return insertAttributes(change.trx, schema.id, [definition], change.now);
+        });
         return { data: toAttributeRecord(row as AttributeRow) };
       }),
 
@@ -58,22 +49,22 @@ export function attributeHandlers(context: CatalogContext): Handlers<typeof attr
       return { data: toAttributeRecord(await findAttribute(db, schema, params.name)) };
     },
 
-    'attributes.update': async ({ params, body }, { caller }) => ({
-      data: await transaction(db, (trx) =>
-        editAttributes(context, trx, params, caller, async (schema, now): Promise<AttributeRecord> => {
-          const current = await findAttribute(trx, schema, params.name);
+    'attributes.update': ({ params, body }, call) =>
+      changing(context, call, async (change) => {
+        const row = await editAttributes(change, params, async (schema) => {
+          const current = await findAttribute(change.trx, schema, params.name);
           const definition = changedBy(toAttributeDefinition(current), body);
           checkAttribute(definition);
-          return toAttributeRecord(await replaceAttribute(trx, current.id, definition, now));
-        }),
-      ),
-    }),
+          return replaceAttribute(change.trx, current.id, definition, change.now);
+        });
+        return { data: toAttributeRecord(row) };
+      }),
 
-    'attributes.delete': ({ params }, { caller }) =>
-      deleteIn(context, (trx) =>
-        editAttributes(context, trx, params, caller, async (schema) => {
-          const { id } = await findAttribute(trx, schema, params.name);
-          await deleteAttribute(trx, id);
+    'attributes.delete': ({ params }, call) =>
+      deleting(context, call, (change) =>
+        editAttributes(change, params, async (schema) => {
+          const { id } = await findAttribute(change.trx, schema, params.name);
+          await deleteAttribute(change.trx, id);
         }),
       ),
   };
@@ -89,21 +80,19 @@ interface SchemaPath {
  * hash are updated in the same transaction. Edits of one schema run one at a time.
  */
 async function editAttributes<T>(
-  context: CatalogContext,
-  trx: Trx,
+  change: CallersChange,
   { worldAddress, schemaName }: SchemaPath,
-  caller: Caller,
-  edit: (schema: EntitySchemaRow, now: Date) => Promise<T>,
+  edit: (schema: EntitySchemaRow) => Promise<T>,
 ): Promise<T> {
-  const world = await ownWorld(trx, worldAddress, caller, 'counting');
+  const { trx, now, limits } = change;
+  const world = await ownWorld(change, worldAddress, 'counting');
   const schema = await holdSchema(trx, world.id, schemaName, 'editing');
-  const now = nowOf(context);
-  const edited = await edit(schema, now);
+  const edited = await edit(schema);
   const attributes = (await listAttributes(trx, [schema.id])).map(toAttributeDefinition);
-  if (attributes.length >= schema.attribute_count) refuseOversizedSchema(attributes, context.limits);
+  if (attributes.length >= schema.attribute_count) refuseOversizedSchema(attributes, limits);
   const growth = contentBytes(attributes) - contentBytes(schema.definition);
-  await countSchemaBytes(trx, world.id, growth, context.limits.worldSchemaBytes);
+  await countSchemaBytes(trx, world.id, growth, limits.worldSchemaBytes);
   await updateSchema(trx, schema, { attributes }, now);
-  await context.announce(trx, world, 'entity_schema', schema, 'updated');
+  await announce(change, world, 'entity_schema', schema, 'updated');
   return edited;
 }

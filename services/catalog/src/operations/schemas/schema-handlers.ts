@@ -1,5 +1,4 @@
 import {
-  type Caller,
   type CreateEntitySchemaBody,
   type EntitySchemaRecord,
   entitySchemaRpcs,
@@ -8,10 +7,10 @@ import {
   refuseDeepPage,
   type UpdateEntitySchemaBody,
 } from '@orrery/contracts';
-import { transaction } from '@orrery/database';
 import { refuseInUse } from '../../core/claims.js';
 import { contentBytes } from '../../core/definitions/content-hash.js';
 import { attributesOf } from '../../core/definitions/schema-rules.js';
+import { announce } from '../../store/changes.js';
 import { claimantsOf } from '../../store/claims/claim-store.js';
 import { insertAttributes, listAttributes } from '../../store/schemas/attribute-store.js';
 import {
@@ -23,12 +22,12 @@ import {
   updateSchema,
   versionsNaming,
 } from '../../store/schemas/schema-store.js';
-import { nowOf, type Trx } from '../../store/tables/db.js';
+import type { Trx } from '../../store/tables/db.js';
 import type { EntitySchemaRow } from '../../store/tables/schema.js';
 import { ownWorld, visibleWorld } from '../../store/worlds/world-access.js';
 import { countSchemaBytes } from '../../store/worlds/world-counters.js';
 import { addMember, deleteMember } from '../../store/worlds/world-members.js';
-import { type CatalogContext, createOnce, deleteIn } from '../operation.js';
+import { type CallersChange, type CatalogContext, changing, createOnce, deleting } from '../operation.js';
 
 export function entitySchemaHandlers(context: CatalogContext): Handlers<typeof entitySchemaRpcs> {
   const { db } = context;
@@ -44,8 +43,8 @@ export function entitySchemaHandlers(context: CatalogContext): Handlers<typeof e
     },
 
     'entitySchemas.create': (request, call) =>
-      createOnce(context, entitySchemaRpcs['entitySchemas.create'], request, call, async (trx) => ({
-        data: await createSchema(context, trx, request.params.worldAddress, request.body, call.caller),
+      createOnce(context, entitySchemaRpcs['entitySchemas.create'], request, call, async (change) => ({
+        data: await createSchema(change, request.params.worldAddress, request.body),
       })),
 
     'entitySchemas.get': async ({ params }, { caller }) => {
@@ -54,32 +53,28 @@ export function entitySchemaHandlers(context: CatalogContext): Handlers<typeof e
       return { data: toSchemaRecord(schema, await listAttributes(db, [schema.id])) };
     },
 
-    'entitySchemas.update': async ({ params, body }, { caller }) => ({
-      data: await transaction(db, (trx) => changeSchema(context, trx, params, body, caller)),
-    }),
+    'entitySchemas.update': ({ params, body }, call) =>
+      changing(context, call, async (change) => ({ data: await changeSchema(change, params, body) })),
 
-    'entitySchemas.delete': ({ params }, { caller }) =>
-      deleteIn(context, (trx) => removeSchema(context, trx, params, caller)),
+    'entitySchemas.delete': ({ params }, call) =>
+      deleting(context, call, (change) => removeSchema(change, params)),
   };
 }
 
 /** Creates a schema and its attributes, all or nothing. */
 async function createSchema(
-  context: CatalogContext,
-  trx: Trx,
+  change: CallersChange,
   worldAddress: string,
   body: CreateEntitySchemaBody,
-  caller: Caller,
 ): Promise<EntitySchemaRecord> {
-  const world = await ownWorld(trx, worldAddress, caller, 'counting');
-  const definitions = attributesOf(body.attributes ?? [], context.limits);
-  const { schemasPerWorld, worldSchemaBytes } = context.limits;
-  await addMember(trx, world.id, 'entity_schemas', schemasPerWorld);
-  await countSchemaBytes(trx, world.id, contentBytes(definitions), worldSchemaBytes);
-  const now = nowOf(context);
+  const { trx, now, limits } = change;
+  const world = await ownWorld(change, worldAddress, 'counting');
+  const definitions = attributesOf(body.attributes ?? [], limits);
+  await addMember(trx, world.id, 'entity_schemas', limits.schemasPerWorld);
+  await countSchemaBytes(trx, world.id, contentBytes(definitions), limits.worldSchemaBytes);
   const schema = await insertSchema(trx, world.id, body, definitions, now);
   const attributes = await insertAttributes(trx, schema.id, definitions, now);
-  await context.announce(trx, world, 'entity_schema', schema, 'created');
+  await announce(change, world, 'entity_schema', schema, 'created');
   return toSchemaRecord(schema, attributes);
 }
 
@@ -89,33 +84,28 @@ interface SchemaPath {
 }
 
 async function changeSchema(
-  context: CatalogContext,
-  trx: Trx,
+  change: CallersChange,
   { worldAddress, schemaName }: SchemaPath,
   body: UpdateEntitySchemaBody,
-  caller: Caller,
 ): Promise<EntitySchemaRecord> {
-  const world = await ownWorld(trx, worldAddress, caller, 'shared');
+  const { trx, now } = change;
+  const world = await ownWorld(change, worldAddress, 'shared');
   const renames = body.name !== undefined && body.name !== schemaName;
   const current = await holdSchema(trx, world.id, schemaName, renames ? 'alone' : 'editing');
   if (renames) await refuseWhileInUse(trx, current, 'renamed');
-  const schema = await updateSchema(trx, current, body, nowOf(context));
-  await context.announce(trx, world, 'entity_schema', schema, 'updated');
+  const schema = await updateSchema(trx, current, body, now);
+  await announce(change, world, 'entity_schema', schema, 'updated');
   return toSchemaRecord(schema, await listAttributes(trx, [schema.id]));
 }
 
-async function removeSchema(
-  context: CatalogContext,
-  trx: Trx,
-  { worldAddress, schemaName }: SchemaPath,
-  caller: Caller,
-): Promise<void> {
-  const world = await ownWorld(trx, worldAddress, caller, 'counting');
+async function removeSchema(change: CallersChange, { worldAddress, schemaName }: SchemaPath): Promise<void> {
+  const { trx, limits } = change;
+  const world = await ownWorld(change, worldAddress, 'counting');
   const schema = await holdSchema(trx, world.id, schemaName, 'alone');
   await refuseWhileInUse(trx, schema, 'deleted');
   await deleteMember(trx, world.id, 'entity_schemas', schema.id);
-  await countSchemaBytes(trx, world.id, -contentBytes(schema.definition), context.limits.worldSchemaBytes);
-  await context.announce(trx, world, 'entity_schema', schema, 'deleted');
+  await countSchemaBytes(trx, world.id, -contentBytes(schema.definition), limits.worldSchemaBytes);
+  await announce(change, world, 'entity_schema', schema, 'deleted');
 }
 
 /** @throws ServiceError `entity_schema_in_use` when a version names it or a deployment has instances of it. */

@@ -8,8 +8,8 @@ import type { ClaimRow } from '../tables/schema.js';
  * wait. Claiming again makes a new claim with a revision of its own, which no release of the one before removes.
  */
 export async function putClaims(
-  trx: Trx,
-  { deployment, worldId, now }: { deployment: string; worldId: number; now: Date },
+  { trx, now }: { readonly trx: Trx; readonly now: Date },
+  { deployment, worldId }: { deployment: string; worldId: number },
   kind: ClaimKind,
   targetIds: readonly number[],
 ): Promise<Record<string, number>> {

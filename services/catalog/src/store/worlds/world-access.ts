@@ -38,9 +38,8 @@ export async function visibleWorld(db: Db, segment: string, caller: Caller): Pro
  * @throws ServiceError `world_not_found` when it is absent or not visible, `forbidden` when it is another's.
  */
 export async function ownWorld(
-  trx: Trx,
+  { trx, caller }: { readonly trx: Trx; readonly caller: Caller },
   segment: string,
-  caller: Caller,
   hold: WorldHold,
 ): Promise<WorldRow> {
   // Rows of other accounts are never locked: a stranger must not be able to delay an owner.
