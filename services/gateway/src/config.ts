@@ -1,4 +1,4 @@
-import { type ContentLimits, MAX_JSON_DEPTH } from '@orrery/contracts';
+import { MAX_JSON_DEPTH } from '@orrery/contracts';
 import { readContentLimits } from '@orrery/service-host';
 import {
   type Environment,
@@ -11,7 +11,6 @@ import {
   wholeNumber,
 } from '@orrery/service-kit';
 import { z } from 'zod';
-import type { HttpLimits } from './app.js';
 import { isProxyList, trustedProxies } from './core/clients/trusted-proxies.js';
 import { perMinute, type RatePolicies } from './core/rates/token-bucket.js';
 import {
@@ -19,7 +18,6 @@ import {
   parseSignUpQuotas,
   SIGN_UP_QUOTAS_FORM,
 } from './core/sign-in/sign-up-quotas.js';
-import type { SignInConfig } from './operations/sign-in.js';
 
 const limit = (fallback: number, min: number, max: number, what: string) =>
   wholeNumber({ min, max, what: `${what}, ${min} to ${max}` }).default(fallback);
@@ -67,38 +65,10 @@ const environment = z.object({
 /** How long a run that reached its deadline may take to end, in milliseconds. */
 const ENDING_MS = 5000;
 
-export interface GatewayConfig {
-  readonly host: string;
-  readonly port: number;
-  /** Shares rate limits over replicas; without it each counts for itself. */
-  readonly redisUrl: string | undefined;
-  readonly limits: HttpLimits;
-  /** What bodies may hold; the services hold them to it. */
-  readonly contentLimits: ContentLimits;
-  /** How long a call to a service may take, in milliseconds. */
-  readonly deadlineMs: number;
-  /** How long an execution that became a run is waited for, in milliseconds; never shorter than any other call. */
-  readonly runDeadlineMs: number;
-  /** Requests under way; beyond it new ones are refused with 503. */
-  readonly maxInFlight: number;
-  /** Executions that wait for a model or a payment without counting as under way. */
-  readonly maxWaiting: number;
-  /** Live streams that may be open; beyond it new ones are refused with 503. */
-  readonly maxStreams: number;
-  /**
-   * For how long requests are still taken when the gateway is to end, in milliseconds: load balancers see `/readyz` refuse
-   * before connections are refused.
-   */
-  readonly shutdownDelayMs: number;
-  readonly signIn: SignInConfig;
-  /** Whether the console is served to browsers. */
-  readonly console: boolean;
-  /** Undefined: nothing is limited. */
-  readonly rates: RatePolicies | undefined;
-}
+export type GatewayConfig = Readonly<ReturnType<typeof readGatewayConfig>>;
 
 /** @throws StartupError naming every variable that is wrong. */
-export function readGatewayConfig(env: Environment): GatewayConfig {
+export function readGatewayConfig(env: Environment) {
   const { read, contentLimits } = readTogether({
     read: () => readEnvironment(environment, env),
     contentLimits: () => readContentLimits(env),
@@ -119,8 +89,10 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     },
     contentLimits,
     deadlineMs: read.CALL_DEADLINE_MS,
+    // A run is waited for never shorter than any other call.
     runDeadlineMs: Math.max(read.CALL_DEADLINE_MS, read.AI_DEADLINE_MS + ENDING_MS),
     maxStreams: read.MAX_STREAMS,
+    // Load balancers see `/readyz` refuse before connections are refused.
     shutdownDelayMs: read.SHUTDOWN_DELAY_MS,
     signIn: {
       isOpen: read.SIGN_UP === 'open',

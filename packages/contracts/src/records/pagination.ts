@@ -6,22 +6,22 @@ export const MAX_LIMIT = 100;
 /** Rows a page may lie deep; beyond it offsets cost too much. */
 export const MAX_DEPTH = 100_000;
 
-const wholeNumber = (fallback: number, max: number) =>
+/** A whole number in a query, which is text. The service reads it again, so that a number is accepted, too. */
+export const wholeNumberInQuery = (form: RegExp, error: string, most: number) =>
   z
-    .union([
-      z.int(),
-      z.string().regex(/^[1-9]\d{0,8}$/, 'A whole number from 1 is required, without leading zeros.'),
-    ])
+    .union([z.int(), z.string().regex(form, error)])
     .transform(Number)
-    .pipe(z.int().min(1).max(max))
-    .default(fallback);
+    .pipe(z.int().min(1).max(most));
+
+const pageNumber = (most: number) =>
+  wholeNumberInQuery(/^[1-9]\d{0,8}$/, 'A whole number from 1 is required, without leading zeros.', most);
 
 /** Query parameters of every list: `page` from 1, `limit` 1–100 (default 20). Out of bounds is refused, not clamped. */
 export const pageQuery = z.strictObject({
-  page: wholeNumber(1, 1_000_000_000).describe(
-    'Which page, from 1. The product of `page` and `limit` may be at most 100,000.',
-  ),
-  limit: wholeNumber(20, MAX_LIMIT).describe('How many items a page has at most.'),
+  page: pageNumber(1_000_000_000)
+    .default(1)
+    .describe('Which page, from 1. The product of `page` and `limit` may be at most 100,000.'),
+  limit: pageNumber(MAX_LIMIT).default(20).describe('How many items a page has at most.'),
 });
 export type PageQuery = z.output<typeof pageQuery>;
 

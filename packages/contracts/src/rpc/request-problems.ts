@@ -90,13 +90,6 @@ function wrongType(issue: z.core.$ZodIssueInvalidType, input: unknown): string {
 /** The messages of zod itself have no full stop. */
 const sentence = (message: string): string => (message.endsWith('.') ? message : `${message}.`);
 
-/** Parses or throws `validation_failed` with a pointer per problem. */
-export function parseOrRefuse<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw refusal(problemsOf(parsed.error), 'The request');
-}
-
 /** `validation_failed` with these problems; `whole` names what the empty pointer points to. */
 export function refusal(errors: FieldProblem[], whole: string): ServiceError {
   const [first] = errors;

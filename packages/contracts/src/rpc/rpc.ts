@@ -166,3 +166,10 @@ export function parseRequest<R extends Rpc>(rpc: R, request: unknown): RequestOf
   if (bodyMustBeArray(error)) throw noArray();
   throw refusedHttp(problems);
 }
+
+/** Parses or throws `validation_failed` with a pointer per problem. */
+export function parseOrRefuse<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw refusal(problemsOf(parsed.error), 'The request');
+}

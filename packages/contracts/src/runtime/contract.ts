@@ -1,8 +1,7 @@
 import { referenceRpcs } from '../catalog/definitions.js';
 import { deploymentLimitRpcs } from '../limits/limits.js';
 import { defineContract } from '../rpc/rpc.js';
-import { aiModelRpcs } from './ai-models.js';
-import { aiUsageRpcs } from './ai-usage.js';
+import { aiModelRpcs, aiUsageRpcs } from './ai.js';
 import { bindingRpcs } from './bindings.js';
 import { deploymentRpcs } from './deployments.js';
 import { executionRpcs } from './execution.js';

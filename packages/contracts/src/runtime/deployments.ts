@@ -17,7 +17,7 @@ import { pageQuery } from '../records/pagination.js';
 import { walletAddress } from '../records/wallet-address.js';
 import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
-import { aiModelId } from './ai-models.js';
+import { aiModelId } from './ai.js';
 import { bindingInput } from './bindings.js';
 
 export const deploymentMode = z.enum(['upgradable', 'locked']).meta({

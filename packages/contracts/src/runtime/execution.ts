@@ -3,9 +3,10 @@ import { jsonObject, jsonValue } from '../json/json-schemas.js';
 import { DEPLOYMENT_PATH, deploymentPath } from '../names/paths.js';
 import { namedBytes } from '../records/content-limits.js';
 import { name, ordinal, storedName } from '../records/fields.js';
+import { wholeNumberInQuery } from '../records/pagination.js';
 import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
 import { rpc } from '../rpc/rpc.js';
-import { aiModelId } from './ai-models.js';
+import { aiModelId } from './ai.js';
 import { executionError, stateChangesView } from './journal.js';
 
 /** What a decided execution answers, committed or not. */
@@ -95,10 +96,11 @@ const flag = z
   .transform((value) => value === true || value === 'true');
 
 /** A version's number in a query; the column is a 32-bit integer. */
-const eventVersion = z
-  .union([z.int(), z.string().regex(/^[1-9]\d{0,9}$/, 'A version number is required, such as 2.')])
-  .transform(Number)
-  .pipe(z.int().min(1).max(2_147_483_647));
+const eventVersion = wholeNumberInQuery(
+  /^[1-9]\d{0,9}$/,
+  'A version number is required, such as 2.',
+  2_147_483_647,
+);
 
 const executeQuery = z
   .strictObject({

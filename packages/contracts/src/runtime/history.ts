@@ -3,7 +3,7 @@ import { pushSummary } from '../chain/push-record.js';
 import { jsonObject } from '../json/json-schemas.js';
 import { DEPLOYMENT_PATH, deploymentPath, historyIdInPath } from '../names/paths.js';
 import { count, name, ordinal } from '../records/fields.js';
-import { pageQuery } from '../records/pagination.js';
+import { pageQuery, wholeNumberInQuery } from '../records/pagination.js';
 import { operationsBelow } from '../rpc/operation.js';
 import { executionStatus, executionTrigger, hashedEntry, readBeside } from './journal.js';
 import { entryPayment } from './payments.js';
@@ -33,14 +33,8 @@ export type HistoryEntry = z.infer<typeof historyEntry>;
 /** Entries that one call of verify reads at most. */
 export const MAX_VERIFIED = 100_000;
 
-const wholeNumber = (max: number) =>
-  z
-    .union([
-      z.int(),
-      z.string().regex(/^(0|[1-9]\d{0,14})$/, 'A whole number is required, without leading zeros.'),
-    ])
-    .transform(Number)
-    .pipe(z.int().min(1).max(max));
+const wholeNumber = (most: number) =>
+  wholeNumberInQuery(/^(0|[1-9]\d{0,14})$/, 'A whole number is required, without leading zeros.', most);
 const seq = wholeNumber(Number.MAX_SAFE_INTEGER);
 
 /** `schema:instanceId`, split at the first colon. */

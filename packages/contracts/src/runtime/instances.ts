@@ -14,7 +14,7 @@ import {
   storedName,
   withNfcKeys,
 } from '../records/fields.js';
-import { pageQuery } from '../records/pagination.js';
+import { pageQuery, wholeNumberInQuery } from '../records/pagination.js';
 import { idempotentHeaders, operationsBelow } from '../rpc/operation.js';
 
 const KEY = 'Key of the instance; unique in its deployment and schema.';
@@ -79,11 +79,11 @@ const ifMatch = z.strictObject({
     .optional()
     .describe('The revision that the instance must have, in quotes, as its `ETag` says. Another one is 412.'),
 });
-const wholeNumber = z
-  .union([z.int().min(1), z.string().regex(/^[1-9]\d{0,14}$/, 'A whole number of at least 1 is required.')])
-  .transform(Number)
-  .pipe(z.int().min(1).max(999_999_999_999_999));
-const atSeq = wholeNumber.optional();
+const atSeq = wholeNumberInQuery(
+  /^[1-9]\d{0,14}$/,
+  'A whole number of at least 1 is required.',
+  999_999_999_999_999,
+).optional();
 
 export const instanceRpcs = {
   'instances.list': list('', 'List entity instances, current or at an earlier position of the history', {
