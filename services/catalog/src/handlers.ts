@@ -67,7 +67,6 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   events_name_key: ['event_exists', 'The world has an event of this name already.'],
 };
 
-/** Turns an error of a store into one that may leave the service. */
 function toRefusal(error: unknown): ServiceError {
   const failure = classifyPostgresError(error);
   const meaning = 'constraint' in failure ? MEANINGS[failure.constraint] : undefined;

@@ -90,7 +90,6 @@ export function nextDue(schedule: CronSchedule, after: number): number | undefin
   return remembered(knownNext, key, () => calculateNext(schedule, after));
 }
 
-/** Every due time of a span, in order. */
 function listDue(schedule: CronSchedule, { after, until }: DueSpan): number[] {
   const times: number[] = [];
   for (let time = calculateNext(schedule, after); time !== undefined && time <= until; ) {

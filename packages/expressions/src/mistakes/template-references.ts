@@ -86,7 +86,6 @@ function chainOf(node: ASTNode, locals: readonly string[]): Reference[] {
   return locals.includes(at.args) ? [] : [{ root: at.args, steps, start: node.start }];
 }
 
-/** What the computed keys of a chain read themselves. */
 function indexesOf(node: ASTNode, locals: readonly string[]): Reference[] {
   if (node.op === '.') return indexesOf(node.args[0], locals);
   if (node.op !== '[]') return [];

@@ -58,7 +58,6 @@ export interface AttributeInTemplate {
   /** Into the template. */
   readonly pointer: string;
   readonly schema: string | undefined;
-  /** As it is written. */
   readonly name: string;
   readonly value: JsonValue;
 }

@@ -16,7 +16,6 @@ import {
 } from './mutation.js';
 
 const LESS = ' Write { "$increment": -1 }: a negative number takes away.';
-/** Operators of other systems. */
 const MEANT: ReadonlyMap<string, string> = new Map([
   ['$inc', ' Write "$increment".'],
   ['$add', ' Write "$increment".'],

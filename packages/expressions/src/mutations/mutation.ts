@@ -79,7 +79,6 @@ export function parseMutation(value: JsonValue): MutationResult {
   return { ok: true, mutation: { stateChanges, result: result as JsonObject | null } };
 }
 
-/** A change with the names of its attributes in NFC. */
 function readChange(
   key: string,
   change: JsonValue,

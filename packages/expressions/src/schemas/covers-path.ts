@@ -35,7 +35,6 @@ export function firstMissingStep(
 
 interface Reached {
   readonly isCovered: boolean;
-  /** The step that was not declared. */
   readonly index: number;
   /** The schemas that the value before this step has, and those that apply to the same value. */
   readonly starts: readonly JsonValue[];

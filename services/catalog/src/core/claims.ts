@@ -29,7 +29,6 @@ export function notHeld<C extends Claim>(
   return claims.filter(({ kind, target_id }) => !held[kind].includes(target_id));
 }
 
-/** Users that an error names at most. */
 const MAX_NAMED = 10;
 /** How many users to look for: one more than is named tells that there are others. */
 export const USERS_SOUGHT = MAX_NAMED + 1;

@@ -77,7 +77,6 @@ function checkEvent(
   return { problems: problemsOfKinds(kinds, root), warnings: below(root, warnings) };
 }
 
-/** What a check refuses, with pointers into the body. */
 function problemsOf(pointer: string, check: () => void): FieldProblem[] {
   try {
     check();

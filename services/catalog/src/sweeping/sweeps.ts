@@ -79,7 +79,6 @@ function sweepCounters() {
 
 type Sweep = SweepOptions & ReturnType<typeof sweepCounters>;
 
-/** Deployments checked by one sweep. */
 const DEPLOYMENTS_PER_RUN = 20;
 
 /**
@@ -92,12 +91,9 @@ async function sweepClaims(sweep: Sweep, signal: AbortSignal): Promise<PollOutco
   const now = nowOf(sweep);
   const before = new Date(now.getTime() - sweep.times.claimGraceMs);
   const claims = await takeUnchecked(sweep.db, before, now, DEPLOYMENTS_PER_RUN);
-  const deployments = new Set(claims.map(({ deployment }) => deployment));
-  for (const deployment of deployments) {
-    const itsClaims = claims.filter((claim) => claim.deployment === deployment);
-    await sweepDeployment(sweep, deployment, itsClaims, signal);
-  }
-  return deployments.size === DEPLOYMENTS_PER_RUN ? 'more' : 'idle';
+  const byDeployment = Map.groupBy(claims, ({ deployment }) => deployment);
+  for (const [deployment, its] of byDeployment) await sweepDeployment(sweep, deployment, its, signal);
+  return byDeployment.size === DEPLOYMENTS_PER_RUN ? 'more' : 'idle';
 }
 
 async function sweepDeployment(

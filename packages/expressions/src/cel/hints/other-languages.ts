@@ -24,7 +24,6 @@ const BLOCK =
 const STEP =
   'An expression assigns nothing: write the new value, as in "input.n + 1", or { "$increment": 1 }.';
 
-/** Hints by the names that they are for. */
 const byName = (
   hints: readonly (readonly [hint: string, ...names: string[]])[],
 ): ReadonlyMap<string, string> =>

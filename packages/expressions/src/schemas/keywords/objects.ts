@@ -28,7 +28,6 @@ function requireAll(names: readonly string[]): Check {
 const required: KeywordCompiler = ({ required: names }) =>
   Array.isArray(names) && names.length > 0 ? requireAll(names as string[]) : undefined;
 
-/** Rules that apply when a key is present. */
 function whenPresent(rules: readonly (readonly [string, Check])[]): Check {
   return (value, run) => {
     if (!isJsonObject(value)) return true;

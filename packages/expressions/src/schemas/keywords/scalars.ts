@@ -56,7 +56,6 @@ const constant: KeywordCompiler = ({ const: wanted }): Check | undefined => {
   return (value, run) => holds(value, run) || reportValue(run, 'not_allowed', message, value);
 };
 
-/** A keyword with a number that bounds numbers. */
 const bound =
   (keyword: string, words: string, holds: (value: number, limit: number) => boolean): KeywordCompiler =>
   ({ [keyword]: limit }) => {

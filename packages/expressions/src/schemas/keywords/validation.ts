@@ -20,7 +20,6 @@ export interface Validation {
   problems: FieldProblem[] | null;
   /** Keys and indexes of the current value that some keyword has evaluated; kept where an `unevaluated…` keyword needs them. */
   seen: Set<string | number> | undefined;
-  /** Whether messages repeat the values found. */
   readonly showsValues: boolean;
 }
 
@@ -81,7 +80,6 @@ export function keysOf(run: Validation, object: JsonObject): string[] {
   return keys;
 }
 
-/** Cost of recording one key or index that was evaluated. */
 const SEEN_COST = 2;
 
 /** Adds what one schema evaluated to what another one did. */

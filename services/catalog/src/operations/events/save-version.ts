@@ -18,7 +18,7 @@ import type { Change } from '../operation.js';
 
 interface PreparedVersion {
   readonly definition: StoredVersion;
-  /** To link it to: it is refused that they are deleted. */
+  /** The schemas to link it to. */
   readonly links: readonly EntitySchemaRow[];
   readonly warnings: readonly FieldProblem[];
 }

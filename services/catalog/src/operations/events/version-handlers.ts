@@ -88,7 +88,6 @@ export function versionHandlers(context: CatalogContext): Handlers<typeof versio
   };
 }
 
-/** The world and the event of versions. */
 interface Around {
   readonly world: WorldRow;
   readonly event: EventRow;
@@ -152,7 +151,6 @@ async function editVersion(
   return recordOf(trx, { world, event }, edited, caller);
 }
 
-/** @throws ServiceError `version_locked`. */
 function refuseLocked({ version, locked_at }: VersionRow): void {
   if (locked_at !== null)
     throw new ServiceError(

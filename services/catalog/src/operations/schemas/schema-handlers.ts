@@ -61,7 +61,6 @@ export function entitySchemaHandlers(context: CatalogContext): Handlers<typeof e
   };
 }
 
-/** Creates a schema and its attributes, all or nothing. */
 async function createSchema(
   change: CallersChange,
   worldAddress: string,

@@ -53,7 +53,6 @@ export async function holdVersionsNamed(
   return ids.filter((id) => id !== undefined);
 }
 
-/** Ids by name. */
 async function holdEventsNamed(
   trx: Trx,
   worldId: number,
@@ -73,7 +72,7 @@ async function holdEventsNamed(
     .execute();
   const ids = new Map(rows.map(({ id, name }) => [name, id]));
   const asked = names.map(({ event }) => event);
-  await refuseUnknown(trx, worldId, 'events', asked, new Set(ids.keys()));
+  await refuseUnknown(trx, worldId, 'events', asked, ids);
   return ids;
 }
 
@@ -85,7 +84,7 @@ export async function holdSchemasNamed(
 ): Promise<EntitySchemaRow[]> {
   const rows = await holdSchemas(trx, worldId, names);
   const byName = new Map(rows.map((row) => [row.name, row]));
-  await refuseUnknown(trx, worldId, 'entity_schemas', names, new Set(byName.keys()));
+  await refuseUnknown(trx, worldId, 'entity_schemas', names, byName);
   return names.flatMap((name) => byName.get(name) ?? []);
 }
 
@@ -99,11 +98,11 @@ async function refuseUnknown(
   worldId: number,
   members: Members,
   names: readonly string[],
-  found: ReadonlySet<string>,
+  found: ReadonlyMap<string, unknown>,
 ): Promise<void> {
   const { code, pointer } = UNKNOWN[members];
   let known: Promise<string[]> | undefined;
-  const present = names.map((name) => (found.has(name) ? name : undefined));
+  const present = names.map((name) => found.get(name));
   await refuse(code, present, async (index) => {
     known ??= namesIn(trx, members, worldId);
     const message = noSuchMember(members, names[index] ?? '', await known);

@@ -117,7 +117,6 @@ const CONFIRM_SCHEMAS = {
   ),
 };
 
-/** What became of a cached definition. */
 type State = 'same' | 'changed' | 'gone';
 
 interface Statement {
