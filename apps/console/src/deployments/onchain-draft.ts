@@ -8,15 +8,12 @@ export interface PartDraft {
   /** Names, parted by commas or spaces. */
   readonly names: string;
 }
-export interface OnchainDraft {
-  readonly stateChanges: PartDraft;
-  readonly result: PartDraft;
-}
-
-export const draftOfFilter = (filter: Filter | null): OnchainDraft => ({
+export const draftOfFilter = (filter: Filter | null) => ({
   stateChanges: partOf(filter?.stateChanges),
   result: partOf(filter?.result),
 });
+
+type OnchainDraft = ReturnType<typeof draftOfFilter>;
 
 function partOf(names: readonly string[] | null | undefined): PartDraft {
   if (names === null || names === undefined) return { what: 'all', names: '' };

@@ -34,13 +34,7 @@ export const partsOf = (props: VersionFormProps, schemas: readonly string[]) => 
 };
 export type PartProps = ReturnType<typeof partsOf>;
 
-export interface PartCardProps {
-  title: string;
-  lead: string;
-  children: ReactNode;
-}
-
-export const Part = ({ title, lead, children }: PartCardProps) => (
+export const Part = ({ title, lead, children }: { title: string; lead: string; children: ReactNode }) => (
   <Card>
     <h2 className="text-lg font-semibold">{title}</h2>
     <p className="mb-3 text-sm text-muted">{lead}</p>

@@ -1,5 +1,4 @@
 import type { JsonObject } from '@orrery/sdk';
-import type { ReactNode } from 'react';
 import type { EventVersion } from '../api/records.js';
 import { JsonView } from '../ui/json-view.js';
 import { Card, Details } from '../ui/page.js';
@@ -7,15 +6,37 @@ import { contractRows } from './contract-rows.js';
 import { guardWords, isByModel, MODE_WORDS, readWords } from './version-words.js';
 
 export function VersionView({ version, definition }: { version: EventVersion; definition: object }) {
+  const modes = version.stateChanges;
   return (
     <Card>
       <Details
         items={{
           Input: <Contract contract={version.inputSchema} none="Any input." />,
-          Reads: <Reads reads={version.readEntities} />,
-          'May change': <Modes modes={version.stateChanges} />,
+          Reads: (
+            <Lines
+              lines={version.readEntities.map((read) => [read.schema, readWords(read)])}
+              none="Nothing: it sees its input alone."
+            />
+          ),
+          'May change':
+            modes === null ? (
+              `Every schema of the world, ${MODE_WORDS.partial}.`
+            ) : (
+              <Lines
+                lines={Object.entries(modes).map(([schema, mode]) => [
+                  schema,
+                  `${mode}, ${MODE_WORDS[mode]}`,
+                ])}
+                none="Nothing."
+              />
+            ),
           'What decides': <Decision version={version} />,
-          Guards: <GuardList version={version} />,
+          Guards: (
+            <Lines
+              lines={guardWords(version.guards, isByModel(version)).map((words) => [undefined, words])}
+              none="None beyond the constraints of the attributes."
+            />
+          ),
           Result: <Contract contract={version.outputSchema} none="Any result." />,
           'Who runs it': <StartedBy version={version} />,
         }}
@@ -57,33 +78,25 @@ function Contract({ contract, none }: { contract: JsonObject | null; none: strin
   );
 }
 
-const Reads = ({ reads }: { reads: EventVersion['readEntities'] }) =>
-  reads.length === 0 ? (
-    'Nothing: it sees its input alone.'
-  ) : (
-    <Lines>
-      {reads.map((read) => (
-        <li key={JSON.stringify(read)}>
-          <span className="font-medium">{read.schema}</span>: {readWords(read)}
-        </li>
-      ))}
-    </Lines>
-  );
-
-function Modes({ modes }: { modes: EventVersion['stateChanges'] }) {
-  if (modes === null) return `Every schema of the world, ${MODE_WORDS.partial}.`;
-  const entries = Object.entries(modes);
-  if (entries.length === 0) return 'Nothing.';
-  return (
-    <Lines>
-      {entries.map(([schema, mode]) => (
-        <li key={schema}>
-          <span className="font-medium">{schema}</span>: {mode}, {MODE_WORDS[mode]}
-        </li>
-      ))}
-    </Lines>
-  );
+interface LinesProps {
+  lines: readonly (readonly [name: string | undefined, words: string])[];
+  none: string;
 }
+
+const Lines = ({ lines, none }: LinesProps) =>
+  lines.length === 0 ? (
+    none
+  ) : (
+    <ul className="space-y-0.5">
+      {lines.map(([name, words]) => (
+        <li key={`${name} ${words}`}>
+          {name !== undefined && <span className="font-medium">{name}</span>}
+          {name !== undefined && ': '}
+          {words}
+        </li>
+      ))}
+    </ul>
+  );
 
 /** Whoever does not own the world sees neither templates nor prompts. */
 function Decision({ version }: { version: EventVersion }) {
@@ -115,18 +128,6 @@ function Decision({ version }: { version: EventVersion }) {
   );
 }
 
-function GuardList({ version }: { version: EventVersion }) {
-  const words = guardWords(version.guards, isByModel(version));
-  if (words.length === 0) return 'None beyond the constraints of the attributes.';
-  return (
-    <Lines>
-      {words.map((sentence) => (
-        <li key={sentence}>{sentence}</li>
-      ))}
-    </Lines>
-  );
-}
-
 export function StartedBy({ version: { executionSettings } }: { version: EventVersion }) {
   const { visibility = 'admin', priceUsd, cron } = executionSettings ?? {};
   if (visibility === 'cron')
@@ -138,5 +139,3 @@ export function StartedBy({ version: { executionSettings } }: { version: EventVe
   if (visibility === 'admin') return 'its owner';
   return priceUsd ? `any wallet, for $${priceUsd}` : 'any wallet';
 }
-
-const Lines = ({ children }: { children: ReactNode }) => <ul className="space-y-0.5">{children}</ul>;

@@ -20,41 +20,21 @@ interface Bounded extends Described {
   readonly bounds?: Bounds;
 }
 
-export interface TextField extends Bounded {
-  readonly kind: 'text';
-  readonly isLong: boolean;
-}
-export interface NumberField extends Bounded {
-  readonly kind: 'number';
-  readonly isWhole: boolean;
-}
-export interface BooleanField extends Described {
-  readonly kind: 'boolean';
-}
-export interface ChoiceField extends Described {
-  readonly kind: 'choice';
-  readonly options: readonly unknown[];
-}
-export interface ObjectField extends Described {
-  readonly kind: 'object';
-  readonly members: readonly Member[];
-}
-export interface ListField extends Bounded {
-  readonly kind: 'list';
-  readonly item: Field;
-}
-/** Any value, entered as JSON text. */
-export interface JsonField extends Described {
-  readonly kind: 'json';
-}
 export type Field =
-  | TextField
-  | NumberField
-  | BooleanField
-  | ChoiceField
-  | ObjectField
-  | ListField
-  | JsonField;
+  | (Bounded & { readonly kind: 'text'; readonly isLong: boolean })
+  | (Bounded & { readonly kind: 'number'; readonly isWhole: boolean })
+  | (Described & { readonly kind: 'boolean' })
+  | (Described & { readonly kind: 'choice'; readonly options: readonly unknown[] })
+  | (Described & { readonly kind: 'object'; readonly members: readonly Member[] })
+  | (Bounded & { readonly kind: 'list'; readonly item: Field })
+  /** Any value, entered as JSON text. */
+  | (Described & { readonly kind: 'json' });
+
+type FieldOf<Kind extends Field['kind']> = Extract<Field, { readonly kind: Kind }>;
+export type TextField = FieldOf<'text'>;
+export type NumberField = FieldOf<'number'>;
+export type ListField = FieldOf<'list'>;
+export type ObjectField = FieldOf<'object'>;
 
 export interface Member {
   readonly name: string;

@@ -19,11 +19,6 @@ const SCOPES: readonly (readonly [Scope, string])[] = [
 const LABELS = { '/name': 'Name' };
 
 /** A key to make, and the wallet that signs for it where the key in use cannot make it. */
-interface Wanted {
-  body: KeyBody;
-  signer: BrowserWallet | undefined;
-}
-
 export interface NewKeyProps {
   /** Who the key in use is. A key makes none that may do more, or that is good for longer. */
   me: Me;
@@ -34,7 +29,7 @@ export interface NewKeyProps {
 export function NewKey({ me, onToken, onClose }: NewKeyProps) {
   const { scopes: own, expiresAt: end } = me.key;
   const create = useChange(
-    async (orrery, { body, signer }: Wanted) =>
+    async (orrery, { body, signer }: { body: KeyBody; signer: BrowserWallet | undefined }) =>
       signer === undefined
         ? (await orrery.post('/api/keys', { body })).token
         : await signForKey(signer, body, me.account.wallet ?? ''),

@@ -13,11 +13,7 @@ import type { PartProps } from './tail.js';
 import { withRecent } from './tail.js';
 import type { PositionState } from './use-position.js';
 
-interface LinesProps extends PartProps {
-  onGo: PositionState['go'];
-}
-
-export function Lines({ deployment, tail, seq, onGo }: LinesProps) {
+export function Lines({ deployment, tail, seq, onGo }: PartProps & { onGo: PositionState['go'] }) {
   const orrery = useOrrery();
   const [{ plot = [], of, over = 'seq' }, change] = useLiveSearch();
   const queries = useQueries({

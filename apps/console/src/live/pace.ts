@@ -1,11 +1,5 @@
 /** Hands things on in groups: the first at once, those that follow at most every `ms`. */
-export interface Pace<T> {
-  add(item: T): void;
-  /** What still waits is dropped. */
-  stop(): void;
-}
-
-export function createPace<T>(ms: number, handOn: (items: readonly T[]) => void): Pace<T> {
+export function createPace<T>(ms: number, handOn: (items: readonly T[]) => void) {
   let waiting: T[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {
@@ -17,10 +11,11 @@ export function createPace<T>(ms: number, handOn: (items: readonly T[]) => void)
     handOn(items);
   };
   return {
-    add: (item) => {
+    add: (item: T) => {
       waiting.push(item);
       if (timer === undefined) flush();
     },
+    /** What still waits is dropped. */
     stop: () => {
       clearTimeout(timer);
       waiting = [];

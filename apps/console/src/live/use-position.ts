@@ -8,20 +8,8 @@ import { endQuery } from './queries.js';
 /** The address follows the slider when it has rested this long, in milliseconds: browsers bound how often it may change. */
 const REST_MS = 200;
 
-export interface PositionState {
-  readonly seq: number;
-  /** The same once the slider rests: what is read for each position alone waits for that. */
-  readonly rested: number;
-  /** Whether it is the last one, as entries come. */
-  readonly isFollowing: boolean;
-  /** An entry after the end that was asked for: the last one is shown instead. */
-  readonly missing: number | undefined;
-  /** Shows the state after an entry, or undefined: after the last one as entries come. */
-  readonly go: (seq: number | undefined) => void;
-}
-
 /** Where in the journal one is: what the address says, or the slider while it moves. */
-export function usePosition(deployment: DeploymentRef, head: number): PositionState {
+export function usePosition(deployment: DeploymentRef, head: number) {
   const [search, change] = useLiveSearch();
   const [moving, setMoving] = useState<{ to: number | undefined }>();
   const [missing, setMissing] = useState<number>();
@@ -46,12 +34,17 @@ export function usePosition(deployment: DeploymentRef, head: number): PositionSt
   }, []);
   return {
     seq: Math.min(asked ?? head, end),
+    /** The same once the slider rests: what is read for each position alone waits for that. */
     rested: Math.min(search.seq ?? head, end),
+    /** Whether it is the last one, as entries come. */
     isFollowing: asked === undefined || asked > end,
+    /** An entry after the end that was asked for: the last one is shown instead. */
     missing: asked === undefined && missing !== undefined && missing > head ? missing : undefined,
+    /** Shows the state after an entry, or undefined: after the last one as entries come. */
     go,
   };
 }
+export type PositionState = ReturnType<typeof usePosition>;
 
 /** Where the journal ends. The stream may lag: of an entry after the known end the server is asked. */
 function useEnd(deployment: DeploymentRef, head: number, asked: number | undefined) {

@@ -12,14 +12,7 @@ import { advanced, type Tail } from './tail.js';
 /** A busy deployment is shown anew this often, in milliseconds. */
 const PACE_MS = 150;
 
-export interface Following {
-  readonly query: ReturnType<typeof useQuery<Tail>>;
-  /** Why entries do not come any more. */
-  readonly error: unknown;
-  readonly again: () => void;
-}
-
-export function useTail(ref: DeploymentRef): Following {
+export function useTail(ref: DeploymentRef) {
   const { world, deployment } = ref;
   const session = useSession();
   const orrery = useOrrery();

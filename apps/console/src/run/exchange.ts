@@ -1,27 +1,18 @@
 import type { JsonObject } from '@orrery/sdk';
 import { isObject } from '../forms/json.js';
 
-/** What a model was asked and answered, as `llm` of a dry run or of a history entry holds it (docs/ai.md). */
-export interface Exchange {
-  readonly model: string;
-  readonly messages: readonly { readonly index: number; readonly role: string; readonly text: string }[];
-  /** What the request holds beside its messages: the form of the answer, temperature, seed. */
-  readonly settings: JsonObject;
-  readonly response: string | null;
-  readonly reasons: readonly string[];
-  readonly attempts: readonly JsonObject[];
-  readonly usage: JsonObject | undefined;
-  readonly latencyMs: number | undefined;
-}
-
-/** Undefined where no model was asked, or its texts are not shown. */
-export function exchangeOf(llm: JsonObject | null): Exchange | undefined {
+/**
+ * What a model was asked and answered, as `llm` of a dry run or of a history entry holds it (docs/ai.md). Undefined where
+ * no model was asked, or its texts are not shown.
+ */
+export function exchangeOf(llm: JsonObject | null) {
   if (llm === null || !isObject(llm['request'])) return undefined;
   const { messages, ...settings } = llm['request'];
   const { model, response, reasons, attempts, usage, latencyMs } = llm;
   return {
     model: String(model),
     messages: listOf(messages).filter(isObject).map(messageOf),
+    /** What the request holds beside its messages: the form of the answer, temperature, seed. */
     settings,
     response: typeof response === 'string' ? prettyJson(response) : null,
     reasons: listOf(reasons).map(String),
@@ -30,6 +21,8 @@ export function exchangeOf(llm: JsonObject | null): Exchange | undefined {
     latencyMs: typeof latencyMs === 'number' ? latencyMs : undefined,
   };
 }
+
+export type Exchange = NonNullable<ReturnType<typeof exchangeOf>>;
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

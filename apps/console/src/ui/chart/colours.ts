@@ -1,17 +1,10 @@
 import { type RefObject, useEffect, useState } from 'react';
 
-export interface ChartColours {
-  readonly accent: string;
-  readonly muted: string;
-  readonly line: string;
-  readonly series: readonly string[];
-}
-
 const SERIES = ['--accent', '--brass', '--ok', '--bad', '--muted', '--warn'];
 
 /** The page's colours as a canvas needs them, and again when the theme changes. */
-export function useColours(host: RefObject<HTMLElement | null>): ChartColours | undefined {
-  const [colours, setColours] = useState<ChartColours>();
+export function useColours(host: RefObject<HTMLElement | null>) {
+  const [colours, setColours] = useState<ReturnType<typeof coloursAt>>();
   useEffect(() => {
     const read = () => host.current !== null && setColours(coloursAt(host.current));
     read();
@@ -28,7 +21,7 @@ export function useColours(host: RefObject<HTMLElement | null>): ChartColours | 
 }
 
 /** A custom property is a text; only as the colour of an element does the browser compute it. */
-function coloursAt(host: HTMLElement): ChartColours {
+function coloursAt(host: HTMLElement) {
   const probe = document.createElement('i');
   host.append(probe);
   const computed = (name: string): string => {
