@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import {
   BINDINGS,
@@ -10,12 +9,12 @@ import {
 import type { EventBinding } from '../api/records.js';
 import { useChange } from '../api/use-change.js';
 import { useEvents } from '../api/worlds.js';
-import { Button } from '../ui/button.js';
+import { Button, NameLink } from '../ui/button.js';
 import { Confirm } from '../ui/dialog.js';
 import { Await, Said } from '../ui/messages.js';
 import { Empty, Section } from '../ui/page.js';
 import { actionsColumn, type Column, Table } from '../ui/table.js';
-import { Badge } from '../ui/values.js';
+import { Badges } from '../ui/values.js';
 import { BindingDialog } from './binding-dialog.js';
 import { filterWords } from './onchain-draft.js';
 
@@ -78,15 +77,7 @@ const COLUMNS: readonly Column<EventBinding>[] = [
     header: 'Chains',
     wideOnly: true,
     cell: ({ targetChains }) =>
-      targetChains.length === 0 ? (
-        <span className="text-muted">none</span>
-      ) : (
-        <span className="flex flex-wrap gap-1">
-          {targetChains.map((chain) => (
-            <Badge key={chain}>{chain}</Badge>
-          ))}
-        </span>
-      ),
+      targetChains.length === 0 ? <span className="text-muted">none</span> : <Badges words={targetChains} />,
   },
   {
     header: 'What is pushed',
@@ -99,9 +90,9 @@ const COLUMNS: readonly Column<EventBinding>[] = [
 function EventLink({ event }: { event: string }) {
   const { world } = useDeploymentRef();
   return (
-    <Link to="/worlds/$world/events/$event" params={{ world, event }} className="link font-medium">
+    <NameLink to="/worlds/$world/events/$event" params={{ world, event }}>
       {event}
-    </Link>
+    </NameLink>
   );
 }
 

@@ -1,12 +1,11 @@
-import { Link } from '@tanstack/react-router';
 import { useDeployments } from '../api/deployments.js';
 import type { Deployment } from '../api/records.js';
 import { useEvents } from '../api/worlds.js';
-import { ButtonLink } from '../ui/button.js';
+import { ButtonLink, NameLink } from '../ui/button.js';
 import { ListSection } from '../ui/listing.js';
 import { usePageSearch } from '../ui/search-values.js';
 import type { Column } from '../ui/table.js';
-import { Badge, Described, Time } from '../ui/values.js';
+import { Badge, Time } from '../ui/values.js';
 
 export function DeploymentList({ world, isOwn }: { world: string; isOwn: boolean }) {
   const [{ page = 1 }, show] = usePageSearch('/worlds/$world');
@@ -42,15 +41,13 @@ const columnsOf = (world: string): readonly Column<Deployment>[] => [
   {
     header: 'Name',
     cell: ({ address, name, description }) => (
-      <Described words={description}>
-        <Link
-          to="/worlds/$world/deployments/$deployment/live"
-          params={{ world, deployment: address }}
-          className="link font-medium"
-        >
-          {name}
-        </Link>
-      </Described>
+      <NameLink
+        words={description}
+        to="/worlds/$world/deployments/$deployment/live"
+        params={{ world, deployment: address }}
+      >
+        {name}
+      </NameLink>
     ),
   },
   { header: 'State', cell: (deployment) => <States deployment={deployment} /> },

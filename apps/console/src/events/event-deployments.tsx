@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useBindings, useDeployments } from '../api/deployments.js';
 import type { Deployment } from '../api/records.js';
 import type { EventRef } from '../api/worlds.js';
-import { ButtonLink } from '../ui/button.js';
+import { ButtonLink, NameLink } from '../ui/button.js';
 import { ListSection } from '../ui/listing.js';
 
 /** What each deployment binds is asked for one by one. */
@@ -50,13 +50,9 @@ export function EventDeployments({ world, event }: EventRef) {
 }
 
 const Name = ({ deployment: { name, address }, world }: { deployment: Deployment; world: string }) => (
-  <Link
-    to="/worlds/$world/deployments/$deployment"
-    params={{ world, deployment: address }}
-    className="link font-medium"
-  >
+  <NameLink to="/worlds/$world/deployments/$deployment" params={{ world, deployment: address }}>
     {name}
-  </Link>
+  </NameLink>
 );
 
 function Binding({ deployment: { address, mode }, world, event }: EventRef & { deployment: Deployment }) {

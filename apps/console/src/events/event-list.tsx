@@ -1,10 +1,8 @@
-import { Link } from '@tanstack/react-router';
 import type { Event } from '../api/records.js';
 import { useEvents } from '../api/worlds.js';
-import { ButtonLink } from '../ui/button.js';
-import { ListSection } from '../ui/listing.js';
+import { ButtonLink, NameLink } from '../ui/button.js';
+import { CHANGED, ListSection } from '../ui/listing.js';
 import type { Column } from '../ui/table.js';
-import { Described, Time } from '../ui/values.js';
 
 export const EventList = ({ world, isOwn }: { world: string; isOwn: boolean }) => (
   <ListSection
@@ -31,17 +29,11 @@ const columnsOf = (world: string): readonly Column<Event>[] => [
   {
     header: 'Name',
     cell: ({ name, description }) => (
-      <Described words={description}>
-        <Link to="/worlds/$world/events/$event" params={{ world, event: name }} className="link font-medium">
-          {name}
-        </Link>
-      </Described>
+      <NameLink words={description} to="/worlds/$world/events/$event" params={{ world, event: name }}>
+        {name}
+      </NameLink>
     ),
   },
   { header: 'Latest version', cell: ({ latestVersion }) => latestVersion ?? 'none' },
-  {
-    header: 'Changed',
-    wideOnly: true,
-    cell: ({ updatedAt }) => <Time at={updatedAt} relative isPast />,
-  },
+  CHANGED,
 ];

@@ -4,9 +4,10 @@ import { useChange } from '../api/use-change.js';
 import { type EventRef, eventKey, eventPath, VERSIONS } from '../api/worlds.js';
 import { ButtonLink } from '../ui/button.js';
 import { Confirm } from '../ui/dialog.js';
+import { CHANGED } from '../ui/listing.js';
 import { Section } from '../ui/page.js';
 import { actionsColumn, type Column, Table } from '../ui/table.js';
-import { Badge, Time } from '../ui/values.js';
+import { Badge } from '../ui/values.js';
 import { StartedBy } from './version-view.js';
 
 export function VersionTable({
@@ -115,11 +116,7 @@ const COLUMNS: readonly Column<EventVersion>[] = [
   },
   { header: 'Decided by', cell: (version) => <Decides version={version} /> },
   { header: 'Started by', wideOnly: true, cell: (version) => <StartedBy version={version} /> },
-  {
-    header: 'Changed',
-    wideOnly: true,
-    cell: ({ updatedAt }) => <Time at={updatedAt} relative isPast />,
-  },
+  CHANGED,
 ];
 
 function Decides({ version: { mutationSettings, behaviorPrompt } }: { version: EventVersion }) {

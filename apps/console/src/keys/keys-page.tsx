@@ -8,7 +8,7 @@ import { Actions, Confirm, Dialog, FormButton } from '../ui/dialog.js';
 import { Await } from '../ui/messages.js';
 import { Page } from '../ui/page.js';
 import { actionsColumn, type Column, Table } from '../ui/table.js';
-import { Badge, CopyableCode, Time } from '../ui/values.js';
+import { Badge, Badges, CopyableCode, Time } from '../ui/values.js';
 import { NewKey } from './new-key.js';
 
 type ShowToken = (token: string) => void;
@@ -89,13 +89,7 @@ const columnsOf = (
   {
     header: 'May',
     wideOnly: true,
-    cell: ({ scopes }) => (
-      <span className="flex flex-wrap gap-1">
-        {scopes.map((scope) => (
-          <Badge key={scope}>{scope}</Badge>
-        ))}
-      </span>
-    ),
+    cell: ({ scopes }) => <Badges words={scopes} />,
   },
   {
     header: 'Last used',

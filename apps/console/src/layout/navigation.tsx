@@ -1,8 +1,8 @@
 import { createLink, Link, useRouterState } from '@tanstack/react-router';
-import { type AnchorHTMLAttributes, type ReactNode, type Ref, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useSession } from '../session/session.js';
 import { signOut } from '../session/sign-in.js';
-import { Button } from '../ui/button.js';
+import { type AnchorProps, Button } from '../ui/button.js';
 import { Dialog } from '../ui/dialog.js';
 import mark from '../ui/mark.svg';
 import { ThemeSwitch } from '../ui/theme.js';
@@ -13,10 +13,6 @@ export const Brand = () => (
     Orrery <span className="font-normal text-muted">console</span>
   </Link>
 );
-
-interface AnchorProps extends AnchorHTMLAttributes<HTMLAnchorElement> {
-  ref?: Ref<HTMLAnchorElement>;
-}
 
 /** A line of the navigation; it takes the props of the router's `Link`. */
 export const NavigationLink = createLink(({ className = '', ...rest }: AnchorProps) => (

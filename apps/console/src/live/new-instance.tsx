@@ -7,7 +7,7 @@ import { emptyObject, type Problems, readDraft } from '../forms/drafts.js';
 import { MemberControls } from '../forms/input-form.js';
 import { FormButton } from '../ui/dialog.js';
 import { SelectField, TextField } from '../ui/field.js';
-import { problemAt, problemsOf } from '../ui/messages.js';
+import { problemAt, problemsBelow } from '../ui/messages.js';
 import { partWords } from '../ui/pointers.js';
 import { SaveForm } from '../ui/save-form.js';
 import { formOfState } from './attribute-form.js';
@@ -87,7 +87,7 @@ function InstanceForm({ deployment, schemas, begin, onClose }: InstanceFormProps
           draft={state.draft}
           onChange={state.enter}
           pointer=""
-          problems={state.problems.size > 0 ? state.problems : stateProblems(create.error)}
+          problems={state.problems.size > 0 ? state.problems : problemsBelow(create.error, '/state')}
         />
       )}
     </SaveForm>
@@ -103,13 +103,6 @@ const nameOf = (pointer: string): string | undefined =>
     : STATE.test(pointer)
       ? partWords(pointer.replace(STATE, ''))
       : undefined;
-
-const stateProblems = (error: unknown): Problems =>
-  new Map(
-    problemsOf(error)
-      .filter(({ pointer }) => STATE.test(pointer))
-      .map(({ pointer, message }) => [pointer.replace(STATE, ''), message]),
-  );
 
 const formIn = (schemas: readonly EntitySchema[], schema: string) =>
   formOfState(schemas.find(({ name }) => name === schema)?.attributes ?? []);

@@ -11,7 +11,7 @@ import { formOf, type InputForm } from '../forms/form-model.js';
 import { useOrrery } from '../session/session.js';
 import { Button } from '../ui/button.js';
 import { SelectField } from '../ui/field.js';
-import { ErrorNote, Progress, problemsOf } from '../ui/messages.js';
+import { ErrorNote, Progress, problemsBelow } from '../ui/messages.js';
 import { Card } from '../ui/page.js';
 import { executeEvent, isUndecided, type Otherwise, type Outcome, tryEvent } from './execute.js';
 import { InputEditor } from './input-editor.js';
@@ -53,7 +53,7 @@ export function EventRunner({ version, bound, given, kept, onInput }: EventRunne
     setProblems(read.ok ? NONE : read.problems);
     if (read.ok) run.mutate({ kind, input: read.value, entered });
   };
-  const shown = problems.size > 0 || isStale ? problems : inputProblems(run.error);
+  const shown = problems.size > 0 || isStale ? problems : problemsBelow(run.error, '/input');
   const isTried = isBound && aiModelId === '' && run.data?.kind === 'dry run' && !isStale;
   return (
     <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(18rem,5fr)_minmax(0,8fr)]">
@@ -104,7 +104,7 @@ export function EventRunner({ version, bound, given, kept, onInput }: EventRunne
           <FailureView
             error={run.error}
             kind={run.variables.kind}
-            inForm={(pointer) => inputProblems(run.error).has(pointer.replace(/^\/input/, ''))}
+            inForm={(pointer) => problemsBelow(run.error, '/input').has(pointer.replace(/^\/input/, ''))}
           />
         )}
       </div>
@@ -116,13 +116,6 @@ function beginOf(form: InputForm, { given, kept }: Pick<EventRunnerProps, 'given
   if (kept !== undefined) return keptOf(form, kept);
   return given === undefined ? startOf(form) : enteredOf(form, given);
 }
-
-const inputProblems = (error: unknown): Problems =>
-  new Map(
-    problemsOf(error)
-      .filter(({ pointer }) => /^\/input(\/|$)/.test(pointer))
-      .map(({ pointer, message }) => [pointer.replace(/^\/input/, ''), message]),
-  );
 
 interface Sent {
   readonly kind: Outcome['kind'];

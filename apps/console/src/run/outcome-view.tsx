@@ -1,3 +1,4 @@
+import type { JsonObject } from '@orrery/sdk';
 import type { ReactNode } from 'react';
 import { EntryLink } from '../deployments/entry-link.js';
 import { VERSION_LABELS } from '../events/version-words.js';
@@ -31,14 +32,17 @@ export function OutcomeView({ outcome }: { outcome: Outcome }) {
           <JsonView label="Result" value={answer.result} />
         </Part>
       )}
-      {llm !== null && (
-        <Part title="The model">
-          <ExchangeView llm={llm} />
-        </Part>
-      )}
+      <Model llm={llm} />
     </Card>
   );
 }
+
+const Model = ({ llm }: { llm: JsonObject | null }) =>
+  llm !== null && (
+    <Part title="The model">
+      <ExchangeView llm={llm} />
+    </Part>
+  );
 
 const Part = ({ title, children }: { title: string; children: ReactNode }) => (
   <div>
@@ -109,11 +113,7 @@ export function FailureView({ error, kind, inForm }: FailureProps) {
           it happens once.
         </p>
       )}
-      {llm !== null && (
-        <Part title="The model">
-          <ExchangeView llm={llm} />
-        </Part>
-      )}
+      <Model llm={llm} />
     </Card>
   );
 }

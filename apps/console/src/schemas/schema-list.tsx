@@ -1,12 +1,12 @@
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import type { EntitySchema } from '../api/records.js';
 import { useChange } from '../api/use-change.js';
 import { SCHEMAS, schemasKey, useSchemas } from '../api/worlds.js';
+import { NameLink } from '../ui/button.js';
 import { FormButton } from '../ui/dialog.js';
-import { ListSection } from '../ui/listing.js';
+import { CHANGED, ListSection } from '../ui/listing.js';
 import { NameForm, type NameValues } from '../ui/save-form.js';
 import type { Column } from '../ui/table.js';
-import { Described, Time } from '../ui/values.js';
 
 export function SchemaList({ world, isOwn }: { world: string; isOwn: boolean }) {
   const query = useSchemas(world);
@@ -53,24 +53,14 @@ const columnsOf = (world: string): readonly Column<EntitySchema>[] => [
   {
     header: 'Name',
     cell: ({ name, description }) => (
-      <Described words={description}>
-        <Link
-          to="/worlds/$world/schemas/$schema"
-          params={{ world, schema: name }}
-          className="link font-medium"
-        >
-          {name}
-        </Link>
-      </Described>
+      <NameLink words={description} to="/worlds/$world/schemas/$schema" params={{ world, schema: name }}>
+        {name}
+      </NameLink>
     ),
   },
   {
     header: 'Attributes',
     cell: ({ attributes }) => attributes.map(({ name }) => name).join(', ') || '–',
   },
-  {
-    header: 'Changed',
-    wideOnly: true,
-    cell: ({ updatedAt }) => <Time at={updatedAt} relative isPast />,
-  },
+  CHANGED,
 ];

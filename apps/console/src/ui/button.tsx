@@ -1,5 +1,5 @@
 import { createLink } from '@tanstack/react-router';
-import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ReactNode, Ref } from 'react';
+import type { AnchorHTMLAttributes, ButtonHTMLAttributes, Ref } from 'react';
 import { classes } from './classes.js';
 
 export type ButtonLook = 'primary' | 'secondary' | 'quiet' | 'danger';
@@ -43,15 +43,24 @@ export function Button({ look, size, pending = false, children, className, disab
 const lookOf = ({ look = 'secondary', size = 'medium' }: LookProps): string =>
   classes(BASE, SIZES[size], LOOKS[look]);
 
-interface AnchorProps extends AnchorHTMLAttributes<HTMLAnchorElement>, LookProps {
-  children?: ReactNode;
+export interface AnchorProps extends AnchorHTMLAttributes<HTMLAnchorElement> {
   ref?: Ref<HTMLAnchorElement>;
 }
 
 /** A link that looks like a button; it takes the props of the router's `Link`. */
-export const ButtonLink = createLink(({ look, size, className, ...rest }: AnchorProps) => (
+export const ButtonLink = createLink(({ look, size, className, ...rest }: AnchorProps & LookProps) => (
   <a {...rest} className={classes(lookOf({ look, size }), className)} />
 ));
+
+/** The name of a thing, which leads to its page, and below it in a line what it is. */
+export const NameLink = createLink(
+  ({ words, className, ...rest }: AnchorProps & { words?: string | null }) => (
+    <>
+      <a {...rest} className={classes('link font-medium', className)} />
+      {words && <p className="line-clamp-1 text-sm text-muted">{words}</p>}
+    </>
+  ),
+);
 
 export const Spinner = () => (
   <svg viewBox="0 0 16 16" className="size-3.5 motion-safe:animate-spin" aria-hidden="true">

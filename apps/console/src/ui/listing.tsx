@@ -2,7 +2,8 @@ import type { Page as ListPage } from '@orrery/sdk';
 import { type ReactNode, useState } from 'react';
 import { Await, type AwaitProps } from './messages.js';
 import { Empty, Section } from './page.js';
-import { Pager, Table, type TableProps } from './table.js';
+import { type Column, Pager, Table, type TableProps } from './table.js';
+import { Time } from './values.js';
 
 export interface ListingProps<Row> extends Pick<TableProps<Row>, 'columns' | 'rowKey'> {
   query: AwaitProps<ListPage<Row>>['query'];
@@ -99,3 +100,9 @@ function Find<Row>({ what, items, nameOf, children }: FindProps<Row>) {
     </>
   );
 }
+
+export const CHANGED: Column<{ updatedAt: string }> = {
+  header: 'Changed',
+  wideOnly: true,
+  cell: ({ updatedAt }) => <Time at={updatedAt} relative isPast />,
+};

@@ -145,6 +145,14 @@ export const problemAt = (error: unknown, pointer: string): string | undefined =
     .map(({ message }) => message)
     .join(' ') || undefined;
 
+/** What the API said about one part of the request and what is in it, by pointers into that. */
+export const problemsBelow = (error: unknown, part: string): ReadonlyMap<string, string> =>
+  new Map(
+    problemsOf(error)
+      .filter(({ pointer }) => pointer === part || pointer.startsWith(`${part}/`))
+      .map(({ pointer, message }) => [pointer.slice(part.length), message]),
+  );
+
 export interface SaidProps {
   message: string | undefined;
   /** What the person calls the part that a warning is about. */

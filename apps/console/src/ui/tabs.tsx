@@ -1,6 +1,7 @@
 import { Tabs as Base } from '@base-ui/react/tabs';
 import { createLink, useLocation } from '@tanstack/react-router';
-import { type AnchorHTMLAttributes, type ReactNode, type Ref, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import type { AnchorProps } from './button.js';
 
 export interface TabsProps<V extends string> {
   /** For screen readers: what the tabs divide. */
@@ -59,10 +60,6 @@ export function TabLinks({ label, children }: { label: string; children: ReactNo
 /** `scrollIntoView` would scroll the page too. */
 function centre(strip: HTMLElement, part: HTMLElement): void {
   strip.scrollLeft = part.offsetLeft - (strip.clientWidth - part.offsetWidth) / 2;
-}
-
-interface AnchorProps extends AnchorHTMLAttributes<HTMLAnchorElement> {
-  ref?: Ref<HTMLAnchorElement>;
 }
 
 /** It takes the props of the router's `Link`. */

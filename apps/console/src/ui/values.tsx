@@ -24,6 +24,15 @@ export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: Rea
   </span>
 );
 
+export const Badges = ({ words, children }: { words: readonly string[]; children?: ReactNode }) => (
+  <span className="flex flex-wrap gap-1">
+    {children}
+    {words.map((word) => (
+      <Badge key={word}>{word}</Badge>
+    ))}
+  </span>
+);
+
 export interface CopyProps {
   text: string;
   /** What it is, for screen readers: "address of the world". */
@@ -120,14 +129,6 @@ function useNow(isUsed: boolean): number {
   }, [isUsed]);
   return now;
 }
-
-/** A name, and below it in a line what it names. */
-export const Described = ({ words, children }: { words: string | null; children: ReactNode }) => (
-  <>
-    {children}
-    {words && <p className="line-clamp-1 text-sm text-muted">{words}</p>}
-  </>
-);
 
 export const Failure = ({ error: { code, detail } }: { error: { code: string; detail: string } }) => (
   <span className="break-words">

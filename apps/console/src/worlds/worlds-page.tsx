@@ -1,12 +1,12 @@
-import { Link } from '@tanstack/react-router';
 import type { World } from '../api/records.js';
 import { useWorlds, type WorldsOwner } from '../api/worlds.js';
+import { NameLink } from '../ui/button.js';
 import { CheckField } from '../ui/field.js';
 import { Listing } from '../ui/listing.js';
 import { Empty, Page } from '../ui/page.js';
 import { usePageSearch } from '../ui/search-values.js';
 import type { Column } from '../ui/table.js';
-import { Badge, Described, Time } from '../ui/values.js';
+import { Badge, Badges, Time } from '../ui/values.js';
 import { LoadExample, MoreExamples } from './load-example.js';
 import { NewWorld } from './world-form.js';
 
@@ -63,23 +63,16 @@ const COLUMNS: readonly Column<World>[] = [
   {
     header: 'Name',
     cell: ({ address, name, description }) => (
-      <Described words={description}>
-        <Link to="/worlds/$world" params={{ world: address }} className="link font-medium">
-          {name}
-        </Link>
-      </Described>
+      <NameLink words={description} to="/worlds/$world" params={{ world: address }}>
+        {name}
+      </NameLink>
     ),
   },
   {
     header: 'About',
     wideOnly: true,
     cell: ({ domainTags, isPublic }) => (
-      <span className="flex flex-wrap gap-1">
-        {isPublic && <Badge tone="accent">published</Badge>}
-        {domainTags.slice(0, 4).map((tag) => (
-          <Badge key={tag}>{tag}</Badge>
-        ))}
-      </span>
+      <Badges words={domainTags.slice(0, 4)}>{isPublic && <Badge tone="accent">published</Badge>}</Badges>
     ),
   },
   { header: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} relative isPast /> },

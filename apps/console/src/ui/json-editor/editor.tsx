@@ -21,6 +21,9 @@ export interface EditorProps {
   rows?: number | undefined;
 }
 
+const LOOK = new CSSStyleSheet();
+LOOK.replaceSync(look);
+
 /** CodeMirror in a shadow root: there its styles are constructed sheets, which the content security policy allows. */
 export default function Editor(props: EditorProps) {
   const { label, value, problems, language, rows = 8 } = props;
@@ -78,9 +81,8 @@ function createEditor(root: ShadowRoot, props: EditorProps, onChange: (text: str
       indentOnInput(),
       syntaxHighlighting(HIGHLIGHTING),
     );
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(look);
-  root.adoptedStyleSheets = [sheet];
+  // After CodeMirror's own, which it puts first.
+  if (!root.adoptedStyleSheets.includes(LOOK)) root.adoptedStyleSheets.push(LOOK);
   const view = new EditorView({ root, parent: root, state: EditorState.create({ doc: value, extensions }) });
   return {
     setText: (next: string) => {
