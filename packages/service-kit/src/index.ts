@@ -23,3 +23,4 @@ export * from './threads/run-thread.js';
 export * from './timing/clock.js';
 export * from './timing/poll-loop.js';
 export * from './timing/retry.js';
+export * from './timing/within-time.js';

@@ -104,17 +104,10 @@ function refuseLate({ deadline, signal }: CallContext, clock: Clock): void {
   if (signal.aborted || clock.monotonic() >= deadline) throw new ServiceError('deadline_exceeded');
 }
 
-interface OwnerDirectory {
-  /** `undefined`: no process at the moment. */
-  ownerOf(partition: number): Promise<string | undefined>;
-  /** The last read has proved wrong: the next lookup reads again. */
-  invalidate(): void;
-}
-
 const MAX_AGE_MS = 2000;
 
 /** Lookups at the same time share one read. */
-function createOwnerDirectory(db: Db, clock: Clock): OwnerDirectory {
+function createOwnerDirectory(db: Db, clock: Clock) {
   let reading: Promise<Map<number, string>> | undefined;
   let owners = new Map<number, string>();
   let readAt = Number.NEGATIVE_INFINITY;
@@ -131,10 +124,12 @@ function createOwnerDirectory(db: Db, clock: Clock): OwnerDirectory {
     return reading;
   };
   return {
-    ownerOf: async (partition) => {
+    /** `undefined`: no process at the moment. */
+    ownerOf: async (partition: number): Promise<string | undefined> => {
       const known = clock.monotonic() - readAt < MAX_AGE_MS ? owners.get(partition) : undefined;
       return known ?? (await fresh()).get(partition);
     },
+    /** The last read has proved wrong: the next lookup reads again. */
     invalidate: () => {
       readAt = Number.NEGATIVE_INFINITY;
     },

@@ -12,7 +12,6 @@ import {
 import { type Database, type OutboxMessage, type OutboxRow, startRelay } from '@orrery/database';
 import { type Clock, createMeter, type Logger, NamedSlots } from '@orrery/service-kit';
 import { type SealedEntry, stateChangesOf } from '../../core/entries/entry.js';
-import type { Batch } from '../../store/commit/batch.js';
 import type { RuntimeSchema } from '../../store/database/schema.js';
 import { type Facts, loadFacts } from '../../store/journal/journal-store.js';
 import type { HeldPartitions, Lease } from '../../store/leases/partitions.js';
@@ -240,20 +239,16 @@ export function createRecentEntries({ maxEntries, maxBytes }: RecentLimits = LIM
 
 const roughBytes = ({ entry }: RecentEntry): number => FIXED_BYTES + BYTES_PER_CHARACTER * entry.text.length;
 
-interface AfterCommitDependencies {
+/** What follows a commit. */
+export function createAfterCommit({
+  publication,
+  held,
+  wakeLeases,
+}: {
   readonly publication: Pick<Publication, 'committed'>;
   readonly held: Pick<HeldPartitions, 'dropLost'>;
-  /** Looks at the leases now. */
   readonly wakeLeases: () => void;
-}
-
-/** What follows a commit: its entries are published; after a commit that found leases lost, their partitions are dropped. */
-interface AfterCommit {
-  readonly onCommitted: (batch: Batch) => void;
-  readonly onLost: (lost: readonly Lease[]) => void;
-}
-
-export function createAfterCommit({ publication, held, wakeLeases }: AfterCommitDependencies): AfterCommit {
+}) {
   const meter = createMeter('runtime');
   const entries = meter.createCounter('orrery_runtime_entries', { description: 'Journal entries committed' });
   const batches = meter.createHistogram('orrery_runtime_batch_entries', {
@@ -263,12 +258,12 @@ export function createAfterCommit({ publication, held, wakeLeases }: AfterCommit
     description: 'Partitions that a commit found in other hands',
   });
   return {
-    onCommitted: (batch) => {
+    onCommitted: (batch: CommittedBatch) => {
       entries.add(batch.entries.length);
       batches.record(batch.entries.length);
       publication.committed(batch);
     },
-    onLost: (lost) => {
+    onLost: (lost: readonly Lease[]) => {
       leasesLost.add(lost.length);
       held.dropLost(lost);
       wakeLeases();

@@ -15,7 +15,7 @@ import {
 } from '@orrery/contracts';
 import { executionErrorOf } from '../../core/entries/entry.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
-import { awaitRun, type ExecuteDependencies, execute } from '../../runs/execute/execute.js';
+import { ANSWER_MARGIN_MS, awaitRun, type ExecuteDependencies, execute } from '../../runs/execute/execute.js';
 import type { ExecutionRequest } from '../../runs/requests/resolve-event.js';
 import {
   type DeploymentDirectory,
@@ -60,9 +60,6 @@ function refuseOthers({ caller }: CallContext): void {
   if (caller.kind !== 'schedule')
     throw new ServiceError('forbidden', 'Only a schedule executes in this way.');
 }
-
-/** The answer goes out this long before the caller stops waiting, in milliseconds. */
-const ANSWER_MARGIN_MS = 250;
 
 async function executeForService(
   dependencies: ForServiceDependencies,

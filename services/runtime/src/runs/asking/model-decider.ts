@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { once } from 'node:events';
 import { ServiceError } from '@orrery/contracts';
-import type { Clock, Logger } from '@orrery/service-kit';
+import { type Clock, type Logger, orAborted } from '@orrery/service-kit';
 import {
   type Decider,
   type DeciderAnswer,
@@ -94,7 +93,7 @@ async function decide(
   const ended = new AbortController();
   const overdue = new AbortController();
   clock.sleep(Math.max(0, deadline - clock.monotonic()), ended.signal).then(
-    () => overdue.abort(),
+    () => overdue.abort(new ServiceError('deadline_exceeded')),
     () => undefined,
   );
   try {
@@ -143,23 +142,9 @@ async function readAndCheck(
   if (answer === null) return { ok: false, fault: 'too_large', reason: 'The answer was far too large.' };
   const asStrict = form.output === 'strict' ? strictForm : null;
   const reading = readAnswer(answer.message, { definition, entities, strictForm: asStrict });
-  const refusal = reading.ok ? await unlessOverdue(check(reading.mutation), overdue) : undefined;
+  // The deployment's lane may be busy until after the deadline.
+  const refusal = reading.ok ? await orAborted(check(reading.mutation), overdue) : undefined;
   return refusal === undefined ? reading : { ok: false, fault: 'not_allowed', reason: refusal };
-}
-
-/** The deployment's lane may be busy until after the deadline. @throws `deadline_exceeded` */
-async function unlessOverdue<T>(checked: Promise<T>, overdue: AbortSignal): Promise<T> {
-  const settled = new AbortController();
-  const late = once(overdue, 'abort', { signal: settled.signal }).then(() => {
-    throw new ServiceError('deadline_exceeded');
-  });
-  try {
-    if (overdue.aborted) throw new ServiceError('deadline_exceeded');
-    return await Promise.race([checked, late]);
-  } finally {
-    late.catch(() => undefined);
-    settled.abort();
-  }
 }
 
 interface Dialogue {

@@ -168,7 +168,7 @@ async function before(deadline: number, ended: Promise<void>, clock: Clock): Pro
 }
 
 /** The answer goes out this long before the caller stops waiting, in milliseconds. */
-const ANSWER_MARGIN_MS = 250;
+export const ANSWER_MARGIN_MS = 250;
 
 /** The run is stored, so it goes on. @throws ServiceError that its outcome is unknown, with its id */
 const unseen =

@@ -1,4 +1,11 @@
-import { type Backoff, backoffDelay, type Clock, type Logger } from '@orrery/service-kit';
+import {
+  type Backoff,
+  backoffDelay,
+  type Clock,
+  type Logger,
+  orAborted,
+  withinTime,
+} from '@orrery/service-kit';
 import { afterReply, judge, type Verdict } from '../../core/payments/judge-settlement.js';
 import type {
   Chain,
@@ -119,42 +126,5 @@ async function lookUp(
     signal.throwIfAborted();
     logger.warn({ err: error, payment: payment.key }, 'a chain could not be asked about a payment');
     return undefined;
-  }
-}
-
-/**
- * Work that may take so many milliseconds. Its signal aborts then, or when `signal` does; this rejects with the reason at
- * once, also where the work takes no notice.
- */
-export async function withinTime<T>(
-  clock: Clock,
-  ms: number,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const [late, ended] = [new AbortController(), new AbortController()];
-  const either = AbortSignal.any([signal, late.signal]);
-  clock.sleep(Math.max(0, ms), ended.signal).then(
-    () => late.abort(),
-    () => undefined,
-  );
-  try {
-    return await orAborted(work(either), either);
-  } finally {
-    ended.abort();
-  }
-}
-
-/** The result, or the signal's reason as soon as it aborts. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const done = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason), { signal: done.signal, once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    done.abort();
   }
 }

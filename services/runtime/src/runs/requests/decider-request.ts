@@ -5,7 +5,7 @@ import {
   type JsonObject,
   ServiceError,
 } from '@orrery/contracts';
-import type { Clock } from '@orrery/service-kit';
+import { type Clock, withinTime } from '@orrery/service-kit';
 import type { Decision, Execution, ReadSet, Success } from '../../core/deciding/execution.js';
 import { changeKey } from '../../core/entries/entry.js';
 import {
@@ -28,18 +28,11 @@ export async function callDecider(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<DeciderAnswer> {
-  const done = new AbortController();
-  const either = AbortSignal.any([signal, done.signal]);
-  const late = clock.sleep(Math.max(0, request.deadline - clock.monotonic()), either).then(() => {
-    throw new ServiceError('deadline_exceeded');
-  });
+  const ask = (either: AbortSignal) => decider(request, either);
   try {
-    return usable(await Promise.race([decider(request, either), late]));
+    return usable(await withinTime(clock, request.deadline - clock.monotonic(), signal, ask));
   } catch (error) {
     throw error instanceof DeciderFailed ? error : new DeciderFailed(error);
-  } finally {
-    done.abort();
-    late.catch(() => undefined);
   }
 }
 
