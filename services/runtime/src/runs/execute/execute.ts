@@ -70,11 +70,10 @@ function executionItem(
   let confirmed: Confirmed;
   const deadline = clock.now() + (outlivesCall ? ASYNC_TIMEOUT_MS : aiDeadlineMs);
   const { caller, callId } = call;
-  const accept = (state: DeploymentState, now: number) =>
-    acceptRun(state, { id: runId, request, caller, callId, keyed, once, asynchronous, deadline }, now);
-  const acceptPaid = (state: DeploymentState, now: number, payment: Payment) => {
-    const paid = { payment, deadline: Math.min(now + aiDeadlineMs, decidedBy(payment)) };
-    return acceptRun(state, { id: runId, request, caller, callId, keyed, once, asynchronous, ...paid }, now);
+  const accept = (state: DeploymentState, now: number, payment?: Payment) => {
+    const latest = payment === undefined ? deadline : Math.min(now + aiDeadlineMs, decidedBy(payment));
+    const made = { id: runId, request, caller, callId, keyed, once, asynchronous, deadline: latest, payment };
+    return acceptRun(state, made, now);
   };
   const item: WorkItem<ExecutionAnswer | AcceptedExecution | PaymentToVerify> = {
     deploymentId: request.deploymentId,
@@ -105,7 +104,7 @@ function executionItem(
       const priceUsd = priceOf(resolved.definition, request);
       if (priceUsd > 0 && request.offer !== undefined) {
         const context = { execution, state, offer: request.offer, priceUsd, now };
-        return requirePayment(payments, context, (payment) => acceptPaid(state, now, payment));
+        return requirePayment(payments, context, (payment) => accept(state, now, payment));
       }
       if (isAi) return accept(state, now);
       const decision = decideExecution(execution, state.instances);

@@ -195,7 +195,7 @@ export const priceOf = (
   { trigger }: Pick<ExecutionRequest, 'trigger'>,
 ): number => (trigger === 'public' ? (definition?.definition.executionSettings?.priceUsd ?? 0) : 0);
 
-/** A resolved request as `execution/` decides it. */
+/** A resolved request as `core/deciding` decides it. */
 export const executionOf = (
   { definition }: Pick<Resolved, 'definition'>,
   { row, head, runs }: DeploymentState,
