@@ -39,11 +39,9 @@ export interface ModelUsage {
   readonly usd: number | null;
 }
 
-type TokenPrices = Pick<Model, 'inputUsdPerMillionTokens' | 'outputUsdPerMillionTokens'>;
-
 /** Tokens with their price in US dollars; null for a model without prices. */
 export function priced(
-  prices: TokenPrices,
+  prices: Prices,
   { inputTokens, outputTokens }: Pick<ModelUsage, 'inputTokens' | 'outputTokens'>,
 ): ModelUsage {
   const { inputUsdPerMillionTokens: input = 0, outputUsdPerMillionTokens: output = 0 } = prices;
