@@ -23,8 +23,6 @@ import { createPayments, networkParties, type PaymentParties } from './runs/paym
 import { type RunKeeper, startRunKeeper } from './runs/steps/run-keeper.js';
 import { type CommitBatch, createCommit } from './store/commit/commit-statement.js';
 import { createRecovery } from './store/commit/recovery.js';
-import { boundReads, type Pools } from './store/database/pools.js';
-import type { RuntimeSchema } from './store/database/schema.js';
 import {
   createDeploymentAccess,
   createDeploymentDirectory,
@@ -34,6 +32,8 @@ import { createHeldPartitions, PARTITIONS } from './store/leases/partitions.js';
 import { createUsedKeys } from './store/runs/once-store.js';
 import { createIdBlocks, nextIdBlock } from './store/state/id-blocks.js';
 import { createInstanceLoader, loadState } from './store/state/load-state.js';
+import { boundReads, type Pools } from './store/tables/pools.js';
+import type { RuntimeSchema } from './store/tables/schema.js';
 
 export interface ContextParts {
   readonly database: Database<RuntimeSchema>;

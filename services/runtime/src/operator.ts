@@ -1,15 +1,14 @@
 import { connect, type Database, migrate } from '@orrery/database';
 import type { Logger } from '@orrery/service-kit';
-import { migrations } from './store/database/migrations/index.js';
-import type { RuntimeSchema } from './store/database/schema.js';
-
-export type { RuntimeSchema } from './store/database/schema.js';
+import { migrations } from './store/tables/migrations/index.js';
+import type { RuntimeSchema } from './store/tables/schema.js';
 
 export {
   findOperatorPause,
   type OperatorPause,
   requestOperatorPause,
 } from './store/deployments/account-store.js';
+export type { RuntimeSchema } from './store/tables/schema.js';
 
 /** Connects to the runtime's schema and brings it up to date. @throws StartupError that says what to do. */
 export async function openRuntimeDatabase(options: {

@@ -13,14 +13,14 @@ import { startFollowingModelFile } from './runs/models/follow-model-file.js';
 import type { PaymentParties } from './runs/payments/payments.js';
 import { startReconciliation } from './runs/payments/reconcile.js';
 import type { CommitBatch } from './store/commit/commit-statement.js';
-import { followDatabaseTime } from './store/database/database-time.js';
-import { migrations } from './store/database/migrations/index.js';
-import { openPools } from './store/database/pools.js';
-import type { RuntimeSchema } from './store/database/schema.js';
 import { accountPauses, storeAccount } from './store/deployments/account-store.js';
 import { endAllLeases } from './store/leases/lease-store.js';
 import { startOnceKeySweep } from './store/runs/once-store.js';
 import { startRunSweep } from './store/runs/run-store.js';
+import { followDatabaseTime } from './store/tables/database-time.js';
+import { migrations } from './store/tables/migrations/index.js';
+import { openPools } from './store/tables/pools.js';
+import type { RuntimeSchema } from './store/tables/schema.js';
 
 export interface RuntimeDependencies extends ServiceDependencies {
   /** Names this process among the runtime's processes; random by default. */

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Trx } from '../src/store/database/schema.js';
 import type { ClaimedCopies } from '../src/store/deployments/copy-source.js';
 import { copySource, SourceChanged } from '../src/store/deployments/copy-source.js';
 import { listBindings } from '../src/store/state/bindings.js';
+import type { Trx } from '../src/store/tables/schema.js';
 import {
   codeOf,
   type House,

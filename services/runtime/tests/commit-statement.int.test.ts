@@ -13,12 +13,12 @@ import {
   USUAL_STATEMENT,
   WHOLE_STATEMENT,
 } from '../src/store/commit/commit-statement.js';
-import { migrations } from '../src/store/database/migrations/index.js';
-import type { RuntimeSchema } from '../src/store/database/schema.js';
 import { acquire, raiseEpochs, readBalance, readOwners, renew } from '../src/store/leases/lease-store.js';
 import { totalsOfPayments } from '../src/store/runs/payment-store.js';
 import type { DeploymentState } from '../src/store/state/deployment-state.js';
 import { createInstanceMemory, type MemoryInstance } from '../src/store/state/instance-memory.js';
+import { migrations } from '../src/store/tables/migrations/index.js';
+import type { RuntimeSchema } from '../src/store/tables/schema.js';
 
 let place: TestDatabase;
 let database: Database<RuntimeSchema>;

@@ -1,7 +1,7 @@
 import { connect } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { expect, it } from 'vitest';
-import type { RuntimeSchema } from '../src/store/database/schema.js';
+import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house = await prepareHouse();

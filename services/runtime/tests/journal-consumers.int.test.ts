@@ -2,8 +2,8 @@ import type { JournalHead, journalRpcs, ReplyOf } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { RuntimeSchema } from '../src/store/database/schema.js';
 import { partitionOf } from '../src/store/leases/partitions.js';
+import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { type House, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house: House = await prepareHouse();

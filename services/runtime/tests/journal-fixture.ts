@@ -15,8 +15,8 @@ import { compileSchema } from '../src/core/deciding/execution.js';
 import { decideManualWrite } from '../src/core/deciding/manual-write.js';
 import type { CheckedChanges } from '../src/core/entries/entry.js';
 import { genesisHash, type JournalEntryDraft, sealEntry } from '../src/core/entries/entry.js';
-import { migrations } from '../src/store/database/migrations/index.js';
-import type { RuntimeSchema } from '../src/store/database/schema.js';
+import { migrations } from '../src/store/tables/migrations/index.js';
+import type { RuntimeSchema } from '../src/store/tables/schema.js';
 
 /** A migrated database for one test file. */
 export async function openRuntimeDatabase() {

@@ -3,7 +3,7 @@ import { connect } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { RuntimeSchema } from '../src/store/database/schema.js';
+import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { codeOf, type House, OTHER, plantDeployment, prepareHouse } from './running-runtime.js';
 
 const house: House = await prepareHouse();

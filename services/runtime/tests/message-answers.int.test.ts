@@ -1,7 +1,7 @@
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RuntimeSchema } from '../src/store/database/schema.js';
+import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { attribute } from './fake-catalog.js';
 import { sendsTo } from './paying.js';
 import { type House, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';

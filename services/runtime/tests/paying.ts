@@ -7,7 +7,7 @@ import {
 import { connect, type Database } from '@orrery/database';
 import { createLogger, systemClock } from '@orrery/service-kit';
 import { reconcileDue } from '../src/runs/payments/reconcile.js';
-import type { RuntimeSchema } from '../src/store/database/schema.js';
+import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import type { House } from './running-runtime.js';
 
 const { 'executions.public': executePublicly } = runtimeContract.rpcs;

@@ -2,7 +2,7 @@ import { type Caller, runtimeContract } from '@orrery/contracts';
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RuntimeSchema } from '../src/store/database/schema.js';
+import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { createDeciderDouble } from './decider-double.js';
 import { attribute, incrementVersion } from './fake-catalog.js';
 import { type PublicReply, WALLET } from './paying.js';

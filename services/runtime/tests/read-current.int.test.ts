@@ -1,8 +1,8 @@
 import { connect } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { expect, it, vi } from 'vitest';
-import type { RuntimeSchema } from '../src/store/database/schema.js';
 import { CURRENT_INSTANCES } from '../src/store/deployments/instance-store.js';
+import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { attribute } from './fake-catalog.js';
 import { codeOf, OTHER, plantDeployment, prepareHouse, refusalOf } from './running-runtime.js';
 

@@ -11,8 +11,8 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import { createRecentEntries, recentFacts } from '../src/lane/publication/publication.js';
 import type { Batch } from '../src/store/commit/batch.js';
 import type { CommitBatch } from '../src/store/commit/commit-statement.js';
-import type { RuntimeSchema } from '../src/store/database/schema.js';
 import { loadFacts, outboxRowOf } from '../src/store/journal/journal-store.js';
+import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { createDeciderDouble } from './decider-double.js';
 import { attribute } from './fake-catalog.js';
 import { rememberDeployment } from './lose-tail.js';

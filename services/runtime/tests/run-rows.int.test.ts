@@ -3,8 +3,8 @@ import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { FakeClock } from '@orrery/testing';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
-import type { RuntimeSchema } from '../src/store/database/schema.js';
 import { startRunSweep } from '../src/store/runs/run-store.js';
+import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { createDeciderDouble } from './decider-double.js';
 import { codeOf, plantDeployment, prepareHouse } from './running-runtime.js';
 

@@ -9,9 +9,9 @@ import {
 import { connect, type Database } from '@orrery/database';
 import { createLogger } from '@orrery/service-kit';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { RuntimeSchema } from '../src/store/database/schema.js';
 import { partitionOf } from '../src/store/leases/partitions.js';
 import { deleteExpiredOnceKeys } from '../src/store/runs/once-store.js';
+import type { RuntimeSchema } from '../src/store/tables/schema.js';
 import { createDeciderDouble } from './decider-double.js';
 import { codeOf, type House, plantDeployment, prepareHouse } from './running-runtime.js';
 

@@ -11,9 +11,9 @@ import {
 } from '@orrery/contracts';
 import { findAnswer, type KeyedRequest } from '@orrery/database';
 import type { KeyedEffect, OnceKeyEffect } from '../../store/commit/batch.js';
-import type { Db } from '../../store/database/schema.js';
 import type { StoredOutcome, UsedKey } from '../../store/runs/once-store.js';
 import { type DeploymentState, keyIdOf } from '../../store/state/deployment-state.js';
+import type { Db } from '../../store/tables/schema.js';
 import type { ItemOutcome, WorkItem } from './work-item.js';
 
 /** The keys of a request, and the hash that tells a repetition from another request. */

@@ -8,7 +8,6 @@ import {
   startPollLoop,
 } from '@orrery/service-kit';
 import { z } from 'zod';
-import type { Db } from '../../store/database/schema.js';
 import {
   type Announced,
   acquire,
@@ -20,6 +19,7 @@ import {
   renew,
 } from '../../store/leases/lease-store.js';
 import { type HeldPartitions, PARTITIONS, takingOrder } from '../../store/leases/partitions.js';
+import type { Db } from '../../store/tables/schema.js';
 import type { OutsideWork } from './outside-work.js';
 
 /**

@@ -15,7 +15,6 @@ import {
 import { toCallError } from '@orrery/database';
 import type { Clock } from '@orrery/service-kit';
 import type { z } from 'zod';
-import type { Db } from '../../store/database/schema.js';
 import type {
   DeploymentAccess,
   DeploymentDirectory,
@@ -24,6 +23,7 @@ import type {
 } from '../../store/deployments/deployment-directory.js';
 import { readOwners } from '../../store/leases/lease-store.js';
 import { type HeldPartitions, NotOwner, partitionOf } from '../../store/leases/partitions.js';
+import type { Db } from '../../store/tables/schema.js';
 
 interface OwnedCall<Request, Reply> {
   readonly name: OwnedRpcName;

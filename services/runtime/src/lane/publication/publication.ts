@@ -12,9 +12,9 @@ import {
 import { type Database, type OutboxMessage, type OutboxRow, startRelay } from '@orrery/database';
 import { type Clock, createMeter, type Logger, NamedSlots } from '@orrery/service-kit';
 import { type SealedEntry, stateChangesOf } from '../../core/entries/entry.js';
-import type { RuntimeSchema } from '../../store/database/schema.js';
 import { type Facts, loadFacts } from '../../store/journal/journal-store.js';
 import type { HeldPartitions, Lease } from '../../store/leases/partitions.js';
+import type { RuntimeSchema } from '../../store/tables/schema.js';
 
 interface CommittedBatch {
   readonly onceKeys: ReadonlyMap<

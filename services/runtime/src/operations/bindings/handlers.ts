@@ -11,7 +11,6 @@ import type { CatalogClient, VersionClaim } from '../../lane/catalog/catalog-cli
 import { keyedItem } from '../../lane/items/once-item.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
-import type { Db } from '../../store/database/schema.js';
 import type { MadeClaim } from '../../store/deployments/claim-store.js';
 import type {
   DeploymentAccess,
@@ -19,6 +18,7 @@ import type {
   RuntimeLimits,
 } from '../../store/deployments/deployment-directory.js';
 import { listBindings } from '../../store/state/bindings.js';
+import type { Db } from '../../store/tables/schema.js';
 import {
   type BindingClaims,
   claimAt,

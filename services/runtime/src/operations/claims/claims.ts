@@ -9,7 +9,6 @@ import type { KeyedMutex, Logger } from '@orrery/service-kit';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
-import type { Db } from '../../store/database/schema.js';
 import { emptySchemas, removeClaims } from '../../store/deployments/claim-store.js';
 import type { DeploymentDirectory, KnownDeployment } from '../../store/deployments/deployment-directory.js';
 import {
@@ -17,6 +16,7 @@ import {
   type DeploymentState,
   ofInstancesIn,
 } from '../../store/state/deployment-state.js';
+import type { Db } from '../../store/tables/schema.js';
 
 type Held = (typeof referenceRpcs)['references.held'];
 

@@ -14,9 +14,9 @@ import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
 import type { ModelList } from '../../runs/models/model-list.js';
-import type { RuntimeTables } from '../../store/database/schema.js';
 import { type KnownDeployment, toRecord } from '../../store/deployments/deployment-directory.js';
 import { type DeploymentState, lockedColumns, lockedDefinition } from '../../store/state/deployment-state.js';
+import type { RuntimeTables } from '../../store/tables/schema.js';
 import { type BodyLimits, listProblems } from '../bindings/binding-rules.js';
 
 /** Locks the versions in the catalog first, so a repeated lock completes one that was interrupted. */

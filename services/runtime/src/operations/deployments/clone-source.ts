@@ -1,7 +1,6 @@
 import { fieldProblem, type NewDeployment, ServiceError } from '@orrery/contracts';
 import { tooManyInstances } from '../../core/deciding/check-changes.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
-import type { Db } from '../../store/database/schema.js';
 import type { SchemaClaim } from '../../store/deployments/claim-store.js';
 import {
   type ClaimedCopies,
@@ -18,6 +17,7 @@ import {
   readPast,
 } from '../../store/journal/verify/verify-journal.js';
 import { listBindings, type NewBinding } from '../../store/state/bindings.js';
+import type { Db } from '../../store/tables/schema.js';
 import { type BindingClaims, newBindings } from '../bindings/binding-rules.js';
 
 /**

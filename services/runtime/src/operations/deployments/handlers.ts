@@ -16,7 +16,6 @@ import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { OwnedHandler, OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
 import { type ModelList, refuseUnknownModel, refuseUnpriced } from '../../runs/models/model-list.js';
-import type { Db } from '../../store/database/schema.js';
 import {
   type DeploymentAccess,
   listDeployments,
@@ -25,6 +24,7 @@ import {
   toRecord,
 } from '../../store/deployments/deployment-directory.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
+import type { Db } from '../../store/tables/schema.js';
 import { lackOf, type Receivers, unpayableBound } from '../bindings/binding-warnings.js';
 import { changeItem, type DeploymentChange, lockItem, refuseLargeBody } from './change-item.js';
 

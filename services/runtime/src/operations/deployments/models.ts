@@ -11,9 +11,9 @@ import {
 } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import type { ModelList } from '../../runs/models/model-list.js';
-import type { Db } from '../../store/database/schema.js';
 import type { DeploymentAccess } from '../../store/deployments/deployment-directory.js';
 import { dayOf, readUsage } from '../../store/runs/usage-store.js';
+import type { Db } from '../../store/tables/schema.js';
 
 interface UsageDependencies {
   readonly db: Db;

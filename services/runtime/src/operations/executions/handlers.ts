@@ -15,7 +15,6 @@ import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
 import { dryRun } from '../../runs/execute/dry-run.js';
 import { awaitRun, type ExecuteDependencies, execute } from '../../runs/execute/execute.js';
 import type { ExecutionRequest } from '../../runs/requests/resolve-event.js';
-import type { Db } from '../../store/database/schema.js';
 import type { DeploymentAccess } from '../../store/deployments/deployment-directory.js';
 import { listPayments, totalsOfPayments } from '../../store/runs/payment-store.js';
 import {
@@ -25,6 +24,7 @@ import {
   recordOfRun,
   requestOf,
 } from '../../store/runs/run-store.js';
+import type { Db } from '../../store/tables/schema.js';
 
 type Reads = Pick<typeof executionRpcs, 'executions.get'>;
 type Writes = Pick<typeof executionRpcs, 'deployments.execute' | 'executions.ofCall'>;

@@ -13,7 +13,6 @@ import {
 } from '@orrery/contracts';
 import type { Clock, Semaphore } from '@orrery/service-kit';
 import { isUuid } from '../../core/entries/entry.js';
-import type { Db } from '../../store/database/schema.js';
 import type { DeploymentAccess, SeenDeployment } from '../../store/deployments/deployment-directory.js';
 import { listHistory } from '../../store/journal/history.js';
 import { journalHeads, journalRange } from '../../store/journal/journal-pages.js';
@@ -21,6 +20,7 @@ import { entryById, toHistoryEntry } from '../../store/journal/journal-store.js'
 import { lifecycleHeadOf, readLifecycle } from '../../store/journal/lifecycle.js';
 import { verifyJournal } from '../../store/journal/verify/verify-journal.js';
 import { isPaused } from '../../store/state/deployment-state.js';
+import type { Db } from '../../store/tables/schema.js';
 
 interface JournalDependencies {
   db: Db;

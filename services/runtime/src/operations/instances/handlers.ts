@@ -18,7 +18,6 @@ import type { Clock } from '@orrery/service-kit';
 import { keyedItem } from '../../lane/items/once-item.js';
 import type { OwnedHandlers } from '../../lane/ownership/route-to-owner.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
-import type { Db } from '../../store/database/schema.js';
 import {
   type DeploymentAccess,
   type DeploymentDirectory,
@@ -38,6 +37,7 @@ import {
   type PastListDependencies,
 } from '../../store/deployments/past-instances.js';
 import { type BrokenHistoryDependencies, readPast } from '../../store/journal/verify/verify-journal.js';
+import type { Db } from '../../store/tables/schema.js';
 import { changeItem, createItem, type WriteDependencies } from './write-items.js';
 
 type Rpcs = typeof instanceRpcs;

@@ -14,7 +14,6 @@ import { decideManualWrite } from '../../core/deciding/manual-write.js';
 import type { InstanceName } from '../../core/entries/entry.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { ItemOutcome, WorkItem } from '../../lane/items/work-item.js';
-import type { Db } from '../../store/database/schema.js';
 import {
   type KnownDeployment,
   type RuntimeLimits,
@@ -30,6 +29,7 @@ import {
 } from '../../store/deployments/instance-store.js';
 import type { DeploymentState } from '../../store/state/deployment-state.js';
 import type { MemoryInstance } from '../../store/state/instance-memory.js';
+import type { Db } from '../../store/tables/schema.js';
 
 export interface WriteDependencies {
   readonly db: Db;

@@ -3,10 +3,10 @@ import type { CallContext, OwnedRpcs, RequestOf } from '@orrery/contracts';
 import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import type { RouteToOwner } from '../../lane/ownership/route-to-owner.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
-import type { Db } from '../../store/database/schema.js';
 import { operatorPauses, type PauseCause, type PendingPause } from '../../store/deployments/account-store.js';
 import type { DeploymentDirectory } from '../../store/deployments/deployment-directory.js';
 import { partitionOf } from '../../store/leases/partitions.js';
+import type { Db } from '../../store/tables/schema.js';
 import { changeItem } from '../deployments/change-item.js';
 
 const AT_ONCE = 100;

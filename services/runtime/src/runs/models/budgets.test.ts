@@ -3,7 +3,7 @@ import { createLogger, type Logger, systemClock } from '@orrery/service-kit';
 import { FakeClock } from '@orrery/testing';
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import type { RuntimeSchema } from '../../store/database/schema.js';
+import type { RuntimeSchema } from '../../store/tables/schema.js';
 import { createBudgets } from './budgets.js';
 
 /** A database that answers each statement as `execute` says. */

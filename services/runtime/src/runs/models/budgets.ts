@@ -11,7 +11,6 @@ import {
 } from '@orrery/service-kit';
 import { type Claim, grant, type Payer } from '../../core/models/grant.js';
 import type { Budget, ModelUsage } from '../../core/models/model.js';
-import type { Db } from '../../store/database/schema.js';
 import {
   addUsage,
   dayOf,
@@ -21,6 +20,7 @@ import {
   type RequestCost,
   readLedger,
 } from '../../store/runs/usage-store.js';
+import type { Db } from '../../store/tables/schema.js';
 
 export interface Budgets {
   /** What the requests of one execution are paid from. */

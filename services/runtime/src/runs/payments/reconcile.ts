@@ -1,7 +1,7 @@
 import { type Clock, type Logger, type PollLoop, startPollLoop, withinTime } from '@orrery/service-kit';
 import { type Selectable, sql } from 'kysely';
 import type { Payment } from '../../core/payments/payment.js';
-import type { Db, RuntimeTables } from '../../store/database/schema.js';
+import type { Db, RuntimeTables } from '../../store/tables/schema.js';
 import type { Payments } from './payments.js';
 import { countPayment } from './signals.js';
 

@@ -14,7 +14,6 @@ import type { Decider } from '../../core/models/model.js';
 import type { Payment } from '../../core/payments/payment.js';
 import type { CatalogClient } from '../../lane/catalog/catalog-client.js';
 import type { Lanes } from '../../lane/queue/lanes.js';
-import type { Db } from '../../store/database/schema.js';
 import { type RunRow, requestOf } from '../../store/runs/run-store.js';
 import {
   type Binding,
@@ -23,6 +22,7 @@ import {
   isPaused,
   lockedDefinitionOf,
 } from '../../store/state/deployment-state.js';
+import type { Db } from '../../store/tables/schema.js';
 import type { Budgets } from '../models/budgets.js';
 import type { ModelList } from '../models/model-list.js';
 import type { Payments } from '../payments/payments.js';

@@ -3,12 +3,12 @@ import { toCallError } from '@orrery/database';
 import { type Backoff, backoffDelay, type Logger, retry } from '@orrery/service-kit';
 import { DeciderFailed } from '../../core/models/model.js';
 import type { WorkItem } from '../../lane/items/work-item.js';
-import type { Db, RunState } from '../../store/database/schema.js';
 import { NotOwner, partitionOf } from '../../store/leases/partitions.js';
 import { releaseKeysOf } from '../../store/runs/once-store.js';
 import { releaseReservation } from '../../store/runs/payment-store.js';
 import { endOf, type RunRow, readRun } from '../../store/runs/run-store.js';
 import { awaitsPayment, type DeploymentState } from '../../store/state/deployment-state.js';
+import type { Db, RunState } from '../../store/tables/schema.js';
 import { failedOutcome } from '../requests/conclude.js';
 import { applyStep, decideStep } from './decide-run.js';
 import {

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue, PushPlan } from '@orrery/contracts';
 import type { Insertable, Updateable } from 'kysely';
 import type { JournalEntryDraft, SealedEntry } from '../../core/entries/entry.js';
-import type { RuntimeTables } from '../database/schema.js';
 import type { Lease } from '../leases/partitions.js';
 import type { Binding, DeploymentState, JournalHead, OpenRun } from '../state/deployment-state.js';
+import type { RuntimeTables } from '../tables/schema.js';
 
 /** An Idempotency-Key whose answer is stored with the commit. */
 export interface KeyedEffect {

@@ -1,7 +1,7 @@
 import { type Clock, retry } from '@orrery/service-kit';
-import type { Db } from '../database/schema.js';
 import { raiseEpochs } from '../leases/lease-store.js';
 import type { HeldPartitions } from '../leases/partitions.js';
+import type { Db } from '../tables/schema.js';
 import type { Batch, RunWrite } from './batch.js';
 
 /** `unclear`: another process owns the run by now and has taken it further, from wherever it was. */

@@ -1,6 +1,6 @@
 import { type AccountState, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
-import type { Db, Trx } from '../database/schema.js';
+import type { Db, Trx } from '../tables/schema.js';
 
 /**
  * Stores an account's state unless a newer revision is stored already. An older release stores no dollars: the same

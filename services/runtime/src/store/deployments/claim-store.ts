@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Db } from '../database/schema.js';
 import { NotOwner } from '../leases/partitions.js';
+import type { Db } from '../tables/schema.js';
 
 /** Those of the schemas that have no instance in the database. */
 export async function emptySchemas(

@@ -1,13 +1,13 @@
 import { type DeploymentSource, parseReference, ServiceError } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { tooManyInstances } from '../../core/deciding/check-changes.js';
-import type { Db, Trx } from '../database/schema.js';
 import { headOf } from '../journal/journal-store.js';
 import { beginLifetimes } from '../journal/lifetimes.js';
 import { snapshotAt, snapshotHashOf } from '../journal/past-states.js';
 import { listBindings, type NewBinding } from '../state/bindings.js';
 import type { Binding } from '../state/deployment-state.js';
 import { IDS_PER_BLOCK } from '../state/id-blocks.js';
+import type { Db, Trx } from '../tables/schema.js';
 import type { SchemaClaim } from './claim-store.js';
 
 /** The source has changed since its schemas and versions were claimed: claim and copy again. */

@@ -12,8 +12,8 @@ import {
 import { page, prepared } from '@orrery/database';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import type { Db } from '../database/schema.js';
 import { type DeploymentRow, isPaused } from '../state/deployment-state.js';
+import type { Db } from '../tables/schema.js';
 
 /** What never changes about a deployment. */
 export interface KnownDeployment {

@@ -3,11 +3,11 @@ import { enqueue, jsonb } from '@orrery/database';
 import { sql } from 'kysely';
 import { lifecycleEntry } from '../../core/deciding/lifecycle-entry.js';
 import { genesisHash, type SealedEntry, sealEntry } from '../../core/entries/entry.js';
-import type { Trx } from '../database/schema.js';
 import { outboxRowOf } from '../journal/journal-store.js';
 import { partitionOf } from '../leases/partitions.js';
 import { insertBindings, type NewBinding } from '../state/bindings.js';
 import { type DeploymentRow, type LockedDefinition, lockedColumns } from '../state/deployment-state.js';
+import type { Trx } from '../tables/schema.js';
 import { lockQuota, refuseOverQuota } from './account-store.js';
 import { type ClaimedCopies, copySource } from './copy-source.js';
 

@@ -3,8 +3,8 @@ import { countUpTo, type PreparedStatement, page, prepared } from '@orrery/datab
 import { type Batcher, createBatcher } from '@orrery/service-kit';
 import type { Selectable } from 'kysely';
 import type { InstanceName } from '../../core/entries/entry.js';
-import type { Db, RuntimeTables } from '../database/schema.js';
 import type { MemoryInstance } from '../state/instance-memory.js';
+import type { Db, RuntimeTables } from '../tables/schema.js';
 
 /** An instance by its key, and by its schema where several schemas have an instance of this key. */
 export interface InstancePath {

@@ -2,10 +2,10 @@ import { type Cancellation, type InstanceRecord, type PageQuery, ServiceError } 
 import type { Semaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { InstanceName } from '../../core/entries/entry.js';
-import type { Db } from '../database/schema.js';
 import { headOf } from '../journal/journal-store.js';
 import { type ComputeLifetimes, computedUntil, instancesThen } from '../journal/lifetimes.js';
 import { type PastState, pastStates } from '../journal/past-states.js';
+import type { Db } from '../tables/schema.js';
 import { type InstancePath, instanceNotFound, onlySchema, schemasWith } from './instance-store.js';
 
 /** An instance as it was after entry `seq`. @throws `entity_instance_not_found`, `ambiguous_instance` */

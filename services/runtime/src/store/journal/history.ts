@@ -13,7 +13,7 @@ import {
 } from '@orrery/contracts';
 import { COUNT_LIMIT } from '@orrery/database';
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../database/schema.js';
+import type { Db } from '../tables/schema.js';
 import { entriesWithoutTexts, headOf, type ShownRow, toHistoryEntry } from './journal-store.js';
 
 interface HistoryFilter {

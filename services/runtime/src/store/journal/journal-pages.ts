@@ -6,7 +6,7 @@ import {
   ServiceError,
 } from '@orrery/contracts';
 import { sql } from 'kysely';
-import type { Db } from '../database/schema.js';
+import type { Db } from '../tables/schema.js';
 import { HASHED_COLUMNS, headOf, toFact } from './journal-store.js';
 import { lastLifecycle } from './lifecycle.js';
 

@@ -14,7 +14,7 @@ import {
 import { type OutboxRow, prepared } from '@orrery/database';
 import { type Selectable, sql } from 'kysely';
 import { LLM_TEXTS, type SealedEntry, stateChangesOf } from '../../core/entries/entry.js';
-import type { Db, RuntimeTables } from '../database/schema.js';
+import type { Db, RuntimeTables } from '../tables/schema.js';
 
 type Row = Selectable<RuntimeTables['journal']>;
 

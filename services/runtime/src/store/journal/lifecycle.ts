@@ -12,9 +12,9 @@ import {
 } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import { type Expression, type RawBuilder, sql } from 'kysely';
-import type { Db, Trx } from '../database/schema.js';
 import { listBindings } from '../state/bindings.js';
 import { isPaused } from '../state/deployment-state.js';
+import type { Db, Trx } from '../tables/schema.js';
 
 const listed = (kinds: readonly string[]): string => kinds.map((kind) => `'${kind}'`).join(', ');
 

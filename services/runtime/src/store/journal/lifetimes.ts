@@ -3,7 +3,7 @@ import { transaction } from '@orrery/database';
 import { createSemaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import type { InstanceName } from '../../core/entries/entry.js';
-import type { Db, Trx } from '../database/schema.js';
+import type { Db, Trx } from '../tables/schema.js';
 
 /** Entries that one transaction goes through. */
 const ENTRIES_AT_ONCE = 10_000;

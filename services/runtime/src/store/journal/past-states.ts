@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Cancellation, canonicalJson, type InstanceChange, type JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { foldChange, type InstanceName } from '../../core/entries/entry.js';
-import type { Db } from '../database/schema.js';
+import type { Db } from '../tables/schema.js';
 
 /** An instance as it was after some entry. */
 export interface PastState {

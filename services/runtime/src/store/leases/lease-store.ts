@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../database/schema.js';
+import type { Db } from '../tables/schema.js';
 import type { Lease } from './partitions.js';
 
 /** What a process stores to say that it is alive, and stores anew in time. */

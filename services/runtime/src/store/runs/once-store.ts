@@ -3,7 +3,7 @@ import { prepared } from '@orrery/database';
 import { type Clock, createBatcher, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
 import { type Selectable, sql } from 'kysely';
 import { type AnsweringEntry, answerOf } from '../../core/entries/entry.js';
-import type { Db, RuntimeTables } from '../database/schema.js';
+import type { Db, RuntimeTables } from '../tables/schema.js';
 
 type Row = Selectable<RuntimeTables['once_keys']>;
 

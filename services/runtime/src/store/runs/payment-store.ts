@@ -9,7 +9,7 @@ import type {
 import { page } from '@orrery/database';
 import type { Selectable } from 'kysely';
 import type { Payment, SettleCalls } from '../../core/payments/payment.js';
-import type { Db, RuntimeTables } from '../database/schema.js';
+import type { Db, RuntimeTables } from '../tables/schema.js';
 
 type PaymentRow = Selectable<RuntimeTables['payments']>;
 

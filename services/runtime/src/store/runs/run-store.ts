@@ -14,9 +14,9 @@ import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/s
 import { type Selectable, sql } from 'kysely';
 import { executionErrorOf } from '../../core/entries/entry.js';
 import type { Payment } from '../../core/payments/payment.js';
-import type { Db, RuntimeTables } from '../database/schema.js';
 import { PARTITIONS } from '../leases/partitions.js';
 import { awaitsPayment, type Holds } from '../state/deployment-state.js';
+import type { Db, RuntimeTables } from '../tables/schema.js';
 
 /**
  * A run: a stored execution that waits for a decider, or that its caller does not wait for. Its row is committed before

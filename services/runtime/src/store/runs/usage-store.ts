@@ -2,7 +2,7 @@ import type { AiUsage } from '@orrery/contracts';
 import { sql } from 'kysely';
 import type { Ledger, Payer } from '../../core/models/grant.js';
 import type { ModelUsage } from '../../core/models/model.js';
-import type { Db, Trx } from '../database/schema.js';
+import type { Db, Trx } from '../tables/schema.js';
 
 /** `2026-11-22`: budget days are UTC. */
 export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10);

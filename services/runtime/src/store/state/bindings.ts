@@ -1,6 +1,6 @@
 import type { JsonObject, VersionDefinition } from '@orrery/contracts';
 import { jsonb } from '@orrery/database';
-import type { Db, RuntimeTables, Trx } from '../database/schema.js';
+import type { Db, RuntimeTables, Trx } from '../tables/schema.js';
 import type { Binding } from './deployment-state.js';
 
 /** The table has a deployment's id beside what is in a binding. */

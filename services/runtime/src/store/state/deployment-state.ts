@@ -7,7 +7,7 @@ import {
   type WorldTexts,
 } from '@orrery/contracts';
 import type { Selectable } from 'kysely';
-import type { RunState, RuntimeTables } from '../database/schema.js';
+import type { RunState, RuntimeTables } from '../tables/schema.js';
 import type { InstanceMemory } from './instance-memory.js';
 
 export type DeploymentRow = Selectable<RuntimeTables['deployments']>;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../database/schema.js';
+import type { Db } from '../tables/schema.js';
 
 /** Ids of one block of `id_blocks`: block n holds those that end with n × this. */
 export const IDS_PER_BLOCK = 1000;

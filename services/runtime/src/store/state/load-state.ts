@@ -2,8 +2,8 @@ import { type Batcher, createBatcher } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { MAX_READ } from '../../core/deciding/execution.js';
 import type { InstanceName } from '../../core/entries/entry.js';
-import type { Db } from '../database/schema.js';
 import { partitionOf } from '../leases/partitions.js';
+import type { Db } from '../tables/schema.js';
 import { BINDING_OBJECT } from './bindings.js';
 import {
   awaitsPayment,

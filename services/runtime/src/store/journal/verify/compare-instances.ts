@@ -1,7 +1,7 @@
 import type { Cancellation, DeploymentSource, Divergence, JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { changeKey, type InstanceName } from '../../../core/entries/entry.js';
-import type { Db } from '../../database/schema.js';
+import type { Db } from '../../tables/schema.js';
 import { pastStates, snapshotHasher, snapshotHashOf } from '../past-states.js';
 import { type FoldMemory, same } from './fold-groups.js';
 import type { FoldedState } from './stored-evidence.js';

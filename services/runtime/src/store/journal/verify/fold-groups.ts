@@ -7,7 +7,7 @@ import {
   type InstanceName,
   sameJson,
 } from '../../../core/entries/entry.js';
-import type { Db } from '../../database/schema.js';
+import type { Db } from '../../tables/schema.js';
 import { pastStates } from '../past-states.js';
 import {
   changeAt,

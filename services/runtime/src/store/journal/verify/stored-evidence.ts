@@ -1,7 +1,7 @@
 import type { HashedEntry, JsonObject } from '@orrery/contracts';
 import { sql } from 'kysely';
 import { changeKey, type InstanceName } from '../../../core/entries/entry.js';
-import type { Db } from '../../database/schema.js';
+import type { Db } from '../../tables/schema.js';
 import { HASHED_COLUMNS, hashedEntryOf } from '../journal-store.js';
 
 /** A state from the fold, from a checkpoint or from the instance's row; `state` null: deleted or absent. */

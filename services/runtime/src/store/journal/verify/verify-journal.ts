@@ -9,7 +9,7 @@ import { isUniqueViolation } from '@orrery/database';
 import type { Clock, Semaphore } from '@orrery/service-kit';
 import { sql } from 'kysely';
 import { genesisHash, hashOf } from '../../../core/entries/entry.js';
-import type { Db } from '../../database/schema.js';
+import type { Db } from '../../tables/schema.js';
 import { headOf } from '../journal-store.js';
 import { compareInstances, type VerifyBounds } from './compare-instances.js';
 import { createFoldMemory, type FoldMemory, foldGroup } from './fold-groups.js';
