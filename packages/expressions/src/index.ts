@@ -1,8 +1,7 @@
 export { checkAttributeDefinition } from './attributes/check-attribute.js';
 export { applyDefaults, checkState, compileEntitySchema } from './attributes/entity-schema.js';
-export { type CronSchedule, checkCronSchedule } from './cron/check-cron-schedule.js';
-export { describeSchedule } from './cron/describe-schedule.js';
 export { countDue, latestDue, nextDue } from './cron/due-times.js';
+export { type CronSchedule, checkCronSchedule, describeSchedule } from './cron/schedule.js';
 export {
   type AttributeNames,
   findMisspeltAttributes,

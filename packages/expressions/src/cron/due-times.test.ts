@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../cpu-time.test-support.js';
-import { describeSchedule } from './describe-schedule.js';
 import { countDue, latestDue, nextDue } from './due-times.js';
+import { describeSchedule } from './schedule.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

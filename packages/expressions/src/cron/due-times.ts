@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import { offsetOf, wallClock } from '../time-zones/offset.js';
-import type { CronSchedule } from './check-cron-schedule.js';
+import type { CronSchedule } from './schedule.js';
 
 /** The due times after `after` up to and including `until`, both in milliseconds since the epoch. */
 export interface DueSpan {

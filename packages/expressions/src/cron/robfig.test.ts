@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkCronSchedule } from './check-cron-schedule.js';
 import { nextDue } from './due-times.js';
 import { DIFFERENCES, INACTIVE, INVALID, NEXT_CASES } from './robfig-cases.test-support.js';
+import { checkCronSchedule } from './schedule.js';
 
 const instant = (text: string) => new Date(text).toISOString();
 const refuses = (schedule: string, timezone?: string) =>

@@ -16,8 +16,8 @@ export interface MissingStep {
  * `additionalProperties` that allows more. Lists are traversed as in `readPath`.
  */
 export function undeclaredStep(contract: CompiledContract, path: string): MissingStep | undefined {
-  const { isCovered, index, level } = reach(contract, path.split('.'));
-  return isCovered ? undefined : { index, declared: level.flatMap(declaredIn) };
+  const { isCovered, index, applied } = reach(contract, path.split('.'));
+  return isCovered ? undefined : { index, declared: applied.flatMap(declaredIn) };
 }
 
 /**
@@ -28,9 +28,9 @@ export function firstMissingStep(
   contract: CompiledContract,
   steps: readonly string[],
 ): MissingStep | undefined {
-  const { isCovered, index, starts, level } = reach(contract, steps);
+  const { isCovered, index, starts, applied } = reach(contract, steps);
   const isPossible = () => !starts.every((schema) => refusesKey(schema, contract.survey));
-  return isCovered || isPossible() ? undefined : { index, declared: level.flatMap(declaredIn) };
+  return isCovered || isPossible() ? undefined : { index, declared: applied.flatMap(declaredIn) };
 }
 
 interface Reached {
@@ -38,20 +38,20 @@ interface Reached {
   readonly index: number;
   /** The schemas that the value before this step has, and those that apply to the same value. */
   readonly starts: readonly JsonValue[];
-  readonly level: readonly JsonObject[];
+  readonly applied: readonly JsonObject[];
 }
 
 /** Goes down one step at a time, with all schemas that the value there may have. */
 function reach({ schema, survey }: CompiledContract, steps: readonly string[]): Reached {
   let starts: JsonValue[] = [schema];
   for (const [index, step] of steps.entries()) {
-    const level = ofSameValue(starts, survey);
-    if (starts.includes(true) || level.some(isOpen)) return { isCovered: true, index, starts, level };
-    const next = level.flatMap((one) => below(one, step, survey)).filter((one) => one !== false);
-    if (next.length === 0) return { isCovered: false, index, starts, level };
+    const applied = ofSameValue(starts, survey);
+    if (starts.includes(true) || applied.some(isOpen)) return { isCovered: true, index, starts, applied };
+    const next = applied.flatMap((one) => below(one, step, survey)).filter((one) => one !== false);
+    if (next.length === 0) return { isCovered: false, index, starts, applied };
     starts = [...new Set(next)];
   }
-  return { isCovered: true, index: steps.length, starts, level: [] };
+  return { isCovered: true, index: steps.length, starts, applied: [] };
 }
 
 /** The schemas and all that apply to the same value, or to the elements of a list, which paths traverse. */

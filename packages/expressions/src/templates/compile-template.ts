@@ -15,7 +15,7 @@ import {
   type TemplateNode,
   type TemplateRun,
 } from './evaluate-template.js';
-import { type TemplateCompiler, takeTemplateRoom, templateCompiler } from './template-compiler.js';
+import { countPart, type TemplateCompiler, templateCompiler } from './template-compiler.js';
 
 export type TemplateResult =
   | { ok: true; template: CompiledTemplate }
@@ -50,8 +50,7 @@ interface TemplatePart {
 
 function compileValue(value: JsonValue, part: TemplatePart, compiler: TemplateCompiler): TemplateNode {
   const { pointer, depth, position } = part;
-  if (!takeTemplateRoom(compiler, pointer, depth, typeof value === 'string' ? value.length : 0))
-    return () => null;
+  if (!countPart(compiler, pointer, depth, typeof value === 'string' ? value.length : 0)) return () => null;
   if (typeof value === 'string') return quoteOperators(compileText(value, pointer, compiler), position);
   if (Array.isArray(value)) return compileArray(value, part, compiler);
   if (isJsonObject(value)) return compileObject(value, part, compiler);
@@ -84,7 +83,7 @@ function compileObject(object: JsonObject, part: TemplatePart, compiler: Templat
 
 function compileEntry(key: string, value: JsonValue, part: TemplatePart, compiler: TemplateCompiler) {
   const pointer = childPointer(part.pointer, key);
-  takeTemplateRoom(compiler, pointer, part.depth, key.length);
+  countPart(compiler, pointer, part.depth, key.length);
   const position = childPosition(part.position, key);
   return [
     compileKey(key, pointer, compiler),
@@ -94,7 +93,7 @@ function compileEntry(key: string, value: JsonValue, part: TemplatePart, compile
 
 /** Only the template's author writes operators: a key made from data cannot become one. */
 function writeKey(node: KeyNode, run: TemplateRun, position: Position): string {
-  const key = resultKey(node.write(run), run.room);
+  const key = resultKey(node.write(run), run.left);
   if (!node.fixed && position !== 'free' && key.startsWith('$'))
     fail(`Data may not bring the operator "${key}".`);
   return key;

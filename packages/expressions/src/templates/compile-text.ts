@@ -36,7 +36,7 @@ export function compileText(text: string, pointer: string, compiler: TemplateCom
   const pieces = compilePieces(text, pointer, compiler) ?? [];
   const [only] = pieces;
   if (pieces.length === 1 && typeof only === 'object') return jsonOf(only);
-  if (pieces.every((piece) => typeof piece === 'string')) return ({ room }) => resultText(text, room);
+  if (pieces.every((piece) => typeof piece === 'string')) return ({ left }) => resultText(text, left);
   return (run) => joined(pieces, run, insideText);
 }
 
@@ -44,7 +44,7 @@ const jsonOf =
   (placeholder: Placeholder): TemplateNode =>
   (run, depth) => {
     run.current = placeholder;
-    return toJson(placeholder.run(run.frame), run.room, depth);
+    return toJson(placeholder.run(run.frame), run.left, depth);
   };
 
 /** Compiles a text that is a key. */
@@ -72,15 +72,15 @@ function joined(
       run.current = piece;
       text += write(piece.run(run.frame), run);
     }
-    if (text.length > run.room.characters) throw new EvaluationFailure('The result is too large.', true);
+    if (text.length > run.left.characters) throw new EvaluationFailure('The result is too large.', true);
   }
-  return resultText(text, run.room);
+  return resultText(text, run.left);
 }
 
 /** Inside longer text: texts as they are, numbers in digits, null, lists and objects as JSON. */
 function insideText(value: CelValue, run: TemplateRun): string {
   if (value !== null && (Array.isArray(value) || wordFor(value) === 'an object')) {
-    const text = JSON.stringify(toJson(value, run.room, 0));
+    const text = JSON.stringify(toJson(value, run.left, 0));
     spend(run.frame, text.length >> 4);
     return text;
   }
@@ -100,7 +100,7 @@ function compilePlaceholder(
   pointer: string,
   compiler: TemplateCompiler,
 ): Placeholder | undefined {
-  if (!takeRoom(segment.source, pointer, compiler)) return undefined;
+  if (!countPlaceholder(segment.source, pointer, compiler)) return undefined;
   const compiled = compileExpression(segment.source, compiler.expressions);
   if (!(compiled instanceof ExpressionFault)) return { text: segment.text, pointer, run: compiled };
   if (compiler.expressions.nodesLeft < 0) compiler.stopped = true;
@@ -114,7 +114,7 @@ function compilePlaceholder(
   return undefined;
 }
 
-function takeRoom(source: string, pointer: string, compiler: TemplateCompiler): boolean {
+function countPlaceholder(source: string, pointer: string, compiler: TemplateCompiler): boolean {
   if (compiler.stopped) return false;
   compiler.left.placeholders -= 1;
   compiler.left.expressionCharacters -= source.length;

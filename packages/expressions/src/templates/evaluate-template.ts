@@ -14,7 +14,7 @@ export interface Placeholder {
 /** One evaluation of a whole template. */
 export interface TemplateRun {
   readonly frame: Frame;
-  readonly room: ResultRoom;
+  readonly left: ResultLimits;
   /** The placeholder being evaluated, for the failure's report. */
   current: Placeholder | undefined;
 }
@@ -45,7 +45,7 @@ export type EvaluationResult = { ok: true; value: JsonValue } | { ok: false; pro
 /** Units of about one node of an expression, counted where the amount depends on data: about 20 ms at worst. */
 const EVALUATION_WORK = 250_000;
 /** A result fits one journal entry (256 KiB). */
-const RESULT_ROOM: ResultRoom = { values: 50_000, characters: 262_144, maxDepth: TEMPLATE_LIMITS.depth };
+const RESULT_LIMITS: ResultLimits = { values: 50_000, characters: 262_144, maxDepth: TEMPLATE_LIMITS.depth };
 
 /**
  * Evaluates a template against the values of its names, which must be JSON that the guard has seen. The result is fresh
@@ -57,7 +57,7 @@ export function evaluateTemplate(
 ): EvaluationResult {
   const run: TemplateRun = {
     frame: { scope, locals: [], work: EVALUATION_WORK },
-    room: { ...RESULT_ROOM },
+    left: { ...RESULT_LIMITS },
     current: undefined,
   };
   try {
@@ -79,41 +79,41 @@ const failureOf = ({ current }: TemplateRun, reason: string): TemplateFailure =>
 });
 
 /** What is left of a result's limits. A result may hold the same part many times, so it is counted as it is written. */
-export interface ResultRoom {
+export interface ResultLimits {
   values: number;
   characters: number;
   maxDepth: number;
 }
 
 /** Writes a value out as fresh JSON that shares nothing with what the expression read. */
-export function toJson(value: CelValue, room: ResultRoom, depth: number): JsonValue {
-  if (--room.values < 0 || depth > room.maxDepth)
+export function toJson(value: CelValue, left: ResultLimits, depth: number): JsonValue {
+  if (--left.values < 0 || depth > left.maxDepth)
     throw new EvaluationFailure('The result is too large.', true);
-  if (typeof value === 'string') return resultText(value, room);
+  if (typeof value === 'string') return resultText(value, left);
   if (typeof value === 'number' || typeof value === 'bigint') return toJsonNumber(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => toJson(item, room, depth + 1));
-  if (value instanceof BeyondJson) return resultText(valueToText(value), room);
-  return mapToJson(value, room, depth);
+  if (Array.isArray(value)) return value.map((item) => toJson(item, left, depth + 1));
+  if (value instanceof BeyondJson) return resultText(valueToText(value), left);
+  return mapToJson(value, left, depth);
 }
 
-function mapToJson(map: CelMap, room: ResultRoom, depth: number): JsonValue {
+function mapToJson(map: CelMap, left: ResultLimits, depth: number): JsonValue {
   const result: Record<string, JsonValue> = {};
   for (const key of Object.keys(map)) {
-    result[resultKey(key, room)] = toJson(map[key] ?? null, room, depth + 1);
+    result[resultKey(key, left)] = toJson(map[key] ?? null, left, depth + 1);
   }
   return result;
 }
 
 /** Text of a result: U+0000 and lone surrogates are refused as they are at every entrance (docs/gateway.md). */
-export function resultText(text: string, room: ResultRoom): string {
-  room.characters -= text.length;
-  if (room.characters < 0) throw new EvaluationFailure('The result is too large.', true);
+export function resultText(text: string, left: ResultLimits): string {
+  left.characters -= text.length;
+  if (left.characters < 0) throw new EvaluationFailure('The result is too large.', true);
   return isCleanText(text) ? text : fail('The result holds U+0000 or a lone surrogate.');
 }
 
-export function resultKey(key: string, room: ResultRoom): string {
-  return isPollutingKey(key) ? fail(`The key "${key}" is not allowed.`) : resultText(key, room);
+export function resultKey(key: string, left: ResultLimits): string {
+  return isPollutingKey(key) ? fail(`The key "${key}" is not allowed.`) : resultText(key, left);
 }
 
 /** A number of a result: JSON numbers are finite IEEE doubles (docs/schemas.md). A 64-bit integer is never rounded. */

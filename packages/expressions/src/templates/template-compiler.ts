@@ -39,7 +39,7 @@ export function addProblem(compiler: TemplateCompiler, pointer: string, code: st
 }
 
 /** Counts a value or a key against the template's size; false ends the compilation. */
-export function takeTemplateRoom(
+export function countPart(
   compiler: TemplateCompiler,
   pointer: string,
   depth: number,

@@ -8,7 +8,7 @@ export type Outcome = boolean | EvaluationFailure;
 const FAILURE_COST = 40;
 
 /** Evaluates to a boolean, or to the failure that it ended in; fatal ones go through. */
-export function attempt(expression: Expression, frame: Frame): Outcome {
+export function outcomeOf(expression: Expression, frame: Frame): Outcome {
   try {
     return toBoolean(expression(frame));
   } catch (error) {
@@ -33,9 +33,9 @@ export function compileLogic(node: NodeOf<'&&' | '||'>, context: CompileContext)
   const left = context.compile(node.args[0], context);
   const right = context.compile(node.args[1], context);
   return (frame) => {
-    const first = attempt(left, frame);
+    const first = outcomeOf(left, frame);
     if (first === deciding) return deciding;
-    const second = typeof first === 'boolean' ? toBoolean(right(frame)) : attempt(right, frame);
+    const second = typeof first === 'boolean' ? toBoolean(right(frame)) : outcomeOf(right, frame);
     if (second === deciding) return deciding;
     if (typeof first !== 'boolean') throw first;
     return !deciding;

@@ -8,7 +8,7 @@ import {
   fault,
   type NodeOf,
 } from './compile-context.js';
-import { attempt, type Outcome, toBoolean } from './logic.js';
+import { type Outcome, outcomeOf, toBoolean } from './logic.js';
 
 type LoopCompiler = (node: NodeOf<'rcall'>, context: CompileContext) => Expression;
 type Loop = (each: Each, frame: Frame) => CelValue;
@@ -71,7 +71,7 @@ function quantify({ elements, set, parts: [test = always] }: Each, frame: Frame,
   let failure: Outcome = !deciding;
   for (const element of elements) {
     set(frame, element);
-    const outcome = attempt(test, frame);
+    const outcome = outcomeOf(test, frame);
     if (outcome === deciding) return deciding;
     if (typeof failure === 'boolean') failure = outcome;
   }

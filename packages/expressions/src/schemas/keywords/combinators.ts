@@ -1,7 +1,7 @@
 import type { JsonValue } from '@orrery/contracts';
 import { resolveReference } from '../survey/references.js';
 import type { KeywordCompiler, SchemaContext } from './validation.js';
-import { attempt, type Check, report, type Validation } from './validation.js';
+import { type Check, fitsQuietly, report, type Validation } from './validation.js';
 
 const compileAll = (schemas: JsonValue | undefined, context: SchemaContext): Check[] | undefined =>
   Array.isArray(schemas) ? schemas.map((schema) => context.compile(schema, context)) : undefined;
@@ -31,7 +31,7 @@ const anyOf: KeywordCompiler = ({ anyOf: schemas }, context) => {
   const checks = compileAll(schemas, context);
   if (checks === undefined) return undefined;
   return (value, run) => {
-    const fits = (check: Check): boolean => attempt(run, value, check);
+    const fits = (check: Check): boolean => fitsQuietly(run, value, check);
     const ok = run.seen === undefined ? checks.some(fits) : checks.filter(fits).length > 0;
     return ok || report(run, 'no_match', 'The value matches none of the alternatives (anyOf).');
   };
@@ -41,7 +41,7 @@ const oneOf: KeywordCompiler = ({ oneOf: schemas }, context) => {
   const checks = compileAll(schemas, context);
   if (checks === undefined) return undefined;
   return (value, run) => {
-    const found = checks.filter((check) => attempt(run, value, check)).length;
+    const found = checks.filter((check) => fitsQuietly(run, value, check)).length;
     return (
       found === 1 ||
       report(
@@ -59,7 +59,7 @@ const not: KeywordCompiler = ({ not: schema }, context) => {
   return (value, run) => {
     const { seen } = run;
     run.seen = undefined;
-    const ok = !attempt(run, value, check);
+    const ok = !fitsQuietly(run, value, check);
     run.seen = seen;
     return ok || report(run, 'not_allowed', 'The value matches what is excluded (not).');
   };
@@ -72,7 +72,7 @@ const condition: KeywordCompiler = ({ if: test, then: yes = true, else: no = tru
     Check,
     Check,
   ];
-  return (value, run) => (attempt(run, value, check) ? onTrue(value, run) : onFalse(value, run));
+  return (value, run) => (fitsQuietly(run, value, check) ? onTrue(value, run) : onFalse(value, run));
 };
 
 export const combinators: readonly KeywordCompiler[] = [reference, allOf, anyOf, oneOf, not, condition];

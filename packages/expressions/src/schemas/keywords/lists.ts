@@ -1,7 +1,7 @@
 import type { JsonValue } from '@orrery/contracts';
 import { canonicalText } from './scalars.js';
 import type { KeywordCompiler } from './validation.js';
-import { attempt, type Check, descend, report, spendOn, type Validation } from './validation.js';
+import { type Check, descend, fitsQuietly, report, spendOn, type Validation } from './validation.js';
 
 const count =
   (keyword: string, words: string, holds: (length: number, limit: number) => boolean): KeywordCompiler =>
@@ -69,7 +69,7 @@ const contains: KeywordCompiler = ({ contains: wanted, minContains = 1, maxConta
 function fits(run: Validation, index: number, item: JsonValue, check: Check): boolean {
   const { seen } = run;
   run.seen = undefined;
-  const ok = attempt(run, item, check);
+  const ok = fitsQuietly(run, item, check);
   run.seen = seen;
   if (ok) seen?.add(index);
   return ok;

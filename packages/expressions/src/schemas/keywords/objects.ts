@@ -3,7 +3,7 @@ import { quoted } from '../../messages/error-text.js';
 import type { Pattern } from '../../patterns/pattern.js';
 import { matches } from './scalars.js';
 import type { KeywordCompiler, SchemaContext } from './validation.js';
-import { attempt, type Check, descend, keysOf, report, spendOn, type Validation } from './validation.js';
+import { type Check, descend, fitsQuietly, keysOf, report, spendOn, type Validation } from './validation.js';
 
 const count =
   (keyword: string, words: string, holds: (count: number, limit: number) => boolean): KeywordCompiler =>
@@ -51,7 +51,7 @@ const propertyNames: KeywordCompiler = ({ propertyNames: schema }, context) => {
   const check = context.compile(schema, context);
   return (value, run) => {
     if (!isJsonObject(value)) return true;
-    const wrong = keysOf(run, value).find((key) => !attempt(run, key, check));
+    const wrong = keysOf(run, value).find((key) => !fitsQuietly(run, key, check));
     return (
       wrong === undefined || report(run, 'not_allowed', `The key "${quoted(wrong)}" is not allowed.`, wrong)
     );

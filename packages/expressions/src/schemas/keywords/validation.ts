@@ -126,7 +126,7 @@ export function descend(run: Validation, key: string | number, value: JsonValue,
 }
 
 /** Tries a schema on the same value without reporting; what it evaluated counts only if it holds. */
-export function attempt(run: Validation, value: JsonValue, check: Check): boolean {
+export function fitsQuietly(run: Validation, value: JsonValue, check: Check): boolean {
   spendOn(run, 2);
   const { seen, problems } = run;
   run.problems = null;

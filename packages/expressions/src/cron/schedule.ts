@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import cronstrue from 'cronstrue';
 import { asSentence, quoted } from '../messages/error-text.js';
 import { wallClock } from '../time-zones/offset.js';
 
@@ -84,5 +85,14 @@ function isTimeZone(name: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** A valid schedule in English words, without its time zone; null where there are no words for it. */
+export function describeSchedule({ schedule }: Pick<CronSchedule, 'schedule'>): string | null {
+  try {
+    return cronstrue.toString(schedule.trim(), { use24HourTimeFormat: true, verbose: false });
+  } catch {
+    return null;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../cpu-time.test-support.js';
-import { checkCronSchedule } from './check-cron-schedule.js';
+import { checkCronSchedule } from './schedule.js';
 
 const now = Date.UTC(2026, 10, 21);
 const check = (schedule: string, timezone?: string) =>
