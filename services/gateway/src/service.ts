@@ -1,12 +1,12 @@
 import { type AccountState, accountChanged, accountContract, httpOperations } from '@orrery/contracts';
-import { type OutboxMessage, startRelay } from '@orrery/database';
+import { type Database, type OutboxMessage, startRelay } from '@orrery/database';
 import { openBackends, type ServiceDependencies } from '@orrery/service-host';
-import { holding, type RunningService } from '@orrery/service-kit';
-import { createApp } from './app.js';
+import { holding, type Resources, type RunningService } from '@orrery/service-kit';
+import { type AppContext, createApp } from './app.js';
 import type { GatewayConfig } from './config.js';
 import type { IdentityHandlers } from './core/requests/operation.js';
 import { findConsole } from './documents/console-routes.js';
-import { startKeyVerifier } from './http/access/key-verifier.js';
+import { type KeyVerifier, startKeyVerifier } from './http/access/key-verifier.js';
 import { startLimiter } from './http/rates/limiter.js';
 import { createDispatch } from './http/routes/dispatch.js';
 import { listenHttp } from './http/server/http-server.js';
@@ -35,65 +35,49 @@ const CLOSE_MS = 5000;
  * Starts the gateway: its accounts and keys, then the HTTP server. Disposing it closes the HTTP server first and lets
  * the requests under way end. @throws StartupError when the database or the port cannot be used.
  */
-export function startGateway(
+export const startGateway = (
   dependencies: ServiceDependencies,
   config: GatewayConfig,
-): Promise<RunningGateway> {
-  const { bus, clock, logger, health } = dependencies;
-  return holding(async (resources) => {
+): Promise<RunningGateway> =>
+  holding(async (resources) => {
     const backends = { ...dependencies, service: 'gateway', schema: 'gateway', migrations, resources };
     const database = await openBackends<GatewaySchema>(backends);
     const { db } = database;
-    const keys = await startKeyVerifier({ db, bus, clock, logger, resources });
-    const relay = startRelay({
-      database,
-      clock,
-      logger,
-      publish: (messages) => bus.publishAll(accountChanged, messages.map(publicationOf)),
-    });
-    resources.add('account announcements', () => relay.stop());
-    await bus.serve(accountContract, accountHandlers(db));
-    const identity: IdentityHandlers = {
-      ...keyHandlers({ db, bus, keys, clock, logger }),
-      ...signInHandlers({ db, clock, signIn: config.signIn }),
-      ...limitHandlers(bus, config),
-    };
-    const { deadlineMs, runDeadlineMs } = config;
-    const { note: onError } = database.storage;
-    const longerMs = runDeadlineMs - deadlineMs;
-    const call = createDispatch(bus, identity, { onError, longerMs });
-    const stream = startStreams({ bus, call, keys, clock, logger, deadlineMs });
-    const executeForWallet = createExecuteForWallet(bus, { onError, longerMs });
-    const limiter = await startLimiter({ ...dependencies, redisUrl: config.redisUrl, resources });
+    const started: Started = { ...dependencies, config, database, db, resources };
+    const keys = await startKeyVerifier(started);
+    announceAccounts(started);
+    await dependencies.bus.serve(accountContract, accountHandlers(db));
     const consoleFolder = config.console ? findConsole() : undefined;
-    const ending = new AbortController();
-    const app = createApp({
-      call,
-      keys,
-      clock,
-      logger,
-      health,
-      routes: httpOperations,
-      limiter,
-      stream,
-      executeForWallet,
-      publicUrl: config.signIn.publicUrl,
-      consoleFolder,
+    const url = await serveHttp(started, {
+      ...operationsOf(started, keys),
       ...config,
-      ending: ending.signal,
+      ...dependencies,
+      keys,
+      consoleFolder,
+      routes: httpOperations,
+      limiter: await startLimiter({ ...started, redisUrl: config.redisUrl }),
+      publicUrl: config.signIn.publicUrl,
     });
-    const { shutdownDelayMs } = config;
-    const close = async () => {
-      ending.abort();
-      if (shutdownDelayMs > 0) await clock.sleep(shutdownDelayMs);
-      await app.close();
-    };
-    resources.add('http', close, shutdownDelayMs + CLOSE_MS);
-    const url = await listenHttp(app, config);
-    logger.info({ url }, 'listening');
-    const stopTimeoutMs = shutdownDelayMs + CLOSE_MS;
-    return { url, db, hasConsole: consoleFolder !== undefined, stopTimeoutMs };
+    const hasConsole = consoleFolder !== undefined;
+    return { url, db, hasConsole, stopTimeoutMs: config.shutdownDelayMs + CLOSE_MS };
   }, dependencies);
+
+interface Started extends ServiceDependencies {
+  config: GatewayConfig;
+  database: Database<GatewaySchema>;
+  db: Db;
+  resources: Resources;
+}
+
+/** Publishes the changes of accounts in the outbox, including those written by the operator's commands. */
+function announceAccounts({ database, bus, clock, logger, resources }: Started): void {
+  const relay = startRelay({
+    database,
+    clock,
+    logger,
+    publish: (messages) => bus.publishAll(accountChanged, messages.map(publicationOf)),
+  });
+  resources.add('account announcements', () => relay.stop());
 }
 
 // Only account states are ever put into this outbox; the bus checks them against the contract.
@@ -102,3 +86,37 @@ const publicationOf = ({ payload, messageId: id, orderingKey }: OutboxMessage) =
   id,
   orderingKey,
 });
+
+/** What answers the operations: the gateway's own handlers, the services over the bus, streams. */
+function operationsOf(started: Started, keys: KeyVerifier) {
+  const { bus, clock, config, database, db, logger } = started;
+  const identity: IdentityHandlers = {
+    ...keyHandlers({ db, bus, keys, clock, logger }),
+    ...signInHandlers({ db, clock, signIn: config.signIn }),
+    ...limitHandlers(bus, config),
+  };
+  const { deadlineMs, runDeadlineMs } = config;
+  const options = { onError: database.storage.note, longerMs: runDeadlineMs - deadlineMs };
+  const call = createDispatch(bus, identity, options);
+  const stream = startStreams({ bus, call, keys, clock, logger, deadlineMs });
+  return { call, stream, executeForWallet: createExecuteForWallet(bus, options) };
+}
+
+/** Listens; resolves with the address. */
+async function serveHttp(
+  { clock, config, logger, resources }: Started,
+  context: Omit<AppContext, 'ending'>,
+): Promise<string> {
+  const { shutdownDelayMs } = config;
+  const ending = new AbortController();
+  const app = createApp({ ...context, ending: ending.signal });
+  const close = async () => {
+    ending.abort();
+    if (shutdownDelayMs > 0) await clock.sleep(shutdownDelayMs);
+    await app.close();
+  };
+  resources.add('http', close, shutdownDelayMs + CLOSE_MS);
+  const url = await listenHttp(app, config);
+  logger.info({ url }, 'listening');
+  return url;
+}
