@@ -113,7 +113,7 @@ export const count = z.int().min(0);
 /** Which one of a sequence, from 1. */
 export const ordinal = z.int().min(1);
 /** The number of a record among those of its kind. */
-export const recordId = ordinal;
+export const recordId = z.int().min(1);
 
 /** What every record has beside its own members. */
 export const recordTimes = {

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
@@ -20,7 +20,7 @@ export interface ClaimedToken {
   hash: Buffer;
 }
 
-export function newToken(random: (bytes: number) => Buffer = randomBytes): NewToken {
+export function newToken(random: (bytes: number) => Buffer): NewToken {
   const keyId = base62(BigInt(`0x${random(8).toString('hex')}`), 12).slice(-12);
   const secret = base62(BigInt(`0x${random(32).toString('hex')}`), 43);
   const body = `orrery_${keyId}${secret}`;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { newToken } from '../../core/keys/key-token.js';
 import type { UsableKey } from '../../store/keys/key-store.js';
@@ -17,7 +18,7 @@ function setUp() {
     },
   });
   const add = (more: Partial<UsableKey> = {}) => {
-    const { keyId, token, hash } = newToken();
+    const { keyId, token, hash } = newToken(randomBytes);
     stored.set(keyId, { keyId, hash, accountId: 7, scopes: ['read'], expiresAt: null, ...more });
     return { keyId, token };
   };
@@ -93,7 +94,7 @@ describe('key verifier', () => {
   it('refuses another secret under a known key id', async () => {
     const { verifier, stored, add } = setUp();
     const { keyId } = add();
-    const other = newToken();
+    const other = newToken(randomBytes);
     stored.set(other.keyId, { ...(stored.get(keyId) as UsableKey), keyId: other.keyId });
     await expect(verifier.verify(other.token)).rejects.toMatchObject({ code: 'unauthorized' });
   });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type CreatedKey, type Scope, ServiceError } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
 import { sql } from 'kysely';
@@ -84,7 +85,7 @@ export async function addKeyWithinLimit(trx: Trx, accountId: number, key: NewKey
 
 /** Inserts a key without a check of the limit, for transactions that replace one or create the account. */
 export async function addKey(db: Db, accountId: number, key: NewKey): Promise<CreatedKey> {
-  const { keyId, token, hash } = newToken();
+  const { keyId, token, hash } = newToken(randomBytes);
   const { name, scopes, expiresAt = null, madeBy = null } = key;
   const row = { id: keyId, account_id: accountId, name, hash, scopes: [...scopes], expires_at: expiresAt };
   return { ...keyRecordOf(await insertKey(db, { ...row, made_by: madeBy })), token };
