@@ -63,7 +63,7 @@ export function startChainPusher(
       await journals.ended();
     });
     sending = await startSending({
-      database,
+      db,
       chains: config.chains,
       portOf: dependencies.openChain ?? openChain,
       owner: `chain-pusher-${crypto.randomUUID()}`,

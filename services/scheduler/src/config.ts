@@ -16,21 +16,10 @@ const environment = z.object({
   SCHEDULE_DRAFTS_MS: limit(600_000, 86_400_000, 'milliseconds between two comparisons of drafts'),
 });
 
-export interface SchedulerConfig {
-  /** Occurrences that one process sends for the first time at once. */
-  readonly concurrency: number;
-  /** And in a second. */
-  readonly perSecond: number;
-  /** How often it is looked for changes of bindings that no hint told, in milliseconds. */
-  readonly reconcileMs: number;
-  /** How often it is looked for changes of drafts that no message told, in milliseconds. */
-  readonly draftsMs: number;
-  /** Rows of ledgers are removed when they are this old. */
-  readonly ledgerDays: number;
-}
+export type SchedulerConfig = Readonly<ReturnType<typeof readSchedulerConfig>>;
 
 /** @throws StartupError naming every variable that is wrong. */
-export function readSchedulerConfig(env: Environment): SchedulerConfig {
+export function readSchedulerConfig(env: Environment) {
   const read = readEnvironment(environment, env);
   return {
     concurrency: read.SCHEDULE_CONCURRENCY,

@@ -7,7 +7,7 @@ import { schedulerSignals } from './firing/signals.js';
 import { type Firing, startFiring } from './firing/start-firing.js';
 import { followBindings } from './following/follow-bindings.js';
 import { type Syncs, startSyncs } from './following/start-syncs.js';
-import { schedulerHandlers } from './handlers.js';
+import { schedulerHandlers } from './operations/handlers.js';
 import { createPruning } from './store/ledger/prune-ledger.js';
 import { askAtOnce } from './store/occurrences/outcome-store.js';
 import { type DatabaseClock, databaseClock } from './store/tables/database-clock.js';

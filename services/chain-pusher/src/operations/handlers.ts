@@ -37,20 +37,20 @@ export interface PushDependencies {
 
 export function pushHandlers(dependencies: PushDependencies): Handlers<Rpcs> {
   const { db, chains } = dependencies;
-  const toRecords = async (): Promise<(row: PushRow) => PushRecord> => {
+  const createToRecord = async () => {
     const unavailable = await unavailableChains(db);
-    const obstacleOf = (chain: string) => {
-      if (!chains.has(chain)) return 'chain_unconfigured';
-      return unavailable.has(chain) ? 'chain_unavailable' : undefined;
+    return (row: PushRow): PushRecord => {
+      const chain = chains.get(row.chain);
+      const obstacle = unavailable.has(row.chain) ? 'chain_unavailable' : undefined;
+      return toPushRecord(row, chain?.explorerUrl, chain === undefined ? 'chain_unconfigured' : obstacle);
     };
-    return (row) => toPushRecord(row, chains.get(row.chain)?.explorerUrl, obstacleOf(row.chain));
   };
-  const recordsOf = async (rows: readonly PushRow[]): Promise<PushRecord[]> =>
-    rows.length === 0 ? [] : rows.map(await toRecords());
-  const recordOf = async (row: PushRow): Promise<PushRecord> => (await toRecords())(row);
-  const remedy = (what: Remedy) => async (request: RemedyRequest, call: CallContext) => ({
-    data: await apply(dependencies, what, request, call, recordOf),
-  });
+  const toRecords = async (rows: readonly PushRow[]): Promise<PushRecord[]> =>
+    rows.length === 0 ? [] : rows.map(await createToRecord());
+  const remedy = (what: Remedy) => async (request: RemedyRequest, call: CallContext) => {
+    const remedied = await apply(dependencies, what, request, call);
+    return { data: (await createToRecord())(remedied) };
+  };
   return {
     'chains.list': async ({ query }) => {
       refuseDeepPage(query);
@@ -65,14 +65,14 @@ export function pushHandlers(dependencies: PushDependencies): Handlers<Rpcs> {
       const { rows, count } = await listPushes(db, address, query, query);
       const pagination = paginationOf(query, count.total);
       return {
-        data: await recordsOf(rows),
+        data: await toRecords(rows),
         pagination: count.isMinimum ? { ...pagination, totalIsMinimum: true } : pagination,
       };
     },
     'pushes.retry': remedy('retry'),
     'pushes.skip': remedy('skip'),
     'pushes.ofEntries': async ({ deployment, historyIds }) => {
-      const records = await recordsOf(await pushesOf(db, deployment, historyIds));
+      const records = await toRecords(await pushesOf(db, deployment, historyIds));
       return { pushes: records.map(({ historyId, ...record }) => ({ historyId, push: toSummary(record) })) };
     },
   };
@@ -113,8 +113,7 @@ async function apply(
   what: Remedy,
   { params }: RemedyRequest,
   call: CallContext,
-  recordOf: (row: PushRow) => Promise<PushRecord>,
-): Promise<PushRecord> {
+): Promise<PushRow> {
   const { db, wake } = dependencies;
   const { address, relation } = await relationOf(dependencies, params, call);
   if (relation !== 'owner') {
@@ -133,5 +132,5 @@ async function apply(
     return find(trx);
   });
   wake(params.chain);
-  return recordOf(remedied);
+  return remedied;
 }

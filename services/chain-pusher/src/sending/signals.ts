@@ -1,22 +1,11 @@
 import { createMeter, createTracer, forTraces, isTraced } from '@orrery/service-kit';
+import type { ChainCheck } from '../core/chains/chain-port.js';
+import type { Backlog } from '../store/lanes/lane-store.js';
 
 /** What the chain-pusher measures, per chain. */
-export interface ChainSignals {
-  /** Does work for the traces that `load` gives; where no SDK would collect spans, nothing is loaded. */
-  traced<T>(name: string, load: () => Promise<readonly string[]>, work: () => Promise<T>): Promise<T>;
-  checked(chain: string, found: { readonly reason: string | null; readonly balance: number | null }): void;
-  sent(chain: string, outcome: string): void;
-  included(chain: string, depth: string, pushes: number): void;
-  reorganized(chain: string): void;
-  /** Nothing was sent, or replaced, since it would cost more than the operator allows. */
-  feeCapped(chain: string): void;
-  backlog(
-    chain: string,
-    found: { readonly pushes: number; readonly seconds: number; readonly stopped: number },
-  ): void;
-}
+export type ChainSignals = ReturnType<typeof chainSignals>;
 
-export function chainSignals(): ChainSignals {
+export function chainSignals() {
   const meter = createMeter('chain-pusher');
   const gauge = (name: string, description: string) =>
     meter.createGauge(`orrery_chain_${name}`, { description });
@@ -33,17 +22,22 @@ export function chainSignals(): ChainSignals {
   const capped = count('fee_capped', 'Times that the highest allowed fee was too low');
   const tracer = isTraced() ? createTracer('chain-pusher') : undefined;
   return {
-    traced: async (name, load, work) =>
-      tracer === undefined ? work() : forTraces(tracer, name, await load(), {}, work),
-    checked: (chain, found) => {
+    /** Does work for the traces that `load` gives; where no SDK would collect spans, nothing is loaded. */
+    traced: async <T>(
+      name: string,
+      load: () => Promise<readonly string[]>,
+      work: () => Promise<T>,
+    ): Promise<T> => (tracer === undefined ? work() : forTraces(tracer, name, await load(), {}, work)),
+    checked: (chain: string, found: ChainCheck) => {
       available.record(found.reason === null ? 1 : 0, { chain });
       if (found.balance !== null) balance.record(found.balance, { chain });
     },
-    sent: (chain, outcome) => sent.add(1, { chain, outcome }),
-    included: (chain, depth, pushes) => included.add(pushes, { chain, depth }),
-    reorganized: (chain) => reorganized.add(1, { chain }),
-    feeCapped: (chain) => capped.add(1, { chain }),
-    backlog: (chain, found) => {
+    sent: (chain: string, outcome: string) => sent.add(1, { chain, outcome }),
+    included: (chain: string, depth: string, pushes: number) => included.add(pushes, { chain, depth }),
+    reorganized: (chain: string) => reorganized.add(1, { chain }),
+    /** Nothing was sent, or replaced, since it would cost more than the operator allows. */
+    feeCapped: (chain: string) => capped.add(1, { chain }),
+    backlog: (chain: string, found: Backlog) => {
       waiting.record(found.pushes, { chain });
       age.record(found.seconds, { chain });
       stopped.record(found.stopped, { chain });

@@ -1,26 +1,16 @@
-import type { Database } from '@orrery/database';
-import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
-import type { SigningChain } from '../chains/open-chain.js';
-import type { ChainPort } from '../core/chains/chain-port.js';
+import { type PollLoop, startPollLoop } from '@orrery/service-kit';
+import type { OpenChain, SigningChain } from '../chains/open-chain.js';
 import { releaseLeases } from '../store/chains/chain-lease.js';
 import { stopLost } from '../store/lanes/adopt-lane.js';
 import { backlogOf } from '../store/lanes/lane-store.js';
-import type { ChainPusherSchema } from '../store/tables/schema.js';
 import { ChainSender } from './chain-sender.js';
+import type { ChainSenderOptions } from './sender-options.js';
 import { chainSignals } from './signals.js';
 
-export interface SendingOptions {
-  readonly database: Pick<Database<ChainPusherSchema>, 'db'>;
+export interface SendingOptions extends Omit<ChainSenderOptions, 'chain' | 'port' | 'signals'> {
   readonly chains: readonly SigningChain[];
-  readonly portOf: (chain: SigningChain) => Promise<ChainPort>;
-  readonly owner: string;
-  readonly leaseTtlMs: number;
+  readonly portOf: OpenChain;
   readonly pollMs: number;
-  readonly consumer: string;
-  readonly skipLost: (deployment: string) => Promise<unknown>;
-  readonly onChanged: () => void;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export interface Sending {
@@ -34,14 +24,12 @@ const MEASURE_MS = 15_000;
 
 /** Starts a loop for each chain: one that stands still delays no other. */
 export async function startSending(options: SendingOptions): Promise<Sending> {
-  const { database, chains, portOf, pollMs, clock, logger } = options;
-  const { db } = database;
+  const { db, chains, portOf, pollMs, clock, logger } = options;
   const signals = chainSignals();
   const loops = new Map<string, PollLoop>();
   for (const one of chains) {
     const sender = new ChainSender({
       ...options,
-      db,
       chain: one.chain,
       port: await portOf(one),
       signals,

@@ -1,18 +1,8 @@
-import type { Bus } from '@orrery/bus';
 import { runtimeContract } from '@orrery/contracts';
-import type { Clock } from '@orrery/service-kit';
 import { keyOf } from '../core/occurrences/occurrence.js';
+import type { SchedulerContext } from '../following/context.js';
 import { endedUntil, noteAcknowledged } from '../store/occurrences/acknowledgements.js';
-import type { DatabaseClock } from '../store/tables/database-clock.js';
-import type { Db } from '../store/tables/schema.js';
 import { asSchedule } from './fire-occurrence.js';
-
-interface AcknowledgeDependencies {
-  readonly db: Db;
-  readonly bus: Pick<Bus, 'call'>;
-  readonly clock: Clock;
-  readonly databaseNow: DatabaseClock;
-}
 
 /** Occurrences of one call; each has a key for each of its attempts. */
 const OCCURRENCES = 300;
@@ -28,7 +18,7 @@ const KEPT_MS = 10 * 60_000;
  * before them, so the runs of a schedule are told of in their order. Resolves with whether there may be more.
  */
 export async function acknowledgeEnded(
-  { db, bus, clock, databaseNow }: AcknowledgeDependencies,
+  { db, bus, clock, databaseNow }: SchedulerContext,
   signal: AbortSignal,
 ): Promise<boolean> {
   const ended = await endedUntil(db, (await databaseNow()) - KEPT_MS, OCCURRENCES);

@@ -1,10 +1,10 @@
-import type { Bus } from '@orrery/bus';
 import { ServiceError } from '@orrery/contracts';
-import type { Batcher, Clock, Logger } from '@orrery/service-kit';
+import type { Batcher } from '@orrery/service-kit';
 import { CLAIM_MS, type ClaimedOccurrence, type FailedAttempt } from '../core/occurrences/occurrence.js';
 import { type Outcome, outcomeOf } from '../core/occurrences/outcome.js';
 import { nextAttemptAt, repetitionAt } from '../core/occurrences/retry-rules.js';
 import { mayRetry, type SendResult } from '../core/occurrences/send-result.js';
+import type { SchedulerContext } from '../following/context.js';
 import type { Syncs } from '../following/start-syncs.js';
 import {
   nextDueOf,
@@ -14,20 +14,13 @@ import {
   repeatAt,
 } from '../store/occurrences/outcome-store.js';
 import { renewOccurrence } from '../store/occurrences/renew-occurrence.js';
-import type { DatabaseClock } from '../store/tables/database-clock.js';
-import type { Db } from '../store/tables/schema.js';
 import { fireOccurrence } from './fire-occurrence.js';
 import { recordTogether } from './record-together.js';
 import { createSendQueues, type QueueName, type SendSlot, type Taken } from './send-queues.js';
 import type { SchedulerSignals } from './signals.js';
 import { type AwaitSend, createSlowSends } from './slow-sends.js';
 
-export interface DispatcherDependencies {
-  readonly db: Db;
-  readonly bus: Pick<Bus, 'call'>;
-  readonly clock: Clock;
-  readonly databaseNow: DatabaseClock;
-  readonly logger: Logger;
+export interface DispatcherDependencies extends SchedulerContext {
   readonly syncs: Pick<Syncs, 'now'>;
   readonly signals: SchedulerSignals;
   /** Occurrences that this process sends for the first time at once. */

@@ -1,13 +1,11 @@
-import type { Bus, CallOptions } from '@orrery/bus';
+import type { CallOptions } from '@orrery/bus';
 import { type ExecutionError, runtimeContract, ServiceError } from '@orrery/contracts';
 import type { Clock } from '@orrery/service-kit';
 import { type ClaimedOccurrence, keyOf } from '../core/occurrences/occurrence.js';
 import { resultOf, resultOfError, type SendResult } from '../core/occurrences/send-result.js';
+import type { SchedulerContext } from '../following/context.js';
 
-export interface FireDependencies {
-  readonly bus: Pick<Bus, 'call'>;
-  readonly clock: Pick<Clock, 'monotonic'>;
-}
+type FireContext = Pick<SchedulerContext, 'bus' | 'clock'>;
 
 /** A call is waited for this long; the execution may go on after it. In milliseconds. */
 const TIMEOUT_MS = 15_000;
@@ -28,7 +26,7 @@ export const asSchedule = (
 
 /** Sends an attempt. Never rejects. */
 export async function fireOccurrence(
-  { bus, clock }: FireDependencies,
+  { bus, clock }: FireContext,
   occurrence: ClaimedOccurrence,
   signal: AbortSignal,
 ): Promise<SendResult> {
@@ -58,7 +56,7 @@ const isReused = (error: unknown): boolean =>
   error instanceof ServiceError && error.code === 'idempotency_key_reused';
 
 async function askOutcome(
-  { bus, clock }: FireDependencies,
+  { bus, clock }: FireContext,
   occurrence: ClaimedOccurrence,
   signal: AbortSignal,
   refusal: unknown,

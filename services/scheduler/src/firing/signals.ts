@@ -1,39 +1,16 @@
 import { createMeter, createTracer, inSpan, isTraced } from '@orrery/service-kit';
+import type { ClaimedOccurrence } from '../core/occurrences/occurrence.js';
 import type { Outcome } from '../core/occurrences/outcome.js';
 
-/** By what a sending is recognised in its trace. */
-export interface SentOccurrence {
-  readonly id: number;
-  readonly deployment: string;
-  readonly event: string;
-  /** Milliseconds since the epoch. */
-  readonly dueAt: number;
-  readonly attempt: number;
-  readonly repeats: number;
-}
+type Ended = readonly Pick<Outcome, 'status' | 'outcome' | 'reason'>[];
 
 /** What the scheduler measures. */
-export interface SchedulerSignals {
-  /** Sends an attempt: each sending begins a trace, which the execution continues. */
-  sending<T>(occurrence: SentOccurrence, send: () => Promise<T>): Promise<T>;
-  /** Schedules whose due times were decided. */
-  decided(count: number): void;
-  /** An occurrence is sent for the first time, this long after it was due, in milliseconds. */
-  dispatched(lateMs: number): void;
-  /** Occurrences have outcomes. */
-  ended(outcomes: readonly Pick<Outcome, 'status' | 'outcome' | 'reason'>[]): void;
-  /** An attempt is sent again because nobody knows its outcome. */
-  repeated(): void;
-  /** A next attempt is made. */
-  retried(): void;
-  /** How long the first due time that is not decided has been due, in milliseconds. */
-  behind(ms: number): void;
-}
+export type SchedulerSignals = ReturnType<typeof schedulerSignals>;
 
 /** Bounds of the histogram of lateness, in seconds. */
 const LATENESS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600];
 
-export function schedulerSignals(): SchedulerSignals {
+export function schedulerSignals() {
   const meter = createMeter('scheduler');
   const decided = meter.createCounter('orrery_scheduler_schedules_decided', {
     description: 'Times that a schedule was due',
@@ -58,7 +35,8 @@ export function schedulerSignals(): SchedulerSignals {
   lag.addCallback((result) => result.observe(lagMs / 1000));
   const tracer = isTraced() ? createTracer('scheduler') : undefined;
   return {
-    sending: (occurrence, send) => {
+    /** Sends an attempt: each sending begins a trace, which the execution continues. */
+    sending: <T>(occurrence: ClaimedOccurrence, send: () => Promise<T>): Promise<T> => {
       if (tracer === undefined) return send();
       const attributes = {
         'orrery.deployment': occurrence.deployment,
@@ -70,24 +48,29 @@ export function schedulerSignals(): SchedulerSignals {
       };
       return inSpan(tracer, 'occurrence', { attributes }, send);
     },
-    decided: (count) => {
+    /** Schedules whose due times were decided. */
+    decided: (count: number) => {
       if (count > 0) decided.add(count);
     },
-    dispatched: (lateMs) => lateness.record(Math.max(0, lateMs) / 1000),
-    ended: (outcomes) => {
+    /** An occurrence is sent for the first time, this long after it was due, in milliseconds. */
+    dispatched: (lateMs: number) => lateness.record(Math.max(0, lateMs) / 1000),
+    ended: (outcomes: Ended) => {
       for (const [status, details] of countOutcomes(outcomes))
         for (const [detail, count] of details) ended.add(count, { status, detail });
     },
+    /** An attempt is sent again because nobody knows its outcome. */
     repeated: () => repeated.add(1),
+    /** A next attempt is made. */
     retried: () => retried.add(1),
-    behind: (ms) => {
+    /** How long the first due time that is not decided has been due, in milliseconds. */
+    behind: (ms: number) => {
       lagMs = ms;
     },
   };
 }
 
 /** How many there are of each status and detail: a counter's attributes cost more than the rest of an outcome. */
-function countOutcomes(outcomes: Parameters<SchedulerSignals['ended']>[0]): Map<string, Map<string, number>> {
+function countOutcomes(outcomes: Ended): Map<string, Map<string, number>> {
   const counts = new Map<string, Map<string, number>>();
   for (const { status, outcome, reason } of outcomes) {
     const details = counts.get(status) ?? new Map<string, number>();

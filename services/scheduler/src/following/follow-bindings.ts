@@ -1,4 +1,4 @@
-import { type Bus, serviceCall } from '@orrery/bus';
+import { serviceCall } from '@orrery/bus';
 import {
   catalogChanged,
   catalogContract,
@@ -7,7 +7,7 @@ import {
   runtimeContract,
   ServiceError,
 } from '@orrery/contracts';
-import { type Clock, type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
+import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import {
   behindOf,
   deploymentsOf,
@@ -16,14 +16,10 @@ import {
   readProgress,
   storeProgress,
 } from '../store/syncs/followed-store.js';
-import type { Db } from '../store/tables/schema.js';
+import type { SchedulerContext } from './context.js';
 import type { Syncs } from './start-syncs.js';
 
-export interface FollowDependencies {
-  readonly db: Db;
-  readonly bus: Pick<Bus, 'call' | 'consume' | 'listen'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface FollowDependencies extends SchedulerContext {
   readonly syncs: Pick<Syncs, 'want'>;
   /** How often what the bus may have lost is looked for, in milliseconds. */
   readonly reconcileMs: number;

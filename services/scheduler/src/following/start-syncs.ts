@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { ServiceError } from '@orrery/contracts';
-import { type Logger, type PollLoop, startPollLoop } from '@orrery/service-kit';
+import { type PollLoop, startPollLoop } from '@orrery/service-kit';
 import {
   claimSyncs,
   nextSyncAt,
@@ -9,10 +9,10 @@ import {
   type SyncClaim,
   wantSync,
 } from '../store/syncs/sync-queue.js';
-import { type SyncDependencies, syncDeployment } from './sync-deployment.js';
+import type { SchedulerContext } from './context.js';
+import { syncDeployment } from './sync-deployment.js';
 
-export interface SyncsDependencies extends SyncDependencies {
-  readonly logger: Logger;
+export interface SyncsDependencies extends SchedulerContext {
   /** Schedules may be due at other times now. */
   readonly onSynced: () => void;
 }

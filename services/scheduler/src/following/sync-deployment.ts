@@ -1,4 +1,4 @@
-import { type Bus, serviceCall } from '@orrery/bus';
+import { serviceCall } from '@orrery/bus';
 import {
   catalogContract,
   type DeploymentLifecycle,
@@ -7,20 +7,11 @@ import {
   type VersionDefinition,
 } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
-import type { Clock } from '@orrery/service-kit';
 import { aheadOf } from '../core/schedules/replay-lifecycle.js';
 import { findFollowed } from '../store/syncs/followed-store.js';
 import { endSync, holdClaim, type SyncClaim } from '../store/syncs/sync-queue.js';
 import { endSchedules, type Facts, writeSchedules } from '../store/syncs/write-schedules.js';
-import type { DatabaseClock } from '../store/tables/database-clock.js';
-import type { Db } from '../store/tables/schema.js';
-
-export interface SyncDependencies {
-  readonly db: Db;
-  readonly bus: Pick<Bus, 'call'>;
-  readonly clock: Clock;
-  readonly databaseNow: DatabaseClock;
-}
+import type { SchedulerContext } from './context.js';
 
 const TIMEOUT_MS = 10_000;
 
@@ -30,7 +21,7 @@ const TIMEOUT_MS = 10_000;
  * is never older than what the one before it did. Resolves with false when the claim was lost meanwhile.
  */
 export async function syncDeployment(
-  dependencies: SyncDependencies,
+  dependencies: SchedulerContext,
   claim: SyncClaim,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -48,7 +39,7 @@ export async function syncDeployment(
 
 /** Undefined where the runtime knows no such deployment. */
 async function askFacts(
-  dependencies: SyncDependencies,
+  dependencies: SchedulerContext,
   deployment: string,
   signal: AbortSignal,
 ): Promise<Facts | undefined> {
@@ -63,7 +54,7 @@ async function askFacts(
 }
 
 async function askLifecycle(
-  { bus, clock }: SyncDependencies,
+  { bus, clock }: SchedulerContext,
   request: { readonly deployment: string; readonly after: number },
   signal: AbortSignal,
 ): Promise<DeploymentLifecycle | undefined> {
@@ -78,7 +69,7 @@ async function askLifecycle(
 
 /** What the bound versions say, by their ids. One that the catalog does not know is left out. */
 async function askDefinitions(
-  { bus, clock }: SyncDependencies,
+  { bus, clock }: SchedulerContext,
   { bindings }: DeploymentLifecycle,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, VersionDefinition>> {

@@ -1,8 +1,7 @@
-import type { Bus } from '@orrery/bus';
 import { type CallContext, catalogContract, type ReplyOf, runtimeContract } from '@orrery/contracts';
+import type { SchedulerContext } from '../following/context.js';
 import type { Syncs } from '../following/start-syncs.js';
 import { draftsOf, findFollowed } from '../store/syncs/followed-store.js';
-import type { Db } from '../store/tables/schema.js';
 
 /** What the path of a request about schedules names. */
 export interface SchedulePath {
@@ -11,9 +10,7 @@ export interface SchedulePath {
   readonly event: string;
 }
 
-export interface AuthorizeDependencies {
-  readonly db: Db;
-  readonly bus: Pick<Bus, 'call'>;
+export interface AuthorizeDependencies extends SchedulerContext {
   readonly syncs: Pick<Syncs, 'now'>;
 }
 
@@ -24,24 +21,24 @@ type Authorized = ReplyOf<(typeof runtimeContract.rpcs)['deployments.authorize']
  * binding or a changed draft, is followed. @throws `deployment_not_found`, `forbidden`
  */
 export async function authorize(
-  { db, bus, syncs }: AuthorizeDependencies,
+  dependencies: AuthorizeDependencies,
   { worldAddress, address }: Pick<SchedulePath, 'worldAddress' | 'address'>,
   relation: 'visible' | 'owner',
   call: CallContext,
 ): Promise<Authorized> {
+  const { db, bus, syncs } = dependencies;
   const request = { params: { worldAddress, address }, relation };
   const found = await bus.call(runtimeContract.rpcs['deployments.authorize'], request, call);
   const { deployment, lifecycle } = found;
   const known = await findFollowed(db, deployment);
   const isBehind = known?.seq !== lifecycle.seq || known.hash !== lifecycle.hash;
-  if (isBehind || (await hasChangedDraft(db, bus, deployment, call)))
+  if (isBehind || (await hasChangedDraft(dependencies, deployment, call)))
     await syncs.now(deployment, call.signal);
   return found;
 }
 
 async function hasChangedDraft(
-  db: Db,
-  bus: Pick<Bus, 'call'>,
+  { db, bus }: SchedulerContext,
   deployment: string,
   call: CallContext,
 ): Promise<boolean> {

@@ -1,16 +1,12 @@
 import { type CallContext, type ReplyOf, ServiceError, type scheduleRpcs } from '@orrery/contracts';
 import { answerOnce, findAnswer, keyedRequest, transaction } from '@orrery/database';
-import type { Clock } from '@orrery/service-kit';
 import type { Dispatcher } from '../firing/dispatcher.js';
 import { findOccurrence, toRecord } from '../store/ledger/occurrence-store.js';
+import { toClaimed } from '../store/occurrences/claim-due.js';
 import { insertManual } from '../store/occurrences/insert-manual.js';
-import { toClaimed } from '../store/occurrences/occurrence-rows.js';
-import type { DatabaseClock } from '../store/tables/database-clock.js';
 import { type AuthorizeDependencies, authorize, type SchedulePath } from './authorize.js';
 
 export interface RunNowDependencies extends AuthorizeDependencies {
-  readonly clock: Clock;
-  readonly databaseNow: DatabaseClock;
   readonly dispatcher: Pick<Dispatcher, 'take' | 'settled'>;
 }
 

@@ -27,8 +27,14 @@ export const putBack = (trx: Trx, { deployment, chain }: Lane, pauseMs: number) 
     where deployment = ${deployment} and chain = ${chain}`.execute(trx);
 
 /** What waits for a chain, how long it has waited, in seconds, and the lanes that have stopped. */
-export async function backlogOf(db: Db, chain: string) {
-  const { rows } = await sql<{ pushes: number; seconds: number; stopped: number }>`
+export interface Backlog {
+  readonly pushes: number;
+  readonly seconds: number;
+  readonly stopped: number;
+}
+
+export async function backlogOf(db: Db, chain: string): Promise<Backlog> {
+  const { rows } = await sql<Backlog>`
     select coalesce(sum(last_number - sent_number), 0)::bigint as pushes,
       count(*) filter (where stop is not null)::bigint as stopped,
       coalesce(extract(epoch from now() - min((select created_at from pushes

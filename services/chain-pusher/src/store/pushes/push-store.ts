@@ -30,7 +30,9 @@ const COLUMNS = [
   'lane.stop',
   'lane.waits_for',
   // In its first seconds a transaction waits for nothing else than those that were sent with it.
-  sql<number | null>`case when submission.state = 'open' and submission.created_at < now() - interval '10 seconds'
+  sql<
+    number | null
+  >`case when submission.state = 'open' and submission.created_at < now() - interval '10 seconds'
     then submission.nonce - known.nonce end`.as('earlier'),
 ] as const;
 

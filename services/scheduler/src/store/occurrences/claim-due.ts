@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { transaction } from '@orrery/database';
 import type { CronSchedule } from '@orrery/expressions';
 import { sql } from 'kysely';
-import { CLAIM_MS, type ClaimedOccurrence } from '../../core/occurrences/occurrence.js';
+import { CLAIM_MS, type ClaimedOccurrence, type FailedAttempt } from '../../core/occurrences/occurrence.js';
 import {
   type DueDecision,
   decideDue,
@@ -11,7 +11,6 @@ import {
 } from '../../core/schedules/schedule-rules.js';
 import { cronOf, writeLedger } from '../schedules/schedule-store.js';
 import type { Db, OccurrenceRow, Trx } from '../tables/schema.js';
-import { toClaimed } from './occurrence-rows.js';
 import { CLAIMED, type ClaimedRow, type Decided, writeDecided } from './write-decided.js';
 
 /** How many schedules were due, and those of their occurrences that are to be executed. */
@@ -149,4 +148,27 @@ export async function nextDueAt(
       (select claimed_until from occurrences where status = 'running' and ${asked.again} order by claimed_until limit 1)
     ) as at`.execute(db);
   return rows[0]?.at?.getTime();
+}
+
+/** An occurrence of which another process, or this one, has made the row. */
+export const toClaimed = (row: OccurrenceRow & { deployment: string; event: string }): ClaimedOccurrence => ({
+  id: row.id,
+  scheduleId: row.schedule_id,
+  deployment: row.deployment,
+  event: row.event,
+  kind: row.kind,
+  dueAt: row.due_at.getTime(),
+  versionId: row.version_id,
+  counter: row.counter ?? 0,
+  attempt: row.attempt,
+  repeats: row.repeats,
+  input: row.input,
+  expected: row.expected,
+  error: row.input === null ? row.error : null,
+  failed: failedAttemptOf(row),
+});
+
+function failedAttemptOf({ attempt, error, history_id, seq }: OccurrenceRow): FailedAttempt | null {
+  if (attempt === 1 || error === null) return null;
+  return { error, entry: history_id === null || seq === null ? null : { historyId: history_id, seq } };
 }

@@ -1,13 +1,15 @@
 import {
   type CallContext,
+  fieldProblem,
   type Handlers,
   paginationOf,
   refuseDeepPage,
   type ScheduleRecord,
   ServiceError,
-  type scheduleRpcs,
+  type schedulerContract,
 } from '@orrery/contracts';
 import { transaction } from '@orrery/database';
+import { type CronSchedule, checkCronSchedule, describeSchedule, nextDue } from '@orrery/expressions';
 import { changeTiming } from '../core/schedules/schedule-rules.js';
 import {
   lastOccurrences,
@@ -33,8 +35,11 @@ export interface ScheduleDependencies extends RunNowDependencies {
   readonly announceDue: () => void;
 }
 
-export function scheduleHandlers(dependencies: ScheduleDependencies): Handlers<typeof scheduleRpcs> {
-  const { db } = dependencies;
+/** The handlers of all RPCs of the scheduler. A missing RPC does not compile. */
+export function schedulerHandlers(
+  dependencies: ScheduleDependencies,
+): Handlers<typeof schedulerContract.rpcs> {
+  const { db, databaseNow } = dependencies;
   const turn =
     (isPaused: boolean) =>
     async ({ params }: { params: SchedulePath }, call: CallContext) => {
@@ -43,6 +48,15 @@ export function scheduleHandlers(dependencies: ScheduleDependencies): Handlers<t
       return { data: await recordOf(db, row) };
     };
   return {
+    'cron.preview': async ({ body: { schedule, timezone, count } }) => {
+      const now = await databaseNow();
+      const cron = { schedule, timezone };
+      refuseInvalid(cron, now);
+      const times = nextTimes(cron, now, count).map((time) => new Date(time).toISOString());
+      return {
+        data: { schedule, timezone: timezone ?? 'UTC', description: describeSchedule(cron), times },
+      };
+    },
     'schedules.list': async ({ params, query }, call) => {
       refuseDeepPage(query);
       const { deployment } = await authorize(dependencies, params, 'visible', call);
@@ -135,4 +149,22 @@ function toScheduleRecord(row: ShownSchedule, last: ShownOccurrence | undefined)
     consecutiveFailures: row.consecutive_failures,
     lastError: row.last_error,
   };
+}
+
+/** @throws `invalid_cron_schedule` */
+function refuseInvalid(cron: CronSchedule, now: number): void {
+  const problem = checkCronSchedule(cron, now);
+  if (problem === undefined) return;
+  const errors = [fieldProblem(`/${problem.field}`, 'invalid_cron_schedule', problem.reason)];
+  throw new ServiceError('invalid_cron_schedule', `/${problem.field}: ${problem.reason}`, { errors });
+}
+
+/** The next due times, in order; fewer where there are no more. */
+function nextTimes(cron: CronSchedule, after: number, count: number): number[] {
+  const times: number[] = [];
+  for (let time = nextDue(cron, after); time !== undefined && times.length < count; ) {
+    times.push(time);
+    time = nextDue(cron, time);
+  }
+  return times;
 }
