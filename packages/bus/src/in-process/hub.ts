@@ -67,46 +67,40 @@ interface Group {
 }
 
 /** Routes requests and broadcasts by subject among the services of one process. */
-export interface Router {
-  request(subject: string, frame: Frame, options: RequestOptions): Promise<Frame>;
-  /** @returns how to unregister. */
-  respond(subject: string, responder: Responder): () => void;
-  broadcast(subject: string, frame: Frame): void;
-  /** @returns how to unregister. */
-  listen(subject: string, receive: (frame: Frame) => void): () => void;
-}
+export type Router = ReturnType<typeof createRouter>;
 
 /** The responders of a subject take turns (round robin). Delivery takes one microtask. */
-export function createRouter(): Router {
+export function createRouter() {
   const groups = new Map<string, Group>();
   const listeners = new Map<string, Set<(frame: Frame) => void>>();
   let count = 0;
-
-  const request: Router['request'] = (subject, frame, options) => {
-    const group = groups.get(subject);
-    const responder = group?.responders[group.next++ % group.responders.length];
-    if (responder === undefined) return Promise.reject(noResponders());
-    count += 1;
-    return requestFrom(responder, String(count), frame, options);
+  return {
+    request: (subject: string, frame: Frame, options: RequestOptions): Promise<Frame> => {
+      const group = groups.get(subject);
+      const responder = group?.responders[group.next++ % group.responders.length];
+      if (responder === undefined) return Promise.reject(noResponders());
+      count += 1;
+      return requestFrom(responder, String(count), frame, options);
+    },
+    /** @returns how to unregister. */
+    respond: (subject: string, responder: Responder): (() => void) => {
+      const group = groups.get(subject) ?? { responders: [], next: 0 };
+      groups.set(subject, group);
+      group.responders = [...group.responders, responder];
+      return () => {
+        group.responders = group.responders.filter((other) => other !== responder);
+      };
+    },
+    /** @returns how to unregister. */
+    listen: (subject: string, receive: (frame: Frame) => void): (() => void) => {
+      const receivers = listeners.get(subject) ?? new Set();
+      listeners.set(subject, receivers.add(receive));
+      return () => void receivers.delete(receive);
+    },
+    broadcast: (subject: string, frame: Frame): void => {
+      for (const receive of listeners.get(subject) ?? []) queueMicrotask(() => receive(frame));
+    },
   };
-  const respond: Router['respond'] = (subject, responder) => {
-    const group = groups.get(subject) ?? { responders: [], next: 0 };
-    groups.set(subject, group);
-    group.responders = [...group.responders, responder];
-    return () => {
-      group.responders = group.responders.filter((other) => other !== responder);
-    };
-  };
-  const listen: Router['listen'] = (subject, receive) => {
-    const receivers = listeners.get(subject) ?? new Set();
-    listeners.set(subject, receivers);
-    receivers.add(receive);
-    return () => receivers.delete(receive);
-  };
-  const broadcast: Router['broadcast'] = (subject, frame) => {
-    for (const receive of listeners.get(subject) ?? []) queueMicrotask(() => receive(frame));
-  };
-  return { request, respond, listen, broadcast };
 }
 
 function requestFrom(
@@ -132,18 +126,11 @@ function requestFrom(
   );
 }
 
-export interface RouterExchange extends Exchange {
-  readonly running: RunningCalls;
-  /** Accepts no more requests. */
-  stop(): void;
-}
-
 /** One service's access to the router. */
-export function routerExchange(router: Router): RouterExchange {
+export function routerExchange(router: Router) {
   const running = createRunningCalls();
   const registrations = new Set<() => void>();
-  return {
-    running,
+  const exchange: Exchange = {
     request: router.request,
     respond: async (_group, answers) => {
       for (const [subject, answer] of answers)
@@ -159,8 +146,10 @@ export function routerExchange(router: Router): RouterExchange {
       };
       signal.addEventListener('abort', endNow, { once: true });
     },
-    stop: () => {
-      for (const end of registrations) end();
-    },
   };
+  /** Accepts no more requests. */
+  const stop = () => {
+    for (const end of registrations) end();
+  };
+  return { ...exchange, running, stop };
 }

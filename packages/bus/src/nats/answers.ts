@@ -16,22 +16,11 @@ import {
 } from './packs.js';
 import type { Parts } from './parts.js';
 
-export interface Answers {
-  /** Answers a message, or each request in it. */
-  answer(message: Msg, answer: Answer): void;
-  readonly flush: () => void;
-}
-
 /** How long the parts of a large request may take, in milliseconds each. */
 const PART_TIMEOUT_MS = 10_000;
 
 /** The answering end: the answers of one turn of the event loop to one process travel in one pack. */
-export function createAnswers(
-  connection: Connection,
-  parts: Parts,
-  running: RunningCalls,
-  logger: Logger,
-): Answers {
+export function createAnswers(connection: Connection, parts: Parts, running: RunningCalls, logger: Logger) {
   const { nats } = connection;
   const packer = createAnswerPacker(connection, logger);
 
@@ -57,7 +46,8 @@ export function createAnswers(
   };
   return {
     flush: packer.flush,
-    answer: (message, answer) => {
+    /** Answers a message, or each request in it. */
+    answer: (message: Msg, answer: Answer): void => {
       const { reply } = message;
       // Orrery sends no request without a reply subject.
       if (!reply) return;

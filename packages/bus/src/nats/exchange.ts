@@ -1,6 +1,6 @@
 import type { Subscription } from '@nats-io/transport-node';
 import type { Logger } from '@orrery/service-kit';
-import { createRunningCalls, type RunningCalls } from '../in-flight/calls-in-flight.js';
+import { createRunningCalls } from '../in-flight/calls-in-flight.js';
 import type { Exchange } from '../ports/transport.js';
 import { cancelSubject } from '../wire/wire-format.js';
 import { createAnswers } from './answers.js';
@@ -11,22 +11,7 @@ import { createLiveInstances } from './live-instances.js';
 import type { Parts } from './parts.js';
 import { createRequests } from './requests.js';
 
-export interface NatsExchange extends Exchange {
-  readonly running: RunningCalls;
-  /** Accepts no more requests; those that the client has received already are answered. */
-  stop(): Promise<void>;
-  /** Sends what is still collected for the end of this turn. */
-  flush(): void;
-  /** This process is heard no more. */
-  end(): void;
-}
-
-export function createNatsExchange(
-  connection: Connection,
-  inbox: Inbox,
-  parts: Parts,
-  logger: Logger,
-): NatsExchange {
+export function createNatsExchange(connection: Connection, inbox: Inbox, parts: Parts, logger: Logger) {
   const { nats } = connection;
   const running = createRunningCalls();
   const live = createLiveInstances(connection, inbox);
@@ -43,8 +28,7 @@ export function createNatsExchange(
     );
   };
 
-  return {
-    running,
+  const exchange: Exchange = {
     request: requests.request,
     respond: async (queue, answerOf, serving) => {
       subscribeToCancellations(queue);
@@ -75,14 +59,21 @@ export function createNatsExchange(
       signal.addEventListener('abort', () => subscription.unsubscribe(), { once: true });
       await nats.flush();
     },
+  };
+  return {
+    ...exchange,
+    running,
+    /** Accepts no more requests; those that the client has received already are answered. */
     stop: async () => {
       live.leave();
       if (connection.up) await Promise.all(served.map((subscription) => subscription.drain()));
     },
+    /** Sends what is still collected for the end of this turn. */
     flush: () => {
       requests.flush();
       answers.flush();
     },
+    /** This process is heard no more. */
     end: live.stop,
   };
 }

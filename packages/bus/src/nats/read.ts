@@ -92,18 +92,11 @@ export async function startReading(
   return stop;
 }
 
-/** The deliveries of one consumer that are in work in this process. */
-export interface Deliveries {
-  take(message: JsMsg): FactDelivery;
-  /** Extends the server's acknowledgement deadline of the messages in work. */
-  keepAlive(): void;
-}
-
 /**
  * The server counts every delivery, also of a message that only waited for an earlier one of its key. So tries are
  * counted here. After a crash the server's count stands in.
  */
-export function createDeliveries(): Deliveries {
+export function createDeliveries() {
   const known = new Map<number, number>();
   const inWork = new Set<JsMsg>();
 
@@ -129,6 +122,7 @@ export function createDeliveries(): Deliveries {
   };
   return {
     take,
+    /** Extends the server's acknowledgement deadline of the messages in work. */
     keepAlive: () => {
       for (const message of inWork) message.working();
     },

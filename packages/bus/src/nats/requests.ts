@@ -18,11 +18,6 @@ interface SentRequest extends Packed {
   onSettled: (() => void) | undefined;
 }
 
-export interface Requests {
-  readonly request: Exchange['request'];
-  readonly flush: () => void;
-}
-
 /** Sends a request to a subject; `to` is the process that the subject belongs to, if it is known. */
 type Send = (
   subject: string,
@@ -35,12 +30,7 @@ type Send = (
  * The requesting end. A request that any process of the group may answer goes to one that is heard, or to the next when
  * that one is gone; without any that is heard, to the queue group.
  */
-export function createRequests(
-  connection: Connection,
-  inbox: Inbox,
-  parts: Parts,
-  live: LiveInstances,
-): Requests {
+export function createRequests(connection: Connection, inbox: Inbox, parts: Parts, live: LiveInstances) {
   const { send, flush } = createSend(connection, inbox, parts, live);
   const toAny: Exchange['request'] = (subject, frame, options) => {
     const chosen = live.choose(options.group);
@@ -59,7 +49,7 @@ export function createRequests(
   };
   return {
     flush,
-    request: (subject, frame, options) =>
+    request: (subject: string, frame: Frame, options: RequestOptions): Promise<Frame> =>
       options.instance === undefined
         ? toAny(subject, frame, options)
         : toNamed(subject, frame, options, options.instance),

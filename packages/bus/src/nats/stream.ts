@@ -69,29 +69,25 @@ const factsConsumer = (durable: string, subject: string): ConsumerSettings => ({
 });
 
 /** What JetStream must hold for us. Made, or changed to what it should be, at each start and whenever it is missing. */
-export interface Streams {
-  readonly name: string;
-  ensureStream(): Promise<void>;
-  ensureConsumer(durable: string, subject: string): Promise<void>;
-}
+export type Streams = Awaited<ReturnType<typeof openStreams>>;
 
 /** @throws StartupError when the server runs without JetStream. */
-export async function openStreams(connection: Connection, stream: FactsStream): Promise<Streams> {
+export async function openStreams(connection: Connection, stream: FactsStream) {
   const { nats, named } = connection;
   const manager = await jetstreamManager(nats).catch((error: unknown) => {
     if (!hasNoJetStream(error)) throw error;
     const advice = 'start it with JetStream (nats-server -js)';
     throw new StartupError(`NATS at ${nats.getServer()} has no JetStream: ${advice}.`, { cause: error });
   });
-  const streams: Streams = {
+  const ensure = () => ensureStream(manager, stream);
+  return {
     name: stream.name,
-    ensureStream: () => ensureStream(manager, stream),
-    ensureConsumer: async (durable, subject) => {
-      await streams.ensureStream();
+    ensureStream: ensure,
+    ensureConsumer: async (durable: string, subject: string): Promise<void> => {
+      await ensure();
       await ensureConsumer(manager, stream.name, factsConsumer(durable, named(subject)));
     },
   };
-  return streams;
 }
 
 /** The client does not export the error's class. */

@@ -1,7 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import {
   asServiceError,
-  type Cancellation,
   type ErrorReply,
   fromErrorReply,
   ServiceError,
@@ -94,8 +93,8 @@ export function joinThread(port: MessagePort, logger: Logger): Transport {
   let last = 0;
   const nextId = () => ++last;
   const end = (id: number) => void host.call('end', { id }).catch(() => undefined);
-  const listeners = createSubscriptions<(frame: Frame) => void>(nextId, end);
-  const readers = createSubscriptions<ReadOptions['receive']>(nextId, end);
+  const listeners = new Subscriptions<(frame: Frame) => void>(nextId, end);
+  const readers = new Subscriptions<ReadOptions['receive']>(nextId, end);
   const running = createRunningCalls();
   const responder = createResponder(running);
   const host: Link<HostProcedures> = createLink<GuestProcedures, HostProcedures>({
@@ -164,51 +163,47 @@ const guestLog = (host: Link<HostProcedures>, readers: Subscriptions<ReadOptions
 });
 
 /** The guest's receivers at the host, each under an id, until a signal ends them. */
-interface Subscriptions<Receive> {
-  get(id: number): Receive | undefined;
-  /** `start` sends the new id to the host. */
-  begin(receive: Receive, signal: AbortSignal, start: (id: number) => Promise<void>): Promise<void>;
-}
+class Subscriptions<Receive> {
+  readonly #receivers = new Map<number, Receive>();
 
-/** One host's subscriptions share `nextId`. `end` ends one at the host. */
-function createSubscriptions<Receive>(
-  nextId: () => number,
-  end: (id: number) => void,
-): Subscriptions<Receive> {
-  const receivers = new Map<number, Receive>();
-  return {
-    get: (id) => receivers.get(id),
-    begin: async (receive, signal, start) => {
-      const id = nextId();
-      receivers.set(id, receive);
-      await start(id);
-      const stop = () => {
-        receivers.delete(id);
-        end(id);
-      };
-      if (signal.aborted) stop();
-      else signal.addEventListener('abort', stop, { once: true });
-    },
-  };
+  /** One host's subscriptions share `nextId`. `end` ends one at the host. */
+  constructor(
+    private readonly nextId: () => number,
+    private readonly end: (id: number) => void,
+  ) {}
+
+  get(id: number): Receive | undefined {
+    return this.#receivers.get(id);
+  }
+
+  /** `start` sends the new id to the host. */
+  async begin(receive: Receive, signal: AbortSignal, start: (id: number) => Promise<void>): Promise<void> {
+    const id = this.nextId();
+    this.#receivers.set(id, receive);
+    await start(id);
+    const stop = () => {
+      this.#receivers.delete(id);
+      this.end(id);
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  }
 }
 
 /** The answers of the guest's service to the requests that the host passes on. */
-interface Responder {
-  serve(answers: ReadonlyMap<string, Answer>): void;
-  answer(
-    request: { readonly subject: string; readonly frame: PackedFrame },
-    caller: Cancellation,
-  ): Promise<PackedFrame>;
-}
+type Responder = ReturnType<typeof createResponder>;
 
-function createResponder(running: RunningCalls): Responder {
+function createResponder(running: RunningCalls) {
   const answers = new Map<string, Answer>();
   let calls = 0;
   return {
-    serve: (added) => {
+    serve: (added: ReadonlyMap<string, Answer>) => {
       for (const [subject, answer] of added) answers.set(subject, answer);
     },
-    answer: async ({ subject, frame }, caller) => {
+    answer: async (
+      { subject, frame }: { readonly subject: string; readonly frame: PackedFrame },
+      caller: AbortSignal,
+    ): Promise<PackedFrame> => {
       const answer = answers.get(subject);
       if (answer === undefined) throw new Error(`this thread does not serve ${subject}`);
       const id = String(++calls);

@@ -1,17 +1,8 @@
 import { classifyPostgresError, type Database, toServiceError } from '@orrery/database';
 import { type Clock, retry } from '@orrery/service-kit';
-import type { AppendOutcome, Fact, FactLog } from '../../ports/transport.js';
+import type { AppendOutcome, Fact } from '../../ports/transport.js';
 
-export interface AppendDependencies {
-  readonly pool: Database<unknown>['pool'];
-  readonly clock: Clock;
-}
-
-export interface Appender {
-  readonly append: FactLog['append'];
-  /** Calls `wake` after facts were stored under the subject. @returns how to unsubscribe. */
-  onStored(subject: string, wake: () => void): () => void;
-}
+type Pool = Database<unknown>['pool'];
 
 interface Pending {
   readonly subject: string;
@@ -27,7 +18,7 @@ const MAX_BATCH = 200;
  * Stores facts, one statement at a time. Facts that arrive meanwhile are stored by the next statement. With a single
  * writer the sequence numbers become visible in their order, so a reader who has seen one never misses a smaller one.
  */
-export function createAppender({ pool, clock }: AppendDependencies): Appender {
+export function createAppender(pool: Pool, clock: Clock) {
   const pending: Pending[] = [];
   const waiting = new Map<string, Set<() => void>>();
   let writing = false;
@@ -49,12 +40,13 @@ export function createAppender({ pool, clock }: AppendDependencies): Appender {
   };
 
   return {
-    append: (subject, facts) =>
+    append: (subject: string, facts: readonly Fact[]): Promise<AppendOutcome[]> =>
       new Promise((resolve) => {
         pending.push({ subject, facts, settle: (outcome) => resolve(facts.map(() => outcome)) });
         if (!writing) void writeAll();
       }),
-    onStored: (subject, wake) => {
+    /** Calls `wake` after facts were stored under the subject. @returns how to unsubscribe. */
+    onStored: (subject: string, wake: () => void) => {
       const wakes = waiting.get(subject) ?? new Set();
       waiting.set(subject, wakes.add(wake));
       return () => void wakes.delete(wake);
@@ -94,7 +86,7 @@ on conflict (subject, id) do nothing`,
  * Stores facts in their order, all of them or none, except those that are stored already. These are rare: a conflict
  * clause costs each row a fifth more than a second try costs on a conflict.
  */
-async function storeFacts(pool: Database<unknown>['pool'], batch: readonly Pending[]): Promise<void> {
+async function storeFacts(pool: Pool, batch: readonly Pending[]): Promise<void> {
   const values = columnsOf(batch);
   try {
     await pool.query({ ...STORE, values });

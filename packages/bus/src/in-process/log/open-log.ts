@@ -28,7 +28,7 @@ export const openLog = ({ databaseUrl, clock, ...options }: LogOptions): Promise
     const database = resources.use('messages', await connect<BusSchema>({ ...address, clock, logger }));
     await migrate({ database, migrations, logger });
     const { db, pool } = database;
-    const { append, onStored } = createAppender({ pool, clock });
+    const { append, onStored } = createAppender(pool, clock);
     const pruning = startPollLoop({
       name: 'pruning of messages',
       intervalMs: PRUNE_INTERVAL_MS,
