@@ -59,7 +59,7 @@ export function worldHandlers(context: CatalogContext): Handlers<typeof worldRpc
 
     'worlds.update': ({ params, body }, call) =>
       changing(context, call, async (change) => {
-        const { id } = await ownWorld(change, params.idOrAddress, 'counting');
+        const { id } = await ownWorld(change, params.idOrAddress, 'editing');
         const world = await updateWorld(change.trx, id, body, change.now);
         await announce(change, world, 'world', world, 'updated');
         return { data: toWorldRecord(world, call.caller) };
@@ -89,7 +89,7 @@ async function createWorld(change: Change, accountId: number, body: CreateWorldB
 /** Publishes or unpublishes a world, which affects only who may read it. Idempotent. */
 async function setPublic(change: CallersChange, segment: string, isPublic: boolean) {
   const { trx, now, caller } = change;
-  const world = await ownWorld(change, segment, 'counting');
+  const world = await ownWorld(change, segment, 'editing');
   const state = isPublic ? 'published' : 'private';
   if (world.is_public === isPublic)
     return { data: toWorldRecord(world, caller), message: `The world was already ${state}.` };

@@ -67,7 +67,7 @@ async function createEvent(
   body: CreateEventBody,
 ): Promise<{ data: EventRecord; message?: string }> {
   const { trx, now, limits } = change;
-  const world = await ownWorld(change, worldAddress, 'counting');
+  const world = await ownWorld(change, worldAddress, 'editing');
   await addMember(trx, world.id, 'events', limits.eventsPerWorld);
   const event = await insertEvent(trx, world.id, body, now);
   const { version, warnings } = await insertNewVersion(change, event, body.firstVersion, '/firstVersion');
@@ -88,7 +88,7 @@ async function changeEvent(
   const { trx, now } = change;
   const world = await ownWorld(change, worldAddress, 'shared');
   const renames = body.name !== undefined && body.name !== eventName;
-  const { id } = await holdEvent(trx, world.id, eventName, renames ? 'alone' : 'numbering');
+  const { id } = await holdEvent(trx, world.id, eventName, renames ? 'alone' : 'editing');
   if (renames) await refuseWhileBound(trx, id, 'renamed');
   const event = await updateEvent(trx, id, body, now);
   await announce(change, world, 'event', event, 'updated');
@@ -98,7 +98,7 @@ async function changeEvent(
 /** Deletes an event with its versions, if none is locked and none is bound. */
 async function removeEvent(change: CallersChange, { worldAddress, eventName }: EventPath): Promise<void> {
   const { trx } = change;
-  const world = await ownWorld(change, worldAddress, 'counting');
+  const world = await ownWorld(change, worldAddress, 'editing');
   const event = await holdEvent(trx, world.id, eventName, 'alone');
   if (await hasLockedVersion(trx, event.id))
     throw new ServiceError('version_locked', 'The event has a locked version, which cannot be deleted.');

@@ -53,7 +53,7 @@ export interface SavedVersion {
   readonly warnings: readonly FieldProblem[];
 }
 
-/** The next version of an event that is held `numbering` (or new). `pointer`: pointer to the body in the request. */
+/** The next version of an event that is held `editing` (or new). `pointer`: pointer to the body in the request. */
 export async function insertNewVersion(
   change: Change,
   event: EventRow,

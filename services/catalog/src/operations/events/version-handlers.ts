@@ -124,7 +124,7 @@ async function createVersion(
 ) {
   const { trx, caller } = change;
   const world = await ownWorld(change, worldAddress, 'shared');
-  const event = await holdEvent(trx, world.id, eventName, 'numbering');
+  const event = await holdEvent(trx, world.id, eventName, 'editing');
   const { version: row, warnings } = await insertNewVersion(change, event, body);
   await announce(change, world, 'event_version', { ...row, name: event.name }, 'created');
   return withMessage(await recordOf(trx, { world, event }, row, caller), warnings);
@@ -166,7 +166,7 @@ async function removeVersion(
 ): Promise<void> {
   const { trx } = change;
   const world = await ownWorld(change, worldAddress, 'shared');
-  const event = await holdEvent(trx, world.id, eventName, 'numbering');
+  const event = await holdEvent(trx, world.id, eventName, 'editing');
   const row = await holdVersion(trx, event.id, version, 'alone');
   refuseLocked(row);
   refuseInUse('event_version_in_use', {

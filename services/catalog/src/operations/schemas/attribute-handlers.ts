@@ -85,7 +85,7 @@ async function editAttributes<T>(
   edit: (schema: EntitySchemaRow) => Promise<T>,
 ): Promise<T> {
   const { trx, now, limits } = change;
-  const world = await ownWorld(change, worldAddress, 'counting');
+  const world = await ownWorld(change, worldAddress, 'editing');
   const schema = await holdSchema(trx, world.id, schemaName, 'editing');
   const edited = await edit(schema);
   const attributes = (await listAttributes(trx, [schema.id])).map(toAttributeDefinition);

@@ -67,7 +67,7 @@ async function createSchema(
   body: CreateEntitySchemaBody,
 ): Promise<EntitySchemaRecord> {
   const { trx, now, limits } = change;
-  const world = await ownWorld(change, worldAddress, 'counting');
+  const world = await ownWorld(change, worldAddress, 'editing');
   const definitions = attributesOf(body.attributes ?? [], limits);
   await addMember(trx, world.id, 'entity_schemas', limits.schemasPerWorld);
   await countSchemaBytes(trx, world.id, contentBytes(definitions), limits.worldSchemaBytes);
@@ -99,7 +99,7 @@ async function changeSchema(
 
 async function removeSchema(change: CallersChange, { worldAddress, schemaName }: SchemaPath): Promise<void> {
   const { trx, limits } = change;
-  const world = await ownWorld(change, worldAddress, 'counting');
+  const world = await ownWorld(change, worldAddress, 'editing');
   const schema = await holdSchema(trx, world.id, schemaName, 'alone');
   await refuseWhileInUse(trx, schema, 'deleted');
   await deleteMember(trx, world.id, 'entity_schemas', schema.id);

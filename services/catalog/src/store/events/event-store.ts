@@ -2,15 +2,9 @@ import type { UpdateEventBody } from '@orrery/contracts';
 import { type CreateEventBody, type EventRecord, type PageQuery, ServiceError } from '@orrery/contracts';
 import { page } from '@orrery/database';
 import { sql } from 'kysely';
-import { type Db, type Trx, timesOf } from '../tables/db.js';
+import { type Db, type Hold, held, type Trx, timesOf } from '../tables/db.js';
 import type { EventRow } from '../tables/schema.js';
 import { orNotFound } from '../worlds/world-members.js';
-
-/**
- * How a write locks the event's row: `shared` keeps it there under its name; `numbering` while a version gets its number
- * or is deleted; `alone` for deletion and renaming, which wait for all others.
- */
-export type EventHold = 'shared' | 'numbering' | 'alone';
 
 /** The highest version that exists, read from the unique index on (event_id, version). */
 const latest = sql<
@@ -29,10 +23,9 @@ export async function findEvent(db: Db, worldId: number, name: string): Promise<
 }
 
 /** The event, locked until the transaction ends. @throws ServiceError `event_not_found`. */
-export async function holdEvent(trx: Trx, worldId: number, name: string, hold: EventHold): Promise<EventRow> {
+export async function holdEvent(trx: Trx, worldId: number, name: string, hold: Hold): Promise<EventRow> {
   const query = selectEvents(trx, worldId).where('name', '=', name);
-  const held = { shared: query.forKeyShare(), numbering: query.forNoKeyUpdate(), alone: query.forUpdate() };
-  return orNotFound(await held[hold].executeTakeFirst(), trx, 'events', worldId, name);
+  return orNotFound(await held(query, hold).executeTakeFirst(), trx, 'events', worldId, name);
 }
 
 export const insertEvent = (
@@ -65,7 +58,7 @@ export const updateEvent = (
 export const listEvents = (db: Db, worldId: number, query: PageQuery): Promise<ListedEvent[]> =>
   page(selectEvents(db, worldId).select(latest).orderBy('id'), query).execute();
 
-/** Assigns the next version number of an event that is held `numbering`. A number is never assigned twice. */
+/** Assigns the next version number of an event that is held `editing`. A number is never assigned twice. */
 export async function takeNumber(trx: Trx, eventId: number, limit: number): Promise<number> {
   const taken = await trx
     .updateTable('events')

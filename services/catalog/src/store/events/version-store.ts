@@ -3,12 +3,9 @@ import { page } from '@orrery/database';
 import { type StoredVersion, schemasNamed, usesAllSchemas } from '../../core/definitions/stored-version.js';
 import { versionHash } from '../../core/definitions/version-hash.js';
 import { holdSchemas } from '../schemas/schema-store.js';
-import { type Db, json, type Trx } from '../tables/db.js';
+import { type Db, type Hold, held, json, type Trx } from '../tables/db.js';
 import type { EntitySchemaRow, VersionRow } from '../tables/schema.js';
 import { definitionsOf, hashesOf } from './live-schemas.js';
-
-/** `editing` excludes other editors; `alone` (deletion) also those who claim the version. */
-export type VersionHold = 'editing' | 'alone';
 
 const selectVersion = (db: Db, eventId: number, version: number) =>
   db.selectFrom('event_versions').selectAll().where('event_id', '=', eventId).where('version', '=', version);
@@ -55,11 +52,10 @@ export async function holdVersion(
   trx: Trx,
   eventId: number,
   version: number,
-  hold: VersionHold,
+  hold: Hold,
 ): Promise<VersionRow> {
   const query = selectVersion(trx, eventId, version);
-  const held = hold === 'alone' ? query.forUpdate() : query.forNoKeyUpdate();
-  return orNotFound(await held.executeTakeFirst(), trx, eventId, version);
+  return orNotFound(await held(query, hold).executeTakeFirst(), trx, eventId, version);
 }
 
 export type HeldVersion = VersionRow & { event: string };
@@ -90,12 +86,12 @@ export async function holdVersions(
     .orderBy('id')
     .forNoKeyUpdate()
     .execute();
-  const held = rows.flatMap((row) => {
+  const found = rows.flatMap((row) => {
     const event = events.find(({ id }) => id === row.event_id);
     return event === undefined ? [] : [{ ...row, event: event.name }];
   });
-  if (held.length < ids.length) throw new ServiceError('unknown_event_version');
-  return held;
+  if (found.length < ids.length) throw new ServiceError('unknown_event_version');
+  return found;
 }
 
 export const insertVersion = (
@@ -174,7 +170,7 @@ export async function removeLinks(trx: Trx, versionId: number): Promise<void> {
   await trx.deleteFrom('version_schemas').where('version_id', '=', versionId).execute();
 }
 
-/** Deletes a version of an event that is held `numbering`. */
+/** Deletes a version of an event that is held `editing`. */
 export async function deleteVersion(trx: Trx, { id, event_id }: VersionRow): Promise<void> {
   await trx.deleteFrom('event_versions').where('id', '=', id).where('locked_at', 'is', null).execute();
   await trx

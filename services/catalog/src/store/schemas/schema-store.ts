@@ -11,13 +11,10 @@ import { page } from '@orrery/database';
 import { sql } from 'kysely';
 import { USERS_SOUGHT } from '../../core/claims.js';
 import { schemaHash } from '../../core/definitions/schema-rules.js';
-import { type Db, json, type Trx, timesOf } from '../tables/db.js';
+import { type Db, type Hold, held, json, type Trx, timesOf } from '../tables/db.js';
 import type { AttributeRow, EntitySchemaRow } from '../tables/schema.js';
 import { orNotFound } from '../worlds/world-members.js';
 import { toAttributeRecord } from './attribute-store.js';
-
-/** `alone` (deletion, renaming) excludes all who refer to the schema; `editing` excludes other editors. */
-export type SchemaHold = 'editing' | 'alone';
 
 const selectSchemas = (db: Db, worldId: number) =>
   db.selectFrom('entity_schemas').selectAll().where('world_id', '=', worldId);
@@ -33,11 +30,10 @@ export async function holdSchema(
   trx: Trx,
   worldId: number,
   name: string,
-  hold: SchemaHold,
+  hold: Hold,
 ): Promise<EntitySchemaRow> {
   const query = selectSchemas(trx, worldId).where('name', '=', name);
-  const held = hold === 'alone' ? query.forUpdate() : query.forNoKeyUpdate();
-  return orNotFound(await held.executeTakeFirst(), trx, 'entity_schemas', worldId, name);
+  return orNotFound(await held(query, hold).executeTakeFirst(), trx, 'entity_schemas', worldId, name);
 }
 
 /** Those of the named schemas that exist, or all, locked against deletion and renaming, in order of id. */

@@ -1,14 +1,7 @@
 import { type Caller, parseReference, ServiceError } from '@orrery/contracts';
 import { isOwner, isVisible } from '../../core/worlds.js';
-import type { Db, Trx } from '../tables/db.js';
+import { type Db, type Hold, held, type Trx } from '../tables/db.js';
 import type { WorldRow } from '../tables/schema.js';
-
-/**
- * How a write locks the world's row until it commits:
- * `shared` for writes that need the world to exist; `counting` for changes of the row or its counters; `alone` for its
- * deletion, which waits for all others; later ones then find no row.
- */
-export type WorldHold = 'shared' | 'counting' | 'alone';
 
 const notFound = () =>
   new ServiceError(
@@ -40,14 +33,13 @@ export async function visibleWorld(db: Db, segment: string, caller: Caller): Pro
 export async function ownWorld(
   { trx, caller }: { readonly trx: Trx; readonly caller: Caller },
   segment: string,
-  hold: WorldHold,
+  hold: Hold,
 ): Promise<WorldRow> {
   // Rows of other accounts are never locked: a stranger must not be able to delay an owner.
   const seen = await visibleWorld(trx, segment, caller);
   if (!isOwner(seen, caller)) throw new ServiceError('forbidden', 'Only its owner may change the world.');
   const query = trx.selectFrom('worlds').selectAll().where('id', '=', seen.id);
-  const held = { shared: query.forKeyShare(), counting: query.forNoKeyUpdate(), alone: query.forUpdate() };
-  const world = await held[hold].executeTakeFirst();
+  const world = await held(query, hold).executeTakeFirst();
   if (world === undefined) throw notFound();
   return world;
 }

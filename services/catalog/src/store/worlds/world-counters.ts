@@ -42,7 +42,7 @@ export async function worldTotals(db: Db, accountId: number): Promise<WorldTotal
 }
 
 /**
- * Counts the bytes of all schemas of a world that is held `counting`. A version that may change all schemas contains them
+ * Counts the bytes of all schemas of a world that is held `editing`. A version that may change all schemas contains them
  * all, on the bus and in its frozen copy.
  *
  * @throws ServiceError `limit_reached` when they grow beyond `limit` bytes.

@@ -34,7 +34,7 @@ export async function orNotFound<T>(
   throw new ServiceError(MEMBERS[members].notFound, noSuchMember(members, name, known));
 }
 
-/** Counts one more member of a world that is held `counting`. @throws ServiceError `limit_reached`. */
+/** Counts one more member of a world that is held `editing`. @throws ServiceError `limit_reached`. */
 export async function addMember(trx: Trx, worldId: number, members: Members, limit: number): Promise<void> {
   const { noun, counter } = MEMBERS[members];
   const counted = await trx
@@ -47,7 +47,7 @@ export async function addMember(trx: Trx, worldId: number, members: Members, lim
     throw new ServiceError('limit_reached', `A world may have at most ${limit} ${noun}s.`);
 }
 
-/** Deletes a member of a world that is held `counting`. */
+/** Deletes a member of a world that is held `editing`. */
 export async function deleteMember(trx: Trx, worldId: number, members: Members, id: number): Promise<void> {
   const { counter } = MEMBERS[members];
   await trx
