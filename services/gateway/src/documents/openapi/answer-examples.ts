@@ -1,5 +1,7 @@
+import { canonicalHash } from '@orrery/contracts';
 import type { RoutedRpc } from '../../core/requests/operation.js';
-import { OUTCOME_EXAMPLES, RECORD_EXAMPLES } from './example-records.js';
+import { at, RECORD_EXAMPLES, versionHash } from './example-records.js';
+import { daily } from './examples.js';
 import type { JsonSchema } from './schema-book.js';
 
 /** Bodies by the names under which the document has them as `components.examples`. */
@@ -50,3 +52,29 @@ const membersOf = ({ properties }: JsonSchema) => properties as Record<string, J
 /** What the document calls an operation: `worlds.create` is `worldsCreate`. */
 export const operationId = (name: string): string =>
   name.replaceAll(/\.(\w)/g, (_dot, letter: string) => letter.toUpperCase());
+
+/** What an operation makes of the record: the members in which its answer differs from the example above. */
+export const OUTCOME_EXAMPLES: Readonly<Record<string, object>> = {
+  'worlds.update': { description: 'Races every hour' },
+  'worlds.publish': { isPublic: true },
+  'entitySchemas.update': { description: 'A horse and its record' },
+  'attributes.update': { constraints: { min: 0, max: 120 } },
+  'events.update': { description: 'A race has been run' },
+  'versions.create': { id: 2, version: 2, versionHash: canonicalHash(daily), ...daily },
+  'versions.update': { executionSettings: { visibility: 'public' } },
+  'versions.lock': { isLocked: true, lockedAt: at('34:00') },
+  'deployments.update': { name: 'Season one' },
+  'deployments.lock': {
+    mode: 'locked',
+    lockedAt: at('34:00'),
+    definitionHash: canonicalHash({ 'race-result': versionHash }),
+  },
+  'deployments.publish': { isPublic: true },
+  'deployments.pause': { isPaused: true },
+  'bindings.update': { eventVersion: 2 },
+  'instances.create': { state: { wins: 3 }, revision: 1, updatedAt: at('30:00') },
+  'schedules.pause': { status: 'paused', pausedBy: ['schedule'], nextAt: null },
+  'schedules.run': { kind: 'manual' },
+  'pushes.retry': { status: 'queued', transaction: null, block: null, explorerUrl: null },
+  'pushes.skip': { status: 'queued', transaction: null, block: null, explorerUrl: null, truncated: true },
+};

@@ -12,10 +12,10 @@ const {
 } = PATH_EXAMPLES;
 
 /** A time of the morning on which all of it happened. */
-const at = (minuteAndSecond: string) => `2026-11-21T09:${minuteAndSecond}.000Z`;
+export const at = (minuteAndSecond: string) => `2026-11-21T09:${minuteAndSecond}.000Z`;
 const times = { createdAt: at('30:00'), updatedAt: at('30:00') };
 
-const versionHash = canonicalHash(direct);
+export const versionHash = canonicalHash(direct);
 const version = {
   id: 1,
   eventId: 1,
@@ -321,30 +321,4 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = {
       messageMaxAheadSeconds: 60,
     },
   },
-};
-
-/** What an operation makes of the record: the members in which its answer differs from the example above. */
-export const OUTCOME_EXAMPLES: Readonly<Record<string, object>> = {
-  'worlds.update': { description: 'Races every hour' },
-  'worlds.publish': { isPublic: true },
-  'entitySchemas.update': { description: 'A horse and its record' },
-  'attributes.update': { constraints: { min: 0, max: 120 } },
-  'events.update': { description: 'A race has been run' },
-  'versions.create': { id: 2, version: 2, versionHash: canonicalHash(daily), ...daily },
-  'versions.update': { executionSettings: { visibility: 'public' } },
-  'versions.lock': { isLocked: true, lockedAt: at('34:00') },
-  'deployments.update': { name: 'Season one' },
-  'deployments.lock': {
-    mode: 'locked',
-    lockedAt: at('34:00'),
-    definitionHash: canonicalHash({ 'race-result': versionHash }),
-  },
-  'deployments.publish': { isPublic: true },
-  'deployments.pause': { isPaused: true },
-  'bindings.update': { eventVersion: 2 },
-  'instances.create': { state: { wins: 3 }, revision: 1, updatedAt: times.createdAt },
-  'schedules.pause': { status: 'paused', pausedBy: ['schedule'], nextAt: null },
-  'schedules.run': { kind: 'manual' },
-  'pushes.retry': { status: 'queued', transaction: null, block: null, explorerUrl: null },
-  'pushes.skip': { status: 'queued', transaction: null, block: null, explorerUrl: null, truncated: true },
 };

@@ -4,6 +4,7 @@ import { httpOperations } from '@orrery/contracts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { requestParts, requestSchema } from '../../core/requests/request-schema.js';
+import { OUTCOME_EXAMPLES } from './answer-examples.js';
 import { openApiDocument } from './document.js';
 import {
   answersIn,
@@ -13,7 +14,6 @@ import {
   propertiesIn,
   sentSchemas,
 } from './document.test-support.js';
-import { OUTCOME_EXAMPLES } from './example-records.js';
 import { BODY_EXAMPLES } from './examples.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests walk through the document freely
