@@ -6,20 +6,19 @@ import { ANVIL_KEYS, startAnvil } from '@orrery/testing/servers';
 import { type System, startAllInOne, startNode } from '@orrery/testing/system';
 import { runHttpLoad } from './load/http-load.js';
 import { measureInTurns, quantile } from './measuring/report.js';
-import { runMeasurement } from './measuring/run-measurement.js';
+import { type Given, runMeasurement } from './measuring/run-measurement.js';
 import { createDatabase, startPostgres, untilPublished, untilTrue } from './systems/postgres.js';
 import { poster, setUpDeployments, TICK } from './systems/set-up.js';
 
-interface PushesOptions {
-  readonly rounds: number;
+const DEFAULTS = {
+  rounds: 3,
   /** Of load in each measurement. */
-  readonly seconds: number;
-  readonly connections: number;
+  seconds: 8,
+  connections: 64,
   /** Executions that are pushed one by one, for their delay, and those that are pushed as a backlog. */
-  readonly single: number;
-  readonly backlog: number;
-  readonly write: (line: string) => void;
-}
+  single: 20,
+  backlog: 2000,
+};
 
 const WIDE_LIMITS = { RATE_KEY_PER_SECOND: '1000000', RATE_KEY_BURST: '1000000' };
 const DEPLOYMENTS = 20;
@@ -29,7 +28,7 @@ const chain = { name: 'local', caip2: 'eip155:31337', family: 'evm', signerKeyEn
  * How fast executions reach an EVM chain (anvil, a block for each transaction), how long after their commit, and for how
  * much gas; and executions a second with pushes to a chain that is down, against the same without pushes, in turns.
  */
-async function runPushes(options: PushesOptions): Promise<void> {
+async function runPushes(options: Given<typeof DEFAULTS>): Promise<void> {
   await using resources = new Resources();
   const { folder, postgres } = await startPostgres(resources);
   const start = async (name: string, settings: object): Promise<System> => {
@@ -64,7 +63,7 @@ async function measureLiving(
   system: System,
   url: string,
   contract: string,
-  options: PushesOptions,
+  options: Given<typeof DEFAULTS>,
 ): Promise<void> {
   const { single, backlog, write } = options;
   const targets = await setUpDeployments(system, {
@@ -129,7 +128,7 @@ async function gasLines(url: string, contract: string): Promise<string[]> {
     );
 }
 
-async function measureDead(system: System, options: PushesOptions): Promise<void> {
+async function measureDead(system: System, options: Given<typeof DEFAULTS>): Promise<void> {
   const { url, key, databaseUrl } = system;
   const run = async (name: string, targetChains: string[]) => {
     const paths = await setUpDeployments(system, { count: 200, targetChains });
@@ -158,4 +157,4 @@ async function rpc<T>(url: string, method: string, ...params: unknown[]): Promis
   return ((await answer.json()) as { result: T }).result;
 }
 
-await runMeasurement({ rounds: 3, seconds: 8, connections: 64, single: 20, backlog: 2000 }, runPushes);
+await runMeasurement(DEFAULTS, runPushes);

@@ -6,18 +6,17 @@ import { runHttpLoad } from './load/http-load.js';
 import { type Call, startOpenLoop } from './load/open-loop.js';
 import { processorTime } from './measuring/processor-time.js';
 import { measureInTurns } from './measuring/report.js';
-import { runMeasurement } from './measuring/run-measurement.js';
+import { type Given, runMeasurement } from './measuring/run-measurement.js';
 import { createDatabase, startPostgres } from './systems/postgres.js';
 import { setUpDeployments, TICK } from './systems/set-up.js';
 
-interface ScalingOptions {
-  readonly rounds: number;
+const DEFAULTS = {
+  rounds: 3,
   /** Of each measurement of the rate. */
-  readonly seconds: number;
-  readonly connections: number;
-  readonly deployments: number;
-  readonly write: (line: string) => void;
-}
+  seconds: 5,
+  connections: 64,
+  deployments: 200,
+};
 
 const RUNTIMES = [1, 2, 3];
 const SERVICES = ['gateway', 'catalog', 'runtime'] as const;
@@ -35,7 +34,7 @@ const RATE = 125;
  * Executions a second with one, two and three runtimes, in turns; then, with two, what happens to 125 calls a second while one
  * is stopped in order, killed, frozen and added: how long a deployment had no owner, and which calls failed.
  */
-async function runScaling(options: ScalingOptions): Promise<void> {
+async function runScaling(options: Given<typeof DEFAULTS>): Promise<void> {
   await using resources = new Resources({ releaseTimeoutMs: 20_000 });
   const { postgres } = await startPostgres(resources, { max_connections: '300' });
   const nats = resources.use('nats', await startNatsServer());
@@ -53,7 +52,7 @@ interface Measured {
   readonly pids: Readonly<Record<string, number>>;
 }
 
-async function measureRates(measured: Measured, paths: readonly string[], options: ScalingOptions) {
+async function measureRates(measured: Measured, paths: readonly string[], options: Given<typeof DEFAULTS>) {
   const { fleet } = measured;
   const { seconds, connections, write } = options;
   const [gateway] = fleet.of('gateway');
@@ -99,7 +98,7 @@ async function haveRuntimes(fleet: Fleet, count: number): Promise<void> {
 
 type Fault = readonly [name: string, cause: (member: Member) => Promise<unknown>];
 
-async function measureFaults(fleet: Fleet, paths: readonly string[], { write }: ScalingOptions) {
+async function measureFaults(fleet: Fleet, paths: readonly string[], { write }: Given<typeof DEFAULTS>) {
   const faults: Fault[] = [
     ['stopped with SIGTERM', (member) => fleet.end(member)],
     ['killed with SIGKILL', (member) => fleet.end(member, 'SIGKILL')],
@@ -137,4 +136,4 @@ function textOf(all: readonly Call[], paths: readonly string[], at: number): str
   return `${calls.length} calls, ${failed.length} failed${why}; every deployment answered after ${answered} ms, the longest call took ${longest} ms`;
 }
 
-await runMeasurement({ rounds: 3, seconds: 5, connections: 64, deployments: 200 }, runScaling);
+await runMeasurement(DEFAULTS, runScaling);

@@ -4,17 +4,16 @@ import { listen, startNatsServer } from '@orrery/testing/servers';
 import { startFiveProcesses } from '@orrery/testing/system';
 import { runHttpLoad } from './load/http-load.js';
 import { measureInTurns, type Run } from './measuring/report.js';
-import { runMeasurement } from './measuring/run-measurement.js';
+import { type Given, runMeasurement } from './measuring/run-measurement.js';
 import { createDatabase, startPostgres, untilPublished } from './systems/postgres.js';
 import { setUpDeployments } from './systems/set-up.js';
 
-interface TracesOptions {
-  readonly rounds: number;
-  readonly seconds: number;
-  readonly connections: number;
-  readonly deployments: number;
-  readonly write: (line: string) => void;
-}
+const DEFAULTS = {
+  rounds: 5,
+  seconds: 3,
+  connections: 64,
+  deployments: 200,
+};
 
 /** The share of the traces that is recorded; undefined: none, and no SDK is loaded. */
 const SHARES = [
@@ -27,7 +26,7 @@ const SHARES = [
  * Executions a second of five processes without traces, with one in a hundred and with all of them, in turns on one
  * PostgreSQL server. A collector takes the traces and throws them away.
  */
-async function runTraces(options: TracesOptions): Promise<void> {
+async function runTraces(options: Given<typeof DEFAULTS>): Promise<void> {
   await using resources = new Resources({ releaseTimeoutMs: 20_000 });
   const { postgres } = await startPostgres(resources, { max_connections: '300' });
   const collector = await startCollector(resources);
@@ -51,7 +50,7 @@ async function prepare(
   serverUrl: string,
   variables: Record<string, string>,
   resources: Resources,
-  { connections, deployments, seconds }: TracesOptions,
+  { connections, deployments, seconds }: Given<typeof DEFAULTS>,
 ): Promise<Run> {
   const nats = resources.use('nats', await startNatsServer());
   const databaseUrl = await createDatabase(serverUrl, name.replaceAll(/\W+/g, '_'));
@@ -81,4 +80,4 @@ async function startCollector(resources: Resources): Promise<{ url: string; byte
   return { url, bytes: () => bytes };
 }
 
-await runMeasurement({ rounds: 5, seconds: 3, connections: 64, deployments: 200 }, runTraces);
+await runMeasurement(DEFAULTS, runTraces);

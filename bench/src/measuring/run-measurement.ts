@@ -2,7 +2,7 @@ import { inspect, parseArgs } from 'node:util';
 
 type Defaults = Readonly<Record<string, number | boolean>>;
 /** The options by their names, and where the measurement's lines go. */
-type Given<D extends Defaults> = {
+export type Given<D extends Defaults> = {
   readonly [Name in keyof D]: D[Name] extends boolean ? boolean : number;
 } & {
   readonly write: (line: string) => void;

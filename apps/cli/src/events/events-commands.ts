@@ -6,18 +6,12 @@ import { type ServerOptions, serverOf, withServerOptions } from '../server/find-
 import type { CommandContext } from '../terminal/context.js';
 import { numberLike } from '../terminal/options.js';
 import { showTries } from './show-tries.js';
-import { tryEvent } from './try-event.js';
+import { type TryRequest, tryEvent } from './try-event.js';
 
 const wholeFrom1 = numberLike(/^[1-9]\d{0,8}$/, 'It must be a whole number from 1.');
 
-interface TryOptions extends ServerOptions {
-  readonly deployment: string;
-  readonly world?: string;
-  readonly event: string;
-  readonly version?: number;
-  readonly model?: string;
+interface TryOptions extends ServerOptions, Omit<TryRequest, 'input'> {
   readonly input?: string;
-  readonly times: number;
   readonly json?: true;
 }
 
